@@ -1,0 +1,89 @@
+package core_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// uncapped bears 2^20 ids a millisecond, more than one process can draw.
+func uncapped() core.Layout { return core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 20} }
+
+func mustNew(tb testing.TB, cfg core.Config) *core.Generator {
+	tb.Helper()
+	g, err := core.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = g.Close() })
+	return g
+}
+
+// BenchmarkFloor is what an id must cost at the least: a clock read and a swap.
+func BenchmarkFloor(b *testing.B) {
+	start := time.Now()
+	b.Run("Since", func(b *testing.B) {
+		var sum time.Duration
+		for b.Loop() {
+			sum += time.Since(start)
+		}
+		_ = sum
+	})
+	b.Run("Since+CAS", func(b *testing.B) {
+		var word atomic.Uint64
+		for b.Loop() {
+			old := word.Load()
+			word.CompareAndSwap(old, old+uint64(time.Since(start))>>40+1)
+		}
+	})
+	b.Run("Add", func(b *testing.B) {
+		var word atomic.Uint64
+		for b.Loop() {
+			word.Add(1)
+		}
+	})
+}
+
+func BenchmarkNext(b *testing.B) {
+	for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
+		b.Run(name, func(b *testing.B) {
+			g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := g.Next(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/parallel", func(b *testing.B) {
+			g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := g.Next(ctx); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkFill1000(b *testing.B) {
+	for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
+		b.Run(name, func(b *testing.B) {
+			g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
+			ids := make([]int64, 1000)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := g.Fill(ctx, ids); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(ids)), "ns/id")
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// constError lets the sentinels below be constants, which no importer can overwrite.
+type constError string
+
+func (e constError) Error() string { return string(e) }
+
+// Errors to test for with errors.Is. What Next and Fill return wraps them with
+// what was being waited for and how long.
+const (
+	// ErrSequenceExhausted is returned when a tick's numbers are used up and a
+	// place in a later tick did not come within Config.MaxWait.
+	ErrSequenceExhausted = constError("core: sequence used up")
+	// ErrFenced is returned when ids have reached the end of their grant and it
+	// was not raised within Config.MaxWait.
+	ErrFenced = constError("core: at the end of the granted time")
+	// ErrLost is returned after the grant was revoked or closed.
+	ErrLost = constError("core: worker number lost")
+	// ErrInUse is returned by New when another generator has the grant.
+	ErrInUse = constError("core: worker already in use by another generator")
+	// ErrClosed is returned after Close.
+	ErrClosed = constError("core: generator is closed")
+	// ErrTimeOver is returned when the layout's time field has run out.
+	ErrTimeOver = constError("core: the layout's time has run out")
+)
+
+// A Fault is one thing that is wrong with one field.
+type Fault struct {
+	Field  string // "Layout.Tick"
+	Value  string // as it was given: "1.5ms"
+	Reason string // what it should be
+}
+
+func (f Fault) String() string { return f.Field + " " + f.Value + ": " + f.Reason }
+
+// ConfigError is returned by New, NewGrant and Layout.Validate; it holds every
+// fault that was found, in the order of the fields.
+type ConfigError struct{ Faults []Fault }
+
+func (e *ConfigError) Error() string {
+	all := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
+		all[i] = f.String()
+	}
+	return "core: " + strings.Join(all, "; ")
+}
+
+// configError is nil where there is no fault.
+func configError(faults []Fault) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	return &ConfigError{Faults: faults}
+}
+
+// RangeError is returned by Compose, Decompose, Range and FirstAt for a value
+// that the layout cannot hold.
+type RangeError struct {
+	Field string // "Worker"
+	Value string // as it was given
+	Limit string // what would fit
+}
+
+func (e *RangeError) Error() string {
+	return "core: " + e.Field + " " + e.Value + " is outside the layout: " + e.Limit
+}
+
+// ClockError is returned when the clock stands behind the ids already issued,
+// or behind Config.NotBefore, by more than may be waited for or tolerated.
+type ClockError struct {
+	Back      time.Duration // how far the clock is behind
+	Tolerated time.Duration // how far it might have been
+}
+
+func (e *ClockError) Error() string {
+	return fmt.Sprintf("core: the clock is %v behind the last id, %v is tolerated", e.Back, e.Tolerated)
+}

@@ -1,0 +1,380 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// steppingClock is a wall clock that anybody may push to and fro.
+type steppingClock struct{ offset atomic.Int64 }
+
+func (c *steppingClock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
+
+// noDuplicates fails on an id that is there twice.
+func noDuplicates(t *testing.T, ids []int64) {
+	t.Helper()
+	slices.Sort(ids)
+	for i := 1; i < len(ids); i++ {
+		if ids[i] == ids[i-1] {
+			t.Fatalf("id %d was issued twice among %d", ids[i], len(ids))
+		}
+	}
+}
+
+// 16 goroutines draw singly and in blocks, while the clock steps by anything
+// between a millisecond and an hour to either side.
+func TestNoDuplicateUnderClockSteps(t *testing.T) {
+	for name, back := range map[string]core.ClockBack{"Logical": core.Logical{}, "Refuse": core.Refuse{}} {
+		t.Run(name, func(t *testing.T) {
+			var clock steppingClock
+			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: back, MaxWait: 20 * time.Millisecond, Layout: core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}})
+			const workers, each = 16, 20_000
+			var all [workers][]int64
+			var running, refused atomic.Int64
+			running.Store(workers)
+			var wg sync.WaitGroup
+			for w := range workers {
+				wg.Go(func() {
+					defer running.Add(-1)
+					block := make([]int64, 50)
+					for last := int64(0); len(all[w]) < each; {
+						n := 1 + len(all[w])%len(block)
+						err := g.Fill(t.Context(), block[:n])
+						if n == 1 {
+							block[0], err = g.Next(t.Context())
+						}
+						if err != nil {
+							var ce *core.ClockError
+							if !errors.As(err, &ce) && !errors.Is(err, core.ErrSequenceExhausted) {
+								t.Error(err)
+								return
+							}
+							if refused.Add(1); name == "Logical" && ce != nil {
+								t.Errorf("Logical refused: %v", err)
+								return
+							}
+							clock.offset.Store(time.Hour.Nanoseconds()) // forward again
+							continue
+						}
+						for _, id := range block[:n] {
+							if id <= last {
+								t.Errorf("%d came after %d in one goroutine", id, last)
+								return
+							}
+							last = id
+						}
+						all[w] = append(all[w], block[:n]...)
+					}
+				})
+			}
+			steps := []time.Duration{time.Millisecond, time.Second, time.Minute, time.Hour}
+			for running.Load() > 0 {
+				d := steps[rand.IntN(len(steps))]
+				clock.offset.Store(rand.Int64N(2*int64(d)) - int64(d))
+				time.Sleep(50 * time.Microsecond)
+			}
+			wg.Wait()
+			noDuplicates(t, slices.Concat(all[:]...))
+			if st := g.Stats(); st.Issued < workers*each {
+				t.Errorf("Stats tell %d issued of %d", st.Issued, workers*each)
+			}
+		})
+	}
+}
+
+// A generator that is closed and made anew without a pause goes on above the
+// last id, under full load.
+func TestRemakeWithoutAPause(t *testing.T) {
+	worker := core.Fixed(7)
+	var ids []int64
+	for range 200 {
+		g, err := core.New(core.Config{Worker: worker})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		for range 2 {
+			wg.Go(func() {
+				block := make([]int64, 700)
+				if err := g.Fill(t.Context(), block); err != nil && !errors.Is(err, core.ErrClosed) {
+					t.Error(err)
+				} else if err == nil {
+					mu.Lock()
+					ids = append(ids, block...)
+					mu.Unlock()
+				}
+				for {
+					id, err := g.Next(t.Context())
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					ids = append(ids, id)
+					mu.Unlock()
+				}
+			})
+		}
+		for g.Stats().Issued < 1000 {
+			time.Sleep(10 * time.Microsecond)
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+	}
+	noDuplicates(t, ids)
+}
+
+func TestCancelledCallsIssueNothing(t *testing.T) {
+	g := mustNew(t, core.Config{Worker: core.Fixed(1)})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if id, err := g.Next(ctx); !errors.Is(err, context.Canceled) || id != 0 {
+		t.Errorf("Next = %d, %v", id, err)
+	}
+	ids := []int64{-1, -2}
+	if err := g.Fill(ctx, ids); !errors.Is(err, context.Canceled) || ids[0] != -1 || ids[1] != -2 {
+		t.Errorf("Fill = %v, ids %v", err, ids)
+	}
+	if n := g.Stats().Issued; n != 0 {
+		t.Errorf("%d issued", n)
+	}
+}
+
+// A Fill that is cut off in the middle leaves ids alone, and what comes after
+// it stands above what it took.
+func TestFillCutOffMidway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		g := mustNew(t, core.Config{Worker: core.Fixed(1)})
+		ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Microsecond)
+		defer cancel()
+		ids := make([]int64, 100_000)
+		if err := g.Fill(ctx, ids); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(ids, func(id int64) bool { return id != 0 }); i >= 0 {
+			t.Fatalf("ids[%d] was set", i)
+		}
+		burnt := int64(g.Stats().Issued)
+		if burnt == 0 {
+			t.Fatal("nothing was taken: the test shows nothing")
+		}
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(ids) || burnt+int64(len(ids)) != int64(g.Stats().Issued) {
+			t.Error("what was burnt has been handed out")
+		}
+		noDuplicates(t, ids)
+	})
+}
+
+func TestFillSpansTicksInOrder(t *testing.T) {
+	for _, l := range []core.Layout{{}, {TimeBits: 41, SequenceBits: 3, WorkerBits: 2, SequenceFirst: true}, {TimeBits: 50}} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+			g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
+			ids := make([]int64, 2*l.PerTick()+50)
+			if err := g.Fill(t.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.IsSorted(ids) {
+				t.Error("ids do not ascend")
+			}
+			noDuplicates(t, ids)
+			if p, _ := l.Decompose(ids[len(ids)-1]); p.Time.After(time.Now()) {
+				t.Errorf("the last id is ahead of the clock: %v", p.Time)
+			}
+		})
+	}
+}
+
+func TestWaitsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		slow := core.Layout{Tick: 10 * time.Second, TimeBits: 40, SequenceBits: 0}
+		g := mustNew(t, core.Config{Layout: slow, Worker: core.Fixed(0), MaxWait: time.Second})
+		began := time.Now()
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrSequenceExhausted) || time.Since(began) != 0 {
+			t.Errorf("a wait of 10s under MaxWait 1s: %v after %v", err, time.Since(began))
+		}
+		patient := mustNew(t, core.Config{Layout: slow, Worker: core.Fixed(0)})
+		for range 3 {
+			if _, err := patient.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(began); d < 20*time.Second || d > 40*time.Second {
+			t.Errorf("3 ids of 10s ticks took %v", d)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := patient.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCloseWakesWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		g := mustNew(t, core.Config{Layout: core.Layout{Tick: time.Hour, TimeBits: 40}, Worker: core.Fixed(0)})
+		got := make(chan error)
+		go func() { _, err := g.Next(t.Context()); got <- err }()
+		synctest.Wait()
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-got; !errors.Is(err, core.ErrClosed) {
+			t.Error(err)
+		}
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
+			t.Error(err)
+		}
+		if err := g.Close(); err != nil {
+			t.Error("a second Close:", err)
+		}
+	})
+}
+
+func TestRefuseTellsHowFarBack(t *testing.T) {
+	var clock steppingClock
+	g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Refuse{}})
+	if _, err := g.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	clock.offset.Store(-int64(time.Hour))
+	var ce *core.ClockError
+	if _, err := g.Next(t.Context()); !errors.As(err, &ce) || ce.Back < 59*time.Minute || ce.Back > 61*time.Minute {
+		t.Errorf("an hour back gives %v", err)
+	}
+	clock.offset.Store(int64(time.Second))
+	if _, err := g.Next(t.Context()); err != nil {
+		t.Errorf("the clock has caught up: %v", err)
+	}
+}
+
+// The default goes on through a step back of any size, and its lead shrinks.
+func TestLogicalGoesOnAfterAStepBack(t *testing.T) {
+	var clock steppingClock
+	g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
+	last, err := g.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.offset.Store(-24 * int64(time.Hour))
+	for range 20_000 {
+		id, err := g.Next(t.Context())
+		if err != nil || id <= last {
+			t.Fatalf("%d after %d: %v", id, last, err)
+		}
+		last = id
+	}
+	if ahead := g.Stats().Ahead; ahead < 23*time.Hour || ahead > 25*time.Hour {
+		t.Errorf("Stats.Ahead = %v", ahead)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	future := core.Layout{Epoch: time.Now().Add(time.Hour).Truncate(time.Millisecond)}
+	over := core.Layout{TimeBits: 10, WorkerBits: 5, SequenceBits: 12}
+	for _, c := range []struct {
+		name string
+		cfg  core.Config
+		want string
+	}{
+		{"no worker", core.Config{}, "Worker nil"},
+		{"worker too large", core.Config{Worker: core.Fixed(1024)}, "Worker 1024: must be 0 to 1023"},
+		{"worker negative", core.Config{Worker: core.Fixed(-1)}, "Worker -1"},
+		{"layout", core.Config{Layout: core.Layout{Tick: 1}, Worker: core.Fixed(1)}, "Layout.Tick 1ns"},
+		{"all faults", core.Config{Layout: core.Layout{Tick: 1}, MaxWait: -1, ClockBack: core.Logical{MaxAhead: -1}}, "Layout.Tick 1ns"},
+		{"wait", core.Config{Worker: core.Fixed(1), MaxWait: -time.Second}, "MaxWait -1s"},
+		{"future epoch", core.Config{Layout: future, Worker: core.Fixed(1)}, "lies in the future"},
+		{"time over", core.Config{Layout: over, Worker: core.Fixed(1)}, "has run out"},
+		{"not before", core.Config{Worker: core.Fixed(1), NotBefore: core.Twitter().End()}, "NotBefore"},
+	} {
+		g, err := core.New(c.cfg)
+		if err == nil || g != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	var ce *core.ConfigError
+	if _, err := core.New(core.Config{Layout: core.Layout{Tick: 1}, MaxWait: -1, ClockBack: core.Logical{MaxAhead: -1}}); !errors.As(err, &ce) || len(ce.Faults) != 4 {
+		t.Errorf("want 4 faults, got %v", err)
+	}
+	if _, err := core.New(core.Config{Layout: over, Worker: core.Fixed(1)}); !errors.Is(err, core.ErrTimeOver) {
+		t.Error(err)
+	}
+}
+
+func TestOneFixedServesOneGenerator(t *testing.T) {
+	worker := core.Fixed(5)
+	g := mustNew(t, core.Config{Worker: worker})
+	if _, err := core.New(core.Config{Worker: worker}); !errors.Is(err, core.ErrInUse) {
+		t.Fatal(err)
+	}
+	_ = g.Close()
+	if _, err := core.New(core.Config{Worker: worker, MaxWait: -1}); err == nil {
+		t.Fatal("a bad Config was taken")
+	}
+	mustNew(t, core.Config{Worker: worker})
+	// A New that fails late leaves the worker free.
+	late := core.Fixed(9999)
+	for range 2 {
+		if _, err := core.New(core.Config{Worker: late}); errors.Is(err, core.ErrInUse) || err == nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNotBeforeLiftsTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		bound := time.Now().Add(300 * time.Millisecond)
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), NotBefore: bound})
+		id, err := g.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := core.Twitter().Decompose(id); !p.Time.After(bound) {
+			t.Errorf("the first id is of %v, not after %v", p.Time, bound)
+		}
+		far := mustNew(t, core.Config{Worker: core.Fixed(1), NotBefore: time.Now().Add(time.Hour)})
+		var ce *core.ClockError
+		if _, err := far.Next(t.Context()); !errors.As(err, &ce) || ce.Back < 59*time.Minute {
+			t.Errorf("an hour ahead: %v", err)
+		}
+	})
+}
+
+func TestTimeRunsOut(t *testing.T) {
+	l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 6, SequenceBits: 4}
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
+	var ids []int64
+	for {
+		id, err := g.Next(t.Context())
+		if err != nil {
+			if !errors.Is(err, core.ErrTimeOver) {
+				t.Fatal(err)
+			}
+			break
+		}
+		ids = append(ids, id)
+	}
+	noDuplicates(t, ids)
+	if last := ids[len(ids)-1]; last >= 1<<10 {
+		t.Errorf("id %d is beyond the layout", last)
+	}
+}

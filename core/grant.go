@@ -1,0 +1,194 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const noBound = math.MaxUint64 // an `until` that no tick reaches
+
+// A Grant is the right to issue ids under one worker number whose time lies in
+// [from, until). The end may rise while ids are issued; a grant may also be
+// revoked. It serves one generator, once. All methods may be called at any time
+// from any goroutine.
+type Grant struct {
+	shape  *shape // nil: any layout, as for Fixed
+	worker int64
+	from   uint64        // first tick
+	until  atomic.Uint64 // first tick beyond; only rises, but for 0: revoked
+	bound  bool          // until was given: it is durable, and may be borrowed up to
+
+	mu     sync.Mutex
+	run    *run          // of the generator that has it
+	closed bool          // no run may start any more
+	cause  error         // why it was revoked
+	risen  chan struct{} // closed and replaced when until changes
+}
+
+// NewGrant makes a grant of the worker number datacenter<<WorkerBits | worker.
+// Ids carry times from `from` (zero: the layout's epoch) to before `until`
+// (zero: no bound). A bound is a promise of the caller's that it has been
+// recorded durably and that no other grant of this number begins below it; only
+// under a bound may ids run ahead of the clock. What is wrong is told in a
+// [ConfigError].
+func NewGrant(l Layout, worker int64, from, until time.Time) (*Grant, error) {
+	s, err := l.shape()
+	if err != nil {
+		return nil, err
+	}
+	var faults []Fault
+	if err := s.checkWorker(worker); err != nil {
+		faults = append(faults, *err)
+	}
+	if from.IsZero() {
+		from = s.layout.Epoch
+	}
+	if !s.contains(from) {
+		faults = append(faults, Fault{"from", format(from), "must lie within the layout's time, " + format(s.layout.Epoch) + " to " + format(s.end)})
+	}
+	if !until.IsZero() && until.Before(from) {
+		faults = append(faults, Fault{"until", format(until), "must not lie before from, " + format(from)})
+	}
+	if err := configError(faults); err != nil {
+		return nil, err
+	}
+	bound := uint64(noBound)
+	if !until.IsZero() {
+		bound = s.untilTick(until)
+	}
+	return newGrant(s, worker, s.tickFrom(from), bound), nil
+}
+
+func newGrant(s *shape, worker int64, from, until uint64) *Grant {
+	g := &Grant{shape: s, worker: worker, from: from, bound: until != noBound, risen: make(chan struct{})}
+	g.until.Store(until)
+	return g
+}
+
+// untilTick is the first tick that does not begin before t.
+func (s *shape) untilTick(t time.Time) uint64 {
+	switch {
+	case !t.After(s.layout.Epoch):
+		return 0
+	case !t.Before(s.end):
+		return s.tickMax + 1
+	}
+	return s.tickFrom(t)
+}
+
+func (s *shape) checkWorker(worker int64) *Fault {
+	if worker >= 0 && uint64(worker) <= s.workerMax {
+		return nil
+	}
+	return &Fault{"Worker", fmt.Sprint(worker), fmt.Sprintf("must be 0 to %d in this layout (%d datacenter and %d worker bits)", s.workerMax, s.layout.DatacenterBits, s.layout.WorkerBits)}
+}
+
+// Raise lifts the end of the grant to `until`, once that has been recorded
+// durably. It never lowers it, and does nothing to a grant that is revoked or
+// has no bound.
+func (g *Grant) Raise(until time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.bound || g.cause != nil {
+		return
+	}
+	if tick := g.shape.untilTick(until); tick > g.until.Load() {
+		g.until.Store(tick)
+		g.announce()
+	}
+}
+
+// Revoke ends the grant: from now on its generator answers [ErrLost], which
+// wraps err. An id that is being issued at this moment may still come out; it
+// lies below `until`.
+func (g *Grant) Revoke(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cause != nil {
+		return
+	}
+	g.cause = ErrLost
+	if err != nil {
+		g.cause = fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	g.until.Store(0)
+	g.announce()
+}
+
+// Close revokes the grant and gives the first instant that no id of it carries:
+// when Close returns, no id is issued under the grant any more, at or after
+// that instant or before it. What lies beyond can be given back.
+func (g *Grant) Close() (firstUnused time.Time) {
+	g.Revoke(nil)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	if g.run != nil {
+		return g.run.shape.startOf(g.run.close())
+	}
+	if g.shape == nil {
+		return time.Time{}
+	}
+	return g.shape.startOf(g.from)
+}
+
+// attach ties the grant to a generator's run.
+func (g *Grant) attach(r *run) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cause != nil {
+		return g.cause
+	}
+	if g.run != nil || g.closed {
+		return ErrInUse
+	}
+	g.run = r
+	return nil
+}
+
+// announce wakes who waits for until to rise; g.mu is held.
+func (g *Grant) announce() {
+	close(g.risen)
+	g.risen = make(chan struct{})
+}
+
+// watch gives the cause of a revoked grant, and a channel that is closed at the
+// next change.
+func (g *Grant) watch() (risen <-chan struct{}, cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.risen, g.cause
+}
+
+// unattached reports whether no generator has taken the grant yet.
+func (g *Grant) unattached() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.run == nil
+}
+
+// released reports whether no generator can issue under the grant any more.
+func (g *Grant) released() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed || g.run != nil && g.run.word.Load() == closedWord
+}
+
+// singleGrant gives out one grant at a time.
+type singleGrant struct {
+	mu  sync.Mutex
+	out *Grant
+}
+
+func (s *singleGrant) replace(next func() *Grant) (*Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.out != nil && !s.out.released() {
+		return nil, ErrInUse
+	}
+	s.out = next()
+	return s.out, nil
+}

@@ -1,0 +1,256 @@
+package core_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// Ids whose parts their makers, or the textbook's formula, have told.
+func TestKnownIDs(t *testing.T) {
+	sonyflake := core.Layout{Epoch: time.UnixMilli(1409529600000), Tick: 10 * time.Millisecond, TimeBits: 39, SequenceBits: 8, WorkerBits: 16, SequenceFirst: true}
+	for _, c := range []struct {
+		name   string
+		layout core.Layout
+		id     int64
+		time   string
+		parts  core.Parts
+	}{
+		{"formula", core.Layout{}, 910499571847892992, "2017-09-20T13:43:08.849Z", core.Parts{Datacenter: 17, Worker: 25}},
+		{"twitter", core.Twitter(), 1541815603606036480, "2022-06-28T16:07:40.105Z", core.Parts{Datacenter: 11, Worker: 26}},
+		{"discord", core.Discord(), 175928847299117063, "2016-04-30T11:18:25.796Z", core.Parts{Datacenter: 1, Sequence: 7}},
+		{"sonyflake order", sonyflake, 100<<24 | 7<<16 | 300, "2014-09-01T00:00:01Z", core.Parts{Worker: 300, Sequence: 7}},
+		{"first", core.Twitter(), 0, "2010-11-04T01:42:54.657Z", core.Parts{}},
+		{"last", core.Twitter(), 1<<63 - 1, "2080-07-10T17:30:30.208Z", core.Parts{Datacenter: 31, Worker: 31, Sequence: 4095}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at, err := time.Parse(time.RFC3339, c.time)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.parts.Time = at
+			got, err := c.layout.Decompose(c.id)
+			if err != nil || got != c.parts {
+				t.Errorf("Decompose(%d) = %+v, %v; want %+v", c.id, got, err, c.parts)
+			}
+			id, err := c.layout.Compose(c.parts)
+			if err != nil || id != c.id {
+				t.Errorf("Compose(%+v) = %d, %v; want %d", c.parts, id, err, c.id)
+			}
+		})
+	}
+}
+
+func TestValidateTellsEveryFault(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		layout core.Layout
+		want   []string // field and value of each fault; none: valid
+	}{
+		{"zero", core.Layout{}, nil},
+		{"signed full", core.Layout{TimeBits: 41, SequenceBits: 22}, nil},
+		{"one too many", core.Layout{TimeBits: 42, SequenceBits: 22}, []string{"42+0+0+0+22 = 64"}},
+		{"unsigned full", core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}, nil},
+		{"unsigned, too many", core.Layout{TimeBits: 42, SequenceBits: 23, Unsigned: true}, []string{"= 65"}},
+		{"sum past a byte", core.Layout{TimeBits: 255, WorkerBits: 255, SequenceBits: 255}, []string{"= 765"}},
+		{"all time", core.Layout{TimeBits: 63}, nil},
+		{"no time", core.Layout{SequenceBits: 12}, []string{"Layout.TimeBits 0"}},
+		{"half tick", core.Layout{Tick: 1500 * time.Microsecond}, []string{"Layout.Tick 1.5ms"}},
+		{"negative tick", core.Layout{Tick: -time.Second}, []string{"Layout.Tick -1s"}},
+		{"epoch", core.Layout{Epoch: time.Unix(1, 5)}, []string{"Layout.Epoch 1970-01-01T00:00:01.000000005Z"}},
+		{"beyond time", core.Layout{TimeBits: 63, Tick: time.Hour}, []string{"Layout.TimeBits 63"}},
+		{"several", core.Layout{Tick: 1, TimeBits: 60, WorkerBits: 60, Epoch: time.Unix(1, 5)}, []string{"Layout.Epoch", "Layout.Tick 1ns", "= 120"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.layout.Validate()
+			if len(c.want) == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			var ce *core.ConfigError
+			if !errors.As(err, &ce) || len(ce.Faults) != len(c.want) {
+				t.Fatalf("Validate() = %v; want %d faults", err, len(c.want))
+			}
+			for i, w := range c.want {
+				if got := ce.Faults[i].String(); !strings.Contains(got, w) {
+					t.Errorf("fault %q does not tell %q", got, w)
+				}
+			}
+			if c.layout.PerTick() != 0 || c.layout.Workers() != 0 || !c.layout.End().IsZero() {
+				t.Error("a layout that is not valid has a capacity")
+			}
+		})
+	}
+}
+
+func TestOutsideTheLayout(t *testing.T) {
+	l := core.Twitter()
+	good := core.Parts{Time: l.Epoch}
+	for name, change := range map[string]func(*core.Parts){
+		"Time":       func(p *core.Parts) { p.Time = l.Epoch.Add(-1) },
+		"Time late":  func(p *core.Parts) { p.Time = l.End() },
+		"Time zero":  func(p *core.Parts) { p.Time = time.Time{} },
+		"Rollback":   func(p *core.Parts) { p.Rollback = 1 },
+		"Datacenter": func(p *core.Parts) { p.Datacenter = 32 },
+		"Worker":     func(p *core.Parts) { p.Worker = -1 },
+		"Sequence":   func(p *core.Parts) { p.Sequence = 4096 },
+	} {
+		p := good
+		change(&p)
+		id, err := l.Compose(p)
+		var re *core.RangeError
+		if !errors.As(err, &re) || re.Field != strings.Fields(name)[0] {
+			t.Errorf("%s: Compose(%+v) = %d, %v; want a RangeError", name, p, id, err)
+		}
+	}
+	if _, err := l.Decompose(-1); err == nil {
+		t.Error("a negative id was taken apart")
+	}
+	small := core.Layout{TimeBits: 40, SequenceBits: 10}
+	if _, err := small.Decompose(1 << 50); err == nil {
+		t.Error("an id with bits above the layout's was taken apart")
+	}
+	if p, err := (core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}).Decompose(-1); err != nil || p.Sequence != 1<<22-1 {
+		t.Errorf("unsigned Decompose(-1) = %+v, %v", p, err)
+	}
+}
+
+// anyLayout draws valid layouts of every shape.
+func anyLayout(t *rapid.T) core.Layout {
+	left := uint8(63)
+	width := func(name string, least uint8) uint8 {
+		n := rapid.Uint8Range(least, max(least, left)).Draw(t, name)
+		left -= n
+		return n
+	}
+	l := core.Layout{
+		TimeBits: width("time", 1), RollbackBits: width("rollback", 0), DatacenterBits: width("dc", 0),
+		WorkerBits: width("worker", 0), SequenceBits: width("sequence", 0),
+		SequenceFirst: rapid.Bool().Draw(t, "sequenceFirst"),
+		Tick:          time.Duration(rapid.Int64Range(1, 5000).Draw(t, "tick")) * time.Millisecond,
+		Epoch:         time.UnixMilli(rapid.Int64Range(0, 1<<42).Draw(t, "epoch")),
+	}
+	if l.Validate() != nil {
+		l.TimeBits = min(l.TimeBits, 41) // the widest time with the longest ticks is too long
+	}
+	return l
+}
+
+func TestComposeAndDecomposeAreInverse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLayout(t)
+		total := l.TimeBits + l.RollbackBits + l.DatacenterBits + l.WorkerBits + l.SequenceBits
+		id := rapid.Int64Range(0, 1<<total-1).Draw(t, "id")
+		p, err := l.Decompose(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := l.Compose(p); err != nil || back != id {
+			t.Fatalf("%v: Compose(Decompose(%d)) = %d, %v; parts %+v", l, id, back, err, p)
+		}
+	})
+}
+
+// Range must select exactly the ids whose Time lies in [from, to), to the nanosecond.
+func TestRangeSelectsByTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLayout(t)
+		l.TimeBits = min(l.TimeBits, 40)
+		span := int64(min(uint64(1)<<l.TimeBits, 1<<20)) * int64(l.Tick)
+		from := l.Epoch.Add(time.Duration(rapid.Int64Range(0, span).Draw(t, "from")))
+		to := from.Add(time.Duration(rapid.Int64Range(0, 3*int64(l.Tick)).Draw(t, "length")))
+		lo, hi, err := l.Range(from, to)
+		if err != nil {
+			if last := l.End().Add(-l.Tick); !to.After(last) {
+				t.Fatalf("Range(%v, %v): %v", from, to, err)
+			}
+			t.Skip("beyond the end")
+		}
+		for _, id := range []int64{lo - 1, lo, hi - 1, hi} {
+			p, err := l.Decompose(id)
+			if err != nil {
+				continue
+			}
+			inside := !p.Time.Before(from) && p.Time.Before(to)
+			if inside != (id >= lo && id < hi) {
+				t.Fatalf("id %d of %v, range [%v, %v) gave [%d, %d)", id, p.Time, from, to, lo, hi)
+			}
+		}
+	})
+}
+
+func TestRangeRefuses(t *testing.T) {
+	l := core.Twitter()
+	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string][2]time.Time{
+		"order":  {day.Add(1), day},
+		"before": {l.Epoch.Add(-1), day},
+		"after":  {day, l.End()},
+	} {
+		if lo, hi, err := l.Range(c[0], c[1]); err == nil {
+			t.Errorf("%s: Range = [%d, %d)", name, lo, hi)
+		}
+	}
+	u := core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}
+	sign := u.Epoch.Add(0)
+	if sign.IsZero() {
+		sign = l.Epoch
+	}
+	middle := sign.Add(time.Duration(1<<41) * time.Millisecond)
+	if lo, hi, err := u.Range(middle.Add(-time.Hour), middle.Add(time.Hour)); err == nil {
+		t.Errorf("a range across the sign is [%d, %d)", lo, hi)
+	}
+	if lo, hi, err := u.Range(middle, middle.Add(time.Hour)); err != nil || lo >= hi {
+		t.Errorf("a range beyond the sign is [%d, %d), %v", lo, hi, err)
+	}
+}
+
+func TestPresetsAreValid(t *testing.T) {
+	for _, p := range core.Presets() {
+		if err := p.Layout.Validate(); err != nil || p.Name == "" || p.About == "" {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+func FuzzCompose(f *testing.F) {
+	f.Add(int64(1505914988849), int64(17), int64(25), int64(0), uint8(41), uint8(12))
+	f.Add(int64(-1), int64(-1), int64(1<<62), int64(1<<40), uint8(63), uint8(0))
+	f.Add(int64(1<<62), int64(0), int64(0), int64(4095), uint8(1), uint8(200))
+	f.Fuzz(func(t *testing.T, ms, dc, worker, seq int64, timeBits, seqBits uint8) {
+		l := core.Layout{TimeBits: timeBits, DatacenterBits: 5, WorkerBits: 5, SequenceBits: seqBits}
+		id, err := l.Compose(core.Parts{Time: time.UnixMilli(ms), Datacenter: dc, Worker: worker, Sequence: seq})
+		if err != nil {
+			return
+		}
+		p, err := l.Decompose(id)
+		if err != nil || p.Datacenter != dc || p.Worker != worker || p.Sequence != seq || p.Time.UnixMilli() != ms {
+			t.Fatalf("%d came back as %+v, %v", id, p, err)
+		}
+	})
+}
+
+func FuzzDecompose(f *testing.F) {
+	f.Add(int64(910499571847892992), uint8(41), uint8(12))
+	f.Add(int64(-1), uint8(63), uint8(0))
+	f.Fuzz(func(t *testing.T, id int64, timeBits, seqBits uint8) {
+		l := core.Layout{TimeBits: timeBits, WorkerBits: 10, SequenceBits: seqBits}
+		p, err := l.Decompose(id)
+		if err != nil {
+			return
+		}
+		if back, err := l.Compose(p); err != nil || back != id {
+			t.Fatalf("Compose(Decompose(%d)) = %d, %v", id, back, err)
+		}
+		if _, err := l.Explain(id); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

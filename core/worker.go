@@ -1,0 +1,35 @@
+package core
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Worker is where a generator gets its right to issue from. New asks for the
+// first grant with a nil prev; a generator whose grant is lost asks again, with
+// that grant. Grant must not hand the same number to two holders.
+type Worker interface {
+	Grant(ctx context.Context, prev *Grant) (*Grant, error)
+}
+
+// Fixed is a worker number that somebody else has made sure is used once: a
+// configuration file, say. In a layout with a datacenter field it is
+// datacenter<<WorkerBits | worker. [New] checks it against the layout.
+//
+// It is a grant without end and without a memory: see the package's
+// documentation for what that means at a restart. The value serves one
+// generator at a time: a second New with it is [ErrInUse] until the first is
+// closed.
+func Fixed(worker int64) Worker { return &fixed{number: worker} }
+
+type fixed struct {
+	number  int64
+	current singleGrant
+}
+
+func (f *fixed) Grant(_ context.Context, prev *Grant) (*Grant, error) {
+	if prev != nil {
+		return nil, fmt.Errorf("core: Fixed(%d) has no other number to give: %w", f.number, ErrLost)
+	}
+	return f.current.replace(func() *Grant { return newGrant(nil, f.number, 0, noBound) })
+}
