@@ -1,0 +1,108 @@
+package gormplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"gorm.io/gorm"
+)
+
+// Source is where ids come from; a *core.Generator is one. Ids must be positive.
+type Source interface {
+	Next(ctx context.Context) (int64, error)
+	Fill(ctx context.Context, ids []int64) error
+}
+
+// Config says where keys come from.
+type Config struct {
+	Source Source            // for fields that name no other; may be nil if all do
+	Named  map[string]Source // for the tag snowflake:name, by that name
+	Tables map[string]Table  // for maps created by db.Table(name) without a model, by the table's name
+	Models []any             // checked by Validate when the plugin is put into use
+}
+
+// Table says which column of a table without a model is filled.
+type Table struct {
+	Column string // required
+	Source string // a name in Config.Named; empty: Config.Source
+}
+
+// Plugin fills the keys. It implements gorm.Plugin; make it with [New].
+type Plugin struct {
+	cfg    Config
+	tables map[string]target
+	plans  sync.Map // *schema.Schema → *plan
+}
+
+var _ gorm.Plugin = (*Plugin)(nil)
+
+// New checks the whole configuration; all faults are told in one error.
+func New(cfg Config) (*Plugin, error) {
+	p := &Plugin{tables: make(map[string]target, len(cfg.Tables))}
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if cfg.Source == nil && len(cfg.Named) == 0 {
+		fault("Source nil: must be set, or Named hold at least one")
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
+		if name == "" || strings.ContainsAny(name, ",;:\" ") {
+			fault("Named %q: not a name that a tag can say", name)
+		}
+		if cfg.Named[name] == nil {
+			fault("Named %q: the source is nil", name)
+		}
+	}
+	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models)}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
+		t := cfg.Tables[name]
+		if t.Column == "" {
+			fault("Tables %q: Column must be set", name)
+		}
+		source, err := p.source(t.Source)
+		if err != nil {
+			fault("Tables %q: %w", name, err)
+		}
+		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, source: source}
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))
+	}
+	return p, nil
+}
+
+// source finds a source by the name that a tag or a table gives.
+func (p *Plugin) source(name string) (Source, error) {
+	if name == "" {
+		if p.cfg.Source == nil {
+			return nil, errors.New("Config.Source is nil and no other is named")
+		}
+		return p.cfg.Source, nil
+	}
+	s, ok := p.cfg.Named[name]
+	if !ok {
+		return nil, fmt.Errorf("source %q is not in Config.Named, which has %q", name, slices.Sorted(maps.Keys(p.cfg.Named)))
+	}
+	return s, nil
+}
+
+// Name is "snowkey". gorm refuses a second plugin of that name on one handle.
+func (p *Plugin) Name() string { return "snowkey" }
+
+// Initialize is called by db.Use. It checks Config.Models and registers the
+// callback that fills keys.
+func (p *Plugin) Initialize(db *gorm.DB) error {
+	if err := Validate(db, p.cfg.Models...); err != nil {
+		return err
+	}
+	// Before gorm:before_create and not earlier: the model's hooks must see the
+	// key, and with SkipDefaultTransaction an earlier place would come last.
+	if err := db.Callback().Create().Before("gorm:before_create").Register("snowkey:fill", p.fill); err != nil {
+		return fmt.Errorf("gormplugin: %w", err)
+	}
+	return nil
+}

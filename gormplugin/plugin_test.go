@@ -1,0 +1,398 @@
+package gormplugin_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// counter is a source whose ids are easy to read: from+1, from+2, …
+type counter struct {
+	mu    sync.Mutex
+	last  int64
+	calls int
+	err   error
+}
+
+func (c *counter) Next(ctx context.Context) (int64, error) {
+	ids := []int64{0}
+	err := c.Fill(ctx, ids)
+	return ids[0], err
+}
+
+func (c *counter) Fill(_ context.Context, ids []int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	if c.err != nil {
+		return c.err
+	}
+	for i := range ids {
+		c.last++
+		ids[i] = c.last
+	}
+	return nil
+}
+
+// dry opens a handle that builds statements and sends none.
+func dry(t testing.TB, cfg gormplugin.Config) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(t, db, cfg)
+	return db
+}
+
+func use(t testing.TB, db *gorm.DB, cfg gormplugin.Config) {
+	t.Helper()
+	plugin, err := gormplugin.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Use(plugin); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type Order struct {
+	ID    sqltype.ID
+	Name  string
+	Lines []Line
+}
+
+type Line struct {
+	ID      int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	OrderID sqltype.ID
+	Hooked  int64 `gorm:"-"` // the key as BeforeCreate saw it
+}
+
+func (l *Line) BeforeCreate(*gorm.DB) error { l.Hooked = l.ID; return nil }
+
+type Base struct{ ID sqltype.ID }
+
+type (
+	Embedding   struct{ Base }
+	ByPointer   struct{ *Base }
+	PointerKey  struct{ ID *sqltype.ID }
+	WithModel   struct{ gormplugin.Model }
+	UnsignedKey struct {
+		ID uint64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	}
+	NamedKey struct {
+		ID sqltype.ID `gorm:"primaryKey;snowflake:orders"`
+	}
+	PublicNumber struct {
+		ID     uint
+		Number int64 `gorm:"snowflake"`
+	}
+	Composite struct {
+		Tenant sqltype.ID `gorm:"primaryKey"`
+		ID     sqltype.ID `gorm:"primaryKey;snowflake"`
+	}
+)
+
+func TestFillsEveryShape(t *testing.T) {
+	one, two := &Order{}, &Order{ID: 77}
+	three := sqltype.ID(77)
+	for _, c := range []struct {
+		name  string
+		value any
+		keys  func(v any) []int64
+		want  []int64
+	}{
+		{"pointer", one, func(any) []int64 { return []int64{one.ID.Int64()} }, []int64{1}},
+		{"a set key", two, func(any) []int64 { return []int64{two.ID.Int64()} }, []int64{77}},
+		{"a set key by value", Order{ID: 77}, func(v any) []int64 { return []int64{v.(Order).ID.Int64()} }, []int64{77}},
+		{"slice", []Order{{}, {ID: 77}, {}}, func(v any) []int64 { return keysOf(v.([]Order)...) }, []int64{1, 77, 2}},
+		{"pointer to slice", &[]Order{{}, {}}, func(v any) []int64 { return keysOf(*v.(*[]Order)...) }, []int64{1, 2}},
+		{"slice of pointers", []*Order{{}, {ID: 77}, {}}, func(v any) []int64 {
+			s := v.([]*Order)
+			return keysOf(*s[0], *s[1], *s[2])
+		}, []int64{1, 77, 2}},
+		{"array", &[2]Order{}, func(v any) []int64 { return keysOf(v.(*[2]Order)[:]...) }, []int64{1, 2}},
+		{"embedded", &Embedding{}, func(v any) []int64 { return []int64{v.(*Embedding).ID.Int64()} }, []int64{1}},
+		{"embedded by pointer", &ByPointer{}, func(v any) []int64 { return []int64{v.(*ByPointer).ID.Int64()} }, []int64{1}},
+		{"Model", &WithModel{}, func(v any) []int64 { return []int64{v.(*WithModel).ID.Int64()} }, []int64{1}},
+		{"nil pointer key", &PointerKey{}, func(v any) []int64 { return []int64{v.(*PointerKey).ID.Int64()} }, []int64{1}},
+		{"zero pointer key", &PointerKey{new(sqltype.ID)}, func(v any) []int64 { return []int64{v.(*PointerKey).ID.Int64()} }, []int64{1}},
+		{"set pointer key", &PointerKey{&three}, func(v any) []int64 { return []int64{v.(*PointerKey).ID.Int64()} }, []int64{77}},
+		{"uint64", &UnsignedKey{}, func(v any) []int64 { return []int64{int64(v.(*UnsignedKey).ID)} }, []int64{1}},
+		{"named source", &NamedKey{}, func(v any) []int64 { return []int64{v.(*NamedKey).ID.Int64()} }, []int64{1001}},
+		{"public number", &PublicNumber{}, func(v any) []int64 { return []int64{int64(v.(*PublicNumber).ID), v.(*PublicNumber).Number} }, []int64{0, 1}},
+		{"composite", &Composite{}, func(v any) []int64 {
+			return []int64{v.(*Composite).Tenant.Int64(), v.(*Composite).ID.Int64()}
+		}, []int64{0, 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := &counter{}
+			db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"orders": &counter{last: 1000}}})
+			if err := db.Create(c.value).Error; err != nil {
+				t.Fatal(err)
+			}
+			got := c.keys(c.value)
+			if len(got) != len(c.want) {
+				t.Fatalf("keys %v, want %v", got, c.want)
+			}
+			for i := range got {
+				if got[i] != c.want[i] {
+					t.Errorf("keys %v, want %v", got, c.want)
+					break
+				}
+			}
+			if src.calls > 1 {
+				t.Errorf("%d reservations for one create", src.calls)
+			}
+		})
+	}
+}
+
+func keysOf(orders ...Order) (keys []int64) {
+	for _, o := range orders {
+		keys = append(keys, o.ID.Int64())
+	}
+	return keys
+}
+
+func TestFillsMaps(t *testing.T) {
+	src := &counter{}
+	db := dry(t, gormplugin.Config{Source: src, Tables: map[string]gormplugin.Table{"logs": {Column: "log_id"}}})
+	single := map[string]any{"name": "a", "ID": 0, "id": nil}
+	if err := db.Model(&Order{}).Create(single).Error; err != nil {
+		t.Fatal(err)
+	}
+	if id, ok := single["id"].(sqltype.ID); !ok || id != 1 || len(single) != 2 {
+		t.Errorf("the map is %v: the column must stand there once, as an ID", single)
+	}
+	several := []map[string]any{{"name": "a"}, {"name": "b", "ID": 77}, {"name": "c"}}
+	if err := db.Model(&Order{}).Create(&several).Error; err != nil {
+		t.Fatal(err)
+	}
+	if several[0]["id"] != sqltype.ID(2) || several[1]["ID"] != 77 || several[2]["id"] != sqltype.ID(3) {
+		t.Errorf("the maps are %v", several)
+	}
+	bare := map[string]any{"text": "x"}
+	if err := db.Table("logs").Create(bare).Error; err != nil || bare["log_id"] != int64(4) {
+		t.Errorf("a table without a model: %v, %v", bare, err)
+	}
+	other := map[string]any{"text": "x"}
+	if err := db.Table("unknown").Create(other).Error; err != nil || len(other) != 1 {
+		t.Errorf("a table that is not configured: %v, %v", other, err)
+	}
+}
+
+func TestHooksAndDetailsSeeTheKey(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}})
+	o := Order{Lines: []Line{{}, {}}}
+	if err := db.Create(&o).Error; err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range o.Lines {
+		if l.OrderID != o.ID || o.ID == 0 || l.ID == 0 || l.Hooked != l.ID {
+			t.Errorf("line %d is %+v of order %d", i, l, o.ID)
+		}
+	}
+	skipped := Order{Lines: []Line{{}}}
+	if err := db.Session(&gorm.Session{SkipHooks: true}).Create(&skipped).Error; err != nil || skipped.ID == 0 || skipped.Lines[0].ID == 0 {
+		t.Errorf("SkipHooks: %+v, %v", skipped, err)
+	}
+}
+
+func TestSelectAndOmit(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}})
+	base := db.Select("Name")
+	for range 2 { // a second use of the handle must not see what the first appended
+		o := Order{Name: "x"}
+		tx := base.Create(&o)
+		if sql := tx.Statement.SQL.String(); tx.Error != nil || !strings.Contains(sql, "`id`") || o.ID == 0 {
+			t.Errorf("Select(Name): %s, %v", sql, tx.Error)
+		}
+	}
+	o := Order{Name: "x"}
+	if err := db.Omit("ID").Create(&o).Error; err == nil || !strings.Contains(err.Error(), "Order.ID is left out by Omit") {
+		t.Errorf("Omit(ID): %v", err)
+	}
+	if err := db.Omit(clause.Associations).Create(&o).Error; err != nil {
+		t.Errorf("Omit(Associations): %v", err)
+	}
+	n := PublicNumber{ID: 1}
+	if err := db.Omit("Number").Create(&n).Error; err != nil || n.Number != 0 {
+		t.Errorf("Omit of a column that is no key: %+v, %v", n, err)
+	}
+}
+
+type Tag struct{ ID sqltype.ID }
+
+type Article struct {
+	ID       sqltype.ID
+	Tags     []Tag `gorm:"many2many:article_tags"`
+	ParentID *sqltype.ID
+	Children []Article `gorm:"foreignKey:ParentID"`
+	Cover    Cover
+}
+
+// Cover shares its key with its article.
+type Cover struct {
+	ArticleID sqltype.ID `gorm:"primaryKey"`
+	URL       string
+}
+
+func TestNeverFillsForeignKeys(t *testing.T) {
+	src := &counter{}
+	db := dry(t, gormplugin.Config{Source: src})
+	a := Article{Tags: []Tag{{}, {}}, Children: []Article{{}}, Cover: Cover{URL: "/a.png"}}
+	if err := db.Create(&a).Error; err != nil {
+		t.Fatal(err)
+	}
+	if a.Cover.ArticleID != a.ID || a.ParentID != nil || *a.Children[0].ParentID != a.ID {
+		t.Errorf("%+v", a)
+	}
+	// article, two tags, child: join rows and the cover take none.
+	if src.last != 4 {
+		t.Errorf("%d ids were taken, want 4", src.last)
+	}
+}
+
+func TestFailuresWriteNothing(t *testing.T) {
+	boom := errors.New("no worker number")
+	for _, c := range []struct {
+		name  string
+		src   *counter
+		value any
+		want  string
+	}{
+		{"the source fails", &counter{err: boom}, &Order{}, "gormplugin: Order.ID: no worker number"},
+		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: Order.ID: no worker number"},
+		{"the source gives zero", &counter{last: -1}, &Order{}, "gave 0"},
+		{"by value", &counter{}, Order{}, "create a pointer"},
+		{"array by value", &counter{}, [2]Order{}, "create a pointer"},
+		{"an unknown name", &counter{}, &struct {
+			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake:nobody"`
+		}{}, `source "nobody"`},
+		{"a narrow type", &counter{}, &Narrow{}, "Narrow.ID: the type int32"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := dry(t, gormplugin.Config{Source: c.src})
+			tx := db.Table("things").Create(c.value)
+			if tx.Error == nil || !strings.Contains(tx.Error.Error(), c.want) {
+				t.Errorf("error %v, want %q", tx.Error, c.want)
+			}
+			if sql := tx.Statement.SQL.String(); sql != "" {
+				t.Errorf("it was built all the same: %s", sql)
+			}
+		})
+	}
+	db := dry(t, gormplugin.Config{Source: &counter{err: boom}})
+	if err := db.Create(&Order{}).Error; !errors.Is(err, boom) {
+		t.Errorf("the source's error is hidden: %v", err)
+	}
+	var none *Order
+	if err := db.Create(none).Error; err == nil {
+		t.Error("a nil pointer was created")
+	}
+	if err := db.Create([]Order{}).Error; err == nil {
+		t.Error("an empty slice was created")
+	}
+}
+
+type Narrow struct {
+	ID int32 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+}
+
+type Forgotten struct {
+	ID int64 `gorm:"primaryKey;snowflake"`
+}
+
+func TestValidate(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}})
+	if err := gormplugin.Validate(db, Order{}, &Line{}, Composite{}, PublicNumber{}); err != nil {
+		t.Error(err)
+	}
+	err := gormplugin.Validate(db, Forgotten{}, Narrow{}, 5)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"Forgotten.ID int64 is auto-increment", "add autoIncrement:false", "Narrow.ID", "int"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not tell %q", err, want)
+		}
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: &counter{}, Models: []any{Forgotten{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fresh.Use(plugin); err == nil || !strings.Contains(err.Error(), "Forgotten.ID") {
+		t.Errorf("Use with a model that is auto-increment: %v", err)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	_, err := gormplugin.New(gormplugin.Config{
+		Named:  map[string]gormplugin.Source{"a b": &counter{}, "nil": nil},
+		Tables: map[string]gormplugin.Table{"t": {}, "u": {Column: "id", Source: "nobody"}},
+	})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `"t": Column`, `"u": source "nobody"`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not tell %q", err, want)
+		}
+	}
+	if _, err := gormplugin.New(gormplugin.Config{}); err == nil || !strings.Contains(err.Error(), "Source nil") {
+		t.Errorf("no source: %v", err)
+	}
+}
+
+// One value serves many handles, each with its own schemas, from many goroutines.
+func TestOnePluginTwoHandles(t *testing.T) {
+	src := &counter{}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: src})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var handles []*gorm.DB
+	for range 2 {
+		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Use(plugin); err != nil {
+			t.Fatal(err)
+		}
+		handles = append(handles, db)
+	}
+	if err := handles[0].Use(plugin); !errors.Is(err, gorm.ErrRegistered) {
+		t.Errorf("a second Use: %v", err)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 50 {
+				o := Order{Lines: []Line{{}}}
+				if err := handles[i%2].Create(&o).Error; err != nil || o.ID == 0 || o.Lines[0].ID == 0 {
+					t.Errorf("%+v, %v", o, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if src.last != 800 {
+		t.Errorf("%d ids were taken, want 800", src.last)
+	}
+}

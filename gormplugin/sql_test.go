@@ -1,0 +1,138 @@
+package gormplugin_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/DATA-DOG/go-sqlmock"
+	"gorm.io/driver/mysql"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type Item struct {
+	ID     sqltype.ID
+	Name   string
+	Prices []Price
+}
+
+type Price struct {
+	ID     int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	ItemID sqltype.ID
+	Cents  int64
+}
+
+// The statements, to the letter, of each dialect: the key is a parameter like
+// any other, and nothing is read back.
+var dialects = []struct {
+	name                  string
+	open                  func(gorm.ConnPool) gorm.Dialector
+	insertItem, insertTwo string
+	upsertPrices          string
+}{
+	{
+		name:         "postgres",
+		open:         func(c gorm.ConnPool) gorm.Dialector { return postgres.New(postgres.Config{Conn: c}) },
+		insertItem:   `INSERT INTO "items" ("id","name") VALUES ($1,$2)`,
+		insertTwo:    `INSERT INTO "items" ("id","name") VALUES ($1,$2),($3,$4)`,
+		upsertPrices: `INSERT INTO "prices" ("id","item_id","cents") VALUES ($1,$2,$3),($4,$5,$6) ON CONFLICT ("id") DO UPDATE SET "item_id"="excluded"."item_id"`,
+	},
+	{
+		name: "mysql",
+		open: func(c gorm.ConnPool) gorm.Dialector {
+			return mysql.New(mysql.Config{Conn: c, SkipInitializeWithVersion: true})
+		},
+		insertItem:   "INSERT INTO `items` (`id`,`name`) VALUES (?,?)",
+		insertTwo:    "INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?)",
+		upsertPrices: "INSERT INTO `prices` (`id`,`item_id`,`cents`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `item_id`=VALUES(`item_id`)",
+	},
+}
+
+// mocked opens gorm on a mock that takes exactly the statements it is told.
+func mocked(t *testing.T, open func(gorm.ConnPool) gorm.Dialector, src gormplugin.Source) (*gorm.DB, sqlmock.Sqlmock) {
+	t.Helper()
+	conn, mock, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherEqual))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	db, err := gorm.Open(open(conn), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(t, db, gormplugin.Config{Source: src, Models: []any{Item{}, Price{}}})
+	return db, mock
+}
+
+func TestExactSQL(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			db, mock := mocked(t, d.open, &counter{last: 41})
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertItem).WithArgs(42, "tea").WillReturnResult(sqlmock.NewResult(7, 1))
+			mock.ExpectCommit()
+			one := Item{Name: "tea"}
+			if err := db.Create(&one).Error; err != nil || one.ID != 42 {
+				t.Fatalf("%+v, %v", one, err)
+			}
+
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertTwo).WithArgs(43, "a", 44, "b").WillReturnResult(sqlmock.NewResult(7, 2))
+			mock.ExpectCommit()
+			two := []Item{{Name: "a"}, {Name: "b"}}
+			if err := db.Create(&two).Error; err != nil || two[0].ID != 43 || two[1].ID != 44 {
+				t.Fatalf("%+v, %v", two, err)
+			}
+
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertItem).WithArgs(45, "set").WillReturnResult(sqlmock.NewResult(7, 1))
+			mock.ExpectExec(d.upsertPrices).WithArgs(46, 45, 100, 47, 45, 200).WillReturnResult(sqlmock.NewResult(7, 2))
+			mock.ExpectCommit()
+			graph := Item{Name: "set", Prices: []Price{{Cents: 100}, {Cents: 200}}}
+			if err := db.Create(&graph).Error; err != nil || graph.Prices[1].ItemID != 45 {
+				t.Fatalf("%+v, %v", graph, err)
+			}
+			if err := mock.ExpectationsWereMet(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A source that fails: the transaction is rolled back and no INSERT was sent.
+// A detail that fails takes its master with it.
+func TestErrorPath(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			boom := errors.New("sequence used up")
+			db, mock := mocked(t, d.open, &counter{err: boom})
+			mock.ExpectBegin()
+			mock.ExpectRollback()
+			item := Item{Name: "tea"}
+			if err := db.Create(&item).Error; !errors.Is(err, boom) || item.ID != 0 {
+				t.Errorf("%+v, %v", item, err)
+			}
+			if err := mock.ExpectationsWereMet(); err != nil {
+				t.Error(err)
+			}
+
+			db, mock = mocked(t, d.open, &counter{})
+			refused := errors.New("foreign key violated")
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertItem).WithArgs(1, "set").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.upsertPrices).WithArgs(2, 1, 100, 3, 1, 200).WillReturnError(refused)
+			mock.ExpectRollback()
+			graph := Item{Name: "set", Prices: []Price{{Cents: 100}, {Cents: 200}}}
+			if err := db.Create(&graph).Error; !errors.Is(err, refused) {
+				t.Error(err)
+			}
+			if err := mock.ExpectationsWereMet(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
