@@ -1,0 +1,162 @@
+// Command quickstart loads orders with their lines into a database, every row
+// under a Snowflake key that is known before the row is written:
+//
+//	go run ./examples/quickstart
+//	go run ./examples/quickstart -in orders.csv -db postgres://user@host/database
+//
+// It exits with 0, with 1 if something is wrong with what it was given, and
+// with 2 if it was called wrongly.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/examples/data"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+type options struct {
+	in, db string
+	worker int64
+}
+
+const help = `quickstart loads orders with their lines into a database, each row under a Snowflake key.
+
+usage: go run ./examples/quickstart [-in FILE] [-db DSN] [-worker N]
+
+  -in FILE    a CSV of orders, a row for each line (default: the one in examples/data)
+  -db DSN     postgres://user:password@host/database, mysql://user:password@host/database,
+              or FILE.sqlite (default: SQLite in memory); its tables are named quickstart_…
+  -worker N   this process's worker number, 0 to 1023; two processes that write
+              at the same time need two numbers (default 1)
+`
+
+// cli runs the command and gives its exit code. Errors are one line on stderr.
+func cli(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var opt options
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&opt.in, "in", "", "")
+	flags.StringVar(&opt.db, "db", "", "")
+	flags.Int64Var(&opt.worker, "worker", 1, "")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, help)
+		return 0
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "quickstart: %v (-h shows the usage)\n", err)
+		return 2
+	}
+	if err := run(ctx, opt, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "quickstart: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
+		return 1
+	}
+	return 0
+}
+
+func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
+	// All that can be wrong with what was given is found before the database
+	// is touched.
+	in, name, err := readInput(opt.in)
+	if err != nil {
+		return err
+	}
+	gen, err := core.New(core.Config{Worker: core.Fixed(opt.worker)})
+	if err != nil {
+		return fmt.Errorf("-worker %d: %w", opt.worker, err)
+	}
+	defer gen.Close()
+
+	sent := countStatements()
+	db, dbName, err := open(opt.db, sent)
+	if err != nil {
+		return err
+	}
+	if pool, err := db.DB(); err == nil {
+		defer pool.Close()
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Customer{}, Order{}, OrderLine{}}})
+	if err != nil {
+		return err
+	}
+	if err := db.Use(plugin); err != nil {
+		return err
+	}
+	if err := db.WithContext(ctx).AutoMigrate(&Customer{}, &Order{}, &OrderLine{}); err != nil {
+		return fmt.Errorf("-db %q: creating the tables: %w", redact(opt.db), oneLine(err))
+	}
+
+	fmt.Fprintf(stdout, "%s: %d orders, %d lines\n%s, worker %d\n\n", name, len(in.orders), in.lines, dbName, opt.worker)
+	tick, finish := progress(stderr, len(in.orders))
+	res, err := load(ctx, db, gen, in, sent, tick)
+	finish()
+	if err != nil {
+		return err
+	}
+	if err := report(db.WithContext(ctx), gen.Layout(), stdout); err != nil {
+		return err
+	}
+	rows := res.customers + res.orders + res.lines
+	fmt.Fprintf(stdout, "\nWritten: %d customers, %d orders, %d lines in %v: %.0f rows/s, %d statements, %.0f statements/s\n",
+		res.customers, res.orders, res.lines, res.took.Round(time.Millisecond),
+		float64(rows)/res.took.Seconds(), res.statements, float64(res.statements)/res.took.Seconds())
+	if res.skipped > 0 {
+		fmt.Fprintf(stdout, "Skipped: %d orders that were there already\n", res.skipped)
+	}
+	return nil
+}
+
+func readInput(path string) (*input, string, error) {
+	if path == "" {
+		in, err := read("examples/data/orders.csv", bytes.NewReader(data.Orders))
+		return in, "examples/data/orders.csv", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("-in %w", err)
+	}
+	defer f.Close()
+	in, err := read(path, f)
+	return in, path, err
+}
+
+// longInput is the number of orders from which a bar is worth showing.
+const longInput = 1000
+
+// progress shows a bar on stderr where that is a terminal and the input long.
+func progress(stderr io.Writer, orders int) (tick func(done int), finish func()) {
+	f, ok := stderr.(*os.File)
+	if !ok || orders < longInput || !term.IsTerminal(int(f.Fd())) {
+		return func(int) {}, func() {}
+	}
+	bar := progressbar.NewOptions(orders,
+		progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("orders"),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+	return func(done int) { _ = bar.Set(done) }, func() { _ = bar.Exit(); fmt.Fprintln(stderr) }
+}
