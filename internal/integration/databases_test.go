@@ -1,0 +1,198 @@
+package integration
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/mysql"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+)
+
+// database is one empty database in one of the modes its drivers have. open may be called
+// more than once, as several processes would.
+type database struct {
+	name string
+	open func(t *testing.T) gorm.Dialector
+}
+
+// onEvery runs a test on every database, each time on a fresh one.
+func onEvery(t *testing.T, test func(t *testing.T, d database)) {
+	t.Run("sqlite", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "test.sqlite")
+		test(t, database{"sqlite", func(*testing.T) gorm.Dialector {
+			return sqlite.Open("file:" + file + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
+		}})
+	})
+	for name, mode := range map[string]struct { // the server is asked for within, so that its absence skips no more
+		exec     pgx.QueryExecMode
+		register bool
+	}{
+		"extended":            {pgx.QueryExecModeCacheStatement, false},
+		"extended+registered": {pgx.QueryExecModeCacheStatement, true},
+		"simple":              {pgx.QueryExecModeSimpleProtocol, false},
+		"simple+registered":   {pgx.QueryExecModeSimpleProtocol, true},
+	} {
+		t.Run("postgres/"+name, func(t *testing.T) {
+			cfg := freshPostgres(t, testserver.Postgres(t).DSN)
+			cfg.DefaultQueryExecMode = mode.exec
+			test(t, database{"postgres", func(t *testing.T) gorm.Dialector {
+				var options []stdlib.OptionOpenDB
+				if mode.register {
+					options = append(options, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
+				}
+				pool := stdlib.OpenDB(*cfg, options...)
+				t.Cleanup(func() { _ = pool.Close() })
+				return postgres.New(postgres.Config{Conn: pool})
+			}})
+		})
+	}
+	t.Run("mysql", func(t *testing.T) {
+		for i, server := range testserver.MySQLs(t) {
+			for name, mode := range map[string]struct{ noReturning, interpolate bool }{
+				"prepared":                 {},
+				"prepared,no returning":    {noReturning: true},
+				"interpolate":              {interpolate: true},
+				"interpolate,no returning": {true, true},
+			} {
+				t.Run(fmt.Sprintf("%d/%s", i, name), func(t *testing.T) {
+					cfg := freshMySQL(t, server.DSN)
+					cfg.InterpolateParams = mode.interpolate
+					test(t, database{"mysql", func(*testing.T) gorm.Dialector {
+						return mysql.New(mysql.Config{DSNConfig: cfg.Clone(), DisableWithReturning: mode.noReturning})
+					}})
+				})
+			}
+		}
+	})
+}
+
+func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
+
+// freshPostgres makes a database that is dropped after the test.
+func freshPostgres(t *testing.T, dsn string) *pgx.ConnConfig {
+	t.Helper()
+	admin, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := freshName()
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+		_ = admin.Close()
+	})
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	cfg, err := pgx.ParseConfig(u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// freshMySQL makes a database that is dropped after the test.
+func freshMySQL(t *testing.T, dsn string) *mysqldriver.Config {
+	t.Helper()
+	cfg, err := mysqldriver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DBName = freshName()
+	if _, err := admin.Exec("CREATE DATABASE " + cfg.DBName); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + cfg.DBName); err != nil {
+			t.Error(err)
+		}
+		_ = admin.Close()
+	})
+	cfg.ParseTime = true
+	return cfg
+}
+
+// handle opens gorm with the plugin, drawing from a generator of its own.
+func handle(t *testing.T, d database, worker int64) *gorm.DB {
+	t.Helper()
+	gen, err := core.New(core.Config{Worker: core.Fixed(worker)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gen.Close() })
+	db, err := gorm.Open(d.open(t), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: models()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Use(plugin); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// migrated is a handle on a database that has the tables.
+func migrated(t *testing.T, d database) *gorm.DB {
+	t.Helper()
+	db := handle(t, d, 1)
+	if err := db.AutoMigrate(models()...); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// recorder keeps the SQL that a handle sends.
+type recorder struct {
+	logger.Interface
+	sql []string
+}
+
+func record(db *gorm.DB) (*gorm.DB, *recorder) {
+	r := &recorder{Interface: logger.Discard}
+	return db.Session(&gorm.Session{Logger: r}), r
+}
+
+func (r *recorder) LogMode(logger.LogLevel) logger.Interface { return r }
+
+func (r *recorder) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) {
+	text, _ := sql()
+	r.sql = append(r.sql, text)
+}
+
+func (r *recorder) all() string { return strings.Join(r.sql, "\n") }
