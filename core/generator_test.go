@@ -201,6 +201,22 @@ func TestFillSpansTicksInOrder(t *testing.T) {
 	}
 }
 
+// A Fill that makes headway is bounded by its context alone.
+func TestFillLongerThanMaxWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		g := mustNew(t, core.Config{Layout: core.Layout{TimeBits: 41, SequenceBits: 2}, Worker: core.Fixed(0), MaxWait: 5 * time.Millisecond})
+		ids := make([]int64, 4*1000)
+		began := time.Now()
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatalf("after %v: %v", time.Since(began), err)
+		}
+		if d := time.Since(began); d < 900*time.Millisecond {
+			t.Errorf("1000 ticks took %v: ids ran ahead of the clock", d)
+		}
+	})
+}
+
 func TestWaitsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)

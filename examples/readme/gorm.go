@@ -1,0 +1,20 @@
+package readme
+
+import (
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+)
+
+func useSnowkey(db *gorm.DB, workerNumber int64) (*core.Generator, error) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(workerNumber)})
+	if err != nil {
+		return nil, err // it names the field and quotes the value
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Order{}, OrderLine{}}})
+	if err != nil {
+		return nil, err
+	}
+	return gen, db.Use(plugin)
+}

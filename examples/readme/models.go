@@ -1,0 +1,15 @@
+package readme
+
+import "github.com/seed-299c1d6b/snowkey/sqltype"
+
+type Order struct {
+	ID    sqltype.ID `json:"id"` // a key of this type needs no tag
+	Note  string     `json:"note"`
+	Lines []OrderLine
+}
+
+type OrderLine struct {
+	ID      int64 `gorm:"primaryKey;autoIncrement:false;snowflake" json:"id,string"`
+	OrderID sqltype.ID
+	SKU     string
+}

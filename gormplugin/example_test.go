@@ -1,0 +1,100 @@
+package gormplugin_test
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type Customer struct {
+	ID   sqltype.ID // no tag needed
+	Name string
+}
+
+type Invoice struct {
+	ID         int64 `gorm:"primaryKey;autoIncrement:false;snowflake:invoices"`
+	CustomerID sqltype.ID
+	Customer   *Customer
+}
+
+func Example() {
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true}) // your database here
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := core.New(core.Config{Worker: core.Fixed(3)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer rows.Close()
+	invoices, err := core.New(core.Config{Worker: core.Fixed(4)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer invoices.Close()
+
+	plugin, err := gormplugin.New(gormplugin.Config{
+		Source: rows,
+		Named:  map[string]gormplugin.Source{"invoices": invoices},
+		Models: []any{Customer{}, Invoice{}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := db.Use(plugin); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	invoice := Invoice{Customer: &Customer{Name: "Ada"}}
+	err = db.WithContext(context.Background()).Create(&invoice).Error
+	parts, _ := core.Twitter().Decompose(invoice.ID)
+	fmt.Println(invoice.CustomerID == invoice.Customer.ID, parts.Worker, err)
+	// Output: true 4 <nil>
+}
+
+func ExampleValidate() {
+	type Note struct {
+		ID int64 `gorm:"primaryKey;snowflake"`
+	}
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(gormplugin.Validate(db, Note{}))
+	// Output: gormplugin: Note.ID int64 is auto-increment to gorm: add autoIncrement:false to its gorm tag "primaryKey;snowflake"
+}
+
+func ExampleNew_faults() {
+	_, err := gormplugin.New(gormplugin.Config{Tables: map[string]gormplugin.Table{"logs": {}}})
+	fmt.Println(err)
+	// Output:
+	// gormplugin: Source nil: must be set, or Named hold at least one
+	// Tables "logs": Column must be set
+	// Tables "logs": Config.Source is nil and no other is named
+}
+
+func ExampleModel() {
+	type Page struct {
+		gormplugin.Model
+		Title string
+	}
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(gormplugin.Validate(db, Page{})) // its key is no auto-increment
+	// Output: <nil>
+}

@@ -1,0 +1,3 @@
+// Package rules tests what holds for the tree as a whole: which packages may
+// import what.
+package rules

@@ -1,0 +1,64 @@
+package rules
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed-299c1d6b/snowkey/"
+
+// Beyond the standard library, a package imports what stands here and nothing
+// else, not even by way of another package. So a program that needs only ids
+// pulls in no database driver.
+var allowed = map[string][]string{
+	"core":                nil,
+	"sqltype":             nil,
+	"internal/testserver": nil,
+}
+
+// What a package may name in its own import lines, beyond the standard library.
+var direct = map[string][]string{
+	"pgxtype":    {module + "sqltype", "github.com/jackc/pgx/v5"},
+	"gormplugin": {module + "sqltype", "gorm.io/gorm"},
+}
+
+func TestImports(t *testing.T) {
+	for pkg, others := range allowed {
+		got := list(t, "-deps", module+pkg)
+		if !slices.Contains(got, module+pkg) {
+			t.Fatalf("%s is not among its own dependencies: the test shows nothing", pkg)
+		}
+		check(t, pkg, append(others, module+pkg), got)
+	}
+	for pkg, others := range direct {
+		got := list(t, "-f", `{{join .Imports "\n"}}`, module+pkg)
+		if len(got) < 2 {
+			t.Fatalf("%s imports %q: the test shows nothing", pkg, got)
+		}
+		check(t, pkg, others, got)
+	}
+}
+
+func check(t *testing.T, pkg string, allowed, imports []string) {
+	t.Helper()
+	for _, path := range imports {
+		first, _, _ := strings.Cut(path, "/")
+		if !strings.Contains(first, ".") {
+			continue // the standard library has no dot in its first element
+		}
+		if !slices.ContainsFunc(allowed, func(a string) bool { return path == a || strings.HasPrefix(path, a+"/") }) {
+			t.Errorf("%s imports %s", pkg, path)
+		}
+	}
+}
+
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %q: %v", args, err)
+	}
+	return strings.Fields(string(out))
+}
