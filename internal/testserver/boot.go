@@ -1,0 +1,193 @@
+package testserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+const (
+	startLimit = 60 * time.Second // machines of continuous integration are slow
+	probeLimit = time.Second      // of one question to a server
+	probePause = 5 * time.Millisecond
+	logLimit   = 4000 // bytes of a log that an error shows
+	portTries  = 5
+)
+
+// boot makes the data of a new server, and starts it on an address of nextAddr.
+func boot(e *engine, nextAddr func() (string, error)) (*Server, error) {
+	programs, err := e.find()
+	if err != nil {
+		return nil, err
+	}
+	home, err := this.home()
+	if err != nil {
+		return nil, fmt.Errorf("temporary folder of %s: %w", e.kind, err)
+	}
+	dir, err := os.MkdirTemp(home, string(e.kind)+"-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Kind: e.kind, engine: e, programs: programs, dir: dir, tag: filepath.Base(home)}
+	if err := s.create(nextAddr); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+func (s *Server) create(nextAddr func() (string, error)) error {
+	if s.engine.unprivileged {
+		if err := giveToUser(s.dir); err != nil {
+			return err
+		}
+	}
+	if s.engine.setup != nil {
+		if err := s.engine.setup(s); err != nil {
+			return err
+		}
+	}
+	for try := 1; ; try++ {
+		addr, err := nextAddr()
+		if err != nil {
+			return err
+		}
+		s.Addr, s.DSN = addr, s.engine.dsn(addr)
+		err = s.start()
+		if err == nil {
+			return nil
+		}
+		// Between our look at the port and the server's, somebody else took it.
+		taken := strings.Contains(strings.ToLower(err.Error()), "address already in use")
+		if !taken || try == portTries {
+			return err
+		}
+	}
+}
+
+// start starts the process and waits until it answers. The caller holds mu, or
+// is the only one that knows s.
+func (s *Server) start() error {
+	log, err := os.OpenFile(s.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close() // the server has its own copy
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	cmd := s.program(s.engine.command(s)...)
+	if s.engine.retitles {
+		cmd.Args[0] = filepath.Join(s.dir, filepath.Base(cmd.Path))
+	}
+	// A file, and not the test's own output: `go test` would wait for its end.
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := this.start(cmd); err != nil {
+		return fmt.Errorf("start %s: %w", s.Kind, err)
+	}
+	exited := make(chan struct{})
+	s.cmd, s.exited = cmd, exited
+	go func() {
+		_ = cmd.Wait() // how it ended is in cmd.ProcessState
+		close(exited)
+	}()
+	if err := s.awaitReady(); err != nil {
+		err = fmt.Errorf("start %s: %w; end of its log:\n%s", s, err, s.logTail(info.Size()))
+		if s.running() {
+			err = errors.Join(err, s.kill())
+		}
+		return err
+	}
+	return nil
+}
+
+func (s *Server) awaitReady() error {
+	limit := time.NewTimer(startLimit)
+	defer limit.Stop()
+	tick := time.NewTicker(probePause)
+	defer tick.Stop()
+	for {
+		err := s.engine.ready(s)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.exited:
+			return fmt.Errorf("it ended: %v", s.cmd.ProcessState)
+		case <-limit.C:
+			return fmt.Errorf("not ready after %v: %w", startLimit, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// program returns a command that runs in the server's folder, as its user, with
+// an environment in which nothing of the caller can change what it does.
+func (s *Server) program(argv ...string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = s.dir
+	path := os.Getenv("PATH") + ":/usr/bin:/bin:/usr/sbin:/sbin" // set-up scripts need the usual tools
+	cmd.Env = []string{"PATH=" + path, "HOME=" + s.dir, "TMPDIR=" + s.dir, "LC_ALL=C", "TZ=UTC"}
+	if v := os.Getenv("LD_LIBRARY_PATH"); v != "" {
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+v) // programs of a _BIN folder may need it
+	}
+	if s.Kind == KindEtcd && runtime.GOARCH != "amd64" {
+		cmd.Env = append(cmd.Env, "ETCD_UNSUPPORTED_ARCH="+runtime.GOARCH) // etcd 3.4 asks for it on arm64
+	}
+	cmd.SysProcAttr = dependent(s.engine.unprivileged)
+	return cmd
+}
+
+// run runs a program of the set-up to its end.
+func (s *Server) run(argv ...string) error {
+	var out bytes.Buffer
+	cmd := s.program(argv...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := this.start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("set up %s: %s: %w; end of its output:\n%s", s.Kind, argv[0], err, tail(out.Bytes()))
+	}
+	return nil
+}
+
+func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
+
+// logTail returns the end of what the server has logged since byte from.
+func (s *Server) logTail(from int64) string {
+	b, err := os.ReadFile(s.logPath())
+	if err != nil {
+		return err.Error()
+	}
+	return tail(b[min(from, int64(len(b))):])
+}
+
+func tail(b []byte) string {
+	return strings.TrimSpace(string(b[max(0, len(b)-logLimit):]))
+}
+
+// freeAddr returns an address of this machine that nobody listens on just now.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func portOf(addr string) string {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "" // freeAddr makes no such address
+	}
+	return port
+}

@@ -1,0 +1,156 @@
+package testserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	stopLimit  = 60 * time.Second // of an orderly end
+	quickLimit = 10 * time.Second // of everything that the kernel does for us
+)
+
+// Start starts a server that was stopped or killed, on the same data and
+// address, and waits until it answers.
+func (s *Server) Start() error {
+	return s.control("Start", false, s.start)
+}
+
+// Stop ends the server in an orderly way and waits for its end. Clients are
+// disconnected. A paused server is resumed for it.
+func (s *Server) Stop() error {
+	return s.control("Stop", true, func() error { return s.end(s.engine.orderly, stopLimit) })
+}
+
+// Kill ends the server as a crash does: all its processes get SIGKILL. It
+// returns when they are gone.
+func (s *Server) Kill() error {
+	return s.control("Kill", true, s.kill)
+}
+
+// Restart is Stop and Start.
+func (s *Server) Restart() error {
+	return s.control("Restart", true, func() error {
+		if err := s.end(s.engine.orderly, stopLimit); err != nil {
+			return err
+		}
+		return s.start()
+	})
+}
+
+// Pause suspends all processes of the server. Its connections stay open, the
+// kernel still accepts new ones, and nothing answers: to clients it is a server
+// behind a network that swallows everything.
+func (s *Server) Pause() error {
+	return s.control("Pause", true, func() error {
+		_, err := freeze(s.cmd.Process.Pid)
+		return err
+	})
+}
+
+// Resume lets a paused server go on. On one that runs it does nothing.
+func (s *Server) Resume() error {
+	return s.control("Resume", true, func() error { return thaw(s.cmd.Process.Pid) })
+}
+
+// control runs f alone, if the server is ours and runs or not as f needs it.
+func (s *Server) control(verb string, running bool, f func() error) error {
+	if s.external {
+		return fmt.Errorf("%s %s: the server is given by %s, and only private servers can be controlled",
+			verb, s, s.engine.dsnVar)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch now := s.running(); {
+	case now && !running:
+		return fmt.Errorf("%s %s: it runs already", verb, s)
+	case !now && running:
+		return fmt.Errorf("%s %s: it does not run", verb, s)
+	}
+	if err := f(); err != nil {
+		return fmt.Errorf("%s %s: %w", verb, s, err)
+	}
+	return nil
+}
+
+func (s *Server) running() bool {
+	if s.cmd == nil {
+		return false
+	}
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+func (s *Server) kill() error {
+	// The children are found while their parent stands still: later they would be
+	// orphans, and PostgreSQL does not start beside children of its former self.
+	tree, err := freeze(s.cmd.Process.Pid)
+	if errors.Is(err, errEnded) && s.awaitExit(quickLimit) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range tree[1:] {
+		// A frozen parent reaps nobody, so the number is still this child's.
+		if err := signal(p.pid, syscall.SIGKILL); err != nil {
+			return err
+		}
+	}
+	if err := s.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	if !s.awaitExit(quickLimit) {
+		return fmt.Errorf("process %d is there %v after SIGKILL", s.cmd.Process.Pid, quickLimit)
+	}
+	return awaitGone(tree, quickLimit)
+}
+
+// end sends sig to the server and waits for its end.
+func (s *Server) end(sig syscall.Signal, limit time.Duration) error {
+	pid := s.cmd.Process.Pid
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		return err
+	}
+	// A stopped process gets the signal only when it goes on.
+	if err := thaw(pid); err != nil && !errors.Is(err, errEnded) {
+		return err
+	}
+	if !s.awaitExit(limit) {
+		return fmt.Errorf("process %d is there %v after signal %v; end of its log:\n%s", pid, limit, sig, s.logTail(0))
+	}
+	return nil
+}
+
+func (s *Server) awaitExit(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-s.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// remove ends the server, in whatever state it is, and deletes its data.
+func (s *Server) remove() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running() {
+		if err := s.end(s.engine.quick, quickLimit); err != nil && s.running() {
+			if killErr := s.kill(); killErr != nil {
+				return errors.Join(err, killErr)
+			}
+		}
+	}
+	freeSharedMemory(s.dir)
+	return os.RemoveAll(s.dir)
+}

@@ -1,0 +1,192 @@
+//go:build unix
+
+package testserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// deathVar tells the test binary, run once more, how it is to end.
+const deathVar = "SNOWKEY_TEST_DEATH"
+
+// testament is what the dying binary leaves behind.
+type testament struct {
+	Home string
+	Pids map[int]string // and when each was born
+}
+
+// TestHelperDies is the body of the binary that dies.
+func TestHelperDies(t *testing.T) {
+	how := os.Getenv(deathVar)
+	if how == "" {
+		t.Skip("run by TestDeath")
+	}
+	for kind := range engines() { // a DSN of the caller is of no use here
+		t.Setenv(engines()[kind].dsnVar, "")
+	}
+	private := NewRedis(t)
+	servers := []*Server{Postgres(t), MariaDB(t), Redis(t), Etcd(t), private}
+	if err := errors.Join(servers[0].Restart(), private.Kill(), private.Start()); err != nil {
+		t.Fatal(err)
+	}
+	will := testament{Home: filepath.Dir(private.dir), Pids: map[int]string{}}
+	for _, s := range servers {
+		if how == "paused" {
+			if err := s.Pause(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, p := range mustFamily(t, s) {
+			will.Pids[p.pid] = p.born
+		}
+	}
+	if err := json.NewEncoder(os.Stderr).Encode(will); err != nil {
+		t.Fatal(err)
+	}
+	switch how {
+	case "exit":
+		os.Exit(7)
+	case "panic":
+		done := make(chan bool)
+		go func() { defer close(done); panic("as the test wants it") }()
+		<-done
+	case "return":
+	default:
+		select {} // until the signal comes
+	}
+}
+
+// TestDeath lets a test binary die in every way and looks for what it leaves.
+func TestDeath(t *testing.T) {
+	for _, e := range engines() {
+		if _, err := e.find(); err != nil {
+			giveUp(t, err)
+		}
+	}
+	for _, how := range []string{"return", "exit", "panic", "terminated", "killed", "paused"} {
+		t.Run(how, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestHelperDies$")
+			cmd.Env = append(os.Environ(), deathVar+"="+how)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var will testament
+			if err := json.NewDecoder(stderr).Decode(&will); err != nil {
+				t.Fatalf("no testament: %v", errors.Join(err, cmd.Process.Kill(), cmd.Wait()))
+			}
+			switch how {
+			case "terminated":
+				err = cmd.Process.Signal(syscall.SIGTERM)
+			case "killed", "paused":
+				err = cmd.Process.Kill()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			_ = cmd.Wait() // each ends with another status
+			died := time.Now()
+			if len(will.Pids) < 9 { // PostgreSQL has five at least
+				t.Errorf("only %d processes", len(will.Pids))
+			}
+			eventually(t, 20*time.Second, func() error {
+				table, err := processes()
+				if err != nil {
+					return err
+				}
+				for _, p := range table {
+					if born, ok := will.Pids[p.pid]; ok && born == p.born && !p.dead {
+						return fmt.Errorf("process %d runs", p.pid)
+					}
+				}
+				if _, err := os.Stat(will.Home); !errors.Is(err, os.ErrNotExist) {
+					return fmt.Errorf("%s is there: %v", will.Home, err)
+				}
+				return nil
+			})
+			t.Logf("nothing is left %v after the end", time.Since(died).Round(time.Millisecond))
+		})
+	}
+}
+
+// TestWatchdog runs the watchdog alone: on most systems nothing else ends the
+// servers, and on Linux the signal at the death of the parent would hide it.
+func TestWatchdog(t *testing.T) {
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	home, err := os.MkdirTemp(t.TempDir(), "snowkey-test-*.d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(path string) (*exec.Cmd, chan error) {
+		t.Helper()
+		if err := os.Symlink(sleep, path); err != nil {
+			t.Fatal(err)
+		}
+		cmd, ended := exec.Command(path, "600"), make(chan error, 1)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() { ended <- cmd.Wait() }()
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		return cmd, ended
+	}
+	server, serverEnded := start(filepath.Join(home, "etcd"))
+	_, pagerEnded := start(filepath.Join(home, "less"))                  // somebody reads a log
+	_, strangerEnded := start(filepath.Join(filepath.Dir(home), "etcd")) // of another home
+	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+
+	t.Setenv("PATH", "/nonexistent") // a test may have changed it
+	dog := exec.Command("/bin/sh", "-c", watchdog, "snowkey-test-watchdog", home, filepath.Base(home))
+	stdin, err := dog.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	dog.Stdout, dog.Stderr = &out, &out
+	if err := dog.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-serverEnded:
+		t.Errorf("the server ended before its time: %v", err)
+	case <-time.After(impatience):
+	}
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := dog.Wait(); err != nil || out.String() != "" {
+		t.Errorf("watchdog: %v, output %q", err, out.String())
+	}
+	select {
+	case <-serverEnded:
+	case <-time.After(patience):
+		t.Error("the stopped server is still there")
+	}
+	select {
+	case err := <-pagerEnded:
+		t.Errorf("the pager was ended: %v", err)
+	case err := <-strangerEnded:
+		t.Errorf("the server of another home was ended: %v", err)
+	default:
+	}
+	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is there: %v", home, err)
+	}
+}

@@ -1,0 +1,36 @@
+package testserver
+
+import "syscall"
+
+// engine says how one kind of server is found, started and asked.
+type engine struct {
+	kind       Kind
+	dsnVar     string // holds the DSN of a server that is there already
+	binVar     string // holds the folder of the programs
+	packages   string // the Debian packages, for the message to who lacks them
+	additional bool   // the server that dsnVar names does not replace the private one
+
+	programs [][]string // what is needed; each may have several names, best first
+	together bool       // the programs must be of one folder, that is of one version
+	refuse   func(paths []string) error
+
+	retitles     bool           // its command line becomes its name and address only, so the name must hold the tag
+	unprivileged bool           // the server refuses to run as root
+	orderly      syscall.Signal // ends the server as an administrator would, clients or not
+	quick        syscall.Signal // ends it at once; it still frees what lives outside its folder
+
+	dsn     func(addr string) string
+	address func(dsn string) (string, error) // host:port of a given DSN
+	setup   func(s *Server) error            // makes the data folder; may be nil
+	command func(s *Server) []string         // program and arguments
+	ready   func(s *Server) error            // nil if this very process serves
+}
+
+func engines() map[Kind]*engine {
+	return map[Kind]*engine{
+		KindPostgres: postgresEngine(),
+		KindMariaDB:  mariadbEngine(),
+		KindRedis:    redisEngine(),
+		KindEtcd:     etcdEngine(),
+	}
+}

@@ -1,0 +1,78 @@
+package testserver
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"testing"
+)
+
+// requireVar turns a skip for want of a program into a failure.
+const requireVar = "SNOWKEY_TEST_REQUIRE"
+
+// missingError is returned when a server's programs are not on this machine.
+type missingError struct {
+	engine *engine
+	reason string
+}
+
+func (e *missingError) Error() string {
+	m := e.engine
+	s := fmt.Sprintf("no private %s: %s; install the Debian packages %s, or set %s to the folder of its programs",
+		m.kind, e.reason, m.packages, m.binVar)
+	return s + fmt.Sprintf(", or set %s to the DSN of a running server (not for tests that kill it)", m.dsnVar)
+}
+
+func isMissing(err error) bool {
+	var m *missingError
+	return errors.As(err, &m)
+}
+
+// required reports whether a missing server fails the tests.
+func required() bool {
+	v := os.Getenv(requireVar)
+	return v != "" && v != "0"
+}
+
+// giveUp skips the test if err is about something not installed, else fails it.
+func giveUp(t testing.TB, err error) {
+	t.Helper()
+	if isMissing(err) && !required() {
+		t.Skipf("%v; %s=1 makes this a failure", err, requireVar)
+		return
+	}
+	t.Fatal(err)
+}
+
+// external returns the server that the environment gives, or nil.
+func external(e *engine) (*Server, error) {
+	dsn := os.Getenv(e.dsnVar)
+	if dsn == "" {
+		return nil, nil
+	}
+	addr, err := e.address(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.dsnVar, err)
+	}
+	return &Server{Kind: e.kind, Addr: addr, DSN: dsn, engine: e, external: true}, nil
+}
+
+// urlAddress returns the host:port of a URL with one of the schemes.
+func urlAddress(dsn, defaultPort string, schemes ...string) (string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		// The error of package url quotes the text, and with it the password.
+		return "", fmt.Errorf("not a URL, want %s://host:%s", schemes[0], defaultPort)
+	}
+	if !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" {
+		return "", fmt.Errorf("scheme %q and host %q, want %s://host:%s", u.Scheme, u.Host, schemes[0], defaultPort)
+	}
+	port := u.Port()
+	if port == "" {
+		port = defaultPort
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}

@@ -1,0 +1,234 @@
+package testserver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// recorder is a test that writes down how it ended.
+type recorder struct {
+	testing.TB
+	skip, fatal string
+}
+
+func (r *recorder) Helper()                     {}
+func (r *recorder) Skipf(f string, args ...any) { r.skip = fmt.Sprintf(f, args...) }
+func (r *recorder) Fatal(args ...any)           { r.fatal = fmt.Sprint(args...) }
+
+func TestGiveUp(t *testing.T) {
+	e := engines()[KindMariaDB]
+	missing := &missingError{e, "program mariadbd not found"}
+	for _, c := range []struct {
+		require string
+		err     error
+		fails   bool
+	}{
+		{"", missing, false},
+		{"0", missing, false},
+		{"1", missing, true},
+		{"", fmt.Errorf("wrapped: %w", missing), false},
+		{"", os.ErrPermission, true},
+		{"1", os.ErrPermission, true},
+	} {
+		t.Setenv(requireVar, c.require)
+		r := new(recorder)
+		giveUp(r, c.err)
+		if (r.fatal != "") != c.fails || (r.skip != "") == c.fails {
+			t.Errorf("%s=%q, %v: skip %q, fatal %q", requireVar, c.require, c.err, r.skip, r.fatal)
+		}
+		if c.err != missing {
+			continue
+		}
+		for _, part := range []string{"mariadbd", e.packages, e.dsnVar, e.binVar} {
+			if !strings.Contains(r.skip+r.fatal, part) {
+				t.Errorf("%q does not name %q", r.skip+r.fatal, part)
+			}
+		}
+	}
+}
+
+func TestExternal(t *testing.T) {
+	for kind, dsns := range map[Kind]map[string]string{
+		KindPostgres: {
+			"postgres://u:secret@db.example:6000/x":  "db.example:6000",
+			"postgresql://u:secret@[::1]/x?a=b":      "[::1]:5432",
+			"mysql://u:secret@db.example/x":          "",
+			"host=db.example password=secret":        "",
+			"postgres://u:secret@db.example:port/x%": "",
+		},
+		KindMariaDB: {
+			"u:secret@tcp(db.example:3307)/x?parseTime=true": "db.example:3307",
+			"u:secret@tcp(db.example)/":                      "db.example:3306",
+			"u:p@ss/w(ord@tcp([::1]:3306)/x":                 "[::1]:3306",
+			"tcp(db.example:1)/":                             "db.example:1",
+			"u:secret@unix(/run/mysqld/mysqld.sock)/x":       "",
+			"mysql://u:secret@db.example/x":                  "",
+			"u:secret@tcp()/x":                               "",
+		},
+		KindRedis: {
+			"db.example:6379":                  "db.example:6379",
+			"redis://u:secret@db.example/2":    "db.example:6379",
+			"rediss://u:secret@db.example:1/2": "db.example:1",
+			"db.example":                       "",
+			"http://u:secret@db.example":       "",
+		},
+		KindEtcd: {
+			"http://db.example":                         "db.example:2379",
+			"https://db.example:1,https://db.example:2": "db.example:1",
+			"db.example:2379":                           "",
+		},
+	} {
+		e := engines()[kind]
+		for dsn, addr := range dsns {
+			t.Setenv(e.dsnVar, dsn)
+			s, err := external(e)
+			if addr == "" {
+				if err == nil || !strings.Contains(err.Error(), e.dsnVar) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("%q: %v, want an error that names %s and hides the password", dsn, err, e.dsnVar)
+				}
+				continue
+			}
+			if err != nil || s.Addr != addr || s.DSN != dsn || !s.External() {
+				t.Errorf("%q: %+v, %v, want address %q", dsn, s, err, addr)
+			}
+		}
+		t.Setenv(e.dsnVar, "")
+		if s, ok := External(t, kind); ok || s != nil {
+			t.Errorf("%s: %v without a variable", kind, s)
+		}
+	}
+}
+
+func TestExternalIsUsed(t *testing.T) {
+	t.Setenv("SNOWKEY_TEST_POSTGRES", "postgres://u@db.example/x")
+	t.Setenv("SNOWKEY_TEST_REDIS", "db.example:6379")
+	t.Setenv("SNOWKEY_TEST_ETCD", "http://db.example:2379")
+	for _, s := range []*Server{Postgres(t), Redis(t), Etcd(t)} {
+		if !s.External() {
+			t.Errorf("%s is private", s)
+		}
+		for name, f := range map[string]func() error{
+			"Start": s.Start, "Stop": s.Stop, "Kill": s.Kill,
+			"Restart": s.Restart, "Pause": s.Pause, "Resume": s.Resume,
+		} {
+			err := f()
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), s.engine.dsnVar) {
+				t.Errorf("%s: %v, want an error that names %s and %s", name, err, name, s.engine.dsnVar)
+			}
+		}
+	}
+	if s := NewRedis(t); s.External() {
+		t.Errorf("NewRedis returned %s", s)
+	}
+	r := new(recorder)
+	t.Setenv("SNOWKEY_TEST_REDIS", "db.example")
+	if External(r, KindRedis); !strings.Contains(r.fatal, `"db.example"`) {
+		t.Errorf("malformed DSN: %q", r.fatal)
+	}
+}
+
+func TestMySQLs(t *testing.T) {
+	t.Setenv("SNOWKEY_TEST_MYSQL", "")
+	private := MySQLs(t)
+	if len(private) != 1 || private[0] != MariaDB(t) {
+		t.Errorf("without a variable: %v", private)
+	}
+	t.Setenv("SNOWKEY_TEST_MYSQL", "u@tcp(db.example:3306)/x")
+	both := MySQLs(t)
+	if len(both) != 2 || both[0] != private[0] || both[1].Addr != "db.example:3306" {
+		t.Errorf("with a variable: %v", both)
+	}
+}
+
+// TestBroken puts programs in place that do not work: never a reason to skip.
+func TestBroken(t *testing.T) {
+	if !supported {
+		t.Skip("starts servers")
+	}
+	t.Setenv(requireVar, "")
+	empty, broken := t.TempDir(), t.TempDir()
+	script := "#!/bin/sh\necho the reason; exit 3\n"
+	if err := os.WriteFile(filepath.Join(broken, "redis-server"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string][]string{
+		empty:  {"SNOWKEY_TEST_REDIS_BIN", "redis-server", empty},
+		broken: {"redis at 127.0.0.1:", "exit status 3", "the reason"},
+	} {
+		t.Setenv("SNOWKEY_TEST_REDIS_BIN", dir)
+		r := new(recorder)
+		if s := private(r, KindRedis); s != nil || r.skip != "" {
+			t.Errorf("%v, skip %q", s, r.skip)
+		}
+		for _, part := range want {
+			if !strings.Contains(r.fatal, part) {
+				t.Errorf("error %q does not hold %q", r.fatal, part)
+			}
+		}
+	}
+}
+
+func TestRefuseMySQL(t *testing.T) {
+	if !supported {
+		t.Skip("runs a script")
+	}
+	path := filepath.Join(t.TempDir(), "mysqld")
+	for version, ok := range map[string]bool{
+		"mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)": false,
+		"mysqld  Ver 10.11.6-MariaDB for Linux on x86_64 (MariaDB Server)":      true,
+	} {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\necho '"+version+"'\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := refuseMySQL([]string{path}); (err == nil) != ok {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+func TestPick(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	touch := func(dir, name string, mode os.FileMode) {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	touch(a, "server", 0o755)
+	touch(b, "server", 0o755)
+	touch(b, "setup", 0o755)
+	touch(a, "data", 0o644)
+	touch(b, "old-name", 0o755)
+	dirs := []string{a, b}
+	for _, c := range []struct {
+		programs [][]string
+		together bool
+		want     []string
+		reason   string
+	}{
+		{[][]string{{"server"}, {"setup"}}, false, []string{a + "/server", b + "/setup"}, ""},
+		{[][]string{{"server"}, {"setup"}}, true, []string{b + "/server", b + "/setup"}, ""},
+		{[][]string{{"new-name", "old-name"}}, false, []string{b + "/old-name"}, ""},
+		{[][]string{{"data"}}, false, nil, "data"},
+		{[][]string{{"server"}, {"x", "y"}}, true, nil, "x or y"},
+	} {
+		got, reason := pick(dirs, c.programs, c.together)
+		if !slices.Equal(got, c.want) || (reason == "") != (c.reason == "") || !strings.Contains(reason, c.reason) {
+			t.Errorf("%v: %v, %q, want %v, %q", c.programs, got, reason, c.want, c.reason)
+		}
+	}
+	if _, reason := pick([]string{a, t.TempDir()}, [][]string{{"server"}, {"setup"}}, true); reason == "" {
+		t.Error("half of the programs is enough")
+	}
+}
+
+func TestNewestFirst(t *testing.T) {
+	got := newestFirst([]string{"/v/9.6/bin", "/v/15/bin", "/v/16/bin", "/v/9.10/bin"})
+	want := []string{"/v/16/bin", "/v/15/bin", "/v/9.10/bin", "/v/9.6/bin"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

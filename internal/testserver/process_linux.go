@@ -1,0 +1,52 @@
+package testserver
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// dependent returns the attributes of a server's process: it dies with the
+// thread that started it. Its process group keeps a Ctrl-C at the terminal away.
+func dependent(unprivileged bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if unprivileged {
+		a.Credential, _ = serverUser() // giveToUser has reported the error
+	}
+	return a
+}
+
+// processes reads /proc. Its stat files are readable for everybody, even where
+// a container forbids root to look into the processes of other users.
+func processes() ([]process, error) {
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil, err
+	}
+	table := make([]process, 0, len(files))
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			continue // ended meanwhile
+		}
+		// pid (name) state parent …, and the name may hold anything, also ") ".
+		text := string(b)
+		words := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+		if len(words) < 20 {
+			continue
+		}
+		pid, pidErr := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		parent, parentErr := strconv.Atoi(words[1])
+		if pidErr != nil || parentErr != nil {
+			continue
+		}
+		state := words[0]
+		table = append(table, process{
+			pid: pid, parent: parent, born: words[19],
+			stopped: state == "T", dead: state == "Z" || state == "X",
+		})
+	}
+	return table, nil
+}

@@ -1,0 +1,256 @@
+//go:build unix
+
+package testserver
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	patience   = 30 * time.Second       // for what must happen
+	impatience = 200 * time.Millisecond // for what must not
+)
+
+func TestShared(t *testing.T) {
+	for kind, start := range map[Kind]func(testing.TB) *Server{
+		KindPostgres: Postgres, KindMariaDB: MariaDB, KindRedis: Redis, KindEtcd: Etcd,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Setenv(engines()[kind].dsnVar, "")
+			s := start(t)
+			if s.Kind != kind || s.External() || !strings.Contains(s.DSN, s.Addr) {
+				t.Errorf("server %q, external %v, DSN %q", s, s.External(), s.DSN)
+			}
+			if host, _, err := net.SplitHostPort(s.Addr); err != nil || host != "127.0.0.1" {
+				t.Errorf("address %q, %v", s.Addr, err)
+			}
+			if again := start(t); again != s {
+				t.Errorf("a second server: %s beside %s", again, s)
+			}
+		})
+	}
+}
+
+// TestLifecycle takes a private server of each kind through all of its states.
+func TestLifecycle(t *testing.T) {
+	for kind, start := range starters() {
+		t.Run(string(kind), func(t *testing.T) {
+			began := time.Now()
+			s := start(t)
+			t.Logf("%s: ready after %v", s, time.Since(began).Round(time.Millisecond))
+			addr := s.Addr
+			do := func(name string, f func() error) {
+				t.Helper()
+				if err := f(); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+			refuse := func(name string, f func() error) {
+				t.Helper()
+				if err := f(); err == nil || !strings.Contains(err.Error(), addr) {
+					t.Errorf("%s: %v, want an error that names %s", name, err, addr)
+				}
+			}
+			answers := func() {
+				t.Helper()
+				if s.Addr != addr {
+					t.Fatalf("the address changed to %s", s.Addr)
+				}
+				if err := get(s, patience, "before-the-crash"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			silent := func() {
+				t.Helper()
+				if err := get(s, impatience, ""); err == nil {
+					t.Fatal("it answers")
+				}
+			}
+			if err := put(s, patience, "before-the-crash"); err != nil {
+				t.Fatal(err)
+			}
+			do("Kill", s.Kill) // at once: what was acknowledged must be there
+			silent()
+			refuse("Kill", s.Kill)
+			refuse("Stop", s.Stop)
+			refuse("Pause", s.Pause)
+			refuse("Resume", s.Resume)
+			refuse("Restart", s.Restart)
+			do("Start", s.Start)
+			answers()
+			refuse("Start", s.Start)
+
+			do("Pause", s.Pause)
+			silent()
+			do("Pause", s.Pause)
+			do("Resume", s.Resume)
+			answers()
+			do("Resume", s.Resume)
+
+			do("Restart", s.Restart)
+			answers()
+			do("Stop", s.Stop)
+			silent()
+			do("Start", s.Start)
+			answers()
+
+			do("Pause", s.Pause)
+			do("Stop", s.Stop)
+			do("Start", s.Start)
+			do("Pause", s.Pause)
+			do("Kill", s.Kill)
+			do("Start", s.Start)
+			answers()
+			do("Pause", s.Pause) // and t.Cleanup must cope with it
+		})
+	}
+}
+
+// TestRemoved starts private servers in a test of its own, and looks afterwards.
+func TestRemoved(t *testing.T) {
+	var tree []process
+	var dirs []string
+	t.Run("test", func(t *testing.T) {
+		for _, s := range []*Server{NewPostgres(t), NewPostgres(t), NewRedis(t)} {
+			tree = append(tree, mustFamily(t, s)...)
+			dirs = append(dirs, s.dir)
+			if len(dirs) == 2 {
+				if err := s.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+	if err := awaitGone(tree, 0); err != nil {
+		t.Error(err)
+	}
+	for _, d := range dirs {
+		if _, err := os.Stat(d); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is there: %v", d, err)
+		}
+	}
+}
+
+// TestBackends checks that Pause and Kill reach the processes in other sessions.
+func TestBackends(t *testing.T) {
+	s := NewPostgres(t)
+	conn, err := net.Dial("tcp", s.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := postgresLogin(conn); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	tree := mustFamily(t, s)
+	if len(tree) < 6 {
+		t.Errorf("%d processes, want the postmaster, a backend, and several others", len(tree))
+	}
+	if err := conn.SetDeadline(time.Now().Add(impatience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgresQuery(conn, "SELECT 'anything'"); err == nil {
+		t.Error("a connection of before the pause answers")
+	}
+	if err := s.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := postgresAnswer(conn); err != nil || !strings.Contains(answer, "anything") {
+		t.Errorf("answer after the pause %q, %v", answer, err)
+	}
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := awaitGone(tree, 0); err != nil {
+		t.Errorf("after Kill: %v", err)
+	}
+	if _, err := postgresQuery(conn, "SELECT 1"); err == nil {
+		t.Error("the connection outlived Kill")
+	}
+}
+
+// TestPortTaken lets the first address be one where a server of the same kind
+// answers: it must not be mistaken for the new one.
+func TestPortTaken(t *testing.T) {
+	for kind, start := range starters() {
+		t.Run(string(kind), func(t *testing.T) {
+			taken := start(t).Addr
+			tries := 0
+			s, err := boot(engines()[kind], func() (string, error) {
+				if tries++; tries == 1 {
+					return taken, nil
+				}
+				return freeAddr()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tries != 2 || s.Addr == taken {
+				t.Errorf("%d tries, address %s, taken was %s", tries, s.Addr, taken)
+			}
+			if err := put(s, patience, "x"); err != nil {
+				t.Error(err)
+			}
+			if err := s.remove(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestCommandLines checks what the watchdog relies on.
+func TestCommandLines(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	known := strings.Fields(strings.ReplaceAll(watchdog, ")", " "))
+	for kind, start := range starters() {
+		t.Run(string(kind), func(t *testing.T) {
+			s := start(t)
+			eventually(t, patience, func() error {
+				for _, p := range mustFamily(t, s) {
+					proc := filepath.Join("/proc", strconv.Itoa(p.pid))
+					line, err := os.ReadFile(filepath.Join(proc, "cmdline"))
+					if err != nil {
+						return err
+					}
+					name, err := os.ReadFile(filepath.Join(proc, "comm"))
+					if err != nil {
+						return err
+					}
+					if !strings.Contains(string(line), s.tag) {
+						return errors.New("no tag in " + strconv.Quote(string(line)))
+					}
+					if !slices.Contains(known, strings.TrimSpace(string(name))) {
+						return errors.New("unknown to the watchdog: " + string(name))
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+func mustFamily(t testing.TB, s *Server) []process {
+	t.Helper()
+	tree, err := family(s.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}

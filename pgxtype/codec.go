@@ -1,0 +1,184 @@
+package pgxtype
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// codec adds direct plans for the id types to the codec it decorates. pgx has
+// no other place for the scanning ones: it calls a type's own Scan before it
+// tries any wrapper. DecodeValue stays the old codec's, because every bigint of
+// the connection passes through it.
+type codec struct{ pgtype.Codec }
+
+func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	if isID(value) {
+		switch format {
+		case pgtype.BinaryFormatCode:
+			return encodeBinary{}
+		case pgtype.TextFormatCode:
+			return encodeText{}
+		}
+	}
+	return c.Codec.PlanEncode(m, oid, format, value)
+}
+
+func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
+	switch target.(type) {
+	case *sqltype.ID, **sqltype.ID, *sqltype.NullID:
+		switch format {
+		case pgtype.BinaryFormatCode:
+			return scanBinary{}
+		case pgtype.TextFormatCode:
+			return scanText{}
+		}
+	}
+	return c.Codec.PlanScan(m, oid, format, target)
+}
+
+type (
+	encodeBinary struct{}
+	encodeText   struct{}
+	scanBinary   struct{}
+	scanText     struct{}
+)
+
+// The binary plans name their most frequent type first, an ID as a parameter and
+// a *ID as a destination, which then cost what an int64 costs.
+
+func (encodeBinary) Encode(value any, buf []byte) ([]byte, error) {
+	if id, ok := value.(sqltype.ID); ok && id >= 0 {
+		return binary.BigEndian.AppendUint64(buf, uint64(id)), nil
+	}
+	id, ok, err := idOf(value)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return binary.BigEndian.AppendUint64(buf, uint64(id)), nil
+}
+
+func (encodeText) Encode(value any, buf []byte) ([]byte, error) {
+	id, ok, err := idOf(value)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return strconv.AppendInt(buf, int64(id), 10), nil
+}
+
+// isID reports whether value is of a type that idOf reads.
+func isID(value any) bool {
+	switch value.(type) {
+	case sqltype.ID, *sqltype.ID, sqltype.NullID, *sqltype.NullID:
+		return true
+	}
+	return false
+}
+
+// idOf returns the id in value; ok is false for NULL.
+func idOf(value any) (id sqltype.ID, ok bool, err error) {
+	switch v := value.(type) {
+	case sqltype.ID:
+		id = v
+	case *sqltype.ID:
+		if v == nil {
+			return 0, false, nil
+		}
+		id = *v
+	case sqltype.NullID:
+		if !v.Valid {
+			return 0, false, nil
+		}
+		id = v.ID
+	case *sqltype.NullID:
+		if v == nil || !v.Valid {
+			return 0, false, nil
+		}
+		id = v.ID
+	default:
+		return 0, false, fmt.Errorf("pgxtype: encode %T: %w", value, sqltype.ErrType)
+	}
+	if id < 0 {
+		return 0, false, negative("encode", id)
+	}
+	return id, true, nil
+}
+
+func negative(op string, id sqltype.ID) error {
+	return fmt.Errorf("pgxtype: %s %d: %w", op, int64(id), sqltype.ErrNegative)
+}
+
+func (scanBinary) Scan(src []byte, target any) error {
+	if t, ok := target.(*sqltype.ID); ok && t != nil && len(src) == 8 && src[0] < 0x80 {
+		*t = sqltype.ID(binary.BigEndian.Uint64(src))
+		return nil
+	}
+	if src == nil {
+		return setNull(target)
+	}
+	if len(src) != 8 {
+		return fmt.Errorf("pgxtype: scan bigint: %d bytes %x, want 8", len(src), src[:min(len(src), 32)])
+	}
+	id := sqltype.ID(binary.BigEndian.Uint64(src))
+	if id < 0 {
+		return negative("scan", id)
+	}
+	return set(target, id)
+}
+
+func (scanText) Scan(src []byte, target any) error {
+	if src == nil {
+		return setNull(target)
+	}
+	var id sqltype.ID
+	if err := id.UnmarshalText(src); err != nil {
+		return fmt.Errorf("pgxtype: scan bigint: %w", err)
+	}
+	return set(target, id)
+}
+
+func set(target any, id sqltype.ID) error {
+	switch t := target.(type) {
+	case *sqltype.ID:
+		if t != nil {
+			*t = id
+			return nil
+		}
+	case **sqltype.ID:
+		if t != nil {
+			*t = new(sqltype.ID) // not &id, which would move every id to the heap
+			**t = id
+			return nil
+		}
+	case *sqltype.NullID:
+		if t != nil {
+			*t = sqltype.NullID{ID: id, Valid: true}
+			return nil
+		}
+	default:
+		return fmt.Errorf("pgxtype: scan into %T: %w", target, sqltype.ErrType)
+	}
+	return fmt.Errorf("pgxtype: scan: destination %T is %w", target, sqltype.ErrNil)
+}
+
+func setNull(target any) error {
+	switch t := target.(type) {
+	case **sqltype.ID:
+		if t != nil {
+			*t = nil
+			return nil
+		}
+	case *sqltype.NullID:
+		if t != nil {
+			*t = sqltype.NullID{}
+			return nil
+		}
+	case *sqltype.ID:
+		return fmt.Errorf("pgxtype: scan: %w", sqltype.ErrNull)
+	}
+	return fmt.Errorf("pgxtype: scan NULL: destination %T is %w", target, sqltype.ErrNil)
+}

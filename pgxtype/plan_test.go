@@ -1,0 +1,451 @@
+package pgxtype_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type (
+	ID     = sqltype.ID
+	NullID = sqltype.NullID
+)
+
+const big = ID(1996573624012345677)
+
+func ptr[T any](v T) *T { return &v }
+
+func valid(id ID) NullID { return NullID{ID: id, Valid: true} }
+
+func registered() *pgtype.Map {
+	m := pgtype.NewMap()
+	pgxtype.Register(m)
+	return m
+}
+
+var formats = map[string]int16{"binary": pgtype.BinaryFormatCode, "text": pgtype.TextFormatCode}
+
+// wire is what PostgreSQL sends and takes for a bigint.
+func wire(format int16, n int64) []byte {
+	if format == pgtype.TextFormatCode {
+		return fmt.Append(nil, n)
+	}
+	return binary.BigEndian.AppendUint64(nil, uint64(n))
+}
+
+func TestScalar(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		value  any
+		target any   // a pointer to a value that is to be overwritten
+		want   any   // what it points to then
+		n      int64 // on the wire
+		null   bool
+	}{
+		{"ID", big, ptr(ID(42)), big, int64(big), false},
+		{"ID zero", ID(0), ptr(ID(42)), ID(0), 0, false},
+		{"ID largest", ID(math.MaxInt64), ptr(ID(42)), ID(math.MaxInt64), math.MaxInt64, false},
+		{"*ID", ptr(big), ptr(ptr(ID(42))), ptr(big), int64(big), false},
+		{"*ID NULL", (*ID)(nil), ptr(ptr(ID(42))), (*ID)(nil), 0, true},
+		{"NullID", valid(big), ptr(valid(42)), valid(big), int64(big), false},
+		{"NullID zero", valid(0), ptr(valid(42)), valid(0), 0, false},
+		{"NullID NULL", NullID{}, ptr(valid(42)), NullID{}, 0, true},
+		{"*NullID", ptr(valid(big)), ptr(&NullID{}), ptr(valid(big)), int64(big), false},
+		{"*NullID invalid", &NullID{}, ptr(&NullID{}), (*NullID)(nil), 0, true},
+		{"*NullID nil", (*NullID)(nil), ptr(&NullID{}), (*NullID)(nil), 0, true},
+	} {
+		for format, code := range formats {
+			for mapName, m := range map[string]*pgtype.Map{"registered": registered(), "bare": pgtype.NewMap()} {
+				t.Run(fmt.Sprint(tt.name, " ", format, " ", mapName), func(t *testing.T) {
+					want := wire(code, tt.n)
+					if tt.null {
+						want = nil
+					}
+					got, err := m.Encode(pgtype.Int8OID, code, tt.value, []byte("prefix"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if tt.null && got != nil || !tt.null && string(got) != "prefix"+string(want) {
+						t.Errorf("encoded %q", got)
+					}
+					target := reflect.New(reflect.TypeOf(tt.target).Elem())
+					target.Elem().Set(reflect.ValueOf(tt.target).Elem())
+					if err := m.Scan(pgtype.Int8OID, code, want, target.Interface()); err != nil {
+						t.Fatal(err)
+					}
+					if got := target.Elem().Interface(); !reflect.DeepEqual(got, tt.want) {
+						t.Errorf("scanned %v, want %v", got, tt.want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// The other types of the map must be served as before.
+func TestOthersUnchanged(t *testing.T) {
+	m := registered()
+	for format, code := range formats {
+		var n int64
+		var v any
+		src := wire(code, -5)
+		if err := m.Scan(pgtype.Int8OID, code, src, &n); err != nil || n != -5 {
+			t.Errorf("%s int64: %d, %v", format, n, err)
+		}
+		if err := m.Scan(pgtype.Int8OID, code, src, &v); err != nil || v != int64(-5) {
+			t.Errorf("%s any: %T %v, %v", format, v, v, err)
+		}
+		if b, err := m.Encode(pgtype.Int8OID, code, int64(-5), nil); err != nil || !bytes.Equal(b, src) {
+			t.Errorf("%s encode: %q, %v", format, b, err)
+		}
+		ints := []int64{1, -2}
+		b, err := m.Encode(pgtype.Int8ArrayOID, code, ints, nil)
+		var back []int64
+		if err != nil || m.Scan(pgtype.Int8ArrayOID, code, b, &back) != nil || !reflect.DeepEqual(ints, back) {
+			t.Errorf("%s array: %v, %v", format, back, err)
+		}
+	}
+}
+
+func TestScalarErrors(t *testing.T) {
+	m := registered()
+	for _, v := range []any{ID(-1), ptr(ID(-1)), valid(-1), ptr(valid(-1)), []ID{1, -1}, []*ID{ptr(ID(-1))}} {
+		for format, code := range formats {
+			for _, oid := range []uint32{pgtype.Int8OID, pgtype.Int8ArrayOID, pgtype.TextOID, pgtype.NumericOID, pgtype.Int4OID, 0} {
+				if (reflect.TypeOf(v).Kind() == reflect.Slice) != (oid == pgtype.Int8ArrayOID) {
+					continue
+				}
+				b, err := m.Encode(oid, code, v, nil)
+				if !errors.Is(err, sqltype.ErrNegative) || !strings.Contains(err.Error(), "-1") {
+					t.Errorf("%T to oid %d, %s: %q, %v", v, oid, format, b, err)
+				}
+			}
+		}
+	}
+	type scan struct {
+		name   string
+		format int16
+		src    []byte
+		want   error
+		shows  string
+	}
+	rows := []scan{
+		{"7 bytes", pgtype.BinaryFormatCode, make([]byte, 7), nil, "7 bytes"},
+		{"9 bytes", pgtype.BinaryFormatCode, make([]byte, 9), nil, "9 bytes"},
+		{"0 bytes", pgtype.BinaryFormatCode, []byte{}, nil, "0 bytes"},
+		{"1 MB", pgtype.BinaryFormatCode, make([]byte, 1<<20), nil, "1048576 bytes"},
+		{"empty text", pgtype.TextFormatCode, []byte{}, sqltype.ErrSyntax, `""`},
+		{"no number", pgtype.TextFormatCode, []byte("7x"), sqltype.ErrSyntax, `"7x"`},
+		{"large", pgtype.TextFormatCode, []byte("9223372036854775808"), sqltype.ErrRange, `"9223372036854775808"`},
+	}
+	for name, code := range formats {
+		rows = append(rows, scan{name + " negative", code, wire(code, -7), sqltype.ErrNegative, "-7"},
+			scan{name + " least", code, wire(code, math.MinInt64), sqltype.ErrNegative, "-9223372036854775808"})
+	}
+	for _, tt := range rows {
+		for _, target := range []any{ptr(ID(42)), ptr(ptr(ID(42))), ptr(valid(42))} {
+			err := m.Scan(pgtype.Int8OID, tt.format, tt.src, target)
+			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.shows) || len(err.Error()) > 300 {
+				t.Errorf("%s into %T: %v", tt.name, target, err)
+			}
+			switch v := reflect.ValueOf(target).Elem().Interface().(type) {
+			case ID:
+				if v != 42 {
+					t.Errorf("%s: ID is %d", tt.name, v)
+				}
+			case *ID:
+				if v == nil || *v != 42 {
+					t.Errorf("%s: *ID is %v", tt.name, v)
+				}
+			case NullID:
+				if v != valid(42) {
+					t.Errorf("%s: NullID is %v", tt.name, v)
+				}
+			}
+		}
+	}
+	for format, code := range formats {
+		id := ID(42)
+		err := m.Scan(pgtype.Int8OID, code, nil, &id)
+		if !errors.Is(err, sqltype.ErrNull) || id != 42 {
+			t.Fatalf("%s NULL: %d, %v", format, id, err)
+		}
+		for _, hint := range []string{"NullID", "*sqltype.ID", "NULL"} {
+			if !strings.Contains(err.Error(), hint) {
+				t.Errorf("%q does not name %s", err, hint)
+			}
+		}
+		for _, src := range [][]byte{nil, wire(code, 7)} {
+			for _, target := range []any{(**ID)(nil), (*NullID)(nil)} {
+				if err := m.Scan(pgtype.Int8OID, code, src, target); !errors.Is(err, sqltype.ErrNil) {
+					t.Errorf("%s %q into a nil %T: %v", format, src, target, err)
+				}
+			}
+		}
+		if err := m.Scan(pgtype.Int8OID, code, wire(code, 7), (*ID)(nil)); !errors.Is(err, sqltype.ErrNil) {
+			t.Errorf("%s into a nil *ID: %v", format, err)
+		}
+	}
+}
+
+func TestArray(t *testing.T) {
+	arrays := []struct {
+		name   string
+		value  any
+		target any
+		text   string // on the wire, in the text format; "" is NULL
+	}{
+		{"[]ID", []ID{1, big, 0}, new([]ID), "{1,1996573624012345677,0}"},
+		{"[]ID empty", []ID{}, new([]ID), "{}"},
+		{"[]ID NULL", []ID(nil), &[]ID{1}, ""},
+		{"[]*ID", []*ID{ptr(big), nil}, new([]*ID), "{1996573624012345677,NULL}"},
+		{"[]NullID", []NullID{valid(big), {}}, new([]NullID), "{1996573624012345677,NULL}"},
+		{"FlatArray", pgtype.FlatArray[ID]{1, 2}, new(pgtype.FlatArray[ID]), "{1,2}"},
+		{"FlatArray of pointers", pgtype.FlatArray[*ID]{ptr(big), nil}, new(pgtype.FlatArray[*ID]), "{1996573624012345677,NULL}"},
+		{"Array", pgtype.Array[ID]{Elements: []ID{1, 2}, Dims: []pgtype.ArrayDimension{{Length: 2, LowerBound: 1}}, Valid: true},
+			new(pgtype.Array[ID]), "{1,2}"},
+		{"[][]ID", [][]ID{{1, 2}, {3, 4}}, new([][]ID), "{{1,2},{3,4}}"},
+		{"[2]ID", [2]ID{1, 2}, new([2]ID), "{1,2}"},
+	}
+	for _, tt := range arrays {
+		for format, code := range formats {
+			t.Run(tt.name+" "+format, func(t *testing.T) {
+				m := registered()
+				b, err := m.Encode(pgtype.Int8ArrayOID, code, tt.value, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if code == pgtype.TextFormatCode && string(b) != tt.text {
+					t.Errorf("encoded %q", b)
+				}
+				// pgx's own types are the judge of the bytes.
+				if plain, err := pgtype.NewMap().Encode(pgtype.Int8ArrayOID, code, int64s(tt.value), nil); err != nil || !bytes.Equal(plain, b) {
+					t.Errorf("encoded %q, int64 is %q, %v", b, plain, err)
+				}
+				if err := m.Scan(pgtype.Int8ArrayOID, code, b, tt.target); err != nil {
+					t.Fatal(err)
+				}
+				if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
+					t.Errorf("scanned %v", got)
+				}
+			})
+		}
+	}
+}
+
+// int64s returns the array with plain numbers.
+func int64s(v any) any {
+	var out []*int64
+	switch v := v.(type) {
+	case []ID:
+		if v == nil {
+			return nil
+		}
+		for _, id := range v {
+			out = append(out, ptr(int64(id)))
+		}
+	case []*ID:
+		for _, id := range v {
+			out = append(out, (*int64)(id))
+		}
+	case pgtype.FlatArray[ID]:
+		return int64s([]ID(v))
+	case pgtype.FlatArray[*ID]:
+		return int64s([]*ID(v))
+	case []NullID:
+		for _, n := range v {
+			if n.Valid {
+				out = append(out, ptr(int64(n.ID)))
+			} else {
+				out = append(out, nil)
+			}
+		}
+	case pgtype.Array[ID]:
+		return int64s(v.Elements)
+	case [][]ID:
+		return [][]int64{{int64(v[0][0]), int64(v[0][1])}, {int64(v[1][0]), int64(v[1][1])}}
+	case [2]ID:
+		return int64s(v[:])
+	}
+	if out == nil {
+		return []*int64{}
+	}
+	return out
+}
+
+func TestArrayErrorsKeepTheSlice(t *testing.T) {
+	m := registered()
+	for format, code := range formats {
+		for name, ints := range map[string][]*int64{
+			"NULL element": {ptr(int64(1)), nil}, "negative element": {ptr(int64(1)), ptr(int64(-1))},
+		} {
+			b, err := m.Encode(pgtype.Int8ArrayOID, code, ints, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids := []ID{7, 8, 9}
+			err = m.Scan(pgtype.Int8ArrayOID, code, b, &ids)
+			if !errors.Is(err, sqltype.ErrNull) && !errors.Is(err, sqltype.ErrNegative) {
+				t.Errorf("%s %s: %v", format, name, err)
+			}
+			if !reflect.DeepEqual(ids, []ID{7, 8, 9}) {
+				t.Errorf("%s %s: %v", format, name, ids)
+			}
+		}
+	}
+	// Hostile headers: sizes that do not fit what follows, or are negative.
+	for _, dims := range [][]int32{{-5}, {math.MaxInt32}, {-2, -3}, {math.MaxInt32, math.MaxInt32, math.MaxInt32, 4}, {0}, {0, 5}} {
+		b := binary.BigEndian.AppendUint32(nil, uint32(len(dims)))
+		b = binary.BigEndian.AppendUint32(b, 0)
+		b = binary.BigEndian.AppendUint32(b, pgtype.Int8OID)
+		for _, n := range dims {
+			b = binary.BigEndian.AppendUint32(b, uint32(n))
+			b = binary.BigEndian.AppendUint32(b, 1)
+		}
+		ids := []ID{7}
+		if err := m.Scan(pgtype.Int8ArrayOID, pgtype.BinaryFormatCode, b, &ids); err == nil && len(ids) != 0 {
+			t.Errorf("dimensions %v: %v", dims, ids)
+		}
+	}
+}
+
+// As pgx does for []int64, more dimensions than the slice has are laid out flat.
+func TestArrayFlattens(t *testing.T) {
+	m := registered()
+	for format, code := range formats {
+		b, err := m.Encode(pgtype.Int8ArrayOID, code, [][]ID{{1, 2}, {3, 4}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []ID
+		var ints []int64
+		err1, err2 := m.Scan(pgtype.Int8ArrayOID, code, b, &ids), m.Scan(pgtype.Int8ArrayOID, code, b, &ints)
+		if err1 != nil || err2 != nil || !reflect.DeepEqual(ids, []ID{1, 2, 3, 4}) || len(ints) != 4 {
+			t.Errorf("%s: %v %v, %v %v", format, ids, err1, ints, err2)
+		}
+	}
+}
+
+func TestRange(t *testing.T) {
+	type rng = pgtype.Range[ID]
+	r := rng{Lower: 5, Upper: 9, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
+	for format, code := range formats {
+		m := registered()
+		for _, tt := range []struct {
+			oid           uint32
+			value, target any
+		}{
+			{pgtype.Int8rangeOID, r, new(rng)},
+			{pgtype.Int8rangeOID, rng{}, new(rng)},
+			{pgtype.Int8rangeArrayOID, []rng{r, r}, new([]rng)},
+			{pgtype.Int8multirangeOID, pgtype.Multirange[rng]{r, r}, new(pgtype.Multirange[rng])},
+		} {
+			b, err := m.Encode(tt.oid, code, tt.value, nil)
+			if err != nil {
+				t.Errorf("%s %T: %v", format, tt.value, err)
+				continue
+			}
+			if err := m.Scan(tt.oid, code, b, tt.target); err != nil {
+				t.Errorf("%s %T: %v", format, tt.value, err)
+			} else if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
+				t.Errorf("%s: %v, want %v", format, got, tt.value)
+			}
+		}
+		bad := r
+		bad.Lower = -1
+		if b, err := m.Encode(pgtype.Int8rangeOID, code, bad, nil); !errors.Is(err, sqltype.ErrNegative) {
+			t.Errorf("%s negative bound: %q, %v", format, b, err)
+		}
+	}
+}
+
+// Columns that are no bigint.
+func TestOtherColumns(t *testing.T) {
+	m := registered()
+	for _, v := range []any{big, ptr(big), valid(big), ptr(valid(big))} {
+		for format, code := range formats {
+			for _, oid := range []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NumericOID} {
+				b, err := m.Encode(oid, code, v, nil)
+				if err != nil {
+					t.Errorf("%T to oid %d, %s: %v", v, oid, format, err)
+					continue
+				}
+				if oid != pgtype.NumericOID && string(b) != big.String() {
+					t.Errorf("%T to oid %d, %s: %q", v, oid, format, b)
+				}
+				var back ID
+				if err := m.Scan(oid, code, b, &back); err != nil || back != big {
+					t.Errorf("%T from oid %d, %s: %d, %v", v, oid, format, back, err)
+				}
+			}
+			for _, oid := range []uint32{pgtype.Int2OID, pgtype.Int4OID} {
+				if b, err := m.Encode(oid, code, v, nil); err == nil {
+					t.Errorf("%T to oid %d, %s: %x, want an error", v, oid, format, b)
+				}
+			}
+		}
+	}
+	for _, oid := range []uint32{pgtype.TextOID, pgtype.NumericOID, pgtype.Int4OID, pgtype.Int2OID} {
+		for _, v := range []any{(*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)} {
+			if b, err := m.Encode(oid, pgtype.BinaryFormatCode, v, nil); err != nil || b != nil {
+				t.Errorf("NULL %T to oid %d: %q, %v", v, oid, b, err)
+			}
+		}
+		for format, code := range formats {
+			b, err := m.Encode(oid, code, ID(300), nil)
+			var back ID
+			if err != nil || m.Scan(oid, code, b, &back) != nil || back != 300 {
+				t.Errorf("300 by oid %d, %s: %q, %v, back %d", oid, format, b, err, back)
+			}
+			if err := m.Scan(oid, code, nil, &back); !errors.Is(err, sqltype.ErrNull) {
+				t.Errorf("NULL of oid %d, %s: %v", oid, format, err)
+			}
+		}
+	}
+	if b, err := m.Encode(pgtype.TextArrayOID, pgtype.BinaryFormatCode, []ID{1, big}, nil); err != nil {
+		t.Errorf("[]ID to text[]: %q, %v", b, err)
+	}
+	if b, err := m.Encode(pgtype.JSONBOID, pgtype.TextFormatCode, big, nil); err != nil || string(b) != big.String() {
+		t.Errorf("jsonb: %q, %v", b, err)
+	}
+}
+
+// Where the server has not told the type (OID 0), the Go type decides.
+func TestUnknownOID(t *testing.T) {
+	r := pgtype.Range[ID]{Lower: 5, Upper: 9, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
+	m := registered()
+	for _, tt := range []struct {
+		value any
+		oid   uint32
+		text  string
+	}{
+		{ID(7), pgtype.Int8OID, "7"}, {ptr(ID(7)), pgtype.Int8OID, "7"},
+		{valid(7), pgtype.Int8OID, "7"}, {ptr(valid(7)), pgtype.Int8OID, "7"},
+		{[]ID{7, 8}, pgtype.Int8ArrayOID, "{7,8}"}, {&[]ID{7}, pgtype.Int8ArrayOID, "{7}"},
+		{[]*ID{ptr(ID(7)), nil}, pgtype.Int8ArrayOID, "{7,NULL}"}, {&[]*ID{nil}, pgtype.Int8ArrayOID, "{NULL}"},
+		{[]NullID{valid(7), {}}, pgtype.Int8ArrayOID, "{7,NULL}"}, {pgtype.FlatArray[ID]{7}, pgtype.Int8ArrayOID, "{7}"},
+		{pgtype.Array[ID]{Elements: []ID{7}, Dims: []pgtype.ArrayDimension{{Length: 1, LowerBound: 1}}, Valid: true}, pgtype.Int8ArrayOID, "{7}"},
+		{r, pgtype.Int8rangeOID, "[5,9)"}, {&r, pgtype.Int8rangeOID, "[5,9)"},
+		{[]pgtype.Range[ID]{r}, pgtype.Int8rangeArrayOID, `{"[5,9)"}`},
+		{pgtype.Multirange[pgtype.Range[ID]]{r}, pgtype.Int8multirangeOID, "{[5,9)}"},
+	} {
+		typ, ok := m.TypeForValue(tt.value)
+		if !ok || typ.OID != tt.oid {
+			t.Errorf("%T: type %v", tt.value, typ)
+			continue
+		}
+		if b, err := m.Encode(0, pgtype.TextFormatCode, tt.value, nil); err != nil || string(b) != tt.text {
+			t.Errorf("%T: %q, %v", tt.value, b, err)
+		}
+	}
+}

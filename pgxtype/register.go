@@ -1,0 +1,114 @@
+package pgxtype
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// AfterConnect registers the types for one connection. It is meant for
+// AfterConnect of pgxpool.Config and for stdlib.OptionAfterConnect, asks the
+// server nothing, and returns an error only if c is nil.
+func AfterConnect(_ context.Context, c *pgx.Conn) error {
+	if c == nil {
+		return fmt.Errorf("pgxtype: AfterConnect: connection is %w", sqltype.ErrNil)
+	}
+	Register(c.TypeMap())
+	return nil
+}
+
+// Register teaches m to encode and scan sqltype's types as bigint. The codec
+// that m has for bigint is kept and decorated, and so is what m knows of its
+// arrays, ranges and multiranges.
+//
+// Registering twice is the same as once. A nil m is left alone. As with every
+// change of a [pgtype.Map], m must not be in use by another goroutine.
+func Register(m *pgtype.Map) {
+	if m == nil {
+		return
+	}
+	decorate(m)
+	if _, done := m.TypeForValue(registered{}); done {
+		return
+	}
+	m.RegisterDefaultPgType(registered{}, "int8")
+	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapInt64, wrapText, wrapSlice}, m.TryWrapEncodePlanFuncs...)
+	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapSliceTarget}, m.TryWrapScanPlanFuncs...)
+	registerDefaults[sqltype.ID](m)
+	registerDefaults[sqltype.NullID](m)
+}
+
+// registered is a type that no value ever has. Its default marks a map whose
+// wrappers and defaults are in place, so that the mark shares their fate where
+// the map is copied.
+type registered struct{}
+
+// decorate puts codec around the codec of int8, unless it is there, and
+// rebuilds those types that hold on to int8's old one.
+func decorate(m *pgtype.Map) {
+	int8Type, ok := m.TypeForOID(pgtype.Int8OID)
+	if !ok { // a map always has it, its own or pgx's
+		return
+	}
+	if _, done := int8Type.Codec.(codec); done {
+		return
+	}
+	int8Type = &pgtype.Type{Name: int8Type.Name, OID: int8Type.OID, Codec: codec{int8Type.Codec}}
+	m.RegisterType(int8Type)
+	rebuild(m, "_int8", int8Type)
+	if r, ok := rebuild(m, "int8range", int8Type); ok {
+		rebuild(m, "_int8range", r)
+		if mr, ok := rebuild(m, "int8multirange", r); ok {
+			rebuild(m, "_int8multirange", mr) // there if the program has loaded it
+		}
+	}
+}
+
+// rebuild registers the type called name anew over element. A codec that is not
+// one of pgx's own is the program's choice and stays.
+func rebuild(m *pgtype.Map, name string, element *pgtype.Type) (*pgtype.Type, bool) {
+	old, ok := m.TypeForName(name)
+	if !ok {
+		return nil, false
+	}
+	t := &pgtype.Type{Name: old.Name, OID: old.OID}
+	switch c := old.Codec.(type) {
+	case *pgtype.ArrayCodec:
+		t.Codec = &pgtype.ArrayCodec{ElementType: element, Delimiter: c.Delimiter}
+	case *pgtype.RangeCodec:
+		t.Codec = &pgtype.RangeCodec{ElementType: element}
+	case *pgtype.MultirangeCodec:
+		t.Codec = &pgtype.MultirangeCodec{ElementType: element}
+	default:
+		return nil, false
+	}
+	m.RegisterType(t)
+	return t, true
+}
+
+// registerDefaults names the PostgreSQL type of every Go type that is made of
+// T. pgx asks for it where the server has not said what a parameter is: in the
+// modes Exec and SimpleProtocol, and for the OID of an unknown domain.
+func registerDefaults[T any](m *pgtype.Map) {
+	defaults[T](m, "int8")
+	defaults[*T](m, "int8")
+	defaults[pgtype.Range[T]](m, "int8range")
+	setDefault[pgtype.Multirange[pgtype.Range[T]]](m, "int8multirange")
+}
+
+// defaults names T, which is of the type name, and every array of it.
+func defaults[T any](m *pgtype.Map, name string) {
+	setDefault[T](m, name)
+	setDefault[[]T](m, "_"+name)
+	setDefault[pgtype.Array[T]](m, "_"+name)
+	setDefault[pgtype.FlatArray[T]](m, "_"+name)
+}
+
+func setDefault[T any](m *pgtype.Map, name string) {
+	m.RegisterDefaultPgType(*new(T), name)
+	m.RegisterDefaultPgType(new(T), name)
+}

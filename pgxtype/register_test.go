@@ -1,0 +1,152 @@
+package pgxtype_test
+
+import (
+	"database/sql/driver"
+	"errors"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+func TestRegisterTwice(t *testing.T) {
+	m := registered()
+	before, _ := m.TypeForOID(pgtype.Int8OID)
+	array, _ := m.TypeForName("_int8")
+	encoders, scanners := len(m.TryWrapEncodePlanFuncs), len(m.TryWrapScanPlanFuncs)
+	pgxtype.Register(m)
+	pgxtype.Register(m)
+	after, _ := m.TypeForOID(pgtype.Int8OID)
+	if before != after {
+		t.Error("int8 was registered anew")
+	}
+	if again, _ := m.TypeForName("_int8"); again != array {
+		t.Error("_int8 was registered anew")
+	}
+	if len(m.TryWrapEncodePlanFuncs) != encoders || len(m.TryWrapScanPlanFuncs) != scanners {
+		t.Error("wrappers were added anew")
+	}
+	pgxtype.Register(nil)
+	if err := pgxtype.AfterConnect(t.Context(), nil); !errors.Is(err, sqltype.ErrNil) {
+		t.Error(err)
+	}
+}
+
+// works encodes what only a registered map can.
+func works(t *testing.T, m *pgtype.Map) {
+	t.Helper()
+	for _, oid := range []uint32{0, pgtype.Int8ArrayOID} {
+		if b, err := m.Encode(oid, pgtype.TextFormatCode, []ID{1, 2}, nil); err != nil || string(b) != "{1,2}" {
+			t.Errorf("array as oid %d: %q, %v", oid, b, err)
+		}
+	}
+	if b, err := m.Encode(pgtype.TextOID, pgtype.BinaryFormatCode, ID(7), nil); err != nil || string(b) != "7" {
+		t.Errorf("text: %q, %v", b, err)
+	}
+	typ, _ := m.TypeForOID(pgtype.Int8OID)
+	if got := reflect.TypeOf(typ.Codec).String(); got != "pgxtype.codec" {
+		t.Errorf("int8 has the codec %s", got)
+	}
+}
+
+func TestRegisterACopy(t *testing.T) {
+	c := registered().Copy()
+	pgxtype.Register(c)
+	works(t, c)
+	encoders := len(c.TryWrapEncodePlanFuncs)
+	pgxtype.Register(c)
+	if len(c.TryWrapEncodePlanFuncs) != encoders {
+		t.Error("wrappers were added anew")
+	}
+}
+
+func TestMapsAreApart(t *testing.T) {
+	registered()
+	if b, err := pgtype.NewMap().Encode(0, pgtype.TextFormatCode, []ID{1}, nil); err == nil {
+		t.Errorf("a map that was never registered encodes %q", b)
+	}
+}
+
+// custom stands for a codec of the program's own.
+type custom struct{ pgtype.Int8Codec }
+
+func (custom) DecodeValue(*pgtype.Map, uint32, int16, []byte) (any, error) { return "custom", nil }
+
+func (custom) DecodeDatabaseSQLValue(*pgtype.Map, uint32, int16, []byte) (driver.Value, error) {
+	return "custom", nil
+}
+
+func TestRegisterDecoratesWhatIsThere(t *testing.T) {
+	m := pgtype.NewMap()
+	m.RegisterType(&pgtype.Type{Name: "int8", OID: pgtype.Int8OID, Codec: custom{}})
+	pgxtype.Register(m)
+	works(t, m)
+	var v any
+	if err := m.Scan(pgtype.Int8OID, pgtype.TextFormatCode, []byte("7"), &v); err != nil || v != "custom" {
+		t.Errorf("the program's codec decodes %v, %v", v, err)
+	}
+
+	// A codec that comes later takes the place of the decorated one; registering mends that.
+	m.RegisterType(&pgtype.Type{Name: "int8", OID: pgtype.Int8OID, Codec: pgtype.Int8Codec{}})
+	pgxtype.Register(m)
+	works(t, m)
+}
+
+func TestRegisterKeepsForeignContainers(t *testing.T) {
+	const multirangeArray = 6157
+	m := pgtype.NewMap()
+	mr, _ := m.TypeForOID(pgtype.Int8multirangeOID)
+	m.RegisterType(&pgtype.Type{Name: "_int8multirange", OID: multirangeArray, Codec: &pgtype.ArrayCodec{ElementType: mr, Delimiter: ';'}})
+	foreign := &pgtype.Type{Name: "int8range", OID: pgtype.Int8rangeOID, Codec: custom{}}
+	m.RegisterType(foreign)
+	pgxtype.Register(m)
+	if got, _ := m.TypeForName("int8range"); got != foreign {
+		t.Error("a codec of the program's own was replaced")
+	}
+
+	m = pgtype.NewMap()
+	m.RegisterType(&pgtype.Type{Name: "_int8multirange", OID: multirangeArray, Codec: &pgtype.ArrayCodec{ElementType: mr, Delimiter: ';'}})
+	pgxtype.Register(m)
+	got, _ := m.TypeForName("_int8multirange")
+	now, _ := m.TypeForName("int8multirange")
+	c := got.Codec.(*pgtype.ArrayCodec)
+	if got.OID != multirangeArray || c.Delimiter != ';' || c.ElementType != now || now == mr {
+		t.Errorf("_int8multirange is %+v over %p, int8multirange is %p", got, c.ElementType, now)
+	}
+}
+
+func TestImports(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range f.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(path, "/")
+			allowed := !strings.Contains(first, ".") || strings.HasSuffix(path, "/snowkey/sqltype") ||
+				path == "github.com/jackc/pgx/v5" || path == "github.com/jackc/pgx/v5/pgtype"
+			if !allowed {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+	}
+}

@@ -1,0 +1,353 @@
+package pgxtype_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+var modes = []pgx.QueryExecMode{
+	pgx.QueryExecModeCacheStatement,
+	pgx.QueryExecModeCacheDescribe,
+	pgx.QueryExecModeDescribeExec,
+	pgx.QueryExecModeExec,
+	pgx.QueryExecModeSimpleProtocol,
+}
+
+// connect opens a connection whose temporary tables, types and domains are its own.
+func connect(t *testing.T, mode pgx.QueryExecMode) *pgx.Conn {
+	t.Helper()
+	config, err := pgx.ParseConfig(testserver.Postgres(t).DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.DefaultQueryExecMode = mode
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = conn.Close(ctx)
+	})
+	run(t, conn, `set search_path to pg_temp, pg_catalog`)
+	return conn
+}
+
+func run(t *testing.T, conn *pgx.Conn, query string, args ...any) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), query, args...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// expect runs a query of one value, scans it into a fresh T and compares.
+func expect[T any](t *testing.T, conn *pgx.Conn, want T, query string, args ...any) {
+	t.Helper()
+	var got T
+	if err := conn.QueryRow(t.Context(), query, args...).Scan(&got); err != nil {
+		t.Errorf("%s: %v", query, err)
+	} else if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %v, want %v", query, got, want)
+	}
+}
+
+// refuse runs a query of one value and wants an error at the latest from Scan.
+func refuse(t *testing.T, conn *pgx.Conn, want error, target any, query string, args ...any) {
+	t.Helper()
+	err := conn.QueryRow(t.Context(), query, args...).Scan(target)
+	if err == nil || want != nil && !errors.Is(err, want) {
+		t.Errorf("%s: error %v, want %v", query, err, want)
+	}
+}
+
+type check struct {
+	name string
+	bare bool // holds without Register as well
+	run  func(t *testing.T, conn *pgx.Conn)
+}
+
+var checks = []check{
+	{"scalar", true, func(t *testing.T, conn *pgx.Conn) {
+		expect(t, conn, big, `select $1::bigint`, big)
+		expect(t, conn, ptr(big), `select $1::bigint`, ptr(big))
+		expect(t, conn, (*ID)(nil), `select $1::bigint`, (*ID)(nil))
+		expect(t, conn, valid(big), `select $1::bigint`, valid(big))
+		expect(t, conn, NullID{}, `select $1::bigint`, NullID{})
+		expect(t, conn, valid(0), `select $1::bigint`, ID(0))
+		expect(t, conn, sql.Null[ID]{V: big, Valid: true}, `select $1::bigint`, sql.Null[ID]{V: big, Valid: true})
+		expect(t, conn, sql.Null[ID]{}, `select $1::bigint`, sql.Null[ID]{})
+		expect[any](t, conn, int64(big), `select $1::bigint`, big)
+	}},
+	{"table", true, func(t *testing.T, conn *pgx.Conn) {
+		run(t, conn, `create temp table orders (id bigint primary key, parent bigint references orders, name text not null)`)
+		run(t, conn, `insert into orders values ($1, $2, 'a'), ($3, $4, 'b')`, big, NullID{}, big+1, ptr(big))
+		type row struct {
+			ID     ID
+			Parent NullID
+			Name   string
+		}
+		rows, err := conn.Query(t.Context(), `select id, parent, name from orders where id >= $1 order by id`, big)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
+		if want := []row{{big, NullID{}, "a"}, {big + 1, valid(big), "b"}}; err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, %v", got, err)
+		}
+		expect(t, conn, 1, `select count(*)::int from orders where parent = $1`, valid(big))
+		batch := &pgx.Batch{}
+		batch.Queue(`insert into orders values ($1, $2, 'c')`, big+2, big)
+		batch.Queue(`delete from orders where id = $1`, ptr(big+2))
+		if err := conn.SendBatch(t.Context(), batch).Close(); err != nil {
+			t.Error(err)
+		}
+		expect(t, conn, 2, `select count(*)::int from orders`)
+	}},
+	{"errors", true, func(t *testing.T, conn *pgx.Conn) {
+		var n int64
+		id, null := ID(42), valid(42)
+		refuse(t, conn, sqltype.ErrNull, &id, `select null::bigint`)
+		refuse(t, conn, sqltype.ErrNull, &id, `select null`)
+		refuse(t, conn, sqltype.ErrNegative, &id, `select (-1)::bigint`)
+		refuse(t, conn, sqltype.ErrNegative, &null, `select (-1)::bigint`)
+		refuse(t, conn, sqltype.ErrNegative, &n, `select $1::bigint`, ID(-1))
+		refuse(t, conn, sqltype.ErrNegative, &n, `select $1::bigint`, valid(-1))
+		refuse(t, conn, nil, &n, `select $1::int4`, big)
+		refuse(t, conn, nil, &n, `select $1::int2`, ID(40_000))
+		refuse(t, conn, nil, &id, `select 'x'::text`)
+		refuse(t, conn, nil, &id, `select 1.5::numeric`)
+		if id != 42 || null != valid(42) {
+			t.Errorf("after the errors: %d, %v", id, null)
+		}
+		expect(t, conn, ID(7), `select $1::bigint`, ID(7)) // the connection is usable
+	}},
+	{"other columns", true, func(t *testing.T, conn *pgx.Conn) {
+		run(t, conn, `create domain pg_temp.key as bigint check (value > 0)`)
+		for _, name := range []string{"numeric", "numeric(20,0)", "int8", "pg_temp.key", "oid"} {
+			id := big
+			if name == "oid" {
+				id = 70_000
+			}
+			expect(t, conn, id, `select $1::`+name, id)
+			expect(t, conn, NullID{}, `select $1::`+name, (*ID)(nil))
+		}
+		for _, id := range []ID{0, 10, 1000, 10_000, 12_000_000, big, 1000000000000000000} {
+			expect(t, conn, id, `select $1::numeric`, id)
+		}
+		expect(t, conn, ID(300), `select $1::int4`, ID(300))
+		expect(t, conn, ID(300), `select $1::int2`, ptr(ID(300)))
+		expect(t, conn, big, `select '1996573624012345677'::text`)
+	}},
+	{"json", true, func(t *testing.T, conn *pgx.Conn) {
+		run(t, conn, `create temp table docs (doc jsonb)`)
+		type doc struct {
+			ID     ID
+			Parent NullID
+		}
+		// As text, because pgx does not know in every mode that the column is json.
+		text, err := json.Marshal(doc{big, NullID{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, conn, `insert into docs values ($1)`, string(text))
+		expect(t, conn, `{"ID": "1996573624012345677", "Parent": null}`, `select doc::text from docs`)
+		expect(t, conn, doc{big, NullID{}}, `select doc from docs`)
+		run(t, conn, `update docs set doc = $1`, big)
+		expect(t, conn, `1996573624012345677`, `select doc::text from docs`)
+	}},
+	{"array", false, func(t *testing.T, conn *pgx.Conn) {
+		run(t, conn, `create temp table keys (id bigint primary key)`)
+		run(t, conn, `insert into keys select unnest($1::bigint[])`, []ID{big, big + 1, big + 2})
+		expect(t, conn, []ID{big, big + 2}, `select array_agg(id order by id) from keys where id = any($1)`, []ID{big + 2, 5, big})
+		expect(t, conn, []ID{}, `select coalesce(array_agg(id), '{}') from keys where id = any($1)`, []ID{})
+		expect(t, conn, []ID(nil), `select $1::bigint[]`, []ID(nil))
+		expect(t, conn, []*ID{ptr(big), nil}, `select $1::bigint[]`, []*ID{ptr(big), nil})
+		expect(t, conn, []NullID{valid(big), {}}, `select $1::bigint[]`, []NullID{valid(big), {}})
+		expect(t, conn, pgtype.FlatArray[ID]{1, 2}, `select $1::bigint[]`, pgtype.FlatArray[ID]{1, 2})
+		expect(t, conn, [][]ID{{1, 2}, {3, 4}}, `select '{{1,2},{3,4}}'::bigint[]`)
+		expect[any](t, conn, []any{int64(1)}, `select $1::bigint[]`, []ID{1})
+		ids := []ID{7}
+		refuse(t, conn, sqltype.ErrNull, &ids, `select '{1,null}'::bigint[]`)
+		refuse(t, conn, sqltype.ErrNegative, &ids, `select '{1,-1}'::bigint[]`)
+		refuse(t, conn, sqltype.ErrNegative, &ids, `select $1::bigint[]`, []ID{-1})
+		if !reflect.DeepEqual(ids, []ID{7}) {
+			t.Errorf("after the errors: %v", ids)
+		}
+	}},
+	{"text column", false, func(t *testing.T, conn *pgx.Conn) {
+		run(t, conn, `create temp table texts (id text, v varchar(30))`)
+		run(t, conn, `insert into texts values ($1, $2)`, big, ptr(big))
+		run(t, conn, `insert into texts values ($1, $2)`, valid(5), NullID{})
+		expect(t, conn, big.String(), `select v from texts where id = $1`, big)
+		expect(t, conn, big, `select v from texts where id = $1`, big)
+		expect(t, conn, NullID{}, `select v from texts where id = $1`, ID(5))
+	}},
+	{"range", false, func(t *testing.T, conn *pgx.Conn) {
+		type rng = pgtype.Range[ID]
+		r := rng{Lower: 5, Upper: 9, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
+		expect(t, conn, r, `select $1::int8range`, r)
+		expect(t, conn, []rng{r}, `select $1::int8range[]`, []rng{r})
+		expect(t, conn, pgtype.Multirange[rng]{r}, `select $1::int8multirange`, pgtype.Multirange[rng]{r})
+		expect(t, conn, true, `select 7::bigint <@ $1::int8range`, r)
+		expect(t, conn, "[5,9)", `select $1::int8range::text`, r)
+	}},
+	{"copy", false, func(t *testing.T, conn *pgx.Conn) {
+		run(t, conn, `create domain pg_temp.key as bigint`)
+		run(t, conn, `create temp table copied (a bigint, b bigint, c text, d numeric, e pg_temp.key, f bigint[])`)
+		rows := [][]any{
+			{big, ptr(big), big, big, big, []ID{1, 2}},
+			{valid(big), NullID{}, ptr(big), ptr(big), ptr(big), []ID(nil)},
+		}
+		n, err := conn.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"a", "b", "c", "d", "e", "f"}, pgx.CopyFromRows(rows))
+		if err != nil || n != 2 {
+			t.Fatalf("%d rows, %v", n, err)
+		}
+		const id = "1996573624012345677"
+		want := fmt.Sprintf("(%[1]s,%[1]s,%[1]s,%[1]s,%[1]s,\"{1,2}\")\n(%[1]s,,%[1]s,%[1]s,%[1]s,)", id)
+		expect(t, conn, want, `select string_agg(copied::text, E'\n' order by b nulls last) from copied`)
+		if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"a"}, pgx.CopyFromRows([][]any{{ID(-1)}})); err == nil {
+			t.Error("a negative id was copied")
+		}
+	}},
+}
+
+func TestModes(t *testing.T) {
+	for _, mode := range modes {
+		for _, c := range checks {
+			t.Run(fmt.Sprintf("%s/%s/registered", mode, c.name), func(t *testing.T) {
+				conn := connect(t, mode)
+				if err := pgxtype.AfterConnect(t.Context(), conn); err != nil {
+					t.Fatal(err)
+				}
+				c.run(t, conn)
+			})
+			if c.bare {
+				t.Run(fmt.Sprintf("%s/%s/bare", mode, c.name), func(t *testing.T) {
+					c.run(t, connect(t, mode))
+				})
+			}
+		}
+	}
+}
+
+// Types that are loaded after Register hold the decorated codec.
+func TestLoadedTypes(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			conn := connect(t, mode)
+			run(t, conn, `create domain pg_temp.key as bigint`)
+			run(t, conn, `create type pg_temp.pair as (a bigint, b bigint)`)
+			pgxtype.Register(conn.TypeMap())
+			for _, name := range []string{"pg_temp.key", "pg_temp._key", "pg_temp.pair"} {
+				typ, err := conn.LoadType(t.Context(), name)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				conn.TypeMap().RegisterType(typ)
+			}
+			type pair struct {
+				A ID
+				B NullID
+			}
+			expect(t, conn, pair{big, NullID{}}, `select row($1::bigint, null)::pg_temp.pair`, big)
+			expect(t, conn, big, `select $1::pg_temp.key`, big)
+			expect(t, conn, []ID{1, 2}, `select $1::pg_temp.key[]`, []ID{1, 2})
+			run(t, conn, `create temp table copied (ids pg_temp.key[])`)
+			if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"ids"}, pgx.CopyFromRows([][]any{{[]ID{3, 4}}})); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, conn, []ID{3, 4}, `select ids from copied`)
+		})
+	}
+}
+
+func TestPool(t *testing.T) {
+	config, err := pgxpool.ParseConfig(testserver.Postgres(t).DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 3
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.AfterConnect = pgxtype.AfterConnect
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	errs := make(chan error)
+	for range 10 {
+		go func() {
+			var ids []ID
+			err := pool.QueryRow(t.Context(), `select $1::bigint[] from pg_sleep(0.01)`, []ID{1, big}).Scan(&ids)
+			if err == nil && !reflect.DeepEqual(ids, []ID{1, big}) {
+				err = fmt.Errorf("got %v", ids)
+			}
+			errs <- err
+		}()
+	}
+	for range 10 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDatabaseSQL(t *testing.T) {
+	config, err := pgx.ParseConfig(testserver.Postgres(t).DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			config := config.Copy()
+			config.DefaultQueryExecMode = mode
+			m := registered()
+			for name, db := range map[string]*sql.DB{
+				"registered": stdlib.OpenDB(*config, stdlib.OptionAfterConnect(pgxtype.AfterConnect)),
+				"bare":       stdlib.OpenDB(*config),
+			} {
+				t.Cleanup(func() { _ = db.Close() })
+				var id ID
+				var parent, null NullID
+				var pointer *ID
+				err := db.QueryRowContext(t.Context(), `select $1::bigint, $2::bigint, $3::bigint, $4::bigint`,
+					big, valid(2), NullID{}, ptr(ID(4))).Scan(&id, &parent, &null, &pointer)
+				if err != nil || id != big || parent != valid(2) || null.Valid || pointer == nil || *pointer != 4 {
+					t.Errorf("%s: %d %v %v %v, %v", name, id, parent, null, pointer, err)
+				}
+				if err := db.QueryRowContext(t.Context(), `select null::bigint`).Scan(&id); !errors.Is(err, sqltype.ErrNull) || id != big {
+					t.Errorf("%s NULL: %d, %v", name, id, err)
+				}
+				if _, err := db.ExecContext(t.Context(), `select $1::bigint`, ID(-1)); err == nil || !strings.Contains(err.Error(), "-1") {
+					t.Errorf("%s negative: %v", name, err)
+				}
+				if name == "bare" {
+					continue
+				}
+				var ids []ID
+				err = db.QueryRowContext(t.Context(), `select array_agg(n) from generate_series(1::bigint, 3) n where n = any($1)`,
+					[]ID{1, 3}).Scan(m.SQLScanner(&ids))
+				if err != nil || !reflect.DeepEqual(ids, []ID{1, 3}) {
+					t.Errorf("array: %v, %v", ids, err)
+				}
+			}
+		})
+	}
+}

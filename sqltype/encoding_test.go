@@ -1,0 +1,109 @@
+package sqltype
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"flag"
+	"io"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"text/template"
+)
+
+func TestXML(t *testing.T) {
+	type order struct {
+		XMLName xml.Name `xml:"order"`
+		ID      ID       `xml:"id,attr"`
+		Parent  NullID   `xml:"parent"`
+		Lines   []ID     `xml:"line"`
+	}
+	in := order{XMLName: xml.Name{Local: "order"}, ID: 1 << 60, Parent: NullID{3, true}, Lines: []ID{4, 5}}
+	const want = `<order id="1152921504606846976"><parent>3</parent><line>4</line><line>5</line></order>`
+	got, err := xml.Marshal(in)
+	if err != nil || string(got) != want {
+		t.Fatalf("%s, %v", got, err)
+	}
+	var out order
+	if err := xml.Unmarshal(got, &out); err != nil || !reflect.DeepEqual(in, out) {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if err := xml.Unmarshal([]byte(`<order id="-1"/>`), &out); err == nil {
+		t.Error("a negative attribute was read")
+	}
+	if got, err := xml.Marshal(order{}); err != nil || !strings.Contains(string(got), "<parent></parent>") {
+		t.Errorf("NULL: %s, %v", got, err)
+	}
+	if err := xml.Unmarshal([]byte(`<order id="1"><parent></parent></order>`), &out); err != nil || out.Parent.Valid {
+		t.Errorf("NULL: %+v, %v", out, err)
+	}
+}
+
+func TestCSV(t *testing.T) {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	if err := w.Write([]string{ID(1 << 60).String(), ID(7).String()}); err != nil {
+		t.Fatal(err)
+	}
+	w.Flush()
+	record, err := csv.NewReader(strings.NewReader(b.String())).Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []ID{1 << 60, 7} {
+		if got, err := Parse(record[i]); err != nil || got != want {
+			t.Errorf("field %d: %d, %v", i, got, err)
+		}
+	}
+}
+
+func TestSlog(t *testing.T) {
+	var b bytes.Buffer
+	drop := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == "id" || a.Key == "null" {
+			return a
+		}
+		return slog.Attr{}
+	}
+	options := &slog.HandlerOptions{ReplaceAttr: drop}
+	for name, h := range map[string]slog.Handler{
+		"id=1152921504606846976 null=7\n":                slog.NewTextHandler(&b, options),
+		`{"id":"1152921504606846976","null":"7"}` + "\n": slog.NewJSONHandler(&b, options),
+	} {
+		b.Reset()
+		slog.New(h).Info("", "id", ID(1<<60), "null", NullID{7, true})
+		if b.String() != name {
+			t.Errorf("%q, want %q", b.String(), name)
+		}
+	}
+}
+
+func TestFlag(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want ID
+		ok   bool
+	}{
+		{nil, 5, true},
+		{[]string{"-id", "7"}, 7, true},
+		{[]string{"-id", "007"}, 5, false},
+	} {
+		set := flag.NewFlagSet("", flag.ContinueOnError)
+		set.SetOutput(io.Discard)
+		var id ID
+		set.TextVar(&id, "id", ID(5), "a key")
+		if err := set.Parse(tt.args); (err == nil) != tt.ok || id != tt.want {
+			t.Errorf("%v: %d, %v", tt.args, id, err)
+		}
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	var b strings.Builder
+	err := template.Must(template.New("").Parse(`/orders/{{.}}?next={{printf "%x" .}}`)).Execute(&b, ID(255))
+	if err != nil || b.String() != "/orders/255?next=ff" {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+}

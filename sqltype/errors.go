@@ -1,0 +1,55 @@
+package sqltype
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// constError lets the sentinels below be constants, which no importer can overwrite.
+type constError string
+
+func (e constError) Error() string { return string(e) }
+
+// Errors to test for with errors.Is. What the functions and methods return
+// wraps them with the operation and the input, of which at most 64 bytes are
+// quoted.
+const (
+	// ErrSyntax is returned when a text or a JSON value is not an id in the
+	// package's grammar.
+	ErrSyntax = constError("not a decimal id")
+	// ErrRange is returned when an id is above 9223372036854775807.
+	ErrRange = constError("above the largest id, 9223372036854775807")
+	// ErrNegative is returned when an id to be encoded or decoded is negative.
+	ErrNegative = constError("an id is never negative")
+	// ErrNull is returned when NULL is read into an ID.
+	ErrNull = constError("NULL does not fit an ID, use sqltype.NullID or *sqltype.ID")
+	// ErrType is returned by Scan for a Go type it does not know.
+	ErrType = constError("unsupported type")
+	// ErrNil is returned when a source, a function or a destination is nil.
+	ErrNil = constError("nil")
+	// ErrSource is returned when a source gives an id that is not above zero.
+	ErrSource = constError("a source's ids must be above zero")
+)
+
+// quoteLimit bounds what an error repeats of an input that anyone may have sent.
+const quoteLimit = 64
+
+func quote(s string) string {
+	if len(s) <= quoteLimit {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprintf("%q and %d more bytes", s[:quoteLimit], len(s)-quoteLimit)
+}
+
+func inputError(op, input string, err error) error {
+	return fmt.Errorf("sqltype: %s %s: %w", op, quote(input), err)
+}
+
+func valueError(op string, value int64, err error) error {
+	return fmt.Errorf("sqltype: %s %d: %w", op, value, err)
+}
+
+// nilReceiver is for a decoding method that was called on a nil pointer.
+func nilReceiver(op string) error {
+	return fmt.Errorf("sqltype: %s: destination is %w", op, ErrNil)
+}

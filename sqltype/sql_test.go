@@ -1,0 +1,130 @@
+package sqltype
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func ptr(id ID) *ID { return &id }
+
+// scans holds the sources that are not text; those are in texts.
+var scans = []struct {
+	name string
+	src  any
+	want ID
+	err  error
+	show string // what the error must show
+}{
+	{"int64", int64(7), 7, nil, ""},
+	{"int64 zero", int64(0), 0, nil, ""},
+	{"int64 largest", int64(math.MaxInt64), math.MaxInt64, nil, ""},
+	{"int64 negative", int64(-7), 0, ErrNegative, "-7"},
+	{"int64 least", int64(math.MinInt64), 0, ErrNegative, "-9223372036854775808"},
+	{"uint64", uint64(7), 7, nil, ""},
+	{"uint64 largest id", uint64(math.MaxInt64), math.MaxInt64, nil, ""},
+	{"uint64 above", uint64(math.MaxInt64 + 1), 0, ErrRange, overText},
+	{"uint64 largest", uint64(math.MaxUint64), 0, ErrRange, "18446744073709551615"},
+	{"ID", ID(7), 7, nil, ""},
+	{"ID negative", ID(-7), 0, ErrNegative, "-7"},
+	{"*ID", ptr(7), 7, nil, ""},
+	{"*ID negative", ptr(-7), 0, ErrNegative, "-7"},
+	{"float64", 7.0, 0, ErrType, `float64 "7"`},
+	{"bool", true, 0, ErrType, `bool "true"`},
+	{"int", 7, 0, ErrType, `int "7"`},
+	{"time", time.Unix(0, 0).UTC(), 0, ErrType, "time.Time"},
+	{"NullID", NullID{}, 0, ErrType, "NullID"},
+	{"long", []int{1 << 60, 1 << 60, 1 << 60, 1 << 60, 1 << 60}, 0, ErrType, "more bytes"},
+}
+
+var nulls = map[string]any{"nil": nil, "nil *ID": (*ID)(nil), "nil bytes": []byte(nil)}
+
+func TestScan(t *testing.T) {
+	for _, tt := range scans {
+		t.Run(tt.name, func(t *testing.T) {
+			id, null := ID(42), NullID{42, true}
+			want := tt.want
+			if tt.err != nil {
+				want = 42
+			}
+			for name, err := range map[string]error{"ID": id.Scan(tt.src), "NullID": null.Scan(tt.src)} {
+				if !errors.Is(err, tt.err) || err != nil && !strings.Contains(err.Error(), tt.show) {
+					t.Errorf("%s: error %v, want %v with %s", name, err, tt.err, tt.show)
+				}
+			}
+			if id != want || null != (NullID{want, true}) {
+				t.Errorf("id %d, null %v, want %d", id, null, want)
+			}
+		})
+	}
+}
+
+func TestScanNull(t *testing.T) {
+	for name, src := range nulls {
+		id, null := ID(42), NullID{42, true}
+		err := id.Scan(src)
+		if !errors.Is(err, ErrNull) || id != 42 {
+			t.Errorf("%s into ID: %d, %v", name, id, err)
+		}
+		for _, hint := range []string{"NullID", "*sqltype.ID", "NULL"} {
+			if !strings.Contains(err.Error(), hint) {
+				t.Errorf("%s: %q does not name %s", name, err, hint)
+			}
+		}
+		if err := null.Scan(src); err != nil || null != (NullID{}) {
+			t.Errorf("%s into NullID: %v, %v", name, null, err)
+		}
+	}
+}
+
+func TestValue(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		v    driver.Valuer
+		want driver.Value
+		err  error
+	}{
+		{"id", ID(7), int64(7), nil},
+		{"zero is not NULL", ID(0), int64(0), nil},
+		{"largest", ID(math.MaxInt64), int64(math.MaxInt64), nil},
+		{"pointer", ptr(7), int64(7), nil},
+		{"negative", ID(-7), nil, ErrNegative},
+		{"NullID", NullID{7, true}, int64(7), nil},
+		{"NullID zero", NullID{0, true}, int64(0), nil},
+		{"NullID NULL", NullID{}, nil, nil},
+		{"NullID NULL with a rest", NullID{ID: -7}, nil, nil},
+		{"NullID negative", NullID{-7, true}, nil, ErrNegative},
+	} {
+		got, err := tt.v.Value()
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s: %T %v, %v", tt.name, got, got, err)
+		}
+		if !driver.IsValue(got) {
+			t.Errorf("%s: %T is no driver.Value", tt.name, got)
+		}
+	}
+}
+
+// database/sql's own wrapper must work over an ID as well.
+func TestSQLNull(t *testing.T) {
+	var n sql.Null[ID]
+	if err := n.Scan(int64(7)); err != nil || n != (sql.Null[ID]{V: 7, Valid: true}) {
+		t.Errorf("%v, %v", n, err)
+	}
+	if err := n.Scan(nil); err != nil || n.Valid {
+		t.Errorf("NULL: %v, %v", n, err)
+	}
+}
+
+func TestGormDataType(t *testing.T) {
+	type dataTyper interface{ GormDataType() string } // what gorm looks for
+	for _, v := range []any{ID(0), new(ID), NullID{}, new(NullID)} {
+		if d, ok := v.(dataTyper); !ok || d.GormDataType() != "bigint" {
+			t.Errorf("%T has not the data type bigint", v)
+		}
+	}
+}

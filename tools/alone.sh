@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# usage: tools/alone.sh FOLDER COMMAND [ARGUMENT...]
+#
+# Runs a command in the module FOLDER as if the workspace did not exist, so with the
+# versions that the module's own go.mod asks for: what those who import it get.
+#
+# A nested module that is published has no replace directive, and the version of the
+# root that it requires may not be published yet. For the command only, a copy of its
+# go.mod is used in which each module of this repository is the one beside it.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [ $# -lt 2 ] || [ ! -f "$root/$1/go.mod" ]; then
+  echo 'usage: tools/alone.sh FOLDER COMMAND [ARGUMENT...], where FOLDER holds a go.mod' >&2
+  exit 2
+fi
+cd "$root/$1"
+shift
+export GOWORK=off
+
+copy=
+while IFS= read -r sibling; do
+  name=$(sed -n 's/^module //p' "$root/$sibling/go.mod")
+  # Required, and not replaced?
+  awk -v name="$name" '
+    $1 == "require" || $1 == "replace" { line = $2; what = $1; arrow = $3 == "=>" || $4 == "=>" }
+    $1 != "require" && $1 != "replace" { line = $1; arrow = $2 == "=>" || $3 == "=>" }
+    line == name && arrow { replaced = 1 }
+    line == name && !arrow { required = 1 }
+    END { exit !(required && !replaced) }' go.mod || continue
+  if [ -z "$copy" ]; then
+    copy=$(mktemp -d)
+    trap 'rm -rf "$copy"' EXIT
+    cp go.mod "$copy/go.mod"
+    [ ! -f go.sum ] || cp go.sum "$copy/go.sum"
+    export GOFLAGS="${GOFLAGS:-} '-modfile=$copy/go.mod'"
+  fi
+  (cd "$copy" && GOFLAGS='' go mod edit -replace="$name=$root/${sibling#./}" go.mod)
+done < <("$root/tools/modules.sh")
+
+status=0
+"$@" || status=$?
+exit "$status"
