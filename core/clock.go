@@ -114,10 +114,10 @@ func (c *clock) reanchor(old *anchor) *anchor {
 // tickAt is the tick that lies ns after the origin; a time before the epoch
 // counts as tick 0.
 func (c *clock) tickAt(ns int64) uint64 {
-	ticks := ns / c.tickNs
-	if c.tickNs == int64(time.Millisecond) {
-		ticks = ns / int64(time.Millisecond) // a constant divisor is several times as fast
+	if ns >= 0 && c.tickNs == int64(time.Millisecond) {
+		return uint64(c.base + ns/int64(time.Millisecond)) // a constant divisor is several times as fast
 	}
+	ticks := ns / c.tickNs
 	if ns%c.tickNs < 0 {
 		ticks--
 	}

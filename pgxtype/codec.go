@@ -48,13 +48,18 @@ type (
 	scanText     struct{}
 )
 
-// The binary plans name their most frequent type first, an ID as a parameter and
-// a *ID as a destination, which then cost what an int64 costs.
+// The binary plans name their most frequent type first: an ID as a parameter and
+// a *ID as a destination.
 
 func (encodeBinary) Encode(value any, buf []byte) ([]byte, error) {
-	if id, ok := value.(sqltype.ID); ok && id >= 0 {
-		return binary.BigEndian.AppendUint64(buf, uint64(id)), nil
+	id, ok := value.(sqltype.ID)
+	if !ok || id < 0 {
+		return encodeOther(value, buf)
 	}
+	return binary.BigEndian.AppendUint64(buf, uint64(id)), nil
+}
+
+func encodeOther(value any, buf []byte) ([]byte, error) {
 	id, ok, err := idOf(value)
 	if err != nil || !ok {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package pgxtype teaches pgx about [sqltype.ID], so that ids are as fast as
-// int64 and work wherever int64 does.
+// Package pgxtype teaches pgx about [sqltype.ID], so that ids cost what an
+// int64 costs and work wherever it does.
 //
 // Register it for every connection of a pool:
 //

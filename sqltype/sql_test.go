@@ -38,7 +38,7 @@ var scans = []struct {
 	{"int", 7, 0, ErrType, `int "7"`},
 	{"time", time.Unix(0, 0).UTC(), 0, ErrType, "time.Time"},
 	{"NullID", NullID{}, 0, ErrType, "NullID"},
-	{"long", []int{1 << 60, 1 << 60, 1 << 60, 1 << 60, 1 << 60}, 0, ErrType, "more bytes"},
+	{"long", []int64{1 << 60, 1 << 60, 1 << 60, 1 << 60, 1 << 60}, 0, ErrType, "more bytes"},
 }
 
 var nulls = map[string]any{"nil": nil, "nil *ID": (*ID)(nil), "nil bytes": []byte(nil)}

@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# Checks and tests everything. See usage below, or ./test.sh --help.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+usage() {
+  cat <<'TXT'
+usage: ./test.sh [option]
+
+Installs what the tests need and this machine lacks (Debian and Ubuntu: PostgreSQL,
+MariaDB, Redis, etcd, a C compiler, certificates; no service is started), then for
+every Go module: format, vet, tidiness, a build without the workspace, lint, and all
+tests with the race detector against real servers. Go itself must be there.
+
+  --no-install    install nothing; say what is missing
+  --install-only  install, test nothing
+  --no-lint       leave out golangci-lint, which takes the longest to build
+  --help          this text
+
+A server that runs already is used instead if one of these is set; see CONTRIBUTING.md:
+SNOWKEY_TEST_POSTGRES, SNOWKEY_TEST_MYSQL, SNOWKEY_TEST_REDIS, SNOWKEY_TEST_ETCD.
+
+Status: 0 all is well, 1 something failed or is missing, 2 a wrong option.
+TXT
+}
+
+install=yes test=yes lint=yes
+for option in "$@"; do
+  case $option in
+    --no-install) install='' ;;
+    --install-only) test='' ;;
+    --no-lint) lint='' ;;
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    *)
+      echo "test.sh: unknown option '$option'; ./test.sh --help lists the options" >&2
+      exit 2
+      ;;
+  esac
+done
+
+cd "$root"
+exec </dev/null # nothing may wait for an answer
+
+fail() {
+  echo "test.sh: $*" >&2
+  exit 1
+}
+
+# Looked at before anything is installed: without Go all that would be in vain.
+need_go() {
+  local want out
+  want=$(sed -n 's/^go //p' go.mod)
+  [ -z "$(command -v go)" ] && [ -x /usr/local/go/bin/go ] && PATH=$PATH:/usr/local/go/bin
+  command -v go >/dev/null || fail "Go $want or later is needed and there is no go in PATH; see https://go.dev/dl/"
+  if ! out=$(GOWORK=off GOTOOLCHAIN=local go list -m 2>&1); then
+    case $(go env GOTOOLCHAIN) in
+      '' | local*) fail "Go $want or later is needed, and this is $(GOTOOLCHAIN=local go env GOVERSION): $out" ;;
+    esac # else go fetches a newer one by itself
+  fi
+}
+
+[ -z "$test" ] || need_go
+if [ -z "$install" ]; then
+  tools/install.sh --check
+else
+  tools/install.sh
+fi
+[ -n "$test" ] || exit 0
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Building needs no version control, and git refuses a tree of another owner.
+export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+export CGO_ENABLED=1 # -race needs it
+export SNOWKEY_TEST_REQUIRE=1
+
+# Where a server is named and its programs are not here, the tests that start one of
+# their own cannot run. They may then be skipped, and no others.
+cp tools/allowed-skips.txt "$work/allowed"
+while IFS= read -r absent; do
+  case $absent in
+    postgres | mariadb | redis | etcd)
+      echo "$absent is not installed: tests that start their own are skipped"
+      echo ": no private $absent: " >>"$work/allowed"
+      SNOWKEY_TEST_REQUIRE=0 # the skips are judged here
+      ;;
+  esac
+done < <(tools/install.sh --absent)
+
+modules=()
+while IFS= read -r module; do modules+=("$module"); done < <(tools/modules.sh)
+
+# step WHERE NAME COMMAND...: runs it, and notes how it ended and how long it took.
+step() {
+  local where=$1 name=$2 start=$SECONDS status=ok
+  shift 2
+  printf '\n=== %s: %s\n' "$where" "$name"
+  "$@" || status=FAILED
+  printf '%s\t%s\t%s\t%d\n' "$where" "$name" "$status" $((SECONDS - start)) >>"$work/steps"
+  [ "$status" = ok ] || printf '=== %s: %s FAILED\n' "$where" "$name"
+}
+
+formatted() {
+  local bad
+  bad=$(gofmt -l .) || return 1
+  [ -z "$bad" ] || printf 'Not formatted by gofmt:\n%s\n' "$bad"
+  [ -z "$bad" ]
+}
+
+# The tools may want a newer Go than the library does.
+tool_path() {
+  local toolchain
+  toolchain=$(go env GOTOOLCHAIN)
+  GOWORK=off go -C tools list -m >/dev/null 2>&1 || toolchain=auto
+  GOWORK=off GOTOOLCHAIN=${toolchain:-auto} go -C tools tool -n "$1"
+}
+
+build_tools() {
+  gotestsum=$(tool_path gotestsum) || return 1
+  [ -z "$lint" ] || golangci=$(tool_path golangci-lint)
+}
+
+builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet ./...; }
+
+tested() {
+  local status=0 events="$work/events"
+  : >"$events"
+  # -count=1: the servers are no part of what the cache of results knows.
+  tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary all --jsonfile "$events" \
+    -- -race -count=1 -timeout 10m ./... || status=1
+  # One line for each test that ended: how, its package and name, and a skip's reason.
+  awk '
+    function field(name) {
+      if (!match($0, "\"" name "\":\"([^\"\\\\]|\\\\.)*\"")) return ""
+      return substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 5)
+    }
+    field("Test") == "" { next }
+    { action = field("Action"); test = field("Package") " " field("Test") }
+    action == "output" && match(said_now = field("Output"), /^ *[^ ]+\.go:[0-9]+: /) {
+      said[test] = " " substr(said_now, RLENGTH + 1)
+      sub(/\\n$/, "", said[test])
+    }
+    action ~ /^(pass|fail|skip)$/ {
+      print action "\t" test (action == "skip" ? ":" said[test] : "")
+    }' "$events" >"$work/ended"
+  local passed failed
+  passed=$(grep -c '^pass' "$work/ended" || true)
+  failed=$(grep -c '^fail' "$work/ended" || true)
+  # A package that does not build, or panics, has no failed test of its own.
+  [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+
+  sed -n 's/^skip\t//p' "$work/ended" >"$work/skipped"
+  grep -Ev '^(#|$)' "$work/allowed" >"$work/patterns" || true
+  local allowed=0 skipped
+  skipped=$(grep -c '' "$work/skipped" || true)
+  allowed=$(grep -cEf "$work/patterns" "$work/skipped" || true)
+  if [ "$skipped" -gt 0 ]; then
+    grep -Ef "$work/patterns" "$work/skipped" | sed 's/^/Skipped, as allowed: /' || true
+    grep -Evf "$work/patterns" "$work/skipped" | sed 's/^/Skipped, not in tools\/allowed-skips.txt: /' || true
+  fi
+  printf '%s\t%d\t%d\t%d\n' "$1" "$passed" "$failed" "$skipped" >>"$work/tests"
+  [ "$status" -eq 0 ] && [ "$skipped" -eq "$allowed" ]
+}
+
+# The whole tree, as the workspace sees it.
+gotestsum='' golangci=''
+: >"$work/steps" && : >"$work/tests"
+step all gofmt formatted
+step all vet go vet "${modules[@]/%//...}"
+step all tools build_tools
+[ -n "$golangci" ] || lint=''
+
+# Each module, as those see it who import it.
+for module in "${modules[@]}"; do
+  step "$module" tidy tools/alone.sh "$module" go mod tidy -diff
+  step "$module" build builds "$module"
+  [ -z "$gotestsum" ] || step "$module" test tested "$module"
+done
+for module in "${modules[@]}"; do
+  [ -z "$lint" ] || step "$module" lint tools/alone.sh "$module" "$golangci" run --allow-serial-runners --config "$root/.golangci.yml" ./...
+done
+
+echo
+printf '%-28s %7s %7s %8s\n' tests passed failed skipped
+awk -F '\t' '{ printf "%-28s %7d %7d %8d\n", $1, $2, $3, $4 }' "$work/tests"
+echo
+printf '%-28s %-8s %-7s %s\n' module step result seconds
+awk -F '\t' '{ printf "%-28s %-8s %-7s %d\n", $1, $2, $3, $4 }' "$work/steps"
+printf '%-28s %-8s %-7s %d\n\n' total '' '' "$SECONDS"
+
+bad=$(awk -F '\t' '$3 != "ok" { printf "%s%s: %s", (n++ ? ", " : ""), $1, $2 }' "$work/steps")
+[ -z "$bad" ] || echo "Failed: $bad"
+# The last line is for programs to read: nothing else may stand on it.
+awk -F '\t' '{ p += $2; f += $3; s += $4 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' "$work/tests"
+[ -z "$bad" ]
