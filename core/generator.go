@@ -197,25 +197,31 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 }
 
 // take reserves up to want places and gives the first, or says that there is
-// none at present. The order of the loads is what makes it safe: the run, then
-// its word, then the clock. A goroutine that pauses anywhere in between fails
-// the swap, or issues what nobody else has.
+// none at present.
+//
+// The swap is what makes it safe: it succeeds only if nobody has issued since
+// the word was loaded, and it never lowers the word. The clock is read before
+// the word, not after it, which leaves others less time to come between; a
+// goroutine that pauses after reading it finds the word beyond its time, and
+// goes by the word. A place refused on such an old reading is looked at again
+// in await.
 func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 	s := r.shape
 	bits := s.layout.SequenceBits
+	now, ceiling := g.clock.read()
+	if !g.policy.carry {
+		ceiling = now
+	}
+	last := r.last(ceiling)
+	if now > last { // also where the layout's time is over
+		return 0, 0
+	}
+	clock := now << bits
 	for {
 		word := r.word.Load()
-		if word == closedWord {
-			return 0, 0
-		}
-		now, ceiling := g.clock.read()
-		if !g.policy.carry {
-			ceiling = now
-		}
-		last := r.last(ceiling)
-		from = max(word, now<<bits)
+		from = max(word, clock)
 		tick := from >> bits
-		if tick > last || now > s.tickMax {
+		if tick > last { // the closed word is beyond every tick
 			return 0, 0
 		}
 		n = want

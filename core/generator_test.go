@@ -375,6 +375,39 @@ func TestNotBeforeLiftsTheStart(t *testing.T) {
 	})
 }
 
+// Where time and sequence take all 64 bits, the word has no bit to spare.
+func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
+	l := core.Layout{TimeBits: 44, SequenceBits: 20, Unsigned: true}
+	began := time.Now()
+	now := func() time.Time { return l.End().Add(time.Since(began) - 5*time.Millisecond) }
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: now})
+	ids := make([]int64, 10_000)
+	var last uint64
+	for {
+		if err := g.Fill(t.Context(), ids); err != nil {
+			if !errors.Is(err, core.ErrTimeOver) {
+				t.Fatal(err)
+			}
+			break
+		}
+		for _, id := range ids {
+			if uint64(id) <= last {
+				t.Fatalf("%d came after %d", uint64(id), last)
+			}
+			last = uint64(id)
+		}
+	}
+	for time.Since(began) < 10*time.Millisecond { // to beyond the layout's end
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+			t.Fatalf("after %d: %v", last, err)
+		}
+	}
+	_ = g.Close()
+	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
+		t.Error(err)
+	}
+}
+
 func TestTimeRunsOut(t *testing.T) {
 	l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 6, SequenceBits: 4}
 	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})

@@ -41,7 +41,7 @@ func newRun(s *shape, grant *Grant, first uint64, pol policy) *run {
 
 // last is the last tick that may be issued in when the clock allows `ceiling`.
 func (r *run) last(ceiling uint64) uint64 {
-	last := min(max(ceiling, r.floor)+r.ahead, r.shape.tickMax)
+	last := min(max(ceiling, r.floor)+r.ahead, r.shape.lastTick)
 	if until := r.grant.until.Load(); until <= last {
 		if until == 0 {
 			return 0 // tick 0 is never issued: a generator begins after the tick it was made in

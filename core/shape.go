@@ -14,6 +14,7 @@ type shape struct {
 	workerShift                                  uint
 	tickMax, rollbackMax, seqMax, dcMax, workMax uint64 // greatest value of each field
 	workerMax                                    uint64 // greatest of datacenter<<WorkerBits | worker
+	lastTick                                     uint64 // the last that is issued in
 	end                                          time.Time
 }
 
@@ -41,6 +42,10 @@ func (l Layout) shape() (*shape, error) {
 	s.dcShift = s.workerShift + uint(l.WorkerBits)
 	s.rollbackShift = uint(l.SequenceBits) + uint(l.WorkerBits) + uint(l.DatacenterBits)
 	s.timeShift = s.rollbackShift + uint(l.RollbackBits)
+	s.lastTick = s.tickMax
+	if l.TimeBits+l.SequenceBits == 64 {
+		s.lastTick-- // so that no place is the closed word, and the word cannot overflow
+	}
 	s.end = addTicks(l.Epoch, s.tickMax, s.tickMs).Add(l.Tick)
 	return s, nil
 }

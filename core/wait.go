@@ -29,8 +29,8 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting) error {
 	}
 	s := r.shape
 	bits := s.layout.SequenceBits
-	tick := max(word, now<<bits) >> bits
-	if now > s.tickMax || tick > s.tickMax {
+	tick := max(word>>bits, now)
+	if tick > s.lastTick {
 		return fmt.Errorf("%w: it ended at %s", ErrTimeOver, format(s.end))
 	}
 	until := r.grant.until.Load()

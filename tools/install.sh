@@ -90,7 +90,7 @@ postgres() {
 mariadb() {
   program mariadb-install-db || program mysql_install_db || return 1
   # A mysqld may be MySQL, which the tests cannot set up.
-  program mariadbd || { program mysqld && mysqld --version 2>/dev/null | grep -q MariaDB; }
+  program mariadbd || { program mysqld && [[ $(mysqld --version 2>/dev/null) == *MariaDB* ]]; }
 }
 
 absent() {
@@ -120,7 +120,8 @@ first() {
   local name
   for name in "$@"; do
     [ -n "$name" ] || continue
-    if LC_ALL=C apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+    # Not "Candidate: (none)".
+    if [[ $(LC_ALL=C apt-cache policy "$name" 2>/dev/null) == *'Candidate: '[!\(]* ]]; then
       echo "$name"
       return 0
     fi
