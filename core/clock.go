@@ -11,6 +11,7 @@ const (
 	anchorEvery    = int64(time.Second)      // how long the monotonic clock alone is trusted
 	anchorReadings = 5                       // of which the best is taken
 	anchorNoise    = int64(time.Millisecond) // a smaller step back is not followed, it may be a pause between two reads
+	leapLasts      = int64(10 * time.Second) // how long a large leap must have lasted to be followed
 )
 
 // clock tells time in ticks of a layout: `now` is the wall clock, and `carried`
@@ -18,13 +19,16 @@ const (
 // where `now` would be had it never gone back.
 type clock struct {
 	wallNow  func() time.Time // nil: the system clock, read through the monotonic one
-	shape    *shape
+	event    func(EventKind, time.Duration)
+	maxJump  int64
 	tickNs   int64
 	start    time.Time // has the monotonic reading that elapsed time counts from
 	origin   time.Time // the beginning of tick `base`, no monotonic reading
 	base     int64
 	anchor   atomic.Pointer[anchor]
 	anchorMu sync.Mutex
+	leapAt   atomic.Int64 // elapsed time at which a leap too large was seen; 0: none
+	lastWall atomic.Int64 // what wallNow last gave, from origin
 }
 
 // anchor says where the wall clock stands on the monotonic one: offsets in ns
@@ -36,12 +40,13 @@ type anchor struct {
 
 // newClock starts a clock at `at`, which carries a monotonic reading; `wall` is the
 // wall clock's time, within the layout's.
-func newClock(s *shape, now func() time.Time, at, wall time.Time) *clock {
-	c := &clock{wallNow: now, shape: s, tickNs: int64(s.layout.Tick), start: at}
+func newClock(s *shape, now func() time.Time, at, wall time.Time, maxJump time.Duration, event func(EventKind, time.Duration)) *clock {
+	c := &clock{wallNow: now, event: event, maxJump: int64(maxJump), tickNs: int64(s.layout.Tick), start: at}
 	base := s.tickOf(wall)
 	c.base, c.origin = int64(base), s.startOf(base)
 	offset := c.sinceOrigin(wall)
 	c.anchor.Store(&anchor{wall: offset, carried: offset})
+	c.lastWall.Store(offset)
 	return c
 }
 
@@ -54,34 +59,51 @@ func (c *clock) sinceOrigin(wall time.Time) int64 {
 // read gives the present tick by the wall clock and by the carried clock;
 // carried is never below now.
 func (c *clock) read() (now, carried uint64) {
+	wallNs, carriedNs := c.lines()
+	now = c.tickAt(wallNs)
+	if carriedNs <= wallNs {
+		return now, now
+	}
+	return now, c.tickAt(carriedNs)
+}
+
+// lines gives both clocks in ns from the origin.
+func (c *clock) lines() (wall, carried int64) {
 	elapsed := int64(time.Since(c.start))
 	a := c.anchor.Load()
 	if c.wallNow != nil {
-		return c.readGiven(a, elapsed)
+		return c.given(a, elapsed)
 	}
 	if elapsed >= a.checkAt {
 		a = c.reanchor(a)
 	}
-	now = c.tickAt(elapsed + a.wall)
-	if a.carried == a.wall {
-		return now, now
-	}
-	return now, c.tickAt(elapsed + a.carried)
+	return elapsed + a.wall, elapsed + a.carried
 }
 
-// readGiven reads the wall clock that the Config gave; only the carried clock
-// is kept on the anchor.
-func (c *clock) readGiven(a *anchor, elapsed int64) (now, carried uint64) {
-	wall := c.sinceOrigin(c.wallNow())
-	for wall-elapsed > a.carried {
+// given reads the clock that the Config gave. Of the anchor only the carried
+// clock is in use.
+func (c *clock) given(a *anchor, elapsed int64) (wall, carried int64) {
+	wall = c.sinceOrigin(c.wallNow())
+	if last := c.lastWall.Swap(wall); last-wall >= anchorNoise {
+		c.event(ClockWentBack, time.Duration(last-wall))
+	}
+	for {
+		leap := wall - elapsed - a.carried
+		if !c.follows(leap, elapsed) {
+			return elapsed + a.carried, elapsed + a.carried
+		}
+		if leap <= 0 {
+			break
+		}
 		next := &anchor{carried: wall - elapsed}
 		if c.anchor.CompareAndSwap(a, next) {
+			c.followed(leap)
 			a = next
 			break
 		}
 		a = c.anchor.Load()
 	}
-	return c.tickAt(wall), c.tickAt(elapsed + a.carried)
+	return wall, elapsed + a.carried
 }
 
 // reanchor compares the wall clock with the monotonic one. One goroutine does;
@@ -103,12 +125,47 @@ func (c *clock) reanchor(old *anchor) *anchor {
 		elapsed = int64(t.Sub(c.start))
 		wall = max(wall, c.sinceOrigin(t)-elapsed)
 	}
-	if back := old.wall - wall; back > 0 && back < anchorNoise {
-		wall = old.wall
+	next := &anchor{wall: old.wall, carried: old.carried, checkAt: elapsed + anchorEvery}
+	leap := wall - old.carried
+	switch back := old.wall - wall; {
+	case !c.follows(leap, elapsed): // stay on the old line
+	case back >= anchorNoise:
+		c.event(ClockWentBack, time.Duration(back))
+		next.wall = wall
+	case back < 0:
+		next.wall, next.carried = wall, max(old.carried, wall)
+		defer c.followed(leap)
 	}
-	a := &anchor{wall: wall, carried: max(old.carried, wall), checkAt: elapsed + anchorEvery}
-	c.anchor.Store(a)
-	return a
+	c.anchor.Store(next)
+	return next
+}
+
+// follows reports whether a wall clock that is `leap` ahead of the carried
+// clock is to be believed: a leap beyond MaxJump only when it has lasted. It is
+// asked at every reading, so that a leap that is gone is forgotten.
+func (c *clock) follows(leap, elapsed int64) bool {
+	if leap <= c.maxJump {
+		if c.leapAt.Load() != 0 {
+			c.leapAt.Store(0)
+		}
+		return true
+	}
+	since := c.leapAt.Load()
+	if since == 0 {
+		if c.leapAt.CompareAndSwap(0, max(elapsed, 1)) {
+			c.event(ClockLeapt, time.Duration(leap))
+		}
+		return false
+	}
+	return elapsed-since >= leapLasts
+}
+
+// followed is called when the anchor has taken a leap in.
+func (c *clock) followed(leap int64) {
+	if leap > c.maxJump {
+		c.leapAt.Store(0)
+		c.event(LeapFollowed, time.Duration(leap))
+	}
 }
 
 // tickAt is the tick that lies ns after the origin; a time before the epoch
@@ -126,18 +183,13 @@ func (c *clock) tickAt(ns int64) uint64 {
 
 // until is how long the carried clock, or the wall clock, takes to reach a tick.
 func (c *clock) until(tick uint64, byWall bool) time.Duration {
-	elapsed := int64(time.Since(c.start))
-	a := c.anchor.Load()
-	offset := a.carried + elapsed
-	if byWall {
-		offset = a.wall + elapsed
-		if c.wallNow != nil {
-			offset = c.sinceOrigin(c.wallNow())
-		}
+	at, carried := c.lines()
+	if !byWall {
+		at = max(at, carried)
 	}
 	ticks := int64(tick) - c.base
 	if ticks > math.MaxInt64/2/c.tickNs {
 		return math.MaxInt64 / 2
 	}
-	return time.Duration(max(ticks*c.tickNs-offset, 0))
+	return time.Duration(max(ticks*c.tickNs-at, 0))
 }

@@ -16,7 +16,7 @@ func TestAnchorFollowsASystemClock(t *testing.T) {
 		}
 		time.Sleep(time.Until(s.layout.Epoch) + time.Hour)
 		at := time.Now()
-		c := newClock(s, nil, at, at)
+		c := newClock(s, nil, at, at, time.Minute, func(EventKind, time.Duration) {})
 		truth := func() uint64 { return s.tickOf(time.Now()) }
 		hour := uint64(time.Hour / time.Millisecond)
 

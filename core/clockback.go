@@ -6,17 +6,34 @@ import (
 )
 
 // ClockBack says what a generator does when the wall clock stands behind the
-// ids it has issued: one of [Logical] and [Refuse].
+// ids it has issued: one of [Logical], [Refuse], [Wait], [Rollback], [Reuse]
+// and [Rotate]. In none of them is an id issued twice.
 type ClockBack interface {
 	// policy is not exported: what it promises cannot be promised by others' code.
-	policy() (policy, []Fault)
+	policy(Layout) (policy, []Fault)
 }
 
-// policy is what the hot path needs to know of a ClockBack.
+// policy is what the generator needs to know of a ClockBack.
 type policy struct {
-	carry bool          // ids may go up to the carried clock, not just the wall clock
-	ahead time.Duration // and beyond it, under a durable bound
+	answer answer
+	carry  bool          // ids may go up to the carried clock, not just the wall clock
+	ahead  time.Duration // and beyond it, under a durable bound
+	max    time.Duration // Wait: how long; 0: Config.MaxWait
+	window time.Duration // Reuse: how far back
 }
+
+// answer is what is done when the wall clock is behind the last id.
+type answer uint8
+
+const (
+	goOn     answer = iota // Logical
+	detached               // Logical, without a clock
+	refuse
+	wait
+	rollBack
+	reuse
+	rotate
+)
 
 // Logical, the default, goes on without an error: while the wall clock is
 // behind the last id, ids stay in that id's tick until it is full and only then
@@ -28,20 +45,88 @@ type policy struct {
 // MaxAhead when ticks are full.
 type Logical struct {
 	MaxAhead time.Duration // zero: 10s
+	// Detached leaves the clock out altogether: ids begin at the grant's first
+	// tick and take the next only when one is full, as far as the bound goes.
+	// It needs a grant with a bound. Parts.Time is then no time but an ordinal.
+	Detached bool
 }
 
-func (l Logical) policy() (policy, []Fault) {
+func (l Logical) policy(Layout) (policy, []Fault) {
 	if l.MaxAhead == 0 {
 		l.MaxAhead = 10 * time.Second
 	}
 	if l.MaxAhead < 0 {
 		return policy{}, []Fault{{"ClockBack.MaxAhead", fmt.Sprint(l.MaxAhead), "must not be negative"}}
 	}
-	return policy{carry: true, ahead: l.MaxAhead}, nil
+	if l.Detached {
+		return policy{answer: detached, carry: true}, nil
+	}
+	return policy{answer: goOn, carry: true, ahead: l.MaxAhead}, nil
 }
 
 // Refuse answers with a [ClockError] while the wall clock is behind the last
 // id's tick. Ids go on when it has caught up.
 type Refuse struct{}
 
-func (Refuse) policy() (policy, []Fault) { return policy{}, nil }
+func (Refuse) policy(Layout) (policy, []Fault) { return policy{answer: refuse}, nil }
+
+// Wait waits for the wall clock to catch up with the last id's tick if that
+// takes at most Max, and else answers with a [ClockError] at once.
+type Wait struct {
+	Max time.Duration // zero: Config.MaxWait
+}
+
+func (w Wait) policy(Layout) (policy, []Fault) {
+	if w.Max < 0 {
+		return policy{}, []Fault{{"ClockBack.Max", w.Max.String(), "must not be negative"}}
+	}
+	return policy{answer: wait, max: w.Max}, nil
+}
+
+// Rollback counts the steps back in a field of the id: the layout must have
+// RollbackBits. Each value of the field keeps its own highest tick, and a step
+// back takes the lowest value that has not come as far as the clock is now. A
+// [ClockError] is the answer when there is none, as after many steps over the
+// same time.
+//
+// Ids descend at a step back. The highest ticks are kept in memory: after a
+// restart the clock must not stand behind the greatest id of any value, or
+// Config.NotBefore be set to its time.
+type Rollback struct{}
+
+func (Rollback) policy(l Layout) (policy, []Fault) {
+	if l.RollbackBits == 0 {
+		return policy{}, []Fault{{"ClockBack", "Rollback{}", "needs a layout with RollbackBits"}}
+	}
+	return policy{answer: rollBack}, nil
+}
+
+// Reuse remembers which numbers were left unused in the ticks of the last
+// Window, and issues those, each once, while the wall clock is behind by no
+// more than that; they are the nearest to the clock that there are. A
+// [ClockError] is the answer when they are used up or the clock is farther
+// behind, and to Fill, which never uses them.
+//
+// Ids descend while such numbers are issued.
+type Reuse struct {
+	Window time.Duration // zero: 1s; at most 1h
+}
+
+func (r Reuse) policy(Layout) (policy, []Fault) {
+	if r.Window == 0 {
+		r.Window = time.Second
+	}
+	if r.Window < 0 || r.Window > time.Hour {
+		return policy{}, []Fault{{"ClockBack.Window", r.Window.String(), "must be from 0 to 1h"}}
+	}
+	return policy{answer: reuse, window: r.Window}, nil
+}
+
+// Rotate asks the Worker for another worker number when the wall clock is
+// behind the last id, and goes on under that one from where the clock is now.
+// If the Worker has none to give, the error wraps a [ClockError] and its answer.
+//
+// Ids descend at a step back.
+type Rotate struct{}
+
+func (Rotate) policy(Layout) (policy, []Fault) { return policy{answer: rotate}, nil }

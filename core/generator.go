@@ -13,22 +13,37 @@ type Config struct {
 	Layout    Layout           // zero: the grant's, or Twitter's where the grant has none
 	Worker    Worker           // required: no worker number is safe to guess
 	ClockBack ClockBack        // nil: Logical{}
+	Sequence  SequenceStart    // how the sequence begins in a new tick; Zero, Carry or Random
 	MaxWait   time.Duration    // zero: 1s or two ticks, whichever is more: the longest that Next or Fill waits for a place in time
 	Now       func() time.Time // nil: the system clock; when set it is the wall clock, read for every id
 	NotBefore time.Time        // ids carry later times than this, for example that of the greatest id in use
+	MaxJump   time.Duration    // zero: 1min; a wall clock that leaps ahead by more is not followed until that has lasted 10s
+	Observer  Observer         // nil: none; told of rare events only
 }
 
 // A Generator issues ids. It is safe for use by many goroutines. Make it with
 // New, once for each worker number: the zero value answers ErrClosed.
 type Generator struct {
-	shape   *shape
-	policy  policy
-	maxWait time.Duration
-	clock   *clock
-	run     atomic.Pointer[run]
-	stats   counters
-	closing sync.Once
-	done    chan struct{} // closed by Close
+	shape    *shape
+	policy   policy
+	sequence SequenceStart
+	maxWait  time.Duration
+	worker   Worker
+	observer Observer
+	clock    *clock
+	run      atomic.Pointer[run]
+	stats    counters
+	napping  atomic.Bool   // somebody holds a thread to wait precisely
+	gaveUp   atomic.Int64  // when, in elapsed time, the observer may be told of it again
+	asking   chan struct{} // held by who asks the Worker for another grant
+	done     chan struct{} // closed by Close
+
+	mu        sync.Mutex // held to replace the run, and to close
+	closed    bool
+	before    uint64           // ids of the runs that were replaced
+	notBefore uint64           // first tick that Config.NotBefore allows
+	marks     []uint64         // Rollback: by value, the first tick it never issued in; that of the run in use is old
+	usedBy    map[int64]uint64 // by worker number that was given up, the same
 }
 
 // New checks the whole configuration, all faults in one [ConfigError], and
@@ -72,10 +87,19 @@ func (cfg Config) check() (*shape, policy, error) {
 	if cfg.ClockBack == nil {
 		cfg.ClockBack = Logical{}
 	}
-	pol, more := cfg.ClockBack.policy()
+	pol, more := cfg.ClockBack.policy(cfg.Layout.withDefaults())
+	if pol.answer == rollBack && cfg.Layout == (Layout{}) {
+		more = nil // the grant's layout counts, see start
+	}
 	faults = append(faults, more...)
+	if cfg.Sequence > Random {
+		faults = append(faults, Fault{"Sequence", fmt.Sprint(uint8(cfg.Sequence)), "must be Zero, Carry or Random"})
+	}
 	if cfg.MaxWait < 0 {
 		faults = append(faults, Fault{"MaxWait", cfg.MaxWait.String(), "must not be negative"})
+	}
+	if cfg.MaxJump < 0 {
+		faults = append(faults, Fault{"MaxJump", cfg.MaxJump.String(), "must not be negative"})
 	}
 	return s, pol, configError(faults)
 }
@@ -92,47 +116,81 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 	if fault := s.checkWorker(grant.worker); fault != nil {
 		return nil, &ConfigError{[]Fault{*fault}}
 	}
+	if cfg.ClockBack != nil {
+		if _, faults := cfg.ClockBack.policy(s.layout); len(faults) > 0 {
+			return nil, configError(faults)
+		}
+	}
+	if pol.answer == detached && !grant.bound {
+		return nil, &ConfigError{[]Fault{{"ClockBack.Detached", "true", "needs a grant with a durable bound"}}}
+	}
 	at := time.Now()
 	wall := at
 	if cfg.Now != nil {
 		wall = cfg.Now()
 	}
-	first, err := s.firstTick(wall, cfg.NotBefore)
+	notBefore := cfg.NotBefore.Add(1) // later than it
+	if cfg.NotBefore.IsZero() {
+		notBefore = time.Time{}
+	}
+	if grant.after.After(notBefore) {
+		notBefore = grant.after
+	}
+	first, lowest, err := s.firstTick(wall, notBefore)
 	if err != nil {
 		return nil, err
 	}
+	if pol.answer == detached {
+		first = max(lowest, 1)
+	}
 	g := &Generator{
-		shape: s, policy: pol, maxWait: cfg.MaxWait, done: make(chan struct{}),
-		clock: newClock(s, cfg.Now, at, wall),
+		shape: s, policy: pol, sequence: cfg.Sequence, maxWait: cfg.MaxWait, worker: cfg.Worker, observer: cfg.Observer,
+		asking: make(chan struct{}, 1), done: make(chan struct{}), notBefore: lowest,
 	}
 	if g.maxWait == 0 {
 		g.maxWait = max(time.Second, 2*s.layout.Tick)
 	}
-	r := newRun(s, grant, first, pol)
+	maxJump := cfg.MaxJump
+	if maxJump == 0 {
+		maxJump = time.Minute
+	}
+	g.clock = newClock(s, cfg.Now, at, wall, maxJump, g.clockEvent)
+	r := newRun(s, grant, 0, first, pol)
 	if err := grant.attach(r); err != nil {
 		return nil, err
 	}
 	g.run.Store(r)
+	if left := s.end.Sub(wall); left < expirySoon {
+		g.observe(LayoutRunsOut, left, nil)
+	}
 	return g, nil
 }
 
-// firstTick is the first tick that a generator made now may issue in. Another
+// clockEvent is what the clock tells of itself.
+func (g *Generator) clockEvent(kind EventKind, by time.Duration) {
+	if kind == ClockWentBack {
+		g.stats.steppedBack(by)
+	}
+	g.observe(kind, by, nil)
+}
+
+// firstTick is the first tick that a generator made now may issue in: another
 // one may have issued in the present tick a moment ago, under the same number.
-func (s *shape) firstTick(wall, notBefore time.Time) (uint64, error) {
+// lowest is the first that begins at notBefore or later.
+func (s *shape) firstTick(wall, notBefore time.Time) (first, lowest uint64, err error) {
 	if wall.Before(s.layout.Epoch) {
-		return 0, &ConfigError{[]Fault{{"Layout.Epoch", format(s.layout.Epoch), "lies in the future, it is " + format(wall)}}}
+		return 0, 0, &ConfigError{[]Fault{{"Layout.Epoch", format(s.layout.Epoch), "lies in the future, it is " + format(wall)}}}
 	}
 	if !wall.Before(s.end) {
-		return 0, fmt.Errorf("%w: it ended at %s, and it is %s", ErrTimeOver, format(s.end), format(wall))
+		return 0, 0, fmt.Errorf("%w: it ended at %s, and it is %s", ErrTimeOver, format(s.end), format(wall))
 	}
-	first := s.tickOf(wall) + 1
-	if !notBefore.IsZero() && !notBefore.Before(s.layout.Epoch) {
+	if notBefore.After(s.layout.Epoch) {
 		if !notBefore.Before(s.end) {
-			return 0, &ConfigError{[]Fault{{"NotBefore", format(notBefore), "lies beyond the layout's end, " + format(s.end)}}}
+			return 0, 0, &ConfigError{[]Fault{{"NotBefore", format(notBefore), "lies beyond the layout's end, " + format(s.end)}}}
 		}
-		first = max(first, s.tickOf(notBefore)+1)
+		lowest = s.tickFrom(notBefore)
 	}
-	return first, nil
+	return max(s.tickOf(wall)+1, lowest), lowest, nil
 }
 
 // Next issues one id. It waits for a place in time for at most Config.MaxWait,
@@ -158,8 +216,12 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 		if n == 1 {
 			return r.id(from), nil
 		}
-		if err := g.await(ctx, r, &wait); err != nil {
+		place, ok, err := g.await(ctx, r, &wait, true)
+		if err != nil {
 			return 0, err
+		}
+		if ok {
+			return r.id(place), nil
 		}
 	}
 }
@@ -175,7 +237,7 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 		ctx = context.Background()
 	}
 	var wait waiting
-	var taken spans
+	var got taken
 	for missing := uint64(len(ids)); missing > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -185,14 +247,14 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 			return ErrClosed
 		}
 		if from, n := g.take(r, missing); n > 0 {
-			taken.add(r, from, n)
+			got.add(r, from, n)
 			missing -= n
-			wait = waiting{}
-		} else if err := g.await(ctx, r, &wait); err != nil {
+			wait = waiting{timer: wait.timer}
+		} else if _, _, err := g.await(ctx, r, &wait, false); err != nil {
 			return err
 		}
 	}
-	taken.write(ids)
+	got.write(ids)
 	return nil
 }
 
@@ -208,10 +270,7 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 	s := r.shape
 	bits := s.layout.SequenceBits
-	now, ceiling := g.clock.read()
-	if !g.policy.carry {
-		ceiling = now
-	}
+	now, ceiling := g.limits()
 	last := r.last(ceiling)
 	if now > last { // also where the layout's time is over
 		return 0, 0
@@ -219,7 +278,10 @@ func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 	clock := now << bits
 	for {
 		word := r.word.Load()
-		from = max(word, clock)
+		from = word
+		if clock > word {
+			from = clock + g.sequence.first(word, s.seqMax)
+		}
 		tick := from >> bits
 		if tick > last { // the closed word is beyond every tick
 			return 0, 0
@@ -233,12 +295,32 @@ func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 			r.skipped.Add(skip) // before the swap, so that Stats never counts too many
 		}
 		if r.word.CompareAndSwap(word, from+n) {
+			if skip > 0 && r.left != nil {
+				r.left.add(word, from, g.oldest(tick)<<bits)
+			}
 			return from, n
 		}
 		if skip > 0 {
 			r.skipped.Add(-skip)
 		}
 	}
+}
+
+// limits gives the present tick, and the last one that the clock allows.
+func (g *Generator) limits() (now, ceiling uint64) {
+	if g.policy.answer == detached {
+		return 0, g.shape.lastTick
+	}
+	now, ceiling = g.clock.read()
+	if !g.policy.carry {
+		ceiling = now
+	}
+	return now, ceiling
+}
+
+// oldest is the first tick of Reuse's window before a tick.
+func (g *Generator) oldest(tick uint64) uint64 {
+	return tick - min(uint64(g.policy.window/g.shape.layout.Tick), tick)
 }
 
 // Layout is the layout of the ids, its defaults filled in.
@@ -252,13 +334,15 @@ func (g *Generator) Layout() Layout {
 // Close ends the generator: calls that wait, and all later ones, get
 // [ErrClosed]. When it returns no more ids are issued. The error is always nil.
 func (g *Generator) Close() error {
-	g.closing.Do(func() {
-		if r := g.run.Load(); r != nil {
-			r.close()
-		}
-		if g.done != nil {
-			close(g.done)
-		}
-	})
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	if r := g.run.Load(); r != nil {
+		r.close()
+		close(g.done)
+	}
 	return nil
 }

@@ -31,43 +31,81 @@ func noDuplicates(t *testing.T, ids []int64) {
 	}
 }
 
+// strategies are all answers to a clock that goes back, each with what it needs.
+func strategies() map[string]core.Config {
+	plain := core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}
+	counted := core.Layout{TimeBits: 41, RollbackBits: 4, WorkerBits: 4, SequenceBits: 14}
+	return map[string]core.Config{
+		"Logical":  {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Logical{}},
+		"Carry":    {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Logical{}, Sequence: core.Carry},
+		"Random":   {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Logical{}, Sequence: core.Random},
+		"Refuse":   {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Refuse{}},
+		"Wait":     {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Wait{Max: 2 * time.Millisecond}},
+		"Rollback": {Layout: counted, Worker: core.Fixed(1), ClockBack: core.Rollback{}},
+		"Reuse":    {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Reuse{Window: time.Hour}},
+		"Rotate":   {Layout: plain, Worker: &numbers{of: 5}, ClockBack: core.Rotate{}},
+	}
+}
+
+// numbers gives the worker numbers 0, 1, … in turn, and then the same again, as
+// a source without a memory would.
+type numbers struct {
+	of    int64
+	given int64 // New and the generator ask one at a time
+}
+
+func (n *numbers) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	n.given++
+	return core.NewGrant(core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}, (n.given-1)%n.of, time.Time{}, time.Time{})
+}
+
+// Ids ascend in these.
+func ordered(name string) bool { return name != "Rollback" && name != "Reuse" && name != "Rotate" }
+
 // 16 goroutines draw singly and in blocks, while the clock steps by anything
 // between a millisecond and an hour to either side.
 func TestNoDuplicateUnderClockSteps(t *testing.T) {
-	for name, back := range map[string]core.ClockBack{"Logical": core.Logical{}, "Refuse": core.Refuse{}} {
+	const writers = 16
+	each := 10_000_000 / writers
+	if testing.Short() {
+		each /= 20
+	}
+	for name, cfg := range strategies() {
 		t.Run(name, func(t *testing.T) {
 			var clock steppingClock
-			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: back, MaxWait: 20 * time.Millisecond, Layout: core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}})
-			const workers, each = 16, 20_000
-			var all [workers][]int64
+			cfg.Now, cfg.MaxWait, cfg.MaxJump = clock.now, 20*time.Millisecond, 24*time.Hour
+			g := mustNew(t, cfg)
+			var all [writers][]int64
 			var running, refused atomic.Int64
-			running.Store(workers)
+			running.Store(writers)
 			var wg sync.WaitGroup
-			for w := range workers {
+			for w := range writers {
 				wg.Go(func() {
 					defer running.Add(-1)
-					block := make([]int64, 50)
+					all[w] = make([]int64, 0, each+1000)
+					block := make([]int64, 1000)
+					rnd := rand.New(rand.NewPCG(1, uint64(w)))
 					for last := int64(0); len(all[w]) < each; {
-						n := 1 + len(all[w])%len(block)
-						err := g.Fill(t.Context(), block[:n])
-						if n == 1 {
+						n := 1
+						var err error
+						if rnd.IntN(4) > 0 {
 							block[0], err = g.Next(t.Context())
+						} else {
+							n = 1 + rnd.IntN(len(block))
+							err = g.Fill(t.Context(), block[:n])
 						}
 						if err != nil {
 							var ce *core.ClockError
-							if !errors.As(err, &ce) && !errors.Is(err, core.ErrSequenceExhausted) {
+							if !errors.As(err, &ce) && !errors.Is(err, core.ErrSequenceExhausted) || name == "Logical" && ce != nil {
 								t.Error(err)
 								return
 							}
-							if refused.Add(1); name == "Logical" && ce != nil {
-								t.Errorf("Logical refused: %v", err)
-								return
-							}
-							clock.offset.Store(time.Hour.Nanoseconds()) // forward again
+							refused.Add(1)
+							clock.offset.Add(time.Minute.Nanoseconds()) // forward again
 							continue
 						}
-						for _, id := range block[:n] {
-							if id <= last {
+						for i, id := range block[:n] {
+							if id <= last && (ordered(name) || i > 0) {
 								t.Errorf("%d came after %d in one goroutine", id, last)
 								return
 							}
@@ -80,14 +118,17 @@ func TestNoDuplicateUnderClockSteps(t *testing.T) {
 			steps := []time.Duration{time.Millisecond, time.Second, time.Minute, time.Hour}
 			for running.Load() > 0 {
 				d := steps[rand.IntN(len(steps))]
-				clock.offset.Store(rand.Int64N(2*int64(d)) - int64(d))
-				time.Sleep(50 * time.Microsecond)
+				clock.offset.Add(rand.Int64N(2*int64(d)) - int64(d))
+				time.Sleep(100 * time.Microsecond)
 			}
 			wg.Wait()
-			noDuplicates(t, slices.Concat(all[:]...))
-			if st := g.Stats(); st.Issued < workers*each {
-				t.Errorf("Stats tell %d issued of %d", st.Issued, workers*each)
+			ids := slices.Concat(all[:]...)
+			noDuplicates(t, ids)
+			st := g.Stats()
+			if st.Issued < uint64(len(ids)) || st.StepsBack == 0 || st.LargestStepBack < time.Millisecond {
+				t.Errorf("%d ids are out, and Stats tell %+v", len(ids), st)
 			}
+			t.Logf("%d ids, %d refusals, %d steps back", len(ids), refused.Load(), st.StepsBack)
 		})
 	}
 }
@@ -97,7 +138,7 @@ func TestNoDuplicateUnderClockSteps(t *testing.T) {
 func TestRemakeWithoutAPause(t *testing.T) {
 	worker := core.Fixed(7)
 	var ids []int64
-	for range 200 {
+	for range 1000 {
 		g, err := core.New(core.Config{Worker: worker})
 		if err != nil {
 			t.Fatal(err)

@@ -18,11 +18,13 @@ type Grant struct {
 	shape  *shape // nil: any layout, as for Fixed
 	worker int64
 	from   uint64        // first tick
+	after  time.Time     // ids begin here or later; for a grant that knows no layout
 	until  atomic.Uint64 // first tick beyond; only rises, but for 0: revoked
 	bound  bool          // until was given: it is durable, and may be borrowed up to
 
 	mu     sync.Mutex
 	run    *run          // of the generator that has it
+	high   uint64        // first tick above those of the runs before it
 	closed bool          // no run may start any more
 	cause  error         // why it was revoked
 	risen  chan struct{} // closed and replaced when until changes
@@ -126,11 +128,17 @@ func (g *Grant) Close() (firstUnused time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
+	return g.unused()
+}
+
+// unused closes the run, if there is one, and gives the first instant that no
+// id carries; g.mu is held.
+func (g *Grant) unused() time.Time {
 	if g.run != nil {
-		return g.run.shape.startOf(g.run.close())
+		return g.run.shape.startOf(max(g.run.close(), g.high))
 	}
 	if g.shape == nil {
-		return time.Time{}
+		return g.after
 	}
 	return g.shape.startOf(g.from)
 }
@@ -147,6 +155,27 @@ func (g *Grant) attach(r *run) error {
 	}
 	g.run = r
 	return nil
+}
+
+// pass ends the run and puts another of the same generator in its place. It
+// gives the first tick that the old one never issued in.
+func (g *Grant) pass(from, to *run) (unused uint64, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cause != nil {
+		return 0, g.cause
+	}
+	unused = from.close()
+	g.high = max(g.high, unused)
+	g.run = to
+	return unused, nil
+}
+
+// used is the first tick above those of the runs that were passed on.
+func (g *Grant) used() uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.high
 }
 
 // announce wakes who waits for until to rise; g.mu is held.
@@ -170,25 +199,34 @@ func (g *Grant) unattached() bool {
 	return g.run == nil
 }
 
-// released reports whether no generator can issue under the grant any more.
-func (g *Grant) released() bool {
+// released reports whether no generator can issue under the grant any more, and
+// from when on no id carries its time.
+func (g *Grant) released() (unused time.Time, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.closed || g.run != nil && g.run.word.Load() == closedWord
+	if !g.closed && (g.run == nil || g.run.word.Load() != closedWord) {
+		return time.Time{}, false
+	}
+	return g.unused(), true
 }
 
-// singleGrant gives out one grant at a time.
+// singleGrant gives out one grant at a time, each above the one before it.
 type singleGrant struct {
 	mu  sync.Mutex
 	out *Grant
 }
 
-func (s *singleGrant) replace(next func() *Grant) (*Grant, error) {
+func (s *singleGrant) replace(worker int64) (*Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.out != nil && !s.out.released() {
-		return nil, ErrInUse
+	next := newGrant(nil, worker, 0, noBound)
+	if s.out != nil {
+		after, ok := s.out.released()
+		if !ok {
+			return nil, ErrInUse
+		}
+		next.after = after
 	}
-	s.out = next()
-	return s.out, nil
+	s.out = next
+	return next, nil
 }

@@ -13,7 +13,6 @@ import (
 
 // Ids whose parts their makers, or the textbook's formula, have told.
 func TestKnownIDs(t *testing.T) {
-	sonyflake := core.Layout{Epoch: time.UnixMilli(1409529600000), Tick: 10 * time.Millisecond, TimeBits: 39, SequenceBits: 8, WorkerBits: 16, SequenceFirst: true}
 	for _, c := range []struct {
 		name   string
 		layout core.Layout
@@ -24,7 +23,13 @@ func TestKnownIDs(t *testing.T) {
 		{"formula", core.Layout{}, 910499571847892992, "2017-09-20T13:43:08.849Z", core.Parts{Datacenter: 17, Worker: 25}},
 		{"twitter", core.Twitter(), 1541815603606036480, "2022-06-28T16:07:40.105Z", core.Parts{Datacenter: 11, Worker: 26}},
 		{"discord", core.Discord(), 175928847299117063, "2016-04-30T11:18:25.796Z", core.Parts{Datacenter: 1, Sequence: 7}},
-		{"sonyflake order", sonyflake, 100<<24 | 7<<16 | 300, "2014-09-01T00:00:01Z", core.Parts{Worker: 300, Sequence: 7}},
+		{"sonyflake", core.Sonyflake(), 100<<24 | 7<<16 | 300, "2014-09-01T00:00:01Z", core.Parts{Worker: 300, Sequence: 7}},
+		{"sonyflake last", core.Sonyflake(), 1<<63 - 1, "2188-11-16T03:28:58.87Z", core.Parts{Worker: 65535, Sequence: 255}},
+		{"mastodon", core.Mastodon(), 1505914988849<<16 | 4711, "2017-09-20T13:43:08.849Z", core.Parts{Sequence: 4711}},
+		{"instagram", core.Instagram(), (1505914988849-1314220021721)<<23 | 341<<10 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Worker: 341, Sequence: 5}},
+		{"classic 2015", core.Classic2015(), (1505914988849-1420041600000)<<22 | 3<<17 | 4<<12 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Datacenter: 3, Worker: 4, Sequence: 5}},
+		{"seconds", core.Seconds(), 86400<<31 | 7<<21 | 9, "2020-01-02T00:00:00Z", core.Parts{Worker: 7, Sequence: 9}},
+		{"javascript", core.JavaScriptSafe(), 1<<53 - 1, "2089-09-06T15:47:35.551Z", core.Parts{Worker: 63, Sequence: 63}},
 		{"first", core.Twitter(), 0, "2010-11-04T01:42:54.657Z", core.Parts{}},
 		{"last", core.Twitter(), 1<<63 - 1, "2080-07-10T17:30:30.208Z", core.Parts{Datacenter: 31, Worker: 31, Sequence: 4095}},
 	} {

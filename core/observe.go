@@ -1,57 +1,95 @@
 package core
 
 import (
-	"sync/atomic"
+	"context"
+	"log/slog"
 	"time"
 )
 
-// Stats is what a generator has done so far and where it stands.
-type Stats struct {
-	Issued uint64        // ids taken; those of a cancelled Fill count
-	Waited uint64        // calls that had to wait
+// An Observer is told of rare events, never of ids. It is called by the
+// goroutine that met the event, which waits for it: it should be quick, and must
+// not call the generator.
+type Observer interface {
+	Observe(Event)
+}
+
+// An Event is something that an operator may want to know of.
+type Event struct {
+	Kind   EventKind
 	Worker int64         // datacenter<<WorkerBits | worker
-	Ahead  time.Duration // by how much the last id's time lies ahead of the wall clock now; 0 when it does not
+	By     time.Duration // how far, or how long; see the kinds
+	Err    error         // why, where there is a reason
 }
 
-type counters struct {
-	waited atomic.Uint64
-	issued atomic.Uint64 // the most that Stats has told
+// EventKind is what has happened.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	ClockWentBack EventKind = iota + 1 // the wall clock stepped back By
+	ClockLeapt                         // the wall clock leapt ahead By, more than MaxJump; it is not followed yet
+	LeapFollowed                       // it has lasted, and is followed
+	WaitedTooLong                      // a call gave up, Err says at what
+	GrantLost                          // the grant was revoked, Err says why
+	GrantReplaced                      // another grant is in use, of Worker
+	LayoutRunsOut                      // the layout's time ends in By, less than five years
+)
+
+// String names the kind in words.
+func (k EventKind) String() string {
+	switch k {
+	case ClockWentBack:
+		return "clock went back"
+	case ClockLeapt:
+		return "clock leapt ahead"
+	case LeapFollowed:
+		return "leap of the clock followed"
+	case WaitedTooLong:
+		return "waited too long"
+	case GrantLost:
+		return "worker number lost"
+	case GrantReplaced:
+		return "worker number replaced"
+	case LayoutRunsOut:
+		return "layout runs out"
+	}
+	return "unknown event"
 }
 
-// Stats takes a snapshot. It costs the ids nothing: what was issued follows
-// from where time stands and what was passed over.
-func (g *Generator) Stats() Stats {
-	r := g.run.Load()
-	if r == nil {
-		return Stats{}
+// LogTo is an Observer that logs each event as a warning, a replaced grant as
+// information.
+func LogTo(l *slog.Logger) Observer { return logObserver{l} }
+
+type logObserver struct{ log *slog.Logger }
+
+func (o logObserver) Observe(e Event) {
+	if o.log == nil {
+		return
 	}
-	word := r.place() // before skipped, which is raised first: so Issued is never too high
-	skipped := r.skipped.Load()
-	var issued uint64
-	if passed := word - r.first; passed > skipped {
-		issued = passed - skipped
+	level := slog.LevelWarn
+	if e.Kind == GrantReplaced {
+		level = slog.LevelInfo
 	}
-	st := Stats{Issued: g.stats.tell(issued), Waited: g.stats.waited.Load(), Worker: r.grant.worker}
-	if st.Issued > 0 {
-		bits := r.shape.layout.SequenceBits
-		now, _ := g.clock.read()
-		if last := (word - 1) >> bits; last > now {
-			st.Ahead = r.shape.startOf(last).Sub(r.shape.startOf(now))
-		}
+	attrs := []slog.Attr{slog.Int64("worker", e.Worker)}
+	if e.By != 0 {
+		attrs = append(attrs, slog.Duration("by", e.By))
 	}
-	return st
+	if e.Err != nil {
+		attrs = append(attrs, slog.Any("err", e.Err))
+	}
+	o.log.LogAttrs(context.Background(), level, "snowkey: "+e.Kind.String(), attrs...)
 }
 
-// tell keeps Issued from going down: a swap that is about to fail makes it look
-// too low for a moment.
-func (c *counters) tell(issued uint64) uint64 {
-	for {
-		told := c.issued.Load()
-		if issued <= told {
-			return told
-		}
-		if c.issued.CompareAndSwap(told, issued) {
-			return issued
-		}
+const expirySoon = 5 * 365 * 24 * time.Hour
+
+// observe tells the observer, if there is one.
+func (g *Generator) observe(kind EventKind, by time.Duration, err error) {
+	if g.observer == nil {
+		return
 	}
+	var worker int64
+	if r := g.run.Load(); r != nil {
+		worker = r.grant.worker
+	}
+	g.observer.Observe(Event{Kind: kind, Worker: worker, By: by, Err: err})
 }

@@ -9,30 +9,42 @@ import (
 // closedWord is the word of a run that has ended; no id is ever issued from it.
 const closedWord = math.MaxUint64
 
-// A run is the use of one grant by a generator. Its word is the next place in
-// time to issue: tick<<SequenceBits | sequence.
+// A run is the use of one grant by a generator, under one value of the
+// roll-back field. Its word is the next place in time to issue:
+// tick<<SequenceBits | sequence.
 type run struct {
-	shape *shape
-	grant *Grant
-	base  uint64 // the worker's bits in place
-	floor uint64 // the grant's first tick: durable, so ids may stand there although the clock is behind it
-	first uint64 // the word at the beginning
-	ahead uint64 // ticks beyond the ceiling that may be borrowed
+	shape    *shape
+	grant    *Grant
+	rollback uint64
+	base     uint64 // the worker's and the roll-back's bits in place
+	floor    uint64 // the grant's first tick: durable, so ids may stand there although the clock is behind it
+	first    uint64 // the word at the beginning
+	ahead    uint64 // ticks beyond the ceiling that may be borrowed
+	left     *leftovers
+	lossTold atomic.Bool
 
 	_       [64]byte // the word has a cache line of its own
 	word    atomic.Uint64
 	_       [56]byte
 	skipped atomic.Uint64 // places passed over; what is issued follows from it
+	reused  atomic.Uint64 // of those, issued after all
 
 	closing sync.Once
 	final   uint64 // the word at the end
 }
 
-func newRun(s *shape, grant *Grant, first uint64, pol policy) *run {
-	r := &run{shape: s, grant: grant, base: uint64(grant.worker) << s.workerShift}
+// newRun begins at the tick `first`, or at the grant's first if that is later.
+func newRun(s *shape, grant *Grant, rollback, first uint64, pol policy) *run {
+	r := &run{
+		shape: s, grant: grant, rollback: rollback,
+		base: rollback<<s.rollbackShift | uint64(grant.worker)<<s.workerShift,
+	}
 	if grant.bound {
 		r.floor = grant.from
 		r.ahead = uint64(pol.ahead / s.layout.Tick)
+	}
+	if pol.answer == reuse {
+		r.left = &leftovers{}
 	}
 	r.first = max(first, grant.from) << s.layout.SequenceBits
 	r.word.Store(r.first)
@@ -44,7 +56,7 @@ func (r *run) last(ceiling uint64) uint64 {
 	last := min(max(ceiling, r.floor)+r.ahead, r.shape.lastTick)
 	if until := r.grant.until.Load(); until <= last {
 		if until == 0 {
-			return 0 // tick 0 is never issued: a generator begins after the tick it was made in
+			return 0 // tick 0 is never issued: a run begins at 1 or later
 		}
 		last = until - 1
 	}
@@ -60,8 +72,16 @@ func (r *run) id(place uint64) int64 {
 // close ends the run and gives the first tick it never issued in. Whoever finds
 // the closed word afterwards issues nothing.
 func (r *run) close() (unused uint64) {
-	r.closing.Do(func() { r.final = r.word.Swap(closedWord) })
-	return (r.final + r.shape.seqMax) >> r.shape.layout.SequenceBits
+	r.closing.Do(func() {
+		r.final = r.word.Swap(closedWord)
+		if r.left != nil {
+			r.left.close()
+		}
+	})
+	if r.final == r.first {
+		return r.first >> r.shape.layout.SequenceBits
+	}
+	return (r.final-1)>>r.shape.layout.SequenceBits + 1
 }
 
 // place is the next place to issue, or would be, had the run not been closed.
@@ -73,48 +93,14 @@ func (r *run) place() uint64 {
 	return r.final
 }
 
-// spans collects what a Fill has taken, until it is complete.
-type spans struct {
-	few  [8]span // enough without an allocation: what joins on is one span
-	n    int
-	more []span
-}
-
-type span struct {
-	run     *run
-	from, n uint64
-}
-
-func (s *spans) add(r *run, from, n uint64) {
-	if last := s.last(); last != nil && last.run == r && last.from+last.n == from {
-		last.n += n
-		return
+// issued is how many ids the run has issued. It may be too low for a moment,
+// never too high.
+func (r *run) issued() uint64 {
+	place := r.place() // before skipped, which is raised before the word is
+	skipped := r.skipped.Load()
+	reused := r.reused.Load()
+	if passed := place - r.first + reused; passed > skipped {
+		return passed - skipped
 	}
-	if s.n < len(s.few) {
-		s.few[s.n] = span{r, from, n}
-		s.n++
-		return
-	}
-	s.more = append(s.more, span{r, from, n})
-}
-
-func (s *spans) last() *span {
-	switch {
-	case len(s.more) > 0:
-		return &s.more[len(s.more)-1]
-	case s.n > 0:
-		return &s.few[s.n-1]
-	}
-	return nil
-}
-
-func (s *spans) write(ids []int64) {
-	for _, part := range [][]span{s.few[:s.n], s.more} {
-		for _, p := range part {
-			for i := range ids[:p.n] {
-				ids[i] = p.run.id(p.from + uint64(i))
-			}
-			ids = ids[p.n:]
-		}
-	}
+	return 0
 }

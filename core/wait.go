@@ -3,79 +3,157 @@ package core
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 )
 
 // waiting is what one call has waited so far.
 type waiting struct {
-	began time.Time
-	timer *time.Timer
+	began    time.Time
+	timer    *time.Timer
+	spins    int
+	replaced int // grants gone through
 }
 
 // await is called when there was no place to take. It waits until there may be
-// one, or gives the error that says why there is none. It holds no lock.
-func (g *Generator) await(ctx context.Context, r *run, w *waiting) error {
+// one, or finds one that was left over, or gives the error that says why there
+// is none. It holds no lock while it waits.
+func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) (place uint64, ok bool, err error) {
 	word := r.word.Load()
 	if word == closedWord {
-		return g.ended(r)
+		return 0, false, g.ended(ctx, r, w)
 	}
 	risen, cause := r.grant.watch()
 	if cause != nil {
-		return cause
-	}
-	now, ceiling := g.clock.read()
-	if !g.policy.carry {
-		ceiling = now
+		return 0, false, g.replaceLost(ctx, r, w, cause)
 	}
 	s := r.shape
 	bits := s.layout.SequenceBits
+	now, ceiling := g.limits()
 	tick := max(word>>bits, now)
 	if tick > s.lastTick {
-		return fmt.Errorf("%w: it ended at %s", ErrTimeOver, format(s.end))
+		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimeOver, format(s.end))
 	}
-	until := r.grant.until.Load()
-	if tick >= until {
-		return g.pause(ctx, w, g.maxWait, risen, func() error {
-			return fmt.Errorf("%w: ids have reached %s, and after %v it has not risen", ErrFenced, format(s.startOf(until)), g.maxWait)
-		})
+	if until := r.grant.until.Load(); tick >= until {
+		return 0, false, g.fenced(ctx, r, w, until, risen)
 	}
 	if tick <= r.last(ceiling) {
-		return nil // a place has come meanwhile
+		return 0, false, nil // a place has come meanwhile
 	}
-	// The tick that must be reached for this one to be allowed.
-	need := tick - min(r.ahead, tick)
+	need := tick - min(r.ahead, tick) // the tick that the clock must reach
 	d := g.clock.until(need, !g.policy.carry)
-	if lastIssued := (word - 1) >> bits; now < lastIssued && (!g.policy.carry || d > g.maxWait) {
-		back := s.startOf(lastIssued).Sub(s.startOf(now))
+	if lastIssued := (word - 1) >> bits; now < lastIssued {
 		if !g.policy.carry {
-			return &ClockError{Back: back}
+			return g.wentBack(ctx, r, w, single, now, lastIssued, d)
 		}
-		return &ClockError{Back: back, Tolerated: g.maxWait}
+		if back := s.startOf(lastIssued).Sub(s.startOf(now)); d > g.maxWait { // not a step back, which the carried clock does not know, but NotBefore
+			return 0, false, g.tooLong(&ClockError{Back: back, Tolerated: g.maxWait})
+		}
 	}
-	tooLong := func() error {
+	if w.began.IsZero() && word&s.seqMax == 0 && word != r.first {
+		g.stats.exhausted.Add(1)
+	}
+	return 0, false, g.pause(ctx, w, d, g.maxWait, nil, func() error {
 		return fmt.Errorf("%w: the next place comes in %v, and at most %v may be waited", ErrSequenceExhausted, d, g.maxWait)
-	}
-	if d > g.maxWait {
-		return tooLong()
-	}
-	return g.pause(ctx, w, d, nil, tooLong)
+	})
 }
 
-// pause waits for d, or for the grant to rise, but never past MaxWait in all.
-func (g *Generator) pause(ctx context.Context, w *waiting, d time.Duration, risen <-chan struct{}, tooLong func() error) error {
+// wentBack does what the ClockBack says when the wall clock stands at the tick
+// now, behind lastIssued, and reaches the next place in d.
+func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single bool, now, lastIssued uint64, d time.Duration) (place uint64, ok bool, err error) {
+	back := r.shape.startOf(lastIssued).Sub(r.shape.startOf(now))
+	switch g.policy.answer {
+	case wait:
+		limit := g.policy.max
+		if limit == 0 {
+			limit = g.maxWait
+		}
+		return 0, false, g.pause(ctx, w, d, limit, nil, func() error { return &ClockError{Back: back, Tolerated: limit} })
+	case rollBack:
+		return 0, false, g.takeRollback(r, back)
+	case reuse:
+		if single && back <= g.policy.window {
+			bits := r.shape.layout.SequenceBits
+			if place, ok = r.left.pop(now<<bits, g.oldest(lastIssued)<<bits); ok {
+				r.reused.Add(1)
+				return place, true, nil
+			}
+		}
+		return 0, false, g.tooLong(&ClockError{Back: back, Tolerated: g.policy.window})
+	case rotate:
+		clockErr := &ClockError{Back: back}
+		if err := g.replace(ctx, r, w, true); err != nil {
+			return 0, false, g.tooLong(fmt.Errorf("%w, and there is no other worker number: %w", clockErr, err))
+		}
+		return 0, false, nil
+	}
+	return 0, false, g.tooLong(&ClockError{Back: back})
+}
+
+// fenced waits for the grant's end to rise; when it does not, another grant is
+// asked for.
+func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64, risen <-chan struct{}) error {
+	gaveUp := false
+	err := g.pause(ctx, w, g.maxWait, g.maxWait, risen, func() error {
+		gaveUp = true
+		return fmt.Errorf("%w: ids have reached %s, and after %v it has not risen", ErrFenced, format(r.shape.startOf(until)), g.maxWait)
+	})
+	if gaveUp && g.replace(ctx, r, w, false) == nil {
+		*w = waiting{timer: w.timer, replaced: w.replaced}
+		return nil
+	}
+	return err
+}
+
+const (
+	timerSlack = 1500 * time.Microsecond // by as much a timer may be late
+	spinBelow  = 60 * time.Microsecond   // by as much a nap may be late
+	maxSpins   = 2000
+)
+
+// pause waits for d, or for the grant to rise, but no longer than limit in all;
+// what cannot end within the limit, or before the context's deadline, is
+// refused at once. It may end early: the caller looks again.
+func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duration, risen <-chan struct{}, refusal func() error) error {
 	if w.began.IsZero() {
 		w.began = time.Now()
 		g.stats.waited.Add(1)
 	}
-	left := g.maxWait - time.Since(w.began)
-	if left <= 0 {
-		return tooLong()
+	left := limit - time.Since(w.began)
+	if left <= 0 || risen == nil && d > left {
+		return g.tooLong(refusal())
 	}
-	if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline) && risen == nil {
-		// No place will come in time; say so now, and let others have the time.
+	if deadline, ok := ctx.Deadline(); ok && risen == nil && d > time.Until(deadline) {
 		return fmt.Errorf("%w: the next place comes in %v, after the deadline", context.DeadlineExceeded, d)
 	}
 	d = min(d, left)
+	// A timer is late by up to a millisecond, in which a tick may be lost. So it
+	// takes the most of the wait, one goroutine naps through the rest, and the
+	// last microseconds are spun. A clock that stands still meanwhile, as in a
+	// test's bubble, is left to the timer.
+	if risen == nil && d <= timerSlack && w.spins < maxSpins {
+		if d <= spinBelow {
+			w.spins++
+			runtime.Gosched()
+			return nil
+		}
+		if g.napping.CompareAndSwap(false, true) {
+			before := time.Now()
+			nap(d - spinBelow)
+			g.napping.Store(false)
+			if time.Since(before) == 0 {
+				w.spins = maxSpins
+			}
+			return nil
+		}
+	} else if risen == nil && d > timerSlack {
+		d -= timerSlack / 2
+	}
+	return g.sleep(ctx, w, d, risen)
+}
+
+// sleep waits for d, for the grant to rise, or for the end of either.
+func (g *Generator) sleep(ctx context.Context, w *waiting, d time.Duration, risen <-chan struct{}) error {
 	if w.timer == nil {
 		w.timer = time.NewTimer(d)
 	} else {
@@ -93,15 +171,14 @@ func (g *Generator) pause(ctx context.Context, w *waiting, d time.Duration, rise
 	return nil
 }
 
-// ended says why a run's word is closed.
-func (g *Generator) ended(r *run) error {
-	select {
-	case <-g.done:
-		return ErrClosed
-	default:
+// tooLong tells the observer that a call gives up, once a second.
+func (g *Generator) tooLong(err error) error {
+	if g.observer == nil {
+		return err
 	}
-	if _, cause := r.grant.watch(); cause != nil {
-		return cause
+	now := int64(time.Since(g.clock.start))
+	if told := g.gaveUp.Load(); now >= told && g.gaveUp.CompareAndSwap(told, now+int64(time.Second)) {
+		g.observe(WaitedTooLong, 0, err)
 	}
-	return ErrClosed // Close is between its two steps
+	return err
 }

@@ -16,10 +16,10 @@ type Worker interface {
 // configuration file, say. In a layout with a datacenter field it is
 // datacenter<<WorkerBits | worker. [New] checks it against the layout.
 //
-// It is a grant without end and without a memory: see the package's
+// It is a grant without end and without a memory on disk: see the package's
 // documentation for what that means at a restart. The value serves one
-// generator at a time: a second New with it is [ErrInUse] until the first is
-// closed.
+// generator at a time, each above the one before it: a second New with it is
+// [ErrInUse] until the first is closed.
 func Fixed(worker int64) Worker { return &fixed{number: worker} }
 
 type fixed struct {
@@ -31,5 +31,5 @@ func (f *fixed) Grant(_ context.Context, prev *Grant) (*Grant, error) {
 	if prev != nil {
 		return nil, fmt.Errorf("core: Fixed(%d) has no other number to give: %w", f.number, ErrLost)
 	}
-	return f.current.replace(func() *Grant { return newGrant(nil, f.number, 0, noBound) })
+	return f.current.replace(f.number)
 }

@@ -1,0 +1,403 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// manual is a wall clock in a bubble: the bubble's time and an offset to set.
+type manual struct{ offset time.Duration }
+
+func (m *manual) now() time.Time { return time.Now().Add(m.offset) }
+
+// inBubble runs a test at a time at which every layout has begun.
+func inBubble(t *testing.T, f func(t *testing.T, clock *manual)) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
+		f(t, &manual{})
+	})
+}
+
+func next(t *testing.T, g *core.Generator) core.Parts {
+	t.Helper()
+	id, err := g.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.Layout().Decompose(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func clockError(t *testing.T, g *core.Generator, back, tolerated time.Duration) {
+	t.Helper()
+	var ce *core.ClockError
+	if id, err := g.Next(t.Context()); !errors.As(err, &ce) || ce.Back != back || ce.Tolerated != tolerated {
+		t.Errorf("Next = %d, %v; want %v back and %v tolerated", id, err, back, tolerated)
+	}
+	if err := g.Fill(t.Context(), make([]int64, 2)); !errors.As(err, &ce) {
+		t.Errorf("Fill = %v", err)
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Refuse{}})
+		next(t, g)
+		clock.offset = -time.Second
+		clockError(t, g, time.Second, 0)
+		clock.offset = 0
+		next(t, g)
+	})
+}
+
+func TestWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Wait{Max: 50 * time.Millisecond}, MaxWait: 5 * time.Millisecond})
+		last := next(t, g)
+		clock.offset = -40 * time.Millisecond
+		began := time.Now()
+		if p := next(t, g); p.Time.Before(last.Time) || time.Since(began) < 39*time.Millisecond || time.Since(began) > 42*time.Millisecond {
+			t.Errorf("an id of %v after %v, having waited %v", p.Time, last.Time, time.Since(began))
+		}
+		clock.offset -= time.Second
+		began = time.Now()
+		clockError(t, g, time.Second, 50*time.Millisecond)
+		if time.Since(began) != 0 {
+			t.Errorf("it waited %v for what is beyond Max", time.Since(began))
+		}
+	})
+}
+
+// One bit: steps at 100 → 60 and 105 → 70. A counter that is put back once
+// time has passed the old mark would give tick 70 twice.
+func TestRollbackKeepsAMarkForEachValue(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 1, WorkerBits: 5, SequenceBits: 12}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Rollback{}})
+		base := time.Now()
+		at := func(tick int) { clock.offset = base.Add(time.Duration(tick) * time.Millisecond).Sub(time.Now()) }
+		seen := map[int64]bool{}
+		draw := func(tick int, rollback int64) {
+			t.Helper()
+			at(tick)
+			id, err := g.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, _ := l.Decompose(id)
+			if want := base.Add(time.Duration(tick) * time.Millisecond); p.Rollback != rollback || !p.Time.Equal(want) || seen[id] {
+				t.Errorf("at %d: %+v, want roll-back %d of %v; seen before: %v", tick, p, rollback, want, seen[id])
+			}
+			seen[id] = true
+		}
+		draw(10, 0)
+		draw(100, 0)
+		draw(60, 1)
+		draw(70, 1)
+		draw(105, 1) // beyond the mark of value 0
+		at(70)
+		clockError(t, g, 35*time.Millisecond, 0)
+		draw(106, 1)
+		at(103) // value 0 ended at 100, so it is free here
+		draw(103, 0)
+		if st := g.Stats(); st.StepsBack < 3 || st.Issued != 7 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+func TestRollbackNeverStartsBelowNotBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 3, SequenceBits: 12}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: clock.now, ClockBack: core.Rollback{}, NotBefore: time.Now().Add(-time.Minute)})
+		next(t, g)
+		clock.offset = -30 * time.Second
+		if p := next(t, g); p.Rollback != 1 {
+			t.Errorf("%+v", p)
+		}
+		clock.offset = -2 * time.Minute
+		clockError(t, g, 90*time.Second, 0)
+	})
+}
+
+func TestReuseIssuesWhatWasLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Reuse{Window: 20 * time.Millisecond}})
+		base := time.Now()
+		var ids []int64
+		for range 10 { // one id in each of ten ticks leaves three over
+			time.Sleep(time.Millisecond)
+			id, err := g.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		clock.offset = -5 * time.Millisecond
+		if err := g.Fill(t.Context(), make([]int64, 2)); err == nil {
+			t.Error("Fill used what was left over")
+		}
+		first := next(t, g)
+		if want := base.Add(5 * time.Millisecond); !first.Time.Equal(want) {
+			t.Errorf("the first is of %v, the nearest to the clock is %v", first.Time, want)
+		}
+		id, _ := l.Compose(first)
+		ids = append(ids, id)
+		for {
+			id, err := g.Next(t.Context())
+			if err != nil {
+				var ce *core.ClockError
+				if !errors.As(err, &ce) || ce.Tolerated != 20*time.Millisecond {
+					t.Error(err)
+				}
+				break
+			}
+			ids = append(ids, id)
+		}
+		if len(ids) != 10+9*3 { // the last tick is the present one of the word, not a past one
+			t.Errorf("%d ids, want 37", len(ids))
+		}
+		if st := g.Stats(); st.Issued != uint64(len(ids)) {
+			t.Errorf("Stats tell %d", st.Issued)
+		}
+		noDuplicates(t, ids)
+		clock.offset = -time.Hour
+		clockError(t, g, time.Hour, 20*time.Millisecond)
+	})
+}
+
+// source gives the grants it is told, one after the other, and then an error.
+type source struct {
+	grants []*core.Grant
+	asked  []*core.Grant // the prev of each call
+}
+
+func (s *source) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
+	s.asked = append(s.asked, prev)
+	if len(s.grants) == 0 {
+		return nil, errors.New("the source is empty")
+	}
+	g := s.grants[0]
+	s.grants = s.grants[1:]
+	return g, nil
+}
+
+func TestRotate(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Twitter()
+		src := &source{}
+		for _, worker := range []int64{1, 2, 2, 1} {
+			src.grants = append(src.grants, mustGrant(t, l, worker, time.Time{}, time.Time{}))
+		}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}})
+		next(t, g)
+		clock.offset = -time.Second
+		if p := next(t, g); p.Worker != 2 || p.Time.After(time.Now()) {
+			t.Errorf("after a step back: %+v", p)
+		}
+		if src.asked[1] == nil {
+			t.Error("the source was not told which grant is to be replaced")
+		}
+		clock.offset = -2 * time.Second
+		clockError(t, g, time.Second, 0) // 2 again, and 1, which has ids ahead of the clock
+		if len(src.grants) != 0 {
+			t.Errorf("%d grants were not asked for", len(src.grants))
+		}
+		clock.offset = 0
+		if p := next(t, g); p.Worker != 2 {
+			t.Errorf("the clock is back: %+v", p)
+		}
+	})
+}
+
+func TestRotateWithoutAnother(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Rotate{}})
+		next(t, g)
+		clock.offset = -time.Second
+		_, err := g.Next(t.Context())
+		var ce *core.ClockError
+		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other number") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestDetached(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Twitter()
+		from := time.Now().Add(-24 * time.Hour)
+		gr := mustGrant(t, l, 1, from, from.Add(10*time.Millisecond))
+		g := mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockBack: core.Logical{Detached: true}, MaxWait: time.Second})
+		ids := make([]int64, 10*4096)
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		first, _ := l.Decompose(ids[0])
+		last, _ := l.Decompose(ids[len(ids)-1])
+		if !first.Time.Equal(from) || !last.Time.Equal(from.Add(9*time.Millisecond)) {
+			t.Errorf("from %v to %v", first.Time, last.Time)
+		}
+		noDuplicates(t, ids)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) {
+			t.Error(err)
+		}
+		gr.Revoke(nil)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+		if _, err := core.New(core.Config{Worker: core.Fixed(1), ClockBack: core.Logical{Detached: true}}); err == nil || !strings.Contains(err.Error(), "durable bound") {
+			t.Errorf("without a bound: %v", err)
+		}
+	})
+}
+
+// After the loss of a grant the generator goes on under the next, above the
+// last id.
+func TestGoesOnUnderAnotherGrant(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Twitter()
+		now := time.Now()
+		src := &source{grants: []*core.Grant{
+			mustGrant(t, l, 1, now, now.Add(50*time.Millisecond)),
+			mustGrant(t, l, 2, now, now.Add(time.Hour)),
+			mustGrant(t, l, 2, now, now.Add(time.Hour)), // the same number: above the last tick
+		}}
+		first, second := src.grants[0], src.grants[1]
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, MaxWait: 100 * time.Millisecond})
+		var ids []int64
+		draw := func(n int) {
+			t.Helper()
+			block := make([]int64, n)
+			if err := g.Fill(t.Context(), block); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, block...)
+		}
+		draw(1)
+		first.Revoke(errors.New("somebody took it"))
+		draw(5000)
+		if g.Stats().Worker != 2 {
+			t.Errorf("worker %d", g.Stats().Worker)
+		}
+		second.Revoke(nil)
+		draw(5000)
+		if !slices.IsSorted(ids) || g.Stats().Issued != uint64(len(ids)) {
+			t.Errorf("ids do not ascend, or Stats tell %d of %d", g.Stats().Issued, len(ids))
+		}
+		noDuplicates(t, ids)
+	})
+}
+
+func TestUsedUpGrantIsReplaced(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Twitter()
+		now := time.Now()
+		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, now, now.Add(5*time.Millisecond)), mustGrant(t, l, 2, now, now.Add(time.Hour))}}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, MaxWait: 100 * time.Millisecond, ClockBack: core.Logical{MaxAhead: time.Minute}})
+		ids := make([]int64, 7*4096)
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(ids) {
+			t.Error("ids do not ascend")
+		}
+		noDuplicates(t, ids)
+		first, _ := l.Decompose(ids[0])
+		last, _ := l.Decompose(ids[len(ids)-1])
+		if first.Worker != 1 || last.Worker != 2 {
+			t.Errorf("workers %d and %d", first.Worker, last.Worker)
+		}
+	})
+}
+
+// A leap ahead beyond MaxJump is followed only when it has lasted ten seconds.
+// Meanwhile ids go on in the old time, in every strategy.
+func TestLeapsAhead(t *testing.T) {
+	for name, back := range map[string]core.ClockBack{"Logical": core.Logical{}, "Refuse": core.Refuse{}, "Wait": core.Wait{}, "Reuse": core.Reuse{}} {
+		for _, leap := range []time.Duration{time.Second, time.Hour, 365 * 24 * time.Hour} {
+			t.Run(fmt.Sprint(name, "/", leap), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, clock *manual) {
+					var seen []core.Event
+					g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: back, Observer: observer(func(e core.Event) { seen = append(seen, e) })})
+					next(t, g)
+					small := leap <= time.Minute
+
+					clock.offset = leap // for a moment
+					time.Sleep(time.Millisecond)
+					if p := next(t, g); p.Time.After(time.Now().Add(time.Second)) {
+						t.Errorf("a leap of %v: an id of %v at %v", leap, p.Time, time.Now())
+					}
+					clock.offset = 0
+					time.Sleep(2 * time.Second)
+					next(t, g)
+
+					clock.offset = leap // for good
+					time.Sleep(time.Millisecond)
+					next(t, g)
+					time.Sleep(9 * time.Second)
+					if p := next(t, g); !small && p.Time.After(time.Now()) {
+						t.Errorf("followed after 9s: %v", p.Time)
+					}
+					time.Sleep(2 * time.Second)
+					if p := next(t, g); p.Time.Before(time.Now().Add(leap - time.Second)) {
+						t.Errorf("not followed after 11s: %v", p.Time)
+					}
+					kinds := map[core.EventKind]int{}
+					for _, e := range seen {
+						kinds[e.Kind]++
+					}
+					if want := map[bool]int{true: 0, false: 1}[small]; kinds[core.LeapFollowed] != want || kinds[core.ClockLeapt] != 2*want {
+						t.Errorf("events %v", seen)
+					}
+				})
+			})
+		}
+	}
+}
+
+type observer func(core.Event)
+
+func (o observer) Observe(e core.Event) { o(e) }
+
+// A leap second that repeats a second, and one that is smeared over a day.
+func TestLeapSecond(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
+		var last int64
+		draw := func() {
+			t.Helper()
+			id, err := g.Next(t.Context())
+			if err != nil || id <= last {
+				t.Fatalf("%d after %d: %v", id, last, err)
+			}
+			last = id
+		}
+		draw()
+		clock.offset = -time.Second
+		for range 100 {
+			time.Sleep(15 * time.Millisecond)
+			draw()
+		}
+		if ahead := g.Stats().Ahead; ahead != 0 {
+			t.Errorf("%v ahead: the lead has not gone by itself", ahead)
+		}
+		for i := range 1000 { // a second in a thousand steps
+			clock.offset = -time.Second - time.Duration(i)*time.Millisecond
+			time.Sleep(86400 * time.Millisecond)
+			draw()
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ended is called when a run's word is closed: it says why, or nothing where
+// another run has taken its place.
+func (g *Generator) ended(ctx context.Context, r *run, w *waiting) error {
+	select {
+	case <-g.done:
+		return ErrClosed
+	default:
+	}
+	if g.run.Load() != r {
+		return nil
+	}
+	if _, cause := r.grant.watch(); cause != nil {
+		return g.replaceLost(ctx, r, w, cause)
+	}
+	g.mu.Lock() // waits for the one that is replacing the run, or for Close
+	defer g.mu.Unlock()
+	if g.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// replaceLost asks for another grant after the loss of one.
+func (g *Generator) replaceLost(ctx context.Context, r *run, w *waiting, cause error) error {
+	if r.lossTold.CompareAndSwap(false, true) {
+		g.observe(GrantLost, 0, cause)
+	}
+	if err := g.replace(ctx, r, w, false); err != nil {
+		if errors.Is(err, ErrClosed) || ctx.Err() != nil {
+			return err
+		}
+		return fmt.Errorf("%w, and there is no other: %w", cause, err)
+	}
+	return nil
+}
+
+// maxReplaced is how many grants one call may go through without an id.
+const maxReplaced = 8
+
+// replace asks the Worker for another grant in the place of r's and goes on
+// under that. One goroutine asks, the others wait for it. `lower` says that
+// another worker number may begin below the last id.
+func (g *Generator) replace(ctx context.Context, r *run, w *waiting, lower bool) error {
+	if w.replaced++; w.replaced > maxReplaced {
+		return fmt.Errorf("%w: none of %d grants could be used", ErrLost, maxReplaced)
+	}
+	select {
+	case g.asking <- struct{}{}:
+		defer func() { <-g.asking }()
+	case <-g.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if g.run.Load() != r {
+		return nil // somebody else has
+	}
+	grant, err := g.worker.Grant(ctx, r.grant)
+	if err != nil {
+		return err
+	}
+	if grant == nil || grant == r.grant {
+		return fmt.Errorf("%w: %T gave no other grant and no error", ErrLost, g.worker)
+	}
+	if err := g.succeed(r, grant, lower); err != nil {
+		if grant.unattached() {
+			grant.Close()
+		}
+		return err
+	}
+	g.observe(GrantReplaced, 0, nil)
+	return nil
+}
+
+// succeed closes the run and opens one of the new grant.
+func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
+	s := g.shape
+	if grant.shape != nil && !s.same(grant.shape) {
+		return &ConfigError{[]Fault{{"Layout", grant.shape.layout.String(), "the next grant must be of the generator's layout, " + s.layout.String()}}}
+	}
+	if fault := s.checkWorker(grant.worker); fault != nil {
+		return &ConfigError{[]Fault{*fault}}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return ErrClosed
+	}
+	if g.run.Load() != r {
+		return nil
+	}
+	now, _ := g.limits()
+	if lower && grant.worker == r.grant.worker {
+		return fmt.Errorf("%w: worker %d was given again", ErrLost, grant.worker)
+	}
+	if begin := max(g.usedBy[grant.worker], g.notBefore, grant.from); lower && begin > now+1 {
+		return fmt.Errorf("%w: worker %d may begin no earlier than %s", ErrLost, grant.worker, format(s.startOf(begin)))
+	}
+	// Only when the old word is closed is it known where ids have come to.
+	used := max(r.close(), r.grant.used())
+	g.noteUsed(r.grant.worker, used)
+	first := max(now+1, g.notBefore, g.usedBy[grant.worker], grant.from) // as for a new generator: who had the number may have issued a moment ago
+	if !lower {
+		first = max(first, used)
+	}
+	next := newRun(s, grant, 0, first, g.policy)
+	if err := grant.attach(next); err != nil {
+		return err
+	}
+	g.before += r.issued()
+	g.marks = nil
+	g.run.Store(next)
+	return nil
+}
+
+// noteUsed remembers how far the ids of a worker number have come, in case the
+// Worker gives the number again.
+func (g *Generator) noteUsed(worker int64, tick uint64) {
+	if g.usedBy == nil {
+		g.usedBy = make(map[int64]uint64)
+	}
+	g.usedBy[worker] = max(g.usedBy[worker], tick)
+}
+
+// takeRollback goes on under another value of the roll-back field.
+func (g *Generator) takeRollback(r *run, back time.Duration) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return ErrClosed
+	}
+	if g.run.Load() != r {
+		return nil
+	}
+	now, _ := g.limits()
+	bits := g.shape.layout.SequenceBits
+	if word := r.word.Load(); word == closedWord || (word-1)>>bits <= now {
+		return nil // lost, or the clock has caught up meanwhile
+	}
+	value := uint64(len(g.marks))
+	for v, mark := range g.marks {
+		if uint64(v) != r.rollback && mark <= now {
+			value = uint64(v)
+			break
+		}
+	}
+	unused := max(r.grant.from, g.notBefore, g.usedBy[r.grant.worker]) // where a value that was never used may begin
+	if value == r.rollback {
+		value++
+	}
+	if value > g.shape.rollbackMax || value >= uint64(len(g.marks)) && unused > now {
+		return g.tooLong(&ClockError{Back: back})
+	}
+	for uint64(len(g.marks)) <= max(value, r.rollback) {
+		g.marks = append(g.marks, unused)
+	}
+	next := newRun(g.shape, r.grant, value, max(now, g.marks[value], 1), g.policy)
+	mark, err := r.grant.pass(r, next)
+	if err != nil {
+		return err
+	}
+	g.marks[r.rollback] = mark
+	g.before += r.issued()
+	g.run.Store(next)
+	return nil
+}
