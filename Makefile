@@ -33,8 +33,10 @@ race: ## the same with the race detector; needs a C compiler
 
 .PHONY: lint
 lint: ## golangci-lint in every module
-	lint=$(call tool,golangci-lint)
-	for m in $(MODULES); do tools/alone.sh "$$m" "$$lint" run --allow-serial-runners --config "$(CONFIG)" ./...; done
+	lint=$(call tool,golangci-lint); \
+	bad=; for m in $(MODULES); do \
+	  tools/alone.sh "$$m" "$$lint" run --allow-serial-runners --config "$(CONFIG)" ./... || bad=yes; \
+	done; [ -z "$$bad" ]
 
 .PHONY: fmt
 fmt: ## format all Go code
@@ -42,7 +44,7 @@ fmt: ## format all Go code
 
 .PHONY: tidy
 tidy: ## go mod tidy in every module, tools too
-	for m in $(MODULES) ./tools; do echo "$$m"; tools/alone.sh "$$m" go mod tidy; done
+	for m in $(MODULES) ./tools; do echo "$$m"; tools/alone.sh --keep "$$m" go mod tidy; done
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (10s)

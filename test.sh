@@ -113,12 +113,16 @@ formatted() {
   [ -z "$bad" ]
 }
 
-# The tools may want a newer Go than the library does.
+# tool_path TOOL: builds it. The tools may want a newer Go than the library does, and
+# their hundreds of downloads are of interest only if one fails.
 tool_path() {
   local toolchain
   toolchain=$(go env GOTOOLCHAIN)
   GOWORK=off go -C tools list -m >/dev/null 2>&1 || toolchain=auto
-  GOWORK=off GOTOOLCHAIN=${toolchain:-auto} go -C tools tool -n "$1"
+  if ! GOWORK=off GOTOOLCHAIN=$toolchain go -C tools tool -n "$1" 2>"$work/log"; then
+    cat "$work/log" >&2
+    return 1
+  fi
 }
 
 build_tools() {
@@ -132,7 +136,7 @@ tested() {
   local status=0 events="$work/events"
   : >"$events"
   # -count=1: the servers are no part of what the cache of results knows.
-  tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary all --jsonfile "$events" \
+  tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$events" \
     -- -race -count=1 -timeout 10m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '

@@ -10,7 +10,7 @@ import (
 // and [Rotate]. In none of them is an id issued twice.
 type ClockBack interface {
 	// policy is not exported: what it promises cannot be promised by others' code.
-	policy(Layout) (policy, []Fault)
+	policy(Layout) policy
 }
 
 // policy is what the generator needs to know of a ClockBack.
@@ -20,6 +20,7 @@ type policy struct {
 	ahead  time.Duration // and beyond it, under a durable bound
 	max    time.Duration // Wait: how long; 0: Config.MaxWait
 	window time.Duration // Reuse: how far back
+	faults []Fault       // of the ClockBack itself
 }
 
 // answer is what is done when the wall clock is behind the last id.
@@ -35,7 +36,7 @@ const (
 	rotate
 )
 
-// Logical, the default, goes on without an error: while the wall clock is
+// Logical is the default: it goes on without an error: while the wall clock is
 // behind the last id, ids stay in that id's tick until it is full and only then
 // take the next, up to the tick the clock would be in had it never gone back.
 // So a step back of any size loses nothing, ids ascend, and the lead over the
@@ -51,24 +52,24 @@ type Logical struct {
 	Detached bool
 }
 
-func (l Logical) policy(Layout) (policy, []Fault) {
+func (l Logical) policy(Layout) policy {
 	if l.MaxAhead == 0 {
 		l.MaxAhead = 10 * time.Second
 	}
 	if l.MaxAhead < 0 {
-		return policy{}, []Fault{{"ClockBack.MaxAhead", fmt.Sprint(l.MaxAhead), "must not be negative"}}
+		return policy{faults: []Fault{{"ClockBack.MaxAhead", fmt.Sprint(l.MaxAhead), "must not be negative"}}}
 	}
 	if l.Detached {
-		return policy{answer: detached, carry: true}, nil
+		return policy{answer: detached, carry: true}
 	}
-	return policy{answer: goOn, carry: true, ahead: l.MaxAhead}, nil
+	return policy{answer: goOn, carry: true, ahead: l.MaxAhead}
 }
 
 // Refuse answers with a [ClockError] while the wall clock is behind the last
 // id's tick. Ids go on when it has caught up.
 type Refuse struct{}
 
-func (Refuse) policy(Layout) (policy, []Fault) { return policy{answer: refuse}, nil }
+func (Refuse) policy(Layout) policy { return policy{answer: refuse} }
 
 // Wait waits for the wall clock to catch up with the last id's tick if that
 // takes at most Max, and else answers with a [ClockError] at once.
@@ -76,11 +77,11 @@ type Wait struct {
 	Max time.Duration // zero: Config.MaxWait
 }
 
-func (w Wait) policy(Layout) (policy, []Fault) {
+func (w Wait) policy(Layout) policy {
 	if w.Max < 0 {
-		return policy{}, []Fault{{"ClockBack.Max", w.Max.String(), "must not be negative"}}
+		return policy{faults: []Fault{{"ClockBack.Max", w.Max.String(), "must not be negative"}}}
 	}
-	return policy{answer: wait, max: w.Max}, nil
+	return policy{answer: wait, max: w.Max}
 }
 
 // Rollback counts the steps back in a field of the id: the layout must have
@@ -94,11 +95,11 @@ func (w Wait) policy(Layout) (policy, []Fault) {
 // Config.NotBefore be set to its time.
 type Rollback struct{}
 
-func (Rollback) policy(l Layout) (policy, []Fault) {
+func (Rollback) policy(l Layout) policy {
 	if l.RollbackBits == 0 {
-		return policy{}, []Fault{{"ClockBack", "Rollback{}", "needs a layout with RollbackBits"}}
+		return policy{faults: []Fault{{"ClockBack", "Rollback{}", "needs a layout with RollbackBits"}}}
 	}
-	return policy{answer: rollBack}, nil
+	return policy{answer: rollBack}
 }
 
 // Reuse remembers which numbers were left unused in the ticks of the last
@@ -112,14 +113,14 @@ type Reuse struct {
 	Window time.Duration // zero: 1s; at most 1h
 }
 
-func (r Reuse) policy(Layout) (policy, []Fault) {
+func (r Reuse) policy(Layout) policy {
 	if r.Window == 0 {
 		r.Window = time.Second
 	}
 	if r.Window < 0 || r.Window > time.Hour {
-		return policy{}, []Fault{{"ClockBack.Window", r.Window.String(), "must be from 0 to 1h"}}
+		return policy{faults: []Fault{{"ClockBack.Window", r.Window.String(), "must be from 0 to 1h"}}}
 	}
-	return policy{answer: reuse, window: r.Window}, nil
+	return policy{answer: reuse, window: r.Window}
 }
 
 // Rotate asks the Worker for another worker number when the wall clock is
@@ -129,4 +130,4 @@ func (r Reuse) policy(Layout) (policy, []Fault) {
 // Ids descend at a step back.
 type Rotate struct{}
 
-func (Rotate) policy(Layout) (policy, []Fault) { return policy{answer: rotate}, nil }
+func (Rotate) policy(Layout) policy { return policy{answer: rotate} }

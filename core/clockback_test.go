@@ -86,7 +86,7 @@ func TestRollbackKeepsAMarkForEachValue(t *testing.T) {
 		l := core.Layout{TimeBits: 41, RollbackBits: 1, WorkerBits: 5, SequenceBits: 12}
 		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Rollback{}})
 		base := time.Now()
-		at := func(tick int) { clock.offset = base.Add(time.Duration(tick) * time.Millisecond).Sub(time.Now()) }
+		at := func(tick int) { clock.offset = time.Until(base.Add(time.Duration(tick) * time.Millisecond)) }
 		seen := map[int64]bool{}
 		draw := func(tick int, rollback int64) {
 			t.Helper()

@@ -87,11 +87,10 @@ func (cfg Config) check() (*shape, policy, error) {
 	if cfg.ClockBack == nil {
 		cfg.ClockBack = Logical{}
 	}
-	pol, more := cfg.ClockBack.policy(cfg.Layout.withDefaults())
-	if pol.answer == rollBack && cfg.Layout == (Layout{}) {
-		more = nil // the grant's layout counts, see start
+	pol := cfg.ClockBack.policy(cfg.Layout.withDefaults())
+	if cfg.Layout != (Layout{}) || pol.answer != rollBack { // else the grant's layout counts, see start
+		faults = append(faults, pol.faults...)
 	}
-	faults = append(faults, more...)
 	if cfg.Sequence > Random {
 		faults = append(faults, Fault{"Sequence", fmt.Sprint(uint8(cfg.Sequence)), "must be Zero, Carry or Random"})
 	}
@@ -117,8 +116,8 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 		return nil, &ConfigError{[]Fault{*fault}}
 	}
 	if cfg.ClockBack != nil {
-		if _, faults := cfg.ClockBack.policy(s.layout); len(faults) > 0 {
-			return nil, configError(faults)
+		if pol = cfg.ClockBack.policy(s.layout); len(pol.faults) > 0 {
+			return nil, configError(pol.faults)
 		}
 	}
 	if pol.answer == detached && !grant.bound {

@@ -207,9 +207,9 @@ done
 command -v apt-get >/dev/null 2>&1 || fail 'There is no apt-get here. Install them in the way of this system, or set the variables' \
   'to the addresses of running servers. CONTRIBUTING.md shows the form of each variable.'
 if [ "$(id -u)" -ne 0 ] && ! sudo -n true 2>/dev/null; then
-  if command -v sudo >/dev/null 2>&1; then with='sudo '; else with=''; fi
-  fail "Installing them needs root. Run this once${with:+ (it asks for your password)}${with:- as root}:" \
-    "  ${with}$(printf %q "$root/test.sh") --install-only"
+  with='' how='as root'
+  if command -v sudo >/dev/null 2>&1; then with='sudo ' how='it asks for your password'; fi
+  fail "Installing them needs root. Run this once ($how):" "  $with$(printf %q "$root/test.sh") --install-only"
 fi
 
 # An update that fails in part may still have what we need: the next step tells.
@@ -230,17 +230,20 @@ quiet
 # would to MariaDB.
 logged apt install -y --no-install-recommends --no-upgrade --no-remove \
   -o Dpkg::Options::=--force-confold "${names[@]}" || fail 'apt-get could not install them.'
-if command -v systemctl >/dev/null 2>&1; then
-  for need in "${missing[@]}"; do
-    case $need in
-      postgres) unit=postgresql ;;
-      redis) unit=redis-server ;;
-      etcd) unit=etcd ;;
-      *) continue ;;
-    esac
-    as_root systemctl disable "$unit" >/dev/null 2>&1 || true # no such unit in this release
-  done
-fi
+for need in "${missing[@]}"; do
+  case $need in
+    postgres) unit=postgresql ;;
+    redis) unit=redis-server ;;
+    etcd) unit=etcd ;;
+    *) continue ;;
+  esac
+  # Either may not know the unit in this release, and nothing hangs on it.
+  if command -v systemctl >/dev/null 2>&1; then
+    as_root systemctl disable "$unit" >/dev/null 2>&1 || true
+  elif command -v update-rc.d >/dev/null 2>&1; then
+    as_root update-rc.d "$unit" disable >/dev/null 2>&1 || true
+  fi
+done
 unquiet
 trap - EXIT
 

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -194,5 +193,3 @@ func (r *recorder) Trace(_ context.Context, _ time.Time, sql func() (string, int
 	text, _ := sql()
 	r.sql = append(r.sql, text)
 }
-
-func (r *recorder) all() string { return strings.Join(r.sql, "\n") }

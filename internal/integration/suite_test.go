@@ -168,7 +168,7 @@ func TestBatches(t *testing.T) {
 		if err := db.Create(&whole).Error; err != nil {
 			t.Fatal(err)
 		}
-		all := append(events, whole...)
+		all := slices.Concat(events, whole)
 		if !slices.IsSortedFunc(all, func(a, b Event) int { return a.ID.Compare(b.ID) }) {
 			t.Error("the keys do not ascend in the order of the rows")
 		}
