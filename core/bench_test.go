@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -72,18 +73,33 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-func BenchmarkFill1000(b *testing.B) {
-	for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
-		b.Run(name, func(b *testing.B) {
-			g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
-			ids := make([]int64, 1000)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := g.Fill(ctx, ids); err != nil {
-					b.Fatal(err)
+func BenchmarkFill(b *testing.B) {
+	for _, size := range []int{1, 100, 1000} {
+		for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
+			b.Run(fmt.Sprintf("%d/%s", size, name), func(b *testing.B) {
+				g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
+				ids := make([]int64, size)
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := g.Fill(ctx, ids); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(ids)), "ns/id")
-		})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/id")
+			})
+			b.Run(fmt.Sprintf("%d/%s/parallel", size, name), func(b *testing.B) {
+				g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
+				b.RunParallel(func(pb *testing.PB) {
+					ids := make([]int64, size)
+					for pb.Next() {
+						if err := g.Fill(ctx, ids); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/id")
+			})
+		}
 	}
 }

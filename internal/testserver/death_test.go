@@ -28,7 +28,7 @@ type testament struct {
 func TestHelperDies(t *testing.T) {
 	how := os.Getenv(deathVar)
 	if how == "" {
-		t.Skip("run by TestDeath")
+		return // TestDeath runs it, in a process of its own
 	}
 	for kind := range engines() { // a DSN of the caller is of no use here
 		t.Setenv(engines()[kind].dsnVar, "")
