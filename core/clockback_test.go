@@ -235,6 +235,27 @@ func TestRotateWithoutAnother(t *testing.T) {
 	})
 }
 
+// A source that gives a grant which is in use elsewhere harms nobody.
+func TestRotateToAGrantInUse(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Twitter()
+		taken := mustGrant(t, l, 2, time.Time{}, time.Time{})
+		other := mustNew(t, core.Config{Worker: holder{taken}})
+		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, time.Time{}, time.Time{}), taken}}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}})
+		first := next(t, g)
+		clock.offset = -time.Second
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrInUse) {
+			t.Error(err)
+		}
+		clock.offset = 0
+		if p := next(t, g); p.Worker != 1 || p.Time.Before(first.Time) {
+			t.Errorf("%+v", p)
+		}
+		next(t, other)
+	})
+}
+
 func TestDetached(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Twitter()

@@ -157,6 +157,17 @@ func (g *Grant) attach(r *run) error {
 	return nil
 }
 
+// lift lets a run that nobody draws from yet begin at the tick `first`, if that
+// is later than where it stands.
+func (g *Grant) lift(r *run, first uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if word := first << r.shape.layout.SequenceBits; word > r.first && r.word.Load() != closedWord {
+		r.first = word
+		r.word.Store(word)
+	}
+}
+
 // pass ends the run and puts another of the same generator in its place. It
 // gives the first tick that the old one never issued in.
 func (g *Grant) pass(from, to *run) (unused uint64, err error) {

@@ -23,7 +23,7 @@ func (g *Generator) ended(ctx context.Context, r *run, w *waiting) error {
 	}
 	g.mu.Lock() // waits for the one that is replacing the run, or for Close
 	defer g.mu.Unlock()
-	if g.closed {
+	if g.closed || g.run.Load() == r {
 		return ErrClosed
 	}
 	return nil
@@ -105,6 +105,10 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	if begin := max(g.usedBy[grant.worker], g.notBefore, grant.from); lower && begin > now+1 {
 		return fmt.Errorf("%w: worker %d may begin no earlier than %s", ErrLost, grant.worker, format(s.startOf(begin)))
 	}
+	next := newRun(s, grant, 0, 0, g.policy)
+	if err := grant.attach(next); err != nil {
+		return err // and the old run goes on, if it can
+	}
 	// Only when the old word is closed is it known where ids have come to.
 	used := max(r.close(), r.grant.used())
 	g.noteUsed(r.grant.worker, used)
@@ -112,10 +116,7 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	if !lower {
 		first = max(first, used)
 	}
-	next := newRun(s, grant, 0, first, g.policy)
-	if err := grant.attach(next); err != nil {
-		return err
-	}
+	grant.lift(next, first)
 	g.before += r.issued()
 	g.marks = nil
 	g.run.Store(next)
