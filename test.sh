@@ -152,11 +152,12 @@ tested() {
     }
     action ~ /^(pass|fail|skip)$/ {
       print action "\t" test (action == "skip" ? ":" said[test] : "")
-    }' "$events" >"$work/ended"
+    }' "$events" >"$work/ended" || status=1
   local passed failed
   passed=$(grep -c '^pass' "$work/ended" || true)
   failed=$(grep -c '^fail' "$work/ended" || true)
   # A package that does not build, or panics, has no failed test of its own.
+  [ "$passed" -gt 0 ] || status=1 # no test at all is no success
   [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 
   sed -n 's/^skip\t//p' "$work/ended" >"$work/skipped"

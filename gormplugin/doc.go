@@ -22,7 +22,13 @@
 //
 // A field that is set is never changed. A foreign key is never filled, whatever
 // its type and tag, nor is a row of a many2many join table: what they hold is
-// another row's key.
+// another row's key. A key that is also a foreign key, as where two tables
+// share one, must be set; it is an error if it is not. gorm knows of such a key once
+// it has met the model that refers to it: name that in Config.Models.
+//
+// A type of your own over sqltype.ID has none of its methods, and is a plain
+// integer to gorm and to this package: tag it like an int64. [sqltype.NullID] is
+// no type for a key.
 //
 // # Guarantees
 //
@@ -31,7 +37,8 @@
 // Omit of such a key is an error, since the row would be written under another
 // key than the struct tells.
 //
-// A [Plugin] keeps nothing of the handles it is used on: one value may serve
-// many. Call Use before the first create on a handle, not beside it, as gorm
+// One [Plugin] may serve many handles. It keeps what it has worked out for each
+// model and handle as long as it lives, so make a new one where handles come and
+// go. Call Use before the first create on a handle, not beside it, as gorm
 // asks for all plugins.
 package gormplugin

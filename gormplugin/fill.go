@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -50,6 +51,9 @@ func (t *target) fill(ctx context.Context, rows reflect.Value) error {
 	if err != nil || missing == 0 {
 		return err
 	}
+	if t.source == nil {
+		return fmt.Errorf("gormplugin: %s is the key of another row, and is not set", t.name)
+	}
 	ids := make([]int64, missing)
 	if missing == 1 {
 		ids[0], err = t.source.Next(ctx)
@@ -86,7 +90,8 @@ func (t *target) count(ctx context.Context, rows reflect.Value) (n int, err erro
 	return n, err
 }
 
-// each visits the rows. Nil ones are left to gorm, which has an error for them.
+// each visits the rows. Nil pointers are left to gorm, which has an error for
+// them; of a nil map it would make a row without a key.
 func each(rows reflect.Value, visit func(row reflect.Value) error) error {
 	for rows.Kind() == reflect.Pointer || rows.Kind() == reflect.Interface {
 		rows = rows.Elem()
@@ -101,9 +106,10 @@ func each(rows reflect.Value, visit func(row reflect.Value) error) error {
 	case reflect.Struct:
 		return visit(rows)
 	case reflect.Map:
-		if !rows.IsNil() {
-			return visit(rows)
+		if rows.IsNil() {
+			return errors.New("gormplugin: a nil map cannot be given a key")
 		}
+		return visit(rows)
 	}
 	return nil
 }

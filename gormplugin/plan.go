@@ -18,22 +18,25 @@ type target struct {
 	name   string // "Order.ID", for messages
 	column string
 	field  *schema.Field // nil for a table without a model
-	source Source
+	source Source        // nil: the key of another row, which must be set
 }
 
 // plan is what is to be filled in the rows of one model.
 type plan struct {
-	targets []target
-	err     error // a tag that cannot be followed
+	targets   []target
+	err       error // a tag that cannot be followed
+	relations int   // of the schema, when the plan was made
 }
 
-// plan works out once what to fill in a model. Schemas are gorm's, one for each
-// model and handle, and are not changed here.
+// plan works out what to fill in a model, and again when gorm has since learned
+// of another model that refers to it. Schemas are gorm's, one for each model and
+// handle, and are not changed here.
 func (p *Plugin) plan(s *schema.Schema) *plan {
-	if known, ok := p.plans.Load(s); ok {
+	relations := countRelations(s)
+	if known, ok := p.plans.Load(s); ok && known.(*plan).relations == relations {
 		return known.(*plan)
 	}
-	pl := &plan{}
+	pl := &plan{relations: relations}
 	var faults []error
 	for _, f := range snowflakeFields(s) {
 		t, err := p.target(s, f)
@@ -41,44 +44,58 @@ func (p *Plugin) plan(s *schema.Schema) *plan {
 			faults = append(faults, err)
 			continue
 		}
-		pl.targets = append(pl.targets, t)
+		if t.source != nil || f.PrimaryKey {
+			pl.targets = append(pl.targets, t)
+		}
 	}
 	if len(faults) > 0 {
 		pl.err = fmt.Errorf("gormplugin: %w", errors.Join(faults...))
 	}
-	known, _ := p.plans.LoadOrStore(s, pl)
-	return known.(*plan)
+	p.plans.Store(s, pl)
+	return pl
+}
+
+func countRelations(s *schema.Schema) int {
+	s.Relationships.Mux.RLock()
+	defer s.Relationships.Mux.RUnlock()
+	return len(s.Relationships.Relations)
 }
 
 func (p *Plugin) target(s *schema.Schema, f *schema.Field) (target, error) {
-	name := s.Name + "." + f.Name
-	if err := checkKind(f); err != nil {
-		return target{}, fmt.Errorf("%s: %w", name, err)
+	t := target{name: s.Name + "." + f.Name, column: f.DBName, field: f}
+	if isForeignKey(s, f) {
+		return t, nil
+	}
+	if err := checkField(f); err != nil {
+		return t, fmt.Errorf("%s: %w", t.name, err)
 	}
 	sourceName, _ := tag(f)
-	source, err := p.source(sourceName)
-	if err != nil {
-		return target{}, fmt.Errorf("%s: %w", name, err)
+	var err error
+	if t.source, err = p.source(sourceName); err != nil {
+		return t, fmt.Errorf("%s: %w", t.name, err)
 	}
-	return target{name: name, column: f.DBName, field: f, source: source}, nil
+	return t, nil
 }
 
-// snowflakeFields are those that are to be filled: tagged, or by type.
+// snowflakeFields are those that are tagged, and the sole key by its type.
 func snowflakeFields(s *schema.Schema) []*schema.Field {
 	var fields []*schema.Field
 	for _, f := range s.Fields {
-		if f.DBName == "" || isForeignKey(s, f) {
+		if f.DBName == "" {
 			continue
 		}
 		_, tagged := tag(f)
-		if tagged || len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f && f.IndirectFieldType == idType {
+		if tagged || len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f && (f.IndirectFieldType == idType || f.IndirectFieldType == nullType) {
 			fields = append(fields, f)
 		}
 	}
 	return fields
 }
 
-var idType = reflect.TypeFor[sqltype.ID]()
+var (
+	idType   = reflect.TypeFor[sqltype.ID]()
+	nullType = reflect.TypeFor[sqltype.NullID]()
+)
 
 // tag reads the field's own tag. TagSettings will not do: gorm copies the tag of
 // an embedding field into every embedded one's.
@@ -106,17 +123,23 @@ func isForeignKey(s *schema.Schema, f *schema.Field) bool {
 	return false
 }
 
-func checkKind(f *schema.Field) error {
-	t := f.IndirectFieldType
-	switch t.Kind() {
-	case reflect.Int64, reflect.Uint64:
-		return nil
-	case reflect.Int, reflect.Uint:
-		if t.Bits() == 64 {
-			return nil
-		}
+// checkField says why the field cannot be filled.
+func checkField(f *schema.Field) error {
+	if f.IndirectFieldType == nullType {
+		return errors.New("a key is never NULL: use sqltype.ID")
 	}
-	return fmt.Errorf("the type %v cannot hold a key of 63 bits: use sqltype.ID, int64 or uint64", f.FieldType)
+	t := f.FieldType
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	kind := t.Kind()
+	if wide := kind == reflect.Int64 || kind == reflect.Uint64 || (kind == reflect.Int || kind == reflect.Uint) && t.Bits() == 64; !wide {
+		return fmt.Errorf("the type %v cannot hold a key of 63 bits: use sqltype.ID, int64 or uint64", f.FieldType)
+	}
+	if !f.Creatable {
+		return fmt.Errorf("the tag %q keeps it out of what is created", f.Tag.Get("gorm"))
+	}
+	return nil
 }
 
 // Validate names, in one error, each snowflake field of the models that gorm
@@ -133,7 +156,10 @@ func Validate(db *gorm.DB, models ...any) error {
 		}
 		for _, f := range snowflakeFields(stmt.Schema) {
 			name := stmt.Schema.Name + "." + f.Name
-			if err := checkKind(f); err != nil {
+			if isForeignKey(stmt.Schema, f) {
+				continue
+			}
+			if err := checkField(f); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", name, err))
 			} else if f.AutoIncrement {
 				faults = append(faults, fmt.Errorf("%s %v is auto-increment to gorm: add autoIncrement:false to its gorm tag %q",

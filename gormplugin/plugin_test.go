@@ -264,6 +264,38 @@ func TestNeverFillsForeignKeys(t *testing.T) {
 	}
 }
 
+// Root and Extension share one key.
+type Root struct {
+	ID  sqltype.ID
+	Ext *Extension `gorm:"foreignKey:ID;references:ID"`
+}
+
+type Extension struct {
+	ID   sqltype.ID
+	Text string
+}
+
+// A key that is another row's must be set, whichever model gorm met first.
+func TestSharedKeyMustBeSet(t *testing.T) {
+	for name, models := range map[string][]any{"parent first": {Root{}, Article{}}, "parent not yet": nil} {
+		t.Run(name, func(t *testing.T) {
+			db := dry(t, gormplugin.Config{Source: &counter{}, Models: models})
+			if models == nil {
+				if err := db.Create(&Extension{}).Error; err != nil { // nobody refers to it, as far as gorm knows
+					t.Error(err)
+				}
+			}
+			root := Root{Ext: &Extension{Text: "x"}}
+			if err := db.Create(&root).Error; err != nil || root.ID == 0 || root.Ext.ID != root.ID {
+				t.Errorf("%+v, %v", root, err)
+			}
+			if err := db.Create(&Extension{Text: "alone"}).Error; err == nil || !strings.Contains(err.Error(), "Extension.ID is the key of another row") {
+				t.Errorf("a shared key that is not set: %v", err)
+			}
+		})
+	}
+}
+
 func TestFailuresWriteNothing(t *testing.T) {
 	boom := errors.New("no worker number")
 	for _, c := range []struct {
@@ -281,6 +313,8 @@ func TestFailuresWriteNothing(t *testing.T) {
 			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake:nobody"`
 		}{}, `source "nobody"`},
 		{"a narrow type", &counter{}, &Narrow{}, "Narrow.ID: the type int32"},
+		{"a pointer to a pointer", &counter{}, &DoublePointer{}, "DoublePointer.ID: the type **sqltype.ID"},
+		{"a protected key", &counter{}, &Protected{}, `Protected.ID: the tag "<-:false"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db := dry(t, gormplugin.Config{Source: c.src})
@@ -297,6 +331,12 @@ func TestFailuresWriteNothing(t *testing.T) {
 	if err := db.Create(&Order{}).Error; !errors.Is(err, boom) {
 		t.Errorf("the source's error is hidden: %v", err)
 	}
+	for _, maps := range []any{map[string]any(nil), []map[string]any{{"name": "a"}, nil}} {
+		tx := dry(t, gormplugin.Config{Source: &counter{}}).Model(&Order{}).Create(maps)
+		if tx.Error == nil || tx.Statement.SQL.String() != "" {
+			t.Errorf("%v was created: %v", maps, tx.Error)
+		}
+	}
 	var none *Order
 	if err := db.Create(none).Error; err == nil {
 		t.Error("a nil pointer was created")
@@ -305,6 +345,16 @@ func TestFailuresWriteNothing(t *testing.T) {
 		t.Error("an empty slice was created")
 	}
 }
+
+type (
+	DoublePointer struct {
+		ID **sqltype.ID `gorm:"primaryKey"`
+	}
+	Protected struct {
+		ID sqltype.ID `gorm:"<-:false"`
+	}
+	NullKey struct{ ID sqltype.NullID }
+)
 
 type Narrow struct {
 	ID int32 `gorm:"primaryKey;autoIncrement:false;snowflake"`
@@ -319,11 +369,11 @@ func TestValidate(t *testing.T) {
 	if err := gormplugin.Validate(db, Order{}, &Line{}, Composite{}, PublicNumber{}); err != nil {
 		t.Error(err)
 	}
-	err := gormplugin.Validate(db, Forgotten{}, Narrow{}, 5)
+	err := gormplugin.Validate(db, Forgotten{}, Narrow{}, NullKey{}, 5)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"Forgotten.ID int64 is auto-increment", "add autoIncrement:false", "Narrow.ID", "int"} {
+	for _, want := range []string{"Forgotten.ID int64 is auto-increment", "add autoIncrement:false", "Narrow.ID", "NullKey.ID: a key is never NULL", "int"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -57,8 +58,11 @@ func load(ctx context.Context, db *gorm.DB, gen *core.Generator, in *input, sent
 			if err := tx.Omit(clause.Associations).Create(o).Error; err != nil {
 				return err
 			}
-			return tx.Create(&o.Lines).Error
+			return tx.CreateInBatches(&o.Lines, chunk).Error
 		})
+		if ctx.Err() != nil && err != nil {
+			return res, fmt.Errorf("interrupted: %d of %d orders were written, each with all its lines; run it again to go on", i, len(orders))
+		}
 		if err != nil {
 			return res, fmt.Errorf("order %s: %w; %d of %d orders were written, each with all its lines", o.Number, oneLine(err), i, len(orders))
 		}
@@ -95,17 +99,20 @@ func onlyNew(db *gorm.DB, orders []Order) ([]Order, error) {
 func saveCustomers(db *gorm.DB, customers map[string]*Customer) (created int, err error) {
 	var missing []*Customer
 	for emails := range slices.Chunk(slices.Sorted(maps.Keys(customers)), chunk) {
+		for i, key := range emails {
+			emails[i] = customers[key].Email
+		}
 		var found []Customer
 		if err := db.Where("email IN ?", emails).Find(&found).Error; err != nil {
 			return 0, fmt.Errorf("looking for customers: %w", oneLine(err))
 		}
 		for _, c := range found {
-			if known, ok := customers[c.Email]; ok {
+			if known, ok := customers[strings.ToLower(c.Email)]; ok {
 				known.ID = c.ID
 			}
 		}
 		for _, email := range emails {
-			if c := customers[email]; c.ID == 0 {
+			if c := customers[strings.ToLower(email)]; c.ID == 0 {
 				missing = append(missing, c)
 			}
 		}

@@ -31,6 +31,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second interrupt ends it at once
 	code := cli(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -72,11 +73,31 @@ func cli(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "quickstart: %v (-h shows the usage)\n", err)
 		return 2
 	}
-	if err := run(ctx, opt, stdout, stderr); err != nil {
+	out := &checkedWriter{w: stdout}
+	if err := run(ctx, opt, out, stderr); err != nil {
 		fmt.Fprintf(stderr, "quickstart: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
 		return 1
 	}
+	if out.err != nil {
+		fmt.Fprintf(stderr, "quickstart: the load is done, but not all of its report could be written: %v\n", out.err)
+		return 1
+	}
 	return 0
+}
+
+// checkedWriter keeps the first error, so that lost output is no success.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	var n int
+	n, c.err = c.w.Write(p)
+	return n, c.err
 }
 
 func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
@@ -93,7 +114,7 @@ func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	defer gen.Close()
 
 	sent := countStatements()
-	db, dbName, err := open(opt.db, sent)
+	db, dbName, err := open(ctx, opt.db, sent)
 	if err != nil {
 		return err
 	}
@@ -121,10 +142,12 @@ func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	if err := report(db.WithContext(ctx), gen.Layout(), stdout); err != nil {
 		return err
 	}
-	rows := res.customers + res.orders + res.lines
-	fmt.Fprintf(stdout, "\nWritten: %d customers, %d orders, %d lines in %v: %.0f rows/s, %d statements, %.0f statements/s\n",
-		res.customers, res.orders, res.lines, res.took.Round(time.Millisecond),
-		float64(rows)/res.took.Seconds(), res.statements, float64(res.statements)/res.took.Seconds())
+	fmt.Fprintf(stdout, "\nWritten: %d customers, %d orders, %d lines", res.customers, res.orders, res.lines)
+	if rows := res.customers + res.orders + res.lines; rows > 0 {
+		fmt.Fprintf(stdout, " in %v: %.0f rows/s, %d statements, %.0f statements/s", res.took.Round(time.Millisecond),
+			float64(rows)/res.took.Seconds(), res.statements, float64(res.statements)/res.took.Seconds())
+	}
+	fmt.Fprintln(stdout)
 	if res.skipped > 0 {
 		fmt.Fprintf(stdout, "Skipped: %d orders that were there already\n", res.skipped)
 	}
@@ -138,9 +161,12 @@ func readInput(path string) (*input, string, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, "", fmt.Errorf("-in %w", err)
+		return nil, "", fmt.Errorf("-in %s: %w", path, bare(err))
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, "", fmt.Errorf("-in %s: is a directory", path)
+	}
 	in, err := read(path, f)
 	return in, path, err
 }

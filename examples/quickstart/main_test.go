@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
@@ -106,7 +109,7 @@ func TestBadInput(t *testing.T) {
 		{"header only", header + "\n", "in.csv: no orders"},
 		{"other header", "a,b,c,d,e,f,g,h\n", "in.csv:1: the columns"},
 		{"too few fields", header + "\nSO-1,x\n", "in.csv:2: wrong number of fields"},
-		{"open quote", header + "\n" + row + "\nSO-2,\"x\n", "in.csv:"},
+		{"open quote", header + "\n" + row + "\nSO-2,\"x\n\n\n", "in.csv:3: "},
 		{"quantity", edit(",1,", ",1.5,"), `in.csv:3:64: quantity "1.5": want a whole number`},
 		{"quantity zero", edit(",1,", ",0,"), `quantity "0"`},
 		{"price", edit("0.05", "0.055"), `unit_price "0.055": want an amount like 12.50`},
@@ -115,7 +118,19 @@ func TestBadInput(t *testing.T) {
 		{"time", edit("2026-11-21T08:00:00Z", "yesterday"), `in.csv:3:6: placed_at "yesterday"`},
 		{"email", edit("ada@example.com", "Ada <ada@example.com>"), "email"},
 		{"empty field", edit("Ada", ""), `customer "": must not be empty`},
-		{"too long", edit("A, the first", strings.Repeat("x", 200)), "is longer than 190 bytes"},
+		{"too long", edit("A, the first", strings.Repeat("x", 200)), "is longer than 190 characters"},
+		{"order too long", edit("SO-1", strings.Repeat("9", 65)), "is longer than 64 characters"},
+		{"a megabyte", edit("0.05", strings.Repeat("9", 1<<20)), `"…: is longer`},
+		{"no UTF-8", edit("Ada", "Ad\xff"), "is not UTF-8"},
+		{"control character", edit("Ada", "Ad\x1b[31m"), "has a control character"},
+		{"NUL", edit("Ada", "Ad\x00"), "has a control character"},
+		{"space at the end", edit("SO-1", "SO-1 "), "has a space at its"},
+		{"year 0", edit("2026-", "0000-"), "want a time"},
+		{"quantity too large", edit(",1,", ",1000001,"), "from 1 to 1000000"},
+		{"price over the limit", edit("0.05", "1000000.00"), "at most 999999.99"},
+		{"case twins", goodCSV + strings.Replace(row, "SO-1", "so-1", 1) + "\n", "goes on here"},
+		{"two names", goodCSV + strings.NewReplacer("SO-1", "SO-9", "Ada", "Eve").Replace(row) + "\n", `customer "Eve": has the email of "Ada" <ada@example.com>`},
+		{"semicolons", strings.ReplaceAll(goodCSV, ",", ";"), "in.csv:1: the columns are"},
 		{"other customer", edit("ada@", "eve@"), "has another customer or time here than on line 2"},
 		{"scattered order", goodCSV + row + "\n", `order "SO-1": goes on here but began on line 2`},
 	} {
@@ -140,6 +155,11 @@ func TestBadArguments(t *testing.T) {
 	}{
 		{[]string{"-in", "/no/such/file.csv"}, 1, "/no/such/file.csv: no such file"},
 		{[]string{"-in", t.TempDir()}, 1, "is a directory"},
+		{[]string{"-db", "postgres://127.0.0.1/x?user=u&password=secret&port=1"}, 1, "password=xxxxx"},
+		{[]string{"-db", "postgres://127.0.0.1:port/x?password=secret"}, 1, "password=xxxxx"},
+		{[]string{"-db", "host=127.0.0.1 password=secret dbname=x"}, 1, "want postgres://"},
+		{[]string{"-db", "MYSQL://u:sec%zzret@127.0.0.1/x"}, 1, "is not a URL"},
+		{[]string{"-db", t.TempDir() + "/."}, 1, "want postgres://"},
 		{[]string{"-worker", "1024"}, 1, "-worker 1024: core: Worker 1024: must be 0 to 1023"},
 		{[]string{"-worker", "-1"}, 1, "Worker -1"},
 		{[]string{"-worker", "x"}, 2, `"x"`},
@@ -152,7 +172,7 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-db", "mysql://u:secret@127.0.0.1:1/x"}, 1, "refused"},
 		{[]string{"-db", "mysql://127.0.0.1"}, 1, "want mysql://user"},
 		{[]string{"-db", "mysql://127.0.0.1/x?parseTime=maybe"}, 1, "parseTime"},
-		{[]string{"-db", "/no/such/folder/x.sqlite"}, 1, `-db "/no/such/folder/x.sqlite"`},
+		{[]string{"-db", "/no/such/folder/x.sqlite"}, 1, `-db "/no/such/folder/x.sqlite": no such file or directory`},
 		{[]string{"-db", write(t, "not a database, but text that is long enough to be looked at")}, 1, "want postgres://"},
 	} {
 		code, out, err := call(t, c.args...)
@@ -173,6 +193,46 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
+// A server that takes the connection and says nothing can be interrupted.
+func TestInterruptedWhileConnecting(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, scheme := range []string{"mysql", "postgres"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		var out, errs bytes.Buffer
+		if code := cli(ctx, []string{"-db", scheme + "://u@" + l.Addr().String() + "/x"}, &out, &errs); code != 1 || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: exit %d after %v: %s", scheme, code, time.Since(began), errs.String())
+		}
+	}
+}
+
+// A report that cannot be written is no success.
+func TestLostOutput(t *testing.T) {
+	var errs bytes.Buffer
+	if code := cli(t.Context(), nil, full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space") {
+		t.Errorf("exit %d, %s", code, errs.String())
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A byte order mark, quotes around the names, and CRLF are what spreadsheets write.
+func TestSpreadsheetCSV(t *testing.T) {
+	header, rest, _ := strings.Cut(goodCSV, "\n")
+	text := "\ufeff\"" + strings.ReplaceAll(header, ",", "\",\"") + "\"\n" + rest
+	code, out, err := call(t, "-in", write(t, strings.ReplaceAll(text, "\n", "\r\n")))
+	if code != 0 || !strings.Contains(out, "2 orders, 3 lines") {
+		t.Errorf("exit %d, %s%s", code, out, err)
+	}
+}
+
 // A run that is interrupted leaves whole orders only, and a second one goes on.
 func TestInterrupted(t *testing.T) {
 	var b strings.Builder
@@ -190,7 +250,7 @@ func TestInterrupted(t *testing.T) {
 	if code := cli(ctx, []string{"-in", in, "-db", db}, watch, &errs); code != 1 {
 		t.Fatalf("exit %d: %s", code, out.String())
 	}
-	if strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "canceled") {
+	if strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "cancel") && !strings.Contains(errs.String(), "interrupted") {
 		t.Errorf("stderr %q", errs.String())
 	}
 	code, again, err := call(t, "-in", in, "-db", db)
