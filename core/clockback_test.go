@@ -347,12 +347,14 @@ func TestUsedUpGrantIsReplaced(t *testing.T) {
 // A leap ahead beyond MaxJump is followed only when it has lasted ten seconds.
 // Meanwhile ids go on in the old time, in every strategy.
 func TestLeapsAhead(t *testing.T) {
-	for name, back := range map[string]core.ClockBack{"Logical": core.Logical{}, "Refuse": core.Refuse{}, "Wait": core.Wait{}, "Reuse": core.Reuse{}} {
+	for _, name := range []string{"Logical", "Refuse", "Wait", "Rollback", "Reuse", "Rotate"} {
 		for _, leap := range []time.Duration{time.Second, time.Hour, 365 * 24 * time.Hour} {
 			t.Run(fmt.Sprint(name, "/", leap), func(t *testing.T) {
+				cfg := strategies()[name]
 				inBubble(t, func(t *testing.T, clock *manual) {
 					var seen []core.Event
-					g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: back, Observer: observer(func(e core.Event) { seen = append(seen, e) })})
+					cfg.Now, cfg.Observer = clock.now, observer(func(e core.Event) { seen = append(seen, e) })
+					g := mustNew(t, cfg)
 					next(t, g)
 					small := leap <= time.Minute
 

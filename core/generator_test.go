@@ -193,6 +193,31 @@ func TestCancelledCallsIssueNothing(t *testing.T) {
 	}
 }
 
+// A Next that is cancelled while it waits burns nothing: the next id is the one
+// it would have had.
+func TestCancelledWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		l := core.Layout{Tick: 10 * time.Second, TimeBits: 40, SequenceBits: 1}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
+		if err := g.Fill(t.Context(), make([]int64, 2)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		if id, err := g.Next(ctx); !errors.Is(err, context.Canceled) || id != 0 || time.Since(began) != time.Second {
+			t.Errorf("Next = %d, %v after %v", id, err, time.Since(began))
+		}
+		if n := g.Stats().Issued; n != 2 {
+			t.Errorf("%d issued", n)
+		}
+		if p := next(t, g); p.Sequence != 0 {
+			t.Errorf("the next id is %+v", p)
+		}
+	})
+}
+
 // A Fill that is cut off in the middle leaves ids alone, and what comes after
 // it stands above what it took.
 func TestFillCutOffMidway(t *testing.T) {

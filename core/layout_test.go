@@ -259,3 +259,30 @@ func FuzzDecompose(f *testing.F) {
 		}
 	})
 }
+
+func FuzzRange(f *testing.F) {
+	f.Add(int64(1795219200000), int64(0), int64(86400000), uint8(41), uint8(12), uint16(1))
+	f.Add(int64(1288834974657), int64(1), int64(0), uint8(63), uint8(0), uint16(1000))
+	f.Add(int64(1<<62), int64(999999), int64(-5), uint8(20), uint8(43), uint16(10))
+	f.Fuzz(func(t *testing.T, ms, ns, length int64, timeBits, seqBits uint8, tick uint16) {
+		l := core.Layout{TimeBits: timeBits, SequenceBits: seqBits, Tick: time.Duration(tick) * time.Millisecond}
+		from := time.UnixMilli(ms).Add(time.Duration(ns % 1e6))
+		to := from.Add(time.Duration(length))
+		lo, hi, err := l.Range(from, to)
+		if err != nil {
+			return
+		}
+		if lo > hi || lo < 0 {
+			t.Fatalf("[%d, %d)", lo, hi)
+		}
+		for _, id := range []int64{lo - 1, lo, hi - 1, hi} {
+			p, err := l.Decompose(id)
+			if err != nil {
+				continue
+			}
+			if inside := !p.Time.Before(from) && p.Time.Before(to); inside != (id >= lo && id < hi) {
+				t.Fatalf("id %d of %v, range [%v, %v) gave [%d, %d)", id, p.Time, from, to, lo, hi)
+			}
+		}
+	})
+}
