@@ -97,7 +97,7 @@ type Rollback struct{}
 
 func (Rollback) policy(l Layout) policy {
 	if l.RollbackBits == 0 {
-		return policy{faults: []Fault{{"ClockBack", "Rollback{}", "needs a layout with RollbackBits"}}}
+		return policy{answer: rollBack, faults: []Fault{{"ClockBack", "Rollback{}", "needs a layout with RollbackBits"}}}
 	}
 	return policy{answer: rollBack}
 }

@@ -109,6 +109,8 @@ func TestRollbackKeepsAMarkForEachValue(t *testing.T) {
 		at(70)
 		clockError(t, g, 35*time.Millisecond, 0)
 		draw(106, 1)
+		at(100) // the last tick of value 0: not free
+		clockError(t, g, 6*time.Millisecond, 0)
 		at(103) // value 0 ended at 100, so it is free here
 		draw(103, 0)
 		if st := g.Stats(); st.StepsBack < 3 || st.Issued != 7 {
@@ -204,8 +206,9 @@ func TestRotate(t *testing.T) {
 		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}})
 		next(t, g)
 		clock.offset = -time.Second
-		if p := next(t, g); p.Worker != 2 || p.Time.After(time.Now()) {
-			t.Errorf("after a step back: %+v", p)
+		behind := clock.now()
+		if p := next(t, g); p.Worker != 2 || !p.Time.Equal(behind.Add(l.Tick)) { // who had it may have issued in this tick
+			t.Errorf("after a step back to %v: %+v", behind, p)
 		}
 		if src.asked[1] == nil {
 			t.Error("the source was not told which grant is to be replaced")
@@ -253,6 +256,96 @@ func TestRotateToAGrantInUse(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		next(t, other)
+	})
+}
+
+// What was issued under any value of the roll-back field counts at the end of
+// a grant, and when its number is given again.
+func TestRollbackAcrossGrants(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
+		begin := time.Now().Add(-time.Hour)
+		src := &source{grants: []*core.Grant{
+			mustGrant(t, l, 1, begin, time.Now().Add(time.Hour)),
+			mustGrant(t, l, 1, begin, time.Now().Add(time.Hour)), // as a careless source would
+		}}
+		first, second := src.grants[0], src.grants[1]
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rollback{}})
+		seen := map[core.Parts]bool{}
+		draw := func(at time.Duration) core.Parts {
+			t.Helper()
+			clock.offset = at
+			p := next(t, g)
+			if seen[p] {
+				t.Errorf("%+v a second time", p)
+			}
+			seen[p] = true
+			return p
+		}
+		high := draw(time.Minute)
+		draw(0)
+		draw(30 * time.Second)
+		if unused := first.Close(); !unused.Equal(high.Time.Add(time.Millisecond)) {
+			t.Errorf("unused from %v, and an id is of %v", unused, high.Time)
+		}
+		clock.offset = 2 * time.Minute
+		if p := draw(2 * time.Minute); !p.Time.After(high.Time) {
+			t.Errorf("%+v under the second grant", p)
+		}
+		clock.offset = 20 * time.Second // where value 1 was in use
+		clockError(t, g, 100*time.Second, 0)
+		second.Revoke(nil)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+	})
+}
+
+// A generator made with a Fixed that served another goes on above it, though
+// the clock went back between the two.
+func TestFixedRemembers(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		worker := core.Fixed(1)
+		g := mustNew(t, core.Config{Worker: worker, Now: clock.now})
+		last := next(t, g)
+		_ = g.Close()
+		clock.offset = -50 * time.Millisecond
+		g = mustNew(t, core.Config{Worker: worker, Now: clock.now})
+		if p := next(t, g); !p.Time.After(last.Time) {
+			t.Errorf("%v after %v", p.Time, last.Time)
+		}
+		_ = g.Close()
+		clock.offset = -time.Hour
+		g = mustNew(t, core.Config{Worker: worker, Now: clock.now})
+		var ce *core.ClockError
+		if id, err := g.Next(t.Context()); !errors.As(err, &ce) {
+			t.Errorf("%d, %v", id, err)
+		}
+	})
+}
+
+// dead gives grants that are lost as soon as they are given.
+type dead struct{ given int }
+
+func (d *dead) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	gr, err := core.NewGrant(core.Twitter(), int64(d.given%1024), time.Time{}, time.Time{})
+	if d.given++; d.given > 1 {
+		time.AfterFunc(0, func() { gr.Revoke(nil) })
+	}
+	return gr, err
+}
+
+func TestEndlessLossIsAnError(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		src := &dead{}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Refuse{}})
+		next(t, g)
+		for range 20 {
+			clock.offset -= time.Minute
+			if _, err := g.Next(t.Context()); err == nil {
+				t.Error("no error")
+			}
+		}
 	})
 }
 

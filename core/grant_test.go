@@ -57,9 +57,10 @@ func TestFence(t *testing.T) {
 			t.Errorf("gave up after %v", d)
 		}
 		time.AfterFunc(100*time.Millisecond, func() { gr.Raise(time.Now().Add(time.Second)) })
+		began := time.Now()
 		id, err := g.Next(t.Context())
-		if err != nil || id <= last {
-			t.Errorf("after Raise: %d, %v", id, err)
+		if err != nil || id <= last || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("after Raise: %d, %v, having waited %v", id, err, time.Since(began))
 		}
 	})
 }

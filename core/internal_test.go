@@ -1,0 +1,106 @@
+package core
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// When Close has returned, not even a goroutine that passed every check before
+// can issue: the word is closed, not just the fence.
+func TestGrantCloseClosesTheWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+		now := time.Now()
+		gr, err := NewGrant(Twitter(), 1, now, now.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := New(Config{Worker: holderOf{gr}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r := g.run.Load()
+		gr.Close()
+		if r.word.Load() != closedWord {
+			t.Error("the word is still open")
+		}
+		gr.lift(r, r.place()>>12+100)
+		if r.word.Load() != closedWord {
+			t.Error("the word has been opened again")
+		}
+		if _, err := gr.pass(r, r); err == nil {
+			t.Error("a closed grant was passed on")
+		}
+	})
+}
+
+func TestLeftovers(t *testing.T) {
+	var l leftovers
+	l.add(10, 13, 0)
+	l.add(20, 22, 0)
+	want := func(from, oldest, place uint64, ok bool) {
+		t.Helper()
+		if got, found := l.pop(from, oldest); got != place || found != ok {
+			t.Errorf("pop(%d, %d) = %d, %v; want %d, %v", from, oldest, got, found, place, ok)
+		}
+	}
+	want(11, 0, 11, true)  // within a span
+	want(11, 0, 12, true)  // the rest of it
+	want(11, 0, 20, true)  // the next one
+	want(30, 0, 21, true)  // none after it: the last before it
+	want(30, 11, 0, false) // what is left is too old
+	want(0, 0, 0, false)   // and has been forgotten
+	l.add(40, 50, 45)
+	want(0, 45, 45, true) // what was too old when it was added
+	for i := range uint64(maxSpans + 10) {
+		l.add(100+2*i, 101+2*i, 0)
+	}
+	if len(l.spans) > maxSpans {
+		t.Errorf("%d spans are kept", len(l.spans))
+	}
+	l.close()
+	l.add(1<<30, 1<<30+5, 0)
+	want(0, 0, 0, false) // closed for good
+}
+
+// On the system's clock, too, a leap beyond MaxJump must last to be followed.
+func TestAnchorDistrustsALargeLeap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Twitter().shape()
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(s.layout.Epoch) + 24*time.Hour)
+		at := time.Now()
+		var events []EventKind
+		c := newClock(s, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
+		hour := uint64(time.Hour / time.Millisecond)
+		late := anchor{wall: -int64(time.Hour), carried: -int64(time.Hour)} // the clock has since leapt an hour
+		late.wall += c.anchor.Load().wall
+		late.carried = late.wall
+		c.anchor.Store(&late)
+		old := func() uint64 { return s.tickOf(time.Now()) - hour }
+		for range 9 {
+			if now, carried := c.read(); now != old() || carried != now {
+				t.Fatalf("%v after the leap: %d and %d, want %d", time.Since(at), now, carried, old())
+			}
+			time.Sleep(1001 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		if now, carried := c.read(); now != old()+hour || carried != now {
+			t.Errorf("%v after the leap: %d and %d, want %d", time.Since(at), now, carried, old()+hour)
+		}
+		if len(events) != 2 || events[0] != ClockLeapt || events[1] != LeapFollowed {
+			t.Errorf("events %v", events)
+		}
+	})
+}
+
+type holderOf struct{ grant *Grant }
+
+func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
