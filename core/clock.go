@@ -28,6 +28,7 @@ type clock struct {
 	anchor   atomic.Pointer[anchor]
 	anchorMu sync.Mutex
 	leapAt   atomic.Int64 // elapsed time at which a leap too large was seen; 0: none
+	leapTo   atomic.Int64 // where it leapt to, as an offset
 	lastWall atomic.Int64 // what wallNow last gave, from origin
 }
 
@@ -69,11 +70,11 @@ func (c *clock) read() (now, carried uint64) {
 
 // lines gives both clocks in ns from the origin.
 func (c *clock) lines() (wall, carried int64) {
+	if c.wallNow != nil {
+		return c.given()
+	}
 	elapsed := int64(time.Since(c.start))
 	a := c.anchor.Load()
-	if c.wallNow != nil {
-		return c.given(a, elapsed)
-	}
 	if elapsed >= a.checkAt {
 		a = c.reanchor(a)
 	}
@@ -82,14 +83,19 @@ func (c *clock) lines() (wall, carried int64) {
 
 // given reads the clock that the Config gave. Of the anchor only the carried
 // clock is in use.
-func (c *clock) given(a *anchor, elapsed int64) (wall, carried int64) {
+func (c *clock) given() (wall, carried int64) {
+	before := int64(time.Since(c.start))
 	wall = c.sinceOrigin(c.wallNow())
-	if last := c.lastWall.Swap(wall); last-wall >= anchorNoise {
+	last := c.lastWall.Swap(wall)
+	// After the wall clock, so that a pause makes it seem behind and never ahead.
+	elapsed := int64(time.Since(c.start))
+	if last-wall >= anchorNoise && elapsed-before < anchorNoise && c.leapAt.Load() == 0 { // else it may be a late reading, or a leap that was not followed
 		c.event(ClockWentBack, time.Duration(last-wall))
 	}
+	a := c.anchor.Load()
 	for {
 		leap := wall - elapsed - a.carried
-		if !c.follows(leap, elapsed) {
+		if !c.follows(leap, wall-elapsed, elapsed) {
 			return elapsed + a.carried, elapsed + a.carried
 		}
 		if leap <= 0 {
@@ -128,7 +134,7 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	next := &anchor{wall: old.wall, carried: old.carried, checkAt: elapsed + anchorEvery}
 	leap := wall - old.carried
 	switch back := old.wall - wall; {
-	case !c.follows(leap, elapsed): // stay on the old line
+	case !c.follows(leap, wall, elapsed): // stay on the old line
 	case back >= anchorNoise:
 		c.event(ClockWentBack, time.Duration(back))
 		next.wall = wall
@@ -143,7 +149,7 @@ func (c *clock) reanchor(old *anchor) *anchor {
 // follows reports whether a wall clock that is `leap` ahead of the carried
 // clock is to be believed: a leap beyond MaxJump only when it has lasted. It is
 // asked at every reading, so that a leap that is gone is forgotten.
-func (c *clock) follows(leap, elapsed int64) bool {
+func (c *clock) follows(leap, offset, elapsed int64) bool {
 	if leap <= c.maxJump {
 		if c.leapAt.Load() != 0 {
 			c.leapAt.Store(0)
@@ -151,8 +157,9 @@ func (c *clock) follows(leap, elapsed int64) bool {
 		return true
 	}
 	since := c.leapAt.Load()
-	if since == 0 {
-		if c.leapAt.CompareAndSwap(0, max(elapsed, 1)) {
+	if other := offset - c.leapTo.Load(); since == 0 || other > c.maxJump || other < -c.maxJump {
+		if c.leapAt.CompareAndSwap(since, max(elapsed, 1)) {
+			c.leapTo.Store(offset)
 			c.event(ClockLeapt, time.Duration(leap))
 		}
 		return false

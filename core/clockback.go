@@ -90,9 +90,11 @@ func (w Wait) policy(Layout) policy {
 // [ClockError] is the answer when there is none, as after many steps over the
 // same time.
 //
-// Ids descend at a step back. The highest ticks are kept in memory: after a
-// restart the clock must not stand behind the greatest id of any value, or
-// Config.NotBefore be set to its time.
+// Ids descend at a step back. The highest ticks are kept in memory. So under
+// Fixed a step to before this generator was made may meet what an earlier one
+// issued under the same number and value: where that can be, set
+// Config.NotBefore to the time of the greatest id in use, or to the present;
+// a step to before it is then a ClockError.
 type Rollback struct{}
 
 func (Rollback) policy(l Layout) policy {
@@ -127,7 +129,8 @@ func (r Reuse) policy(Layout) policy {
 // behind the last id, and goes on under that one from where the clock is now.
 // If the Worker has none to give, the error wraps a [ClockError] and its answer.
 //
-// Ids descend at a step back.
+// Ids descend at a step back. A number given without a bound must not have been
+// used, in the time that the clock went back to, by anybody else.
 type Rotate struct{}
 
 func (Rotate) policy(Layout) policy { return policy{answer: rotate} }

@@ -23,7 +23,7 @@
 // restart, the number alone proves nothing: with [Fixed] a restart is safe as
 // long as the wall clock does not stand behind the last id that was issued.
 // A generator begins one tick after the one in which it was made, so no pause
-// is needed between the two. Where the clock may have gone back meanwhile, set
+// is needed between the two; with Rollback, see there. Where the clock may have gone back meanwhile, set
 // [Config.NotBefore] to the time of the greatest id in use. Within one process
 // a value of Fixed remembers where its last generator had come to.
 //

@@ -33,14 +33,16 @@ type Generator struct {
 	clock    *clock
 	run      atomic.Pointer[run]
 	stats    counters
-	napping  atomic.Bool   // somebody holds a thread to wait precisely
-	gaveUp   atomic.Int64  // when, in elapsed time, the observer may be told of it again
-	asking   chan struct{} // held by who asks the Worker for another grant
-	done     chan struct{} // closed by Close
+	napping  atomic.Bool     // somebody holds a thread to wait precisely
+	gaveUp   atomic.Int64    // when, in elapsed time, the observer may be told of it again
+	asking   chan struct{}   // held by who asks the Worker for another grant
+	done     <-chan struct{} // closed by Close
+	end      func()          // closes it
+	life     context.Context // ends with it: for what the generator waits for itself
 
 	mu        sync.Mutex // held to replace the run, and to close
 	closed    bool
-	before    uint64           // ids of the runs that were replaced
+	before    uint64           // places that the runs before this one have passed
 	notBefore uint64           // first tick that Config.NotBefore allows
 	marks     []uint64         // Rollback: by value, the first tick it never issued in; that of the run in use is old
 	usedBy    map[int64]uint64 // by worker number that was given up, the same
@@ -144,8 +146,10 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 	}
 	g := &Generator{
 		shape: s, policy: pol, sequence: cfg.Sequence, maxWait: cfg.MaxWait, worker: cfg.Worker, observer: cfg.Observer,
-		asking: make(chan struct{}, 1), done: make(chan struct{}), notBefore: lowest,
+		asking: make(chan struct{}, 1), notBefore: lowest,
 	}
+	g.life, g.end = context.WithCancel(context.Background())
+	g.done = g.life.Done()
 	if g.maxWait == 0 {
 		g.maxWait = max(time.Second, 2*s.layout.Tick)
 	}
@@ -291,7 +295,7 @@ func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 		}
 		skip := from - word
 		if skip > 0 {
-			r.skipped.Add(skip) // before the swap, so that Stats never counts too many
+			g.stats.skipped.Add(skip) // before the swap, so that Stats never counts too many
 		}
 		if r.word.CompareAndSwap(word, from+n) {
 			if skip > 0 && r.left != nil {
@@ -300,7 +304,7 @@ func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 			return from, n
 		}
 		if skip > 0 {
-			r.skipped.Add(-skip)
+			g.stats.skipped.Add(-skip)
 		}
 	}
 }
@@ -341,7 +345,7 @@ func (g *Generator) Close() error {
 	g.closed = true
 	if r := g.run.Load(); r != nil {
 		r.close()
-		close(g.done)
+		g.end()
 	}
 	return nil
 }

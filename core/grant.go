@@ -76,9 +76,9 @@ func (s *shape) untilTick(t time.Time) uint64 {
 	case !t.After(s.layout.Epoch):
 		return 0
 	case !t.Before(s.end):
-		return s.tickMax + 1
+		return s.lastTick + 1
 	}
-	return s.tickFrom(t)
+	return min(s.tickFrom(t), s.lastTick+1)
 }
 
 func (s *shape) checkWorker(worker int64) *Fault {
@@ -162,7 +162,7 @@ func (g *Grant) attach(r *run) error {
 func (g *Grant) lift(r *run, first uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if word := first << r.shape.layout.SequenceBits; word > r.first && r.word.Load() != closedWord {
+	if word := r.shape.wordAt(first); word > r.first && r.word.Load() != closedWord {
 		r.first = word
 		r.word.Store(word)
 	}

@@ -114,7 +114,7 @@ func (l Layout) Range(from, to time.Time) (min, max int64, err error) {
 		return 0, 0, err
 	}
 	if min >= 0 && max < 0 {
-		return 0, 0, &RangeError{"to", format(to), fmt.Sprintf("its ids pass %d and turn negative, split the range there", math.MaxInt64)}
+		return 0, 0, &RangeError{"to", format(to), fmt.Sprintf("its ids pass %d and turn negative, split the range there", int64(math.MaxInt64))}
 	}
 	return min, max, nil
 }

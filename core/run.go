@@ -23,11 +23,10 @@ type run struct {
 	left     *leftovers
 	lossTold atomic.Bool
 
-	_       [64]byte // the word has a cache line of its own
-	word    atomic.Uint64
-	_       [56]byte
-	skipped atomic.Uint64 // places passed over; what is issued follows from it
-	reused  atomic.Uint64 // of those, issued after all
+	_      [64]byte // the word has a cache line of its own
+	word   atomic.Uint64
+	_      [56]byte
+	reused atomic.Uint64 // places passed over and issued after all
 
 	closing sync.Once
 	final   uint64 // the word at the end
@@ -46,9 +45,15 @@ func newRun(s *shape, grant *Grant, rollback, first uint64, pol policy) *run {
 	if pol.answer == reuse {
 		r.left = &leftovers{}
 	}
-	r.first = max(first, grant.from) << s.layout.SequenceBits
+	r.first = s.wordAt(max(first, grant.from))
 	r.word.Store(r.first)
 	return r
+}
+
+// wordAt is the first place of a tick; for one that is never issued in, the place
+// behind the last.
+func (s *shape) wordAt(tick uint64) uint64 {
+	return min(tick, s.lastTick+1) << s.layout.SequenceBits
 }
 
 // last is the last tick that may be issued in when the clock allows `ceiling`.
@@ -93,14 +98,6 @@ func (r *run) place() uint64 {
 	return r.final
 }
 
-// issued is how many ids the run has issued. It may be too low for a moment,
-// never too high.
-func (r *run) issued() uint64 {
-	place := r.place() // before skipped, which is raised before the word is
-	skipped := r.skipped.Load()
-	reused := r.reused.Load()
-	if passed := place - r.first + reused; passed > skipped {
-		return passed - skipped
-	}
-	return 0
-}
+// passed is how many places the run has come across, and how many of those left
+// behind it has issued after all.
+func (r *run) passed() uint64 { return r.place() - r.first + r.reused.Load() }

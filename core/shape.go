@@ -44,7 +44,7 @@ func (l Layout) shape() (*shape, error) {
 	s.timeShift = s.rollbackShift + uint(l.RollbackBits)
 	s.lastTick = s.tickMax
 	if l.TimeBits+l.SequenceBits == 64 {
-		s.lastTick-- // so that no place is the closed word, and the word cannot overflow
+		s.lastTick -= 2 // so that no place is the closed word, and the word cannot overflow
 	}
 	s.end = addTicks(l.Epoch, s.tickMax, s.tickMs).Add(l.Tick)
 	return s, nil

@@ -23,6 +23,9 @@ type counters struct {
 	waited, exhausted, stepsBack atomic.Uint64
 	largestStepBack              atomic.Int64
 	issued                       atomic.Uint64 // the most that Stats has told
+	_                            [64]byte      // the fast path writes what follows
+	skipped                      atomic.Uint64 // places passed over
+	_                            [56]byte
 }
 
 // steppedBack counts a step of the wall clock.
@@ -44,8 +47,9 @@ func (g *Generator) Stats() Stats {
 	}
 	g.mu.Lock() // so that no run is replaced meanwhile
 	r := g.run.Load()
-	issued := g.before + r.issued()
+	issued := g.before + r.passed() // before skipped, which is raised before the word is: so Issued is never too high
 	g.mu.Unlock()
+	issued -= min(g.stats.skipped.Load(), issued)
 	s := g.shape
 	st := Stats{
 		Issued:          g.stats.tell(issued),

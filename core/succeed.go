@@ -53,20 +53,33 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, lower bool)
 	if w.replaced++; w.replaced > maxReplaced {
 		return fmt.Errorf("%w: none of %d grants could be used", ErrLost, maxReplaced)
 	}
+	// The Worker, and whoever asks it, get MaxWait and no longer.
+	ask, cancel := context.WithTimeout(ctx, g.maxWait)
+	defer cancel()
+	defer context.AfterFunc(g.life, cancel)()
+	late := func(err error) error {
+		switch {
+		case g.life.Err() != nil:
+			return ErrClosed
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case ask.Err() != nil:
+			return fmt.Errorf("%w: %T gave no answer within %v", ErrLost, g.worker, g.maxWait)
+		}
+		return err
+	}
 	select {
 	case g.asking <- struct{}{}:
 		defer func() { <-g.asking }()
-	case <-g.done:
-		return ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-ask.Done():
+		return late(nil)
 	}
 	if g.run.Load() != r {
 		return nil // somebody else has
 	}
-	grant, err := g.worker.Grant(ctx, r.grant)
+	grant, err := g.worker.Grant(ask, r.grant)
 	if err != nil {
-		return err
+		return late(err)
 	}
 	if grant == nil || grant == r.grant {
 		return fmt.Errorf("%w: %T gave no other grant and no error", ErrLost, g.worker)
@@ -76,6 +89,10 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, lower bool)
 			grant.Close()
 		}
 		return err
+	}
+	if grant.unattached() { // another call went on without it
+		grant.Close()
+		return nil
 	}
 	g.observe(GrantReplaced, 0, nil)
 	return nil
@@ -99,10 +116,17 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 		return nil
 	}
 	now, _ := g.limits()
+	begin := max(g.usedBy[grant.worker], g.notBefore, grant.from)
+	if grant.after.After(s.layout.Epoch) { // where a Fixed has come to elsewhere
+		if !grant.after.Before(s.end) {
+			return ErrTimeOver
+		}
+		begin = max(begin, s.tickFrom(grant.after))
+	}
 	if lower && grant.worker == r.grant.worker {
 		return fmt.Errorf("%w: worker %d was given again", ErrLost, grant.worker)
 	}
-	if begin := max(g.usedBy[grant.worker], g.notBefore, grant.from); lower && begin > now+1 {
+	if lower && begin > now+1 {
 		return fmt.Errorf("%w: worker %d may begin no earlier than %s", ErrLost, grant.worker, format(s.startOf(begin)))
 	}
 	next := newRun(s, grant, 0, 0, g.policy)
@@ -112,12 +136,12 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	// Only when the old word is closed is it known where ids have come to.
 	used := max(r.close(), r.grant.used())
 	g.noteUsed(r.grant.worker, used)
-	first := max(now+1, g.notBefore, g.usedBy[grant.worker], grant.from) // as for a new generator: who had the number may have issued a moment ago
+	first := max(now+1, begin, g.usedBy[grant.worker]) // as for a new generator: who had the number may have issued a moment ago
 	if !lower {
 		first = max(first, used)
 	}
 	grant.lift(next, first)
-	g.before += r.issued()
+	g.before += r.passed()
 	g.marks = nil
 	g.run.Store(next)
 	return nil
@@ -159,7 +183,7 @@ func (g *Generator) takeRollback(r *run, back time.Duration) error {
 		value++
 	}
 	if value > g.shape.rollbackMax || value >= uint64(len(g.marks)) && unused > now {
-		return g.tooLong(&ClockError{Back: back})
+		return &ClockError{Back: back}
 	}
 	for uint64(len(g.marks)) <= max(value, r.rollback) {
 		g.marks = append(g.marks, unused)
@@ -167,10 +191,10 @@ func (g *Generator) takeRollback(r *run, back time.Duration) error {
 	next := newRun(g.shape, r.grant, value, max(now, g.marks[value], 1), g.policy)
 	mark, err := r.grant.pass(r, next)
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // revoked this moment: the caller looks again, and asks for another grant
 	}
 	g.marks[r.rollback] = mark
-	g.before += r.issued()
+	g.before += r.passed()
 	g.run.Store(next)
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 // waiting is what one call has waited so far.
 type waiting struct {
 	began    time.Time
+	rounds   int
+	waited   bool
 	timer    *time.Timer
 	spins    int
 	replaced int // grants gone through
@@ -19,6 +21,11 @@ type waiting struct {
 // one, or finds one that was left over, or gives the error that says why there
 // is none. It holds no lock while it waits.
 func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) (place uint64, ok bool, err error) {
+	if w.rounds++; w.rounds == 1 {
+		w.began = time.Now()
+	} else if waited := time.Since(w.began); waited > 2*max(g.maxWait, g.policy.max) { // places that come and go, as with a clock that jumps to and fro
+		return 0, false, g.tooLong(fmt.Errorf("%w: no place was found in %v", ErrSequenceExhausted, waited))
+	}
 	word := r.word.Load()
 	if word == closedWord {
 		return 0, false, g.ended(ctx, r, w)
@@ -44,23 +51,23 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 	d := g.clock.until(need, !g.policy.carry)
 	if lastIssued := (word - 1) >> bits; now < lastIssued {
 		if !g.policy.carry {
-			return g.wentBack(ctx, r, w, single, now, lastIssued, d)
+			return g.wentBack(ctx, r, w, single, now, lastIssued, d, risen)
 		}
-		if back := s.startOf(lastIssued).Sub(s.startOf(now)); d > g.maxWait { // not a step back, which the carried clock does not know, but NotBefore
+		if back := s.startOf(lastIssued).Sub(s.startOf(now)); word == r.first && d > g.maxWait { // not a step back, which the carried clock does not know, but NotBefore
 			return 0, false, g.tooLong(&ClockError{Back: back, Tolerated: g.maxWait})
 		}
 	}
-	if w.began.IsZero() && word&s.seqMax == 0 && word != r.first {
+	if !w.waited && word&s.seqMax == 0 && word != r.first {
 		g.stats.exhausted.Add(1)
 	}
-	return 0, false, g.pause(ctx, w, d, g.maxWait, nil, func() error {
+	return 0, false, g.pause(ctx, w, d, g.maxWait, true, risen, func() error {
 		return fmt.Errorf("%w: the next place comes in %v, and at most %v may be waited", ErrSequenceExhausted, d, g.maxWait)
 	})
 }
 
 // wentBack does what the ClockBack says when the wall clock stands at the tick
 // now, behind lastIssued, and reaches the next place in d.
-func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single bool, now, lastIssued uint64, d time.Duration) (place uint64, ok bool, err error) {
+func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single bool, now, lastIssued uint64, d time.Duration, risen <-chan struct{}) (place uint64, ok bool, err error) {
 	back := r.shape.startOf(lastIssued).Sub(r.shape.startOf(now))
 	switch g.policy.answer {
 	case wait:
@@ -68,9 +75,12 @@ func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single boo
 		if limit == 0 {
 			limit = g.maxWait
 		}
-		return 0, false, g.pause(ctx, w, d, limit, nil, func() error { return &ClockError{Back: back, Tolerated: limit} })
+		return 0, false, g.pause(ctx, w, d, limit, true, risen, func() error { return &ClockError{Back: back, Tolerated: limit} })
 	case rollBack:
-		return 0, false, g.takeRollback(r, back)
+		if err := g.takeRollback(r, back); err != nil {
+			return 0, false, g.tooLong(err)
+		}
+		return 0, false, nil
 	case reuse:
 		if single && back <= g.policy.window {
 			bits := r.shape.layout.SequenceBits
@@ -94,7 +104,7 @@ func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single boo
 // asked for.
 func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64, risen <-chan struct{}) error {
 	gaveUp := false
-	err := g.pause(ctx, w, g.maxWait, g.maxWait, risen, func() error {
+	err := g.pause(ctx, w, g.maxWait, g.maxWait, false, risen, func() error {
 		gaveUp = true
 		return fmt.Errorf("%w: ids have reached %s, and after %v it has not risen", ErrFenced, format(r.shape.startOf(until)), g.maxWait)
 	})
@@ -111,19 +121,20 @@ const (
 	maxSpins   = 2000
 )
 
-// pause waits for d, or for the grant to rise, but no longer than limit in all;
+// pause waits for d, which is known or else the most that makes sense, or for a
+// change of the grant, but no longer than limit in all;
 // what cannot end within the limit, or before the context's deadline, is
 // refused at once. It may end early: the caller looks again.
-func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duration, risen <-chan struct{}, refusal func() error) error {
-	if w.began.IsZero() {
-		w.began = time.Now()
+func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duration, known bool, risen <-chan struct{}, refusal func() error) error {
+	if !w.waited {
+		w.waited = true
 		g.stats.waited.Add(1)
 	}
 	left := limit - time.Since(w.began)
-	if left <= 0 || risen == nil && d > left {
+	if left <= 0 || known && d > left {
 		return g.tooLong(refusal())
 	}
-	if deadline, ok := ctx.Deadline(); ok && risen == nil && d > time.Until(deadline) {
+	if deadline, ok := ctx.Deadline(); ok && known && d > time.Until(deadline) {
 		return fmt.Errorf("%w: the next place comes in %v, after the deadline", context.DeadlineExceeded, d)
 	}
 	d = min(d, left)
@@ -131,7 +142,7 @@ func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duratio
 	// takes the most of the wait, one goroutine naps through the rest, and the
 	// last microseconds are spun. A clock that stands still meanwhile, as in a
 	// test's bubble, is left to the timer.
-	if risen == nil && d <= timerSlack && w.spins < maxSpins {
+	if known && d <= timerSlack && w.spins < maxSpins {
 		if d <= spinBelow {
 			w.spins++
 			runtime.Gosched()
@@ -146,14 +157,16 @@ func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duratio
 			}
 			return nil
 		}
-	} else if risen == nil && d > timerSlack {
+	} else if known && d > timerSlack {
 		d -= timerSlack / 2
 	}
 	return g.sleep(ctx, w, d, risen)
 }
 
-// sleep waits for d, for the grant to rise, or for the end of either.
+// sleep waits for d, but no longer than a second, in which the clock may have
+// been set; for a change of the grant; or for the end of either.
 func (g *Generator) sleep(ctx context.Context, w *waiting, d time.Duration, risen <-chan struct{}) error {
+	d = min(d, time.Second)
 	if w.timer == nil {
 		w.timer = time.NewTimer(d)
 	} else {
