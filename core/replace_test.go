@@ -1,0 +1,177 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// firstAsks forwards to one Worker after the other, as if each were new.
+type firstAsks struct{ workers []core.Worker }
+
+func (f *firstAsks) Grant(ctx context.Context, _ *core.Grant) (*core.Grant, error) {
+	if len(f.workers) == 0 {
+		return nil, errors.New("no more")
+	}
+	w := f.workers[0]
+	f.workers = f.workers[1:]
+	return w.Grant(ctx, nil)
+}
+
+// A running generator that takes over a Fixed goes on above what was issued
+// with it elsewhere.
+func TestFixedRemembersInARunningGenerator(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		two := core.Fixed(2)
+		var ids []int64
+		draw := func(g *core.Generator, n int) {
+			t.Helper()
+			for range n {
+				time.Sleep(time.Millisecond)
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, id)
+			}
+		}
+		g := mustNew(t, core.Config{Worker: two, Now: clock.now})
+		draw(g, 1000)
+		_ = g.Close()
+		clock.offset = -500 * time.Millisecond
+		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
+		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.Worker{holder{one}, two}}, Now: clock.now})
+		draw(g, 1)
+		one.Revoke(nil)
+		draw(g, 500)
+		noDuplicates(t, ids)
+	})
+}
+
+// A pause while Config.Now is read must not put ids ahead of the clock.
+func TestPauseInNow(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		var pause time.Duration
+		now := func() time.Time { time.Sleep(pause); pause = 0; return time.Now() }
+		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
+		for range 3 {
+			pause = 300 * time.Millisecond
+			ids := make([]int64, 800)
+			if err := g.Fill(t.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			if p, _ := l.Decompose(ids[len(ids)-1]); p.Time.After(time.Now()) {
+				t.Errorf("%v ahead of a clock that never stepped", time.Until(p.Time))
+			}
+		}
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// silent gives one grant and then no answer.
+type silent struct{ grant *core.Grant }
+
+func (s silent) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if prev == nil {
+		return s.grant, nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAWorkerThatDoesNotAnswer(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		gr := mustGrant(t, core.Twitter(), 3, time.Time{}, time.Time{})
+		g := mustNew(t, core.Config{Worker: silent{gr}, Now: clock.now, MaxWait: 2 * time.Second})
+		next(t, g)
+		gr.Revoke(nil)
+		began := time.Now()
+		answers := make(chan error)
+		for range 2 {
+			go func() { _, err := g.Next(context.Background()); answers <- err }()
+		}
+		for range 2 {
+			if err := <-answers; !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "no answer within 2s") || time.Since(began) > 2*time.Second {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		}
+		time.AfterFunc(time.Second, func() { _ = g.Close() })
+		began = time.Now()
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A clock that jumps to and fro is an error in the end, not an endless loop.
+func TestAClockThatJumpsToAndFro(t *testing.T) {
+	for _, back := range []core.ClockBack{core.Refuse{}, core.Wait{Max: time.Millisecond}, core.Rotate{}} {
+		n, jumping := 0, false
+		now := func() time.Time {
+			if n++; jumping && n%2 == 1 {
+				return time.Now().Add(-time.Hour)
+			}
+			return time.Now()
+		}
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockBack: back, MaxWait: 10 * time.Millisecond})
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		jumping = true
+		if _, err := g.Next(t.Context()); err == nil {
+			t.Logf("%T: an id came between two jumps", back)
+		}
+	}
+}
+
+// A leap that was seen does not vouch for another, larger one; and one that is
+// taken back before it was followed is no step back.
+func TestLeapWithinALeap(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
+		next(t, g)
+		clock.offset = 2 * time.Minute
+		next(t, g)
+		time.Sleep(9999 * time.Millisecond)
+		next(t, g)
+		clock.offset = 365 * 24 * time.Hour
+		time.Sleep(2 * time.Millisecond)
+		if p := next(t, g); p.Time.After(time.Now()) {
+			t.Errorf("a leap of a year that lasted 2ms was followed to %v", p.Time)
+		}
+		clock.offset = 0
+		next(t, g)
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A wait notices that the clock is set right meanwhile.
+func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		began := time.Now()
+		now := func() time.Time {
+			if d := time.Since(began); d > time.Minute && d < 61*time.Second {
+				return time.Now().Add(-30 * time.Minute)
+			}
+			return time.Now()
+		}
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockBack: core.Wait{Max: time.Hour}})
+		time.Sleep(59 * time.Second)
+		next(t, g)
+		time.Sleep(1100 * time.Millisecond)
+		asked := time.Now()
+		next(t, g)
+		if d := time.Since(asked); d > 2*time.Second {
+			t.Errorf("a clock that was wrong for a second cost %v", d)
+		}
+	})
+}
