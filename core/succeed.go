@@ -191,7 +191,7 @@ func (g *Generator) takeRollback(r *run, back time.Duration) error {
 	next := newRun(g.shape, r.grant, value, max(now, g.marks[value], 1), g.policy)
 	mark, err := r.grant.pass(r, next)
 	if err != nil {
-		return nil //nolint:nilerr // revoked this moment: the caller looks again, and asks for another grant
+		return nil // revoked this moment: the caller looks again, and asks for another grant
 	}
 	g.marks[r.rollback] = mark
 	g.before += r.passed()
