@@ -124,7 +124,8 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	}
 	// time.Now reads the wall clock first. A pause between its two reads makes
 	// the difference too small and never too large: so the greatest is the
-	// best, and ids never run ahead of the true wall clock.
+	// best, and no reading puts ids ahead of the true wall clock. A step back
+	// within anchorNoise is not followed, and leaves them ahead by as much.
 	var wall, elapsed int64 = math.MinInt64, 0
 	for range anchorReadings {
 		t := time.Now()
