@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
+// noLine is an offset so low that it never counts.
+const noLine int64 = math.MinInt64 / 2
+
 const (
 	anchorEvery    = int64(time.Second)      // how long the monotonic clock alone is trusted
 	anchorReadings = 5                       // of which the best is taken
 	anchorNoise    = int64(time.Millisecond) // a smaller step back is not followed, it may be a pause between two reads
-	leapLasts      = int64(10 * time.Second) // how long a large leap must have lasted to be followed
 )
 
 // clock tells time in ticks of a layout: `now` is the wall clock, and `carried`
@@ -27,8 +29,7 @@ type clock struct {
 	base     int64
 	anchor   atomic.Pointer[anchor]
 	anchorMu sync.Mutex
-	leapAt   atomic.Int64 // elapsed time at which a leap too large was seen; 0: none
-	leapTo   atomic.Int64 // where it leapt to, as an offset
+	leap     leap
 	lastWall atomic.Int64 // what wallNow last gave, from origin
 }
 
@@ -60,7 +61,7 @@ func (c *clock) sinceOrigin(wall time.Time) int64 {
 // read gives the present tick by the wall clock and by the carried clock;
 // carried is never below now.
 func (c *clock) read() (now, carried uint64) {
-	wallNs, carriedNs := c.lines()
+	_, wallNs, carriedNs := c.lines()
 	now = c.tickAt(wallNs)
 	if carriedNs <= wallNs {
 		return now, now
@@ -68,35 +69,36 @@ func (c *clock) read() (now, carried uint64) {
 	return now, c.tickAt(carriedNs)
 }
 
-// lines gives both clocks in ns from the origin.
-func (c *clock) lines() (wall, carried int64) {
+// lines gives both clocks in ns from the origin, and the elapsed time at which
+// they stand there.
+func (c *clock) lines() (elapsed, wall, carried int64) {
 	if c.wallNow != nil {
 		return c.given()
 	}
-	elapsed := int64(time.Since(c.start))
+	elapsed = int64(time.Since(c.start))
 	a := c.anchor.Load()
 	if elapsed >= a.checkAt {
 		a = c.reanchor(a)
 	}
-	return elapsed + a.wall, elapsed + a.carried
+	return elapsed, elapsed + a.wall, elapsed + a.carried
 }
 
 // given reads the clock that the Config gave. Of the anchor only the carried
 // clock is in use.
-func (c *clock) given() (wall, carried int64) {
+func (c *clock) given() (elapsed, wall, carried int64) {
 	before := int64(time.Since(c.start))
 	wall = c.sinceOrigin(c.wallNow())
 	last := c.lastWall.Swap(wall)
 	// After the wall clock, so that a pause makes it seem behind and never ahead.
-	elapsed := int64(time.Since(c.start))
-	if last-wall >= anchorNoise && elapsed-before < anchorNoise && c.leapAt.Load() == 0 { // else it may be a late reading, or a leap that was not followed
+	elapsed = int64(time.Since(c.start))
+	if last-wall >= anchorNoise && elapsed-before < anchorNoise && !c.leap.seen.Load() { // else it may be a late reading, or a leap that was not followed
 		c.event(ClockWentBack, time.Duration(last-wall))
 	}
 	a := c.anchor.Load()
 	for {
 		leap := wall - elapsed - a.carried
 		if !c.follows(leap, wall-elapsed, elapsed) {
-			return elapsed + a.carried, elapsed + a.carried
+			return elapsed, elapsed + a.carried, elapsed + a.carried
 		}
 		if leap <= 0 {
 			break
@@ -109,7 +111,7 @@ func (c *clock) given() (wall, carried int64) {
 		}
 		a = c.anchor.Load()
 	}
-	return wall, elapsed + a.carried
+	return elapsed, wall, elapsed + a.carried
 }
 
 // reanchor compares the wall clock with the monotonic one. One goroutine does;
@@ -148,30 +150,23 @@ func (c *clock) reanchor(old *anchor) *anchor {
 }
 
 // follows reports whether a wall clock that is `leap` ahead of the carried
-// clock is to be believed: a leap beyond MaxJump only when it has lasted. It is
-// asked at every reading, so that a leap that is gone is forgotten.
+// clock is to be believed: one beyond MaxJump only when it has lasted.
 func (c *clock) follows(leap, offset, elapsed int64) bool {
 	if leap <= c.maxJump {
-		if c.leapAt.Load() != 0 {
-			c.leapAt.Store(0)
-		}
+		c.leap.forget()
 		return true
 	}
-	since := c.leapAt.Load()
-	if other := offset - c.leapTo.Load(); since == 0 || other > c.maxJump || other < -c.maxJump {
-		if c.leapAt.CompareAndSwap(since, max(elapsed, 1)) {
-			c.leapTo.Store(offset)
-			c.event(ClockLeapt, time.Duration(leap))
-		}
-		return false
+	lasted, first := c.leap.lasts(offset, elapsed, c.maxJump)
+	if first {
+		c.event(ClockLeapt, time.Duration(leap))
 	}
-	return elapsed-since >= leapLasts
+	return lasted
 }
 
 // followed is called when the anchor has taken a leap in.
 func (c *clock) followed(leap int64) {
 	if leap > c.maxJump {
-		c.leapAt.Store(0)
+		c.leap.forget()
 		c.event(LeapFollowed, time.Duration(leap))
 	}
 }
@@ -189,15 +184,28 @@ func (c *clock) tickAt(ns int64) uint64 {
 	return uint64(max(c.base+ticks, 0))
 }
 
-// until is how long the carried clock, or the wall clock, takes to reach a tick.
-func (c *clock) until(tick uint64, byWall bool) time.Duration {
-	at, carried := c.lines()
-	if !byWall {
-		at = max(at, carried)
-	}
+// startOf is where a tick begins, in ns from the origin; at most 146 years.
+func (c *clock) startOf(tick uint64) int64 {
 	ticks := int64(tick) - c.base
 	if ticks > math.MaxInt64/2/c.tickNs {
 		return math.MaxInt64 / 2
 	}
-	return time.Duration(max(ticks*c.tickNs-at, 0))
+	return ticks * c.tickNs
+}
+
+// lineFrom is the offset of a line that stands at the beginning of a tick now.
+func (c *clock) lineFrom(tick uint64) int64 {
+	return c.startOf(tick) - int64(time.Since(c.start))
+}
+
+// backOff lets some microseconds pass. The reads are counted as well, for a
+// clock that stands still.
+func (c *clock) backOff() {
+	const most, reads = 4 * time.Microsecond, 200
+	began := time.Since(c.start)
+	for range reads {
+		if time.Since(c.start)-began >= most {
+			return
+		}
+	}
 }

@@ -36,6 +36,7 @@ type Generator struct {
 	napping  atomic.Bool     // somebody holds a thread to wait precisely
 	gaveUp   atomic.Int64    // when, in elapsed time, the observer may be told of it again
 	asking   chan struct{}   // held by who asks the Worker for another grant
+	parts    sync.Pool       // of *[]part, for a Fill in many parts
 	done     <-chan struct{} // closed by Close
 	end      func()          // closes it
 	life     context.Context // ends with it: for what the generator waits for itself
@@ -66,14 +67,12 @@ func New(cfg Config) (*Generator, error) {
 	if grant == nil {
 		return nil, fmt.Errorf("core: no worker number: %T gave no grant and no error", cfg.Worker)
 	}
-	g, err := start(cfg, s, pol, grant)
-	if err != nil {
-		if grant.unattached() {
+	defer func() {
+		if grant.unattached() { // an error, or a panic in Config.Now or the Observer
 			grant.Close()
 		}
-		return nil, err
-	}
-	return g, nil
+	}()
+	return start(cfg, s, pol, grant)
 }
 
 // check finds what is wrong with the configuration by itself.
@@ -159,6 +158,7 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 	}
 	g.clock = newClock(s, cfg.Now, at, wall, maxJump, g.clockEvent)
 	r := newRun(s, grant, 0, first, pol)
+	g.carryOn(r, noLine)
 	if err := grant.attach(r); err != nil {
 		return nil, err
 	}
@@ -240,7 +240,8 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 		ctx = context.Background()
 	}
 	var wait waiting
-	var got taken
+	got := taken{pool: &g.parts}
+	defer got.done()
 	for missing := uint64(len(ids)); missing > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -265,24 +266,21 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 // none at present.
 //
 // The swap is what makes it safe: it succeeds only if nobody has issued since
-// the word was loaded, and it never lowers the word. The clock is read before
-// the word, not after it, which leaves others less time to come between; a
-// goroutine that pauses after reading it finds the word beyond its time, and
-// goes by the word. A place refused on such an old reading is looked at again
-// in await.
+// the word was loaded, and it never lowers the word. A goroutine that pauses
+// after reading the clock finds the word beyond its time, and goes by the word;
+// a place refused on such an old reading is looked at again in await.
 func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 	s := r.shape
 	bits := s.layout.SequenceBits
-	now, ceiling := g.limits()
-	last := r.last(ceiling)
-	if now > last { // also where the layout's time is over
-		return 0, 0
-	}
-	clock := now << bits
+	word := r.word.Load()
+	now, ceiling := g.limits(r)
 	for {
-		word := r.word.Load()
+		last := r.last(ceiling)
+		if now > last { // also where the layout's time is over
+			return 0, 0
+		}
 		from = word
-		if clock > word {
+		if clock := now << bits; clock > word {
 			from = clock + g.sequence.first(word, s.seqMax)
 		}
 		tick := from >> bits
@@ -306,19 +304,50 @@ func (g *Generator) take(r *run, want uint64) (from, n uint64) {
 		if skip > 0 {
 			g.stats.skipped.Add(-skip)
 		}
+		// Another core has the word. Passing it to and fro for each id costs more
+		// than the id: so that one runs on for a while, and the next try reads the
+		// clock first, which leaves it less time to come between.
+		g.clock.backOff()
+		now, ceiling = g.limits(r)
+		word = r.word.Load()
 	}
 }
 
 // limits gives the present tick, and the last one that the clock allows.
-func (g *Generator) limits() (now, ceiling uint64) {
+func (g *Generator) limits(r *run) (now, ceiling uint64) {
 	if g.policy.answer == detached {
 		return 0, g.shape.lastTick
 	}
-	now, ceiling = g.clock.read()
-	if !g.policy.carry {
-		ceiling = now
+	wall, line := g.lines(r)
+	now = g.clock.tickAt(wall)
+	if line == wall {
+		return now, now
 	}
-	return now, ceiling
+	return now, g.clock.tickAt(line)
+}
+
+// lines gives the wall clock, and the line that ids may not pass without
+// borrowing: the wall clock, the carried clock if the ClockBack goes by it, or
+// the grant's first tick carried on, whichever is the highest.
+func (g *Generator) lines(r *run) (wall, line int64) {
+	elapsed, wall, carried := g.clock.lines()
+	line = wall
+	if g.policy.carry && carried > line {
+		line = carried
+	}
+	return wall, max(line, elapsed+r.granted)
+}
+
+// carryOn lets a run that nobody draws from yet go on from its grant's first
+// tick, if that lies ahead of the clock, and from a line that it takes over.
+func (g *Generator) carryOn(r *run, granted int64) {
+	r.granted = granted
+	if g.policy.answer == detached {
+		return
+	}
+	if _, ceiling := g.limits(r); r.grant.from > ceiling {
+		r.granted = g.clock.lineFrom(r.grant.from)
+	}
 }
 
 // oldest is the first tick of Reuse's window before a tick.

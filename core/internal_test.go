@@ -40,7 +40,7 @@ func TestGrantCloseClosesTheWord(t *testing.T) {
 }
 
 func TestLeftovers(t *testing.T) {
-	var l leftovers
+	l := newLeftovers(1 << 20)
 	l.add(10, 13, 0)
 	l.add(20, 22, 0)
 	want := func(from, oldest, place uint64, ok bool) {
@@ -57,11 +57,11 @@ func TestLeftovers(t *testing.T) {
 	want(0, 0, 0, false)   // and has been forgotten
 	l.add(40, 50, 45)
 	want(0, 45, 45, true) // what was too old when it was added
-	for i := range uint64(maxSpans + 10) {
+	for i := range uint64(2*maxSpans + 10) {
 		l.add(100+2*i, 101+2*i, 0)
 	}
-	if len(l.spans) > maxSpans {
-		t.Errorf("%d spans are kept", len(l.spans))
+	if n := len(l.spans); n < maxSpans || n > 2*maxSpans {
+		t.Errorf("%d spans are kept", n)
 	}
 	l.close()
 	l.add(1<<30, 1<<30+5, 0)

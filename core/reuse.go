@@ -1,12 +1,17 @@
 package core
 
-import "sync"
+import (
+	"slices"
+	"sort"
+	"sync"
+)
 
 // leftovers are the places that a run has passed over, in spans from old to
 // new. They belong to one run and end with it.
 type leftovers struct {
 	mu     sync.Mutex
-	spans  []span
+	buf    []span // room for twice as many, so that they rarely need to be moved to its beginning
+	spans  []span // part of buf: ascending, apart, none empty
 	closed bool
 }
 
@@ -14,23 +19,42 @@ type span struct{ from, to uint64 }
 
 const maxSpans = 1 << 16 // as many ticks that each left something; older ones are forgotten
 
+// newLeftovers has room for a window of so many ticks: each tick begins after
+// at most one span. So neither add nor pop allocates.
+func newLeftovers(ticks uint64) *leftovers {
+	l := &leftovers{buf: make([]span, 2*min(ticks+8, maxSpans))}
+	l.spans = l.buf[:0]
+	return l
+}
+
 // add records [from, to), less what lies before `oldest`, and forgets what does.
 // It is called by whoever has moved the word across it, so no other can own it.
 func (l *leftovers) add(from, to, oldest uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(oldest)
-	if from = max(from, oldest); from < to && !l.closed {
-		if len(l.spans) == maxSpans {
-			l.spans = append(l.spans[:0], l.spans[maxSpans/2:]...)
-		}
-		l.spans = append(l.spans, span{from, to})
+	from = max(from, oldest)
+	if from >= to || l.closed {
+		return
+	}
+	l.makeRoom()
+	at := len(l.spans)
+	for at > 0 && l.spans[at-1].from > from { // goroutines that race come a little out of order
+		at--
+	}
+	l.spans = slices.Insert(l.spans, at, span{from, to})
+}
+
+// makeRoom sees that there is room for one span more. If need be it forgets the
+// oldest.
+func (l *leftovers) makeRoom() {
+	if len(l.spans) == cap(l.spans) {
+		most := len(l.buf) / 2
+		l.spans = l.buf[:copy(l.buf, l.spans[max(0, len(l.spans)-most):])]
 	}
 }
 
-// forget drops what lies before oldest. Swaps are recorded a little out of
-// order when goroutines race, so it looks at the head only: what hides behind
-// it goes with the next call.
+// forget drops what lies before oldest.
 func (l *leftovers) forget(oldest uint64) {
 	n := 0
 	for n < len(l.spans) && l.spans[n].to <= oldest {
@@ -47,35 +71,35 @@ func (l *leftovers) forget(oldest uint64) {
 func (l *leftovers) pop(from, oldest uint64) (place uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	l.forget(oldest)
+	if len(l.spans) == 0 {
 		return 0, false
 	}
-	l.forget(oldest)
-	best := -1
-	for i, s := range l.spans {
-		if s.to > from {
-			best = i
-			break
+	l.makeRoom() // a span may fall in two
+	at := sort.Search(len(l.spans), func(i int) bool { return l.spans[i].to > from })
+	if at == len(l.spans) { // all lie before it
+		at--
+		s := &l.spans[at]
+		s.to--
+		place = s.to
+		if s.from == s.to {
+			l.spans = l.spans[:at]
 		}
+		return place, true
 	}
-	if best < 0 {
-		if best = len(l.spans) - 1; best < 0 || l.spans[best].to <= oldest {
-			return 0, false
-		}
-		l.spans[best].to--
-		place = l.spans[best].to
-	} else if s := &l.spans[best]; s.from < from { // keep what lies before it for later
-		place = from
-		before := span{s.from, from}
-		s.from = from + 1
-		l.spans = append(l.spans[:best], append([]span{before}, l.spans[best:]...)...)
-		best++
-	} else {
-		place = s.from
-		s.from++
-	}
-	if s := l.spans[best]; s.from >= s.to {
-		l.spans = append(l.spans[:best], l.spans[best+1:]...)
+	s := &l.spans[at]
+	place = max(from, s.from)
+	before, after := span{s.from, place}, span{place + 1, s.to}
+	switch {
+	case before.from == before.to && after.from == after.to:
+		l.spans = slices.Delete(l.spans, at, at+1)
+	case before.from == before.to:
+		*s = after
+	case after.from == after.to:
+		*s = before
+	default:
+		*s = before
+		l.spans = slices.Insert(l.spans, at+1, after)
 	}
 	return place, true
 }
@@ -84,5 +108,5 @@ func (l *leftovers) pop(from, oldest uint64) (place uint64, ok bool) {
 func (l *leftovers) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closed, l.spans = true, nil
+	l.closed, l.spans, l.buf = true, nil, nil
 }

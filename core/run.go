@@ -17,7 +17,7 @@ type run struct {
 	grant    *Grant
 	rollback uint64
 	base     uint64 // the worker's and the roll-back's bits in place
-	floor    uint64 // the grant's first tick: durable, so ids may stand there although the clock is behind it
+	granted  int64  // the grant's first tick carried on by the monotonic clock: where it stands at an elapsed time of 0
 	first    uint64 // the word at the beginning
 	ahead    uint64 // ticks beyond the ceiling that may be borrowed
 	left     *leftovers
@@ -36,14 +36,14 @@ type run struct {
 func newRun(s *shape, grant *Grant, rollback, first uint64, pol policy) *run {
 	r := &run{
 		shape: s, grant: grant, rollback: rollback,
-		base: rollback<<s.rollbackShift | uint64(grant.worker)<<s.workerShift,
+		granted: noLine,
+		base:    rollback<<s.rollbackShift | uint64(grant.worker)<<s.workerShift,
 	}
 	if grant.bound {
-		r.floor = grant.from
 		r.ahead = uint64(pol.ahead / s.layout.Tick)
 	}
 	if pol.answer == reuse {
-		r.left = &leftovers{}
+		r.left = newLeftovers(uint64(pol.window / s.layout.Tick))
 	}
 	r.first = s.wordAt(max(first, grant.from))
 	r.word.Store(r.first)
@@ -58,7 +58,7 @@ func (s *shape) wordAt(tick uint64) uint64 {
 
 // last is the last tick that may be issued in when the clock allows `ceiling`.
 func (r *run) last(ceiling uint64) uint64 {
-	last := min(max(ceiling, r.floor)+r.ahead, r.shape.lastTick)
+	last := min(ceiling+r.ahead, r.shape.lastTick)
 	if until := r.grant.until.Load(); until <= last {
 		if until == 0 {
 			return 0 // tick 0 is never issued: a run begins at 1 or later

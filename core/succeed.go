@@ -115,8 +115,8 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	if g.run.Load() != r {
 		return nil
 	}
-	now, _ := g.limits()
-	begin := max(g.usedBy[grant.worker], g.notBefore, grant.from)
+	now, _ := g.limits(r)
+	begin := max(g.usedBy[grant.worker], g.notBefore)
 	if grant.after.After(s.layout.Epoch) { // where a Fixed has come to elsewhere
 		if !grant.after.Before(s.end) {
 			return ErrTimeOver
@@ -126,10 +126,15 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	if lower && grant.worker == r.grant.worker {
 		return fmt.Errorf("%w: worker %d was given again", ErrLost, grant.worker)
 	}
-	if lower && begin > now+1 {
+	if lower && begin > max(now+1, grant.from) {
 		return fmt.Errorf("%w: worker %d may begin no earlier than %s", ErrLost, grant.worker, format(s.startOf(begin)))
 	}
 	next := newRun(s, grant, 0, 0, g.policy)
+	inherited := r.granted // ids go on above those of the old run
+	if lower {
+		inherited = noLine
+	}
+	g.carryOn(next, inherited)
 	if err := grant.attach(next); err != nil {
 		return err // and the old run goes on, if it can
 	}
@@ -166,7 +171,7 @@ func (g *Generator) takeRollback(r *run, back time.Duration) error {
 	if g.run.Load() != r {
 		return nil
 	}
-	now, _ := g.limits()
+	_, now := g.limits(r)
 	bits := g.shape.layout.SequenceBits
 	if word := r.word.Load(); word == closedWord || (word-1)>>bits <= now {
 		return nil // lost, or the clock has caught up meanwhile
@@ -189,6 +194,7 @@ func (g *Generator) takeRollback(r *run, back time.Duration) error {
 		g.marks = append(g.marks, unused)
 	}
 	next := newRun(g.shape, r.grant, value, max(now, g.marks[value], 1), g.policy)
+	next.granted = r.granted
 	mark, err := r.grant.pass(r, next)
 	if err != nil {
 		return nil // revoked this moment: the caller looks again, and asks for another grant

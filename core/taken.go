@@ -3,13 +3,15 @@ package core
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // taken collects what a Fill has taken, until it is complete.
 type taken struct {
 	few  [8]part // enough without an allocation: what joins on is one part
 	n    int
-	more []part
+	more *[]part
+	pool *sync.Pool // of *[]part
 }
 
 type part struct {
@@ -27,13 +29,27 @@ func (t *taken) add(r *run, from, n uint64) {
 		t.n++
 		return
 	}
-	t.more = append(t.more, part{r, from, n})
+	if t.more == nil {
+		if t.more, _ = t.pool.Get().(*[]part); t.more == nil {
+			t.more = new([]part)
+		}
+	}
+	*t.more = append(*t.more, part{r, from, n})
+}
+
+// done gives back what was borrowed.
+func (t *taken) done() {
+	if t.more != nil {
+		clear(*t.more) // the runs may go
+		*t.more = (*t.more)[:0]
+		t.pool.Put(t.more)
+	}
 }
 
 func (t *taken) last() *part {
 	switch {
-	case len(t.more) > 0:
-		return &t.more[len(t.more)-1]
+	case t.more != nil:
+		return &(*t.more)[len(*t.more)-1]
 	case t.n > 0:
 		return &t.few[t.n-1]
 	}
@@ -47,8 +63,10 @@ func (t *taken) write(ids []int64) {
 	for i := range t.n {
 		rest = t.few[i].write(rest)
 	}
-	for i := range t.more {
-		rest = t.more[i].write(rest)
+	if t.more != nil {
+		for i := range *t.more {
+			rest = (*t.more)[i].write(rest)
+		}
 	}
 	if t.n > 0 && t.last().run != t.few[0].run {
 		slices.SortFunc(ids, func(a, b int64) int { return cmp.Compare(uint64(a), uint64(b)) })

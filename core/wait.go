@@ -36,7 +36,7 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 	}
 	s := r.shape
 	bits := s.layout.SequenceBits
-	now, ceiling := g.limits()
+	now, ceiling := g.limits(r)
 	tick := max(word>>bits, now)
 	if tick > s.lastTick {
 		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimeOver, format(s.end))
@@ -48,10 +48,10 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 		return 0, false, nil // a place has come meanwhile
 	}
 	need := tick - min(r.ahead, tick) // the tick that the clock must reach
-	d := g.clock.until(need, !g.policy.carry)
+	d := g.until(r, need)
 	if lastIssued := (word - 1) >> bits; now < lastIssued {
-		if !g.policy.carry {
-			return g.wentBack(ctx, r, w, single, now, lastIssued, d, risen)
+		if !g.policy.carry && ceiling < lastIssued {
+			return g.wentBack(ctx, r, w, single, ceiling, lastIssued, d, risen)
 		}
 		if back := s.startOf(lastIssued).Sub(s.startOf(now)); word == r.first && d > g.maxWait { // not a step back, which the carried clock does not know, but NotBefore
 			return 0, false, g.tooLong(&ClockError{Back: back, Tolerated: g.maxWait})
@@ -65,8 +65,14 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 	})
 }
 
-// wentBack does what the ClockBack says when the wall clock stands at the tick
-// now, behind lastIssued, and reaches the next place in d.
+// until is how long the clock takes to allow a tick.
+func (g *Generator) until(r *run, tick uint64) time.Duration {
+	_, line := g.lines(r)
+	return time.Duration(max(g.clock.startOf(tick)-line, 0))
+}
+
+// wentBack does what the ClockBack says when the clock stands at the tick now,
+// behind lastIssued, and reaches the next place in d.
 func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single bool, now, lastIssued uint64, d time.Duration, risen <-chan struct{}) (place uint64, ok bool, err error) {
 	back := r.shape.startOf(lastIssued).Sub(r.shape.startOf(now))
 	switch g.policy.answer {
@@ -119,6 +125,8 @@ const (
 	timerSlack = 1500 * time.Microsecond // by as much a timer may be late
 	spinBelow  = 60 * time.Microsecond   // by as much a nap may be late
 	maxSpins   = 2000
+	shortWait  = 25 * time.Millisecond // up to here a wait is slept, without a timer to make
+	slice      = 2 * time.Millisecond  // and looked at again as often: a change or a cancel may be as late
 )
 
 // pause waits for d, which is known or else the most that makes sense, or for a
@@ -164,8 +172,13 @@ func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duratio
 }
 
 // sleep waits for d, but no longer than a second, in which the clock may have
-// been set; for a change of the grant; or for the end of either.
+// been set; for a change of the grant; or for the end of either. A short wait
+// may end early, the caller looks again.
 func (g *Generator) sleep(ctx context.Context, w *waiting, d time.Duration, risen <-chan struct{}) error {
+	if d <= shortWait {
+		time.Sleep(min(d, slice))
+		return nil
+	}
 	d = min(d, time.Second)
 	if w.timer == nil {
 		w.timer = time.NewTimer(d)
