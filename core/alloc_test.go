@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -32,5 +33,50 @@ func TestNoAllocations(t *testing.T) {
 	g := mustNew(t, core.Config{Worker: core.Fixed(1)})
 	if n := testing.AllocsPerRun(100, func() { _ = g.Stats() }); n != 0 {
 		t.Errorf("Stats makes %v allocations", n)
+	}
+}
+
+// Neither does an id that the clock made hard to find. (Rollback and Rotate make
+// a new run at each step back.)
+func TestNoAllocationsAtAStepBack(t *testing.T) {
+	for name, back := range map[string]core.ClockBack{"Logical": core.Logical{}, "Reuse": core.Reuse{Window: time.Minute}} {
+		var clock steppingClock
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), ClockBack: back, Now: clock.now})
+		draw := func() {
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		for range 100 {
+			clock.offset.Add(int64(2 * time.Millisecond))
+			draw()
+		}
+		clock.offset.Add(-int64(100 * time.Millisecond))
+		if n := testing.AllocsPerRun(10_000, draw); n != 0 {
+			t.Errorf("%s: Next makes %v allocations", name, n)
+		}
+	}
+}
+
+// Nor a Fill that waits for ticks and is put together of many parts.
+func TestNoAllocationsInManyParts(t *testing.T) {
+	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Sequence: core.Carry})
+	ids := make([]int64, 300)
+	fill := func() {
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	if n := testing.AllocsPerRun(10, fill); n != 0 && !raceEnabled { // its sync.Pool forgets at random
+		t.Errorf("%v allocations", n)
+	}
+	sony := mustNew(t, core.Config{Layout: core.Sonyflake(), Worker: core.Fixed(1)})
+	g = sony
+	ids = make([]int64, 1000)
+	fill()
+	if n := testing.AllocsPerRun(5, fill); n != 0 {
+		t.Errorf("waiting for ticks of 10ms: %v allocations", n)
 	}
 }
