@@ -124,16 +124,12 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	if a := c.anchor.Load(); a != old {
 		return a
 	}
-	// time.Now reads the wall clock first. A pause between its two reads makes
-	// the difference too small and never too large: so the greatest is the
-	// best, and no reading puts ids ahead of the true wall clock. A step back
-	// within anchorNoise is not followed, and leaves them ahead by as much.
-	var wall, elapsed int64 = math.MinInt64, 0
-	for range anchorReadings {
+	var elapsed int64
+	wall := greatestOf(anchorReadings, func() int64 {
 		t := time.Now()
 		elapsed = int64(t.Sub(c.start))
-		wall = max(wall, c.sinceOrigin(t)-elapsed)
-	}
+		return c.sinceOrigin(t) - elapsed
+	})
 	next := &anchor{wall: old.wall, carried: old.carried, checkAt: elapsed + anchorEvery}
 	leap := wall - old.carried
 	switch back := old.wall - wall; {
@@ -147,6 +143,19 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	}
 	c.anchor.Store(next)
 	return next
+}
+
+// greatestOf is the best of n readings of wall minus elapsed time. time.Now reads
+// the wall clock first, so a pause between its two reads makes the difference
+// too small and never too large, and no reading puts ids ahead of the true wall
+// clock. (A step back within anchorNoise is not followed, and leaves them ahead
+// by as much.)
+func greatestOf(n int, read func() int64) int64 {
+	best := read()
+	for range n - 1 {
+		best = max(best, read())
+	}
+	return best
 }
 
 // follows reports whether a wall clock that is `leap` ahead of the carried

@@ -47,8 +47,8 @@ func TestAnchorFollowsASystemClock(t *testing.T) {
 		behind.wall -= int64(time.Minute)
 		behind.checkAt = 0
 		c.anchor.Store(&behind)
-		if now, _ := c.read(); now != truth() {
-			t.Errorf("after a minute forward: %d, want %d", now, truth())
+		if now, carried := c.read(); now != truth() || carried != truth()+hour {
+			t.Errorf("after a minute forward: now %d, carried %d; want %d, %d", now, carried, truth(), truth()+hour)
 		}
 
 		noisy := *c.anchor.Load()
@@ -59,6 +59,13 @@ func TestAnchorFollowsASystemClock(t *testing.T) {
 			t.Error("half a millisecond back was followed: it may be a pause between two reads")
 		}
 	})
+}
+
+func TestGreatestOf(t *testing.T) {
+	readings := []int64{-7, -3, -50, -4, -9, 100}
+	if got := greatestOf(5, func() int64 { r := readings[0]; readings = readings[1:]; return r }); got != -3 || len(readings) != 1 {
+		t.Errorf("%d, and %d readings are left", got, len(readings))
+	}
 }
 
 func TestTickAtRoundsDown(t *testing.T) {

@@ -346,6 +346,9 @@ func TestEndlessLossIsAnError(t *testing.T) {
 				t.Error("no error")
 			}
 		}
+		if src.given > 1+20*8 {
+			t.Errorf("20 calls asked %d times", src.given-1)
+		}
 	})
 }
 

@@ -3,6 +3,7 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,4 +159,53 @@ func TestLeapsAtRareDraws(t *testing.T) {
 			leapt()
 		})
 	}
+}
+
+// Rotate leaves the line of the old grant behind.
+func TestRotateInheritsNoLine(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		grants := []core.Worker{
+			holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})},
+			holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
+		}
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockBack: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		clock.offset = 2 * time.Hour
+		next(t, g)
+		clock.offset = 0
+		for range 20 {
+			if p := next(t, g); p.Worker != 4 || p.Time.After(time.Now()) {
+				t.Fatalf("%+v at %v", p, time.Now())
+			}
+		}
+	})
+}
+
+// A roll-back goes by the grant's line too, and keeps it.
+func TestRollbackKeepsTheLine(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		start := time.Now()
+		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockBack: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		for i, at := range []time.Duration{2 * time.Hour, 90 * time.Minute, 0} {
+			clock.offset = at
+			p := next(t, g)
+			if want := start.Add(max(at, time.Hour)); p.Rollback != int64(i) || p.Time.Sub(want).Abs() > time.Second {
+				t.Errorf("at %v: %+v, want value %d of %v", at, p, i, want)
+			}
+		}
+	})
+}
+
+// Rotate to the number that it has is refused, and named.
+func TestRotateToTheSameNumber(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		grants := []core.Worker{
+			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
+		}
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockBack: core.Rotate{}, Now: clock.now})
+		next(t, g)
+		clock.offset = -time.Hour
+		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker 3 was given again") {
+			t.Error(err)
+		}
+	})
 }

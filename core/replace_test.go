@@ -177,3 +177,53 @@ func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
 		}
 	})
 }
+
+// Who gets the same number again after roll-backs begins above all of them.
+func TestTheSameNumberAfterRollbacks(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
+		begin := time.Now().Add(-time.Hour)
+		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, begin, begin.Add(9*time.Hour)), mustGrant(t, l, 1, begin, begin.Add(9*time.Hour))}}
+		first := src.grants[0]
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rollback{}})
+		clock.offset = time.Minute
+		high := next(t, g)
+		clock.offset = 0
+		next(t, g)
+		first.Revoke(nil)
+		clock.offset = time.Minute
+		if p := next(t, g); !p.Time.After(high.Time) {
+			t.Errorf("%+v, and before the loss there was %+v", p, high)
+		}
+	})
+}
+
+// NotBefore holds under every later grant as well.
+func TestNotBeforeHoldsForALaterGrant(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		start := time.Now()
+		notBefore := start.Add(time.Hour)
+		src := &source{grants: []*core.Grant{
+			mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{}), mustGrant(t, core.Twitter(), 2, time.Time{}, time.Time{}),
+		}}
+		clock.offset = time.Hour
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}, NotBefore: notBefore})
+		if p := next(t, g); !p.Time.After(notBefore) {
+			t.Errorf("%v, not after %v", p.Time, notBefore)
+		}
+		clock.offset = 0
+		clockError(t, g, time.Hour, 0)
+	})
+}
+
+// Raise never lowers the end of a grant.
+func TestRaiseNeverLowers(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
+		g := mustNew(t, core.Config{Worker: holder{gr}})
+		gr.Raise(now)
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -27,13 +27,12 @@ func newLeftovers(ticks uint64) *leftovers {
 	return l
 }
 
-// add records [from, to), less what lies before `oldest`, and forgets what does.
+// add records [from, to), and forgets what lies before `oldest`.
 // It is called by whoever has moved the word across it, so no other can own it.
 func (l *leftovers) add(from, to, oldest uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(oldest)
-	from = max(from, oldest)
 	if from >= to || l.closed {
 		return
 	}

@@ -83,9 +83,6 @@ func (r *run) close() (unused uint64) {
 			r.left.close()
 		}
 	})
-	if r.final == r.first {
-		return r.first >> r.shape.layout.SequenceBits
-	}
 	return (r.final-1)>>r.shape.layout.SequenceBits + 1
 }
 

@@ -193,7 +193,7 @@ func (g *Generator) takeRollback(r *run, back time.Duration) error {
 	for uint64(len(g.marks)) <= max(value, r.rollback) {
 		g.marks = append(g.marks, unused)
 	}
-	next := newRun(g.shape, r.grant, value, max(now, g.marks[value], 1), g.policy)
+	next := newRun(g.shape, r.grant, value, max(now, 1), g.policy)
 	next.granted = r.granted
 	mark, err := r.grant.pass(r, next)
 	if err != nil {

@@ -1,0 +1,115 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// show takes an id apart.
+func show(l core.Layout, id int64) {
+	p, err := l.Decompose(id)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Time.Format("2006-01-02T15:04:05.000Z"), p.Datacenter, p.Worker, p.Sequence)
+}
+
+func ExampleTwitter() {
+	show(core.Twitter(), 1541815603606036480)
+	// Output: 2022-06-28T16:07:40.105Z 11 26 0
+}
+
+func ExampleDiscord() {
+	show(core.Discord(), 175928847299117063)
+	// Output: 2016-04-30T11:18:25.796Z 1 0 7
+}
+
+func ExampleInstagram() {
+	show(core.Instagram(), (1387263000000-1314220021721)<<23|1341<<10|1) // 13 bits of shard, 10 of sequence
+	// Output: 2013-12-17T06:50:00.000Z 0 1341 1
+}
+
+func ExampleMastodon() {
+	l := core.Mastodon()
+	fmt.Println(l.Epoch.Format(time.DateOnly), l.Workers(), l.PerTick()) // no worker: one generator for all
+	show(l, 1700000000000<<16|42)
+	// Output:
+	// 1970-01-01 1 65536
+	// 2023-11-14T22:13:20.000Z 0 0 42
+}
+
+func ExampleSonyflake() {
+	l := core.Sonyflake()
+	fmt.Println(l.Tick, l.PerTick(), l.Workers())
+	show(l, 360000<<24|5<<16|777) // an hour after the epoch: 39 bits of time, 8 of sequence, 16 of machine
+	// Output:
+	// 10ms 256 65536
+	// 2014-09-01T01:00:00.000Z 0 777 5
+}
+
+func ExampleClassic2015() {
+	show(core.Classic2015(), 1<<22|2<<17|3<<12|4)
+	// Output: 2014-12-31T16:00:00.001Z 2 3 4
+}
+
+func ExampleSeconds() {
+	l := core.Seconds()
+	fmt.Println(l.Tick, l.PerTick(), l.Workers(), l.End().Format(time.DateOnly))
+	// Output: 1s 2097152 1024 2156-02-07
+}
+
+func ExampleJavaScriptSafe() {
+	l := core.JavaScriptSafe()
+	last, err := l.Compose(core.Parts{Time: l.End().Add(-l.Tick), Worker: 63, Sequence: 63})
+	fmt.Println(last == 1<<53-1, err) // Number.MAX_SAFE_INTEGER
+	// Output: true <nil>
+}
+
+func ExampleLayout_Validate() {
+	l := core.Layout{TimeBits: 42, WorkerBits: 10, SequenceBits: 12, Tick: 100 * time.Microsecond}
+	fmt.Println(l.Validate())
+	fmt.Println(core.Twitter().Validate())
+	// Output:
+	// core: Layout.Tick 100µs: must be a whole number of milliseconds, at least 1ms; Layout.TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits 42+0+0+10+12 = 64: must be at most 63
+	// <nil>
+}
+
+func ExampleLayout_End() {
+	fmt.Println(core.Twitter().End().Format(time.RFC3339Nano))
+	// Output: 2080-07-10T17:30:30.209Z
+}
+
+func ExampleLayout_PerTick() {
+	l := core.Twitter()
+	fmt.Println(l.PerTick()*int64(time.Second/l.Tick), "ids a second")
+	// Output: 4096000 ids a second
+}
+
+func ExampleLayout_Workers() {
+	fmt.Println(core.Twitter().Workers()) // datacenter and worker together
+	// Output: 1024
+}
+
+// Ids of an unsigned layout may be negative as int64; they sort as uint64.
+func ExampleLayout_unsigned() {
+	l := core.Layout{TimeBits: 42, WorkerBits: 10, SequenceBits: 12, Unsigned: true}
+	id, err := l.Compose(core.Parts{Time: l.End().Add(-time.Millisecond)})
+	fmt.Println(id < 0, uint64(id), err)
+	// Output: true 18446744073705357312 <nil>
+}
+
+func ExampleRangeError() {
+	_, err := core.Twitter().FirstAt(time.Date(2009, 1, 1, 0, 0, 0, 0, time.UTC))
+	var outside *core.RangeError
+	if errors.As(err, &outside) {
+		fmt.Println(outside.Field)
+		fmt.Println(outside.Limit)
+	}
+	// Output:
+	// time
+	// times from 2010-11-04T01:42:54.657Z to before 2080-07-10T17:30:30.209Z fit
+}
