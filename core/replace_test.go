@@ -227,3 +227,18 @@ func TestRaiseNeverLowers(t *testing.T) {
 		}
 	})
 }
+
+// A cancel ends a long wait at once.
+func TestCancelEndsALongWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Wait{Max: time.Minute}})
+		next(t, g)
+		clock.offset = -10 * time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		time.AfterFunc(100*time.Millisecond, cancel)
+		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}

@@ -189,8 +189,7 @@ func (g *Generator) sleep(ctx context.Context, w *waiting, d time.Duration, rise
 	select {
 	case <-w.timer.C:
 	case <-risen:
-	case <-g.done:
-		return ErrClosed
+	case <-g.done: // the caller finds it closed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
