@@ -498,3 +498,51 @@ func TestTimeRunsOut(t *testing.T) {
 		t.Errorf("id %d is beyond the layout", last)
 	}
 }
+
+// The very last places of a word that time and sequence fill: it must not
+// overflow into places that were issued long ago.
+func TestTheLastPlaces(t *testing.T) {
+	l := core.Layout{TimeBits: 60, SequenceBits: 4, Unsigned: true}
+	now := l.End().Add(-6 * time.Millisecond)
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: func() time.Time { return now }})
+	ids := make([]int64, 16)
+	var last uint64
+	for left := 6; left >= 0; left-- {
+		now = l.End().Add(-time.Duration(left) * time.Millisecond)
+		for {
+			if err := g.Fill(t.Context(), ids); err != nil {
+				break
+			}
+			for _, id := range ids {
+				if uint64(id) <= last {
+					t.Fatalf("%d came after %d", uint64(id), last)
+				}
+				last = uint64(id)
+			}
+		}
+	}
+	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+		t.Errorf("after %d: %v", last, err)
+	}
+}
+
+// A Fill in many separate parts, again and again: what one has borrowed for its
+// parts must not turn up in the next.
+func TestFillInManyParts(t *testing.T) {
+	l := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
+	began, reads := time.Now(), 0
+	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) }
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
+	var all []int64
+	for range 10 {
+		ids := make([]int64, 400)
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ids...)
+	}
+	noDuplicates(t, all)
+	if p, _ := l.Decompose(all[399]); p.Time.Sub(began) < 40*time.Millisecond {
+		t.Errorf("400 ids end at %v: not in many parts", p.Time.Sub(began))
+	}
+}

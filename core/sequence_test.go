@@ -82,3 +82,20 @@ func TestEveryTickBearsHalf(t *testing.T) {
 		t.Errorf("Sequence 7 was taken: %v", g.Layout())
 	}
 }
+
+// Where the last tick's numbers ended near the top, Carry begins in the lower
+// half all the same.
+func TestCarryBeginsInTheLowerHalf(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		l := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Sequence: core.Carry})
+		var p core.Parts
+		for range 14 {
+			p = next(t, g)
+		}
+		time.Sleep(time.Millisecond)
+		if after := next(t, g); p.Sequence != 13 || after.Sequence != 14&7 {
+			t.Errorf("sequence %d after %d", after.Sequence, p.Sequence)
+		}
+	})
+}
