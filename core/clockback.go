@@ -43,7 +43,8 @@ const (
 // wall clock shrinks by itself.
 //
 // Under a grant with a durable bound, ids may also run ahead of that by
-// MaxAhead when ticks are full.
+// MaxAhead when ticks are full. Under one that begins ahead of the clock, they
+// begin there.
 type Logical struct {
 	MaxAhead time.Duration // zero: 10s
 	// Detached leaves the clock out altogether: ids begin at the grant's first
@@ -105,7 +106,8 @@ func (Rollback) policy(l Layout) policy {
 }
 
 // Reuse remembers which numbers were left unused in the ticks of the last
-// Window, and issues those, each once, while the wall clock is behind by no
+// Window (the newest 65,536 stretches of them at least, if there were so many,
+// at 32 bytes for each tick of the Window up to that), and issues those, each once, while the wall clock is behind by no
 // more than that; they are the nearest to the clock that there are. A
 // [ClockError] is the answer when they are used up or the clock is farther
 // behind, and to Fill, which never uses them.

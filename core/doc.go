@@ -23,9 +23,10 @@
 // restart, the number alone proves nothing: with [Fixed] a restart is safe as
 // long as the wall clock does not stand behind the last id that was issued.
 // A generator begins one tick after the one in which it was made, so no pause
-// is needed between the two; with Rollback, see there. Where the clock may have gone back meanwhile, set
-// [Config.NotBefore] to the time of the greatest id in use. Within one process
-// a value of Fixed remembers where its last generator had come to.
+// is needed between the two; with Rollback, see there. Where the clock may have
+// gone back meanwhile, set [Config.NotBefore] to the time of the greatest id in
+// use. Within one process a value of Fixed remembers where its last generator
+// had come to.
 //
 // A [Grant] with a bound, as a lease gives it, needs none of that: ids never
 // leave the span of time it was made for.
@@ -36,6 +37,11 @@
 // read through the monotonic clock and compared with it at least once a second
 // while ids are drawn, so a step of the wall clock is noticed within a second;
 // one back by less than a millisecond is taken for a pause between two readings.
+//
+// Under a grant that begins ahead of the wall clock, ids begin where the grant
+// does, and its beginning is carried on by the monotonic clock: so they never
+// wait for the wall clock to come so far, in any strategy. The lead shrinks as
+// soon as ticks are not full.
 //
 // When the wall clock goes back:
 //
@@ -48,17 +54,27 @@
 //
 // When it leaps ahead by no more than [Config.MaxJump], ids follow it at once,
 // in every strategy, and a return is a step back like any other. A larger leap
-// is not followed until it has lasted ten seconds: ids go on in the old time,
-// and if the leap is taken back before, nothing was lost. A leap second that
+// is not followed until it has lasted ten seconds and been seen three times, a
+// second or more apart: ids go on in the old time, and if the leap is taken back
+// before, nothing was lost. A leap second that
 // repeats a second is a step back of a second; a smeared one is no step at all.
 //
 // # Waiting
 //
 // A call waits when the sequence of a tick is used up, at the end of a grant, and
-// with Wait. It holds no lock and no core meanwhile: a timer takes most of the
+// with Wait. It holds no lock and no core meanwhile: it sleeps through most of the
 // wait, one goroutine sleeps precisely through the last millisecond, and only
-// microseconds are spun. What is known to last longer than [Config.MaxWait], or
+// microseconds are spun. Where the wait is short, at most 25ms, a call may notice
+// two milliseconds late that its context is done; it issues nothing after that
+// either. What is known to last longer than [Config.MaxWait], or
 // than the context's deadline allows, is refused at once.
+//
+// # Cost
+//
+// A call that succeeds allocates nothing, unless it waits for more than 25ms, or
+// goes on under another grant or roll-back value. Goroutines on several cores
+// that draw from one generator do not hinder each other: one that finds the word
+// taken lets the other run on for some microseconds.
 //
 // The package imports the standard library only.
 package core

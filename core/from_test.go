@@ -139,8 +139,10 @@ func TestLeapsAtRareDraws(t *testing.T) {
 			leapt := func() {
 				t.Helper()
 				clock.offset = 24 * time.Hour
-				if p := next(t, g); p.Time.After(time.Now()) {
-					t.Errorf("followed: %v", p.Time)
+				for range 5 {
+					if p := next(t, g); p.Time.After(time.Now()) {
+						t.Errorf("followed: %v", p.Time)
+					}
 				}
 			}
 			next(t, g)

@@ -32,10 +32,11 @@ type Grant struct {
 
 // NewGrant makes a grant of the worker number datacenter<<WorkerBits | worker.
 // Ids carry times from `from` (zero: the layout's epoch) to before `until`
-// (zero: no bound). A bound is a promise of the caller's that it has been
-// recorded durably and that no other grant of this number begins below it; only
-// under a bound may ids run ahead of the clock. What is wrong is told in a
-// [ConfigError].
+// (zero: no bound). If `from` lies ahead of the clock, ids begin there all the
+// same. A bound is a promise of the caller's that it has been recorded durably
+// and that no other grant of this number begins below it; only under a bound
+// may ids run ahead of the clock by more than that, see [Logical]. What is wrong
+// is told in a [ConfigError].
 func NewGrant(l Layout, worker int64, from, until time.Time) (*Grant, error) {
 	s, err := l.shape()
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,8 +143,10 @@ func TestLeapWithinALeap(t *testing.T) {
 		next(t, g)
 		clock.offset = 2 * time.Minute
 		next(t, g)
-		time.Sleep(9999 * time.Millisecond)
-		next(t, g)
+		for range 3 {
+			time.Sleep(3333 * time.Millisecond)
+			next(t, g)
+		}
 		clock.offset = 365 * 24 * time.Hour
 		time.Sleep(2 * time.Millisecond)
 		if p := next(t, g); p.Time.After(time.Now()) {
@@ -191,9 +195,17 @@ func TestTheSameNumberAfterRollbacks(t *testing.T) {
 		clock.offset = 0
 		next(t, g)
 		first.Revoke(nil)
-		clock.offset = time.Minute
-		if p := next(t, g); !p.Time.After(high.Time) {
-			t.Errorf("%+v, and before the loss there was %+v", p, high)
+		clock.offset = time.Minute - time.Millisecond
+		for {
+			id, err := g.Next(t.Context())
+			if errors.As(err, new(*core.ClockError)) { // until the clock has come so far
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			if p, _ := l.Decompose(id); err != nil || !p.Time.After(high.Time) {
+				t.Errorf("%+v, %v, and before the loss there was %+v", p, err, high)
+			}
+			break
 		}
 	})
 }
@@ -224,6 +236,81 @@ func TestRaiseNeverLowers(t *testing.T) {
 		gr.Raise(now)
 		if _, err := g.Next(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A wait that cannot end before the context's deadline is refused at once.
+func TestADeadlineTooSoon(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Wait{Max: time.Minute}})
+		next(t, g)
+		clock.offset = -10 * time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 0 {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// revoking takes every grant away as soon as it is in use.
+type revoking struct {
+	source
+	last *core.Grant
+}
+
+func (r *revoking) Grant(ctx context.Context, prev *core.Grant) (gr *core.Grant, err error) {
+	gr, err = r.source.Grant(ctx, prev)
+	r.last = gr
+	return gr, err
+}
+
+func (r *revoking) Observe(e core.Event) {
+	if e.Kind == core.GrantReplaced {
+		r.last.Revoke(nil)
+	}
+}
+
+// A call goes through a few grants, and then says that none of them held.
+func TestACallGoesThroughFewGrants(t *testing.T) {
+	src := &revoking{}
+	for i := range 100 {
+		src.grants = append(src.grants, mustGrant(t, core.Twitter(), int64(i), time.Time{}, time.Time{}))
+	}
+	first := src.grants[0]
+	g := mustNew(t, core.Config{Worker: src, Observer: src})
+	next(t, g)
+	first.Revoke(nil)
+	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) || len(src.grants) < 90 {
+		t.Errorf("%v, and %d grants are left of 100", err, len(src.grants))
+	}
+}
+
+// A reading that comes late, because its goroutine paused after it, is no step
+// back of the clock.
+func TestALateReadingIsNoStep(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		var late atomic.Bool
+		now := func() time.Time {
+			read := time.Now()
+			if late.CompareAndSwap(true, false) {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return read
+		}
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now})
+		next(t, g)
+		late.Store(true)
+		var wg sync.WaitGroup
+		wg.Go(func() { next(t, g) })
+		time.Sleep(200 * time.Millisecond)
+		next(t, g)
+		wg.Wait()
+		next(t, g)
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
 		}
 	})
 }
