@@ -502,27 +502,25 @@ func TestTimeRunsOut(t *testing.T) {
 // The very last places of a word that time and sequence fill: it must not
 // overflow into places that were issued long ago.
 func TestTheLastPlaces(t *testing.T) {
-	l := core.Layout{TimeBits: 60, SequenceBits: 4, Unsigned: true}
-	now := l.End().Add(-6 * time.Millisecond)
-	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: func() time.Time { return now }})
-	ids := make([]int64, 16)
-	var last uint64
-	for left := 6; left >= 0; left-- {
-		now = l.End().Add(-time.Duration(left) * time.Millisecond)
-		for {
-			if err := g.Fill(t.Context(), ids); err != nil {
-				break
-			}
-			for _, id := range ids {
-				if uint64(id) <= last {
-					t.Fatalf("%d came after %d", uint64(id), last)
+	for _, l := range []core.Layout{{TimeBits: 60, SequenceBits: 4, Unsigned: true}, {TimeBits: 64, Unsigned: true}} {
+		now := l.End().Add(-6 * time.Millisecond)
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: func() time.Time { return now }})
+		ids := make([]int64, l.PerTick())
+		var last uint64
+		for left := 6; left >= 0; left-- {
+			now = l.End().Add(-time.Duration(left) * time.Millisecond)
+			for g.Fill(t.Context(), ids) == nil {
+				for _, id := range ids {
+					if uint64(id) <= last {
+						t.Fatalf("%d came after %d", uint64(id), last)
+					}
+					last = uint64(id)
 				}
-				last = uint64(id)
 			}
 		}
-	}
-	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
-		t.Errorf("after %d: %v", last, err)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+			t.Errorf("%v: after %d: %v", l, last, err)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func storm(t *testing.T, answer core.ClockBack, start core.SequenceStart) {
 				stop, halt := context.WithTimeout(ctx, time.Duration(10+rnd.IntN(60))*time.Millisecond)
 				for w := range writers {
 					writing.Go(func() {
-						ids := drawUntil(t, stop, g, book, rand.New(rand.NewPCG(uint64(i), uint64(w))))
+						ids := drawUntil(stop, t, g, book, rand.New(rand.NewPCG(uint64(i), uint64(w))))
 						mu.Lock()
 						all = append(all, ids)
 						if drawn += len(ids); drawn >= 1000 && time.Since(began) >= lasts {
@@ -108,7 +108,7 @@ func storm(t *testing.T, answer core.ClockBack, start core.SequenceStart) {
 
 // drawUntil draws singly and in blocks, now and then with a context that ends at
 // once, and gives what it got.
-func drawUntil(t *testing.T, stop context.Context, g *core.Generator, book *ledger, rnd *rand.Rand) []int64 {
+func drawUntil(stop context.Context, t *testing.T, g *core.Generator, book *ledger, rnd *rand.Rand) []int64 {
 	var got []int64
 	block := make([]int64, 300)
 	for stop.Err() == nil {
@@ -116,7 +116,8 @@ func drawUntil(t *testing.T, stop context.Context, g *core.Generator, book *ledg
 		if rnd.IntN(10) == 0 {
 			ctx, cancel = context.WithTimeout(stop, time.Duration(rnd.IntN(500))*time.Microsecond)
 		}
-		n, err := 1, error(nil)
+		n := 1
+		var err error
 		clear(block)
 		if rnd.IntN(3) > 0 {
 			block[0], err = g.Next(ctx)
