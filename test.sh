@@ -130,6 +130,12 @@ build_tools() {
   [ -z "$lint" ] || golangci=$(tool_path golangci-lint)
 }
 
+# Other systems, and one of 32 bits.
+elsewhere() {
+  GOOS=windows CGO_ENABLED=0 go build ./... && GOOS=darwin CGO_ENABLED=0 go build ./core/... ./sqltype/... &&
+    GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/...
+}
+
 builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet ./...; }
 
 tested() {
@@ -179,6 +185,7 @@ gotestsum='' golangci=''
 : >"$work/steps" && : >"$work/tests"
 step all gofmt formatted
 step all vet go vet "${modules[@]/%//...}"
+step all platforms elsewhere
 step all tools build_tools
 [ -n "$golangci" ] || lint=''
 
