@@ -20,6 +20,13 @@ var (
 	_ encoding.TextAppender    = ID(0)
 	_ encoding.TextMarshaler   = ID(0)
 	_ encoding.TextUnmarshaler = (*ID)(nil)
+
+	// What packages look for without a name of their own for it in the standard
+	// library: omitzero, gin and echo, gorm.
+	_ interface{ IsZero() bool }                = ID(0)
+	_ interface{ Compare(ID) int }              = ID(0)
+	_ interface{ UnmarshalParam(string) error } = (*ID)(nil)
+	_ interface{ GormDataType() string }        = ID(0)
 )
 
 // A Source makes ids, one at a call. Generators of the core package are sources.
