@@ -25,6 +25,17 @@ func FuzzParse(f *testing.F) {
 		if (err == nil) != ok || ok && got.Int64() != want {
 			t.Fatalf("Parse(%q) = %d, %v; strconv: %d, %v", s, got, err, want, ok)
 		}
+		text, param, null := ID(42), ID(42), NullID{42, true}
+		textErr, paramErr, nullErr := text.UnmarshalText([]byte(s)), param.UnmarshalParam(s), null.UnmarshalParam(s)
+		if !ok {
+			want = 42
+		}
+		if (textErr == nil) != ok || (paramErr == nil) != ok || text.Int64() != want || param.Int64() != want {
+			t.Fatalf("%q: UnmarshalText %d, %v; UnmarshalParam %d, %v", s, text, textErr, param, paramErr)
+		}
+		if (nullErr == nil) != (ok || s == "") || null.Valid != (s != "") || null.Valid && null.ID.Int64() != want {
+			t.Fatalf("%q: NullID %v, %v", s, null, nullErr)
+		}
 		if err != nil {
 			if len(err.Error()) > 500 {
 				t.Fatalf("error of %d bytes", len(err.Error()))
