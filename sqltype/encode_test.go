@@ -26,16 +26,20 @@ var bases = []struct {
 
 // bigText writes an id in the digits given, to the width given, by math/big.
 func bigText(id ID, digits string, width int) string {
-	const bigDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	n, sign := big.NewInt(int64(id)), ""
 	if id < 0 {
-		n, sign = n.Neg(n), "-"
+		n := big.NewInt(int64(id))
+		return "-" + bigIntText(n.Neg(n), digits, width)
 	}
+	return bigIntText(big.NewInt(int64(id)), digits, width)
+}
+
+func bigIntText(n *big.Int, digits string, width int) string {
+	const bigDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	text := []byte(n.Text(len(digits)))
 	for i, d := range text {
 		text[i] = digits[strings.IndexByte(bigDigits, d)]
 	}
-	return sign + strings.Repeat(digits[:1], width-len(text)) + string(text)
+	return strings.Repeat(digits[:1], width-len(text)) + string(text)
 }
 
 func TestBaseVectors(t *testing.T) {
@@ -168,6 +172,28 @@ func TestParseBaseErrors(t *testing.T) {
 				_, ok := canonicalBase(in, base.digits, base.name == "base 32")
 				if _, err := base.parse(in); (err == nil) != ok {
 					t.Errorf("%s: %q: %v", base.name, in, err)
+				}
+			}
+		}
+	}
+}
+
+// Above the largest id nothing wraps around, into an id or into a negative number.
+func TestParseBaseRange(t *testing.T) {
+	for _, base := range bases {
+		for _, power := range []uint{63, 64} {
+			for add := int64(-100); add <= 100; add++ {
+				n := new(big.Int).Lsh(big.NewInt(1), power)
+				n.Add(n, big.NewInt(add))
+				text := bigIntText(n, base.digits, base.width)
+				got, err := base.parse(text)
+				switch {
+				case n.IsInt64():
+					if err != nil || got.Int64() != n.Int64() {
+						t.Errorf("%s: %s is %d, %v; want %v", base.name, text, got, err, n)
+					}
+				case got != 0 || !errors.Is(err, ErrRange):
+					t.Errorf("%s: %s, which is %v, gives %d, %v", base.name, text, n, got, err)
 				}
 			}
 		}
