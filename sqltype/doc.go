@@ -96,9 +96,9 @@
 // a hash into a struct of IDs by itself.
 //
 // In an OpenAPI document an id is {"type": "string", "format": "int64"}. huma
-// finds the string by itself. kin-openapi's openapi3gen takes an ID for an
-// integer until a SchemaCustomizer sets Type and Format for it, and for NullID
-// Nullable as well.
+// finds the string by itself, but not that a NullID may be null. kin-openapi's
+// openapi3gen takes an ID for an integer until a SchemaCustomizer sets Type and
+// Format for it, and Nullable for a NullID as well.
 //
 // # Short forms
 //

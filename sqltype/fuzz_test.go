@@ -107,10 +107,17 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		if string(data) == "null" {
 			want, ok = 42, true
 		}
-		id := ID(42)
-		err := id.UnmarshalJSON(data)
+		id, null := ID(42), NullID{42, true}
+		err, nullErr := id.UnmarshalJSON(data), null.UnmarshalJSON(data)
 		if !ok {
 			want = 42
+		}
+		wantNull := NullID{ID(want), true}
+		if string(data) == "null" {
+			wantNull = NullID{}
+		}
+		if (nullErr == nil) != ok || null != wantNull {
+			t.Fatalf("NullID.UnmarshalJSON(%q) gave %v, %v; want %v, %v", data, null, nullErr, wantNull, ok)
 		}
 		if (err == nil) != ok || id.Int64() != want {
 			t.Fatalf("UnmarshalJSON(%q) gave %d, %v; want %d, %v", data, id, err, want, ok)

@@ -36,18 +36,23 @@ type codec struct {
 	is        bool // whether its errors can be told apart with errors.Is
 }
 
-// codecs is every JSON package, v2 where the toolchain builds it.
+// codecs is every JSON package, v2 where the toolchain builds it, and sonic where
+// it is built for the Go in use: elsewhere it is encoding/json by another name.
 func codecs() []codec {
 	compatible := jsoniter.ConfigCompatibleWithStandardLibrary
-	return append([]codec{
+	list := append([]codec{
 		{stdName, json.Marshal, json.Unmarshal, true},
 		{gocc, goccy.Marshal, goccy.Unmarshal, true},
-		{son, sonic.Marshal, sonic.Unmarshal, true},
-		{sonSt, sonic.ConfigStd.Marshal, sonic.ConfigStd.Unmarshal, true},
 		{iter, jsoniter.Marshal, jsoniter.Unmarshal, false},
 		{iterC, compatible.Marshal, compatible.Unmarshal, false},
 		{segm, segmentio.Marshal, segmentio.Unmarshal, true},
 	}, v2()...)
+	if sonic.APIKind == sonic.UseSonicJSON {
+		list = append(list,
+			codec{son, sonic.Marshal, sonic.Unmarshal, true},
+			codec{sonSt, sonic.ConfigStd.Marshal, sonic.ConfigStd.Unmarshal, true})
+	}
+	return list
 }
 
 func ptr[T any](v T) *T { return &v }
