@@ -10,8 +10,9 @@ import (
 )
 
 // An ID is a primary key. The zero value is the id 0, which stands for "not
-// set". IDs of one generator sort by their age, as numbers; as text they do so
-// only where they have the same number of digits.
+// set". IDs of one generator sort by their age, as numbers; as decimal text they
+// do so only where they have the same number of digits, and in the short forms
+// of [ID.Base32], [ID.Base58] and [ID.Base62] always.
 type ID int64
 
 var (
