@@ -15,7 +15,7 @@ func (e constError) Error() string { return string(e) }
 // quoted.
 const (
 	// ErrSyntax is returned when a text or a JSON value is not an id in the
-	// package's grammar.
+	// package's grammar, or a text not one in the base asked for.
 	ErrSyntax = constError("not a decimal id")
 	// ErrRange is returned when an id is above 9223372036854775807.
 	ErrRange = constError("above the largest id, 9223372036854775807")
@@ -30,6 +30,13 @@ const (
 	// ErrSource is returned when a source gives an id that is not above zero.
 	ErrSource = constError("a source's ids must be above zero")
 )
+
+// A syntaxError is an ErrSyntax in the words of another base than ten.
+type syntaxError string
+
+func (e syntaxError) Error() string { return string(e) }
+
+func (syntaxError) Is(target error) bool { return target == ErrSyntax }
 
 // quoteLimit bounds what an error repeats of an input that anyone may have sent.
 const quoteLimit = 64

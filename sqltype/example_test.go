@@ -63,6 +63,68 @@ func ExampleParse() {
 	// sqltype: parse "007": not a decimal id true
 }
 
+func ExampleParseBase32() {
+	// Read as people write it: in any case, and with letters for digits.
+	for _, s := range []string{"1QDA147XJQ4AD", "lqda147xjq4ad", "1QDA-147X-JQ4AD"} {
+		id, err := sqltype.ParseBase32(s)
+		fmt.Println(id, err)
+	}
+	// Output:
+	// 1996573624012345677 <nil>
+	// 1996573624012345677 <nil>
+	// 0 sqltype: parse base 32 "1QDA-147X-JQ4AD": not an id in base 32, which has 13 digits
+}
+
+func ExampleParseBase58() {
+	id, err := sqltype.ParseBase58("5doYnWboBWc")
+	fmt.Println(id, err)
+	_, err = sqltype.ParseBase58("5doYnWboBW0")
+	fmt.Println(err, errors.Is(err, sqltype.ErrSyntax))
+	// Output:
+	// 1996573624012345677 <nil>
+	// sqltype: parse base 58 "5doYnWboBW0": not an id in base 58: byte 11 is no digit of it true
+}
+
+func ExampleParseBase62() {
+	id, err := sqltype.ParseBase62("2NUKMIAa421")
+	fmt.Println(id, err)
+	_, err = sqltype.ParseBase62("zzzzzzzzzzz")
+	fmt.Println(err, errors.Is(err, sqltype.ErrRange))
+	// Output:
+	// 1996573624012345677 <nil>
+	// sqltype: parse base 62 "zzzzzzzzzzz": above the largest id, 9223372036854775807 true
+}
+
+func ExampleID_Base32() {
+	fmt.Println(sqltype.ID(1996573624012345677).Base32(), sqltype.ID(42).Base32())
+	// Output: 1QDA147XJQ4AD 000000000001A
+}
+
+func ExampleID_Base58() {
+	fmt.Println(sqltype.ID(1996573624012345677).Base58(), sqltype.ID(42).Base58())
+	// Output: 5doYnWboBWc 1111111111j
+}
+
+func ExampleID_Base62() {
+	fmt.Println(sqltype.ID(1996573624012345677).Base62(), sqltype.ID(42).Base62())
+	// Output: 2NUKMIAa421 0000000000g
+}
+
+func ExampleID_AppendBase32() {
+	fmt.Println(string(sqltype.ID(42).AppendBase32([]byte("order-"))))
+	// Output: order-000000000001A
+}
+
+func ExampleID_AppendBase58() {
+	fmt.Println(string(sqltype.ID(42).AppendBase58([]byte("order-"))))
+	// Output: order-1111111111j
+}
+
+func ExampleID_AppendBase62() {
+	fmt.Println(string(sqltype.ID(42).AppendBase62([]byte("order-"))))
+	// Output: order-0000000000g
+}
+
 func ExampleID_Int64() {
 	id := sqltype.ID(42)
 	fmt.Printf("%T\n", id.Int64())
@@ -280,4 +342,51 @@ func ExampleDetails() {
 		func(o *Order) *sqltype.ID { return &o.ID }, lines)
 	fmt.Println(orders[0].ID, orders[0].Lines[0].ID, orders[0].Lines[0].OrderID, err)
 	// Output: 7 101 7 <nil>
+}
+
+// Details of details take a second call: the lines of the first are the masters
+// of the second, whose keys are set and stay.
+func ExampleAssign_nested() {
+	type Part struct{ ID, LineID sqltype.ID }
+	type Line struct {
+		ID, OrderID sqltype.ID
+		Parts       []Part
+	}
+	type Order struct {
+		ID    sqltype.ID
+		Lines []Line
+	}
+	ctx, src := context.Background(), &sequence{last: 100}
+	orders := []Order{
+		{Lines: []Line{{Parts: make([]Part, 2)}, {}}},
+		{Lines: []Line{{Parts: make([]Part, 1)}}},
+	}
+	err := sqltype.Assign(ctx, src, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Details(
+		func(o *Order) []Line { return o.Lines },
+		func(l *Line) *sqltype.ID { return &l.ID },
+		func(l *Line) *sqltype.ID { return &l.OrderID },
+	))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var lines []*Line // of all orders, for one reservation
+	for i := range orders {
+		for j := range orders[i].Lines {
+			lines = append(lines, &orders[i].Lines[j])
+		}
+	}
+	err = sqltype.Assign(ctx, src, lines, func(l **Line) *sqltype.ID { return &(*l).ID }, sqltype.Details(
+		func(l **Line) []Part { return (*l).Parts },
+		func(p *Part) *sqltype.ID { return &p.ID },
+		func(p *Part) *sqltype.ID { return &p.LineID },
+	))
+	for _, o := range orders {
+		fmt.Println(o)
+	}
+	fmt.Println(err)
+	// Output:
+	// {101 [{102 101 [{106 102} {107 102}]} {103 101 []}]}
+	// {104 [{105 104 [{108 105}]}]}
+	// <nil>
 }

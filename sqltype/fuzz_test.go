@@ -2,7 +2,9 @@ package sqltype
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -22,6 +24,17 @@ func FuzzParse(f *testing.F) {
 		got, err := Parse(s)
 		if (err == nil) != ok || ok && got.Int64() != want {
 			t.Fatalf("Parse(%q) = %d, %v; strconv: %d, %v", s, got, err, want, ok)
+		}
+		text, param, null := ID(42), ID(42), NullID{42, true}
+		textErr, paramErr, nullErr := text.UnmarshalText([]byte(s)), param.UnmarshalParam(s), null.UnmarshalParam(s)
+		if !ok {
+			want = 42
+		}
+		if (textErr == nil) != ok || (paramErr == nil) != ok || text.Int64() != want || param.Int64() != want {
+			t.Fatalf("%q: UnmarshalText %d, %v; UnmarshalParam %d, %v", s, text, textErr, param, paramErr)
+		}
+		if (nullErr == nil) != (ok || s == "") || null.Valid != (s != "") || null.Valid && null.ID.Int64() != want {
+			t.Fatalf("%q: NullID %v, %v", s, null, nullErr)
 		}
 		if err != nil {
 			if len(err.Error()) > 500 {
@@ -94,10 +107,17 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		if string(data) == "null" {
 			want, ok = 42, true
 		}
-		id := ID(42)
-		err := id.UnmarshalJSON(data)
+		id, null := ID(42), NullID{42, true}
+		err, nullErr := id.UnmarshalJSON(data), null.UnmarshalJSON(data)
 		if !ok {
 			want = 42
+		}
+		wantNull := NullID{ID(want), true}
+		if string(data) == "null" {
+			wantNull = NullID{}
+		}
+		if (nullErr == nil) != ok || null != wantNull {
+			t.Fatalf("NullID.UnmarshalJSON(%q) gave %v, %v; want %v, %v", data, null, nullErr, wantNull, ok)
 		}
 		if (err == nil) != ok || id.Int64() != want {
 			t.Fatalf("UnmarshalJSON(%q) gave %d, %v; want %d, %v", data, id, err, want, ok)
@@ -109,6 +129,41 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		var back ID
 		if err != nil || json.Unmarshal(b, &back) != nil || back != id {
 			t.Fatalf("%d is written %s (%v) and read %d", id, b, err, back)
+		}
+	})
+}
+
+func FuzzParseBase(f *testing.F) {
+	for _, tt := range texts {
+		f.Add(tt.in, int64(tt.want))
+	}
+	for _, base := range bases {
+		for _, id := range []ID{0, 1, 1996573624012345677, math.MaxInt64, -1, math.MinInt64} {
+			f.Add(base.write(id), int64(id))
+		}
+		f.Add(strings.Repeat(base.digits[len(base.digits)-1:], base.width), int64(7))
+	}
+	f.Add("oOiIlL-uU*~=$", int64(42))
+	f.Fuzz(func(t *testing.T, s string, n int64) {
+		for _, base := range bases {
+			want, ok := canonicalBase(s, base.digits, base.name == "base 32")
+			got, err := base.parse(s)
+			if (err == nil) != ok || ok && got.Int64() != want || !ok && got != 0 {
+				t.Fatalf("%s: %q is %d, %v; math/big: %d, %v", base.name, s, got, err, want, ok)
+			}
+			if err != nil && len(err.Error()) > 500 {
+				t.Fatalf("error of %d bytes", len(err.Error()))
+			}
+			if ok && base.name != "base 32" && base.write(got) != s {
+				t.Fatalf("%s: %q is written %q", base.name, s, base.write(got))
+			}
+			text := base.write(ID(n))
+			if back, err := base.parse(text); (err == nil) != (n >= 0) || n >= 0 && back.Int64() != n {
+				t.Fatalf("%s: %d is written %q and read %d, %v", base.name, n, text, back, err)
+			}
+			if ok && n >= 0 && strings.Compare(base.write(got), text) != got.Compare(ID(n)) {
+				t.Fatalf("%s: %d and %d sort otherwise as %q and %q", base.name, got, n, base.write(got), text)
+			}
 		}
 	})
 }

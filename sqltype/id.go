@@ -10,8 +10,9 @@ import (
 )
 
 // An ID is a primary key. The zero value is the id 0, which stands for "not
-// set". IDs of one generator sort by their age, as numbers; as text they do so
-// only where they have the same number of digits.
+// set". IDs of one generator sort by their age, as numbers; as decimal text they
+// do so only where they have the same number of digits, and in the short forms
+// of [ID.Base32], [ID.Base58] and [ID.Base62] always.
 type ID int64
 
 var (
@@ -20,6 +21,13 @@ var (
 	_ encoding.TextAppender    = ID(0)
 	_ encoding.TextMarshaler   = ID(0)
 	_ encoding.TextUnmarshaler = (*ID)(nil)
+
+	// What packages look for without a name of their own for it in the standard
+	// library: omitzero, gin and echo, gorm.
+	_ interface{ IsZero() bool }                = ID(0)
+	_ interface{ Compare(ID) int }              = ID(0)
+	_ interface{ UnmarshalParam(string) error } = (*ID)(nil)
+	_ interface{ GormDataType() string }        = ID(0)
 )
 
 // A Source makes ids, one at a call. Generators of the core package are sources.

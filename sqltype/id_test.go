@@ -252,6 +252,7 @@ func TestAllocations(t *testing.T) {
 	}
 	var id ID
 	var null NullID
+	var short string
 	buf := make([]byte, 0, 64)
 	text := []byte("1996573624012345677")
 	var number, str, bytes any = int64(1996573624012345677), string(text), text
@@ -267,11 +268,23 @@ func TestAllocations(t *testing.T) {
 		{"UnmarshalText", 0, func() { _ = id.UnmarshalText(text) }},
 		{"Parse", 0, func() { id, _ = Parse("1996573624012345677") }},
 		{"AppendText", 0, func() { buf, _ = id.AppendText(buf[:0]) }},
+		{"AppendBase32", 0, func() { buf = id.AppendBase32(buf[:0]) }},
+		{"AppendBase58", 0, func() { buf = id.AppendBase58(buf[:0]) }},
+		{"AppendBase62", 0, func() { buf = id.AppendBase62(buf[:0]) }},
+		{"Base32", 1, func() { short = id.Base32() }},
+		{"Base58", 1, func() { short = id.Base58() }},
+		{"Base62", 1, func() { short = id.Base62() }},
+		{"ParseBase32", 0, func() { id, _ = ParseBase32("1QDA147XJQ4AD") }},
+		{"ParseBase58", 0, func() { id, _ = ParseBase58("5doYnWboBWc") }},
+		{"ParseBase62", 0, func() { id, _ = ParseBase62("2NUKMIAa421") }},
 		{"MarshalText", 1, func() { buf, _ = id.MarshalText() }},
 		{"Value", 1, func() { number, _ = id.Value() }}, // an int64 in an interface
 	} {
 		if got := testing.AllocsPerRun(100, tt.f); got > tt.max {
 			t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
 		}
+	}
+	if short == "" {
+		t.Error("nothing was written")
 	}
 }

@@ -24,6 +24,10 @@ var (
 	_ encoding.TextUnmarshaler = (*NullID)(nil)
 	_ json.Marshaler           = NullID{}
 	_ json.Unmarshaler         = (*NullID)(nil)
+
+	_ interface{ IsZero() bool }                = NullID{}
+	_ interface{ UnmarshalParam(string) error } = (*NullID)(nil)
+	_ interface{ GormDataType() string }        = NullID{}
 )
 
 // IsZero reports whether n is NULL, so that omitzero leaves it out of JSON.

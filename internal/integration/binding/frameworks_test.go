@@ -1,0 +1,235 @@
+package binding
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"reflect"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	ginbinding "github.com/gin-gonic/gin/binding"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-playground/form/v4"
+	"github.com/gorilla/schema"
+	echo4 "github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v5"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// The frameworks' own interfaces.
+var (
+	_ ginbinding.BindUnmarshaler = (*sqltype.ID)(nil)
+	_ ginbinding.BindUnmarshaler = (*sqltype.NullID)(nil)
+	_ echo.BindUnmarshaler       = (*sqltype.ID)(nil)
+	_ echo.BindUnmarshaler       = (*sqltype.NullID)(nil)
+	_ echo4.BindUnmarshaler      = (*sqltype.ID)(nil)
+	_ echo4.BindUnmarshaler      = (*sqltype.NullID)(nil)
+)
+
+// A request is what every framework binds: the path /orders/{id}, a query or a
+// form, or a JSON body.
+type request struct {
+	ID     sqltype.ID     `uri:"id" param:"id" json:"-" form:"-" schema:"-"`
+	After  sqltype.ID     `form:"after" query:"after" schema:"after" json:"after"`
+	Parent sqltype.NullID `form:"parent" query:"parent" schema:"parent" json:"parent"`
+	Ptr    *sqltype.ID    `form:"ptr" query:"ptr" schema:"ptr" json:"ptr"`
+	IDs    []sqltype.ID   `form:"ids" query:"ids" schema:"ids" json:"ids"`
+}
+
+// A framework is a server for GET and POST of /orders/{id} that gives what it
+// bound to seen.
+type framework struct {
+	name  string
+	serve func(seen func(request, error)) http.Handler
+}
+
+func frameworks() []framework {
+	gin.SetMode(gin.ReleaseMode)
+	return []framework{
+		{"gin", withGin},
+		{"echo v4", withEcho4},
+		{"echo v5", withEcho5},
+		{"net/http", withNetHTTP},
+		{"chi", withChi(byHand)},
+		{"chi and gorilla/schema", withChi(withSchema())},
+		{"chi and go-playground/form", withChi(withForm())},
+	}
+}
+
+// answer is the reply of every server: what was bound, or 400 and the reason.
+func answer(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
+}
+
+func withGin(seen func(request, error)) http.Handler {
+	router := gin.New()
+	handle := func(c *gin.Context) {
+		var r request
+		err := c.ShouldBindUri(&r)
+		if err == nil {
+			err = c.ShouldBind(&r) // by the method and the content type
+		}
+		seen(r, err)
+		answer(c.Writer, err)
+	}
+	router.GET("/orders/:id", handle)
+	router.POST("/orders/:id", handle)
+	return router
+}
+
+// The error of Bind is echo's own 400, with the reason in it.
+func withEcho4(seen func(request, error)) http.Handler {
+	e := echo4.New()
+	handle := func(c echo4.Context) error {
+		var r request
+		err := c.Bind(&r)
+		seen(r, err)
+		if err != nil {
+			return err
+		}
+		return c.NoContent(http.StatusOK)
+	}
+	e.GET("/orders/:id", handle)
+	e.POST("/orders/:id", handle)
+	return e
+}
+
+// The same, but echo's fifth version shows the reason only where it is told to.
+func withEcho5(seen func(request, error)) http.Handler {
+	e := echo.New()
+	e.HTTPErrorHandler = echo.DefaultHTTPErrorHandler(true)
+	handle := func(c *echo.Context) error {
+		var r request
+		err := c.Bind(&r)
+		seen(r, err)
+		if err != nil {
+			return err
+		}
+		return c.NoContent(http.StatusOK)
+	}
+	e.GET("/orders/:id", handle)
+	e.POST("/orders/:id", handle)
+	return e
+}
+
+func withNetHTTP(seen func(request, error)) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/orders/{id}", func(w http.ResponseWriter, req *http.Request) {
+		r, err := read(req, req.PathValue("id"), byHand)
+		seen(r, err)
+		answer(w, err)
+	})
+	return mux
+}
+
+func withChi(decode decoder) func(seen func(request, error)) http.Handler {
+	return func(seen func(request, error)) http.Handler {
+		router := chi.NewRouter()
+		router.HandleFunc("/orders/{id}", func(w http.ResponseWriter, req *http.Request) {
+			r, err := read(req, chi.URLParam(req, "id"), decode)
+			seen(r, err)
+			answer(w, err)
+		})
+		return router
+	}
+}
+
+// A decoder binds a query or a form where the router has no binding.
+type decoder func(r *request, values url.Values) error
+
+func read(req *http.Request, id string, decode decoder) (r request, err error) {
+	if r.ID, err = sqltype.Parse(id); err != nil {
+		return r, err
+	}
+	if req.Header.Get("Content-Type") == "application/json" {
+		return r, json.NewDecoder(req.Body).Decode(&r)
+	}
+	if err := req.ParseForm(); err != nil {
+		return r, err
+	}
+	return r, decode(&r, req.Form)
+}
+
+func byHand(r *request, values url.Values) (err error) {
+	if values.Has("after") {
+		if r.After, err = sqltype.Parse(values.Get("after")); err != nil {
+			return err
+		}
+	}
+	if err := r.Parent.UnmarshalParam(values.Get("parent")); err != nil {
+		return err
+	}
+	if values.Has("ptr") {
+		id, err := sqltype.Parse(values.Get("ptr"))
+		if err != nil {
+			return err
+		}
+		r.Ptr = &id
+	}
+	for _, s := range values["ids"] {
+		id, err := sqltype.Parse(s)
+		if err != nil {
+			return err
+		}
+		r.IDs = append(r.IDs, id)
+	}
+	return nil
+}
+
+func withSchema() decoder {
+	d := schema.NewDecoder()
+	return func(r *request, values url.Values) error {
+		err := d.Decode(r, values)
+		var faults schema.MultiError // which does not unwrap
+		if errors.As(err, &faults) {
+			for _, fault := range faults {
+				var conversion schema.ConversionError
+				if errors.As(fault, &conversion) {
+					return conversion.Err
+				}
+			}
+		}
+		return err
+	}
+}
+
+// go-playground/form goes by the kind of a type, unless it is given a function.
+func withForm() decoder {
+	d := form.NewDecoder()
+	d.RegisterCustomTypeFunc(func(values []string) (any, error) { return sqltype.Parse(values[0]) }, sqltype.ID(0))
+	d.RegisterCustomTypeFunc(func(values []string) (any, error) {
+		var n sqltype.NullID
+		err := n.UnmarshalParam(values[0])
+		return n, err
+	}, sqltype.NullID{})
+	return func(r *request, values url.Values) error {
+		err := d.Decode(r, values)
+		var faults form.DecodeErrors // a map, which does not unwrap
+		if errors.As(err, &faults) {
+			for _, fault := range faults {
+				return fault
+			}
+		}
+		return err
+	}
+}
+
+// Without the functions it takes other spellings, and negative ids.
+func TestFormByKind(t *testing.T) {
+	d := form.NewDecoder()
+	for in, want := range map[string]sqltype.ID{"7": 7, "007": 7, "+7": 7, "-7": -7} {
+		var r request
+		if err := d.Decode(&r, url.Values{"after": {in}}); err != nil || r.After != want {
+			t.Errorf("%s: %d, %v", in, r.After, err)
+		}
+	}
+	var r request
+	if err := d.Decode(&r, url.Values{"parent": {"7"}}); err != nil || !reflect.DeepEqual(r, request{}) {
+		t.Errorf("a NullID is a struct to it: %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,290 @@
+package encoding
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// The shapes in which a program holds ids.
+type (
+	field struct {
+		ID ID `json:"id"`
+	}
+	pointer struct {
+		ID *ID `json:"id"`
+	}
+	null struct {
+		ID NullID `json:"id"`
+	}
+	nullPtr struct {
+		ID *NullID `json:"id"`
+	}
+	anything struct {
+		ID any `json:"id"`
+	}
+	embedding struct {
+		ID
+		Name string
+	}
+	empty struct {
+		ID ID `json:"id,omitempty"`
+	}
+	zero struct {
+		ID ID `json:"id,omitzero"`
+	}
+	both struct {
+		ID ID `json:"id,omitempty,omitzero"`
+	}
+	emptyPtr struct {
+		ID *ID `json:"id,omitempty"`
+	}
+	emptyNull struct {
+		ID NullID `json:"id,omitempty"`
+	}
+	zeroNull struct {
+		ID NullID `json:"id,omitzero"`
+	}
+	bothNull struct {
+		ID NullID `json:"id,omitempty,omitzero"`
+	}
+	quoted struct {
+		ID ID `json:"id,string"`
+	}
+)
+
+func TestJSONEncode(t *testing.T) {
+	for _, c := range codecs() {
+		t.Run(c.name, func(t *testing.T) {
+			for _, tt := range []struct {
+				name    string
+				v       any
+				want    string
+				departs map[string]string // what another package writes
+			}{
+				{"value", ID(7), `"7"`, nil},
+				{"largest", ID(math.MaxInt64), `"9223372036854775807"`, nil},
+				{"zero", ID(0), `"0"`, nil},
+				{"pointer", ptr(ID(7)), `"7"`, nil},
+				{"pointer to a pointer", ptr(ptr(ID(7))), `"7"`, nil},
+				{"nil pointer", (*ID)(nil), `null`, nil},
+				{"field", field{math.MaxInt64}, `{"id":"9223372036854775807"}`, nil},
+				{"field of a pointer", &field{7}, `{"id":"7"}`, nil},
+				{"pointer field", pointer{ptr(ID(7))}, `{"id":"7"}`, nil},
+				{"nil pointer field", pointer{}, `{"id":null}`, nil},
+				{"slice", []ID{1, math.MaxInt64}, `["1","9223372036854775807"]`, nil},
+				{"nil slice", []ID(nil), `null`, map[string]string{two: `[]`}},
+				{"slice of pointers", []*ID{ptr(ID(7)), nil}, `["7",null]`, nil},
+				{"array", [2]ID{1, 2}, `["1","2"]`, nil},
+				{"map value", map[string]ID{"a": 7}, `{"a":"7"}`, nil},
+				{"map key", map[ID]int{math.MaxInt64: 1}, `{"9223372036854775807":1}`, nil},
+				{"map key and value", map[ID]ID{7: 8}, `{"7":"8"}`, nil},
+				{"any", anything{ID(7)}, `{"id":"7"}`, nil},
+				{"any with a pointer", anything{ptr(ID(7))}, `{"id":"7"}`, nil},
+				{"slice of any", []any{ID(7), NullID{}}, `["7",null]`, nil},
+				{"map of any", map[string]any{"a": ID(7)}, `{"a":"7"}`, nil},
+				{"NullID", NullID{ID: 7, Valid: true}, `"7"`, nil},
+				{"NULL", NullID{ID: 7}, `null`, nil},
+				{"NullID field", null{NullID{ID: math.MaxInt64, Valid: true}}, `{"id":"9223372036854775807"}`, nil},
+				{"NULL field", null{}, `{"id":null}`, nil},
+				{"NullID pointer", nullPtr{&NullID{ID: 7, Valid: true}}, `{"id":"7"}`, nil},
+				{"slice of NullID", []NullID{{}, {ID: 7, Valid: true}}, `[null,"7"]`, nil},
+				{"map key NullID", map[NullID]int{{ID: 7, Valid: true}: 1}, `{"7":1}`, nil},
+				{"any with a NullID", anything{NullID{}}, `{"id":null}`, nil},
+
+				// Which option leaves an unset id out?
+				{"omitempty", empty{}, `{}`, map[string]string{two: `{"id":"0"}`}},
+				{"omitzero", zero{}, `{}`, map[string]string{iter: `{"id":"0"}`, iterC: `{"id":"0"}`, segm: `{"id":"0"}`}},
+				{"omitempty,omitzero", both{}, `{}`, nil},
+				{"omitempty, nil pointer", emptyPtr{}, `{}`, nil},
+				{"omitempty, NULL", emptyNull{}, `{"id":null}`, map[string]string{two: `{}`}},
+				{"omitzero, NULL", zeroNull{}, `{}`, map[string]string{iter: `{"id":null}`, iterC: `{"id":null}`, segm: `{"id":null}`}},
+				{"omitempty,omitzero, NULL", bothNull{}, `{}`, map[string]string{iter: `{"id":null}`, iterC: `{"id":null}`, segm: `{"id":null}`}},
+				{"omitempty, set", empty{7}, `{"id":"7"}`, nil},
+				{"omitzero, set", zero{7}, `{"id":"7"}`, nil},
+				{"omitempty,omitzero, set", both{7}, `{"id":"7"}`, nil},
+				{"omitempty, pointer to zero", emptyPtr{ptr(ID(0))}, `{"id":"0"}`, nil},
+				{"omitzero, a NullID of zero", zeroNull{NullID{Valid: true}}, `{"id":"0"}`, nil},
+
+				// An embedded ID lends its methods to the struct, whose other fields are lost.
+				{"embedded", embedding{7, "x"}, `"7"`, nil},
+			} {
+				want := tt.want
+				if other, ok := tt.departs[c.name]; ok {
+					want = other
+				}
+				if got, err := c.marshal(tt.v); err != nil || string(got) != want {
+					t.Errorf("%s: %s, %v; want %s", tt.name, got, err, want)
+				}
+			}
+			// A negative id is not written, in whatever shape.
+			for _, v := range []any{
+				ID(-7), field{-7}, pointer{ptr(ID(-7))}, []ID{1, -7}, map[ID]int{-7: 1}, map[string]any{"a": ID(-7)},
+				NullID{ID: -7, Valid: true}, null{NullID{ID: -7, Valid: true}},
+			} {
+				got, err := c.marshal(v)
+				if err == nil || !strings.Contains(err.Error(), "sqltype: encode -7: ") {
+					t.Errorf("%T: %s, %v", v, got, err)
+				}
+				_, key := v.(map[ID]int) // encoding/json does not wrap a key's error
+				if c.is && (!key || c.name != std) && !errors.Is(err, sqltype.ErrNegative) {
+					t.Errorf("%T: %v is not ErrNegative", v, err)
+				}
+			}
+		})
+	}
+}
+
+func TestJSONDecode(t *testing.T) {
+	for _, c := range codecs() {
+		t.Run(c.name, func(t *testing.T) {
+			for _, tt := range []struct {
+				name string
+				in   string
+				into any // a pointer to what is there before
+				want any
+			}{
+				{"string", `{"id":"9223372036854775807"}`, &field{42}, field{math.MaxInt64}},
+				{"number", `{"id":9223372036854775807}`, &field{42}, field{math.MaxInt64}},
+				{"number beyond float64", ` { "id" : 9007199254740993 , "x" : 1.5 } `, &field{42}, field{1<<53 + 1}},
+				{"zero", `{"id":0}`, &field{42}, field{0}},
+				{"null", `{"id":null}`, &field{42}, field{42}},
+				{"absent", `{}`, &field{42}, field{42}},
+				{"pointer, string", `{"id":"7"}`, &pointer{}, pointer{ptr(ID(7))}},
+				{"pointer, number", `{"id":7}`, &pointer{}, pointer{ptr(ID(7))}},
+				{"pointer, null", `{"id":null}`, &pointer{ptr(ID(42))}, pointer{}},
+				{"NullID, string", `{"id":"7"}`, &null{}, null{NullID{ID: 7, Valid: true}}},
+				{"NullID, number", `{"id":7}`, &null{}, null{NullID{ID: 7, Valid: true}}},
+				{"NullID, null", `{"id":null}`, &null{NullID{ID: 42, Valid: true}}, null{}},
+				{"NullID, absent", `{}`, &null{NullID{ID: 42, Valid: true}}, null{NullID{ID: 42, Valid: true}}},
+				{"any", `{"id":"9223372036854775807"}`, &anything{}, anything{"9223372036854775807"}},
+				{"slice", `["1",2,null]`, &[]ID{}, []ID{1, 2, 0}},
+				{"slice of pointers", `["1",2,null]`, &[]*ID{}, []*ID{ptr(ID(1)), ptr(ID(2)), nil}},
+				{"slice of NullID", `["1",2,null]`, &[]NullID{}, []NullID{{ID: 1, Valid: true}, {ID: 2, Valid: true}, {}}},
+				{"array", `["1",2]`, &[2]ID{}, [2]ID{1, 2}},
+				{"map key and value", `{"9223372036854775807":"8","9":10}`, &map[ID]ID{}, map[ID]ID{math.MaxInt64: 8, 9: 10}},
+				{"map key NullID", `{"7":1}`, &map[NullID]int{}, map[NullID]int{{ID: 7, Valid: true}: 1}},
+			} {
+				into := reflect.New(reflect.TypeOf(tt.into).Elem()) // a copy, for this package alone
+				into.Elem().Set(reflect.ValueOf(tt.into).Elem())
+				err := c.unmarshal([]byte(tt.in), into.Interface())
+				if got := into.Elem().Interface(); err != nil || !reflect.DeepEqual(got, tt.want) {
+					t.Errorf("%s: %+v, %v; want %+v", tt.name, got, err, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// badTokens are JSON values that are no id.
+var badTokens = []struct {
+	json string
+	err  error
+}{
+	{`"007"`, sqltype.ErrSyntax},
+	{`"+7"`, sqltype.ErrSyntax},
+	{`"-7"`, sqltype.ErrNegative},
+	{`-7`, sqltype.ErrNegative},
+	{`-0`, sqltype.ErrSyntax},
+	{`""`, sqltype.ErrSyntax},
+	{`" 7"`, sqltype.ErrSyntax},
+	{`"7 "`, sqltype.ErrSyntax},
+	{`"0x7"`, sqltype.ErrSyntax},
+	{`"1e3"`, sqltype.ErrSyntax},
+	{`1e3`, sqltype.ErrSyntax},
+	{`7.0`, sqltype.ErrSyntax},
+	{`7.5`, sqltype.ErrSyntax},
+	{`"null"`, sqltype.ErrSyntax},
+	{`"\u0037"`, sqltype.ErrSyntax},
+	{`9223372036854775808`, sqltype.ErrRange},
+	{`"9223372036854775808"`, sqltype.ErrRange},
+	{`18446744073709551623`, sqltype.ErrRange}, // 2^64 + 7
+	{`true`, sqltype.ErrSyntax},
+	{`[7]`, sqltype.ErrSyntax},
+	{`{"a":7}`, sqltype.ErrSyntax},
+}
+
+// Bad input is refused by every package, in every shape; the error quotes it, and
+// an id that stood there stays.
+func TestJSONDecodeErrors(t *testing.T) {
+	valid := NullID{ID: 42, Valid: true}
+	for _, c := range codecs() {
+		t.Run(c.name, func(t *testing.T) {
+			for _, tt := range badTokens {
+				one, other := field{42}, null{valid}
+				var indirect pointer
+				var list []ID
+				for name, err := range map[string]error{
+					"field":   c.unmarshal([]byte(`{"id":`+tt.json+`}`), &one),
+					"NullID":  c.unmarshal([]byte(`{"id":`+tt.json+`}`), &other),
+					"pointer": c.unmarshal([]byte(`{"id":`+tt.json+`}`), &indirect),
+					"slice":   c.unmarshal([]byte(`["1",`+tt.json+`]`), &list),
+				} {
+					if err == nil || !strings.Contains(err.Error(), "sqltype: parse JSON "+strconv.Quote(tt.json)+": "+tt.err.Error()) {
+						t.Errorf("%s %s: %v", name, tt.json, err)
+					}
+					if c.is && !errors.Is(err, tt.err) {
+						t.Errorf("%s %s: %v is not %v", name, tt.json, err, tt.err)
+					}
+				}
+				if one.ID != 42 || other.ID != valid {
+					t.Errorf("%s: the ids became %v and %v", tt.json, one.ID, other.ID)
+				}
+			}
+			for _, key := range []string{"007", "", "-7", "+7", "7.0", "9223372036854775808", "x"} {
+				var ids map[ID]int
+				err := c.unmarshal([]byte(`{"`+key+`":1}`), &ids)
+				if err == nil {
+					t.Errorf("key %q: %v", key, ids)
+				} else if c.name != segm && !strings.Contains(err.Error(), strconv.Quote(key)) && !strings.Contains(err.Error(), strconv.Quote(`"`+key+`"`)) {
+					t.Errorf("key %q: %v does not quote it", key, err) // segmentio speaks of the colon behind it
+				}
+			}
+			for _, in := range []string{`007`, `+7`, `0x7`, `7,8`, `'7'`, `"7`, `7"`, `NaN`, `7 8`, ``} { // no JSON at all
+				if err := c.unmarshal([]byte(`{"id":`+in+`}`), new(field)); err == nil {
+					t.Errorf("%s was read", in)
+				}
+			}
+		})
+	}
+}
+
+// The option "string" is not for an ID, which is a string already.
+func TestStringOption(t *testing.T) {
+	type outcome struct {
+		writes               string
+		readsText, readsBare bool // reads {"id":"7"}, reads {"id":7}
+	}
+	plain := `{"id":"7"}`
+	want := map[string]outcome{
+		std:   {plain, true, false},
+		onV2:  {plain, true, true},
+		two:   {plain, true, true},
+		gocc:  {plain, true, true},
+		son:   {plain, true, false},
+		sonSt: {plain, true, false},
+		iter:  {`{"id":""7""}`, true, false}, // no JSON
+		iterC: {`{"id":""7""}`, true, false},
+		segm:  {`{"id":"\"7\""}`, true, false}, // what nobody else reads
+	}
+	for _, c := range codecs() {
+		b, err := c.marshal(quoted{7})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		var text, bare quoted
+		got := outcome{
+			string(b),
+			c.unmarshal([]byte(plain), &text) == nil && text.ID == 7,
+			c.unmarshal([]byte(`{"id":7}`), &bare) == nil && bare.ID == 7,
+		}
+		if got != want[c.name] {
+			t.Errorf("%s: %+v, want %+v", c.name, got, want[c.name])
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package sqltype
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// The digits of the short forms, in the order of their bytes: with a fixed
+// number of digits, texts then sort as the ids do.
+const (
+	digits32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"                               // Crockford's: no I, L, O, U
+	digits58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"     // Bitcoin's: no 0, I, O, l
+	digits62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" // all of them
+)
+
+// How many digits the largest id has.
+const (
+	width32 = 13
+	width58 = 11
+	width62 = 11
+)
+
+// Base32 returns the id as 13 digits of Crockford's base 32, in upper case:
+// short, free of letters that look like digits, and safe in URLs, file names
+// and databases that do not tell upper from lower case. The texts of two ids
+// compare byte by byte as the ids do.
+//
+// A negative ID has a minus sign before its digits and cannot be read back.
+func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, width32+1))) }
+
+// Base58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which
+// leaves out 0, I, O and l. The texts of two ids compare byte by byte as the ids
+// do. Upper and lower case differ, so a column that holds them needs a binary
+// collation.
+//
+// A negative ID has a minus sign before its digits and cannot be read back.
+func (id ID) Base58() string { return string(id.AppendBase58(make([]byte, 0, width58+1))) }
+
+// Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. The texts of two
+// ids compare byte by byte as the ids do. Upper and lower case differ, so a
+// column that holds them needs a binary collation.
+//
+// A negative ID has a minus sign before its digits and cannot be read back.
+func (id ID) Base62() string { return string(id.AppendBase62(make([]byte, 0, width62+1))) }
+
+// AppendBase32 appends what Base32 returns to b.
+func (id ID) AppendBase32(b []byte) []byte {
+	b, n := id.sign(b)
+	var t [width32]byte
+	for i := width32 - 1; i >= 0; i-- {
+		t[i] = digits32[n%32]
+		n /= 32
+	}
+	return append(b, t[:]...)
+}
+
+// AppendBase58 appends what Base58 returns to b.
+func (id ID) AppendBase58(b []byte) []byte {
+	b, n := id.sign(b)
+	var t [width58]byte
+	for i := width58 - 1; i >= 0; i-- {
+		t[i] = digits58[n%58] // the base is a constant here, so that nothing is divided
+		n /= 58
+	}
+	return append(b, t[:]...)
+}
+
+// AppendBase62 appends what Base62 returns to b.
+func (id ID) AppendBase62(b []byte) []byte {
+	b, n := id.sign(b)
+	var t [width62]byte
+	for i := width62 - 1; i >= 0; i-- {
+		t[i] = digits62[n%62]
+		n /= 62
+	}
+	return append(b, t[:]...)
+}
+
+// sign appends the minus sign of a negative id, and returns the id without it.
+func (id ID) sign(b []byte) ([]byte, uint64) {
+	if id < 0 {
+		return append(b, '-'), -uint64(id) // right for the least as well, whose negation is no int64
+	}
+	return b, uint64(id)
+}
+
+// ParseBase32 reads what [ID.Base32] writes: exactly 13 digits. As Crockford
+// asks of a reader, it takes lower case for upper case, I and L for 1, and O for
+// 0, so this form alone has more than one spelling: compare ids, not texts.
+// Hyphens and check symbols are refused.
+//
+// It returns ErrRange if the digits are above the largest id, ErrNegative if
+// they would be an id without the minus sign before them, and ErrSyntax for any
+// other text.
+func ParseBase32(s string) (ID, error) { return parseForm(&form32, s) }
+
+// ParseBase58 reads what [ID.Base58] writes: exactly 11 digits, so that an id has
+// one spelling. It returns the errors of ParseBase32.
+func ParseBase58(s string) (ID, error) { return parseForm(&form58, s) }
+
+// ParseBase62 reads what [ID.Base62] writes: exactly 11 digits, so that an id has
+// one spelling. It returns the errors of ParseBase32.
+func ParseBase62(s string) (ID, error) { return parseForm(&form62, s) }
+
+// A form is what a parser knows of a base.
+type form struct {
+	base   uint64
+	width  int
+	values [256]byte // of a digit; noDigit for all else
+}
+
+const noDigit = 0xff
+
+var (
+	form32 = newForm(digits32, width32, strings.ToLower(digits32), digits32, "IiLlOo", "111100")
+	form58 = newForm(digits58, width58)
+	form62 = newForm(digits62, width62)
+)
+
+// newForm makes the table of a form. Of each pair of aliases the first lists
+// further spellings of the digits in the second.
+func newForm(digits string, width int, aliases ...string) form {
+	f := form{base: uint64(len(digits)), width: width}
+	for i := range f.values {
+		f.values[i] = noDigit
+	}
+	for i := range len(digits) {
+		f.values[digits[i]] = byte(i)
+	}
+	for ; len(aliases) > 0; aliases = aliases[2:] {
+		for i := range len(aliases[0]) {
+			f.values[aliases[0][i]] = f.values[aliases[1][i]]
+		}
+	}
+	return f
+}
+
+func parseForm(f *form, s string) (ID, error) {
+	id, err := f.parse(s)
+	if err != nil {
+		return 0, inputError(fmt.Sprintf("parse base %d", f.base), s, err)
+	}
+	return id, nil
+}
+
+func (f *form) parse(s string) (ID, error) {
+	digits, negative := s, false
+	if len(s) > 0 && s[0] == '-' {
+		digits, negative = s[1:], true // no id, but the error can say why
+	}
+	if len(digits) != f.width {
+		return 0, syntaxError(fmt.Sprintf("not an id in base %d, which has %d digits", f.base, f.width))
+	}
+	var n, over uint64
+	for i := range len(digits) {
+		d := f.values[digits[i]]
+		if d == noDigit {
+			return 0, syntaxError(fmt.Sprintf("not an id in base %d: byte %d is no digit of it", f.base, len(s)-len(digits)+i+1))
+		}
+		var carry, high uint64
+		high, n = bits.Mul64(n, f.base)
+		n, carry = bits.Add64(n, uint64(d), 0)
+		over |= high | carry
+	}
+	switch {
+	case negative:
+		return 0, ErrNegative
+	case over != 0 || n > math.MaxInt64:
+		return 0, ErrRange
+	}
+	return ID(n), nil
+}
