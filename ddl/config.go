@@ -28,10 +28,11 @@ func (c *Config) begin(f *faults) *shape {
 	if c.Prefix == "" {
 		c.Prefix = DefaultPrefix
 	}
+	s := shapeOf(f, c.Layout)
 	if c.Schema != "" {
 		c.Dialect.ident(f, "Schema", c.Schema)
 	}
-	return shapeOf(f, c.Layout)
+	return s
 }
 
 // named quotes a name that begins with the prefix; Schema was checked already.

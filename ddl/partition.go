@@ -90,7 +90,9 @@ func (p Partitioning) Bounds(from, to time.Time) ([]Partition, error) {
 		return nil, err
 	}
 	if !from.Before(to) {
-		return nil, p.wrap(&ConfigError{[]core.Fault{{Field: "to", Value: to.Format(time.RFC3339Nano), Reason: "must lie after from, " + from.Format(time.RFC3339Nano)}}})
+		f := faults{}
+		f.add("to", to.Format(time.RFC3339Nano), "must lie after from, %s", from.Format(time.RFC3339Nano))
+		return nil, f.err()
 	}
 	if _, err := s.layout.FirstAt(from); err != nil {
 		return nil, p.wrap(fmt.Errorf("from: %w", err))
@@ -106,8 +108,9 @@ func (p Partitioning) Bounds(from, to time.Time) ([]Partition, error) {
 	var parts []Partition
 	for count := 0; at.starts(p.Location).Before(to); count++ {
 		if count == MaxPartitions {
-			return nil, p.wrap(&ConfigError{[]core.Fault{{Field: "to", Value: to.Format(time.RFC3339Nano),
-				Reason: fmt.Sprintf("makes more than %d partitions, one a %s from %s", MaxPartitions, p.By, from.Format(time.RFC3339Nano))}}})
+			f := faults{}
+			f.add("to", to.Format(time.RFC3339Nano), "makes more than %d partitions, one a %s from %s", MaxPartitions, p.By, from.Format(time.RFC3339Nano))
+			return nil, f.err()
 		}
 		next := p.By.move(at, 1)
 		part := Partition{Name: p.name(at), From: at.starts(p.Location), To: next.starts(p.Location)}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // Clause is what stands behind the closing parenthesis of CREATE TABLE to have
@@ -89,10 +87,7 @@ func (p *Partitioning) check(parts []Partition) error {
 			f.add("Partition.Max", fmt.Sprint(part.Max), "must be above Min, %d, in %q", part.Min, part.Name)
 		}
 	}
-	if err := f.err(); err != nil {
-		return p.wrap(err)
-	}
-	return nil
+	return f.err()
 }
 
 // child quotes the name of a partition, which was checked already.
@@ -148,7 +143,7 @@ func (p Partitioning) Detach(parts []Partition) (Script, error) {
 			"ALTER TABLE "+table+" DROP PARTITION "+p.child(part.Name))
 	}
 	if err := f.err(); err != nil {
-		return nil, p.wrap(err)
+		return nil, err
 	}
 	return script, nil
 }
@@ -168,11 +163,11 @@ func (p *Partitioning) names(parts []Partition) (f faults, table string, err err
 	for i, part := range parts {
 		p.Dialect.ident(&f, "Partition.Name", part.Name)
 		if slices.ContainsFunc(parts[:i], func(o Partition) bool { return o.Name == part.Name }) {
-			f = append(f, core.Fault{Field: "Partition.Name", Value: fmt.Sprintf("%q", part.Name), Reason: "must be given once"})
+			f.add("Partition.Name", fmt.Sprintf("%q", part.Name), "must be given once")
 		}
 	}
 	if err := f.err(); err != nil {
-		return nil, "", p.wrap(err)
+		return nil, "", err
 	}
 	return nil, table, nil
 }
