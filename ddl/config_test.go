@@ -112,6 +112,9 @@ func TestGapsAreRefused(t *testing.T) {
 	if missing, err := p.Missing([]Partition{{Name: "x", Min: math.MinInt64, Max: parts[2].Max}}, monday, parts[2].To); err != nil || len(missing) != 0 {
 		t.Errorf("%+v, %v", missing, err)
 	}
+	if missing, err := p.Missing(parts[2:], monday, parts[2].To); err != nil || len(missing) != 0 {
+		t.Errorf("%+v, %v", missing, err)
+	}
 	p.Dialect = Postgres
 	if missing, err := p.Missing(parts[1:2], monday, parts[2].To); err != nil || len(missing) != 2 {
 		t.Errorf("PostgreSQL fills on both sides: %+v, %v", missing, err)

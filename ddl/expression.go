@@ -77,11 +77,9 @@ func checkField(f *faults, field Field) {
 
 // field is a field of id, which is SQL.
 func (d Dialect) field(s *shape, field Field, id string) string {
-	value, last := "", s.max
+	value, last := d.number(s.below[field], id), s.max
 	if field == Time {
 		value, last = d.time(s, id), s.readable(d)
-	} else {
-		value = d.number(s.below[field], id)
 	}
 	inside := id + " >= 0"
 	if last < math.MaxInt64 {

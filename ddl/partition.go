@@ -172,12 +172,16 @@ func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition
 	var missing []Partition
 	for _, w := range want {
 		i := slices.IndexFunc(have, func(h Partition) bool { return h.Min < w.Max && w.Min < h.Max })
-		switch {
-		case i >= 0 && !(have[i].Min <= max(w.Min, 1) && w.Max <= have[i].Max):
+		if i < 0 {
+			if p.Dialect == Postgres || w.Min >= end {
+				missing = append(missing, w)
+			}
+			continue
+		}
+		// What Create makes of 0 is 1.
+		if h := have[i]; h.Min > max(w.Min, 1) || h.Max < w.Max {
 			return nil, p.wrap(fmt.Errorf("%s, ids %d to before %d, reaches into %s, which has %d to before %d",
-				w.Name, w.Min, w.Max, have[i].Name, have[i].Min, have[i].Max))
-		case i < 0 && (p.Dialect == Postgres || w.Min >= end):
-			missing = append(missing, w)
+				w.Name, w.Min, w.Max, h.Name, h.Min, h.Max))
 		}
 	}
 	return missing, nil
