@@ -112,7 +112,7 @@ func (d Dialect) shifted(id string, by uint) string {
 }
 
 // The Unix seconds up to which a double of them is nearer than half a
-// millisecond, with all that to_timestamp reckons: the year 71652.
+// millisecond, with all that to_timestamp reckons: the year 71654.
 const doubleReach = 1 << 41
 
 func (d Dialect) time(s *shape, id string) string {

@@ -77,7 +77,10 @@ func mysqlURL(dsn string) (*sql.DB, error) {
 	if u.Host == "" || strings.Trim(u.Path, "/") == "" {
 		return nil, errors.New("want mysql://user:password@host:3306/database")
 	}
-	config := mysqldriver.NewConfig()
+	config, err := mysqldriver.ParseDSN("/?" + u.RawQuery)
+	if err != nil {
+		return nil, err
+	}
 	config.Net, config.Addr, config.DBName = "tcp", u.Host, strings.Trim(u.Path, "/")
 	if u.Port() == "" {
 		config.Addr += ":3306"

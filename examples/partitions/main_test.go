@@ -97,6 +97,7 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-db", "postgres://u:secret@127.0.0.1:1/x"}, 1, `-db "postgres://u:xxxxx@127.0.0.1:1/x"`},
 		{[]string{"-db", "mysql://u:secret@127.0.0.1:1/x"}, 1, "refused"},
 		{[]string{"-db", "mysql://u:secret@127.0.0.1"}, 1, "want mysql://user"},
+		{[]string{"-db", "mysql://u:secret@127.0.0.1/x?parseTime=maybe"}, 1, "parseTime"},
 		{[]string{"-db", "postgres://127.0.0.1:1/x?password=secret"}, 1, "password=xxxxx"},
 		{[]string{"-nonsense"}, 2, "-nonsense"},
 		{[]string{"x"}, 2, `unexpected argument "x"`},

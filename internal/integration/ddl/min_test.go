@@ -112,7 +112,7 @@ func TestMinOutsideTheLayout(t *testing.T) {
 		for _, c := range []struct {
 			ms   int64
 			tick float64
-		}{{-1, 0}, {-999, 0}, {-1000, -1}, {-1001, -1}, {-59_999, -59}, {-60_000, -60}, {1 << 30 * 1000, 1 << 30}, {1<<30*1000 + 1, 1<<30 + 1}} {
+		}{{-1, 0}, {-999, 0}, {-1000, -1}, {-1001, -1}, {-59_999, -59}, {-60_000, -60}, {-6_311_520_000_001, -6_311_520_000}, {1 << 30 * 1000, 1 << 30}, {1<<30*1000 + 1, 1<<30 + 1}} {
 			got, err := least(seconds, seconds.Epoch.Add(time.Duration(c.ms)*time.Millisecond))
 			if err != nil || got != c.tick*1024 {
 				t.Errorf("%d ms from the epoch: %v, %v, want %v", c.ms, got, err, c.tick*1024)

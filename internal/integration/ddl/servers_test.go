@@ -228,6 +228,7 @@ func layouts() []named {
 		named{"time alone", core.Layout{TimeBits: 41}},
 		named{"last of the doubles", core.Layout{TimeBits: 51, SequenceBits: 12, Epoch: at("0001-01-01T00:00:00Z")}},
 		named{"first beyond the doubles", core.Layout{TimeBits: 51, SequenceBits: 12, Epoch: at("2020-01-01T00:00:00.123Z")}},
+		named{"far beyond the doubles", core.Layout{TimeBits: 52, SequenceBits: 11}},
 		named{"beyond every date", core.Layout{TimeBits: 60, WorkerBits: 3}},
 		named{"63 bits of an hour", core.Layout{TimeBits: 48, Tick: time.Hour, WorkerBits: 15}},
 		named{"days from 9999", core.Layout{TimeBits: 12, Tick: 24 * time.Hour, Epoch: at("9999-12-01T00:00:00.25Z")}},
