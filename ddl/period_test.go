@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 	"time"
@@ -129,5 +130,26 @@ func TestEndsOfTheLayout(t *testing.T) {
 	old, err := p.Before([]Partition{{Name: "low", Min: math.MinInt64, Max: 1 << 40}, {Name: "high", Min: 1 << 40, Max: math.MaxInt64}}, twitter.Epoch.AddDate(1, 0, 0))
 	if err != nil || len(old) != 1 || old[0].Name != "low" {
 		t.Errorf("%+v, %v", old, err)
+	}
+}
+
+// A leap that begins before midnight and ends after it, east of Greenwich, as no
+// zone has today: the day begins where the leap ends.
+func TestLeapAcrossMidnight(t *testing.T) {
+	leap := time.Date(2020, 6, 1, 21, 30, 0, 0, time.UTC) // 23:30 by +2, 00:30 by +3
+	file := append([]byte("TZif"), make([]byte, 16)...)
+	for _, n := range []int{0, 0, 0, 1, 2, 8, int(leap.Unix())} { // the counts, then the transition
+		file = binary.BigEndian.AppendUint32(file, uint32(n))
+	}
+	file = append(file, 1)
+	file = append(binary.BigEndian.AppendUint32(file, 2*3600), 0, 0)
+	file = append(binary.BigEndian.AppendUint32(file, 3*3600), 1, 4)
+	place, err := time.LoadLocationFromTZData("leap", append(file, "AAA\x00BBB\x00"...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := Partitioning{Dialect: MySQL, Table: "t", By: Day, Location: place}.Bounds(leap, leap.Add(1))
+	if err != nil || len(parts) != 1 || !parts[0].From.Equal(leap) || parts[0].Name != "p20200602" {
+		t.Errorf("%+v, %v", parts, err)
 	}
 }
