@@ -15,6 +15,7 @@ const module = "github.com/seed-299c1d6b/snowkey/"
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
+	"ddl":                 {module + "core"},
 	"internal/testserver": nil,
 }
 

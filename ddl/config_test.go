@@ -1,0 +1,137 @@
+package ddl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+func asError[T error](err error, target *T) bool { return errors.As(err, target) }
+
+var (
+	monday = time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
+	orders = Partitioning{Dialect: Postgres, Table: "orders", By: Day}
+)
+
+func only[T any](_ T, err error) error { return err }
+
+// Every fault is told at once, with its field and its value.
+func TestFaults(t *testing.T) {
+	long := strings.Repeat("x", 64)
+	part := []Partition{{Name: "p", Min: 1, Max: 2}}
+	for _, c := range []struct {
+		name string
+		err  error
+		want []string
+	}{
+		{"nothing", only(Config{}.Functions()), []string{`Dialect ""`}},
+		{"functions of no dialect", only(Functions(core.Twitter(), "oracle")), []string{`Dialect "oracle"`}},
+		{"all", only(Config{Dialect: "x", Layout: core.Layout{Tick: 1, TimeBits: 64}, Schema: "a\x00"}.Functions()),
+			[]string{`Dialect "x"`, "Layout.Tick 1ns", "= 64", `Schema "a\x00"`}},
+		{"unsigned", only(Config{Dialect: MySQL, Layout: core.Layout{TimeBits: 41, Unsigned: true}}.Domain()), []string{"Layout.Unsigned true"}},
+		{"long prefix", only(Config{Dialect: Postgres, Prefix: long[:60]}.Functions()), []string{"has 64 bytes", "has 66 bytes", "has 68 bytes", "has 70 bytes"}},
+		{"drop, long prefix", only(Config{Dialect: MySQL, Prefix: long}.DropFunctions()), []string{"at most 64", "at most 64", "at most 64", "at most 64", "at most 64"}},
+		{"expression", only(Config{Dialect: MySQL}.Expression("year", "id", "")), []string{`field "year"`, `column "": must not be empty`}},
+		{"no column", only(Config{Dialect: MySQL}.Expression(Time)), []string{`column []`}},
+		{"four names", only(Config{Dialect: MySQL}.Min("a", "b", "c", "d")), []string{`column ["a" "b" "c" "d"]`}},
+		{"now", only(Config{}.MinNow(0)), []string{"Dialect"}},
+		{"check", only(Config{Dialect: SQLite}.Check("\xff")), []string{`column "\xff": must be UTF-8`}},
+		{"generated", only(Config{Dialect: MySQL}.GeneratedColumn("a ", Time, "😀")), []string{`name "a ": ends in a space`, `column "😀": has a character beyond`}},
+		{"view", only(Config{Dialect: Postgres}.View("", "", "")), []string{"view", "table", "column"}},
+		{"worker table", only(WorkerTableNamed(Postgres, "", long)), []string{`table "` + long + `": has 64 bytes`}},
+		{"worker table of no dialect", only(WorkerTableNamed("", "", "")), []string{"Dialect", "table"}},
+		{"partitions", only(Partitioning{Dialect: Postgres, Column: "\x00"}.Bounds(monday, monday)), []string{`Table ""`, `Column "\x00"`, `By ""`}},
+		{"period", only(Partitions(Partitioning{Dialect: Postgres, Table: "t", By: "year"}, monday, monday)), []string{`By "year"`}},
+		{"backwards", only(orders.Bounds(monday, monday.Add(-1))), []string{"to 2026-11-15T23:59:59.999999999Z: must lie after from, 2026-11-16T00:00:00Z"}},
+		{"empty", only(orders.Bounds(monday, monday)), []string{"must lie after from"}},
+		{"too many", only(orders.Bounds(monday, monday.AddDate(30, 0, 0))), []string{"makes more than 8192"}},
+		{"none to create", only(orders.Create(nil)), []string{"parts []"}},
+		{"empty one", only(orders.Create([]Partition{{Name: "p", Min: 5, Max: 5}})), []string{"Partition.Max 5: must be above Min, 5"}},
+		{"its name", only(orders.Create([]Partition{{Name: long, Min: 5, Max: 6}})), []string{"Partition.Name"}},
+		{"none to drop", only(orders.Drop(nil)), []string{"parts []"}},
+		{"twice", only(orders.Drop(append(part, part...))), []string{`Partition.Name "p": must be given once`}},
+		{"detach to a long name", only(Partitioning{Dialect: MySQL, Table: long, By: Day}.Detach(part)), []string{"has 66 characters"}},
+		{"long table", only(Partitions(Partitioning{Dialect: Postgres, Table: long[:60], By: Day}, monday, monday.Add(1))), []string{"Partition.Name"}},
+	} {
+		var config *ConfigError
+		if !errors.As(c.err, &config) || len(config.Faults) != len(c.want) {
+			t.Errorf("%s: %v, want %d faults", c.name, c.err, len(c.want))
+			continue
+		}
+		for i, want := range c.want {
+			if got := config.Faults[i].String(); !strings.Contains(got, want) {
+				t.Errorf("%s: %q does not tell %q", c.name, got, want)
+			}
+		}
+		if strings.Count(c.err.Error(), "ddl: ") != 1 {
+			t.Errorf("%s: %q", c.name, c.err)
+		}
+	}
+}
+
+// Each of these is an errors.ErrUnsupported that names the database.
+func TestUnsupported(t *testing.T) {
+	lite := Partitioning{Dialect: SQLite, Table: "t", By: Day}
+	part := []Partition{{Name: "p", Min: 1, Max: 2}}
+	for name, err := range map[string]error{
+		"bounds": only(lite.Bounds(monday, monday.Add(1))), "clause": only(lite.Clause(part)), "create": only(lite.Create(part)),
+		"drop": only(lite.Drop(part)), "detach": only(lite.Detach(part)), "existing": only(lite.Existing()),
+		"missing": only(lite.Missing(nil, monday, monday.Add(1))), "before": only(lite.Before(nil, monday)),
+		"read": only(lite.Read(t.Context(), nil)), "domain": only(Config{Dialect: SQLite}.Domain()), "dropping": only(Config{Dialect: SQLite}.DropFunctions()),
+	} {
+		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "SQLite") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// In MySQL a gap between partitions would fall to the one after it.
+func TestGapsAreRefused(t *testing.T) {
+	p := Partitioning{Dialect: MySQL, Table: "t", By: Day}
+	parts, err := p.Bounds(monday, monday.AddDate(0, 0, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Create([]Partition{parts[0], parts[2]}); err == nil || !strings.Contains(err.Error(), "p20261118 begins with id") {
+		t.Errorf("Create: %v", err)
+	}
+	if _, err := p.Clause([]Partition{parts[1], parts[0]}); err == nil {
+		t.Errorf("Clause: %v", err)
+	}
+	// And one between the last and what is asked for is filled.
+	missing, err := p.Missing(parts[:1], parts[2].From, parts[2].To)
+	if err != nil || fmt.Sprint(missing) != fmt.Sprint(parts[1:]) {
+		t.Errorf("%+v, %v; want %+v", missing, err, parts[1:])
+	}
+	// What lies before the last cannot be added.
+	if missing, err := p.Missing([]Partition{{Name: "x", Min: math.MinInt64, Max: parts[2].Max}}, monday, parts[2].To); err != nil || len(missing) != 0 {
+		t.Errorf("%+v, %v", missing, err)
+	}
+	if missing, err := p.Missing(parts[2:], monday, parts[2].To); err != nil || len(missing) != 0 {
+		t.Errorf("%+v, %v", missing, err)
+	}
+	p.Dialect = Postgres
+	if missing, err := p.Missing(parts[1:2], monday, parts[2].To); err != nil || len(missing) != 2 {
+		t.Errorf("PostgreSQL fills on both sides: %+v, %v", missing, err)
+	}
+}
+
+// A year of days is no matter, and every dialect's name is found.
+func TestManyAndNames(t *testing.T) {
+	if parts, err := orders.Bounds(monday, monday.AddDate(1, 0, 0)); err != nil || len(parts) != 365 {
+		t.Errorf("%d, %v", len(parts), err)
+	}
+	for _, name := range []string{"postgres", "PostgreSQL", "pgx", "mysql", "MariaDB", "sqlite", "SQLite3"} {
+		if d, err := ParseDialect(name); err != nil || !d.known() || !strings.Contains(strings.ToLower(d.product()), string(d)) {
+			t.Errorf("%s: %q, %v", name, d, err)
+		}
+	}
+	if got := WorkerTable("oracle"); got != "" {
+		t.Errorf("a worker table for oracle: %s", got)
+	}
+}

@@ -1,0 +1,135 @@
+package ddl_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+var november = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+func ExamplePartitions() {
+	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
+	sql, err := ddl.Partitions(orders, november, november.AddDate(0, 3, 0))
+	fmt.Print(sql)
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE "orders_p202611" PARTITION OF "orders" FOR VALUES FROM (2116681624581046272) TO (2127553260549046272);
+	// CREATE TABLE "orders_p202612" PARTITION OF "orders" FOR VALUES FROM (2127553260549046272) TO (2138787284382646272);
+	// CREATE TABLE "orders_p202701" PARTITION OF "orders" FOR VALUES FROM (2138787284382646272) TO (2150021308216246272);
+	// <nil>
+}
+
+func ExamplePartitioning_Bounds() {
+	orders := ddl.Partitioning{Dialect: ddl.MySQL, Table: "orders", By: ddl.Week}
+	parts, err := orders.Bounds(november, november.AddDate(0, 0, 7))
+	for _, p := range parts {
+		fmt.Println(p.Name, p.From.Format(time.DateOnly), p.To.Format(time.DateOnly), p.Min, p.Max)
+	}
+	fmt.Println(err)
+	// Output:
+	// p2026w44 2026-10-26 2026-11-02 2114507297387446272 2117044012446646272
+	// p2026w45 2026-11-02 2026-11-09 2117044012446646272 2119580727505846272
+	// <nil>
+}
+
+func ExamplePartitioning_Bounds_tooMany() {
+	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Day}
+	_, err := orders.Bounds(november, november.AddDate(50, 0, 0))
+	fmt.Println(err)
+	// Output: ddl: to 2076-11-01T00:00:00Z: makes more than 8192 partitions, one a day from 2026-11-01T00:00:00Z
+}
+
+func ExamplePartitioning_Clause() {
+	orders := ddl.Partitioning{Dialect: ddl.MySQL, Table: "orders", By: ddl.Month}
+	parts, err := orders.Bounds(november, november.AddDate(0, 2, 0))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clause, err := orders.Clause(parts)
+	fmt.Println("CREATE TABLE orders (id bigint PRIMARY KEY, note text) " + clause)
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE orders (id bigint PRIMARY KEY, note text) PARTITION BY RANGE (`id`) (
+	//   PARTITION `p202611` VALUES LESS THAN (2127553260549046272),
+	//   PARTITION `p202612` VALUES LESS THAN (2138787284382646272))
+	// <nil>
+}
+
+// The next partitions of a table that has November's, as [Partitioning.Read] found it.
+func ExamplePartitioning_Missing() {
+	orders := ddl.Partitioning{Dialect: ddl.MySQL, Table: "orders", By: ddl.Month}
+	have := []ddl.Partition{{Name: "p202611", Min: 2116681624581046272, Max: 2127553260549046272}}
+	missing, err := orders.Missing(have, november, november.AddDate(0, 3, 0))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	script, err := orders.Create(missing)
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// ALTER TABLE `orders` ADD PARTITION (
+	//   PARTITION `p202612` VALUES LESS THAN (2138787284382646272),
+	//   PARTITION `p202701` VALUES LESS THAN (2150021308216246272));
+	// <nil>
+}
+
+// What is older than a year goes.
+func ExamplePartitioning_Before() {
+	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
+	have, err := orders.Bounds(november.AddDate(-1, -1, 0), november)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	old, err := orders.Before(have, november.AddDate(-1, 0, 0))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	script, err := orders.Drop(old)
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// ALTER TABLE "orders" DETACH PARTITION "orders_p202510";
+	// DROP TABLE "orders_p202510";
+	// <nil>
+}
+
+func ExamplePartitioning_Detach() {
+	orders := ddl.Partitioning{Dialect: ddl.MySQL, Schema: "shop", Table: "orders", By: ddl.Day}
+	script, err := orders.Detach([]ddl.Partition{{Name: "p20261101"}})
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE `shop`.`orders_p20261101` LIKE `shop`.`orders`;
+	// ALTER TABLE `shop`.`orders_p20261101` REMOVE PARTITIONING;
+	// ALTER TABLE `shop`.`orders` EXCHANGE PARTITION `p20261101` WITH TABLE `shop`.`orders_p20261101`;
+	// ALTER TABLE `shop`.`orders` DROP PARTITION `p20261101`;
+	// <nil>
+}
+
+func ExamplePartitioning_Create_sqlite() {
+	orders := ddl.Partitioning{Dialect: ddl.SQLite, Table: "orders", By: ddl.Day}
+	_, err := orders.Create([]ddl.Partition{{Name: "p1", Min: 1, Max: 2}})
+	fmt.Println(err)
+	// Output: ddl: SQLite has no partitions: unsupported operation
+}
+
+func ExamplePartitioning_Existing() {
+	orders := ddl.Partitioning{Dialect: ddl.MySQL, Table: "orders", By: ddl.Day}
+	query, err := orders.Existing()
+	fmt.Println(query)
+	fmt.Println(err)
+	// Output:
+	// SELECT PARTITION_NAME AS name, LAG(bound) OVER (ORDER BY position) AS min, bound AS max
+	// FROM (SELECT PARTITION_NAME, PARTITION_ORDINAL_POSITION AS position,
+	//     CASE WHEN PARTITION_DESCRIPTION <> 'MAXVALUE' THEN CAST(PARTITION_DESCRIPTION AS SIGNED) END AS bound
+	//   FROM information_schema.PARTITIONS
+	//   WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'orders' AND PARTITION_METHOD = 'RANGE') p
+	// ORDER BY position
+	// <nil>
+}

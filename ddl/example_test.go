@@ -1,0 +1,196 @@
+package ddl_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+func ExampleFunctions() {
+	sql, err := ddl.Functions(core.Mastodon(), ddl.MySQL)
+	fmt.Print(sql)
+	fmt.Println(err)
+	// Output:
+	// DROP FUNCTION IF EXISTS `snowflake_time`;
+	// CREATE FUNCTION `snowflake_time`(id bigint) RETURNS datetime(3)
+	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'time of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
+	//   RETURN (CASE WHEN id >= 0 THEN (TIMESTAMP'1970-01-01 00:00:00.000' + INTERVAL (id DIV 65536) * 1000 MICROSECOND) END);
+	// DROP FUNCTION IF EXISTS `snowflake_worker`;
+	// CREATE FUNCTION `snowflake_worker`(id bigint) RETURNS bigint
+	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'worker of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
+	//   RETURN (CASE WHEN id >= 0 THEN 0 END);
+	// DROP FUNCTION IF EXISTS `snowflake_sequence`;
+	// CREATE FUNCTION `snowflake_sequence`(id bigint) RETURNS bigint
+	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'sequence of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
+	//   RETURN (CASE WHEN id >= 0 THEN (id % 65536) END);
+	// DROP FUNCTION IF EXISTS `snowflake_min`;
+	// CREATE FUNCTION `snowflake_min`(t datetime(6)) RETURNS bigint
+	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'least id of a time of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
+	//   RETURN (((TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00.000', t) + 1000000000000001999) DIV 1000 - 1000000000000001) * 65536);
+	// <nil>
+}
+
+func ExampleFunctions_unsigned() {
+	_, err := ddl.Functions(core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}, ddl.Postgres)
+	fmt.Println(err)
+	// Output: ddl: Layout.Unsigned true: a bigint has a sign and sorts by it; give the time one bit less and leave Unsigned out
+}
+
+func ExampleConfig_Functions() {
+	script, err := ddl.Config{Dialect: ddl.Postgres, Schema: "shop", Prefix: "sf_"}.Functions()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, statement := range script[:4] { // for database/sql: one Exec each
+		fmt.Println(statement)
+	}
+	// Output:
+	// CREATE OR REPLACE FUNCTION "shop"."sf_time"(id bigint) RETURNS timestamptz
+	//   LANGUAGE sql IMMUTABLE PARALLEL SAFE
+	//   RETURN (CASE WHEN id >= 0 THEN to_timestamp(((id >> 22) + 1288834974657)::float8 / 1000)::timestamptz(3) END)
+	// COMMENT ON FUNCTION "shop"."sf_time"(id bigint) IS 'time of an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
+	// CREATE OR REPLACE FUNCTION "shop"."sf_worker"(id bigint) RETURNS bigint
+	//   LANGUAGE sql IMMUTABLE PARALLEL SAFE
+	//   RETURN (CASE WHEN id >= 0 THEN ((id >> 12) & 31) END)
+	// COMMENT ON FUNCTION "shop"."sf_worker"(id bigint) IS 'worker of an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
+}
+
+func ExampleConfig_Functions_sqlite() {
+	script, err := ddl.Config{Dialect: ddl.SQLite}.Functions()
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// SELECT
+	//   (CASE WHEN id >= 0 THEN (strftime('%Y-%m-%dT%H:%M:%S', ((id >> 22) + 1288834974657) / 1000, 'unixepoch') || printf('.%03dZ', ((id >> 22) + 1288834974657) % 1000)) END) AS `snowflake_time`,
+	//   (CASE WHEN id >= 0 THEN ((id >> 12) & 31) END) AS `snowflake_worker`,
+	//   (CASE WHEN id >= 0 THEN (id & 4095) END) AS `snowflake_sequence`,
+	//   (CASE WHEN id >= 0 THEN ((id >> 17) & 31) END) AS `snowflake_datacenter`
+	// FROM (SELECT ?1 AS id);
+	// <nil>
+}
+
+func ExampleConfig_DropFunctions() {
+	script, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.JavaScriptSafe()}.DropFunctions()
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// DROP FUNCTION IF EXISTS "snowflake_time"(bigint);
+	// DROP FUNCTION IF EXISTS "snowflake_worker"(bigint);
+	// DROP FUNCTION IF EXISTS "snowflake_sequence"(bigint);
+	// DROP FUNCTION IF EXISTS "snowflake_min"(timestamptz);
+	// <nil>
+}
+
+func ExampleConfig_Expression() {
+	worker, err := ddl.Config{Dialect: ddl.SQLite, Layout: core.JavaScriptSafe()}.Expression(ddl.Worker, "orders", "id")
+	fmt.Println(worker, err)
+	// Output: (CASE WHEN `orders`.`id` BETWEEN 0 AND 9007199254740991 THEN ((`orders`.`id` >> 6) & 63) END) <nil>
+}
+
+func ExampleConfig_Min() {
+	least, err := ddl.Config{Dialect: ddl.Postgres}.Min("reports", "since")
+	fmt.Println("SELECT * FROM orders, reports WHERE orders.id >= " + least)
+	fmt.Println(err)
+	// Output:
+	// SELECT * FROM orders, reports WHERE orders.id >= ((ceil(extract(epoch FROM "reports"."since" AT TIME ZONE 'UTC') * 1000)::bigint - 1288834974657) * 4194304)
+	// <nil>
+}
+
+func ExampleConfig_MinNow() {
+	least, err := ddl.Config{Dialect: ddl.SQLite}.MinNow(90 * 24 * time.Hour)
+	fmt.Println("DELETE FROM orders WHERE id < " + least)
+	fmt.Println(err)
+	// Output:
+	// DELETE FROM orders WHERE id < ((CAST(strftime('%s', 'now') AS INTEGER) * 1000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) - 7776000000 - 1288834974657) * 4194304)
+	// <nil>
+}
+
+func ExampleConfig_Domain() {
+	script, err := ddl.Config{Dialect: ddl.Postgres}.Domain()
+	fmt.Print(script)
+	fmt.Println(err)
+	_, err = ddl.Config{Dialect: ddl.MySQL}.Domain()
+	fmt.Println(err, errors.Is(err, errors.ErrUnsupported))
+	// Output:
+	// CREATE DOMAIN "snowflake_id" AS bigint CHECK (VALUE > 0);
+	// COMMENT ON DOMAIN "snowflake_id" IS 'an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z';
+	// <nil>
+	// ddl: MySQL has no domains, use a CHECK: unsupported operation true
+}
+
+func ExampleConfig_Check() {
+	check, err := ddl.Config{Dialect: ddl.MySQL, Layout: core.JavaScriptSafe()}.Check("id")
+	fmt.Println("CREATE TABLE orders (id bigint PRIMARY KEY " + check + ")")
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE orders (id bigint PRIMARY KEY CHECK (`id` BETWEEN 1 AND 9007199254740991))
+	// <nil>
+}
+
+func ExampleConfig_GeneratedColumn() {
+	column, err := ddl.Config{Dialect: ddl.MySQL}.GeneratedColumn("created_at", ddl.Time, "id")
+	fmt.Println("ALTER TABLE orders ADD COLUMN " + column)
+	fmt.Println(err)
+	// Output:
+	// ALTER TABLE orders ADD COLUMN `created_at` datetime(6) GENERATED ALWAYS AS (CASE WHEN `id` >= 0 THEN (TIMESTAMP'2010-11-04 01:42:54.657' + INTERVAL (`id` DIV 4194304) * 1000 MICROSECOND) END) VIRTUAL
+	// <nil>
+}
+
+func ExampleConfig_View() {
+	script, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.JavaScriptSafe()}.View("orders_decoded", "orders", "id")
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// CREATE VIEW "orders_decoded" AS
+	//   SELECT t.*,
+	//     (CASE WHEN t."id" BETWEEN 0 AND 9007199254740991 THEN to_timestamp(((t."id" >> 12) + 1577836800000)::float8 / 1000)::timestamptz(3) END) AS "snowflake_time",
+	//     (CASE WHEN t."id" BETWEEN 0 AND 9007199254740991 THEN ((t."id" >> 6) & 63) END) AS "snowflake_worker",
+	//     (CASE WHEN t."id" BETWEEN 0 AND 9007199254740991 THEN (t."id" & 63) END) AS "snowflake_sequence"
+	//   FROM "orders" AS t;
+	// <nil>
+}
+
+func ExampleParseDialect() {
+	d, err := ddl.ParseDialect("MariaDB")
+	fmt.Println(d, err)
+	_, err = ddl.ParseDialect("oracle")
+	fmt.Println(err)
+	// Output:
+	// mysql <nil>
+	// ddl: Dialect "oracle": must be postgres, mysql or sqlite
+}
+
+func ExampleWorkerTable() {
+	fmt.Println(ddl.WorkerTable(ddl.Postgres))
+	// Output:
+	// CREATE TABLE IF NOT EXISTS "snow_worker" (
+	//   space varchar(64) NOT NULL,
+	//   worker bigint NOT NULL,
+	//   token varchar(64) NOT NULL,
+	//   epoch bigint NOT NULL,
+	//   until_ts bigint NOT NULL,
+	//   expires_at bigint NOT NULL,
+	//   PRIMARY KEY (space, worker)
+	// )
+}
+
+func ExampleWorkerTableNamed() {
+	sql, err := ddl.WorkerTableNamed(ddl.MySQL, "shop", "leases")
+	fmt.Println(sql)
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE IF NOT EXISTS `shop`.`leases` (
+	//   space varchar(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+	//   worker bigint NOT NULL,
+	//   token varchar(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+	//   epoch bigint NOT NULL,
+	//   until_ts bigint NOT NULL,
+	//   expires_at bigint NOT NULL,
+	//   PRIMARY KEY (space, worker)
+	// ) ENGINE=InnoDB
+	// <nil>
+}

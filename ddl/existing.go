@@ -1,0 +1,89 @@
+package ddl
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Querier is what [Partitioning.Read] needs of a *sql.DB, *sql.Conn or *sql.Tx.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Existing is a query for the table's partitions from low to high: name, min
+// and max, of which NULL stands for no bound. PostgreSQL's default partition is
+// not among them. For a table that has none, or is not there, it has no rows.
+func (p Partitioning) Existing() (string, error) {
+	_, table, err := p.ready()
+	if err != nil {
+		return "", err
+	}
+	if p.Dialect == Postgres {
+		return fmt.Sprintf(`SELECT c.relname AS name, nullif(b[1], 'MINVALUE')::bigint AS min, nullif(b[2], 'MAXVALUE')::bigint AS max
+FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid,
+  LATERAL regexp_match(pg_catalog.pg_get_expr(c.relpartbound, c.oid), '^FOR VALUES FROM [(]''?(-?[0-9]+|MINVALUE)''?[)] TO [(]''?(-?[0-9]+|MAXVALUE)''?[)]$') b
+WHERE i.inhparent = pg_catalog.to_regclass(%s) AND b IS NOT NULL
+ORDER BY min NULLS FIRST`, p.Dialect.text(table)), nil
+	}
+	schema := "DATABASE()"
+	if p.Schema != "" {
+		schema = p.Dialect.text(p.Schema)
+	}
+	return fmt.Sprintf(`SELECT PARTITION_NAME AS name, LAG(bound) OVER (ORDER BY position) AS min, bound AS max
+FROM (SELECT PARTITION_NAME, PARTITION_ORDINAL_POSITION AS position,
+    CASE WHEN PARTITION_DESCRIPTION <> 'MAXVALUE' THEN CAST(PARTITION_DESCRIPTION AS SIGNED) END AS bound
+  FROM information_schema.PARTITIONS
+  WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND PARTITION_METHOD = 'RANGE') p
+ORDER BY position`, schema, p.Dialect.text(p.Table)), nil
+}
+
+// Read runs Existing.
+func (p Partitioning) Read(ctx context.Context, db Querier) (parts []Partition, err error) {
+	query, err := p.Existing()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, p.wrap(err)
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil && closeErr != nil {
+			parts, err = nil, p.wrap(closeErr)
+		}
+	}()
+	for rows.Next() {
+		var low, high sql.NullInt64
+		part := Partition{Min: math.MinInt64, Max: math.MaxInt64}
+		if err := rows.Scan(&part.Name, &low, &high); err != nil {
+			return nil, p.wrap(err)
+		}
+		if low.Valid {
+			part.Min, part.From = low.Int64, p.timeOf(low.Int64)
+		}
+		if high.Valid {
+			part.Max, part.To = high.Int64, p.timeOf(high.Int64)
+		}
+		parts = append(parts, part)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, p.wrap(err)
+	}
+	return parts, nil
+}
+
+// timeOf is the time that ids from a bound on have: of the first tick that
+// begins there. The zero time is that of a bound outside the layout.
+func (p *Partitioning) timeOf(bound int64) time.Time {
+	parts, err := p.Layout.Decompose(bound)
+	if err != nil {
+		return time.Time{}
+	}
+	if p.Location != nil {
+		return parts.Time.In(p.Location)
+	}
+	return parts.Time
+}

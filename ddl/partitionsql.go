@@ -1,0 +1,173 @@
+package ddl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Clause is what stands behind the closing parenthesis of CREATE TABLE to have
+// the table partitioned. PostgreSQL's table then has no partition yet, [Partitioning.Create]
+// makes them; MySQL's begins with those given, at least one, and the first
+// takes all lower ids as well. There, behind ALTER TABLE and the name, it
+// divides a table that has rows.
+//
+// Every unique key of the table must hold the column.
+func (p Partitioning) Clause(parts []Partition) (string, error) {
+	if _, _, err := p.ready(); err != nil {
+		return "", err
+	}
+	column := p.Dialect.ident(new(faults), "Column", p.Column)
+	if p.Dialect == Postgres {
+		return "PARTITION BY RANGE (" + column + ")", nil
+	}
+	list, err := p.list(parts)
+	if err != nil {
+		return "", err
+	}
+	return "PARTITION BY RANGE (" + column + ") (" + list + ")", nil
+}
+
+// Create adds partitions to the table. In MySQL they must lie above those that
+// are there, see [Partitioning.Missing].
+func (p Partitioning) Create(parts []Partition) (Script, error) {
+	_, table, err := p.ready()
+	if err != nil {
+		return nil, err
+	}
+	if p.Dialect == MySQL {
+		list, err := p.list(parts)
+		if err != nil {
+			return nil, err
+		}
+		return Script{"ALTER TABLE " + table + " ADD PARTITION (" + list + ")"}, nil
+	}
+	if err := p.check(parts); err != nil {
+		return nil, err
+	}
+	script := make(Script, len(parts))
+	for i, part := range parts {
+		// Not 0, which no key should be, and which the domain refuses even as a bound.
+		script[i] = fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (%d)", p.child(part.Name), table, max(part.Min, 1), part.Max)
+	}
+	return script, nil
+}
+
+// list is MySQL's list of partitions. Only the upper bounds stand in it, so a
+// gap would come to the partition after it, and be dropped with that one.
+func (p *Partitioning) list(parts []Partition) (string, error) {
+	if err := p.check(parts); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i, part := range parts {
+		if i > 0 {
+			if before := parts[i-1]; part.Min != before.Max {
+				return "", p.wrap(fmt.Errorf("%s begins with id %d, but %s before it ends at %d", part.Name, part.Min, before.Name, before.Max))
+			}
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, "\n  PARTITION %s VALUES LESS THAN (%d)", p.child(part.Name), part.Max)
+	}
+	return b.String(), nil
+}
+
+// check finds what is wrong with given partitions: there is none, or a name or a bound.
+func (p *Partitioning) check(parts []Partition) error {
+	var f faults
+	if len(parts) == 0 {
+		f.add("parts", "[]", "must hold a partition")
+	}
+	if len(parts) > MaxPartitions {
+		f.add("parts", fmt.Sprintf("%d partitions", len(parts)), "must be at most %d", MaxPartitions)
+	}
+	for _, part := range parts {
+		p.Dialect.ident(&f, "Partition.Name", part.Name)
+		if part.Min >= part.Max {
+			f.add("Partition.Max", fmt.Sprint(part.Max), "must be above Min, %d, in %q", part.Min, part.Name)
+		}
+	}
+	return f.err()
+}
+
+// child quotes the name of a partition, which was checked already.
+func (p *Partitioning) child(name string) string {
+	if p.Dialect == Postgres {
+		return p.Dialect.object(new(faults), p.Schema, "Partition.Name", name)
+	}
+	return p.Dialect.ident(new(faults), "Partition.Name", name)
+}
+
+// Drop drops partitions with all their rows. In PostgreSQL each is detached
+// first, which fails for a table that is no partition of this one: run the script
+// in a transaction, and nothing else can be dropped.
+func (p Partitioning) Drop(parts []Partition) (Script, error) {
+	_, table, err := p.names(parts)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dialect == MySQL {
+		names := make([]string, len(parts))
+		for i, part := range parts {
+			names[i] = p.child(part.Name)
+		}
+		return Script{"ALTER TABLE " + table + " DROP PARTITION " + strings.Join(names, ", ")}, nil
+	}
+	var script Script
+	for _, part := range parts {
+		script = append(script, p.detach(table, part), "DROP TABLE "+p.child(part.Name))
+	}
+	return script, nil
+}
+
+// Detach makes partitions tables of their own, with their rows: in PostgreSQL
+// under the partition's name, in MySQL under the table's and the partition's,
+// orders_p20261121. There the rows below the partition's bounds stay with it, and
+// from then on the partition after it takes new rows of that time.
+func (p Partitioning) Detach(parts []Partition) (Script, error) {
+	f, table, err := p.names(parts)
+	if err != nil {
+		return nil, err
+	}
+	var script Script
+	for _, part := range parts {
+		if p.Dialect == Postgres {
+			script = append(script, p.detach(table, part))
+			continue
+		}
+		own := p.Dialect.object(&f, p.Schema, "Partition.Name", p.Table+"_"+part.Name)
+		script = append(script,
+			"CREATE TABLE "+own+" LIKE "+table,
+			"ALTER TABLE "+own+" REMOVE PARTITIONING",
+			"ALTER TABLE "+table+" EXCHANGE PARTITION "+p.child(part.Name)+" WITH TABLE "+own,
+			"ALTER TABLE "+table+" DROP PARTITION "+p.child(part.Name))
+	}
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return script, nil
+}
+
+func (p *Partitioning) detach(table string, part Partition) string {
+	return "ALTER TABLE " + table + " DETACH PARTITION " + p.child(part.Name)
+}
+
+// names checks partitions of which only the names count.
+func (p *Partitioning) names(parts []Partition) (f faults, table string, err error) {
+	if _, table, err = p.ready(); err != nil {
+		return nil, "", err
+	}
+	if len(parts) == 0 {
+		f.add("parts", "[]", "must hold a partition")
+	}
+	for i, part := range parts {
+		p.Dialect.ident(&f, "Partition.Name", part.Name)
+		if slices.ContainsFunc(parts[:i], func(o Partition) bool { return o.Name == part.Name }) {
+			f.add("Partition.Name", fmt.Sprintf("%q", part.Name), "must be given once")
+		}
+	}
+	if err := f.err(); err != nil {
+		return nil, "", err
+	}
+	return nil, table, nil
+}

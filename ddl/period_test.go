@@ -1,0 +1,155 @@
+package ddl
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// Places where midnight, or a whole day, was left out or came twice.
+var places = []string{"UTC", "Europe/Berlin", "America/Sao_Paulo", "Asia/Beirut", "Pacific/Apia", "Asia/Kathmandu", "Africa/Cairo",
+	"America/Havana", "Asia/Amman", "Asia/Gaza", "Pacific/Kwajalein", "Antarctica/Troll", "Australia/Lord_Howe", "America/Scoresbysund"}
+
+func place0(t interface{ Fatal(...any) }, name string) *time.Location {
+	l, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Wherever and whenever: the first partition holds from, the last holds the end, and there is
+// no gap and no overlap; names differ and bounds are those of Layout.Range.
+func TestBoundsAreContiguous(t *testing.T) {
+	layout := core.Layout{Epoch: time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 43, SequenceBits: 12}
+	rapid.Check(t, func(t *rapid.T) {
+		p := Partitioning{
+			Dialect: Postgres, Layout: layout, Table: "orders",
+			By:       rapid.SampledFrom([]Period{Day, Week, Month}).Draw(t, "by"),
+			Location: place0(t, rapid.SampledFrom(places).Draw(t, "place")),
+		}
+		from := time.Unix(rapid.Int64Range(-300_000_000, 2_000_000_000).Draw(t, "from"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns"))
+		to := from.Add(time.Duration(rapid.Int64Range(1, int64(90*24*time.Hour)).Draw(t, "span")))
+		parts, err := p.Bounds(from, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(parts) == 0 || parts[0].From.After(from) || !parts[0].To.After(from) ||
+			parts[len(parts)-1].To.Before(to) || !parts[len(parts)-1].From.Before(to) {
+			t.Fatalf("%v to %v: %+v", from, to, parts)
+		}
+		names := map[string]bool{}
+		for i, part := range parts {
+			if i > 0 && (part.Min != parts[i-1].Max || !part.From.Equal(parts[i-1].To)) {
+				t.Fatalf("%+v does not follow %+v", part, parts[i-1])
+			}
+			if low, high, err := layout.Range(part.From, part.To); err != nil || low != part.Min || high != part.Max {
+				t.Fatalf("%+v, want %d to %d, %v", part, low, high, err)
+			}
+			if names[part.Name] {
+				t.Fatalf("%s stands twice in %+v", part.Name, parts)
+			}
+			names[part.Name] = true
+		}
+	})
+}
+
+func TestPeriodsOfTheCalendar(t *testing.T) {
+	for _, c := range []struct {
+		by          Period
+		place, at   string
+		name, start string // of the period that holds at
+		hours       float64
+	}{
+		{Day, "UTC", "2026-11-21T23:59:59Z", "p20261121", "2026-11-21T00:00:00Z", 24},
+		{Day, "Europe/Berlin", "2026-03-29T10:00:00Z", "p20260329", "2026-03-29T00:00:00+01:00", 23},
+		{Day, "Europe/Berlin", "2026-10-25T10:00:00Z", "p20261025", "2026-10-25T00:00:00+02:00", 25},
+		{Day, "America/Sao_Paulo", "2018-11-04T12:00:00Z", "p20181104", "2018-11-04T01:00:00-02:00", 23}, // no midnight
+		{Day, "America/Sao_Paulo", "2018-11-04T02:59:59Z", "p20181103", "2018-11-03T00:00:00-03:00", 24},
+		{Day, "Pacific/Apia", "2011-12-31T09:00:00Z", "p20111231", "2011-12-31T00:00:00+14:00", 24},
+		{Day, "Pacific/Apia", "2011-12-30T09:00:00Z", "p20111229", "2011-12-29T00:00:00-10:00", 24}, // the 30th never was
+		{Week, "UTC", "2026-11-22T23:00:00Z", "p2026w47", "2026-11-16T00:00:00Z", 168},
+		{Week, "UTC", "2027-01-01T00:00:00Z", "p2026w53", "2026-12-28T00:00:00Z", 168},
+		{Week, "UTC", "2024-12-30T00:00:00Z", "p2025w01", "2024-12-30T00:00:00Z", 168},
+		{Month, "UTC", "2028-02-29T12:00:00Z", "p202802", "2028-02-01T00:00:00Z", 29 * 24},
+		{Month, "Asia/Kathmandu", "2026-11-30T18:30:00Z", "p202612", "2026-12-01T00:00:00+05:45", 31 * 24},
+	} {
+		at, err := time.Parse(time.RFC3339, c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := Partitioning{Dialect: MySQL, Table: "t", By: c.by, Location: place0(t, c.place)}.Bounds(at, at.Add(1))
+		if err != nil || len(parts) != 1 {
+			t.Fatalf("%+v: %+v, %v", c, parts, err)
+		}
+		got := parts[0]
+		if got.Name != c.name || got.From.Format(time.RFC3339) != c.start || got.To.Sub(got.From).Hours() != c.hours {
+			t.Errorf("%s of %s in %s: %s from %s for %v", c.by, c.at, c.place, got.Name, got.From.Format(time.RFC3339), got.To.Sub(got.From))
+		}
+	}
+}
+
+// Ticks longer than a day: days in which none begins have no partition, and the
+// others follow one another all the same.
+func TestLongTicks(t *testing.T) {
+	l := core.Layout{Tick: 60 * time.Hour, TimeBits: 20, SequenceBits: 20, Epoch: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	parts, err := Partitioning{Dialect: MySQL, Layout: l, Table: "t", By: Day}.Bounds(l.Epoch, l.Epoch.AddDate(0, 0, 10))
+	if err != nil || len(parts) != 4 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	for i, part := range parts {
+		if part.Min != int64(i)<<20 || part.Max != int64(i+1)<<20 {
+			t.Errorf("%+v", part)
+		}
+	}
+}
+
+// The layout's own ends.
+func TestEndsOfTheLayout(t *testing.T) {
+	twitter := core.Twitter()
+	p := Partitioning{Dialect: MySQL, Table: "t", By: Day}
+	parts, err := p.Bounds(twitter.Epoch, twitter.Epoch.Add(1))
+	if err != nil || len(parts) != 1 || parts[0].Min != 0 || parts[0].Name != "p20101104" {
+		t.Errorf("the epoch: %+v, %v", parts, err)
+	}
+	for _, at := range []time.Time{twitter.Epoch.Add(-1), twitter.End().Add(-time.Hour), twitter.End(), {}} {
+		var out *core.RangeError
+		if parts, err := p.Bounds(at, at.Add(1)); !asError(err, &out) {
+			t.Errorf("%v: %+v, %v", at, parts, err)
+		}
+	}
+	// A table can be made up to then, though not one that holds every later id.
+	if _, err := p.Bounds(twitter.End().AddDate(0, 0, -2), twitter.End().AddDate(0, 0, -1)); err != nil {
+		t.Error(err)
+	}
+	old, err := p.Before([]Partition{{Name: "low", Min: math.MinInt64, Max: 1 << 40}, {Name: "high", Min: 1 << 40, Max: math.MaxInt64}}, twitter.Epoch.AddDate(1, 0, 0))
+	if err != nil || len(old) != 1 || old[0].Name != "low" {
+		t.Errorf("%+v, %v", old, err)
+	}
+}
+
+// A leap that begins before midnight and ends after it, east of Greenwich, as no
+// zone has today: the day begins where the leap ends.
+func TestLeapAcrossMidnight(t *testing.T) {
+	leap := time.Date(2020, 6, 1, 21, 30, 0, 0, time.UTC) // 23:30 by +2, 00:30 by +3
+	file := append([]byte("TZif"), make([]byte, 16)...)
+	for _, n := range []int{0, 0, 0, 1, 2, 8, int(leap.Unix())} { // the counts, then the transition
+		file = binary.BigEndian.AppendUint32(file, uint32(n))
+	}
+	file = append(file, 1)
+	file = append(binary.BigEndian.AppendUint32(file, 2*3600), 0, 0)
+	file = append(binary.BigEndian.AppendUint32(file, 3*3600), 1, 4)
+	place, err := time.LoadLocationFromTZData("leap", append(file, "AAA\x00BBB\x00"...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := Partitioning{Dialect: MySQL, Table: "t", By: Day, Location: place}.Bounds(leap, leap.Add(1))
+	if err != nil || len(parts) != 1 || !parts[0].From.Equal(leap) || parts[0].Name != "p20200602" {
+		t.Errorf("%+v, %v", parts, err)
+	}
+}

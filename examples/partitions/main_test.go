@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = cli(t.Context(), args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// A second run goes on with the table, and with a shorter time to keep drops the oldest.
+func TestRunsAgain(t *testing.T) {
+	servers := map[string]string{"postgres": testserver.NewPostgres(t).DSN}
+	config, err := mysqldriver.ParseDSN(testserver.NewMariaDB(t).DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers["mariadb"] = (&url.URL{Scheme: "mysql", User: url.User(config.User), Host: config.Addr, Path: config.DBName}).String()
+	for name, dsn := range servers {
+		t.Run(name, func(t *testing.T) {
+			code, out, err := call(t, "-db", dsn, "-rows", "500", "-keep", "4", "-ahead", "2")
+			if code != 0 || err != "" || !strings.Contains(out, "CREATE TABLE snowkey_partitioned") || !strings.Contains(out, "\n0 partitions are older") {
+				t.Fatalf("exit %d, %s\n%s", code, err, out)
+			}
+			if n := orders(t, out); n != 1000 {
+				t.Errorf("%d orders, want 1000:\n%s", n, out)
+			}
+			code, out, err = call(t, "-db", dsn, "-rows", "200", "-keep", "2", "-ahead", "3")
+			if code != 0 || strings.Contains(out, "CREATE TABLE snowkey_partitioned") || !strings.Contains(out, "\n2 partitions are older") {
+				t.Fatalf("exit %d, %s\n%s", code, err, out)
+			}
+			if n := orders(t, out); n != 1200 {
+				t.Errorf("%d orders, want 1200:\n%s", n, out)
+			}
+			code, out, err = call(t, "-db", dsn, "-rows", "1", "-keep", "2", "-ahead", "3")
+			if n := orders(t, out); code != 0 || n >= 1201 || n < 700 || strings.Contains(out, "PARTITION OF") || strings.Contains(out, "ADD PARTITION") {
+				t.Errorf("%d orders, exit %d, %s\n%s", n, code, err, out)
+			}
+		})
+	}
+}
+
+// orders sums up the orders of the listed partitions.
+func orders(t *testing.T, out string) (sum int) {
+	t.Helper()
+	_, list, _ := strings.Cut(out, "  orders\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for line := range strings.Lines(list) {
+		words := strings.Fields(line)
+		var n int
+		if len(words) != 3 {
+			t.Fatalf("%q in\n%s", line, out)
+		}
+		if _, err := fmt.Sscan(words[2], &n); err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
+}
+
+// Without a database the example starts a server, in each period.
+func TestStartsAServer(t *testing.T) {
+	testserver.Postgres(t) // skips where there is none
+	for _, args := range [][]string{nil, {"-by", "week"}, {"-by", "month", "-db", "mariadb"}} {
+		code, out, err := call(t, args...)
+		if code != 0 || err != "" || orders(t, out) != 2000 {
+			t.Errorf("%q: exit %d, %s\n%s", args, code, err, out)
+		}
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"-by", "year"}, 1, `-by "year": want day, week or month`},
+		{[]string{"-keep", "0"}, 1, "-keep 0: want 1 to 1000"},
+		{[]string{"-ahead", "1001"}, 1, "-ahead 1001"},
+		{[]string{"-rows", "-1"}, 1, "-rows -1"},
+		{[]string{"-worker", "1024"}, 1, "-worker 1024: core: Worker 1024"},
+		{[]string{"-db", "orders.sqlite"}, 1, `-db "orders.sqlite": want postgres://`},
+		{[]string{"-db", "postgres://u:secret@127.0.0.1:1/x"}, 1, `-db "postgres://u:xxxxx@127.0.0.1:1/x"`},
+		{[]string{"-db", "mysql://u:secret@127.0.0.1:1/x"}, 1, "refused"},
+		{[]string{"-db", "mysql://u:secret@127.0.0.1"}, 1, "want mysql://user"},
+		{[]string{"-db", "mysql://u:secret@127.0.0.1/x?parseTime=maybe"}, 1, "parseTime"},
+		{[]string{"-db", "postgres://127.0.0.1:1/x?password=secret"}, 1, "password=xxxxx"},
+		{[]string{"-nonsense"}, 2, "-nonsense"},
+		{[]string{"x"}, 2, `unexpected argument "x"`},
+	} {
+		code, out, err := call(t, c.args...)
+		if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+		}
+	}
+	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
+		t.Errorf("-h: exit %d, %q", code, err)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A report that cannot be written is no success.
+func TestLostOutput(t *testing.T) {
+	testserver.Postgres(t)
+	var errs bytes.Buffer
+	if code := cli(t.Context(), nil, full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space") {
+		t.Errorf("exit %d, %s", code, errs.String())
+	}
+}

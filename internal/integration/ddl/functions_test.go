@@ -1,0 +1,186 @@
+package ddl
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+const perLayout = 10_000
+
+var fields = []ddl.Field{ddl.Time, ddl.Worker, ddl.Sequence, ddl.Datacenter, ddl.Rollback}
+
+// randomIDs has ids of the layout, evenly over its bits and over the lengths of
+// ids, its ends, those just beside the ends, and some that it cannot have made.
+func randomIDs(l core.Layout, n int) []int64 {
+	last := lastID(l)
+	ids := []int64{0, 1, last - 1, last, -1, math.MinInt64, math.MaxInt64, math.MaxInt64 - 1}
+	if last < math.MaxInt64 {
+		ids = append(ids, last+1, last+2)
+	}
+	for _, year := range []int{1970, 2000, 2106, 2242, 9999, 10000, 71654, 71655, 294276, 294277} {
+		if first, err := l.FirstAt(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); err == nil {
+			ids = append(ids, first, max(first-1, 0))
+		}
+	}
+	for len(ids) < n {
+		id := rand.Int64() & last
+		switch rand.IntN(20) {
+		case 0:
+			id >>= rand.IntN(63)
+		case 1:
+			id = rand.Int64() >> rand.IntN(63)
+		case 2:
+			id = -rand.Int64()
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// lastID is the greatest id of a layout, found without looking at its widths.
+func lastID(l core.Layout) int64 {
+	if err := l.Validate(); err != nil {
+		panic(err)
+	}
+	last := int64(math.MaxInt64)
+	for {
+		if _, err := l.Decompose(last); err == nil {
+			return last
+		}
+		last >>= 1
+	}
+}
+
+// decoded is what the database should say of an id: its fields as words, all NULL
+// where the layout or the database's times end.
+func decoded(d ddl.Dialect, l core.Layout, id int64) string {
+	p, err := l.Decompose(id)
+	if err != nil {
+		return "NULL NULL NULL NULL NULL"
+	}
+	format, end := "2006-01-02T15:04:05.000000", 9999
+	switch d {
+	case ddl.Postgres:
+		end = 294276
+	case ddl.SQLite:
+		format = "2006-01-02T15:04:05.000Z"
+	}
+	at := p.Time.Format(format)
+	if p.Time.Year() > end {
+		at = "NULL"
+	}
+	return fmt.Sprintf("%s %d %d %d %d", at, p.Worker, p.Sequence, p.Datacenter, p.Rollback)
+}
+
+// shown makes words of the five fields that are SQL.
+func shown(d ddl.Dialect, field func(ddl.Field) string) string {
+	words := make([]string, len(fields))
+	for i, f := range fields {
+		words[i] = field(f)
+	}
+	switch d {
+	case ddl.Postgres:
+		words[0] = fmt.Sprintf(`to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`, words[0])
+	case ddl.MySQL:
+		words[0] = fmt.Sprintf(`date_format(%s, '%%Y-%%m-%%dT%%H:%%i:%%s.%%f')`, words[0])
+	}
+	return strings.Join(words, ", ")
+}
+
+func fillIDs(t *testing.T, s *server, ids []int64) {
+	t.Helper()
+	s.run(t, "DELETE FROM ids")
+	rows := make([]string, len(ids))
+	for i, id := range ids {
+		rows[i] = fmt.Sprintf("(%d, %d)", i, id)
+	}
+	// PostgreSQL reads the least bigint as minus what is none.
+	s.run(t, strings.ReplaceAll("INSERT INTO ids VALUES "+strings.Join(rows, ","), "-9223372036854775808", "-9223372036854775807 - 1"))
+}
+
+// The functions, and the expressions, say of every id what Decompose says.
+func TestFieldsAreDecomposes(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		s.run(t, "CREATE TABLE ids (n integer PRIMARY KEY, id bigint NOT NULL)")
+		for _, c := range layouts() {
+			t.Run(c.name, func(t *testing.T) {
+				config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
+				ids := randomIDs(c.layout, perLayout)
+				fillIDs(t, s, ids)
+				check := func(how string, field func(ddl.Field) string) {
+					t.Helper()
+					got := lines(t, s, "SELECT "+shown(s.dialect, field)+" FROM ids ORDER BY n")
+					if len(got) != len(ids) {
+						t.Fatalf("%s: %d rows of %d ids", how, len(got), len(ids))
+					}
+					faults := 0
+					for i, id := range ids {
+						if want := decoded(s.dialect, c.layout, id); got[i] != want {
+							if faults++; faults < 5 {
+								t.Errorf("%s of %d: %s, want %s", how, id, got[i], want)
+							}
+						}
+					}
+				}
+				check("expression", func(f ddl.Field) string { return text(t)(config.Expression(f, "ids", "id")) })
+				if s.dialect == ddl.SQLite {
+					return
+				}
+				s.run(t, script(t)(config.Functions())...)
+				check("function", func(f ddl.Field) string {
+					has := f != ddl.Datacenter || c.layout.DatacenterBits > 0 || c.layout.TimeBits == 0
+					if has = has && (f != ddl.Rollback || c.layout.RollbackBits > 0); has {
+						return "snowflake_" + string(f) + "(id)"
+					}
+					return text(t)(config.Expression(f, "id")) // has no function
+				})
+				if n := one[sqlNull](t, s, "SELECT snowflake_worker(NULL)"); n.Valid {
+					t.Errorf("of NULL: %v", n)
+				}
+				s.run(t, script(t)(config.DropFunctions())...)
+			})
+		}
+	})
+}
+
+// The query that stands for the functions in SQLite runs.
+func TestSQLiteQuery(t *testing.T) {
+	s := openSQLite(t)
+	query := script(t)(ddl.Config{Dialect: ddl.SQLite}.Functions())
+	got := lines(t, s, query[0], int64(1541815603606036480))
+	if want := "2022-06-28T16:07:40.105Z 26 0 11"; len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Functions in a schema, under a prefix, are replaced and dropped by the same
+// script run again.
+func TestNamesAndReplacing(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		schema := one[string](t, s, map[ddl.Dialect]string{ddl.Postgres: "SELECT current_schema()", ddl.MySQL: "SELECT database()"}[s.dialect])
+		config := ddl.Config{Dialect: s.dialect, Schema: schema, Prefix: "x'y\\`\" z_"}
+		for range 2 {
+			for _, layout := range []core.Layout{core.Twitter(), core.Sonyflake()} {
+				config.Layout = layout
+				s.run(t, script(t)(config.Functions())...)
+			}
+		}
+		call := map[ddl.Dialect]string{ddl.Postgres: `"x'y\` + "`" + `"" z_worker"`, ddl.MySQL: "`x'y\\``\" z_worker`"}[s.dialect]
+		if got := one[int64](t, s, "SELECT "+call+"(300)"); got != 300 {
+			t.Errorf("worker %d, want Sonyflake's 300", got)
+		}
+		for range 2 {
+			s.run(t, script(t)(config.DropFunctions())...)
+		}
+		if _, err := s.Exec("SELECT " + call + "(300)"); err == nil {
+			t.Error("still there")
+		}
+	})
+}

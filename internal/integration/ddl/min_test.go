@@ -1,0 +1,152 @@
+package ddl
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+type sqlNull = sql.NullString
+
+// randomTimes lie in the layout, at the beginnings of ticks, a microsecond
+// beside them, and anywhere, as far as the database's times go.
+func randomTimes(d ddl.Dialect, l core.Layout, n int) []time.Time {
+	last := lastID(l)
+	step := time.Microsecond
+	if d == ddl.SQLite {
+		step = time.Millisecond
+	}
+	end := map[ddl.Dialect]int{ddl.Postgres: 294276, ddl.MySQL: 9999, ddl.SQLite: 9999}[d]
+	var times []time.Time
+	for tries := 0; len(times) < n && tries < 100*n; tries++ {
+		p, err := l.Decompose(rand.Int64() & last >> (rand.IntN(2) * rand.IntN(20)))
+		if err != nil {
+			panic(err)
+		}
+		at := p.Time
+		switch rand.IntN(5) {
+		case 0:
+			at = at.Add(step)
+		case 1:
+			at = at.Add(-step)
+		case 2:
+			at = at.Add(time.Duration(rand.Int64N(int64(24 * time.Hour)))).Truncate(step)
+		}
+		if _, err := l.FirstAt(at); err == nil && at.Year() <= end {
+			times = append(times, at)
+		}
+	}
+	return times
+}
+
+// The least id of a time is what FirstAt says.
+func TestMinIsFirstAt(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		kind := map[ddl.Dialect]string{ddl.Postgres: "timestamptz", ddl.MySQL: "datetime(6)", ddl.SQLite: "text"}[s.dialect]
+		s.run(t, "CREATE TABLE times (n integer PRIMARY KEY, t "+kind+" NOT NULL)")
+		for _, c := range layouts() {
+			t.Run(c.name, func(t *testing.T) {
+				config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
+				times := randomTimes(s.dialect, c.layout, perLayout/5)
+				if len(times) < 100 {
+					t.Fatalf("only %d times were found", len(times))
+				}
+				rows := make([]string, len(times))
+				for i, at := range times {
+					rows[i] = fmt.Sprintf("(%d, '%s')", i, literal(s.dialect, at))
+				}
+				s.run(t, "DELETE FROM times", "INSERT INTO times VALUES "+strings.Join(rows, ","))
+				calls := []string{text(t)(config.Min("times", "t"))}
+				if s.dialect != ddl.SQLite {
+					s.run(t, script(t)(config.Functions())...)
+					calls = append(calls, "snowflake_min(t)")
+				}
+				for _, call := range calls {
+					got := lines(t, s, "SELECT "+call+" FROM times ORDER BY n")
+					faults := 0
+					for i, at := range times {
+						want, err := c.layout.FirstAt(at)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if got[i] != fmt.Sprint(want) {
+							if faults++; faults < 5 {
+								t.Errorf("%s of %v: %s, want %d", call, at, got[i], want)
+							}
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+func literal(d ddl.Dialect, at time.Time) string {
+	switch d {
+	case ddl.Postgres:
+		return at.UTC().Format("2006-01-02 15:04:05.000000+00")
+	case ddl.MySQL:
+		return at.UTC().Format("2006-01-02 15:04:05.000000")
+	}
+	return at.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// Outside the layout the least id goes on, so that comparisons stay right, up to
+// where no bigint is.
+func TestMinOutsideTheLayout(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		least := func(l core.Layout, at time.Time) (got float64, err error) {
+			t.Helper()
+			call := text(t)(ddl.Config{Dialect: s.dialect, Layout: l}.Min("t"))
+			from := map[ddl.Dialect]string{ddl.Postgres: "timestamptz '%s'", ddl.MySQL: "CAST('%s' AS datetime(6))", ddl.SQLite: "'%s'"}[s.dialect]
+			err = s.QueryRow("SELECT " + call + " FROM (SELECT " + fmt.Sprintf(from, literal(s.dialect, at)) + " AS t) x").Scan(&got)
+			return got, err
+		}
+		seconds := core.Layout{Tick: time.Second, TimeBits: 30, SequenceBits: 10, Epoch: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
+		for _, c := range []struct {
+			ms   int64
+			tick float64
+		}{{-1, 0}, {-999, 0}, {-1000, -1}, {-1001, -1}, {-59_999, -59}, {-60_000, -60}, {-6_311_520_000_001, -6_311_520_000}, {1 << 30 * 1000, 1 << 30}, {1<<30*1000 + 1, 1<<30 + 1}} {
+			got, err := least(seconds, seconds.Epoch.Add(time.Duration(c.ms)*time.Millisecond))
+			if err != nil || got != c.tick*1024 {
+				t.Errorf("%d ms from the epoch: %v, %v, want %v", c.ms, got, err, c.tick*1024)
+			}
+		}
+		twitter := core.Twitter()
+		got, err := least(twitter, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+		if s.dialect == ddl.SQLite {
+			if err != nil || got < 1<<63 {
+				t.Errorf("after the end: %v, %v, want more than any bigint", got, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), "out of range") {
+			t.Errorf("after the end: %v, %v, want an error", got, err)
+		}
+		if got, err := least(twitter, twitter.End().Add(-time.Millisecond)); err != nil || got != float64(int64(1<<41-1)<<22) {
+			t.Errorf("the last tick: %v, %v", got, err)
+		}
+	})
+}
+
+// MinNow is the least id of the server's time.
+func TestMinNow(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		for _, c := range layouts()[:9] {
+			config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
+			for _, ago := range []time.Duration{0, 36 * time.Hour, -time.Hour} {
+				before := time.Now().Add(-ago - 2*time.Millisecond)
+				got := one[int64](t, s, "SELECT "+text(t)(config.MinNow(ago)))
+				low, errLow := c.layout.FirstAt(before)
+				high, errHigh := c.layout.FirstAt(time.Now().Add(-ago + 2*time.Millisecond))
+				if errLow != nil || errHigh != nil || got < low || got > high {
+					t.Errorf("%s, %v ago: %d, want %d to %d", c.name, ago, got, low, high)
+				}
+			}
+		}
+	})
+}
