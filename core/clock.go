@@ -31,6 +31,7 @@ type clock struct {
 	anchorMu sync.Mutex
 	leap     leap
 	lastWall atomic.Int64 // what wallNow last gave, from origin
+	believed atomic.Int64 // the offset of what it last gave that was believed
 }
 
 // anchor says where the wall clock stands on the monotonic one: offsets in ns
@@ -49,6 +50,7 @@ func newClock(s *shape, now func() time.Time, at, wall time.Time, maxJump time.D
 	offset := c.sinceOrigin(wall)
 	c.anchor.Store(&anchor{wall: offset, carried: offset})
 	c.lastWall.Store(offset)
+	c.believed.Store(offset)
 	return c
 }
 
@@ -98,7 +100,7 @@ func (c *clock) given() (elapsed, wall, carried int64) {
 	for {
 		leap := wall - elapsed - a.carried
 		if !c.follows(leap, wall-elapsed, elapsed) {
-			return elapsed, elapsed + a.carried, elapsed + a.carried
+			return elapsed, elapsed + c.believed.Load(), elapsed + a.carried
 		}
 		if leap <= 0 {
 			break
@@ -111,6 +113,7 @@ func (c *clock) given() (elapsed, wall, carried int64) {
 		}
 		a = c.anchor.Load()
 	}
+	c.believed.Store(wall - elapsed)
 	return elapsed, wall, elapsed + a.carried
 }
 
@@ -175,7 +178,6 @@ func (c *clock) follows(leap, offset, elapsed int64) bool {
 // followed is called when the anchor has taken a leap in.
 func (c *clock) followed(leap int64) {
 	if leap > c.maxJump {
-		c.leap.forget()
 		c.event(LeapFollowed, time.Duration(leap))
 	}
 }
@@ -195,12 +197,14 @@ func (c *clock) tickAt(ns int64) uint64 {
 
 // startOf is where a tick begins, in ns from the origin; at most 146 years.
 func (c *clock) startOf(tick uint64) int64 {
-	ticks := int64(tick) - c.base
-	if ticks > math.MaxInt64/2/c.tickNs {
+	if tick > math.MaxInt64 || int64(tick)-c.base > math.MaxInt64/2/c.tickNs {
 		return math.MaxInt64 / 2
 	}
-	return ticks * c.tickNs
+	return (int64(tick) - c.base) * c.tickNs
 }
+
+// reaches reports whether the clock can count as far as a tick.
+func (c *clock) reaches(tick uint64) bool { return c.startOf(tick) < math.MaxInt64/2 }
 
 // lineFrom is the offset of a line that stands at the beginning of a tick now.
 func (c *clock) lineFrom(tick uint64) int64 {

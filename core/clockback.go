@@ -106,9 +106,10 @@ func (Rollback) policy(l Layout) policy {
 }
 
 // Reuse remembers which numbers were left unused in the ticks of the last
-// Window (the newest 65,536 stretches of them at least, if there were so many,
-// at 32 bytes for each tick of the Window up to that), and issues those, each once, while the wall clock is behind by no
-// more than that; they are the nearest to the clock that there are. A
+// Window, and issues those, each once, while the wall clock is behind by no
+// more than that: the first that does not lie before the clock, or else the last
+// that does. Of stretches of such numbers it remembers the newest 98,304 at
+// least, in 64 bytes for each tick of the Window and 2 MiB at the most. A
 // [ClockError] is the answer when they are used up or the clock is farther
 // behind, and to Fill, which never uses them.
 //

@@ -23,7 +23,8 @@
 // restart, the number alone proves nothing: with [Fixed] a restart is safe as
 // long as the wall clock does not stand behind the last id that was issued.
 // A generator begins one tick after the one in which it was made, so no pause
-// is needed between the two; with Rollback, see there. Where the clock may have
+// is needed between the two, if [Config.Now] is as fine as a tick; with Rollback,
+// see there. Where the clock may have
 // gone back meanwhile, set [Config.NotBefore] to the time of the greatest id in
 // use. Within one process a value of Fixed remembers where its last generator
 // had come to.
@@ -72,7 +73,8 @@
 // # Cost
 //
 // A call that succeeds allocates nothing, unless it waits for more than 25ms, or
-// goes on under another grant or roll-back value. Goroutines on several cores
+// goes on under another grant or roll-back value; once a second, one that
+// compares the clocks allocates 24 bytes. Goroutines on several cores
 // that draw from one generator do not hinder each other: one that finds the word
 // taken lets the other run on for some microseconds.
 //

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +16,7 @@ type Config struct {
 	ClockBack ClockBack        // nil: Logical{}
 	Sequence  SequenceStart    // how the sequence begins in a new tick; Zero, Carry or Random
 	MaxWait   time.Duration    // zero: 1s or two ticks, whichever is more: the longest that Next or Fill waits for a place in time
-	Now       func() time.Time // nil: the system clock; when set it is the wall clock, read for every id
+	Now       func() time.Time // nil: the system clock; when set it is the wall clock, read for every id; it must be as fine as a tick
 	NotBefore time.Time        // ids carry later times than this, for example that of the greatest id in use
 	MaxJump   time.Duration    // zero: 1min; a wall clock that leaps ahead by more is not followed until that has lasted 10s
 	Observer  Observer         // nil: none; told of rare events only
@@ -33,13 +34,13 @@ type Generator struct {
 	clock    *clock
 	run      atomic.Pointer[run]
 	stats    counters
-	napping  atomic.Bool     // somebody holds a thread to wait precisely
-	gaveUp   atomic.Int64    // when, in elapsed time, the observer may be told of it again
-	asking   chan struct{}   // held by who asks the Worker for another grant
-	parts    sync.Pool       // of *[]part, for a Fill in many parts
-	done     <-chan struct{} // closed by Close
-	end      func()          // closes it
-	life     context.Context // ends with it: for what the generator waits for itself
+	napping  atomic.Bool                 // somebody holds a thread to wait precisely
+	told     [LayoutRunsOut]atomic.Int64 // by kind: when, in elapsed time, the observer may be told again
+	asking   chan struct{}               // held by who asks the Worker for another grant
+	parts    sync.Pool                   // of *[]part, for a Fill in many parts
+	done     <-chan struct{}             // closed by Close
+	end      func()                      // closes it
+	life     context.Context             // ends with it: for what the generator waits for itself
 
 	mu        sync.Mutex // held to replace the run, and to close
 	closed    bool
@@ -121,13 +122,13 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 			return nil, configError(pol.faults)
 		}
 	}
-	if pol.answer == detached && !grant.bound {
-		return nil, &ConfigError{[]Fault{{"ClockBack.Detached", "true", "needs a grant with a durable bound"}}}
-	}
-	at := time.Now()
-	wall := at
+	var wall time.Time
 	if cfg.Now != nil {
 		wall = cfg.Now()
+	}
+	at := time.Now() // after the wall clock, so that a pause makes it seem behind and never ahead
+	if cfg.Now == nil {
+		wall = at
 	}
 	notBefore := cfg.NotBefore.Add(1) // later than it
 	if cfg.NotBefore.IsZero() {
@@ -141,7 +142,7 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 		return nil, err
 	}
 	if pol.answer == detached {
-		first = max(lowest, 1)
+		first = lowest
 	}
 	g := &Generator{
 		shape: s, policy: pol, sequence: cfg.Sequence, maxWait: cfg.MaxWait, worker: cfg.Worker, observer: cfg.Observer,
@@ -150,21 +151,24 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 	g.life, g.end = context.WithCancel(context.Background())
 	g.done = g.life.Done()
 	if g.maxWait == 0 {
-		g.maxWait = max(time.Second, 2*s.layout.Tick)
+		g.maxWait = max(time.Second, 2*min(s.layout.Tick, math.MaxInt64/2))
 	}
 	maxJump := cfg.MaxJump
 	if maxJump == 0 {
 		maxJump = time.Minute
 	}
 	g.clock = newClock(s, cfg.Now, at, wall, maxJump, g.clockEvent)
-	r := newRun(s, grant, 0, first, pol)
-	g.carryOn(r, noLine)
-	if err := grant.attach(r); err != nil {
+	if err := g.suits(grant); err != nil {
 		return nil, err
 	}
+	r := newRun(s, grant, 0, first, pol)
+	g.carryOn(r, noLine)
 	g.run.Store(r)
 	if left := s.end.Sub(wall); left < expirySoon {
-		g.observe(LayoutRunsOut, left, nil)
+		g.observe(LayoutRunsOut, left, nil) // while a panic of the observer's costs no grant
+	}
+	if err := grant.attach(r); err != nil {
+		return nil, err
 	}
 	return g, nil
 }
@@ -197,7 +201,9 @@ func (s *shape) firstTick(wall, notBefore time.Time) (first, lowest uint64, err 
 }
 
 // Next issues one id. It waits for a place in time for at most Config.MaxWait,
-// or until ctx is done, and issues nothing after that. Ids of one generator
+// or until ctx is done, and issues nothing after that. (Where a grant is used up
+// and its end does not rise in that time, the Worker is asked for another, which
+// may take as long again.) Ids of one generator
 // ascend: a call that begins after another has returned gets a greater id.
 //
 // The error is the context's, or wraps [ErrSequenceExhausted], [ErrFenced],
@@ -253,7 +259,7 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 		if from, n := g.take(r, missing); n > 0 {
 			got.add(r, from, n)
 			missing -= n
-			wait = waiting{timer: wait.timer}
+			wait = waiting{timer: wait.timer, counted: wait.counted, full: wait.full}
 		} else if _, _, err := g.await(ctx, r, &wait, false); err != nil {
 			return err
 		}

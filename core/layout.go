@@ -83,6 +83,9 @@ func (l Layout) faults() (faults []Fault) {
 	} else if l.Tick >= time.Millisecond && l.TimeBits > 0 && !spanFits(l.TimeBits, l.Tick) {
 		add("TimeBits", l.TimeBits, "of %v ticks reach farther than a time can say", l.Tick)
 	}
+	if l.TimeBits == 1 && l.SequenceBits == 63 {
+		add("SequenceBits", 63, "must be at most 62 beside one bit of time, or no tick is left to issue in")
+	}
 	return faults
 }
 

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// An Observer is told of rare events, never of ids. It is called by the
+// An Observer is told of rare events, never of ids, and of each kind at most once
+// a second where a clock or a caller might make many. It is called by the
 // goroutine that met the event, which waits for it: it should be quick, and must
 // not call the generator.
 type Observer interface {
@@ -84,7 +85,7 @@ const expirySoon = 5 * 365 * 24 * time.Hour
 
 // observe tells the observer, if there is one.
 func (g *Generator) observe(kind EventKind, by time.Duration, err error) {
-	if g.observer == nil {
+	if g.observer == nil || !g.mayTell(kind) {
 		return
 	}
 	var worker int64
@@ -92,4 +93,15 @@ func (g *Generator) observe(kind EventKind, by time.Duration, err error) {
 		worker = r.grant.worker
 	}
 	g.observer.Observe(Event{Kind: kind, Worker: worker, By: by, Err: err})
+}
+
+// mayTell keeps a clock that jumps to and fro, or callers that give up over and
+// over, from flooding the observer. Losses and replacements are all told.
+func (g *Generator) mayTell(kind EventKind) bool {
+	if kind == GrantLost || kind == GrantReplaced || kind == LayoutRunsOut {
+		return true
+	}
+	now := int64(time.Since(g.clock.start))
+	told := g.told[kind].Load()
+	return now >= told && g.told[kind].CompareAndSwap(told, now+int64(time.Second))
 }

@@ -10,19 +10,19 @@ import (
 // new. They belong to one run and end with it.
 type leftovers struct {
 	mu     sync.Mutex
-	buf    []span // room for twice as many, so that they rarely need to be moved to its beginning
+	buf    []span // has room for more, so that they rarely need to be moved to its beginning
 	spans  []span // part of buf: ascending, apart, none empty
 	closed bool
 }
 
 type span struct{ from, to uint64 }
 
-const maxSpans = 1 << 16 // as many ticks that each left something; older ones are forgotten
+const maxSpans = 1 << 17 // what is kept at the most; the oldest are forgotten
 
-// newLeftovers has room for a window of so many ticks: each tick begins after
-// at most one span. So neither add nor pop allocates.
+// newLeftovers has room for a window of so many ticks, twice: each tick leaves at
+// most one span, which a pop may cut in two. So neither add nor pop allocates.
 func newLeftovers(ticks uint64) *leftovers {
-	l := &leftovers{buf: make([]span, 2*min(ticks+8, maxSpans))}
+	l := &leftovers{buf: make([]span, min(4*(ticks+8), maxSpans))}
 	l.spans = l.buf[:0]
 	return l
 }
@@ -48,7 +48,7 @@ func (l *leftovers) add(from, to, oldest uint64) {
 // oldest.
 func (l *leftovers) makeRoom() {
 	if len(l.spans) == cap(l.spans) {
-		most := len(l.buf) / 2
+		most := len(l.buf) - len(l.buf)/4 // so that the next move is far away
 		l.spans = l.buf[:copy(l.buf, l.spans[max(0, len(l.spans)-most):])]
 	}
 }

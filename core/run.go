@@ -32,7 +32,8 @@ type run struct {
 	final   uint64 // the word at the end
 }
 
-// newRun begins at the tick `first`, or at the grant's first if that is later.
+// newRun begins at the tick `first`, or at the grant's first if that is later, and
+// never at tick 0: so there is always a place before the first.
 func newRun(s *shape, grant *Grant, rollback, first uint64, pol policy) *run {
 	r := &run{
 		shape: s, grant: grant, rollback: rollback,
@@ -45,7 +46,7 @@ func newRun(s *shape, grant *Grant, rollback, first uint64, pol policy) *run {
 	if pol.answer == reuse {
 		r.left = newLeftovers(uint64(pol.window / s.layout.Tick))
 	}
-	r.first = s.wordAt(max(first, grant.from))
+	r.first = s.wordAt(max(first, grant.from, 1))
 	r.word.Store(r.first)
 	return r
 }

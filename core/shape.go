@@ -1,6 +1,7 @@
 package core
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
@@ -95,7 +96,7 @@ func (s *shape) tickOf(t time.Time) uint64 {
 // tickFrom is the first tick that begins at t or after it.
 func (s *shape) tickFrom(t time.Time) uint64 {
 	tick := s.tickOf(t)
-	if s.startOf(tick).Before(t) {
+	if s.startOf(tick).Before(t) && tick < math.MaxUint64 {
 		tick++
 	}
 	return tick

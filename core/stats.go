@@ -63,7 +63,8 @@ func (g *Generator) Stats() Stats {
 	now, _ := g.clock.read()
 	now = min(now, s.tickMax)
 	wall := s.startOf(now)
-	if last := (r.place() - 1) >> s.layout.SequenceBits; st.Issued > 0 && last > now {
+	place := r.place()
+	if last := (place - 1) >> s.layout.SequenceBits; place > r.first && last > now {
 		st.Ahead = s.startOf(last).Sub(wall)
 	}
 	if until := r.grant.until.Load(); st.Bounded && until > now {

@@ -84,17 +84,29 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, lower bool)
 	if grant == nil || grant == r.grant {
 		return fmt.Errorf("%w: %T gave no other grant and no error", ErrLost, g.worker)
 	}
-	if err := g.succeed(r, grant, lower); err != nil {
-		if grant.unattached() {
+	defer func() {
+		if grant.unattached() { // an error, a panic in Config.Now, or another call went on without it
 			grant.Close()
 		}
+	}()
+	if err := g.succeed(r, grant, lower); err != nil {
 		return err
 	}
-	if grant.unattached() { // another call went on without it
-		grant.Close()
-		return nil
+	if !grant.unattached() {
+		g.observe(GrantReplaced, 0, nil)
 	}
-	g.observe(GrantReplaced, 0, nil)
+	return nil
+}
+
+// suits reports what keeps a grant from serving this generator, for all that its
+// layout and number are right.
+func (g *Generator) suits(grant *Grant) error {
+	switch {
+	case g.policy.answer == detached && !grant.bound:
+		return &ConfigError{[]Fault{{"ClockBack.Detached", "true", "needs a grant with a durable bound"}}}
+	case g.policy.answer != detached && !g.clock.reaches(grant.from):
+		return &ConfigError{[]Fault{{"from", format(g.shape.startOf(grant.from)), "lies more than 146 years ahead of the clock"}}}
+	}
 	return nil
 }
 
@@ -122,6 +134,10 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 			return ErrTimeOver
 		}
 		begin = max(begin, s.tickFrom(grant.after))
+		g.noteUsed(grant.worker, begin) // a roll-back must not go below it either
+	}
+	if err := g.suits(grant); err != nil {
+		return err
 	}
 	if lower && grant.worker == r.grant.worker {
 		return fmt.Errorf("%w: worker %d was given again", ErrLost, grant.worker)
@@ -193,7 +209,7 @@ func (g *Generator) takeRollback(r *run, back time.Duration) error {
 	for uint64(len(g.marks)) <= max(value, r.rollback) {
 		g.marks = append(g.marks, unused)
 	}
-	next := newRun(g.shape, r.grant, value, max(now, 1), g.policy)
+	next := newRun(g.shape, r.grant, value, now, g.policy)
 	next.granted = r.granted
 	mark, err := r.grant.pass(r, next)
 	if err != nil {

@@ -11,7 +11,9 @@ import (
 type waiting struct {
 	began    time.Time
 	rounds   int
-	waited   bool
+	counted  bool // in Stats, as one that waits
+	full     bool // and as one for which a tick was full
+	fenced   bool // has waited for a grant's end to rise, in vain
 	timer    *time.Timer
 	spins    int
 	replaced int // grants gone through
@@ -23,7 +25,7 @@ type waiting struct {
 func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) (place uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
-	} else if waited := time.Since(w.began); waited > 2*max(g.maxWait, g.policy.max) { // places that come and go, as with a clock that jumps to and fro
+	} else if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.max) { // places that come and go, as with a clock that jumps to and fro
 		return 0, false, g.tooLong(fmt.Errorf("%w: no place was found in %v", ErrSequenceExhausted, waited))
 	}
 	word := r.word.Load()
@@ -57,7 +59,8 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 			return 0, false, g.tooLong(&ClockError{Back: back, Tolerated: g.maxWait})
 		}
 	}
-	if !w.waited && word&s.seqMax == 0 && word != r.first {
+	if !w.full && word&s.seqMax == 0 && word != r.first && d <= g.maxWait {
+		w.full = true
 		g.stats.exhausted.Add(1)
 	}
 	return 0, false, g.pause(ctx, w, d, g.maxWait, true, risen, func() error {
@@ -110,12 +113,18 @@ func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single boo
 // asked for.
 func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64, risen <-chan struct{}) error {
 	gaveUp := false
-	err := g.pause(ctx, w, g.maxWait, g.maxWait, false, risen, func() error {
+	refusal := func() error {
 		gaveUp = true
 		return fmt.Errorf("%w: ids have reached %s, and after %v it has not risen", ErrFenced, format(r.shape.startOf(until)), g.maxWait)
-	})
+	}
+	var err error
+	if w.fenced { // another grant that is used up: one wait is enough
+		err = g.tooLong(refusal())
+	} else {
+		err = g.pause(ctx, w, g.maxWait, g.maxWait, false, risen, refusal)
+	}
 	if gaveUp && g.replace(ctx, r, w, false) == nil {
-		*w = waiting{timer: w.timer, replaced: w.replaced}
+		*w = waiting{timer: w.timer, replaced: w.replaced, counted: w.counted, full: w.full, fenced: true}
 		return nil
 	}
 	return err
@@ -134,16 +143,16 @@ const (
 // what cannot end within the limit, or before the context's deadline, is
 // refused at once. It may end early: the caller looks again.
 func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duration, known bool, risen <-chan struct{}, refusal func() error) error {
-	if !w.waited {
-		w.waited = true
-		g.stats.waited.Add(1)
-	}
 	left := limit - time.Since(w.began)
 	if left <= 0 || known && d > left {
 		return g.tooLong(refusal())
 	}
 	if deadline, ok := ctx.Deadline(); ok && known && d > time.Until(deadline) {
 		return fmt.Errorf("%w: the next place comes in %v, after the deadline", context.DeadlineExceeded, d)
+	}
+	if !w.counted {
+		w.counted = true
+		g.stats.waited.Add(1)
 	}
 	d = min(d, left)
 	// A timer is late by up to a millisecond, in which a tick may be lost. So it
@@ -176,7 +185,7 @@ func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duratio
 // may end early, the caller looks again.
 func (g *Generator) sleep(ctx context.Context, w *waiting, d time.Duration, risen <-chan struct{}) error {
 	if d <= shortWait {
-		time.Sleep(min(d, slice))
+		time.Sleep(max(min(d, slice), spinBelow))
 		return nil
 	}
 	d = min(d, time.Second)
@@ -196,14 +205,8 @@ func (g *Generator) sleep(ctx context.Context, w *waiting, d time.Duration, rise
 	return nil
 }
 
-// tooLong tells the observer that a call gives up, once a second.
+// tooLong tells the observer that a call gives up.
 func (g *Generator) tooLong(err error) error {
-	if g.observer == nil {
-		return err
-	}
-	now := int64(time.Since(g.clock.start))
-	if told := g.gaveUp.Load(); now >= told && g.gaveUp.CompareAndSwap(told, now+int64(time.Second)) {
-		g.observe(WaitedTooLong, 0, err)
-	}
+	g.observe(WaitedTooLong, 0, err)
 	return err
 }

@@ -7,7 +7,8 @@ import (
 
 // A Worker is where a generator gets its right to issue from. New asks for the
 // first grant with a nil prev; a generator whose grant is lost asks again, with
-// that grant. Grant must not hand the same number to two holders.
+// that grant. Grant must not hand the same number to two holders, and it must
+// return when its context is done: who waits for an id waits for it.
 type Worker interface {
 	Grant(ctx context.Context, prev *Grant) (*Grant, error)
 }
