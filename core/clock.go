@@ -26,12 +26,13 @@ type clock struct {
 	tickNs   int64
 	start    time.Time // has the monotonic reading that elapsed time counts from
 	origin   time.Time // the beginning of tick `base`, no monotonic reading
-	base     int64
+	base     uint64
 	anchor   atomic.Pointer[anchor]
 	anchorMu sync.Mutex
 	leap     leap
 	lastWall atomic.Int64 // what wallNow last gave, from origin
 	believed atomic.Int64 // the offset of what it last gave that was believed
+	carried  atomic.Int64 // the highest of those
 }
 
 // anchor says where the wall clock stands on the monotonic one: offsets in ns
@@ -45,12 +46,13 @@ type anchor struct {
 // wall clock's time, within the layout's.
 func newClock(s *shape, now func() time.Time, at, wall time.Time, maxJump time.Duration, event func(EventKind, time.Duration)) *clock {
 	c := &clock{wallNow: now, event: event, maxJump: int64(maxJump), tickNs: int64(s.layout.Tick), start: at}
-	base := s.tickOf(wall)
-	c.base, c.origin = int64(base), s.startOf(base)
+	c.base = s.tickOf(wall)
+	c.origin = s.startOf(c.base)
 	offset := c.sinceOrigin(wall)
 	c.anchor.Store(&anchor{wall: offset, carried: offset})
 	c.lastWall.Store(offset)
 	c.believed.Store(offset)
+	c.carried.Store(offset)
 	return c
 }
 
@@ -85,8 +87,7 @@ func (c *clock) lines() (elapsed, wall, carried int64) {
 	return elapsed, elapsed + a.wall, elapsed + a.carried
 }
 
-// given reads the clock that the Config gave. Of the anchor only the carried
-// clock is in use.
+// given reads the clock that the Config gave. It has no anchor.
 func (c *clock) given() (elapsed, wall, carried int64) {
 	before := int64(time.Since(c.start))
 	wall = c.sinceOrigin(c.wallNow())
@@ -96,25 +97,24 @@ func (c *clock) given() (elapsed, wall, carried int64) {
 	if last-wall >= anchorNoise && elapsed-before < anchorNoise && !c.leap.seen.Load() { // else it may be a late reading, or a leap that was not followed
 		c.event(ClockWentBack, time.Duration(last-wall))
 	}
-	a := c.anchor.Load()
+	offset := wall - elapsed
 	for {
-		leap := wall - elapsed - a.carried
-		if !c.follows(leap, wall-elapsed, elapsed) {
-			return elapsed, elapsed + c.believed.Load(), elapsed + a.carried
+		carried = c.carried.Load()
+		leap := offset - carried
+		if !c.follows(leap, offset, elapsed) {
+			return elapsed, elapsed + c.believed.Load(), elapsed + carried
 		}
 		if leap <= 0 {
 			break
 		}
-		next := &anchor{carried: wall - elapsed}
-		if c.anchor.CompareAndSwap(a, next) {
+		if c.carried.CompareAndSwap(carried, offset) {
 			c.followed(leap)
-			a = next
+			carried = offset
 			break
 		}
-		a = c.anchor.Load()
 	}
-	c.believed.Store(wall - elapsed)
-	return elapsed, wall, elapsed + a.carried
+	c.believed.Store(offset)
+	return elapsed, wall, elapsed + carried
 }
 
 // reanchor compares the wall clock with the monotonic one. One goroutine does;
@@ -186,21 +186,36 @@ func (c *clock) followed(leap int64) {
 // counts as tick 0.
 func (c *clock) tickAt(ns int64) uint64 {
 	if ns >= 0 && c.tickNs == int64(time.Millisecond) {
-		return uint64(c.base + ns/int64(time.Millisecond)) // a constant divisor is several times as fast
+		return c.after(uint64(ns) / uint64(time.Millisecond)) // a constant divisor is several times as fast
 	}
-	ticks := ns / c.tickNs
-	if ns%c.tickNs < 0 {
-		ticks--
+	if ns >= 0 {
+		return c.after(uint64(ns / c.tickNs))
 	}
-	return uint64(max(c.base+ticks, 0))
+	before := uint64((-ns + c.tickNs - 1) / c.tickNs)
+	return c.base - min(before, c.base)
+}
+
+// after is the tick so many after the base, or the last that can be said.
+func (c *clock) after(ticks uint64) uint64 {
+	if sum := c.base + ticks; sum >= ticks {
+		return sum
+	}
+	return math.MaxUint64
 }
 
 // startOf is where a tick begins, in ns from the origin; at most 146 years.
 func (c *clock) startOf(tick uint64) int64 {
-	if tick > math.MaxInt64 || int64(tick)-c.base > math.MaxInt64/2/c.tickNs {
+	most := uint64(math.MaxInt64 / 2 / c.tickNs)
+	if tick < c.base {
+		if c.base-tick > most {
+			return math.MinInt64 / 2
+		}
+		return -int64(c.base-tick) * c.tickNs
+	}
+	if tick-c.base > most {
 		return math.MaxInt64 / 2
 	}
-	return (int64(tick) - c.base) * c.tickNs
+	return int64(tick-c.base) * c.tickNs
 }
 
 // reaches reports whether the clock can count as far as a tick.

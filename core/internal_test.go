@@ -104,3 +104,30 @@ func TestAnchorDistrustsALargeLeap(t *testing.T) {
 type holderOf struct{ grant *Grant }
 
 func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
+
+// The sightings of a leap: what counts, what begins anew, what is forgotten.
+func TestLeapSightings(t *testing.T) {
+	const second, jump = int64(time.Second), int64(time.Minute)
+	for name, sightings := range map[string][]struct {
+		at, to        int64
+		lasted, first bool
+	}{
+		"lasts":            {{0, 1000, false, true}, {5 * second, 1000, false, false}, {9 * second, 1000, false, false}, {10 * second, 1000, true, false}},
+		"too few":          {{0, 1000, false, true}, {11 * second, 1000, false, false}, {22 * second, 1000, true, false}},
+		"within a moment":  {{0, 1000, false, true}, {1, 1000, false, false}, {2, 1000, false, false}, {11 * second, 1000, false, false}},
+		"another, farther": {{0, 1000, false, true}, {5 * second, 1000, false, false}, {10 * second, 1001 + jump, false, true}},
+		"another, nearer":  {{0, 2 * jump, false, true}, {5 * second, 2 * jump, false, false}, {10 * second, jump - 1, false, true}},
+		"drifts":           {{0, jump, false, true}, {5 * second, 2 * jump, false, false}, {10 * second, 1, true, false}},
+	} {
+		var l leap
+		for i, s := range sightings {
+			if lasted, first := l.lasts(s.to, s.at, jump); lasted != s.lasted || first != s.first {
+				t.Errorf("%s, sighting %d: %v, %v", name, i, lasted, first)
+			}
+		}
+		l.forget()
+		if _, first := l.lasts(sightings[0].to, 0, jump); !first {
+			t.Errorf("%s: not forgotten", name)
+		}
+	}
+}
