@@ -27,6 +27,9 @@ func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("pgxtype: before COMMIT: %w", err)
 	}
+	if c := tx.Conn(); c != nil && c.IsClosed() {
+		return fmt.Errorf("pgxtype: before COMMIT: %w", pgconn.ErrConnClosed)
+	}
 	ended = true
 	if nested {
 		return release(ctx, tx)
@@ -64,12 +67,20 @@ func outcome(err error) error {
 	}
 	var pg *pgconn.PgError
 	switch {
-	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed), pgconn.SafeToRetry(err):
+	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed), neverSent(err):
 		return fmt.Errorf("pgxtype: commit: %w", err)
 	case errors.As(err, &pg) && !fatal(pg) && pg.Code != "40003":
 		return fmt.Errorf("pgxtype: commit: %w", err)
 	}
 	return fmt.Errorf("pgxtype: %w: %w", ErrOutcomeUnknown, err)
+}
+
+// neverSent reports whether COMMIT was not even tried. That the connection is
+// closed proves nothing, though pgx calls it safe to retry: it says so too when
+// the connection was lost while it waited for the answer. That it was open
+// before is known, see inTx.
+func neverSent(err error) bool {
+	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }
 
 // fatal reports whether the server ended the session. It may do so after the

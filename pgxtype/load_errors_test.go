@@ -1,0 +1,438 @@
+package pgxtype_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+var errSource = errors.New("the source is at fault")
+
+// Each fault is named by table, row and column, and leaves nothing behind. Of 30
+// orders with 5 lines, 8 orders to a chunk, the fault is in order 20, which is
+// the fifth of the third chunk, or in its line 3, which is line 103 of all.
+func TestLoadErrors(t *testing.T) {
+	const o, l = 20, 3
+	const extra = shopTables + `
+	create table pairs (a bigint, b bigint, primary key (a, b));
+	create table notes (order_id bigint, line_id bigint, foreign key (order_id, line_id) references pairs);
+	create table late (order_id bigint references orders deferrable initially deferred);
+	create function picky() returns trigger language plpgsql as 'begin if new.quantity = 77 then raise exception ''seventy-seven''; end if; return new; end';
+	create trigger picky before insert on lines for each row execute function picky()`
+	details := func(name string, columns []string, values func(*line, []any) []any) pgxtype.Table[order] {
+		return pgxtype.Details(pgx.Identifier{name}, columns, func(o *order) []line { return o.Lines }, values)
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(orders []order, cfg *pgxtype.LoadConfig[order])
+		table  string
+		row    int64
+		master int64
+		column string // any, where PostgreSQL may not tell
+		state  string // or
+		is     error  // what it wraps
+		shows  string
+	}{
+		{"duplicate master", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].ID = orders[0].ID },
+			"orders", 20, 20, "", "23505", nil, "Key (id)=(1001) already exists"},
+		{"duplicate in one chunk", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].ID = orders[o-1].Lines[0].ID },
+			"lines", 103, 20, "", "23505", nil, "already exists"},
+		{"duplicate sku", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].SKU = orders[o].Lines[l-1].SKU },
+			"lines", 103, 20, "", "23505", nil, "Key (sku)"},
+		{"foreign key", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].OrderID = 7 },
+			"lines", 103, 20, "", "23503", nil, `Key (order_id)=(7) is not present in table "orders"`},
+		{"foreign key to itself", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].ParentID = valid(7) },
+			"orders", 20, 20, "", "23503", nil, "(parent_id)=(7)"},
+		{"composite foreign key", func(orders []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables = []pgxtype.Table[order]{
+				details("pairs", []string{"a", "b"}, func(l *line, row []any) []any { return append(row, l.OrderID, l.ID) }),
+				details("notes", []string{"line_id", "order_id"}, func(d *line, row []any) []any {
+					if d.ID == orders[o].Lines[l].ID {
+						return append(row, d.ID+1000, d.OrderID)
+					}
+					return append(row, d.ID, d.OrderID)
+				}),
+			}
+		}, "notes", 103, 20, "", "23503", nil, "is not present"},
+		{"deferred foreign key", func(_ []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables = append(cfg.Tables, details("late", []string{"order_id"}, func(l *line, row []any) []any { return append(row, l.ID) }))
+		}, "late", -1, -1, "", "23503", nil, "is not present"},
+		{"NULL", func(_ []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables[1] = details("lines", lineColumns, func(d *line, row []any) []any {
+				if d.Quantity == l+1 && d.OrderID == 1000+20*6+1 {
+					return append(row, d.ID, d.OrderID, nil, d.Quantity)
+				}
+				return lineValues(d, row)
+			})
+		}, "lines", 103, 20, "sku", "23502", nil, "null value"},
+		{"check", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].Quantity = 0 },
+			"lines", 103, 20, "", "23514", nil, "quantity"},
+		{"check of a master", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Note = ptr("bad") },
+			"orders", 20, 20, "", "23514", nil, "note"},
+		{"too long", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].SKU = "123456789" },
+			"lines", 103, 20, "any", "22001", nil, "too long"},
+		{"trigger", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].Quantity = 77 },
+			"lines", 103, 20, "", "P0001", nil, "seventy-seven"},
+		{"negative id", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].ID = -5 },
+			"lines", 103, 20, "id", "", sqltype.ErrNegative, "-5"},
+		{"int4 overflow", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].Quantity = 1 << 40 },
+			"lines", 103, 20, "quantity", "", nil, "1099511627776"},
+		{"no such encoding", func(orders []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, orderColumns, func(m *order, row []any) []any {
+				if m.ID == orders[o].ID {
+					return append(row, m.ID, struct{ X chan int }{}, nil, "yesterday")
+				}
+				return orderValues(m, row)
+			})
+		}, "orders", 20, 20, "parent_id", "", nil, "chan int"},
+		{"text that is no time", func(orders []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, orderColumns, func(m *order, row []any) []any {
+				if m.ID == orders[o].ID {
+					return append(row, m.ID, nil, nil, "yesterday, perhaps")
+				}
+				return orderValues(m, row)
+			})
+		}, "orders", 20, 20, "placed_at", "", nil, "yesterday, perhaps"},
+		{"too few values", func(orders []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables[1] = details("lines", lineColumns, func(d *line, row []any) []any {
+				if d.ID == orders[o].Lines[l].ID {
+					return append(row, d.ID)
+				}
+				return lineValues(d, row)
+			})
+		}, "lines", 103, 20, "", "", nil, "1 values for 4 columns"},
+		{"sequence of details", func(_ []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables[1] = pgxtype.DetailSeq(pgx.Identifier{"lines"}, lineColumns, func(m *order) iter.Seq2[line, error] {
+				return func(yield func(line, error) bool) {
+					for i, d := range m.Lines {
+						var err error
+						if i == l && m.ID == 1000+20*6+1 {
+							err = errSource
+						}
+						if !yield(d, err) {
+							return
+						}
+					}
+				}
+			}, lineValues)
+		}, "lines", 103, 20, "", "", errSource, "at fault"},
+		{"no such table", func(_ []order, cfg *pgxtype.LoadConfig[order]) { cfg.Tables = orderTables("orders", "absent") },
+			"absent", -1, -1, "", "42P01", nil, `"absent"`},
+		{"no such column", func(_ []order, cfg *pgxtype.LoadConfig[order]) {
+			cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, []string{"ID"}, func(m *order, row []any) []any { return append(row, m.ID) })
+		}, "orders", -1, -1, "", "42703", nil, `"ID"`},
+	} {
+		for name, method := range methods {
+			for _, register := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s/%s/registered=%v", tt.name, name, register), func(t *testing.T) {
+					s := newShop(t, pgx.QueryExecModeCacheStatement, register, extra)
+					orders := makeOrders(30, 5)
+					cfg := shopConfig(method)
+					cfg.ChunkRows = 48
+					tt.change(orders, &cfg)
+					loaded, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(orders)), cfg)
+					var at *pgxtype.LoadError
+					if !errors.As(err, &at) {
+						t.Fatalf("%v", err)
+					}
+					if at.Table.Sanitize() != (pgx.Identifier{tt.table}).Sanitize() || at.Row != tt.row || at.Master != tt.master || at.Column != tt.column && tt.column != "any" {
+						t.Errorf("%+v, want table %s, row %d, master %d, column %s", *at, tt.table, tt.row, tt.master, tt.column)
+					}
+					var pg *pgconn.PgError
+					if errors.As(err, &pg) && pg.Code != tt.state || tt.state != "" && pg == nil || tt.is != nil && !errors.Is(err, tt.is) {
+						t.Errorf("%v", err)
+					}
+					text := err.Error()
+					for _, part := range []string{"pgxtype: load", tt.table, tt.shows} {
+						if !strings.Contains(text, part) {
+							t.Errorf("%q does not tell %q", text, part)
+						}
+					}
+					if tt.row >= 0 && !strings.Contains(text, fmt.Sprintf("row %d of master %d", tt.row, tt.master)) {
+						t.Errorf("%q does not tell the row", text)
+					}
+					if loaded.Masters != 0 || loaded.Rows != 0 || loaded.Tables != nil {
+						t.Errorf("%+v", loaded)
+					}
+					s.empty(t)
+				})
+			}
+		}
+	}
+}
+
+func TestLoadMastersError(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+	for name, method := range methods {
+		cfg := shopConfig(method)
+		cfg.ChunkRows = 10
+		_, err := pgxtype.Load(t.Context(), s.pool, func(yield func(order, error) bool) {
+			for i, o := range makeOrders(30, 5) {
+				var err error
+				if i == 17 {
+					err = errSource
+				}
+				if !yield(o, err) {
+					return
+				}
+			}
+			t.Error("the sequence was run on after its error")
+		}, cfg)
+		if !errors.Is(err, errSource) || !strings.Contains(err.Error(), "master 17") {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.empty(t)
+	}
+}
+
+// All that is wrong is told at once, before a transaction is begun.
+func TestLoadConfig(t *testing.T) {
+	values := func(_ *order, row []any) []any { return row }
+	name := pgx.Identifier{"t"}
+	cfg := pgxtype.LoadConfig[order]{Method: 2, ChunkRows: -1, Tables: []pgxtype.Table[order]{
+		{},
+		pgxtype.Masters[order](name, []string{"a"}, nil),
+		pgxtype.Details[order, line](name, []string{"a"}, nil, nil),
+		pgxtype.DetailSeq[order](name, []string{"a"}, func(*order) iter.Seq2[line, error] { return nil }, nil),
+		pgxtype.DetailSeq[order, line](name, []string{"a"}, nil, nil),
+		pgxtype.Masters(nil, []string{"a"}, values),
+		pgxtype.Masters(pgx.Identifier{"x", ""}, []string{"a"}, values),
+		pgxtype.Masters(pgx.Identifier{"a\x00b"}, []string{"a"}, values),
+		pgxtype.Masters(name, nil, values),
+		pgxtype.Masters(name, []string{"a", "b", "a"}, values),
+		pgxtype.Masters(name, []string{"a", ""}, values),
+		pgxtype.Masters(name, []string{"\x00"}, values),
+	}}
+	_, err := pgxtype.Load(t.Context(), nil, nil, cfg)
+	for _, want := range []string{
+		"pgxtype: Load: ", "db is nil", "masters is nil", "Method 2", "ChunkRows -1", "Tables[0] is the zero Table", "Tables[1]: function values is nil",
+		"Tables[2]: function list is nil", "Tables[3]: function values is nil", "Tables[4]: function rows is nil", "Tables[5]: name []",
+		`Tables[6]: name ["x" ""]`, "Tables[7]: name", "Tables[8]: no columns", `Tables[9]: column "a" is there twice`, `Tables[10]: column 1, ""`, `Tables[11]: column 0, "\x00"`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\ndoes not tell %q", err, want)
+		}
+	}
+	_, err = pgxtype.Load(t.Context(), (*pgx.Conn)(nil), pgxtype.Seq[order](nil), pgxtype.LoadConfig[order]{})
+	if err == nil || !strings.Contains(err.Error(), "Tables is empty") || !strings.Contains(err.Error(), "masters is nil") {
+		t.Error(err)
+	}
+}
+
+// However the context ends, Load ends, and nothing stays; not even where the
+// caller's own transaction goes on and is committed.
+func TestLoadContext(t *testing.T) {
+	for name, method := range methods {
+		for where, run := range map[string]func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error{
+			"before": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
+				cancel()
+				_, err := pgxtype.Load(ctx, db, pgxtype.Seq(slices.Values(makeOrders(30, 5))), cfg)
+				return err
+			},
+			"in the masters": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
+				_, err := pgxtype.Load(ctx, db, func(yield func(order, error) bool) {
+					for i, o := range makeOrders(30, 5) {
+						if i == 20 {
+							cancel()
+						}
+						if !yield(o, nil) {
+							return
+						}
+					}
+				}, cfg)
+				return err
+			},
+			"after the last": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
+				cfg.Progress = func(l pgxtype.Loaded) {
+					if l.Masters == 30 {
+						cancel()
+					}
+				}
+				_, err := pgxtype.Load(ctx, db, pgxtype.Seq(slices.Values(makeOrders(30, 5))), cfg)
+				return err
+			},
+			"in the rows": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
+				n := 0
+				cfg.Tables[1] = pgxtype.Details(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
+					if n++; n == 100 {
+						cancel()
+					}
+					return lineValues(l, row)
+				})
+				_, err := pgxtype.Load(ctx, db, pgxtype.Seq(slices.Values(makeOrders(30, 5))), cfg)
+				return err
+			},
+		} {
+			t.Run(name+"/"+where, func(t *testing.T) {
+				s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+				cfg := shopConfig(method)
+				cfg.ChunkRows = 48
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if err := run(ctx, cancel, s.pool, cfg); !errors.Is(err, context.Canceled) || errors.Is(err, pgxtype.ErrOutcomeUnknown) {
+					t.Errorf("%v", err)
+				}
+				s.empty(t)
+
+				ctx, cancel = context.WithCancel(t.Context())
+				defer cancel()
+				tx, err := s.pool.Begin(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := tx.Exec(t.Context(), `create table mine ()`); err != nil {
+					t.Fatal(err)
+				}
+				if err := run(ctx, cancel, tx, shopConfig(method)); !errors.Is(err, context.Canceled) {
+					t.Errorf("nested: %v", err)
+				}
+				committed := tx.Commit(t.Context())
+				if kept := s.ask(t, `select count(*) from pg_tables where schemaname = $1 and tablename = 'mine'`, s.schema); (kept == 1) != (committed == nil) {
+					t.Errorf("committing: %v, and %d tables", committed, kept)
+				}
+				if where == "after the last" && committed != nil {
+					t.Errorf("the caller's transaction is lost: %v", committed)
+				}
+				s.empty(t)
+			})
+		}
+	}
+}
+
+// A load that waits for a lock can be cancelled.
+func TestLoadCancelledWhileLocked(t *testing.T) {
+	for _, method := range methods {
+		s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+		tx, err := s.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), `lock table lines in share mode`); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := pgxtype.Load(ctx, s.pool, pgxtype.Seq(slices.Values(makeOrders(3, 3))), shopConfig(method))
+			done <- err
+		}()
+		for s.ask(t, `select count(*) from pg_locks where relation = $1::regclass and not granted`, s.schema+".lines") == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.empty(t)
+	}
+}
+
+// A panic in a function of the caller's reaches the caller, not the runtime, and
+// leaves neither rows nor a broken pool.
+func TestLoadPanics(t *testing.T) {
+	type boom struct{}
+	for name, method := range methods {
+		for where, change := range map[string]func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error]{
+			"first values": func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
+				cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, orderColumns, func(*order, []any) []any { panic(boom{}) })
+				return nil
+			},
+			"later values": func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
+				n := 0
+				cfg.Tables[1] = pgxtype.Details(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
+					if n++; n == 100 {
+						panic(boom{})
+					}
+					return lineValues(l, row)
+				})
+				return nil
+			},
+			"sequence": func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
+				n := 0
+				cfg.Tables[1] = pgxtype.DetailSeq(pgx.Identifier{"lines"}, lineColumns, func(o *order) iter.Seq2[line, error] {
+					return func(yield func(line, error) bool) {
+						if n++; n == 20 {
+							panic(boom{})
+						}
+						for _, l := range o.Lines {
+							if !yield(l, nil) {
+								return
+							}
+						}
+					}
+				}, lineValues)
+				return nil
+			},
+			"progress": func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
+				cfg.Progress = func(pgxtype.Loaded) { panic(boom{}) }
+				return nil
+			},
+			"masters": func(*pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
+				return func(func(order, error) bool) { panic(boom{}) }
+			},
+		} {
+			t.Run(name+"/"+where, func(t *testing.T) {
+				s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+				cfg := shopConfig(method)
+				cfg.ChunkRows = 48
+				masters := change(&cfg)
+				if masters == nil {
+					masters = pgxtype.Seq(slices.Values(makeOrders(30, 5)))
+				}
+				defer func() {
+					if v := recover(); v != (boom{}) {
+						t.Errorf("recovered %v", v)
+					}
+					s.empty(t)
+					if n := s.pool.Stat().AcquiredConns(); n != 0 {
+						t.Errorf("%d connections are lost", n)
+					}
+				}()
+				_, err := pgxtype.Load(t.Context(), s.pool, masters, cfg)
+				t.Errorf("returned %v", err)
+			})
+		}
+	}
+}
+
+// A load that fails in a transaction leaves it usable, with what it held before.
+func TestLoadNestedError(t *testing.T) {
+	for name, method := range methods {
+		s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+		tx, err := s.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders := makeOrders(30, 5)
+		cfg := shopConfig(method)
+		cfg.ChunkRows = 48
+		if _, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values(orders[:5])), cfg); err != nil {
+			t.Fatal(err)
+		}
+		orders[29].Lines[4].ID = orders[0].Lines[0].ID
+		var at *pgxtype.LoadError
+		if _, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values(orders[5:])), cfg); !errors.As(err, &at) || at.Row != 124 || at.Master != 24 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.ask(t, `select (select count(*) from orders) * 1000 + (select count(*) from lines)`); n != 5025 {
+			t.Errorf("%s: %d", name, n)
+		}
+	}
+}
