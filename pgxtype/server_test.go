@@ -261,10 +261,7 @@ func TestLoadedTypes(t *testing.T) {
 					t.Fatal(name, err)
 				}
 				conn.TypeMap().RegisterType(typ)
-			}
-			type pair struct {
-				A ID
-				B NullID
+				holdsCodec(t, typ)
 			}
 			expect(t, conn, pair{big, NullID{}}, `select row($1::bigint, null)::pg_temp.pair`, big)
 			expect(t, conn, big, `select $1::pg_temp.key`, big)
@@ -275,6 +272,26 @@ func TestLoadedTypes(t *testing.T) {
 			}
 			expect(t, conn, []ID{3, 4}, `select ids from copied`)
 		})
+	}
+}
+
+// holdsCodec looks for the decorated codec in a type, or in what it is made of.
+func holdsCodec(t *testing.T, typ *pgtype.Type) {
+	t.Helper()
+	elements := []*pgtype.Type{typ}
+	switch c := typ.Codec.(type) {
+	case *pgtype.ArrayCodec:
+		elements[0] = c.ElementType
+	case *pgtype.CompositeCodec:
+		elements = elements[:0]
+		for _, f := range c.Fields {
+			elements = append(elements, f.Type)
+		}
+	}
+	for _, e := range elements {
+		if got := reflect.TypeOf(e.Codec).String(); got != "pgxtype.codec" {
+			t.Errorf("%s holds the codec %s", typ.Name, got)
+		}
 	}
 }
 
