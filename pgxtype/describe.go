@@ -1,8 +1,10 @@
 package pgxtype
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -114,32 +116,37 @@ func quoted(names []string) string {
 
 // appendValue appends a value's length and its binary form, as COPY and arrays
 // hold it. Like pgx's CopyFrom it goes by way of text where a type cannot be
-// encoded directly, such as a string for a timestamp. On an error it returns buf.
+// encoded directly, such as a string for a timestamp.
 func appendValue(m *pgtype.Map, oid uint32, v any, buf []byte) (_ []byte, null bool, err error) {
 	start := len(buf)
-	out := append(buf, 0xff, 0xff, 0xff, 0xff)
-	encoded, err := m.Encode(oid, pgtype.BinaryFormatCode, v, out)
+	buf = binary.BigEndian.AppendUint32(buf, math.MaxUint32) // -1, which stands for NULL
+	encoded, err := m.Encode(oid, pgtype.BinaryFormatCode, v, buf)
 	if err != nil {
-		text, ok := v.(string)
-		if !ok {
-			b, textErr := m.Encode(oid, pgtype.TextFormatCode, v, nil)
-			if textErr != nil {
-				return buf, false, err
-			}
-			text = string(b)
-		}
-		var parsed any
-		if m.Scan(oid, pgtype.TextFormatCode, []byte(text), &parsed) != nil {
-			return buf, false, err
-		}
-		var again error
-		if encoded, again = m.Encode(oid, pgtype.BinaryFormatCode, parsed, out); again != nil {
-			return buf, false, err
+		var byText bool
+		if encoded, byText = encodeByText(m, oid, v, buf); !byText {
+			return buf[:start], false, err
 		}
 	}
 	if encoded == nil {
-		return out, true, nil
+		return buf, true, nil
 	}
-	setLength(encoded[start:], len(encoded)-start-4)
+	binary.BigEndian.PutUint32(encoded[start:], uint32(len(encoded)-start-4))
 	return encoded, false, nil
+}
+
+func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, bool) {
+	text, ok := v.(string)
+	if !ok {
+		b, err := m.Encode(oid, pgtype.TextFormatCode, v, nil)
+		if err != nil {
+			return nil, false
+		}
+		text = string(b)
+	}
+	var parsed any
+	if err := m.Scan(oid, pgtype.TextFormatCode, []byte(text), &parsed); err != nil {
+		return nil, false
+	}
+	encoded, err := m.Encode(oid, pgtype.BinaryFormatCode, parsed, buf)
+	return encoded, err == nil
 }

@@ -122,7 +122,7 @@ func (cfg *LoadConfig[M]) check(db Beginner, noMasters bool) error {
 
 // loader is one call of Load.
 type loader[M any] struct {
-	ctx     context.Context //nolint:containedctx // it lives as long as the call
+	ctx     context.Context // it lives as long as the call
 	tx      pgx.Tx
 	cfg     LoadConfig[M]
 	columns [][]column // by table

@@ -436,3 +436,92 @@ func TestLoadNestedError(t *testing.T) {
 		}
 	}
 }
+
+// A batch that is sent in parts is one chunk all the same: what was refused in a
+// later part is found by its index among all.
+func TestLoadLargeRows(t *testing.T) {
+	const rows, size = 40, 1 << 20
+	for name, method := range methods {
+		s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table blobs (id bigint primary key, data bytea)`)
+		ids := make([]ID, rows)
+		for i := range ids {
+			ids[i] = ID(i + 1)
+		}
+		data := make([]byte, size)
+		cfg := pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
+			pgxtype.Masters(pgx.Identifier{"blobs"}, []string{"id", "data"}, func(id *ID, row []any) []any {
+				data[0] = byte(*id) // reused: what is appended is encoded at once
+				return append(row, id, &data)
+			}),
+		}}
+		if loaded, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(ids)), cfg); err != nil || loaded.Rows != rows {
+			t.Fatalf("%s: %+v, %v", name, loaded, err)
+		}
+		if n := s.ask(t, `select count(*) from blobs where get_byte(data, 0) = id and length(data) = $1`, size); n != rows {
+			t.Errorf("%s: %d rows are right", name, n)
+		}
+		if _, err := s.pool.Exec(t.Context(), `truncate blobs`); err != nil {
+			t.Fatal(err)
+		}
+		ids[rows-2] = 3
+		_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(ids)), cfg)
+		var at *pgxtype.LoadError
+		if !errors.As(err, &at) || at.Row != rows-2 || at.Master != rows-2 || !strings.Contains(err.Error(), "(id)=(3)") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := s.ask(t, `select count(*) from blobs`); n != 0 {
+			t.Errorf("%s: %d rows stayed", name, n)
+		}
+	}
+}
+
+// COPY refuses a table with row level security; unnest is for such.
+func TestLoadRowSecurity(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table secured (id bigint primary key, tenant int);
+		alter table secured enable row level security;
+		create policy mine on secured using (tenant = 1)`)
+	role := strings.Replace(s.schema, "shop", "role", 1)
+	for _, sql := range []string{`create role ` + role, `grant usage on schema ` + s.schema + ` to ` + role, `grant select, insert on secured to ` + role} {
+		if _, err := s.pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if _, err := s.pool.Exec(context.Background(), `drop owned by `+role+`; drop role `+role); err != nil {
+			t.Error(err)
+		}
+	})
+	type row struct {
+		ID     ID
+		Tenant int
+	}
+	load := func(method pgxtype.Method, rows ...row) error {
+		return pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), `set local role `+role); err != nil {
+				return err
+			}
+			_, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values(rows)), pgxtype.LoadConfig[row]{Method: method, Tables: []pgxtype.Table[row]{
+				pgxtype.Masters(pgx.Identifier{"secured"}, []string{"id", "tenant"}, func(r *row, out []any) []any { return append(out, r.ID, r.Tenant) }),
+			}})
+			return err
+		})
+	}
+	var pg *pgconn.PgError
+	if err := load(pgxtype.Copy, row{1, 1}); !errors.As(err, &pg) || pg.Code != "0A000" || !strings.Contains(err.Error(), `"secured"`) {
+		t.Errorf("copy: %v", err)
+	}
+	if err := load(pgxtype.Unnest, row{1, 1}, row{2, 1}); err != nil {
+		t.Errorf("unnest: %v", err)
+	}
+	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 2}); !errors.As(err, &pg) || pg.Code != "42501" {
+		t.Errorf("another's row: %v", err)
+	}
+	// COPY cannot be asked which row it is, so the table is all that is known.
+	var at *pgxtype.LoadError
+	if err := load(pgxtype.Unnest, row{3, 1}, row{1, 1}); !errors.As(err, &at) || at.Row != -1 || !strings.Contains(err.Error(), "23505") {
+		t.Errorf("twice: %v", err)
+	}
+	if n := s.ask(t, `select count(*) from secured`); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+}

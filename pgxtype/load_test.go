@@ -240,7 +240,7 @@ func TestLoadNothing(t *testing.T) {
 
 // Names are data.
 func TestLoadQuotes(t *testing.T) {
-	const table, column = `We"ird; drop table orders --`, `sel"ect, x`
+	const table, column = `We"ird; drop table orders --`, `from "x", y`
 	name := pgx.Identifier{table}
 	s := newShop(t, pgx.QueryExecModeExec, true, shopTables+fmt.Sprintf("\n\tcreate table %s (%s bigint primary key)", name.Sanitize(), pgx.Identifier{column}.Sanitize()))
 	for _, method := range methods {

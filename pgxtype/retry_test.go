@@ -391,8 +391,8 @@ func TestRetryPauses(t *testing.T) {
 		if !errors.Is(err, conflict) || s.begun != 8 || !strings.Contains(err.Error(), "attempt 8 of 8") {
 			t.Errorf("%d attempts, %v", s.begun, err)
 		}
-		for i, most := range []time.Duration{8, 16, 32, 50, 50, 50, 50} {
-			most *= time.Millisecond
+		for i, ms := range []int{8, 16, 32, 50, 50, 50, 50} {
+			most := time.Duration(ms) * time.Millisecond
 			if d := s.at[i+1].Sub(s.at[i]); d > most || d < most/2 {
 				t.Errorf("pause %d: %v, want %v to %v", i, d, most/2, most)
 			}

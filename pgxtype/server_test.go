@@ -133,6 +133,20 @@ var checks = []check{
 		refuse(t, conn, nil, &n, `select $1::int2`, ID(40_000))
 		refuse(t, conn, nil, &id, `select 'x'::text`)
 		refuse(t, conn, nil, &id, `select 1.5::numeric`)
+		for _, value := range []string{`true`, `1.5::float8`, `now()`, `date '2026-11-21'`} {
+			refuse(t, conn, sqltype.ErrType, &id, `select `+value)
+			refuse(t, conn, sqltype.ErrType, &null, `select `+value)
+		}
+		for _, value := range []string{`'\x01'::bytea`, `gen_random_uuid()`, `'[1,2)'::int8range`, `array[1,2]`, `row(1,2)`, `1e30::numeric`, `'{}'::jsonb`} {
+			refuse(t, conn, nil, &id, `select `+value)
+		}
+		for _, name := range []string{"boolean", "timestamptz", "uuid", "int8range", "bigint[]"} {
+			refuse(t, conn, nil, &n, `select $1::`+name, big)
+		}
+		var ids []ID
+		for _, value := range []string{`7::bigint`, `array['x']`, `array[true]`, `'7x'::text`} {
+			refuse(t, conn, nil, &ids, `select `+value)
+		}
 		if id != 42 || null != valid(42) {
 			t.Errorf("after the errors: %d, %v", id, null)
 		}

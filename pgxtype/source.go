@@ -12,7 +12,7 @@ import (
 // pgx's CopyFrom asks for them. pgx asks on a goroutine of its own, where a
 // panic of the caller's functions would end the program, so it is caught.
 type source[M any] struct {
-	ctx     context.Context //nolint:containedctx // pgx's interface has no place for it
+	ctx     context.Context // pgx's interface has no place for it
 	table   *Table[M]
 	masters []M
 	cursor  cursor[M]

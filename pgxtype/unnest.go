@@ -203,5 +203,3 @@ func (a *array) end(oid uint32, n int) []byte {
 	}
 	return a.buf
 }
-
-func setLength(buf []byte, n int) { binary.BigEndian.PutUint32(buf, uint32(n)) }
