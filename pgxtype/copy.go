@@ -123,7 +123,7 @@ var keyDetail = regexp.MustCompile(`\((.+?)\)=\((.*)\)`)
 // names, or -1. It is for foreign keys, which are checked when COPY has ended.
 func (l *loader[M]) rowOfKey(i int, pg *pgconn.PgError) (row int) {
 	m := keyDetail.FindStringSubmatch(pg.Detail)
-	if m == nil || !strings.HasPrefix(pg.Code, "23") {
+	if m == nil {
 		return -1
 	}
 	var places []int

@@ -271,6 +271,9 @@ func TestLoadContext(t *testing.T) {
 					return lineValues(l, row)
 				})
 				_, err := pgxtype.Load(ctx, db, pgxtype.Seq(slices.Values(makeOrders(30, 5))), cfg)
+				if n != 100 {
+					t.Errorf("the row %d was asked for after the end of the context", n)
+				}
 				return err
 			},
 		} {
@@ -440,7 +443,7 @@ func TestLoadNestedError(t *testing.T) {
 // A batch that is sent in parts is one chunk all the same: what was refused in a
 // later part is found by its index among all.
 func TestLoadLargeRows(t *testing.T) {
-	const rows, size = 40, 1 << 20
+	const rows, size = 100, 1 << 20
 	for name, method := range methods {
 		s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table blobs (id bigint primary key, data bytea)`)
 		ids := make([]ID, rows)
@@ -448,14 +451,21 @@ func TestLoadLargeRows(t *testing.T) {
 			ids[i] = ID(i + 1)
 		}
 		data := make([]byte, size)
+		before, peak := heap(), int64(0)
 		cfg := pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
 			pgxtype.Masters(pgx.Identifier{"blobs"}, []string{"id", "data"}, func(id *ID, row []any) []any {
+				if *id%15 == 0 {
+					peak = max(peak, heap()-before)
+				}
 				data[0] = byte(*id) // reused: what is appended is encoded at once
 				return append(row, id, &data)
 			}),
 		}}
 		if loaded, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(ids)), cfg); err != nil || loaded.Rows != rows {
 			t.Fatalf("%s: %+v, %v", name, loaded, err)
+		}
+		if peak > 80<<20 {
+			t.Errorf("%s: the heap grew by %d MB for %d rows of a megabyte", name, peak>>20, rows)
 		}
 		if n := s.ask(t, `select count(*) from blobs where get_byte(data, 0) = id and length(data) = $1`, size); n != rows {
 			t.Errorf("%s: %d rows are right", name, n)

@@ -349,5 +349,23 @@ func TestLoadSequences(t *testing.T) {
 		if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([][]order{{{ID: 5, PlacedAt: time.Now()}}})), cfg); err != nil {
 			t.Errorf("%s: a nil sequence: %v", name, err)
 		}
+
+		// How many rows a sequence has is not known beforehand, so masters count.
+		if _, err := s.pool.Exec(t.Context(), `truncate lines`); err != nil {
+			t.Fatal(err)
+		}
+		chunks, seqs := 0, pgxtype.LoadConfig[[]order]{Method: method, ChunkRows: 2, Tables: cfg.Tables[1:]}
+		seqs.Progress = func(pgxtype.Loaded) { chunks++ }
+		if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Chunk(want, 7)), seqs); err != nil || chunks != 3 {
+			t.Errorf("%s: %d chunks, %v", name, chunks, err)
+		}
+		// A sequence that is not run to its end is ended all the same.
+		stopped = 0
+		want := slices.Clone(want[:1])
+		want[0].Lines = slices.Clone(want[0].Lines)
+		want[0].Lines[1].Quantity = 1 << 40
+		if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([][]order{want})), seqs); err == nil || stopped != 1 {
+			t.Errorf("%s: %d sequences ended, %v", name, stopped, err)
+		}
 	}
 }

@@ -404,6 +404,21 @@ func TestRetryPauses(t *testing.T) {
 		if d := s.at[1].Sub(s.at[0]); d > 10*time.Millisecond || d < 5*time.Millisecond {
 			t.Errorf("the first pause is %v", d)
 		}
+		s = &script{commits: []error{conflict}}
+		if err := pgxtype.Retry(ctx, s, pgxtype.RetryConfig{Backoff: time.Hour, MaxBackoff: time.Second}, fine); err != nil || s.at[1].Sub(s.at[0]) > time.Second {
+			t.Errorf("a pause of %v, %v", s.at[1].Sub(s.at[0]), err)
+		}
+		pauses := map[time.Duration]bool{}
+		for range 20 {
+			s = &script{commits: []error{conflict}}
+			if err := pgxtype.Retry(ctx, s, pgxtype.RetryConfig{}, fine); err != nil {
+				t.Error(err)
+			}
+			pauses[s.at[1].Sub(s.at[0])] = true
+		}
+		if len(pauses) < 10 {
+			t.Errorf("20 pauses have %d lengths", len(pauses))
+		}
 		s = &script{commits: []error{conflict, &pgconn.PgError{Severity: "ERROR", Code: "40P01"}}}
 		if err := pgxtype.Retry(ctx, s, pgxtype.RetryConfig{}, fine); err != nil || s.begun != 3 {
 			t.Errorf("%d attempts, %v", s.begun, err)
