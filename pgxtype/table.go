@@ -19,6 +19,9 @@ import (
 // returns it: anything that pgx encodes. Append addresses (&o.ID, &o.Note)
 // where you can: a value that is no pointer is copied to the heap once a row.
 // The values are encoded before the function is called again.
+//
+// The functions of a Table run while rows are sent, on another goroutine than
+// [Load]'s, though never two at a time.
 type Table[M any] struct {
 	name    pgx.Identifier
 	columns []string
@@ -65,8 +68,6 @@ func Details[M, D any](name pgx.Identifier, columns []string, list func(m *M) []
 // DetailSeq is [Details] for rows that are not in memory: the sequence is run
 // while they are sent, once as a rule, and again where a row that PostgreSQL
 // refused is looked for. An error that it yields ends the load.
-//
-// It is run on another goroutine than [Load]'s, though never at the same time.
 func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
 	t := Table[M]{name: slices.Clone(name), columns: slices.Clone(columns)}
 	switch {
