@@ -43,8 +43,8 @@ type LoadConfig[M any] struct {
 
 const defaultChunkRows = 25_000
 
-// Loaded counts what was loaded, or is about to be: until Load has returned
-// without an error nothing of it is committed.
+// Loaded counts what was loaded. While Load runs nothing of it is committed yet,
+// and beside ErrOutcomeUnknown it counts what may be there.
 type Loaded struct {
 	Masters int64   // taken from the sequence
 	Rows    int64   // of all tables, as PostgreSQL counts them: a trigger may drop some
