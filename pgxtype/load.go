@@ -89,6 +89,9 @@ func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], 
 	l := &loader[M]{ctx: ctx, tx: tx, cfg: cfg, rows: make([]int64, len(cfg.Tables))}
 	l.loaded.Tables = make([]int64, len(cfg.Tables))
 	_, nested := db.(pgx.Tx)
+	if attempt, ok := db.(*attemptTx); ok {
+		l.first = attempt.next()
+	}
 	err = inTx(ctx, tx, nested, func() error { return l.run(masters) })
 	if err == nil || errors.Is(err, ErrOutcomeUnknown) {
 		return l.loaded, l.atCommit(err)
@@ -132,6 +135,7 @@ type loader[M any] struct {
 	chunk   []M
 	rows    []int64 // by table, given to PostgreSQL in the chunks before this one
 	insert  *inserter
+	first   *firstKey // within Retry, until it was compared
 }
 
 func (l *loader[M]) run(masters iter.Seq2[M, error]) error {
@@ -161,12 +165,18 @@ func (l *loader[M]) run(masters iter.Seq2[M, error]) error {
 	if len(l.chunk) > 0 {
 		return l.send()
 	}
+	if err := l.again(); err != nil {
+		return err
+	}
 	return l.ctx.Err()
 }
 
 // send writes the chunk and begins another.
 func (l *loader[M]) send() error {
-	var err error
+	err := l.again()
+	if err != nil {
+		return err
+	}
 	if l.cfg.Method == Unnest {
 		err = l.unnestChunk()
 	} else {

@@ -42,7 +42,9 @@ type RetryConfig struct {
 //
 // f must do the same each time. Assign keys before, not in it: then each
 // attempt writes the same rows, and an attempt whose COMMIT came through
-// unnoticed cannot be written a second time.
+// unnoticed cannot be written a second time. A sequence that [Load] reads in f
+// must be one that can be run again; if its first row has another key in a later
+// attempt, Load gives an error.
 //
 // If COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]; see
 // [RetryConfig.Committed]. A panic of f goes on after the rollback. Retry ends
@@ -54,9 +56,10 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 	if err := cfg.check(db, f); err != nil {
 		return err
 	}
+	var loads []*firstKey
 	var unknown error // that of an attempt which Committed said was none
 	for attempt := 1; ; attempt++ {
-		err := once(ctx, db, cfg.Tx, f)
+		err := once(ctx, db, cfg.Tx, func(tx pgx.Tx) error { return f(&attemptTx{Tx: tx, loads: &loads}) })
 		if err == nil {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -247,6 +248,88 @@ func TestRetryPauses(t *testing.T) {
 			_ = pgxtype.Retry(ctx, s, pgxtype.RetryConfig{}, func(pgx.Tx) error { panic("boom") })
 		}()
 	})
+}
+
+// A sequence that ends with its first run would lose its rows in the second, and
+// keys that are made in f would be others: both are errors, and nothing is written.
+func TestRetrySameRows(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+	conflict := &pgconn.PgError{Severity: "ERROR", Code: "40001"}
+	for name, method := range methods {
+		orders := makeOrders(30, 3)
+		oneShot := func() iter.Seq2[order, error] { // as a reader of a file
+			rest := orders
+			return func(yield func(order, error) bool) {
+				for len(rest) > 0 {
+					o := rest[0]
+					rest = rest[1:]
+					if !yield(o, nil) {
+						return
+					}
+				}
+			}
+		}
+		for what, tt := range map[string]struct {
+			masters func(attempt int) iter.Seq2[order, error]
+			fails   bool
+		}{
+			"the same":    {func(int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders)) }, false},
+			"none":        {func(int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[:0])) }, false},
+			"other keys":  {func(attempt int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[3*attempt:])) }, true},
+			"none later":  {func(attempt int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[:30-30*attempt])) }, true},
+			"none before": {func(attempt int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[:30*attempt])) }, true},
+		} {
+			if _, err := s.pool.Exec(t.Context(), `truncate orders, lines`); err != nil {
+				t.Fatal(err)
+			}
+			attempt := -1
+			err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
+				attempt++
+				for _, cfg := range []pgxtype.LoadConfig[order]{{Tables: shopConfig(method).Tables[:1], Method: method}, {Tables: shopConfig(method).Tables[1:], Method: method}} {
+					if _, err := pgxtype.Load(t.Context(), tx, tt.masters(attempt), cfg); err != nil {
+						return err
+					}
+				}
+				if attempt == 0 {
+					return conflict
+				}
+				return nil
+			})
+			if tt.fails != (err != nil) || tt.fails && !strings.Contains(err.Error(), "not that of the attempt before") || attempt != 1 {
+				t.Errorf("%s, %s: %v after %d", name, what, err, attempt)
+			}
+			if n := s.ask(t, `select count(*) from orders`); tt.fails && n != 0 || what == "the same" && n != 30 {
+				t.Errorf("%s, %s: %d orders", name, what, n)
+			}
+		}
+		if _, err := s.pool.Exec(t.Context(), `truncate orders, lines`); err != nil {
+			t.Fatal(err)
+		}
+		// Taken in part by the attempt that failed: the rest must not pass for all.
+		seq, attempt := oneShot(), 0
+		err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
+			attempt++
+			cfg := shopConfig(method)
+			cfg.ChunkRows = 20
+			_, err := pgxtype.Load(t.Context(), tx, func(yield func(order, error) bool) {
+				n := 0
+				for o := range seq {
+					if n++; attempt == 1 && n == 12 {
+						yield(o, conflict)
+						return
+					}
+					if !yield(o, nil) {
+						return
+					}
+				}
+			}, cfg)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), `column "id": the first row is not`) || attempt != 2 {
+			t.Errorf("%s, in part: %v", name, err)
+		}
+		s.empty(t)
+	}
 }
 
 func TestRetryConfig(t *testing.T) {
