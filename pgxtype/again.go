@@ -51,7 +51,7 @@ func (l *loader[M]) again() error {
 		}
 		encoded, _, err := appendValue(l.tx.Conn().TypeMap(), l.columns[table][0].oid, src.row[0], value)
 		if err != nil {
-			return nil //nolint:nilerr // the same
+			return nil // the same
 		}
 		value = encoded
 	}

@@ -313,7 +313,10 @@ func TestRetrySameRows(t *testing.T) {
 			cfg.ChunkRows = 20
 			_, err := pgxtype.Load(t.Context(), tx, func(yield func(order, error) bool) {
 				n := 0
-				for o := range seq {
+				for o, err := range seq {
+					if err != nil {
+						t.Error(err)
+					}
 					if n++; attempt == 1 && n == 12 {
 						yield(o, conflict)
 						return
