@@ -17,13 +17,17 @@ import (
 type codec struct{ pgtype.Codec }
 
 func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
-	if isID(value) {
-		switch format {
-		case pgtype.BinaryFormatCode:
-			return encodeBinary{}
-		case pgtype.TextFormatCode:
-			return encodeText{}
-		}
+	_, bare := value.(sqltype.ID)
+	switch {
+	case !isID(value):
+	case format == pgtype.BinaryFormatCode && bare:
+		return encodeIDBinary{}
+	case format == pgtype.BinaryFormatCode:
+		return encodeBinary{}
+	case format == pgtype.TextFormatCode && bare:
+		return encodeIDText{}
+	case format == pgtype.TextFormatCode:
+		return encodeText{}
 	}
 	return c.Codec.PlanEncode(m, oid, format, value)
 }
@@ -42,24 +46,34 @@ func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgt
 }
 
 type (
-	encodeBinary struct{}
-	encodeText   struct{}
-	scanBinary   struct{}
-	scanText     struct{}
+	encodeIDBinary struct{}
+	encodeIDText   struct{}
+	encodeBinary   struct{}
+	encodeText     struct{}
+	scanBinary     struct{}
+	scanText       struct{}
 )
 
-// The binary plans name their most frequent type first: an ID as a parameter and
-// a *ID as a destination.
+// pgx keeps a plan for each Go type, so the most frequent, an ID as a parameter,
+// has plans of its own that ask for no other.
 
-func (encodeBinary) Encode(value any, buf []byte) ([]byte, error) {
+func (encodeIDBinary) Encode(value any, buf []byte) ([]byte, error) {
 	id, ok := value.(sqltype.ID)
 	if !ok || id < 0 {
-		return encodeOther(value, buf)
+		return encodeBinary{}.Encode(value, buf)
 	}
 	return binary.BigEndian.AppendUint64(buf, uint64(id)), nil
 }
 
-func encodeOther(value any, buf []byte) ([]byte, error) {
+func (encodeIDText) Encode(value any, buf []byte) ([]byte, error) {
+	id, ok := value.(sqltype.ID)
+	if !ok || id < 0 {
+		return encodeText{}.Encode(value, buf)
+	}
+	return strconv.AppendInt(buf, int64(id), 10), nil
+}
+
+func (encodeBinary) Encode(value any, buf []byte) ([]byte, error) {
 	id, ok, err := idOf(value)
 	if err != nil || !ok {
 		return nil, err

@@ -1,5 +1,6 @@
 // Package pgxtype teaches pgx about [sqltype.ID], so that ids work wherever an
-// int64 does, with no more allocations. The package's benchmarks set them beside it.
+// int64 does, with no more allocations, and loads masters with their details in
+// bulk. The package's benchmarks set the types beside int64.
 //
 // Register it for every connection of a pool:
 //
@@ -9,25 +10,57 @@
 //	}
 //	config.AfterConnect = pgxtype.AfterConnect
 //
-// or of database/sql over pgx:
+// or of database/sql over pgx, and so of GORM:
 //
-//	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
+//	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
+//	db, err := gorm.Open(postgres.New(postgres.Config{Conn: pool}))
 //
-// # What it adds
+// GORM writes a slice as a list, as IN wants it, and a pointer to a slice as one
+// parameter, which is one plan and one statement for lists of every length:
 //
-// A single ID in a bigint column works without this package. Registered:
+//	db.Where("id IN ?", ids)
+//	db.Where("id = ANY(?)", &ids)
 //
-//   - ID, *ID and NullID are encoded and scanned without an allocation, in the
-//     binary and in the text format, and []ID with two per array.
-//   - []ID works as a parameter, as in = ANY($1), in every mode of execution,
-//     those that PgBouncer needs ([pgx.QueryExecModeExec] and
-//     [pgx.QueryExecModeSimpleProtocol]) included.
-//   - An ID can be a parameter for, and be copied into, a column of type text,
-//     where it is decimal.
-//   - Ranges and multiranges of ids work in every mode as well.
+// # Where it works
 //
-// What pgx does with other types is unchanged: a bigint scanned into an any is
-// still an int64.
+// "Described" are the modes in which pgx asks the server for the types of a
+// statement: [pgx.QueryExecModeCacheStatement], the default, CacheDescribe and
+// DescribeExec. Exec and SimpleProtocol are for poolers such as PgBouncer.
+// "Bare" is a connection without Register. "Loaded" is a type that pgx has
+// learnt by [pgx.Conn.LoadType]. A test holds this table against a server.
+//
+//	                                                          registered     bare
+//	bigint: ID, *ID, NullID as parameters and scanned         all modes      all modes
+//	int2, int4, numeric, oid, domain: the same                all modes      all modes
+//	text, varchar: ID scanned                                 all modes      all modes
+//	text, varchar: ID, *ID, NullID as parameters              all modes      Exec, Simple
+//	json, jsonb: ID as a parameter, a number                  all modes      all modes
+//	bigint[]: []ID, []*ID, []NullID scanned                   all modes      all modes
+//	bigint[]: the same as parameters, = any($1)               all modes      described
+//	bigint[][]: [][]ID scanned                                all modes      all modes
+//	bigint[][]: [][]ID as a parameter                         all modes      described
+//	text[], numeric[]: []ID as a parameter                    all modes      no
+//	int8range: pgtype.Range[ID] scanned                       all modes      all modes
+//	int8range: pgtype.Range[ID] as a parameter                all modes      described
+//	int8multirange: scanned                                   all modes      all modes
+//	int8multirange: as a parameter                            all modes      described
+//	domain[], not loaded: []ID scanned                        all modes      no
+//	domain[], not loaded: []ID as a parameter                 all modes      no
+//	domain[], loaded: []ID scanned                            all modes      all modes
+//	domain[], loaded: []ID as a parameter                     all modes      described
+//	composite, loaded: a struct scanned                       all modes      all modes
+//	composite, loaded: a struct as a parameter                all modes      all modes
+//	CopyFrom: ID, *ID, NullID into bigint, numeric, domain    all modes      all modes
+//	CopyFrom: ID into text                                    all modes      no
+//	CopyFrom: []ID into bigint[]                              all modes      all modes
+//	CopyFrom: []ID into domain[], not loaded                  all modes      no
+//	CopyFrom: []ID into domain[], loaded                      all modes      all modes
+//	NamedArgs, Batch, RowToStructByName, CollectRows          all modes      all modes
+//
+// Registered, ID, *ID and NullID are encoded and scanned without an allocation,
+// in the binary and in the text format, and []ID with two per array. What pgx
+// does with other types is unchanged: a bigint scanned into an any is still an
+// int64.
 //
 // # NULL, negative numbers, json
 //
@@ -45,4 +78,30 @@
 // Register before pgx loads types that contain bigint ([pgx.Conn.LoadType] of
 // a composite, domain or array): those keep the codec they find at that moment.
 // [pgtype.Map.Copy] drops a part of what was registered; register the copy too.
+//
+// # Loading
+//
+// With keys that are known beforehand (sqltype.Assign), [Load] writes masters
+// and any number of detail tables in one transaction, streamed, by COPY or by
+// INSERT … SELECT unnest. Nothing is read back. A row that PostgreSQL refuses is
+// named by its table and index, and nothing of the load stays:
+//
+//	loaded, err := pgxtype.Load(ctx, pool, pgxtype.Seq(slices.Values(orders)), pgxtype.LoadConfig[Order]{
+//		Tables: []pgxtype.Table[Order]{
+//			pgxtype.Masters(pgx.Identifier{"orders"}, []string{"id", "note"},
+//				func(o *Order, row []any) []any { return append(row, &o.ID, &o.Note) }),
+//			pgxtype.Details(pgx.Identifier{"order_lines"}, []string{"id", "order_id", "sku"},
+//				func(o *Order) []Line { return o.Lines },
+//				func(l *Line, row []any) []any { return append(row, &l.ID, &l.OrderID, &l.SKU) }),
+//		},
+//	})
+//
+// [Retry] runs a transaction again that another was in the way of. Its rows keep
+// their keys, so no attempt can be written twice, not even one whose COMMIT came
+// through unnoticed ([ErrOutcomeUnknown]):
+//
+//	err := pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
+//		_, err := pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(orders)), config)
+//		return err
+//	})
 package pgxtype

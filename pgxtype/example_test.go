@@ -1,7 +1,11 @@
 package pgxtype_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -41,4 +45,130 @@ func ExampleRegister() {
 	// {7,8} <nil>
 	// NULL <nil>
 	// pgxtype: scan: NULL does not fit an ID, use sqltype.NullID or *sqltype.ID
+}
+
+// offline stands for a pool whose server cannot be reached.
+type offline struct{}
+
+var errOffline = errors.New("no server here")
+
+func (offline) Begin(context.Context) (pgx.Tx, error) { return nil, errOffline }
+
+func (offline) BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error) { return nil, errOffline }
+
+type (
+	Invoice struct {
+		ID    sqltype.ID
+		Note  string
+		Items []Item
+	}
+	Item struct {
+		ID, InvoiceID sqltype.ID
+		Article       string
+	}
+)
+
+// invoiceTables says what the rows of an invoice are: parents first.
+func invoiceTables() []pgxtype.Table[Invoice] {
+	return []pgxtype.Table[Invoice]{
+		pgxtype.Masters(pgx.Identifier{"shop", "invoices"}, []string{"id", "note"},
+			func(i *Invoice, row []any) []any { return append(row, &i.ID, &i.Note) }),
+		pgxtype.Details(pgx.Identifier{"shop", "items"}, []string{"id", "invoice_id", "article"},
+			func(i *Invoice) []Item { return i.Items },
+			func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID, &it.Article) }),
+	}
+}
+
+func ExampleLoad() {
+	var pool offline // a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx
+	invoices := []Invoice{{ID: 1, Note: "two teas", Items: []Item{{2, 1, "TEA-1"}, {3, 1, "TEA-2"}}}}
+
+	loaded, err := pgxtype.Load(context.Background(), pool, pgxtype.Seq(slices.Values(invoices)), pgxtype.LoadConfig[Invoice]{
+		Tables:   invoiceTables(),
+		Progress: func(l pgxtype.Loaded) { fmt.Println(l.Rows, "rows sent") },
+	})
+	var at *pgxtype.LoadError
+	switch {
+	case err == nil:
+		fmt.Println(loaded.Masters, "invoices,", loaded.Rows, "rows")
+	case errors.As(err, &at):
+		fmt.Println("row", at.Row, "of", at.Table.Sanitize(), "is at fault:", at.Err)
+	case errors.Is(err, pgxtype.ErrOutcomeUnknown):
+		fmt.Println("are they there? look for", invoices[0].ID)
+	default:
+		fmt.Println(err)
+	}
+	// Output: pgxtype: load: begin: no server here
+}
+
+func ExampleMasters() {
+	// What is wrong with a table is told before a transaction is begun.
+	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]Invoice{})), pgxtype.LoadConfig[Invoice]{
+		Tables: []pgxtype.Table[Invoice]{pgxtype.Masters[Invoice](pgx.Identifier{"invoices"}, []string{"id", "id"}, nil)},
+	})
+	fmt.Println(err)
+	// Output: pgxtype: Load: Tables[0]: function values is nil; Tables[0]: column "id" is there twice
+}
+
+func ExampleDetails() {
+	// Details of details: a function joins them, or a sequence as in DetailSeq.
+	type customer struct{ Invoices []Invoice }
+	items := pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(c *customer) (all []Item) {
+		for _, i := range c.Invoices {
+			all = append(all, i.Items...)
+		}
+		return all
+	}, func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })
+
+	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]customer{})), pgxtype.LoadConfig[customer]{
+		Tables: []pgxtype.Table[customer]{items},
+	})
+	fmt.Println(err)
+	// Output: pgxtype: load: begin: no server here
+}
+
+func ExampleDetailSeq() {
+	// One batch whose rows come from elsewhere, one at a time.
+	type batch struct{ ID sqltype.ID }
+	rows := func(b *batch) iter.Seq2[Item, error] {
+		return func(yield func(Item, error) bool) {
+			for n := range sqltype.ID(1_000_000) {
+				if !yield(Item{ID: b.ID + 1 + n, InvoiceID: b.ID}, nil) {
+					return
+				}
+			}
+		}
+	}
+	table := pgxtype.DetailSeq(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, rows,
+		func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })
+
+	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]batch{{ID: 1}})), pgxtype.LoadConfig[batch]{
+		Tables: []pgxtype.Table[batch]{table},
+	})
+	fmt.Println(err)
+	// Output: pgxtype: load: begin: no server here
+}
+
+func ExampleSeq() {
+	for v, err := range pgxtype.Seq(slices.Values([]string{"a", "b"})) {
+		fmt.Println(v, err)
+	}
+	// Output:
+	// a <nil>
+	// b <nil>
+}
+
+func ExampleRetry() {
+	ctx := context.Background()
+	var pool offline               // a *pgxpool.Pool or a *pgx.Conn
+	invoices := []Invoice{{ID: 1}} // the keys are assigned before, so each attempt writes the same rows
+
+	err := pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{
+		Tx: pgx.TxOptions{IsoLevel: pgx.Serializable},
+	}, func(tx pgx.Tx) error {
+		_, err := pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(invoices)), pgxtype.LoadConfig[Invoice]{Tables: invoiceTables()})
+		return err
+	})
+	fmt.Println(err)
+	// Output: pgxtype: Retry: attempt 1 of 5: begin: no server here
 }

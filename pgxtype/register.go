@@ -104,6 +104,7 @@ func registerDefaults[T any](m *pgtype.Map) {
 func defaults[T any](m *pgtype.Map, name string) {
 	setDefault[T](m, name)
 	setDefault[[]T](m, "_"+name)
+	setDefault[[][]T](m, "_"+name)
 	setDefault[pgtype.Array[T]](m, "_"+name)
 	setDefault[pgtype.FlatArray[T]](m, "_"+name)
 }

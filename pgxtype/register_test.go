@@ -143,7 +143,7 @@ func TestImports(t *testing.T) {
 			}
 			first, _, _ := strings.Cut(path, "/")
 			allowed := !strings.Contains(first, ".") || strings.HasSuffix(path, "/snowkey/sqltype") ||
-				path == "github.com/jackc/pgx/v5" || path == "github.com/jackc/pgx/v5/pgtype"
+				path == "github.com/jackc/pgx/v5" || path == "github.com/jackc/pgx/v5/pgtype" || path == "github.com/jackc/pgx/v5/pgconn"
 			if !allowed {
 				t.Errorf("%s imports %s", name, path)
 			}

@@ -133,6 +133,20 @@ var checks = []check{
 		refuse(t, conn, nil, &n, `select $1::int2`, ID(40_000))
 		refuse(t, conn, nil, &id, `select 'x'::text`)
 		refuse(t, conn, nil, &id, `select 1.5::numeric`)
+		for _, value := range []string{`true`, `1.5::float8`, `now()`, `date '2026-11-21'`} {
+			refuse(t, conn, sqltype.ErrType, &id, `select `+value)
+			refuse(t, conn, sqltype.ErrType, &null, `select `+value)
+		}
+		for _, value := range []string{`'\x01'::bytea`, `gen_random_uuid()`, `'[1,2)'::int8range`, `array[1,2]`, `row(1,2)`, `1e30::numeric`, `'{}'::jsonb`} {
+			refuse(t, conn, nil, &id, `select `+value)
+		}
+		for _, name := range []string{"boolean", "timestamptz", "uuid", "int8range", "bigint[]"} {
+			refuse(t, conn, nil, &n, `select $1::`+name, big)
+		}
+		var ids []ID
+		for _, value := range []string{`7::bigint`, `array['x']`, `array[true]`, `'7x'::text`} {
+			refuse(t, conn, nil, &ids, `select `+value)
+		}
 		if id != 42 || null != valid(42) {
 			t.Errorf("after the errors: %d, %v", id, null)
 		}
@@ -261,10 +275,7 @@ func TestLoadedTypes(t *testing.T) {
 					t.Fatal(name, err)
 				}
 				conn.TypeMap().RegisterType(typ)
-			}
-			type pair struct {
-				A ID
-				B NullID
+				holdsCodec(t, typ)
 			}
 			expect(t, conn, pair{big, NullID{}}, `select row($1::bigint, null)::pg_temp.pair`, big)
 			expect(t, conn, big, `select $1::pg_temp.key`, big)
@@ -275,6 +286,26 @@ func TestLoadedTypes(t *testing.T) {
 			}
 			expect(t, conn, []ID{3, 4}, `select ids from copied`)
 		})
+	}
+}
+
+// holdsCodec looks for the decorated codec in a type, or in what it is made of.
+func holdsCodec(t *testing.T, typ *pgtype.Type) {
+	t.Helper()
+	elements := []*pgtype.Type{typ}
+	switch c := typ.Codec.(type) {
+	case *pgtype.ArrayCodec:
+		elements[0] = c.ElementType
+	case *pgtype.CompositeCodec:
+		elements = elements[:0]
+		for _, f := range c.Fields {
+			elements = append(elements, f.Type)
+		}
+	}
+	for _, e := range elements {
+		if got := reflect.TypeOf(e.Codec).String(); got != "pgxtype.codec" {
+			t.Errorf("%s holds the codec %s", typ.Name, got)
+		}
 	}
 }
 

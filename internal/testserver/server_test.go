@@ -40,6 +40,34 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestRun checks that a program gets a server of its own, and leaves nothing.
+func TestRun(t *testing.T) {
+	shared := Postgres(t) // or skip
+	s, stop, err := Run(KindPostgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s == shared || s.Addr == shared.Addr || s.External() {
+		t.Errorf("%s is not its own", s)
+	}
+	if err := put(s, patience, "x"); err != nil {
+		t.Error(err)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if err := get(s, impatience, ""); err == nil {
+		t.Error("it answers after its end")
+	}
+	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+		t.Errorf("its data is there: %v", err)
+	}
+	t.Setenv("SNOWKEY_TEST_POSTGRES_BIN", t.TempDir())
+	if _, _, err := Run(KindPostgres); err == nil || !strings.Contains(err.Error(), "SNOWKEY_TEST_POSTGRES_BIN") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestLifecycle takes a private server of each kind through all of its states.
 func TestLifecycle(t *testing.T) {
 	for kind, start := range starters() {

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = cli(ctx, args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// database is an empty one on the shared server.
+func database(t *testing.T, name string) (dsn string) {
+	t.Helper()
+	server := testserver.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := conn.Exec(context.Background(), `DROP DATABASE `+name+` WITH (FORCE)`); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close(context.Background())
+	})
+	if _, err := conn.Exec(t.Context(), `CREATE DATABASE `+name); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(server.DSN, "/postgres?", "/"+name+"?", 1)
+}
+
+func count(t *testing.T, dsn string) (orders, lines int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	err = conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pgxload_orders), (SELECT count(*) FROM pgxload_lines l JOIN pgxload_orders o ON o.id = l.order_id)`).Scan(&orders, &lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return orders, lines
+}
+
+func TestPrivateServer(t *testing.T) {
+	testserver.Postgres(t) // or skip
+	code, out, err := call(t.Context())
+	if code != 0 || err != "" {
+		t.Fatalf("exit %d: %s", code, err)
+	}
+	for _, want := range []string{"360 orders, 950 lines", "started for this run: 1310 rows by copy in one transaction", "SO-10360"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output does not tell %q:\n%s", want, out)
+		}
+	}
+}
+
+const csvHead = "order,placed_at,customer,email,sku,product,quantity,unit_price\n"
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "in.csv")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A second run over the same file, and a row that the database refuses: the place
+// in the file is named, and nothing is written.
+func TestGivenServer(t *testing.T) {
+	for method := range methods {
+		t.Run(method, func(t *testing.T) {
+			dsn := database(t, "pgxload_"+method)
+			var text strings.Builder
+			text.WriteString(csvHead)
+			for i := range 50 {
+				for range 3 {
+					fmt.Fprintf(&text, "SO-%d,2026-11-21T08:00:00Z,\"Ada, Countess\",ada@example.com,A,A,1,0.05\n", i)
+				}
+			}
+			in := write(t, text.String())
+			if code, out, err := call(t.Context(), "-dsn", dsn, "-in", in, "-method", method); code != 0 || !strings.Contains(out, "200 rows by "+method) {
+				t.Fatalf("exit %d, %s%s", code, out, err)
+			}
+			for what, bad := range map[string]struct{ text, want string }{
+				"again": {text.String(), `in.csv:2: order "SO-0": `},
+				"NUL":   {csvHead + "X-1,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\nX-2,2026-11-21T08:00:00Z,A,a,A,A\x00A,1,0.05\n", `in.csv:3: order "X-2": `},
+				"one twice": {csvHead + "X-1,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\nX-2,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\nX-1,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\n",
+					`in.csv:4: order "X-1": `},
+			} {
+				code, _, err := call(t.Context(), "-dsn", dsn, "-in", write(t, bad.text), "-method", method)
+				if code != 1 || strings.Count(err, "\n") != 1 || !strings.Contains(err, bad.want) || !strings.Contains(err, "nothing was written") {
+					t.Errorf("%s: exit %d, %s", what, code, err)
+				}
+			}
+			if orders, lines := count(t, dsn); orders != 50 || lines != 150 {
+				t.Errorf("%d orders, %d lines", orders, lines)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if code, _, err := call(ctx, "-dsn", dsn, "-in", in); code != 1 || strings.Count(err, "\n") != 1 {
+				t.Errorf("interrupted: exit %d, %s", code, err)
+			}
+		})
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	const good = "SO-1,2026-11-21T08:00:00Z,Ada,ada@example.com,A,A,1,0.05\n"
+	for _, c := range []struct{ text, want string }{
+		{"", "in.csv: empty"},
+		{csvHead, "in.csv: no orders"},
+		{"a,b,c,d,e,f,g,h\n", "in.csv:1: the columns are"},
+		{"a,b\n", "in.csv:1: wrong number of fields"},
+		{csvHead + good + "SO-1,x\n", "in.csv:3: wrong number of fields"},
+		{csvHead + strings.Replace(good, "Ada", "", 1), `in.csv:2:27: customer "": want a value`},
+		{csvHead + strings.Replace(good, "2026-11-21T08:00:00Z", "yesterday", 1), `in.csv:2:6: placed_at "yesterday": want a time`},
+		{csvHead + strings.Replace(good, ",1,", ",0,", 1), `quantity "0": want a whole number`},
+		{csvHead + strings.Replace(good, "0.05", "5 cents", 1), `unit_price "5 cents": want an amount`},
+	} {
+		if code, out, err := call(t.Context(), "-in", write(t, c.text), "-dsn", "postgres://127.0.0.1:1/x"); code != 1 || out != "" || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {
+			t.Errorf("%q: exit %d, %s%s; want %q", c.text, code, out, err, c.want)
+		}
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"-in", "/no/such/file.csv"}, 1, "/no/such/file.csv: no such file"},
+		{[]string{"-in", t.TempDir()}, 1, "is a directory"},
+		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:1/x?connect_timeout=2"}, 1, "-dsn: "},
+		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:port/x"}, 1, "-dsn: "},
+		{[]string{"-worker", "1024"}, 1, "-worker 1024: core: Worker 1024"},
+		{[]string{"-method", "insert"}, 2, `-method "insert": want copy or unnest`},
+		{[]string{"-nonsense"}, 2, "-nonsense"},
+		{[]string{"orders.csv"}, 2, `unexpected argument "orders.csv"`},
+	} {
+		code, _, err := call(t.Context(), c.args...)
+		if code != c.code || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+			t.Errorf("%q: exit %d, %q; want exit %d and %q", c.args, code, err, c.code, c.want)
+		}
+	}
+	if code, out, err := call(t.Context(), "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
+		t.Errorf("-h: exit %d, %q", code, err)
+	}
+}

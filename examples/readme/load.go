@@ -1,0 +1,28 @@
+package readme
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+)
+
+// load writes invoices and items, their keys assigned, by COPY in one
+// transaction, and begins anew if another transaction was in the way.
+func load(ctx context.Context, pool *pgxpool.Pool, invoices []Invoice) error {
+	return pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
+		_, err := pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(invoices)), pgxtype.LoadConfig[Invoice]{
+			Tables: []pgxtype.Table[Invoice]{ // parents first
+				pgxtype.Masters(pgx.Identifier{"invoices"}, []string{"id"},
+					func(i *Invoice, row []any) []any { return append(row, &i.ID) }),
+				pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"},
+					func(i *Invoice) []Item { return i.Items },
+					func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) }),
+			},
+		})
+		return err
+	})
+}

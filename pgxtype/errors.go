@@ -1,0 +1,68 @@
+package pgxtype
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// constError lets the sentinel below be a constant, which no importer can overwrite.
+type constError string
+
+func (e constError) Error() string { return string(e) }
+
+// ErrOutcomeUnknown is returned, wrapped, when COMMIT was sent and its answer
+// never came: the rows may be there, all of them, or none. Keys that were
+// assigned beforehand settle it: look one of them up, or write the same rows
+// again, which the primary key refuses if they are there.
+const ErrOutcomeUnknown = constError("COMMIT was sent and its outcome is unknown")
+
+// A LoadError says which row of which table made [Load] fail, as far as that is
+// known. Nothing of the load is in the database.
+type LoadError struct {
+	Table  pgx.Identifier // as in the Table
+	Row    int64          // counted from 0 over all rows of the table in this load; -1 if not known
+	Master int64          // the master it belongs to, counted from 0 in the sequence; -1 if not known
+	Column string         // empty if not known
+	Err    error          // what is wrong: a *pgconn.PgError, sqltype's, the sequence's own
+}
+
+// Error names the table, the row and the column, and adds PostgreSQL's detail,
+// which often holds the key.
+func (e *LoadError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pgxtype: load %s", e.Table.Sanitize())
+	if e.Row >= 0 {
+		fmt.Fprintf(&b, ": row %d", e.Row)
+		if e.Master >= 0 {
+			fmt.Fprintf(&b, " of master %d", e.Master)
+		}
+	}
+	if e.Column != "" {
+		fmt.Fprintf(&b, ": column %q", e.Column)
+	}
+	fmt.Fprintf(&b, ": %v", e.Err)
+	var pg *pgconn.PgError
+	if errors.As(e.Err, &pg) && pg.Detail != "" {
+		fmt.Fprintf(&b, ": %s", pg.Detail)
+	}
+	return b.String()
+}
+
+// Unwrap returns Err.
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// faults are all that is wrong with a configuration, in one error.
+type faults []string
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+func (f faults) err(what string) error {
+	if len(f) == 0 {
+		return nil
+	}
+	return fmt.Errorf("pgxtype: %s: %s", what, strings.Join(f, "; "))
+}

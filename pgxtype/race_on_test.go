@@ -1,0 +1,5 @@
+//go:build race
+
+package pgxtype_test
+
+const raceEnabled = true

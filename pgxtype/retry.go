@@ -1,0 +1,174 @@
+package pgxtype
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A TxBeginner begins the transactions of [Retry]: a *pgxpool.Pool or a
+// *pgx.Conn. A pgx.Tx is none, because a transaction that lost to another must
+// be begun anew as a whole.
+type TxBeginner interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}
+
+// RetryConfig says how often and how soon. The zero value is ready for use.
+type RetryConfig struct {
+	Attempts   int           // zero: 5, the first included
+	Backoff    time.Duration // zero: 10ms; the pause after the first attempt, doubled after each; a random part of it, at least half, is waited
+	MaxBackoff time.Duration // zero: 1s; no pause is longer
+	Tx         pgx.TxOptions // zero: the server's defaults
+
+	// Committed answers, after ErrOutcomeUnknown, whether the transaction is in
+	// the database, for example by looking up one of its keys. If so, Retry
+	// succeeds; if not, it tries again. Nil: Retry returns ErrOutcomeUnknown.
+	//
+	// A no may come too early, while the server is still at it. The attempt
+	// after it then waits for the old one at the primary key and is refused
+	// there, because its keys are the same; and Committed is asked once more.
+	Committed func(ctx context.Context) (bool, error)
+}
+
+// Retry runs f in a transaction and commits it. If that fails because another
+// transaction was in the way (SQLSTATE 40001, serialization_failure, or 40P01,
+// deadlock_detected, in f or at COMMIT) it is rolled back, and f runs again in a
+// new one. Any other error is returned at once, as is that of the last attempt.
+//
+// f must do the same each time. Assign keys before, not in it: then each
+// attempt writes the same rows, and an attempt whose COMMIT came through
+// unnoticed cannot be written a second time. A sequence that [Load] reads in f
+// must be one that can be run again; if its first row has another key in a later
+// attempt, Load gives an error.
+//
+// If COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]; see
+// [RetryConfig.Committed]. A panic of f goes on after the rollback. Retry ends
+// when ctx does, also while it pauses. f must not commit or roll back itself.
+func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := cfg.check(db, f); err != nil {
+		return err
+	}
+	var loads []*firstKey
+	var unknown error // that of an attempt which Committed said was none
+	for attempt := 1; ; attempt++ {
+		err := once(ctx, db, cfg.Tx, func(tx pgx.Tx) error { return f(&attemptTx{Tx: tx, loads: &loads}) })
+		if err == nil {
+			return nil
+		}
+		again := inTheWay(err)
+		open := errors.Is(err, ErrOutcomeUnknown)
+		if cfg.Committed != nil && (open || unknown != nil && sqlState(err) == "23505") {
+			done, askErr := cfg.Committed(ctx)
+			if askErr != nil {
+				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", askErr, attempt, join(err, unknown))
+			}
+			if done {
+				return nil
+			}
+			if open {
+				again, unknown = true, err
+			}
+		}
+		if !again || attempt >= cfg.Attempts {
+			return fmt.Errorf("pgxtype: Retry: attempt %d of %d: %w", attempt, cfg.Attempts, join(err, unknown))
+		}
+		if stopped := pause(ctx, cfg.pause(attempt)); stopped != nil {
+			return fmt.Errorf("pgxtype: Retry: %w; after attempt %d of %d: %w", stopped, attempt, cfg.Attempts, join(err, unknown))
+		}
+	}
+}
+
+func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
+	var bad faults
+	if db == nil {
+		bad.add("db is nil")
+	}
+	if f == nil {
+		bad.add("f is nil")
+	}
+	if cfg.Attempts < 0 {
+		bad.add("Attempts %d: must not be negative", cfg.Attempts)
+	}
+	if cfg.Backoff < 0 {
+		bad.add("Backoff %v: must not be negative", cfg.Backoff)
+	}
+	if cfg.MaxBackoff < 0 {
+		bad.add("MaxBackoff %v: must not be negative", cfg.MaxBackoff)
+	}
+	if cfg.Attempts == 0 {
+		cfg.Attempts = 5
+	}
+	if cfg.Backoff == 0 {
+		cfg.Backoff = 10 * time.Millisecond
+	}
+	if cfg.MaxBackoff == 0 {
+		cfg.MaxBackoff = time.Second
+	}
+	return bad.err("Retry")
+}
+
+func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error) error {
+	tx, err := db.BeginTx(ctx, options)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	return inTx(ctx, tx, false, func() error { return f(tx) })
+}
+
+// inTheWay reports whether PostgreSQL asks for the transaction to be run again.
+func inTheWay(err error) bool {
+	switch sqlState(err) {
+	case "40001", "40P01":
+		return !errors.Is(err, ErrOutcomeUnknown)
+	}
+	return false
+}
+
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// join keeps an outcome that was unknown in sight of errors.Is.
+func join(err, unknown error) error {
+	if unknown == nil || errors.Is(err, ErrOutcomeUnknown) {
+		return err
+	}
+	return fmt.Errorf("%w; before that: %w", err, unknown)
+}
+
+// pause is how long to wait after an attempt, counted from 1.
+func (cfg *RetryConfig) pause(attempt int) time.Duration {
+	d := cfg.Backoff
+	for range attempt - 1 {
+		if d > cfg.MaxBackoff/2 {
+			d = cfg.MaxBackoff
+			break
+		}
+		d *= 2
+	}
+	d = min(d, cfg.MaxBackoff)
+	return d - rand.N(d/2+1) // apart from those it collided with
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,94 @@
+package pgxtype
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// cleanUpLimit is how long a rollback may take whose caller's context is done.
+const cleanUpLimit = 5 * time.Second
+
+// inTx runs f in tx and commits. On an error or a panic of f, tx is rolled back.
+func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
+	ended := false
+	defer func() {
+		if !ended {
+			rollback(ctx, tx)
+		}
+	}()
+	if err := f(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("pgxtype: before COMMIT: %w", err)
+	}
+	if c := tx.Conn(); c != nil && c.IsClosed() {
+		return fmt.Errorf("pgxtype: before COMMIT: %w", pgconn.ErrConnClosed)
+	}
+	ended = true
+	if nested {
+		return release(ctx, tx)
+	}
+	return outcome(tx.Commit(ctx))
+}
+
+// rollback undoes tx, even if ctx is done: the caller of a savepoint may commit
+// what is around it. What cannot be undone is taken from everyone.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpLimit)
+	defer cancel()
+	if err := tx.Rollback(ctx); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
+		_ = tx.Conn().Close(ctx)
+	}
+}
+
+// release ends a savepoint. pgx takes it for ended even if that was never sent,
+// so ctx must not stop it.
+func release(ctx context.Context, tx pgx.Tx) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpLimit)
+	defer cancel()
+	err := tx.Commit(ctx)
+	if err != nil {
+		_ = tx.Conn().Close(ctx)
+		return fmt.Errorf("pgxtype: release savepoint: %w", err)
+	}
+	return nil
+}
+
+// outcome tells an error that means "not committed" from one that leaves it open.
+func outcome(err error) error {
+	if err == nil {
+		return nil
+	}
+	var pg *pgconn.PgError
+	switch {
+	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed), neverSent(err):
+		return fmt.Errorf("pgxtype: commit: %w", err)
+	case errors.As(err, &pg) && !fatal(pg) && pg.Code != "40003":
+		return fmt.Errorf("pgxtype: commit: %w", err)
+	}
+	return fmt.Errorf("pgxtype: %w: %w", ErrOutcomeUnknown, err)
+}
+
+// neverSent reports whether COMMIT was not even tried. That the connection is
+// closed proves nothing, though pgx calls it safe to retry: it says so too when
+// the connection was lost while it waited for the answer. That it was open
+// before is known, see inTx.
+func neverSent(err error) bool {
+	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
+}
+
+// fatal reports whether the server ended the session. It may do so after the
+// commit is on disk, for example while it waits for a standby.
+func fatal(pg *pgconn.PgError) bool {
+	severity := pg.SeverityUnlocalized
+	if severity == "" {
+		severity = pg.Severity
+	}
+	return severity != "ERROR"
+}
