@@ -3,7 +3,6 @@ package gormplugin
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	"gorm.io/gorm"
 )
@@ -24,10 +23,11 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	if err != nil || len(targets) == 0 {
 		return err
 	}
-	if err := checkRows(stmt); err != nil {
+	rows := newRows(stmt.ReflectValue)
+	if err := checkRows(stmt, rows); err != nil {
 		return err
 	}
-	if err := checkDetails(stmt); err != nil {
+	if err := checkDetails(stmt, rows); err != nil {
 		return err
 	}
 	if len(stmt.Selects)+len(stmt.Omits) > 0 {
@@ -35,7 +35,7 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 			return err
 		}
 	}
-	return fillRows(stmt.Context, targets, stmt.ReflectValue)
+	return fillRows(stmt.Context, targets, rows)
 }
 
 func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
@@ -51,7 +51,7 @@ func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
 
 // fillRows sets the targets in all rows. Each source is asked once, and before the
 // first row is touched: where one fails, no row has been given a key.
-func fillRows(ctx context.Context, targets []target, rows reflect.Value) error {
+func fillRows(ctx context.Context, targets []target, rows rowsOf) error {
 	missing := make([]int, len(targets))
 	for i := range targets {
 		t := &targets[i]
@@ -69,21 +69,7 @@ func fillRows(ctx context.Context, targets []target, rows reflect.Value) error {
 		return err
 	}
 	for i := range targets {
-		t := &targets[i]
-		mine := ids[i]
-		err := each(rows, func(row reflect.Value) error {
-			if len(mine) == 0 {
-				return nil
-			}
-			// A struct that is there twice has got its key by now.
-			zero, err := t.isZero(row)
-			if zero && err == nil {
-				t.set(ctx, row, mine[0])
-				mine = mine[1:]
-			}
-			return err
-		})
-		if err != nil {
+		if err := targets[i].fill(ctx, rows, ids[i]); err != nil {
 			return err
 		}
 	}
@@ -91,15 +77,42 @@ func fillRows(ctx context.Context, targets []target, rows reflect.Value) error {
 }
 
 // count is how many rows are without a key, each of which can be given one.
-func (t *target) count(rows reflect.Value) (n int, err error) {
-	err = each(rows, func(row reflect.Value) error {
-		zero, err := t.isZero(row)
+func (t *target) count(rows rowsOf) (int, error) {
+	n := 0
+	for i := range rows.n {
+		zero, err := t.isZero(rows.at(i))
+		if err != nil {
+			return 0, err
+		}
 		if zero {
 			n++
 		}
-		return err
-	})
-	return n, err
+	}
+	return n, nil
+}
+
+// fill gives the ids to the rows that are without. Some are left over if a struct
+// is there twice.
+func (t *target) fill(ctx context.Context, rows rowsOf, ids []int64) error {
+	for i := 0; i < rows.n && len(ids) > 0; i++ {
+		row := rows.at(i)
+		if t.isDirect(row) {
+			if f := row.Field(t.direct); f.Int() == 0 {
+				f.SetInt(ids[0])
+				ids = ids[1:]
+			}
+			continue
+		}
+		zero, err := t.isZero(row)
+		if err != nil {
+			return err
+		}
+		if zero {
+			t.set(ctx, row, ids[0])
+			ids = ids[1:]
+		}
+	}
+	return nil
 }
 
 // reserve takes the ids of all targets, from each source in one call.

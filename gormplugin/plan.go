@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"gorm.io/gorm/schema"
 )
@@ -17,6 +18,7 @@ type target struct {
 	kind       kind
 	source     Source // nil: the key of another row, which must be set
 	sourceName string
+	direct     int // the index of an integer field of the struct itself; -1 for all others
 }
 
 // plan is what is to be filled in the rows of one model.
@@ -58,7 +60,7 @@ func countRelations(s *schema.Schema) int {
 }
 
 func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, error) {
-	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: o.source}
+	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: o.source, direct: -1}
 	if isForeignKey(s, f) {
 		return t, nil // without a kind: it is only looked at
 	}
@@ -68,6 +70,9 @@ func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, err
 	}
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", t.name, err)
+	}
+	if index := f.StructField.Index; len(index) == 1 && index[0] >= 0 && f.FieldType.Kind() != reflect.Pointer && t.kind == signed {
+		t.direct = index[0]
 	}
 	return t, nil
 }

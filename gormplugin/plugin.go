@@ -77,7 +77,7 @@ func New(cfg Config) (*Plugin, error) {
 		if err != nil {
 			fault("Tables %q: %w", name, err)
 		}
-		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: t.Source}
+		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: t.Source, direct: -1}
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))

@@ -9,20 +9,30 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// each visits the rows of what is created: a struct, a map, or a slice or an array
-// of them or of pointers to them.
-func each(rows reflect.Value, visit func(row reflect.Value) error) error {
-	switch rows.Kind() {
+// rowsOf are the rows of what is created: a struct, a map, or a slice or an array
+// of them or of pointers to them. Of anything else, which gorm refuses, there are none.
+type rowsOf struct {
+	value reflect.Value
+	list  bool
+	n     int
+}
+
+func newRows(v reflect.Value) rowsOf {
+	switch v.Kind() {
 	case reflect.Struct, reflect.Map:
-		return visit(rows)
+		return rowsOf{v, false, 1}
 	case reflect.Slice, reflect.Array:
-		for i := range rows.Len() {
-			if err := visit(indirect(rows.Index(i))); err != nil {
-				return err
-			}
-		}
+		return rowsOf{v, true, v.Len()}
 	}
-	return nil // what gorm refuses
+	return rowsOf{}
+}
+
+// at is the row itself, not a pointer to it; the zero Value if that is nil.
+func (r rowsOf) at(i int) reflect.Value {
+	if !r.list {
+		return r.value
+	}
+	return indirect(r.value.Index(i))
 }
 
 func indirect(v reflect.Value) reflect.Value {
@@ -34,37 +44,40 @@ func indirect(v reflect.Value) reflect.Value {
 
 // checkRows refuses what gorm would panic on, with its transaction left open, and
 // nil rows, which it refuses only after their associations were written.
-func checkRows(stmt *gorm.Statement) error {
+func checkRows(stmt *gorm.Statement, rows rowsOf) error {
 	switch stmt.Dest.(type) {
 	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
-		return each(stmt.ReflectValue, func(row reflect.Value) error {
-			if row.IsNil() { // gorm would make of it a row without a key
+		for i := range rows.n {
+			if rows.at(i).IsNil() { // gorm would make of it a row without a key
 				return fmt.Errorf("a nil map cannot be given a key: %w", gorm.ErrInvalidData)
 			}
-			return nil
-		})
+		}
+		return nil
 	}
-	if stmt.Schema == nil {
+	if rows.n == 0 || stmt.Schema == nil {
 		return nil // gorm refuses it
 	}
-	i, model := -1, stmt.Schema.ModelType
-	return each(stmt.ReflectValue, func(row reflect.Value) error {
-		i++
+	model := stmt.Schema.ModelType
+	if t := rows.value.Type(); t == model || rows.list && t.Elem() == model {
+		return nil
+	}
+	for i := range rows.n {
+		row := rows.at(i)
 		switch {
-		case row.IsValid() && row.Type() == model:
-			return nil
 		case !row.IsValid():
 			return fmt.Errorf("row %d is nil: %w", i, gorm.ErrInvalidData)
-		case row.Kind() == reflect.Struct && row.Type().ConvertibleTo(model):
-			return nil // the same fields under another name
+		case row.Type() == model || row.Kind() == reflect.Struct && row.Type().ConvertibleTo(model): // the same fields under another name
+		default:
+			return fmt.Errorf("row %d is a %v: create %[3]v, []%[3]v, []*%[3]v, map[string]any or []map[string]any: %w",
+				i, row.Type(), model, gorm.ErrInvalidData)
 		}
-		return fmt.Errorf("row %d is a %v: create %[3]v, []%[3]v, []*%[3]v, map[string]any or []map[string]any: %w", i, row.Type(), model, gorm.ErrInvalidData)
-	})
+	}
+	return nil
 }
 
 // checkDetails refuses nil in the lists of associations, on which gorm panics
 // once the row itself is written.
-func checkDetails(stmt *gorm.Statement) error {
+func checkDetails(stmt *gorm.Statement, rows rowsOf) error {
 	if stmt.Schema == nil {
 		return nil
 	}
@@ -73,7 +86,7 @@ func checkDetails(stmt *gorm.Statement) error {
 			if rel.Field.IndirectFieldType.Elem().Kind() != reflect.Pointer {
 				continue
 			}
-			if err := checkDetail(stmt, rel); err != nil {
+			if err := checkDetail(stmt, rows, rel); err != nil {
 				return err
 			}
 		}
@@ -81,31 +94,29 @@ func checkDetails(stmt *gorm.Statement) error {
 	return nil
 }
 
-func checkDetail(stmt *gorm.Statement, rel *schema.Relationship) error {
+func checkDetail(stmt *gorm.Statement, rows rowsOf, rel *schema.Relationship) error {
 	if len(stmt.Selects)+len(stmt.Omits) > 0 {
 		columns, restricted := stmt.SelectAndOmitColumns(true, false)
 		if written, said := columns[rel.Name]; said && !written || !said && restricted {
 			return nil
 		}
 	}
-	return each(stmt.ReflectValue, func(row reflect.Value) error {
+	for i := range rows.n {
+		row := rows.at(i)
 		if row.Kind() != reflect.Struct {
-			return nil
+			return nil // maps have no associations
 		}
 		list, ok := find(rel.Field, row)
-		if !ok {
-			return nil
+		if list = indirect(list); !ok || !list.IsValid() {
+			continue
 		}
-		if list = indirect(list); !list.IsValid() {
-			return nil
-		}
-		for i := range list.Len() {
-			if list.Index(i).IsNil() {
-				return fmt.Errorf("%s[%d] is nil: %w", fieldName(stmt.Schema, rel.Field), i, gorm.ErrInvalidData)
+		for j := range list.Len() {
+			if list.Index(j).IsNil() {
+				return fmt.Errorf("%s[%d] of row %d is nil: %w", fieldName(stmt.Schema, rel.Field), j, i, gorm.ErrInvalidData)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // find is the field of the row, unless it is in an embedded struct that is nil.
@@ -123,9 +134,18 @@ func find(f *schema.Field, row reflect.Value) (reflect.Value, bool) {
 	return row, true
 }
 
+// isDirect reports whether the key is an integer that stands in the row itself, as it
+// mostly does, and can be had with the least of reflection.
+func (t *target) isDirect(row reflect.Value) bool {
+	return t.direct >= 0 && row.CanAddr() && row.Kind() == reflect.Struct
+}
+
 // isZero reports whether the row is without a key. It is an error if the row
 // then cannot be given one.
 func (t *target) isZero(row reflect.Value) (bool, error) {
+	if t.isDirect(row) {
+		return row.Field(t.direct).Int() == 0, nil
+	}
 	if row.Kind() == reflect.Map {
 		zero := t.mapIsZero(row.Interface().(map[string]any))
 		if zero && t.field != nil {
