@@ -35,7 +35,11 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 			return err
 		}
 	}
-	return fillRows(stmt.Context, targets, rows)
+	twice, err := fillRows(stmt.Context, targets, rows)
+	if err == nil && twice > 0 {
+		err = dropRepeated(stmt, rows, twice)
+	}
+	return err
 }
 
 func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
@@ -50,30 +54,31 @@ func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
 }
 
 // fillRows sets the targets in all rows. Each source is asked once, and before the
-// first row is touched: where one fails, no row has been given a key.
-func fillRows(ctx context.Context, targets []target, rows rowsOf) error {
+// first row is touched: where one fails, no row has been given a key. It returns how
+// many rows got their key as another row got its, because both are one struct.
+func fillRows(ctx context.Context, targets []target, rows rowsOf) (twice int, err error) {
 	missing := make([]int, len(targets))
 	for i := range targets {
 		t := &targets[i]
-		n, err := t.count(rows)
-		if err != nil {
-			return err
+		if missing[i], err = t.count(rows); err != nil {
+			return 0, err
 		}
-		if n > 0 && t.source == nil {
-			return fmt.Errorf("%s is the key of another row, and is not set", t.name)
+		if missing[i] > 0 && t.source == nil {
+			return 0, fmt.Errorf("%s is the key of another row, and is not set", t.name)
 		}
-		missing[i] = n
 	}
 	ids, err := reserve(ctx, targets, missing)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for i := range targets {
-		if err := targets[i].fill(ctx, rows, ids[i]); err != nil {
-			return err
+		left, err := targets[i].fill(ctx, rows, ids[i])
+		if err != nil {
+			return 0, err
 		}
+		twice = max(twice, left)
 	}
-	return nil
+	return twice, nil
 }
 
 // count is how many rows are without a key, each of which can be given one.
@@ -91,9 +96,8 @@ func (t *target) count(rows rowsOf) (int, error) {
 	return n, nil
 }
 
-// fill gives the ids to the rows that are without. Some are left over if a struct
-// is there twice.
-func (t *target) fill(ctx context.Context, rows rowsOf, ids []int64) error {
+// fill gives the ids to the rows that are without, and returns how many are left over.
+func (t *target) fill(ctx context.Context, rows rowsOf, ids []int64) (left int, err error) {
 	for i := 0; i < rows.n && len(ids) > 0; i++ {
 		row := rows.at(i)
 		if t.isDirect(row) {
@@ -105,14 +109,14 @@ func (t *target) fill(ctx context.Context, rows rowsOf, ids []int64) error {
 		}
 		zero, err := t.isZero(row)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if zero {
 			t.set(ctx, row, ids[0])
 			ids = ids[1:]
 		}
 	}
-	return nil
+	return len(ids), nil
 }
 
 // reserve takes the ids of all targets, from each source in one call.

@@ -2,10 +2,14 @@ package gormplugin_test
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -215,10 +219,29 @@ func TestSharedPointers(t *testing.T) {
 	if *rows[0].ID != 1 || *rows[1].ID != 2 || *rows[2].ID != 3 || key != 0 {
 		t.Errorf("keys %d %d %d, and the variable is %d", *rows[0].ID, *rows[1].ID, *rows[2].ID, key)
 	}
-	one := &Order{}
-	tx := db.Create([]*Order{one, {}, one})
-	if tx.Error != nil || one.ID != 4 { // the database is to refuse the same key twice
-		t.Errorf("%+v, %v", one, tx.Error)
+	one, two := &Order{}, &Order{}
+	same := []*Order{one, two, one}
+	tx := db.Create(same)
+	if !errors.Is(tx.Error, gorm.ErrInvalidData) || !strings.Contains(tx.Error.Error(), "row 2 is the same struct as row 0") || tx.Statement.SQL.Len() > 0 {
+		t.Errorf("%v", tx.Error)
+	}
+	one.ID, two.ID = 0, 0
+	// As gorm does where the keys are set.
+	tx = db.Clauses(clause.OnConflict{UpdateAll: true}).Create(same)
+	if sql := tx.Statement.SQL.String(); tx.Error != nil || strings.Count(sql, "(?,?)") != 2 || one.ID == two.ID || one.ID*two.ID == 0 || len(same) != 3 {
+		t.Errorf("%s, %v", sql, tx.Error)
+	}
+	m := map[string]any{"name": "m"}
+	if err := db.Model(&Order{}).Create([]map[string]any{m, m}).Error; err == nil || !strings.Contains(err.Error(), "one map stands for more than one row") {
+		t.Errorf("%v", err)
+	}
+	base := &Base{}
+	shared := []ByPointer{{base}, {base}}
+	for _, tx := range []*gorm.DB{db, db.Clauses(clause.OnConflict{DoNothing: true})} {
+		base.ID = 0
+		if err := tx.Create(&shared).Error; err == nil || !strings.Contains(err.Error(), "share the embedded struct") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

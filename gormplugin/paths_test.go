@@ -131,7 +131,9 @@ func TestMapKeys(t *testing.T) {
 			for name, create := range map[string]func(db *gorm.DB, m map[string]any) error{
 				"map":     func(db *gorm.DB, m map[string]any) error { return db.Model(&Ledger{}).Create(m).Error },
 				"pointer": func(db *gorm.DB, m map[string]any) error { return db.Model(Ledger{}).Create(&m).Error },
-				"list":    func(db *gorm.DB, m map[string]any) error { return db.Model(&Ledger{}).Create([]map[string]any{m}).Error },
+				"list": func(db *gorm.DB, m map[string]any) error {
+					return db.Model(&Ledger{}).Create([]map[string]any{m}).Error
+				},
 				"pointer to list": func(db *gorm.DB, m map[string]any) error {
 					return db.Model(&Ledger{}).Create(&[]map[string]any{m}).Error
 				},

@@ -119,6 +119,34 @@ func checkDetail(stmt *gorm.Statement, rows rowsOf, rel *schema.Relationship) er
 	return nil
 }
 
+// dropRepeated takes structs out of the statement that are there more than once, as
+// gorm does where their keys are set: an association may be shared. Where nothing is
+// said of conflicts it is an error, and so it is if rows of their own share what
+// holds their key.
+func dropRepeated(stmt *gorm.Statement, rows rowsOf, twice int) error {
+	if rows.at(0).Kind() == reflect.Map {
+		return fmt.Errorf("one map stands for more than one row, and each must have a key of its own: %w", gorm.ErrInvalidData)
+	}
+	seen := make(map[uintptr]int, rows.n)
+	distinct := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(stmt.Schema.ModelType)), 0, rows.n)
+	for i := range rows.n {
+		row := rows.at(i).Addr()
+		first, repeated := seen[row.Pointer()]
+		if _, conflicts := stmt.Clauses["ON CONFLICT"]; repeated && !conflicts {
+			return fmt.Errorf("row %d is the same struct as row %d, and cannot have a key of its own: %w", i, first, gorm.ErrInvalidData)
+		}
+		if !repeated {
+			seen[row.Pointer()] = i
+			distinct = reflect.Append(distinct, row.Convert(distinct.Type().Elem()))
+		}
+	}
+	if distinct.Len()+twice > rows.n {
+		return fmt.Errorf("rows share the embedded struct that holds their key: %w", gorm.ErrInvalidData)
+	}
+	stmt.Dest, stmt.ReflectValue = distinct.Interface(), distinct
+	return nil
+}
+
 // find is the field of the row, unless it is in an embedded struct that is nil.
 func find(f *schema.Field, row reflect.Value) (reflect.Value, bool) {
 	for _, i := range f.StructField.Index {
