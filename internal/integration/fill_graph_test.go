@@ -125,7 +125,7 @@ func (b *builder) pointer(t reflect.Type, row reflect.Value, rel, path string) r
 
 // size is how many rows the graph has, and how many of them are of the last level.
 func (c graphCase) size() (rows, last int) {
-	visit(reflect.ValueOf(c.build()), map[uintptr]bool{}, func(row reflect.Value) {
+	visitLevels(reflect.ValueOf(c.build()), map[uintptr]bool{}, func(row reflect.Value) {
 		rows++
 		if row.Type() == reflect.TypeFor[LevelD]() {
 			last++
@@ -148,16 +148,16 @@ func TestGraphCases(t *testing.T) {
 	}
 }
 
-// visit calls f once for every distinct row below v.
-func visit(v reflect.Value, seen map[uintptr]bool, f func(row reflect.Value)) {
+// visitLevels calls f once for every distinct row below v.
+func visitLevels(v reflect.Value, seen map[uintptr]bool, f func(row reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			visit(v.Elem(), seen, f)
+			visitLevels(v.Elem(), seen, f)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			visit(v.Index(i), seen, f)
+			visitLevels(v.Index(i), seen, f)
 		}
 	case reflect.Struct:
 		if !strings.HasPrefix(v.Type().Name(), "Level") || v.FieldByName("Label").String() == "" || seen[v.Addr().Pointer()] {
@@ -167,14 +167,14 @@ func visit(v reflect.Value, seen map[uintptr]bool, f func(row reflect.Value)) {
 		f(v)
 		for i := range v.NumField() {
 			if k := v.Field(i).Kind(); k == reflect.Pointer || k == reflect.Slice || k == reflect.Struct {
-				visit(v.Field(i), seen, f)
+				visitLevels(v.Field(i), seen, f)
 			}
 		}
 	}
 }
 
-// dump is what the tables hold, each key given by the label of its row.
-func dump(t *testing.T, db *gorm.DB) []string {
+// dumpLevels is what the tables hold, each key given by the label of its row.
+func dumpLevels(t *testing.T, db *gorm.DB) []string {
 	t.Helper()
 	labels, tables := map[int64]string{}, map[string][]map[string]any{}
 	for _, table := range levelTables {
@@ -244,7 +244,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gen.Close()
-		plain := open(t, d)
+		plain := fillHandle(t, d)
 		// The levels refer to one another in both directions: tables first, then constraints.
 		plain.DisableForeignKeyConstraintWhenMigrating = d.name != "sqlite"
 		for range 2 {
@@ -253,7 +253,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 			}
 			plain.DisableForeignKeyConstraintWhenMigrating = false
 		}
-		filled := open(t, d, plugin(t, gen, levels()...))
+		filled := fillHandle(t, d, fillPlugin(t, gen, levels()...))
 		for _, c := range graphCases() {
 			existing := func() { // the deepest rows are there already, under other labels
 				if c.keys != "existing" {
@@ -261,7 +261,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 				}
 				var old []LevelD
 				masters := c.build()
-				visit(reflect.ValueOf(masters), map[uintptr]bool{}, func(row reflect.Value) {
+				visitLevels(reflect.ValueOf(masters), map[uintptr]bool{}, func(row reflect.Value) {
 					if d, ok := row.Addr().Interface().(*LevelD); ok && len(d.Label) < 40 {
 						old = append(old, LevelD{ID: d.ID, Label: d.Label + "*"})
 					}
@@ -274,7 +274,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 			}
 			existing()
 			byHand, next := c.build(), int64(0)
-			visit(reflect.ValueOf(byHand), map[uintptr]bool{}, func(row reflect.Value) {
+			visitLevels(reflect.ValueOf(byHand), map[uintptr]bool{}, func(row reflect.Value) {
 				if id := row.FieldByName("ID"); id.Int() == 0 {
 					next++
 					id.SetInt(next)
@@ -285,7 +285,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 			if plainErr != nil && (d.name != "postgres" || !c.shared || !strings.Contains(plainErr.Error(), "21000")) {
 				t.Fatalf("%v: plain gorm: %v", c, plainErr)
 			}
-			want := dump(t, plain)
+			want := dumpLevels(t, plain)
 			if rows, _ := c.size(); len(want) < rows && plainErr == nil {
 				t.Fatalf("%v: %d rows of %d", c, len(want), rows)
 			}
@@ -296,7 +296,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 			if err := filled.Create(&masters).Error; err != nil && plainErr == nil {
 				t.Fatalf("%v: %v", c, err)
 			} else if plainErr != nil {
-				if got := dump(t, plain); err != nil && !slices.Equal(got, want) {
+				if got := dumpLevels(t, plain); err != nil && !slices.Equal(got, want) {
 					t.Fatalf("%v: left behind by %v:\n%s", c, err, strings.Join(got, "\n"))
 				} else if err == nil {
 					checkLabels(t, plain, masters)
@@ -304,7 +304,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 				clearLevels(t, plain)
 				continue
 			}
-			if got := dump(t, plain); !slices.Equal(got, want) {
+			if got := dumpLevels(t, plain); !slices.Equal(got, want) {
 				t.Fatalf("%v:\n%s\nplain gorm:\n%s", c, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			checkLabels(t, plain, masters)
@@ -329,7 +329,7 @@ func checkLabels(t *testing.T, db *gorm.DB, masters []LevelA) {
 			stored[strings.TrimSuffix(r.Label, "*")] = r.ID
 		}
 	}
-	visit(reflect.ValueOf(masters), map[uintptr]bool{}, func(row reflect.Value) {
+	visitLevels(reflect.ValueOf(masters), map[uintptr]bool{}, func(row reflect.Value) {
 		label, id := row.FieldByName("Label").String(), row.FieldByName("ID").Int()
 		if stored[label] != id || id == 0 {
 			t.Errorf("%s holds the key %d and its row has %d", label, id, stored[label])

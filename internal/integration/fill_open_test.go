@@ -9,8 +9,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 )
 
-// open is a handle on the database with the plugins given, in their order.
-func open(t *testing.T, d database, plugins ...gorm.Plugin) *gorm.DB {
+// fillHandle is a handle on the database with the plugins given, in their order.
+func fillHandle(t *testing.T, d database, plugins ...gorm.Plugin) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(d.open(t), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
@@ -29,7 +29,7 @@ func open(t *testing.T, d database, plugins ...gorm.Plugin) *gorm.DB {
 	return db
 }
 
-func plugin(t *testing.T, src gormplugin.Source, models ...any) *gormplugin.Plugin {
+func fillPlugin(t *testing.T, src gormplugin.Source, models ...any) *gormplugin.Plugin {
 	t.Helper()
 	p, err := gormplugin.New(gormplugin.Config{
 		Source: src,
