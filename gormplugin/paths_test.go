@@ -31,15 +31,15 @@ func TestDestinationsRefused(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"[]any", []any{&Order{}, &Order{}}, "row 0 is a interface {}: create gormplugin_test.Order, []gormplugin_test.Order"},
-		{"pointer to []any", &[]any{Order{}}, "row 0 is a interface {}"},
+		{"[]any", []any{&Order{}, &Order{}}, "row 0 is of type interface {}: create gormplugin_test.Order, []gormplugin_test.Order"},
+		{"pointer to []any", &[]any{Order{}}, "row 0 is of type interface {}"},
 		{"interface", &boxed, gorm.ErrInvalidData.Error()},
 		{"nil element", []*Order{{}, nil}, "row 1 is nil"},
 		{"nil pointer to a nil element", []**Order{new(*Order)}, "row 0 is nil"},
-		{"pointers to maps", []*map[string]any{&row}, "row 0 is a map[string]interface {}"},
-		{"a type over map", rowMap{"name": "a"}, "row 0 is a gormplugin_test.rowMap"},
-		{"a list of lists", [][]Order{{{}}}, "row 0 is a []gormplugin_test.Order"},
-		{"another model", &Line{}, "row 0 is a gormplugin_test.Line"},
+		{"pointers to maps", []*map[string]any{&row}, "row 0 is of type map[string]interface {}"},
+		{"a type over map", rowMap{"name": "a"}, "row 0 is of type gormplugin_test.rowMap"},
+		{"a list of lists", [][]Order{{{}}}, "row 0 is of type []gormplugin_test.Order"},
+		{"another model", &Line{}, "row 0 is of type gormplugin_test.Line"},
 		{"nil map", map[string]any(nil), "a nil map cannot be given a key"},
 		{"nil among maps", []map[string]any{{"name": "a"}, nil}, "a nil map cannot be given a key"},
 		{"an empty list", []Order{}, gorm.ErrEmptySlice.Error()},
