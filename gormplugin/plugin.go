@@ -54,7 +54,7 @@ func New(cfg Config) (*Plugin, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
 		if err := checkSourceName(name); err != nil {
-			faults = append(faults, err)
+			fault("Named %q: %w", name, err)
 		}
 		if cfg.Named[name] == nil {
 			fault("Named %q: the source is nil", name)

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -45,13 +46,13 @@ func readTag(f *schema.Field) (o order, tagged bool, err error) {
 	return o, true, nil
 }
 
-// sourceName says why the name is none that a tag can give.
+// checkSourceName says why the name is none that a tag can give.
 func checkSourceName(name string) error {
 	switch {
 	case name == "" || strings.ContainsAny(name, ",;:\"\\ "):
-		return fmt.Errorf("Named %q: not a name that a tag can say", name)
+		return errors.New("not a name that a tag can say")
 	case name == wordNever || name == wordDecimal || name == wordBase62 || strings.EqualFold(name, "snowflake"):
-		return fmt.Errorf("Named %q: the word has another meaning in the tag", name)
+		return errors.New("the word has another meaning in the tag")
 	}
 	return nil
 }

@@ -197,11 +197,11 @@ func TestBase62Keys(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		switch d.name {
 		case "sqlite":
-			testBase62(t, d, []base62SQLite{}, func(r *base62SQLite) (*string, *int) { return &r.ID, &r.N })
+			testBase62(t, d, func(r *base62SQLite) (*string, *int) { return &r.ID, &r.N })
 		case "postgres":
-			testBase62(t, d, []base62Postgres{}, func(r *base62Postgres) (*string, *int) { return &r.ID, &r.N })
+			testBase62(t, d, func(r *base62Postgres) (*string, *int) { return &r.ID, &r.N })
 		case "mysql":
-			testBase62(t, d, []base62MySQL{}, func(r *base62MySQL) (*string, *int) { return &r.ID, &r.N })
+			testBase62(t, d, func(r *base62MySQL) (*string, *int) { return &r.ID, &r.N })
 			db := fillHandle(t, d)
 			if err := gormplugin.Validate(db, &base62SQLite{}); err == nil || !strings.Contains(err.Error(), "ascii_bin") {
 				t.Errorf("a column that takes A for a: %v", err)
@@ -210,7 +210,7 @@ func TestBase62Keys(t *testing.T) {
 	})
 }
 
-func testBase62[T any](t *testing.T, d database, rows []T, of func(*T) (*string, *int)) {
+func testBase62[T any](t *testing.T, d database, of func(*T) (*string, *int)) {
 	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func testBase62[T any](t *testing.T, d database, rows []T, of func(*T) (*string,
 	if i := slices.IndexFunc(sent.sql, func(sql string) bool { return strings.HasPrefix(sql, "ALTER") || strings.HasPrefix(sql, "CREATE") }); i >= 0 {
 		t.Errorf("migrating again sent %s", sent.sql[i])
 	}
-	rows = make([]T, 300) // of one or two milliseconds, so that they differ in the case of few letters
+	rows := make([]T, 300) // of one or two milliseconds, so that they differ in the case of few letters
 	for i := range rows {
 		_, n := of(&rows[i])
 		*n = i
