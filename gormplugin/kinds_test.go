@@ -245,6 +245,11 @@ func TestSharedPointers(t *testing.T) {
 	}
 }
 
+// Elsewhere is in another schema of the database.
+type Elsewhere struct{ ID sqltype.ID }
+
+func (Elsewhere) TableName() string { return "shop.elsewhere" }
+
 // A column that is named in Tables is filled as if it were tagged, and the source
 // of a tag comes before that of the table.
 func TestTablesHoldForModels(t *testing.T) {
@@ -259,18 +264,19 @@ func TestTablesHoldForModels(t *testing.T) {
 		Tables: map[string]gormplugin.Table{
 			"plains":     {Column: "ID", Source: "other"},
 			"orders":     {Column: "id", Source: "other"},
+			"elsewhere":  {Column: "id", Source: "other"},
 			"named_keys": {Column: "id", Source: "other"},
 			"codes":      {Column: "code", Text: "base62"},
 			"texts":      {Column: "code", Text: "decimal"},
 		},
 	})
-	plain, o, named := Plain{}, Order{}, NamedKey{}
-	for _, value := range []any{&plain, &o, &named} {
+	plain, o, named, far := Plain{}, Order{}, NamedKey{}, Elsewhere{}
+	for _, value := range []any{&plain, &o, &named, &far} {
 		if err := db.Create(value).Error; err != nil {
 			t.Fatal(err)
 		}
 	}
-	if plain.ID != 1001 || o.ID != 1002 || named.ID != 2001 || src.last != 0 {
+	if plain.ID != 1001 || o.ID != 1002 || named.ID != 2001 || far.ID != 1003 || src.last != 0 {
 		t.Errorf("%+v %+v %+v", plain, o, named)
 	}
 	code, text := map[string]any{}, map[string]any{"CODE": ""}

@@ -326,3 +326,14 @@ func TestBatches(t *testing.T) {
 		t.Errorf("%v", keys)
 	}
 }
+
+// A statement that has failed already takes no ids.
+func TestFailedStatementTakesNothing(t *testing.T) {
+	src, before := &counter{}, errors.New("before")
+	tx := dry(t, gormplugin.Config{Source: src}).Set("a", "setting")
+	_ = tx.AddError(before)
+	o := Order{}
+	if err := tx.Create(&o).Error; !errors.Is(err, before) || src.calls != 0 || o.ID != 0 {
+		t.Errorf("%+v after %d calls, %v", o, src.calls, err)
+	}
+}
