@@ -337,3 +337,16 @@ func TestFailedStatementTakesNothing(t *testing.T) {
 		t.Errorf("%+v after %d calls, %v", o, src.calls, err)
 	}
 }
+
+// What the caller selects with is the caller's: nothing is appended to it.
+func TestSelectsAreNotShared(t *testing.T) {
+	columns := make([]string, 1, 8)
+	columns[0] = "Name"
+	o := Order{}
+	if err := dry(t, gormplugin.Config{Source: &counter{}}).Select(columns).Create(&o).Error; err != nil || o.ID == 0 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if all := columns[:8]; slices.ContainsFunc(all[1:], func(c string) bool { return c != "" }) {
+		t.Errorf("the caller's slice holds %q", all)
+	}
+}
