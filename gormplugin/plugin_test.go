@@ -393,7 +393,7 @@ func TestValidate(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	_, err := gormplugin.New(gormplugin.Config{
-		Named:  map[string]gormplugin.Source{"a b": &counter{}, "nil": nil, "base62": &counter{}, "-": &counter{}},
+		Named: map[string]gormplugin.Source{"a b": &counter{}, "nil": nil, "base62": &counter{}, "-": &counter{}},
 		Tables: map[string]gormplugin.Table{
 			"t": {}, "u": {Column: "id", Source: "nobody"}, "shop.v": {Column: "id"}, "": {Column: "id"}, "w": {Column: "id", Text: "base58"},
 		},
