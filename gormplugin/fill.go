@@ -84,6 +84,14 @@ func fillRows(ctx context.Context, targets []target, rows rowsOf) (twice int, er
 // count is how many rows are without a key, each of which can be given one.
 func (t *target) count(rows rowsOf) (int, error) {
 	n := 0
+	if t.path != nil && rows.plain {
+		for i := range rows.n {
+			if rows.field(i, t.path).Int() == 0 {
+				n++
+			}
+		}
+		return n, nil
+	}
 	for i := range rows.n {
 		zero, err := t.isZero(rows.at(i))
 		if err != nil {
@@ -98,15 +106,17 @@ func (t *target) count(rows rowsOf) (int, error) {
 
 // fill gives the ids to the rows that are without, and returns how many are left over.
 func (t *target) fill(ctx context.Context, rows rowsOf, ids []int64) (left int, err error) {
-	for i := 0; i < rows.n && len(ids) > 0; i++ {
-		row := rows.at(i)
-		if t.isDirect(row) {
-			if f := row.Field(t.direct); f.Int() == 0 {
+	if t.path != nil && rows.plain {
+		for i := 0; i < rows.n && len(ids) > 0; i++ {
+			if f := rows.field(i, t.path); f.Int() == 0 {
 				f.SetInt(ids[0])
 				ids = ids[1:]
 			}
-			continue
 		}
+		return len(ids), nil
+	}
+	for i := 0; i < rows.n && len(ids) > 0; i++ {
+		row := rows.at(i)
 		zero, err := t.isZero(row)
 		if err != nil {
 			return 0, err

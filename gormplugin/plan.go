@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"gorm.io/gorm/schema"
 )
@@ -18,7 +19,7 @@ type target struct {
 	kind       kind
 	source     Source // nil: the key of another row, which must be set
 	sourceName string
-	direct     int // the index of an integer field of the struct itself; -1 for all others
+	path       []int // to a signed integer in the struct itself or in one embedded by value, as a key mostly is; else nil
 }
 
 // plan is what is to be filled in the rows of one model.
@@ -60,7 +61,7 @@ func countRelations(s *schema.Schema) int {
 }
 
 func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, error) {
-	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: o.source, direct: -1}
+	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: o.source}
 	if isForeignKey(s, f) {
 		return t, nil // without a kind: it is only looked at
 	}
@@ -71,8 +72,9 @@ func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, err
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", t.name, err)
 	}
-	if index := f.StructField.Index; len(index) == 1 && index[0] >= 0 && f.FieldType.Kind() != reflect.Pointer && t.kind == signed {
-		t.direct = index[0]
+	byValue := !slices.ContainsFunc(f.StructField.Index, func(i int) bool { return i < 0 }) // gorm's sign for a pointer
+	if byValue && t.kind == signed && f.FieldType.Kind() != reflect.Pointer {
+		t.path = f.StructField.Index
 	}
 	return t, nil
 }

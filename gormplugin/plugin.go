@@ -77,7 +77,7 @@ func New(cfg Config) (*Plugin, error) {
 		if err != nil {
 			fault("Tables %q: %w", name, err)
 		}
-		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: t.Source, direct: -1}
+		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: t.Source}
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))

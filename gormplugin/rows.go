@@ -13,18 +13,39 @@ import (
 // of them or of pointers to them. Of anything else, which gorm refuses, there are none.
 type rowsOf struct {
 	value reflect.Value
-	list  bool
 	n     int
+	list  bool
+	plain bool // a list of structs that can be set, or of pointers to structs
+	ptr   bool // of pointers
 }
 
 func newRows(v reflect.Value) rowsOf {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map:
-		return rowsOf{v, false, 1}
+		return rowsOf{value: v, n: 1}
 	case reflect.Slice, reflect.Array:
-		return rowsOf{v, true, v.Len()}
+		elem := v.Type().Elem()
+		r := rowsOf{value: v, n: v.Len(), list: true, ptr: elem.Kind() == reflect.Pointer}
+		if r.ptr {
+			r.plain = elem.Elem().Kind() == reflect.Struct
+		} else {
+			r.plain = elem.Kind() == reflect.Struct && (v.Kind() == reflect.Slice || v.CanAddr())
+		}
+		return r
 	}
 	return rowsOf{}
+}
+
+// field is a field of a row of a plain list, had with the least of reflection.
+func (r *rowsOf) field(i int, path []int) reflect.Value {
+	row := r.value.Index(i)
+	if r.ptr {
+		row = row.Elem()
+	}
+	for _, index := range path {
+		row = row.Field(index)
+	}
+	return row
 }
 
 // at is the row itself, not a pointer to it; the zero Value if that is nil.
@@ -61,7 +82,11 @@ func checkRows(stmt *gorm.Statement, rows rowsOf) error {
 	if t := rows.value.Type(); t == model || rows.list && t.Elem() == model {
 		return nil
 	}
+	pointers := rows.list && rows.value.Type().Elem() == reflect.PointerTo(model)
 	for i := range rows.n {
+		if pointers && !rows.value.Index(i).IsNil() {
+			continue // the usual case, for speed
+		}
 		row := rows.at(i)
 		switch {
 		case !row.IsValid():
@@ -162,18 +187,9 @@ func find(f *schema.Field, row reflect.Value) (reflect.Value, bool) {
 	return row, true
 }
 
-// isDirect reports whether the key is an integer that stands in the row itself, as it
-// mostly does, and can be had with the least of reflection.
-func (t *target) isDirect(row reflect.Value) bool {
-	return t.direct >= 0 && row.CanAddr() && row.Kind() == reflect.Struct
-}
-
 // isZero reports whether the row is without a key. It is an error if the row
 // then cannot be given one.
 func (t *target) isZero(row reflect.Value) (bool, error) {
-	if t.isDirect(row) {
-		return row.Field(t.direct).Int() == 0, nil
-	}
 	if row.Kind() == reflect.Map {
 		zero := t.mapIsZero(row.Interface().(map[string]any))
 		if zero && t.field != nil {
