@@ -75,6 +75,9 @@
 // new rows with keys fails under foreign keys: gorm writes the details of
 // an UPDATE before it finds that there is no master. Create what is new, Save what was read.
 //
+// Save of a slice writes all columns of rows that exist. One that is tagged and no key, and is
+// zero in the struct because it was not read, is filled anew and replaces what the row had.
+//
 // # Hooks
 //
 // BeforeSave and BeforeCreate see the key. A hook that sets a key of its own, where it

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"gorm.io/gorm/schema"
 )
@@ -30,6 +31,12 @@ func readTag(f *schema.Field) (o order, tagged bool, err error) {
 	if !tagged || strings.EqualFold(text, "snowflake") { // how gorm says that a tag has no value
 		return order{}, tagged, nil
 	}
+	o, err = parseOrder(text)
+	return o, true, err
+}
+
+// parseOrder reads what stands behind the colon: words between commas.
+func parseOrder(text string) (o order, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		switch word = strings.TrimSpace(word); {
 		case word == "" || word == wordDecimal:
@@ -38,18 +45,18 @@ func readTag(f *schema.Field) (o order, tagged bool, err error) {
 		case word == wordBase62:
 			o.base62 = true
 		case o.source != "":
-			return order{}, true, fmt.Errorf("the tag snowflake:%s names two sources, %q and %q", text, o.source, word)
+			return order{}, fmt.Errorf("the tag snowflake:%s names two sources, %q and %q", text, o.source, word)
 		default:
 			o.source = word
 		}
 	}
-	return o, true, nil
+	return o, nil
 }
 
 // checkSourceName says why the name is none that a tag can give.
 func checkSourceName(name string) error {
 	switch {
-	case name == "" || strings.ContainsAny(name, ",;:\"\\ "):
+	case name == "" || strings.ContainsAny(name, ",;:\"\\") || strings.ContainsFunc(name, unicode.IsSpace):
 		return errors.New("not a name that a tag can say")
 	case name == wordNever || name == wordDecimal || name == wordBase62 || strings.EqualFold(name, "snowflake"):
 		return errors.New("the word has another meaning in the tag")
