@@ -1,44 +1,118 @@
 // Package gormplugin gives gorm models Snowflake primary keys.
 //
-//	plugin, err := gormplugin.New(gormplugin.Config{Source: generator})
+//	plugin, err := gormplugin.New(gormplugin.Config{Source: generator, Models: []any{&Order{}, &Line{}}})
 //	if err != nil {
 //		return err
 //	}
 //	err = db.Use(plugin)
 //
 // From then on every create fills the keys that are still zero before the
-// model's own BeforeCreate and BeforeSave hooks run, and before the details of
+// model's own BeforeSave and BeforeCreate hooks run, and before the details of
 // an association are written: structs, slices, arrays, pointers to them, and
-// maps. All rows of one create are served by one reservation of ids.
+// maps. All rows of one create are served by one reservation of ids from each source.
 //
 // # Which fields are filled
 //
-//   - a sole primary key of type [sqltype.ID] or *sqltype.ID needs no tag;
-//   - any 64-bit integer field with the tag `snowflake`: a key of type int64 is
-//     tagged gorm:"primaryKey;autoIncrement:false;snowflake", for gorm takes an
-//     integer key for an auto-increment one unless told otherwise, and
-//     [Validate] names those that were forgotten;
-//   - snowflake:orders draws from the source of that name in Config.Named.
+//	ID    sqltype.ID                                                             a sole key of this type needs no tag
+//	ID    int64  `gorm:"primaryKey;autoIncrement:false;snowflake"`               an integer key; gorm takes it for auto-increment unless told otherwise
+//	ID    string `gorm:"primaryKey;size:19;snowflake"`                           a text: decimal digits
+//	ID    string `gorm:"primaryKey;size:11;snowflake:base62"`                    a text: eleven characters that sort as the ids do
+//	No    int64  `gorm:"uniqueIndex;snowflake"`                                  a column that is no key, as a public number beside a serial one
+//	ID    sqltype.ID `gorm:"primaryKey;snowflake"`                               of a composite key the part that is tagged
+//	ID    sqltype.ID `gorm:"snowflake:orders"`                                   from the source "orders" in Config.Named
+//	ID    string `gorm:"primaryKey;size:11;snowflake:orders,base62"`             both
+//	ID    sqltype.ID `gorm:"snowflake:-"`                                        never filled
 //
-// A field that is set is never changed. A foreign key is never filled, whatever
-// its type and tag, nor is a row of a many2many join table: what they hold is
-// another row's key. A key that is also a foreign key, as where two tables
-// share one, must be set; it is an error if it is not. gorm knows of such a key once
-// it has met the model that refers to it: name that in Config.Models.
+// The type of a tagged field is int64, uint64, int or uint (of 64 bits), string, any
+// type over one of them, [sqltype.NullID], or a pointer to any of these. [Validate]
+// names integer keys whose autoIncrement:false was forgotten. A field may stand in
+// an embedded struct; a nil pointer to one is made. [Model] is gorm.Model with such
+// a key. Config.Tables does for a table by its name what a tag does for a field,
+// for models that cannot be tagged and for maps without a model.
 //
-// A type of your own over sqltype.ID has none of its methods, and is a plain
-// integer to gorm and to this package: tag it like an int64. [sqltype.NullID] is
-// no type for a key.
+// A field that is set is never changed; zero, an empty text, nil, a pointer to zero and
+// NULL are not set. A pointer is replaced, and what it pointed to keeps its value. A
+// foreign key is never filled, whatever its type and tag, nor is a row
+// of a many2many join table that gorm makes: what they hold is another row's key.
+// (A join table that is a model of yours has its own key filled as usual.) A key that
+// is also a foreign key, as where two tables share one, must be set; it is
+// an error if it is not. gorm knows of such a key once it has met the model
+// that refers to it: name that in Config.Models.
+//
+// Base 62 tells A from a. Columns of MySQL and MariaDB do not unless told to: give them
+// type:char(11) CHARACTER SET ascii COLLATE ascii_bin. In PostgreSQL they do, but they
+// sort in the order of the ids only with type:char(11) COLLATE "C".
+//
+// # What each way to create does
+//
+//	Create of a struct, slice, array, pointers     filled; the structs hold the keys afterwards, also under DryRun
+//	Create of a struct or array by value           an error if a key is zero: there is nowhere to put it
+//	Create of a map, of maps, with Model           filled under the column's name; "id", "ID" and "Id" are one key
+//	db.Table(name).Create of a map, of maps        filled for tables in Config.Tables, as an int64 or a text
+//	Create of []any, pointers to maps, nil rows    an error, where gorm panics or refuses it half-way
+//	CreateInBatches, CreateBatchSize               one reservation for each batch
+//	Save with a zero key, Save of a slice          filled, then inserted (a slice: with ON CONFLICT DO UPDATE)
+//	Save with a key that is set                    an UPDATE, and an INSERT if no row was met; see below
+//	FirstOrCreate, FirstOrInit and Save            filled if nothing was found
+//	Associations of all kinds, Append, Replace     filled where zero, each list in one INSERT; join rows are left alone
+//	gorm.G[T]: Create, CreateInBatches, Set        filled; Set creates from a map, so read the key back by another column
+//	gorm.io/gen, gorm.io/plugin/dbresolver         as above; dbresolver may be put into use before or after
+//	SkipHooks, SkipDefaultTransaction, PrepareStmt filled
+//	Transaction, SavePoint and RollbackTo          filled; what is rolled back keeps its key in the struct
+//	Select without the key                         the key is written all the same
+//	Omit of the key                                an error: the row would have another key than the struct
+//	Clauses(clause.OnConflict{…})                  filled; where the row was there already the struct's key is not that row's
+//	Exec, Raw, Updates                             nothing: they create no rows that gorm knows of
+//
+// The context of the statement is the source's: a create that waits for ids ends when
+// its context does.
+//
+// # Save
+//
+// gorm's Save takes a key that is set for a row that exists. It sends an UPDATE, and
+// only when that met no row an INSERT. So a struct whose key was given beforehand
+// costs one statement more with Save than with Create, and a whole graph of
+// new rows with keys fails under foreign keys: gorm writes the details of
+// an UPDATE before it finds that there is no master. Create what is new, Save what was read.
+//
+// Save of a slice writes all columns of rows that exist. One that is tagged and no key, and is
+// zero in the struct because it was not read, is filled anew and replaces what the row had.
+//
+// # Hooks
+//
+// BeforeSave and BeforeCreate see the key. A hook that sets a key of its own, where it
+// finds none, no longer does. One that sets it always still wins: what it sets is
+// written, and what the plugin took is not used.
 //
 // # Guarantees
 //
-// A source that fails fails the create: nothing is written with a zero key.
-// A Select that leaves out a key that is filled writes it all the same, and an
-// Omit of such a key is an error, since the row would be written under another
-// key than the struct tells.
+// A source that fails fails the create with an error that names the table and the
+// field and wraps the source's: no row is touched and nothing is written with a zero
+// key. Under SkipDefaultTransaction, what gorm wrote before, as the rows that a row belongs
+// to, stays.
 //
-// One [Plugin] may serve many handles. It keeps what it has worked out for each
+// A struct that is twice in one create would have one key for two rows: that is an
+// error, except where a conflict clause stands, as in the associations gorm saves, and it
+// is then written once.
+//
+// One [Plugin] may serve many handles, and goroutines on each. It has no global state and
+// changes no schema of gorm's. It keeps what it has worked out for each
 // model and handle as long as it lives, so make a new one where handles come and
 // go. Call Use before the first create on a handle, not beside it, as gorm
 // asks for all plugins.
+//
+// # From auto-increment keys
+//
+// Change the field's type or tag; see the examples. Rows keep the keys they have, and new ones
+// are greater. AutoMigrate leaves the column's sequence or AUTO_INCREMENT as it is in
+// PostgreSQL, MySQL and MariaDB. Take it away, so that a program without the plugin gets an error
+// rather than a key that a generator may issue next:
+//
+//	PostgreSQL      ALTER TABLE shops ALTER COLUMN id DROP DEFAULT; DROP SEQUENCE shops_id_seq;
+//	MySQL, MariaDB  ALTER TABLE shops MODIFY id bigint NOT NULL;
+//
+// A serial column of PostgreSQL must become a bigint first, with the foreign keys that refer to
+// it. MySQL wants SET foreign_key_checks = 0 in the same session where foreign keys refer to
+// the column. A key of type uint, as in gorm.Model, is bigint unsigned there: keep it an uint
+// with the tag, or change the columns that refer to it as well.
 package gormplugin

@@ -73,7 +73,7 @@ func ExampleValidate() {
 		return
 	}
 	fmt.Println(gormplugin.Validate(db, Note{}))
-	// Output: gormplugin: Note.ID int64 is auto-increment to gorm: add autoIncrement:false to its gorm tag "primaryKey;snowflake"
+	// Output: gormplugin: Note.ID: the key of type int64 is auto-increment to gorm: add autoIncrement:false to its gorm tag "primaryKey;snowflake"
 }
 
 func ExampleNew_faults() {

@@ -2,9 +2,7 @@ package gormplugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"reflect"
 
 	"gorm.io/gorm"
 )
@@ -15,195 +13,164 @@ func (p *Plugin) fill(db *gorm.DB) {
 	if db.Error != nil || !stmt.ReflectValue.IsValid() {
 		return
 	}
-	targets := p.targetsOf(db)
-	for i := range targets {
-		t := &targets[i]
-		if keep, err := keepInStatement(stmt, *t); err != nil || !keep {
-			_ = db.AddError(err) // nil adds nothing
-			continue
-		}
-		if err := t.fill(stmt.Context, stmt.ReflectValue); err != nil {
-			_ = db.AddError(err)
-			return
-		}
+	if err := p.fillStatement(stmt); err != nil {
+		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
 	}
 }
 
-func (p *Plugin) targetsOf(db *gorm.DB) []target {
-	stmt := db.Statement
+func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
+	targets, err := p.targetsOf(stmt)
+	if err != nil || len(targets) == 0 {
+		return err
+	}
+	rows := newRows(stmt.ReflectValue)
+	if err := checkRows(stmt, rows); err != nil {
+		return err
+	}
+	if err := checkDetails(stmt, rows); err != nil {
+		return err
+	}
+	if len(stmt.Selects)+len(stmt.Omits) > 0 {
+		if targets, err = keepInStatement(stmt, targets); err != nil {
+			return err
+		}
+	}
+	twice, err := fillRows(stmt.Context, targets, rows)
+	if err == nil && twice > 0 {
+		err = dropRepeated(stmt, rows, twice)
+	}
+	return err
+}
+
+func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
 	if stmt.Schema != nil {
 		pl := p.plan(stmt.Schema)
-		_ = db.AddError(pl.err)
-		if pl.err != nil {
-			return nil
-		}
-		return pl.targets
+		return pl.targets, pl.err
 	}
-	if t, ok := p.tables[stmt.Table]; ok {
-		return []target{t}
+	if t, ok := p.table(stmt.Table); ok {
+		return []target{t}, nil
 	}
-	return nil
+	return nil, nil
 }
 
-// fill sets the target in all rows from one reservation.
-func (t *target) fill(ctx context.Context, rows reflect.Value) error {
-	missing, err := t.count(ctx, rows)
-	if err != nil || missing == 0 {
-		return err
+// fillRows sets the targets in all rows. Each source is asked once, and before the
+// first row is touched: where one fails, no row has been given a key. It returns how
+// many rows got their key as another row got its, because both are one struct.
+func fillRows(ctx context.Context, targets []target, rows rowsOf) (twice int, err error) {
+	missing := make([]int, len(targets))
+	for i := range targets {
+		t := &targets[i]
+		if missing[i], err = t.count(rows); err != nil {
+			return 0, err
+		}
+		if missing[i] > 0 && t.source == nil {
+			return 0, fmt.Errorf("%s is the key of another row, and is not set", t.name)
+		}
 	}
-	if t.source == nil {
-		return fmt.Errorf("gormplugin: %s is the key of another row, and is not set", t.name)
-	}
-	ids := make([]int64, missing)
-	if missing == 1 {
-		ids[0], err = t.source.Next(ctx)
-	} else {
-		err = t.source.Fill(ctx, ids)
-	}
+	ids, err := reserve(ctx, targets, missing)
 	if err != nil {
-		return fmt.Errorf("gormplugin: %s: %w", t.name, err)
+		return 0, err
 	}
-	for _, id := range ids {
-		if id <= 0 {
-			return fmt.Errorf("gormplugin: %s: the source gave %d, which is no key", t.name, id)
+	for i := range targets {
+		left, err := targets[i].fill(ctx, rows, ids[i])
+		if err != nil {
+			return 0, err
 		}
+		twice = max(twice, left)
 	}
-	return each(rows, func(row reflect.Value) error {
-		zero, err := t.isZero(ctx, row)
-		if err == nil && zero {
-			t.set(ctx, row, ids[0])
-			ids = ids[1:]
-		}
-		return err
-	})
+	return twice, nil
 }
 
 // count is how many rows are without a key, each of which can be given one.
-func (t *target) count(ctx context.Context, rows reflect.Value) (n int, err error) {
-	err = each(rows, func(row reflect.Value) error {
-		zero, err := t.isZero(ctx, row)
+func (t *target) count(rows rowsOf) (int, error) {
+	n := 0
+	if t.path != nil && rows.plain {
+		for i := range rows.n {
+			if rows.field(i, t.path).Int() == 0 {
+				n++
+			}
+		}
+		return n, nil
+	}
+	for i := range rows.n {
+		zero, err := t.isZero(rows.at(i))
+		if err != nil {
+			return 0, err
+		}
 		if zero {
 			n++
 		}
-		return err
-	})
-	return n, err
+	}
+	return n, nil
 }
 
-// each visits the rows. Nil pointers are left to gorm, which has an error for
-// them; of a nil map it would make a row without a key.
-func each(rows reflect.Value, visit func(row reflect.Value) error) error {
-	for rows.Kind() == reflect.Pointer || rows.Kind() == reflect.Interface {
-		rows = rows.Elem()
-	}
-	switch rows.Kind() {
-	case reflect.Slice, reflect.Array:
-		for i := range rows.Len() {
-			if err := each(rows.Index(i), visit); err != nil {
-				return err
+// fill gives the ids to the rows that are without, and returns how many are left over.
+func (t *target) fill(ctx context.Context, rows rowsOf, ids []int64) (left int, err error) {
+	if t.path != nil && rows.plain {
+		for i := 0; i < rows.n && len(ids) > 0; i++ {
+			if f := rows.field(i, t.path); f.Int() == 0 {
+				f.SetInt(ids[0])
+				ids = ids[1:]
 			}
 		}
-	case reflect.Struct:
-		return visit(rows)
-	case reflect.Map:
-		if rows.IsNil() {
-			return errors.New("gormplugin: a nil map cannot be given a key")
-		}
-		return visit(rows)
+		return len(ids), nil
 	}
-	return nil
+	for i := 0; i < rows.n && len(ids) > 0; i++ {
+		row := rows.at(i)
+		zero, err := t.isZero(row)
+		if err != nil {
+			return 0, err
+		}
+		if zero {
+			t.set(ctx, row, ids[0])
+			ids = ids[1:]
+		}
+	}
+	return len(ids), nil
 }
 
-// isZero reports whether the row is without a key. It is an error if the row
-// then cannot be given one.
-func (t *target) isZero(ctx context.Context, row reflect.Value) (bool, error) {
-	if row.Kind() == reflect.Map {
-		m, ok := row.Interface().(map[string]any)
-		if !ok {
-			return false, nil // gorm refuses it
-		}
-		return t.mapIsZero(m), nil
-	}
-	if t.field == nil {
-		return false, nil // a struct has a schema; gorm refuses this one
-	}
-	if !row.CanAddr() {
-		if _, zero := t.field.ValueOf(ctx, row); zero {
-			return false, fmt.Errorf("gormplugin: %s cannot be set in a value of type %v: create a pointer to it", t.name, row.Type())
-		}
-		return false, nil
-	}
-	if t.field.FieldType.Kind() != reflect.Pointer && len(t.field.StructField.Index) == 1 {
-		return t.field.ReflectValueOf(ctx, row).IsZero(), nil // without boxing the value
-	}
-	value, zero := t.field.ValueOf(ctx, row)
-	if v := reflect.ValueOf(value); !zero && v.Kind() == reflect.Pointer {
-		zero = v.IsNil() || v.Elem().IsZero()
-	}
-	return zero, nil
-}
-
-func (t *target) set(ctx context.Context, row reflect.Value, id int64) {
-	if row.Kind() == reflect.Map {
-		t.mapSet(row.Interface().(map[string]any), id)
-		return
-	}
-	v := t.field.ReflectValueOf(ctx, row) // makes a nil embedded pointer
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			v.Set(reflect.New(v.Type().Elem()))
-		}
-		v = v.Elem()
-	}
-	if v.CanInt() {
-		v.SetInt(id)
-	} else {
-		v.SetUint(uint64(id))
-	}
-}
-
-// mapIsZero reports whether no key of the map that means the column holds a value.
-func (t *target) mapIsZero(m map[string]any) bool {
-	for key, value := range m {
-		if !t.means(key) {
+// reserve takes the ids of all targets, from each source in one call.
+func reserve(ctx context.Context, targets []target, missing []int) ([][]int64, error) {
+	ids := make([][]int64, len(targets))
+	for i := range targets {
+		if missing[i] == 0 || ids[i] != nil {
 			continue
 		}
-		v := reflect.ValueOf(value)
-		for v.Kind() == reflect.Pointer && !v.IsNil() {
-			v = v.Elem()
+		total := 0
+		for j := i; j < len(targets); j++ {
+			if targets[j].sourceName == targets[i].sourceName && targets[j].source != nil {
+				total += missing[j]
+			}
 		}
-		if v.IsValid() && !v.IsZero() {
-			return false
+		all, err := take(ctx, targets[i].source, total)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", targets[i].name, err)
+		}
+		for j := i; j < len(targets); j++ {
+			if targets[j].sourceName == targets[i].sourceName && targets[j].source != nil {
+				ids[j], all = all[:missing[j]], all[missing[j]:]
+			}
 		}
 	}
-	return true
+	return ids, nil
 }
 
-// mapSet writes the column once: "ID" and "id" in one map would make gorm emit
-// it twice.
-func (t *target) mapSet(m map[string]any, id int64) {
-	for key := range m {
-		if t.means(key) {
-			delete(m, key)
+// take asks the source for n ids.
+func take(ctx context.Context, source Source, n int) ([]int64, error) {
+	ids := make([]int64, n)
+	var err error
+	if n == 1 {
+		ids[0], err = source.Next(ctx)
+	} else {
+		err = source.Fill(ctx, ids)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if id <= 0 {
+			return nil, fmt.Errorf("the source gave %d, which is no key", id)
 		}
 	}
-	var value any = id
-	if t.field != nil {
-		v := reflect.New(t.field.IndirectFieldType).Elem()
-		if v.CanInt() {
-			v.SetInt(id)
-		} else {
-			v.SetUint(uint64(id))
-		}
-		value = v.Interface()
-	}
-	m[t.column] = value
-}
-
-// means reports whether a map's key stands for the column.
-func (t *target) means(key string) bool {
-	if t.field == nil {
-		return key == t.column
-	}
-	return t.field.Schema.LookUpField(key) == t.field
+	return ids, nil
 }

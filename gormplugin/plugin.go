@@ -22,14 +22,17 @@ type Source interface {
 type Config struct {
 	Source Source            // for fields that name no other; may be nil if all do
 	Named  map[string]Source // for the tag snowflake:name, by that name
-	Tables map[string]Table  // for maps created by db.Table(name) without a model, by the table's name
+	Tables map[string]Table  // by the table's name, without its schema
 	Models []any             // checked by Validate when the plugin is put into use
 }
 
-// Table says which column of a table without a model is filled.
+// Table says which column of a table is filled, as a tag would. It is for the maps
+// that db.Table(name) creates without a model, and holds for models of the table as
+// well: it adds a field that has no tag, and gives the source where a tag names none.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
+	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form
 }
 
 // Plugin fills the keys. It implements gorm.Plugin; make it with [New].
@@ -50,8 +53,8 @@ func New(cfg Config) (*Plugin, error) {
 		fault("Source nil: must be set, or Named hold at least one")
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
-		if name == "" || strings.ContainsAny(name, ",;:\" ") {
-			fault("Named %q: not a name that a tag can say", name)
+		if err := checkSourceName(name); err != nil {
+			fault("Named %q: %w", name, err)
 		}
 		if cfg.Named[name] == nil {
 			fault("Named %q: the source is nil", name)
@@ -60,14 +63,21 @@ func New(cfg Config) (*Plugin, error) {
 	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models)}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
 		t := cfg.Tables[name]
+		if name == "" || strings.ContainsRune(name, '.') {
+			fault("Tables %q: not the name of a table; the schema is left out of it", name)
+		}
 		if t.Column == "" {
 			fault("Tables %q: Column must be set", name)
+		}
+		form, ok := map[string]kind{"": signed, wordDecimal: decimal, wordBase62: base62}[t.Text]
+		if !ok {
+			fault("Tables %q: Text %q: must be empty, %q or %q", name, t.Text, wordDecimal, wordBase62)
 		}
 		source, err := p.source(t.Source)
 		if err != nil {
 			fault("Tables %q: %w", name, err)
 		}
-		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, source: source}
+		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: t.Source}
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))
@@ -90,13 +100,15 @@ func (p *Plugin) source(name string) (Source, error) {
 	return s, nil
 }
 
+const pluginName = "snowkey"
+
 // Name is "snowkey". gorm refuses a second plugin of that name on one handle.
-func (p *Plugin) Name() string { return "snowkey" }
+func (p *Plugin) Name() string { return pluginName }
 
 // Initialize is called by db.Use. It checks Config.Models and registers the
 // callback that fills keys.
 func (p *Plugin) Initialize(db *gorm.DB) error {
-	if err := Validate(db, p.cfg.Models...); err != nil {
+	if err := p.validate(db, p.cfg.Models); err != nil {
 		return err
 	}
 	// Before gorm:before_create and not earlier: the model's hooks must see the

@@ -304,8 +304,8 @@ func TestFailuresWriteNothing(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"the source fails", &counter{err: boom}, &Order{}, "gormplugin: Order.ID: no worker number"},
-		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: Order.ID: no worker number"},
+		{"the source fails", &counter{err: boom}, &Order{}, "gormplugin: table things: Order.ID: no worker number"},
+		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: table things: Order.ID: no worker number"},
 		{"the source gives zero", &counter{last: -1}, &Order{}, "gave 0"},
 		{"by value", &counter{}, Order{}, "create a pointer"},
 		{"array by value", &counter{}, [2]Order{}, "create a pointer"},
@@ -373,7 +373,7 @@ func TestValidate(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"Forgotten.ID int64 is auto-increment", "add autoIncrement:false", "Narrow.ID", "NullKey.ID: a key is never NULL", "int"} {
+	for _, want := range []string{"Forgotten.ID: the key of type int64 is auto-increment", "add autoIncrement:false", "Narrow.ID", "NullKey.ID: a key of type sqltype.NullID", "int"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
 		}
@@ -393,13 +393,16 @@ func TestValidate(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	_, err := gormplugin.New(gormplugin.Config{
-		Named:  map[string]gormplugin.Source{"a b": &counter{}, "nil": nil},
-		Tables: map[string]gormplugin.Table{"t": {}, "u": {Column: "id", Source: "nobody"}},
+		Named: map[string]gormplugin.Source{"a b": &counter{}, "nil": nil, "base62": &counter{}, "-": &counter{}},
+		Tables: map[string]gormplugin.Table{
+			"t": {}, "u": {Column: "id", Source: "nobody"}, "shop.v": {Column: "id"}, "": {Column: "id"}, "w": {Column: "id", Text: "base58"},
+		},
 	})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `"t": Column`, `"u": source "nobody"`} {
+	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `"t": Column`, `"u": source "nobody"`, `Named "base62": the word has another meaning`,
+		`Named "-": the word`, `Tables "shop.v": not the name of a table`, `Tables "": not`, `Tables "w": Text "base58": must be empty`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
 		}

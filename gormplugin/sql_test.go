@@ -8,6 +8,7 @@ import (
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
@@ -129,6 +130,56 @@ func TestErrorPath(t *testing.T) {
 			graph := Item{Name: "set", Prices: []Price{{Cents: 100}, {Cents: 200}}}
 			if err := db.Create(&graph).Error; !errors.Is(err, refused) {
 				t.Error(err)
+			}
+			if err := mock.ExpectationsWereMet(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type Seal struct {
+	Tenant sqltype.ID `gorm:"primaryKey"`
+	No     int64      `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	Code   string     `gorm:"snowflake:base62"`
+	Name   string
+}
+
+// What a restricted Select, a map and a conflict clause make of the statement.
+func TestExactSQLOfOtherPaths(t *testing.T) {
+	for _, d := range []struct {
+		name                     string
+		open                     func(gorm.ConnPool) gorm.Dialector
+		selected, mapped, upsert string
+	}{
+		{
+			dialects[0].name, dialects[0].open,
+			`INSERT INTO "seals" ("no","code","name") VALUES ($1,$2,$3)`,
+			`INSERT INTO "seals" ("code","name","no","tenant") VALUES ($1,$2,$3,$4),($5,$6,$7,$8)`,
+			`INSERT INTO "seals" ("tenant","no","code","name") VALUES ($1,$2,$3,$4) ON CONFLICT DO NOTHING`,
+		},
+		{
+			dialects[1].name, dialects[1].open,
+			"INSERT INTO `seals` (`no`,`code`,`name`) VALUES (?,?,?)",
+			"INSERT INTO `seals` (`code`,`name`,`no`,`tenant`) VALUES (?,?,?,?),(?,?,?,?)",
+			"INSERT INTO `seals` (`tenant`,`no`,`code`,`name`) VALUES (?,?,?,?) ON DUPLICATE KEY UPDATE `tenant`=`tenant`",
+		},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			db, mock := mocked(t, d.open, &counter{})
+			db = db.Session(&gorm.Session{SkipDefaultTransaction: true})
+			mock.ExpectExec(d.selected).WithArgs(1, "00000000002", "a").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.mapped).WithArgs("00000000005", "b", 3, 7, "x", "c", 4, 7).WillReturnResult(sqlmock.NewResult(0, 2))
+			mock.ExpectExec(d.upsert).WithArgs(7, 77, "00000000006", "d").WillReturnResult(sqlmock.NewResult(0, 1))
+			maps := []map[string]any{{"name": "b", "tenant": 7}, {"name": "c", "Tenant": 7, "Code": "x", "no": 0}}
+			for _, tx := range []*gorm.DB{
+				db.Select("Name").Create(&Seal{Tenant: 7, Name: "a"}),
+				db.Model(&Seal{}).Create(maps),
+				db.Clauses(clause.OnConflict{DoNothing: true}).Create(&Seal{Tenant: 7, No: 77, Name: "d"}),
+			} {
+				if tx.Error != nil {
+					t.Error(tx.Error)
+				}
 			}
 			if err := mock.ExpectationsWereMet(); err != nil {
 				t.Error(err)

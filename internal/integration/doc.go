@@ -7,3 +7,5 @@
 // With SNOWKEY_TEST_POSTGRES the server given is used instead, and with
 // SNOWKEY_TEST_MYSQL one more is run beside MariaDB, for example a MySQL.
 package integration
+
+//go:generate go run gen/generate.go

@@ -1,0 +1,88 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm/schema"
+)
+
+// snowflakeField is a field of a model that is to be filled, and how.
+type snowflakeField struct {
+	*schema.Field
+	order order
+}
+
+// snowflakeFields finds those that are tagged or named in Config.Tables, and the
+// sole key by its type. A nil plugin knows no tables.
+func (p *Plugin) snowflakeFields(s *schema.Schema) (fields []snowflakeField, faults []error) {
+	table, configured := p.table(s.Table)
+	for _, f := range s.Fields {
+		o, tagged, err := readTag(f)
+		if err == nil {
+			err = misplaced(f, tagged)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", fieldName(s, f), err))
+			continue
+		}
+		if f.DBName == "" || s.FieldsByDBName[f.DBName] != f || o.never { // a shadowed field is no column
+			continue
+		}
+		if configured && strings.EqualFold(table.column, f.DBName) {
+			if !tagged {
+				o.base62 = table.kind == base62
+			}
+			if o.source == "" {
+				o.source = table.sourceName
+			}
+			tagged = true
+		}
+		sole := len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f
+		switch {
+		case tagged || sole && f.IndirectFieldType == idType:
+			fields = append(fields, snowflakeField{f, o})
+		case sole && f.IndirectFieldType == nullType && !isForeignKey(s, f):
+			faults = append(faults, fmt.Errorf("%s: a key of type sqltype.NullID is filled by the tag snowflake only: use sqltype.ID", fieldName(s, f)))
+		}
+	}
+	return fields, faults
+}
+
+// misplaced says why a tag that is there will not do what its writer wants.
+func misplaced(f *schema.Field, tagged bool) error {
+	_, ignored := f.TagSettings["-"]
+	_, inherited := f.TagSettings["SNOWFLAKE"]
+	switch {
+	case !tagged && inherited:
+		return errors.New("the tag snowflake stands on the field that embeds it: put it on the key itself, or embed gormplugin.Model")
+	case tagged && !ignored && f.DBName == "":
+		return fmt.Errorf("the tag snowflake stands on a field of type %v, which is no column", f.FieldType)
+	}
+	return nil
+}
+
+// isForeignKey reports whether the field holds another row's key. In the join
+// tables that gorm makes, every field does.
+func isForeignKey(s *schema.Schema, f *schema.Field) bool {
+	// gorm adds to a parsed schema's relations when it meets another that has it.
+	s.Relationships.Mux.RLock()
+	defer s.Relationships.Mux.RUnlock()
+	for _, rel := range s.Relationships.Relations {
+		if slices.ContainsFunc(rel.References, func(ref *schema.Reference) bool { return ref.ForeignKey == f }) {
+			return true
+		}
+	}
+	return false
+}
+
+// table finds what Config.Tables says of a table, whichever schema it is in.
+func (p *Plugin) table(name string) (target, bool) {
+	if p == nil || len(p.tables) == 0 {
+		return target{}, false
+	}
+	t, ok := p.tables[name[strings.LastIndexByte(name, '.')+1:]]
+	return t, ok
+}

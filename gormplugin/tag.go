@@ -1,0 +1,65 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"gorm.io/gorm/schema"
+)
+
+// The words of the tag that are not the name of a source.
+const (
+	wordNever   = "-"       // not filled, though it is a key of type sqltype.ID
+	wordDecimal = "decimal" // how a string key is written; the default
+	wordBase62  = "base62"
+)
+
+// order is what the tag snowflake, or a table in the Config, says of a field.
+type order struct {
+	source string // a name in Config.Named; empty: Config.Source
+	base62 bool
+	never  bool
+}
+
+// readTag reads the field's own tag: snowflake, snowflake:orders,
+// snowflake:base62, snowflake:orders,base62, snowflake:-. TagSettings will not
+// do: gorm copies the tag of an embedding field into every embedded one's.
+func readTag(f *schema.Field) (o order, tagged bool, err error) {
+	text, tagged := schema.ParseTagSetting(f.Tag.Get("gorm"), ";")["SNOWFLAKE"]
+	if !tagged || strings.EqualFold(text, "snowflake") { // how gorm says that a tag has no value
+		return order{}, tagged, nil
+	}
+	o, err = parseOrder(text)
+	return o, true, err
+}
+
+// parseOrder reads what stands behind the colon: words between commas.
+func parseOrder(text string) (o order, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		switch word = strings.TrimSpace(word); {
+		case word == "" || word == wordDecimal:
+		case word == wordNever:
+			o.never = true
+		case word == wordBase62:
+			o.base62 = true
+		case o.source != "":
+			return order{}, fmt.Errorf("the tag snowflake:%s names two sources, %q and %q", text, o.source, word)
+		default:
+			o.source = word
+		}
+	}
+	return o, nil
+}
+
+// checkSourceName says why the name is none that a tag can give.
+func checkSourceName(name string) error {
+	switch {
+	case name == "" || strings.ContainsAny(name, ",;:\"\\") || strings.ContainsFunc(name, unicode.IsSpace):
+		return errors.New("not a name that a tag can say")
+	case name == wordNever || name == wordDecimal || name == wordBase62 || strings.EqualFold(name, "snowflake"):
+		return errors.New("the word has another meaning in the tag")
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package integration
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// A model before and after the change from auto-increment keys.
+type (
+	shopBefore struct {
+		ID    int64
+		Name  string
+		Sales []saleBefore `gorm:"foreignKey:ShopID"`
+	}
+	saleBefore struct {
+		ID     int64
+		ShopID int64
+		Cents  int64
+	}
+	shopAfter struct {
+		ID    sqltype.ID
+		Name  string
+		Sales []saleAfter `gorm:"foreignKey:ShopID"`
+	}
+	saleAfter struct {
+		ID     int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+		ShopID sqltype.ID
+		Cents  int64
+	}
+)
+
+func (shopBefore) TableName() string { return "shops" }
+func (shopAfter) TableName() string  { return "shops" }
+func (saleBefore) TableName() string { return "sales" }
+func (saleAfter) TableName() string  { return "sales" }
+
+// Old rows stay what they are, new ones have greater keys, and migrating is possible
+// as often as one likes.
+func TestFromAutoIncrement(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		old := fillHandle(t, d)
+		if err := old.AutoMigrate(&shopBefore{}, &saleBefore{}); err != nil {
+			t.Fatal(err)
+		}
+		before := []shopBefore{{Name: "a", Sales: []saleBefore{{Cents: 1}, {Cents: 2}}}, {Name: "b"}}
+		if err := old.Create(&before).Error; err != nil {
+			t.Fatal(err)
+		}
+		db := fillHandle(t, d, fillPlugin(t, gen, &shopAfter{}, &saleAfter{}))
+		for i := range 2 {
+			tx, sent := record(db)
+			if err := tx.AutoMigrate(&shopAfter{}, &saleAfter{}); err != nil {
+				t.Fatal(err)
+			}
+			for _, sql := range sent.sql {
+				if i > 0 && (strings.HasPrefix(sql, "ALTER") || strings.HasPrefix(sql, "CREATE")) {
+					t.Errorf("migrating again sent %s", sql)
+				}
+			}
+		}
+		after := shopAfter{Name: "c", Sales: []saleAfter{{Cents: 3}, {Cents: 4}}}
+		if err := errors.Join(db.Create(&after).Error, db.Create(&saleAfter{ShopID: sqltype.ID(before[0].ID), Cents: 5}).Error); err != nil {
+			t.Fatal(err)
+		}
+		var shops []shopAfter
+		if err := db.Preload("Sales", func(tx *gorm.DB) *gorm.DB { return tx.Order("id") }).Order("id").Find(&shops).Error; err != nil {
+			t.Fatal(err)
+		}
+		if len(shops) != 3 || shops[0].ID.Int64() != before[0].ID || len(shops[0].Sales) != 3 || shops[2].ID != after.ID || len(shops[2].Sales) != 2 {
+			t.Errorf("%+v", shops)
+		}
+		checkParts(t, shops[2].ID, 1)
+		// What gorm leaves as it was is mended by hand, and only then is it gone.
+		byHand := map[string][]string{
+			"postgres": {
+				"ALTER TABLE shops ALTER COLUMN id DROP DEFAULT", "DROP SEQUENCE shops_id_seq",
+				"ALTER TABLE sales ALTER COLUMN id DROP DEFAULT", "DROP SEQUENCE sales_id_seq",
+			},
+			"mysql": { // MySQL, unlike MariaDB, insists on it where a foreign key refers to the column
+				"SET foreign_key_checks = 0",
+				"ALTER TABLE shops MODIFY id bigint NOT NULL", "ALTER TABLE sales MODIFY id bigint NOT NULL",
+				"SET foreign_key_checks = 1",
+			},
+		}[d.name]
+		if err := db.Connection(func(tx *gorm.DB) error {
+			for _, sql := range byHand {
+				if err := tx.Exec(sql).Error; err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+		if d.name != "sqlite" { // where a key of SQLite is AUTOINCREMENT it stays so, and does no harm
+			checkNoAutoIncrement(t, db, &shopAfter{})
+			checkNoAutoIncrement(t, db, &saleAfter{})
+			if err := old.Table("shops").Create(map[string]any{"name": "without a key"}).Error; err == nil {
+				t.Error("a row without a key was taken")
+			}
+		}
+		if err := db.Create(&shopAfter{Name: "d", Sales: []saleAfter{{Cents: 6}}}).Error; err != nil {
+			t.Error(err)
+		}
+		checkParts(t, sqltype.ID(shops[0].Sales[2].ID), 1)
+	})
+}

@@ -1,0 +1,44 @@
+package integration
+
+import (
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+)
+
+// fillHandle is a handle on the database with the plugins given, in their order.
+func fillHandle(t *testing.T, d database, plugins ...gorm.Plugin) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(d.open(t), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	for _, p := range plugins {
+		if err := db.Use(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+func fillPlugin(t *testing.T, src gormplugin.Source, models ...any) *gormplugin.Plugin {
+	t.Helper()
+	p, err := gormplugin.New(gormplugin.Config{
+		Source: src,
+		Named:  map[string]gormplugin.Source{"other": src},
+		Tables: map[string]gormplugin.Table{"events": {Column: "id"}},
+		Models: models,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
