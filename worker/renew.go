@@ -132,13 +132,16 @@ func (l *Lease) replaceLost(old *holding) {
 	select {
 	case l.claiming <- struct{}{}:
 		defer func() { <-l.claiming }()
-	case <-l.life.Done():
+	default: // the generator is asking
+		l.mu.Lock()
+		old.due = time.Now().Add(l.backOff(0))
+		l.mu.Unlock()
 		return
 	}
 	l.mu.Lock()
 	done := l.cur != old || l.ended
 	l.mu.Unlock()
-	if done { // the generator has asked meanwhile
+	if done { // it has asked meanwhile
 		return
 	}
 	h, err := l.claim(l.life, -1)
