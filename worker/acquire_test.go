@@ -36,7 +36,7 @@ func TestConfigFaults(t *testing.T) {
 		"window":    {worker.Config{Window: time.Second, Layout: core.Seconds()}, []string{"Window 1s: must be at least two ticks of the layout, 2s"}},
 		"renew":     {worker.Config{Window: time.Second, Renew: time.Second}, []string{"Renew 1s: must be at least 1ms and less than Window, 1s"}},
 		"ttl":       {worker.Config{TTL: time.Second}, []string{"TTL 1s: must be more than Renew, 10s"}},
-		"preferred": {worker.Config{Preferred: 1024, Owner: strings.Repeat("x", 256)}, []string{"Owner of 256 bytes: must have at most 255", "Preferred 1024: must be 1 to 1023"}},
+		"preferred": {worker.Config{Preferred: 1024, Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be UTF-8 of at most 255", "Preferred 1024: must be 1 to 1023"}},
 		"negative":  {worker.Config{Preferred: -2}, []string{"Preferred -2"}},
 		"only":      {worker.Config{Only: true}, []string{"Only true: needs a Preferred number"}},
 		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -133,15 +134,15 @@ func (cfg Config) check() (Config, error) {
 	if cfg.MaxLead == 0 {
 		cfg.MaxLead = time.Minute
 	}
-	if len(cfg.Owner) > maxText {
-		add("Owner", fmt.Sprintf("of %d bytes", len(cfg.Owner)), "must have at most 255 bytes")
+	if !ownerOK(cfg.Owner) {
+		add("Owner", fmt.Sprintf("%.300q", cfg.Owner), ownerRule)
 	}
 	if cfg.Owner == "" {
 		host, err := os.Hostname()
 		if err != nil {
 			host = "unknown"
 		}
-		cfg.Owner = fmt.Sprintf("%.200s:%d", host, os.Getpid())
+		cfg.Owner = strings.ToValidUTF8(fmt.Sprintf("%.200s:%d", host, os.Getpid()), "?")
 	}
 	if numbers := cfg.Layout.Workers(); layoutErr == nil && (cfg.Preferred < PreferZero || cfg.Preferred >= numbers) {
 		add("Preferred", cfg.Preferred, fmt.Sprintf("must be 1 to %d, PreferZero for number 0, or 0 for none", numbers-1))

@@ -2,7 +2,7 @@
 // meet must never have the same number at the same instant of ids' time.
 // [Acquire] sees to that with the database you have:
 //
-//	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Postgres), worker.Config{})
+//	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
 //	if err != nil {
 //		return err
 //	}

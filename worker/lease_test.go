@@ -377,7 +377,11 @@ func TestStopOnLoss(t *testing.T) {
 		lease := w.acquire(func(cfg *worker.Config) { cfg.StopOnLoss = true })
 		gen := w.generator(lease, nil)
 		thief := w.steal(w.mustDraw(gen).Worker)
-		<-lease.Done()
+		select {
+		case <-lease.Done():
+		case <-time.After(time.Minute):
+			t.Fatal("the lease goes on")
+		}
 		var lost *worker.LostError
 		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, worker.ErrTaken) || lost.Until.UnixMilli() != thief.From {
 			t.Errorf("%v", err)

@@ -3,7 +3,10 @@ package worker
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -55,8 +58,8 @@ func (r Request) Check() error {
 	if fault := spaceFault(r.Space); fault != nil {
 		faults = append(faults, *fault)
 	}
-	if r.Layout == "" || len(r.Layout) > maxText {
-		add("Layout", r.Layout, "must be a fingerprint of at most 255 bytes")
+	if !printable(r.Layout, maxText) {
+		add("Layout", r.Layout, "must be a fingerprint: 1 to 255 printable bytes of ASCII")
 	}
 	if r.Numbers < 1 {
 		add("Numbers", r.Numbers, "must be at least 1")
@@ -67,11 +70,11 @@ func (r Request) Check() error {
 	if r.Only && r.Preferred < 0 {
 		add("Only", r.Only, "needs a Preferred number")
 	}
-	if r.Token == "" || len(r.Token) > 64 {
-		add("Token", r.Token, "must have 1 to 64 bytes")
+	if !printable(r.Token, maxSpace) {
+		add("Token", r.Token, "must have 1 to 64 printable bytes of ASCII")
 	}
-	if len(r.Owner) > maxText {
-		add("Owner", r.Owner, "must have at most 255 bytes")
+	if !ownerOK(r.Owner) {
+		add("Owner", r.Owner, ownerRule)
 	}
 	const century = 100 * 366 * 24 * 3600 * 1000
 	if r.Window < 1 || r.Window > century {
@@ -96,6 +99,17 @@ const (
 	maxSpace = 64
 	maxText  = 255
 )
+
+const ownerRule = "must be UTF-8 of at most 255 bytes, without control characters"
+
+func ownerOK(owner string) bool {
+	return len(owner) <= maxText && utf8.ValidString(owner) && !strings.ContainsFunc(owner, unicode.IsControl)
+}
+
+// printable reports whether text has 1 to most bytes, all printable ASCII.
+func printable(text string, most int) bool {
+	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}
 
 // CheckSpace says what a name of a space may be: 1 to 64 letters, digits and
 // . _ - : / of ASCII. Case counts.

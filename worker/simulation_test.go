@@ -43,8 +43,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 // TestSimulation runs SNOWKEY_SIM_SEEDS seeds (10000), or the one seed
-// SNOWKEY_SIM_SEED again, with all that happened. Under the race detector, which
-// has nothing to find in one goroutine, it runs fewer.
+// SNOWKEY_SIM_SEED again, with all that happened.
 func TestSimulation(t *testing.T) {
 	if os.Getenv("SNOWKEY_SIM_SEED") != "" {
 		s := simulate(t, number(t, "SNOWKEY_SIM_SEED", 0), sound, true)
