@@ -19,23 +19,20 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := s.counterTable(ctx); err != nil {
 		return 0, err
 	}
-	if _, err := s.db.ExecContext(ctx, st.addCount, name); err != nil {
+	if _, err := s.exec(ctx, st.addCount, name); err != nil {
 		return 0, fmt.Errorf("sqlstore: add counter %q: %w", name, err)
 	}
-	for range maxRaces {
-		var value int64
+	var value int64
+	err = repeat(ctx, func() (raised bool, err error) {
 		if err := s.db.QueryRowContext(ctx, st.count, name).Scan(&value); err != nil {
-			return 0, fmt.Errorf("sqlstore: read counter %q: %w", name, err)
+			return false, fmt.Errorf("sqlstore: read counter %q: %w", name, err)
 		}
-		raised, err := s.exec(ctx, st.raiseCount, name, value)
-		if err != nil {
-			return 0, fmt.Errorf("sqlstore: raise counter %q: %w", name, err)
+		if raised, err = s.exec(ctx, st.raiseCount, name, value); err != nil {
+			return false, fmt.Errorf("sqlstore: raise counter %q: %w", name, err)
 		}
-		if raised {
-			return value, nil
-		}
-	}
-	return 0, fmt.Errorf("sqlstore: counter %q was raised by others %d times while it was read", name, maxRaces)
+		return raised, nil
+	})
+	return value, err
 }
 
 func (s *Store) counterTable(ctx context.Context) error {

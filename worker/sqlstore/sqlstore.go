@@ -66,9 +66,6 @@ var (
 // by the first claim.
 func New(db *sql.DB, cfg Config) *Store { return &Store{db: db, cfg: cfg} }
 
-// maxRaces is how often a claim may find its number taken by another claim.
-const maxRaces = 200
-
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
 	if err := r.Check(); err != nil {
@@ -78,13 +75,15 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if err != nil {
 		return worker.Claim{}, err
 	}
-	for range maxRaces {
-		c, ok, err := s.claimOnce(ctx, st, r)
-		if ok || err != nil {
-			return c, err
-		}
+	var c worker.Claim
+	err = repeat(ctx, func() (ok bool, err error) {
+		c, ok, err = s.claimOnce(ctx, st, r)
+		return ok, err
+	})
+	if err != nil {
+		return worker.Claim{}, err
 	}
-	return worker.Claim{}, fmt.Errorf("sqlstore: %d numbers of space %q were taken by others while they were claimed", maxRaces, r.Space)
+	return c, nil
 }
 
 // claimOnce reads the space and tries one number; it is not ok if that has
@@ -222,13 +221,17 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 }
 
 // exec reports whether a row was changed.
-func (s *Store) exec(ctx context.Context, query string, args ...any) (bool, error) {
-	result, err := s.db.ExecContext(ctx, query, args...)
-	if err != nil {
-		return false, err
-	}
-	n, err := result.RowsAffected()
-	return n > 0, err
+func (s *Store) exec(ctx context.Context, query string, args ...any) (changed bool, err error) {
+	err = repeat(ctx, func() (bool, error) {
+		result, err := s.db.ExecContext(ctx, query, args...)
+		if err != nil {
+			return false, err
+		}
+		n, err := result.RowsAffected()
+		changed = n > 0
+		return true, err
+	})
+	return changed, err
 }
 
 func (s *Store) rows(ctx context.Context, st *statements, space string) ([]worker.Row, error) {

@@ -74,6 +74,14 @@ func renew(t *testing.T, s *suite) {
 	}
 }
 
+// neither is a number of the four that is not one of these two.
+func neither(a, b int64) (n int64) {
+	for n == a || n == b {
+		n++
+	}
+	return n
+}
+
 func renewGuarded(t *testing.T, s *suite) {
 	store := s.Open(t)
 	ctx := t.Context()
@@ -85,7 +93,7 @@ func renewGuarded(t *testing.T, s *suite) {
 		"the epoch before":        func(h *holder) { h.Epoch-- },
 		"a later epoch":           func(h *holder) { h.Epoch++ },
 		"another's number":        func(h *holder) { h.Worker = other.Worker },
-		"a number never held":     func(h *holder) { h.Worker = 6 - h.Worker - other.Worker },
+		"a number never held":     func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
 		"a number out of range":   func(h *holder) { h.Worker = 99 },
 		"another space":           func(h *holder) { h.space += "x" },
 		"the number -1, an epoch": func(h *holder) { h.Worker, h.Epoch = -1, 0 },
@@ -126,7 +134,7 @@ func releaseGuarded(t *testing.T, s *suite) {
 		"no token":            func(h *holder) { h.token = "" },
 		"the epoch before":    func(h *holder) { h.Epoch-- },
 		"another's number":    func(h *holder) { h.Worker = other.Worker },
-		"a number never held": func(h *holder) { h.Worker = 6 - h.Worker - other.Worker },
+		"a number never held": func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
 		"another space":       func(h *holder) { h.space += "x" },
 	} {
 		wrong := *h

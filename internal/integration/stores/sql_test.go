@@ -102,47 +102,10 @@ func create(t *testing.T, admin *sql.DB, drop string) (name string) {
 	return name
 }
 
-// retrying repeats what a database refuses for the sake of others, as a lease does.
-type retrying struct {
-	*sqlstore.Store
-	again func(error) bool
-}
-
-func (r retrying) Claim(ctx context.Context, q worker.Request) (c worker.Claim, err error) {
-	for range 100 {
-		if c, err = r.Store.Claim(ctx, q); !r.again(err) {
-			break
-		}
-	}
-	return c, err
-}
-
-func (r retrying) Renew(ctx context.Context, q worker.Renewal) (err error) {
-	for range 100 {
-		if err = r.Store.Renew(ctx, q); !r.again(err) {
-			break
-		}
-	}
-	return err
-}
-
-func (r retrying) Release(ctx context.Context, q worker.Return) (err error) {
-	for range 100 {
-		if err = r.Store.Release(ctx, q); !r.again(err) {
-			break
-		}
-	}
-	return err
-}
-
-func conflict(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "40001") || strings.Contains(err.Error(), "Error 1213"))
-}
-
 func TestSQLStore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
-			return retrying{sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true}), conflict}
+			return sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
 		}})
 	})
 }
@@ -243,9 +206,6 @@ func TestSQLCounter(t *testing.T) {
 			go func() {
 				for range each {
 					n, err := store.Count(context.Background(), "starts")
-					for conflict(err) {
-						n, err = store.Count(context.Background(), "starts")
-					}
 					if err != nil {
 						errs <- err
 						return
