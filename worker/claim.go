@@ -10,11 +10,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// claim asks the store once for a number and makes a grant of it. Repeated after
+// claim asks the store once for a number and makes a grant of it: not for the
+// number `avoid`, and for none that begins more than `lead` ahead. Repeated after
 // a failure it uses the same token, so that a claim whose answer was lost is
 // found again. One goroutine claims at a time: it holds l.claiming, or nobody
 // else has the lease yet.
-func (l *Lease) claim(ctx context.Context, avoid int64) (*holding, error) {
+func (l *Lease) claim(ctx context.Context, avoid int64, lead time.Duration) (*holding, error) {
 	now := l.cfg.Now()
 	switch {
 	case !now.Before(l.cfg.Layout.End()):
@@ -25,7 +26,7 @@ func (l *Lease) claim(ctx context.Context, avoid int64) (*holding, error) {
 	if l.token == "" {
 		l.token = rand.Text()
 	}
-	r := l.cfg.request(l.token, now, avoid)
+	r := l.cfg.request(l.token, now, avoid, lead)
 	ask, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()
 	c, err := l.store.Claim(ask, r)
@@ -69,8 +70,8 @@ func (l *Lease) renewIn() time.Duration {
 
 // Grant gives a generator its grant: the one of the present claim, or of another
 // claim where prev is lost, used up, or to be exchanged for another number. Each
-// claim's grant is a new one. A lease serves one generator: for a second New the
-// error is core.ErrInUse.
+// claim's grant is a new one. A lease serves one generator: for a second New, also
+// after one that failed, the error is core.ErrInUse.
 func (l *Lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
 	select {
 	case l.claiming <- struct{}{}:
@@ -106,14 +107,16 @@ func (l *Lease) another(ctx context.Context, old *holding) (*holding, error) {
 	defer cancel()
 	defer context.AfterFunc(l.life, cancel)()
 	l.mu.Lock()
-	avoid := old.claim.Worker
+	// A generator that exchanges its number may want to go on lower than it was, and
+	// it has a number until then: so one that begins ahead of the clock is of no use.
+	avoid, lead := old.claim.Worker, time.Duration(0)
 	_, leapt := old.clock.read()
 	working := old.failing == nil
 	lost := old.lost != nil
 	l.mu.Unlock()
 	switch {
 	case lost:
-		avoid = -1
+		avoid, lead = -1, l.cfg.MaxLead
 	case leapt && working:
 		// The clock has left the span behind, as after a long sleep. Nothing can be
 		// issued in it any more, so the number may be claimed anew.
@@ -123,9 +126,9 @@ func (l *Lease) another(ctx context.Context, old *holding) (*holding, error) {
 		l.mu.Lock()
 		old.lost, old.due, old.tries = errLeapt, time.Now(), 0
 		l.mu.Unlock()
-		avoid = -1
+		avoid, lead = -1, l.cfg.MaxLead
 	}
-	h, err := l.claim(ctx, avoid)
+	h, err := l.claim(ctx, avoid, lead)
 	if err != nil {
 		return nil, err
 	}

@@ -160,12 +160,12 @@ func (cfg Config) check() (Config, error) {
 }
 
 // request is a claim in the configuration's terms.
-func (cfg *Config) request(token string, now time.Time, avoid int64) Request {
+func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.Duration) Request {
 	r := Request{
 		Space: cfg.Space, Layout: Fingerprint(cfg.Layout), Numbers: cfg.Layout.Workers(),
 		Preferred: cfg.Preferred, Only: cfg.Only, Avoid: avoid, Token: token, Owner: cfg.Owner,
 		Now: now.UnixMilli(), Window: cfg.Window.Milliseconds(), TTL: cfg.ttl(),
-		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
+		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: lead.Milliseconds(),
 	}
 	switch cfg.Preferred {
 	case 0:

@@ -96,7 +96,7 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	l.life, l.end = context.WithCancel(context.Background())
 	began := time.Now()
 	for tries := 0; ; tries++ {
-		h, err := l.claim(ctx, -1)
+		h, err := l.claim(ctx, -1, l.cfg.MaxLead)
 		if err == nil {
 			l.cur = h
 			l.tell(Claimed, h, nil)

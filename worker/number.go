@@ -64,8 +64,8 @@ func Protect(ctx context.Context, s Store, w core.Worker, cfg Config) (*Lease, e
 }
 
 // FromPool takes a number out of a pool and puts it back at Release or Close. It
-// is a lease without a time to live: what a crash leaves behind stays taken until
-// it is listed and freed by the store's [Admin], which cannot make a duplicate
+// is a lease without a time to live: what a crash, or a claim whose answer never
+// came, leaves behind stays taken until it is listed and freed by the store's [Admin], which cannot make a duplicate
 // even if the holder is alive after all.
 func FromPool(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	cfg.noTTL = true

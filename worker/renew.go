@@ -144,7 +144,7 @@ func (l *Lease) replaceLost(old *holding) {
 	if done { // it has asked meanwhile
 		return
 	}
-	h, err := l.claim(l.life, -1)
+	h, err := l.claim(l.life, -1, l.cfg.MaxLead)
 	if err == nil {
 		_ = l.adopt(old, h, false) // it fails when the lease was released meanwhile
 		return

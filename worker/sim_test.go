@@ -20,8 +20,8 @@ import (
 // request, its effect and its answer, they do inside the call: so the code under
 // test is interrupted at all the places that matter.
 
-// simLayout has 4 ids a tick, so that spans that meet show at once.
-var simLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 42, WorkerBits: 1, SequenceBits: 2}
+// simLayout has few ids a tick, and ticks that are longer than a bound is precise.
+var simLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Tick: 10 * time.Millisecond, TimeBits: 42, WorkerBits: 1, SequenceBits: 3}
 
 const (
 	simProcesses = 3
@@ -223,7 +223,8 @@ func (p *proc) join() {
 	if err != nil {
 		return
 	}
-	gen, err := core.New(core.Config{Worker: lease, Now: p.now, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
+	back := []core.ClockBack{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}}[p.sim.rng.IntN(4)]
+	gen, err := core.New(core.Config{Worker: lease, Now: p.now, ClockBack: back, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
 	if err != nil {
 		p.sim.note("%d: %v", p.id, err)
 		_ = lease.Release(context.Background())
@@ -235,8 +236,15 @@ func (p *proc) join() {
 // draw takes a few ids.
 func (p *proc) draw(gen *core.Generator) {
 	ids := make([]int64, 1+p.sim.rng.IntN(12))
-	for i := range ids {
-		id, err := gen.Next(context.Background())
+	var err error
+	block := p.sim.chance(3)
+	if block {
+		err = gen.Fill(context.Background(), ids)
+	}
+	for i, id := range ids {
+		if !block {
+			id, err = gen.Next(context.Background())
+		}
 		if err != nil {
 			break
 		}

@@ -42,7 +42,7 @@ func (d Dialect) now() string {
 	case Postgres:
 		return "CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT)"
 	case MySQL:
-		return "CAST(UNIX_TIMESTAMP(NOW(3))*1000 AS SIGNED)"
+		return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)" // no time zone comes in, nor summer time
 	}
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }

@@ -3,9 +3,11 @@
 //
 //	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
 //
-// It needs two small tables, and creates them if they are not there: see
+// It needs two small tables (and a third for counters), and creates them if they are not there: see
 // [Config.DDL]. Every verb is one UPDATE in autocommit that names the row as it
-// was read, at any isolation level; nothing is locked in between.
+// was read, at any isolation level; nothing is locked in between. It takes one
+// connection at a time from the pool: where the program may use up the pool for
+// longer than a lease can go without a renewal, give it a pool of its own.
 //
 // # What the database must do
 //

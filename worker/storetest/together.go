@@ -86,7 +86,7 @@ func anyOrder(t *testing.T, s *suite) {
 	ctx := t.Context()
 	type belief struct {
 		*holder
-		span
+		may  span
 		over bool // released, or freed
 	}
 	var all []*belief
@@ -96,7 +96,7 @@ func anyOrder(t *testing.T, s *suite) {
 		if rng.IntN(4) == 0 || len(all) == 0 {
 			h, err := s.try(t, store, func(r *worker.Request) { r.Now = clock })
 			if err == nil {
-				all = append(all, &belief{holder: h, span: span{h.Worker, h.Epoch, h.From, h.Until}})
+				all = append(all, &belief{holder: h, may: span{h.Worker, h.Epoch, h.From, h.Until}})
 			} else if !errors.Is(err, worker.ErrNoneFree) {
 				t.Fatal(err)
 			}
@@ -105,27 +105,27 @@ func anyOrder(t *testing.T, s *suite) {
 		b := all[len(all)-1-rng.IntN(min(len(all), 6))]
 		switch rng.IntN(3) {
 		case 0, 1:
-			until := b.span.until + rng.Int64N(300) - 100
+			until := b.may.until + rng.Int64N(300) - 100
 			err := b.renew(ctx, until)
 			if b.over {
 				mustTaken(t, "renewed what was released", err)
-			} else if must(t, err); until > b.span.until {
-				b.span.until = until
+			} else if must(t, err); until > b.may.until {
+				b.may.until = until
 			}
 		case 2:
-			unused := b.span.from + rng.Int64N(b.span.until-b.span.from)
+			unused := b.may.from + rng.Int64N(b.may.until-b.may.from)
 			err := b.release(ctx, unused)
 			if b.over {
 				mustTaken(t, "released what was released", err)
 			} else {
 				must(t, err)
-				b.span.until, b.over = unused, true
+				b.may.until, b.over = unused, true
 			}
 		}
 	}
 	spans := make([]span, len(all))
 	for i, b := range all {
-		spans[i] = b.span
+		spans[i] = b.may
 	}
 	disjoint(t, spans)
 }

@@ -37,7 +37,11 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 			t.Run(mode, func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "test.sqlite")
 				test(t, engine{"sqlite", sqlstore.SQLite, func(t *testing.T) *sql.DB {
-					return open(t, "sqlite", "file:"+file+"?_pragma=busy_timeout(60000)&_pragma=journal_mode("+mode+")&_pragma=synchronous(2)")
+					db := open(t, "sqlite", "file:"+file+"?_pragma=busy_timeout(60000)&_pragma=journal_mode("+mode+")&_pragma=synchronous(2)")
+					if mode == "delete" {
+						db.SetMaxOpenConns(1) // which must do
+					}
+					return db
 				}})
 			})
 		}
@@ -54,6 +58,9 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 				u.Path = "/" + name
 				query := u.Query()
 				query.Set("default_transaction_isolation", isolation)
+				if isolation == "repeatable read" {
+					query.Set("default_query_exec_mode", "simple_protocol")
+				}
 				u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a blank, to PostgreSQL
 				test(t, engine{"postgres", sqlstore.Postgres, func(t *testing.T) *sql.DB { return open(t, "pgx", u.String()) }})
 			})
@@ -70,6 +77,9 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 					cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
 					cfg.InterpolateParams = mode == "interpolated"
 					cfg.ClientFoundRows = mode == "found rows"
+					if mode == "interpolated" {
+						cfg.Params = map[string]string{"time_zone": "'-07:00'"}
+					}
 					test(t, engine{"mysql", sqlstore.MySQL, func(t *testing.T) *sql.DB { return open(t, "mysql", cfg.FormatDSN()) }})
 				})
 			}
