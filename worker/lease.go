@@ -81,6 +81,9 @@ func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 
 // acquire is Acquire without anything in the background.
 func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	cfg, err := cfg.check()
 	if err != nil {
 		return nil, err

@@ -52,8 +52,10 @@ func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 //	…
 //	lease, err := worker.Protect(ctx, filestore.New(filestore.Config{Dir: dir}), n, worker.Config{Layout: layout})
 //
-// A file protects against what happens on its own host only. It replaces
-// Preferred and Only of the configuration.
+// A file protects against what happens on its own host only, and has the number
+// free for the next start at once. In a database it comes free after a crash when
+// Config.TTL is over: let Config.MaxWait be longer. Preferred and Only of the
+// configuration are replaced.
 func Protect(ctx context.Context, s Store, w core.Worker, cfg Config) (*Lease, error) {
 	numbered, ok := w.(interface{ Number() int64 })
 	if !ok {

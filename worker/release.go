@@ -17,6 +17,9 @@ import (
 // free by itself when its time to live is over; Release may be called again.
 // Released twice, or after the number was lost, it returns nil.
 func (l *Lease) Release(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	l.giving.Lock()
 	defer l.giving.Unlock()
 	l.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -190,6 +191,71 @@ func TestRedisIdentity(t *testing.T) {
 	}
 	if n, err := store.NumberOf(t.Context(), name, "10.0.0.4", 4); err != nil || n != 3 {
 		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// The script chooses as the stores in Go do: the same requests, in Redis and in
+// memory, have the same answers.
+func TestRedisAgainstMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	remote := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowLossy: true})
+	local := memstore.New(memstore.Config{})
+	type held struct {
+		worker.Claim
+		token string
+	}
+	for round := range 40 {
+		space := fmt.Sprintf("m-%016x", rng.Uint64())
+		now := time.Now().UnixMilli()
+		var all []held
+		for range 60 {
+			now += rng.Int64N(20_000) - 5_000
+			if rng.IntN(3) > 0 || len(all) == 0 {
+				r := worker.Request{
+					Space: space, Layout: "l", Numbers: 1 + rng.Int64N(6), Preferred: -1, Avoid: rng.Int64N(8) - 4, Token: fmt.Sprintf("%016x", rng.Uint64()), Owner: "o",
+					Now: now, Window: 1 + rng.Int64N(30_000), TTL: []int64{3_600_000, worker.NoTTL}[rng.IntN(2)], MaxSkew: 1 << 40, MaxLead: rng.Int64N(40_000),
+				}
+				if r.Avoid < 0 {
+					r.Avoid = -1
+				}
+				if rng.IntN(2) == 0 {
+					r.Preferred = rng.Int64N(r.Numbers)
+					r.Only = rng.IntN(3) == 0
+				}
+				if len(all) > 0 && rng.IntN(8) == 0 {
+					r.Token = all[rng.IntN(len(all))].token
+				}
+				a, errA := remote.Claim(t.Context(), r)
+				b, errB := local.Claim(t.Context(), r)
+				if a != b || (errA == nil) != (errB == nil) {
+					t.Fatalf("round %d, %+v:\nRedis  %+v, %v\nmemory %+v, %v", round, r, a, errA, b, errB)
+				}
+				var noneA, noneB *worker.NoneFreeError
+				if errors.As(errA, &noneA) {
+					if !errors.As(errB, &noneB) || noneA.Held != noneB.Held || noneA.Ahead != noneB.Ahead || noneA.Numbers != noneB.Numbers || (noneA.Wait-noneB.Wait).Abs() > time.Minute {
+						t.Fatalf("round %d, %+v:\nRedis  %v\nmemory %v", round, r, errA, errB)
+					}
+				} else if errA != nil {
+					t.Fatal(errA)
+				} else {
+					all = append(all, held{a, r.Token})
+				}
+				continue
+			}
+			h := all[rng.IntN(len(all))]
+			until := h.Until + rng.Int64N(20_000) - 5_000
+			var errA, errB error
+			if rng.IntN(2) == 0 {
+				r := worker.Renewal{Space: space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until, TTL: 3_600_000}
+				errA, errB = remote.Renew(t.Context(), r), local.Renew(t.Context(), r)
+			} else {
+				r := worker.Return{Space: space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until}
+				errA, errB = remote.Release(t.Context(), r), local.Release(t.Context(), r)
+			}
+			if errA != errB {
+				t.Fatalf("round %d, %+v: %v and %v", round, h, errA, errB)
+			}
+		}
 	}
 }
 
