@@ -124,7 +124,7 @@ func TestAnOldClaimFoundAgain(t *testing.T) {
 				return worker.Claim{}, errNetwork
 			}
 			if c == first {
-				w.store.after = nil
+				w.store.set(func(f *flaky) { f.after = nil })
 			}
 			return c, err
 		}
@@ -258,13 +258,19 @@ func TestReleaseDuringAClaim(t *testing.T) {
 		lease := w.acquire(nil)
 		gen := w.generator(lease, nil)
 		w.steal(w.mustDraw(gen).Worker)
+		claimed := make(chan bool)
 		w.store.set(func(f *flaky) {
 			f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				close(claimed)
 				time.Sleep(time.Second)
 				return c, err
 			}
 		})
-		time.Sleep(10*time.Second + 500*time.Millisecond)
+		select {
+		case <-claimed: // and the answer is on its way
+		case <-time.After(time.Minute):
+			t.Fatal("nobody claims another number")
+		}
 		if err := lease.Release(w.Context()); err != nil {
 			t.Error(err)
 		}

@@ -50,6 +50,45 @@ func TestRotate(t *testing.T) {
 		if st := lease.Stats(); st.Claims != 2 || st.Losses != 0 {
 			t.Errorf("%+v", st)
 		}
+		w.store.set(func(f *flaky) {
+			if r := f.claims[len(f.claims)-1]; r.Avoid != first.Worker {
+				t.Errorf("number %d was exchanged by %+v", first.Worker, r)
+			}
+		})
+	})
+}
+
+// All other numbers begin ahead of the clock: Rotate is an error until the clock
+// has caught up, and the number is kept.
+func TestRotateInVain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, core.Rotate{})
+		var others []*worker.Lease
+		for range 3 {
+			others = append(others, w.acquire(nil))
+		}
+		for _, other := range others {
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := w.mustDraw(gen)
+		w.ahead.Add(-int64(9 * time.Second))
+		for range 5 {
+			var clock *core.ClockError
+			if _, err := w.draw(gen); !errors.As(err, &clock) || !errors.Is(err, worker.ErrNoneFree) {
+				t.Errorf("%v", err)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(5 * time.Second)
+		if p := w.mustDraw(gen); p.Worker != first.Worker {
+			t.Errorf("%+v after %+v", p, first)
+		}
+		if st := lease.Stats(); st.Claims != 1 || st.Losses != 0 {
+			t.Errorf("%+v", st)
+		}
 	})
 }
 

@@ -61,13 +61,14 @@ func (f *flaky) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	}
 	c, err := f.Store.Claim(ctx, r)
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.lose > 0 {
-		f.lose--
+	lost, after := f.lose > 0, f.after
+	f.lose--
+	f.mu.Unlock()
+	if lost {
 		return worker.Claim{}, errNetwork
 	}
-	if f.after != nil {
-		return f.after(r, c, err)
+	if after != nil {
+		return after(r, c, err)
 	}
 	return c, err
 }
@@ -322,9 +323,13 @@ func TestLoss(t *testing.T) {
 		if now := time.UnixMilli(thief.From); !now.After(time.Now().Add(29 * time.Second)) {
 			t.Errorf("the thief begins at %v, it is %v", now, time.Now())
 		}
-		for range 600 {
+		for range 120 {
 			time.Sleep(100 * time.Millisecond)
+			asked := time.Now()
 			w.mustDraw(gen)
+			if d := time.Since(asked); d > 0 {
+				t.Fatalf("an id took %v", d)
+			}
 		}
 		if w.last.Worker == first.Worker || w.last.Worker != lease.Worker() {
 			t.Errorf("the last id is %+v", w.last)
