@@ -299,3 +299,32 @@ func TestFingerprint(t *testing.T) {
 		seen[text] = p.Name
 	}
 }
+
+// A space with every number held: about a hundred renewals a second in all, and
+// the next who asks is told.
+func TestAThousandHolders(t *testing.T) {
+	inWorld(t, func(w *world) {
+		cfg := w.cfg
+		cfg.Layout.WorkerBits = 10
+		cfg.MaxWait = -1
+		numbers := map[int64]bool{}
+		for range 1024 {
+			lease, err := worker.Acquire(w.Context(), w.store, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lease.Close()
+			numbers[lease.Worker()] = true
+		}
+		if len(numbers) != 1024 {
+			t.Errorf("%d numbers", len(numbers))
+		}
+		if _, err := worker.Acquire(w.Context(), w.store, cfg); !errors.Is(err, worker.ErrNoneFree) {
+			t.Errorf("one more: %v", err)
+		}
+		time.Sleep(5 * time.Minute)
+		if perSecond := len(w.store.tries()) / 300; perSecond < 100 || perSecond > 115 {
+			t.Errorf("%d renewals a second", perSecond)
+		}
+	})
+}

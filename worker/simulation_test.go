@@ -42,6 +42,9 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
+// simLimit is how long the default number of seeds may take on a slow machine.
+const simLimit = 100 * time.Second
+
 // TestSimulation runs SNOWKEY_SIM_SEEDS seeds (10000), or the one seed
 // SNOWKEY_SIM_SEED again, with all that happened.
 func TestSimulation(t *testing.T) {
@@ -54,10 +57,11 @@ func TestSimulation(t *testing.T) {
 		return
 	}
 	seeds := number(t, "SNOWKEY_SIM_SEEDS", 10_000)
+	limited := os.Getenv("SNOWKEY_SIM_SEEDS") == ""
 	if testing.Short() {
 		seeds = min(seeds, 500)
 	}
-	var next, ids atomic.Uint64
+	var next, ran, ids atomic.Uint64
 	var mu sync.Mutex
 	var faults [faultKinds]int
 	began := time.Now()
@@ -65,11 +69,12 @@ func TestSimulation(t *testing.T) {
 		for range runtime.GOMAXPROCS(0) {
 			t.Run("", func(t *testing.T) {
 				t.Parallel()
-				for seed := next.Add(1); seed <= seeds && !t.Failed(); seed = next.Add(1) {
+				for seed := next.Add(1); seed <= seeds && !t.Failed() && (!limited || time.Since(began) < simLimit); seed = next.Add(1) {
 					s := simulate(t, seed, sound, false)
 					if s.twice != "" {
 						t.Errorf("SNOWKEY_SIM_SEED=%d: %s", seed, s.twice)
 					}
+					ran.Add(1)
 					ids.Add(uint64(len(s.issued)))
 					mu.Lock()
 					for i, n := range s.faults {
@@ -80,11 +85,15 @@ func TestSimulation(t *testing.T) {
 			})
 		}
 	})
+	seeds = ran.Load()
 	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d numbers stolen, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers",
 		seeds, ids.Load(), time.Since(began).Round(time.Millisecond), faults[lostRequest], faults[lostReply], faults[lateRequest], faults[twiceRequest],
 		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver])
 	if t.Failed() {
 		return
+	}
+	if limited && seeds < 500 {
+		t.Errorf("only %d seeds in %v", seeds, simLimit)
 	}
 	for i, n := range faults {
 		if uint64(n) < seeds/10 {

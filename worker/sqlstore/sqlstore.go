@@ -78,8 +78,12 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		return worker.Claim{}, err
 	}
 	var c worker.Claim
+	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
 	err = repeat(ctx, func() (ok bool, err error) {
-		c, ok, err = s.claimOnce(ctx, st, r)
+		c, ok, err = s.claimOnce(ctx, st, r, shuffle)
+		if c.Epoch > 0 {
+			shuffle = rand.Shuffle
+		}
 		return ok, err
 	})
 	if err != nil {
@@ -90,7 +94,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 
 // claimOnce reads the space and tries one number; it is not ok if that has
 // changed meanwhile.
-func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request) (c worker.Claim, ok bool, err error) {
+func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
 	var now int64
 	var layout sql.NullString
 	if err := s.db.QueryRowContext(ctx, st.space, r.Space).Scan(&now, &layout); err != nil {
@@ -115,7 +119,7 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request)
 	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 {
 		return r.Again(rows[i]), true, nil
 	}
-	free, err := choose.Candidates(r, rows, now, rand.Shuffle)
+	free, err := choose.Candidates(r, rows, now, shuffle)
 	if err != nil {
 		return c, false, err
 	}
