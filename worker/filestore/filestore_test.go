@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,8 @@ func hold(dir string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	select {}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends, if it does not kill it
+	os.Exit(0)
 }
 
 func open(t *testing.T, dir string) *filestore.Store {
@@ -68,6 +70,11 @@ func TestProcessIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "SNOWKEY_TEST_HOLD="+dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
