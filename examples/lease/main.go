@@ -27,8 +27,9 @@ func main() {
 	length := flag.Duration("for", 0, "how long to hold the number")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout, *file, *length); err != nil {
+	err := run(ctx, os.Stdout, *file, *length)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "lease:", err)
 		os.Exit(1)
 	}
