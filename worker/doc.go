@@ -33,8 +33,9 @@
 //   - The store loses no write that it has acknowledged. The stores refuse
 //     settings known to allow that.
 //   - A holder's memory is not copied while it runs: no fork, no restored or cloned
-//     snapshot of a running machine. Two copies may issue the same ids until the
-//     span ends, at most Window later.
+//     snapshot of a running machine. Two copies hold one claim: they issue the
+//     same ids to the end of the span, and go on as long as both renew it. End
+//     both, or free the number with [Admin]: both then claim others.
 //   - All generators of the space have one layout, which the space keeps, and
 //     nobody makes ids of that layout for the same tables without it.
 //   - A generator issues each place once: package core does.
