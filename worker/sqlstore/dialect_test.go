@@ -95,6 +95,7 @@ func TestConflict(t *testing.T) {
 		errors.New("Error 1213 (40001): Deadlock found when trying to get lock"): true,
 		errors.New("Error 1205 (HY000): Lock wait timeout exceeded"):             false,
 		errors.New("connection refused"):                                         false,
+		errors.New("database is locked (5) (SQLITE_BUSY)"):                       true,
 	} {
 		if conflict(fmt.Errorf("wrapped: %w", err)) != want {
 			t.Errorf("%v", err)

@@ -37,13 +37,14 @@ func repeat(ctx context.Context, try func() (ok bool, err error)) error {
 	return fmt.Errorf("sqlstore: %d times the row was changed by others", maxRaces)
 }
 
-// conflict reports whether the statement was undone for the sake of another: a
-// serialization failure or a deadlock, in PostgreSQL's drivers by SQLSTATE, in
-// MySQL's by its text.
+// conflict reports whether the statement was undone for the sake of another, or
+// did not begin: a serialization failure or a deadlock, in PostgreSQL's drivers by
+// SQLSTATE, in MySQL's by its text; a locked file, in SQLite's by its text.
 func conflict(err error) bool {
 	var state interface{ SQLState() string }
 	if errors.As(err, &state) {
 		return state.SQLState() == "40001" || state.SQLState() == "40P01"
 	}
-	return strings.Contains(err.Error(), "Error 1213")
+	text := err.Error()
+	return strings.Contains(text, "Error 1213") || strings.Contains(text, "database is locked") || strings.Contains(text, "SQLITE_BUSY")
 }

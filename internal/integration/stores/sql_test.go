@@ -33,11 +33,15 @@ type engine struct {
 // onEvery runs a test on an empty database of every engine.
 func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 	t.Run("sqlite", func(t *testing.T) {
-		for _, mode := range []string{"wal", "delete"} {
+		for _, mode := range []string{"wal", "delete", "impatient"} {
 			t.Run(mode, func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "test.sqlite")
 				test(t, engine{"sqlite", sqlstore.SQLite, func(t *testing.T) *sql.DB {
-					db := open(t, "sqlite", "file:"+file+"?_pragma=busy_timeout(60000)&_pragma=journal_mode("+mode+")&_pragma=synchronous(2)")
+					pragmas := "?_pragma=busy_timeout(60000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)"
+					if mode == "impatient" {
+						pragmas = "" // a locked file is an error at once
+					}
+					db := open(t, "sqlite", "file:"+file+pragmas)
 					if mode == "delete" {
 						db.SetMaxOpenConns(1) // which must do
 					}
