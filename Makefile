@@ -12,6 +12,9 @@ FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 6
 ARGS ?=
+# How many seeds the simulation of leases runs, or the one to run again.
+SEEDS ?= 100000
+SEED ?=
 
 tool = $$(GOWORK=off go -C tools tool -n $(1))
 
@@ -58,6 +61,10 @@ bench: ## benchmarks matching BENCH (all), COUNT (6) times, summed up by benchst
 	mkdir -p bin
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT) ./... | tee bin/bench.txt
 	"$(call tool,benchstat)" bin/bench.txt
+
+.PHONY: sim
+sim: ## simulate leases with SEEDS seeds (100000); SEED=n shows that one
+	SNOWKEY_SIM_SEEDS=$(SEEDS) SNOWKEY_SIM_SEED=$(SEED) go test -count=1 -timeout 24h -v -run '^TestSimulation$$' ./worker
 
 .PHONY: quickstart
 quickstart: ## the first example; ARGS="-h" shows its options

@@ -17,6 +17,13 @@ var allowed = map[string][]string{
 	"sqltype":             nil,
 	"ddl":                 {module + "core"},
 	"internal/testserver": nil,
+
+	"worker":            {module + "core"},
+	"worker/memstore":   {module + "core", module + "worker"},
+	"worker/filestore":  {module + "core", module + "worker"},
+	"worker/sqlstore":   {module + "core", module + "worker"},
+	"worker/redisstore": {module + "core", module + "worker"},
+	"worker/storetest":  {module + "core", module + "worker"},
 }
 
 // What a package may name in its own import lines, beyond the standard library.

@@ -1,0 +1,276 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+func client(t *testing.T, server *testserver.Server) *redis.Client {
+	t.Helper()
+	options := &redis.Options{Addr: server.DSN}
+	if strings.Contains(server.DSN, "://") {
+		var err error
+		if options, err = redis.ParseURL(server.DSN); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := redis.NewClient(options)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// evaler is go-redis; bytes makes it answer as clients do that give []byte.
+func evaler(c *redis.Client, bytes bool) redisstore.EvalFunc {
+	return func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		v, err := c.Eval(ctx, script, keys, args...).Result()
+		if list, ok := v.([]any); ok && bytes {
+			for i, item := range list {
+				list[i] = []byte(item.(string))
+			}
+		}
+		return v, err
+	}
+}
+
+func configGet(c *redis.Client) func(ctx context.Context, name string) (string, error) {
+	return func(ctx context.Context, name string) (string, error) {
+		values, err := c.ConfigGet(ctx, name).Result()
+		return values[name], err
+	}
+}
+
+func TestRedisStore(t *testing.T) {
+	for _, bytes := range []bool{false, true} {
+		t.Run(fmt.Sprintf("bytes %v", bytes), func(t *testing.T) {
+			server := testserver.Redis(t)
+			storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+				return redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowLossy: true})
+			}})
+		})
+	}
+}
+
+// As it comes, a Redis loses what it has acknowledged: it is refused, by name.
+func TestRedisLossy(t *testing.T) {
+	server := testserver.NewRedis(t)
+	c := client(t, server)
+	set := func(name, value string) {
+		t.Helper()
+		if err := c.ConfigSet(t.Context(), name, value).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lossy := func(setting string) {
+		t.Helper()
+		lease, err := worker.Acquire(t.Context(), redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}), worker.Config{MaxWait: -1})
+		var lossy *worker.LossyError
+		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
+			t.Errorf("%q: %v", setting, err)
+		}
+		if lease != nil {
+			_ = lease.Close()
+		}
+	}
+	set("appendfsync", "everysec")
+	lossy("appendfsync")
+	set("appendfsync", "always")
+	lossy("")
+	set("appendonly", "no")
+	lossy("appendonly")
+	set("appendonly", "yes")
+	set("maxmemory-policy", "allkeys-lru")
+	lossy("") // without a limit nothing is evicted
+	set("maxmemory", "100mb")
+	lossy("maxmemory-policy")
+	set("maxmemory-policy", "volatile-lru")
+	lossy("")
+}
+
+func TestRedisIsKilled(t *testing.T) {
+	server := testserver.NewRedis(t)
+	c := client(t, server)
+	lease, err := worker.Acquire(t.Context(), redisstore.New(evaler(c, false), redisstore.Config{}), worker.Config{Window: 20 * time.Second, Renew: time.Second, TTL: 30 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a failure", func() bool { return lease.Stats().Failures > 0 })
+	before := lease.Stats()
+	if _, err := gen.Next(t.Context()); err != nil {
+		t.Errorf("while the server is down: %v", err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a renewal", func() bool { return lease.Stats().Renewals > before.Renewals })
+	if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
+		t.Errorf("%+v", st)
+	}
+	if err := lease.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRedisCounter(t *testing.T) {
+	name := fmt.Sprintf("%016x", rand.Uint64())
+	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{})
+	layout := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 8}
+	for want := range int64(4) {
+		n, err := worker.FromCounter(t.Context(), store, layout, name)
+		if err != nil || n.Number() != want || n.Left() != 3-want {
+			t.Fatalf("%v, %v", n, err)
+		}
+	}
+	var used *worker.UsedUpError
+	if _, err := worker.FromCounter(t.Context(), store, layout, name); !errors.As(err, &used) || used.Numbers != 4 || used.Name != name {
+		t.Errorf("%v", err)
+	}
+}
+
+// An address has the same number each time. Two containers with one address get two
+// numbers all the same, since it is only what their leases prefer.
+func TestRedisIdentity(t *testing.T) {
+	name := fmt.Sprintf("%016x", rand.Uint64())
+	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowLossy: true})
+	layout := core.Layout{TimeBits: 41, DatacenterBits: 1, WorkerBits: 2, SequenceBits: 8}
+	start := func(address string) *worker.Lease {
+		t.Helper()
+		n, err := store.NumberOf(t.Context(), name, address, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: name, Layout: layout, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = lease.Close() })
+		return lease
+	}
+	first, second := start("10.0.0.1"), start("10.0.0.2")
+	if first.Worker() != 4 || second.Worker() != 5 {
+		t.Errorf("numbers %d and %d", first.Worker(), second.Worker())
+	}
+	if twin := start("10.0.0.2"); twin.Worker() == 5 || twin.Worker() == 4 {
+		t.Errorf("two containers of one address have %d", twin.Worker())
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if again := start("10.0.0.2"); again.Worker() != 5 {
+		t.Errorf("after a restart number %d", again.Worker())
+	}
+	for _, address := range []string{"10.0.0.3", "10.0.0.4"} {
+		if _, err := store.NumberOf(t.Context(), name, address, 4); err != nil {
+			t.Error(err)
+		}
+	}
+	var used *worker.UsedUpError
+	if _, err := store.NumberOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) {
+		t.Errorf("%v", err)
+	}
+	if n, err := store.NumberOf(t.Context(), name, "10.0.0.4", 4); err != nil || n != 3 {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// The script chooses as the stores in Go do: the same requests, in Redis and in
+// memory, have the same answers.
+func TestRedisAgainstMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	remote := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowLossy: true})
+	local := memstore.New(memstore.Config{})
+	type held struct {
+		worker.Claim
+		token string
+	}
+	for round := range 40 {
+		space := fmt.Sprintf("m-%016x", rng.Uint64())
+		now := time.Now().UnixMilli()
+		var all []held
+		for range 60 {
+			now += rng.Int64N(20_000) - 5_000
+			if rng.IntN(3) > 0 || len(all) == 0 {
+				r := worker.Request{
+					Space: space, Layout: "l", Numbers: 1 + rng.Int64N(6), Preferred: -1, Avoid: rng.Int64N(8) - 4, Token: fmt.Sprintf("%016x", rng.Uint64()), Owner: "o",
+					Now: now, Window: 1 + rng.Int64N(30_000), TTL: []int64{3_600_000, worker.NoTTL}[rng.IntN(2)], MaxSkew: 1 << 40, MaxLead: rng.Int64N(40_000),
+				}
+				if r.Avoid < 0 {
+					r.Avoid = -1
+				}
+				if rng.IntN(2) == 0 {
+					r.Preferred = rng.Int64N(r.Numbers)
+					r.Only = rng.IntN(3) == 0
+				}
+				if len(all) > 0 && rng.IntN(8) == 0 {
+					r.Token = all[rng.IntN(len(all))].token
+				}
+				a, errA := remote.Claim(t.Context(), r)
+				b, errB := local.Claim(t.Context(), r)
+				if a != b || (errA == nil) != (errB == nil) {
+					t.Fatalf("round %d, %+v:\nRedis  %+v, %v\nmemory %+v, %v", round, r, a, errA, b, errB)
+				}
+				var noneA, noneB *worker.NoneFreeError
+				if errors.As(errA, &noneA) {
+					if !errors.As(errB, &noneB) || noneA.Held != noneB.Held || noneA.Ahead != noneB.Ahead || noneA.Numbers != noneB.Numbers || (noneA.Wait-noneB.Wait).Abs() > time.Minute {
+						t.Fatalf("round %d, %+v:\nRedis  %v\nmemory %v", round, r, errA, errB)
+					}
+				} else if errA != nil {
+					t.Fatal(errA)
+				} else {
+					all = append(all, held{a, r.Token})
+				}
+				continue
+			}
+			h := all[rng.IntN(len(all))]
+			until := h.Until + rng.Int64N(20_000) - 5_000
+			var errA, errB error
+			if rng.IntN(2) == 0 {
+				r := worker.Renewal{Space: space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until, TTL: 3_600_000}
+				errA, errB = remote.Renew(t.Context(), r), local.Renew(t.Context(), r)
+			} else {
+				r := worker.Return{Space: space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until}
+				errA, errB = remote.Release(t.Context(), r), local.Release(t.Context(), r)
+			}
+			if errA != errB {
+				t.Fatalf("round %d, %+v: %v and %v", round, h, errA, errB)
+			}
+		}
+	}
+}
+
+// A client that answers otherwise is an error and no grant.
+func TestRedisOddClients(t *testing.T) {
+	for what, value := range map[string]any{
+		"nil": nil, "text": "ok", "numbers": []any{int64(1)}, "nothing": []any{}, "another word": []any{"yes"},
+		"too short": []any{"ok", "1"}, "no number": []any{"ok", "a", "1", "2", "3"},
+	} {
+		eval := redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) { return value, nil })
+		if lease, err := worker.Acquire(t.Context(), redisstore.New(eval, redisstore.Config{}), worker.Config{MaxWait: -1}); err == nil {
+			t.Errorf("%s: %+v", what, lease.Stats())
+		}
+	}
+	if _, err := worker.Acquire(t.Context(), redisstore.New(nil, redisstore.Config{}), worker.Config{}); err == nil || !strings.Contains(err.Error(), "Evaler nil: must be given") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,378 @@
+package stores
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite"
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+// engine is one empty database.
+type engine struct {
+	name    string
+	dialect sqlstore.Dialect
+	open    func(t *testing.T) *sql.DB
+}
+
+// onEvery runs a test on an empty database of every engine.
+func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
+	t.Run("sqlite", func(t *testing.T) {
+		for _, mode := range []string{"wal", "delete", "impatient"} {
+			t.Run(mode, func(t *testing.T) {
+				file := filepath.Join(t.TempDir(), "test.sqlite")
+				test(t, engine{"sqlite", sqlstore.SQLite, func(t *testing.T) *sql.DB {
+					pragmas := "?_pragma=busy_timeout(60000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)"
+					if mode == "impatient" {
+						pragmas = "" // a locked file is an error at once
+					}
+					db := open(t, "sqlite", "file:"+file+pragmas)
+					if mode == "delete" {
+						db.SetMaxOpenConns(1) // which must do
+					}
+					return db
+				}})
+			})
+		}
+	})
+	t.Run("postgres", func(t *testing.T) {
+		server := testserver.Postgres(t).DSN
+		for _, isolation := range []string{"read committed", "repeatable read", "serializable"} {
+			t.Run(isolation, func(t *testing.T) {
+				name := create(t, open(t, "pgx", server), " WITH (FORCE)")
+				u, err := url.Parse(server)
+				if err != nil {
+					t.Fatal(err)
+				}
+				u.Path = "/" + name
+				query := u.Query()
+				query.Set("default_transaction_isolation", isolation)
+				if isolation == "repeatable read" {
+					query.Set("default_query_exec_mode", "simple_protocol")
+				}
+				u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a blank, to PostgreSQL
+				test(t, engine{"postgres", sqlstore.Postgres, func(t *testing.T) *sql.DB { return open(t, "pgx", u.String()) }})
+			})
+		}
+	})
+	t.Run("mysql", func(t *testing.T) {
+		for i, server := range testserver.MySQLs(t) {
+			for _, mode := range []string{"prepared", "interpolated", "found rows"} {
+				t.Run(fmt.Sprintf("%d/%s", i, mode), func(t *testing.T) {
+					cfg, err := mysql.ParseDSN(server.DSN)
+					if err != nil {
+						t.Fatal(err)
+					}
+					cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+					cfg.InterpolateParams = mode == "interpolated"
+					cfg.ClientFoundRows = mode == "found rows"
+					if mode == "interpolated" {
+						cfg.Params = map[string]string{"time_zone": "'-07:00'"}
+					}
+					test(t, engine{"mysql", sqlstore.MySQL, func(t *testing.T) *sql.DB { return open(t, "mysql", cfg.FormatDSN()) }})
+				})
+			}
+		}
+	})
+}
+
+func open(t *testing.T, driver, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// create makes a database that is dropped after the test.
+func create(t *testing.T, admin *sql.DB, drop string) (name string) {
+	t.Helper()
+	name = fmt.Sprintf("snowkey_%016x", rand.Uint64())
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+func TestSQLStore(t *testing.T) {
+	onEvery(t, func(t *testing.T, e engine) {
+		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+			return sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
+		}})
+	})
+}
+
+// A generator over the database that the README's way gives it, many processes at
+// once, each of which creates the tables if they are not there.
+func TestManyStarts(t *testing.T) {
+	onEvery(t, func(t *testing.T, e engine) {
+		const starts = 12
+		type outcome struct {
+			lease *worker.Lease
+			err   error
+		}
+		done := make(chan outcome)
+		for range starts {
+			db := e.open(t)
+			go func() {
+				lease, err := worker.Acquire(context.Background(), sqlstore.New(db, sqlstore.Config{AllowLossy: true}), worker.Config{MaxWait: 20 * time.Second})
+				done <- outcome{lease, err}
+			}()
+		}
+		seen := map[int64]bool{}
+		for range starts {
+			o := <-done
+			if o.err != nil {
+				t.Error(o.err)
+				continue
+			}
+			defer o.lease.Close()
+			gen, err := core.New(core.Config{Worker: o.lease})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			if _, err := gen.Next(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if seen[o.lease.Worker()] {
+				t.Errorf("number %d was given twice", o.lease.Worker())
+			}
+			seen[o.lease.Worker()] = true
+		}
+	})
+}
+
+func TestDetectedAndNamed(t *testing.T) {
+	onEvery(t, func(t *testing.T, e engine) {
+		cfg := sqlstore.Config{Dialect: e.dialect, Table: "Numbers_of_Order", AllowLossy: true}
+		ddl, err := cfg.DDL()
+		if err != nil || len(ddl) != 3 {
+			t.Fatalf("%q, %v", ddl, err)
+		}
+		db := e.open(t)
+		// Where nobody may create them, the error has the statement.
+		refused := cfg
+		refused.NoCreate = true
+		_, err = worker.Acquire(t.Context(), sqlstore.New(db, refused), worker.Config{MaxWait: -1})
+		if err == nil || !strings.Contains(err.Error(), ddl[0]) {
+			t.Errorf("%v", err)
+		}
+		for _, statement := range ddl {
+			for range 2 { // also where it is there
+				if _, err := db.Exec(statement); err != nil {
+					t.Fatalf("%s: %v", statement, err)
+				}
+			}
+		}
+		refused.Dialect = sqlstore.Detect
+		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, refused), worker.Config{Owner: "Käthe's 🖥 host"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := sqlstore.New(db, cfg).List(t.Context(), "default")
+		held := 0
+		for _, row := range rows {
+			if row.Token != "" {
+				if held++; row.Owner != "Käthe's 🖥 host" || row.Worker != lease.Worker() {
+					t.Errorf("%+v", row)
+				}
+			}
+		}
+		if err != nil || held != 1 {
+			t.Errorf("%+v, %v", rows, err)
+		}
+		if err := lease.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSQLCounter(t *testing.T) {
+	onEvery(t, func(t *testing.T, e engine) {
+		const clients, each = 4, 8
+		got := make(chan int64, clients*each)
+		errs := make(chan error, clients)
+		for range clients {
+			store := sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
+			go func() {
+				for range each {
+					n, err := store.Count(context.Background(), "starts")
+					if err != nil {
+						errs <- err
+						return
+					}
+					got <- n
+				}
+				errs <- nil
+			}()
+		}
+		for range clients {
+			if err := <-errs; err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen := map[int64]bool{}
+		for range clients * each {
+			n := <-got
+			if seen[n] || n < 0 || n >= clients*each {
+				t.Errorf("%d", n)
+			}
+			seen[n] = true
+		}
+		layout := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 8}
+		store := sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
+		n, err := worker.FromCounter(t.Context(), store, layout, "STARTS")
+		if err != nil || n.Number() != 0 || n.Left() != 31 {
+			t.Errorf("%v, %v", n, err)
+		}
+		var used *worker.UsedUpError
+		if _, err := worker.FromCounter(t.Context(), store, layout, "starts"); !errors.As(err, &used) || used.Numbers != 32 {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestBadTableNames(t *testing.T) {
+	db := open(t, "sqlite", ":memory:")
+	for _, name := range []string{"a b", "a;b", `a"b`, "a`b", "1a", "a.b.c", ".a", "a.", "ä", strings.Repeat("x", 49), "a'--"} {
+		var config *worker.ConfigError
+		_, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{Table: name, AllowLossy: true}), worker.Config{})
+		if !errors.As(err, &config) || config.Faults[0].Field != "Table" {
+			t.Errorf("%q: %v", name, err)
+		}
+		if ddl, err := (sqlstore.Config{Dialect: sqlstore.SQLite, Table: name}).DDL(); err == nil {
+			t.Errorf("%q: %q", name, ddl)
+		}
+	}
+	if _, err := worker.Acquire(t.Context(), sqlstore.New(nil, sqlstore.Config{}), worker.Config{}); err == nil || !strings.Contains(err.Error(), "must be an open *sql.DB") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A database that may lose what it has acknowledged is refused.
+func TestLossySettings(t *testing.T) {
+	lossy := func(t *testing.T, db *sql.DB, setting string) {
+		t.Helper()
+		_, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{}), worker.Config{})
+		var lossy *worker.LossyError
+		if setting == "" && errors.As(err, &lossy) || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
+			t.Errorf("%q: %v", setting, err)
+		}
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		dir := t.TempDir()
+		for i, c := range []struct{ pragmas, setting string }{
+			{"_pragma=synchronous(2)", ""},
+			{"_pragma=synchronous(2)&_pragma=journal_mode(wal)", ""},
+			{"_pragma=synchronous(1)&_pragma=journal_mode(wal)", "synchronous"},
+			{"_pragma=synchronous(0)", "synchronous"},
+			{"_pragma=journal_mode(memory)", "journal_mode"},
+		} {
+			lossy(t, open(t, "sqlite", fmt.Sprintf("file:%s?%s", filepath.Join(dir, fmt.Sprint(i)), c.pragmas)), c.setting)
+		}
+		lossy(t, open(t, "sqlite", ":memory:"), "journal_mode")
+	})
+	t.Run("postgres", func(t *testing.T) {
+		server := testserver.NewPostgres(t)
+		u, err := url.Parse(server.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		q.Set("synchronous_commit", "off")
+		u.RawQuery = q.Encode()
+		lossy(t, open(t, "pgx", u.String()), "synchronous_commit")
+		q.Set("synchronous_commit", "on")
+		u.RawQuery = q.Encode()
+		lossy(t, open(t, "pgx", u.String()), "fsync") // as the test's servers are
+	})
+	t.Run("mariadb", func(t *testing.T) {
+		server := testserver.NewMariaDB(t)
+		db := open(t, "mysql", server.DSN)
+		set := func(value int) {
+			if _, err := db.Exec(fmt.Sprintf("SET GLOBAL innodb_flush_log_at_trx_commit = %d", value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, value := range []int{0, 2} {
+			set(value)
+			lossy(t, db, "innodb_flush_log_at_trx_commit")
+		}
+		set(1)
+		lossy(t, db, "")
+	})
+}
+
+// The server is killed while a lease is held, and started again: what it had
+// acknowledged is there, and the lease goes on.
+func TestServerIsKilled(t *testing.T) {
+	for name, start := range map[string]func(testing.TB) *testserver.Server{"postgres": testserver.NewPostgres, "mariadb": testserver.NewMariaDB} {
+		t.Run(name, func(t *testing.T) {
+			server := start(t)
+			driver := map[string]string{"postgres": "pgx", "mariadb": "mysql"}[name]
+			db := open(t, driver, server.DSN)
+			lease, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{AllowLossy: true}), worker.Config{Window: 20 * time.Second, Renew: time.Second, TTL: 30 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			gen, err := core.New(core.Config{Worker: lease})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			if err := server.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "a failure", func() bool { return lease.Stats().Failures > 0 })
+			before := lease.Stats()
+			if _, err := gen.Next(t.Context()); err != nil {
+				t.Errorf("while the server is down: %v", err)
+			}
+			if err := server.Start(); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "a renewal", func() bool { return lease.Stats().Renewals > before.Renewals })
+			if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
+				t.Errorf("%+v", st)
+			}
+			if _, err := gen.Next(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := lease.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %s in 30s", what)
+		}
+	}
+}

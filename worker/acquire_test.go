@@ -1,0 +1,330 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+func textLogger(to io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
+// Every fault of a configuration is told at once.
+func TestConfigFaults(t *testing.T) {
+	store := memstore.New(memstore.Config{})
+	for name, c := range map[string]struct {
+		cfg  worker.Config
+		want []string
+	}{
+		"space":     {worker.Config{Space: "a b"}, []string{`Space "a b": must be 1 to 64 letters`}},
+		"layout":    {worker.Config{Layout: core.Layout{Tick: 1}}, []string{"Layout.Tick 1ns: must be a whole number"}},
+		"durations": {worker.Config{Window: -1, Renew: time.Microsecond, TTL: 1e5 * time.Hour}, []string{"Window -1ns: must be whole milliseconds", "Renew 1µs: must be", "TTL"}},
+		"window":    {worker.Config{Window: time.Second, Layout: core.Seconds()}, []string{"Window 1s: must be at least two ticks of the layout, 2s"}},
+		"renew":     {worker.Config{Window: time.Second, Renew: time.Second}, []string{"Renew 1s: must be at least 1ms and less than Window, 1s"}},
+		"ttl":       {worker.Config{TTL: time.Second}, []string{"TTL 1s: must be more than Renew, 10s"}},
+		"preferred": {worker.Config{Preferred: 1024, Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be UTF-8 of at most 255", "Preferred 1024: must be 1 to 1023"}},
+		"negative":  {worker.Config{Preferred: -2}, []string{"Preferred -2"}},
+		"only":      {worker.Config{Only: true}, []string{"Only true: needs a Preferred number"}},
+		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},
+		"all":       {worker.Config{Space: "ä", Preferred: -9, Only: true, Window: 1}, []string{"Space", "Preferred", "Window"}},
+	} {
+		lease, err := worker.Acquire(t.Context(), store, c.cfg)
+		var config *worker.ConfigError
+		if !errors.As(err, &config) || lease != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q does not tell %q", name, err, want)
+			}
+		}
+	}
+	if _, err := worker.Acquire(t.Context(), nil, worker.Config{}); err == nil || !strings.Contains(err.Error(), "Store nil: must be given") {
+		t.Errorf("%v", err)
+	}
+	if rows, _ := store.List(t.Context(), "default"); len(rows) > 0 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for _, c := range []struct {
+			cfg         worker.Config
+			window, ttl time.Duration
+		}{
+			{worker.Config{}, 30 * time.Second, 40 * time.Second},
+			{worker.Config{Window: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
+			{worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, 4 * time.Minute},
+		} {
+			if c.cfg.Layout.Epoch = testLayout.Epoch; c.cfg.Layout.TimeBits == 0 {
+				c.cfg.Layout.TimeBits, c.cfg.Layout.SequenceBits = 41, 4
+			}
+			c.cfg.Space = "defaults"
+			w.store.claims = nil
+			mem := memstore.New(memstore.Config{})
+			lease, err := worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				w.store.claims = append(w.store.claims, r)
+				return c, err
+			}}, c.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := w.store.claims[0]
+			if r.Window != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Avoid != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.Token) < 20 {
+				t.Errorf("%+v", r)
+			}
+			if err := lease.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// Claims are repeated with the same token, so one whose answer was lost is found.
+func TestLostAnswers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.store.lose = 3
+		lease := w.acquire(nil)
+		rows, _ := w.mem.List(w.Context(), "default")
+		if len(w.store.claims) != 4 || len(rows) != 1 || rows[0].Epoch != 1 {
+			t.Errorf("%d claims, %+v", len(w.store.claims), rows)
+		}
+		for _, r := range w.store.claims {
+			if r.Token != w.store.claims[0].Token {
+				t.Error("a repeated claim has another token")
+			}
+		}
+		w.mustDraw(w.generator(lease, nil))
+	})
+}
+
+// A claim that is found again when its span is long past is renewed at once.
+func TestAnOldClaimFoundAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var first worker.Claim
+		w.store.after = func(r worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+			if first.Epoch == 0 {
+				first = c
+				return worker.Claim{}, errNetwork
+			}
+			if c == first {
+				w.store.set(func(f *flaky) { f.after = nil })
+			}
+			return c, err
+		}
+		done := make(chan *worker.Lease)
+		go func() { done <- w.acquire(func(cfg *worker.Config) { cfg.MaxWait = 10 * time.Minute }) }()
+		time.Sleep(time.Millisecond)
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		time.Sleep(5 * time.Minute)
+		w.store.set(func(f *flaky) { f.down = nil })
+		lease := <-done
+		gen := w.generator(lease, nil)
+		time.Sleep(time.Millisecond)
+		w.mustDraw(gen)
+		if st := lease.Stats(); st.Epoch != first.Epoch || st.Claims != 1 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+func TestAcquireWaits(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var held []*worker.Lease
+		for range 4 {
+			held = append(held, w.acquire(nil))
+		}
+		began := time.Now()
+		_, err := worker.Acquire(w.Context(), w.store, w.cfg)
+		var none *worker.NoneFreeError
+		if !errors.As(err, &none) || none.Held != 4 || none.Numbers != 4 || time.Since(began) < 4*time.Second || time.Since(began) > 5*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		time.AfterFunc(2*time.Second, func() { _ = held[2].Release(context.Background()) })
+		began = time.Now()
+		if lease := w.acquire(nil); lease.Worker() != 2 || time.Since(began) > 2500*time.Millisecond {
+			t.Errorf("number %d after %v", lease.Worker(), time.Since(began))
+		}
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		defer cancel()
+		began = time.Now()
+		if _, err := worker.Acquire(ctx, w.store, w.cfg); !errors.Is(err, worker.ErrNoneFree) && !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		cfg := w.cfg
+		cfg.MaxWait = -1
+		began = time.Now()
+		if _, err := worker.Acquire(w.Context(), w.store, cfg); !errors.Is(err, worker.ErrNoneFree) || time.Since(began) > 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestAcquireRefuses(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.acquire(nil)
+		refused := func(name string, want any, change func(*worker.Config)) {
+			t.Helper()
+			cfg := w.cfg
+			if change != nil {
+				change(&cfg)
+			}
+			began := time.Now()
+			_, err := worker.Acquire(w.Context(), w.store, cfg)
+			if err == nil || !errors.As(err, want) || time.Since(began) > 0 {
+				t.Errorf("%s: %v after %v", name, err, time.Since(began))
+			}
+		}
+		var layout *worker.LayoutError
+		refused("another layout", &layout, func(cfg *worker.Config) { cfg.Layout.SequenceBits++ })
+		var skew *worker.SkewError
+		for _, off := range []time.Duration{11 * time.Second, -11 * time.Second} {
+			w.ahead.Store(int64(off))
+			refused("the clock", &skew, nil)
+			if skew != nil && (skew.Local.Sub(skew.Store) != off || skew.Max != 10*time.Second) {
+				t.Errorf("%v", skew)
+			}
+		}
+		w.ahead.Store(int64(0))
+		var config *worker.ConfigError
+		refused("an epoch in the future", &config, func(cfg *worker.Config) { cfg.Layout = core.Twitter() })
+		cfg := w.cfg
+		cfg.Layout.TimeBits = 38
+		if _, err := worker.Acquire(w.Context(), w.store, cfg); !errors.Is(err, core.ErrTimeOver) {
+			t.Errorf("a layout that has run out: %v", err)
+		}
+	})
+}
+
+// A slow answer is no proof of a slow clock.
+func TestSlowAnswers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.store.slow = 12 * time.Second
+		cfg := w.cfg
+		cfg.Timeout, cfg.MaxWait = 15*time.Second, time.Minute
+		time.AfterFunc(14*time.Second, func() { w.store.set(func(f *flaky) { f.slow = 0 }) })
+		lease, err := worker.Acquire(w.Context(), w.store, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = lease.Close()
+	})
+}
+
+// What a broken store says is not believed.
+func TestBrokenStore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for name, change := range map[string]func(*worker.Claim){
+			"number too high": func(c *worker.Claim) { c.Worker = 4 },
+			"number negative": func(c *worker.Claim) { c.Worker = -1 },
+			"not the one":     func(c *worker.Claim) { c.Worker = 1 },
+			"no epoch":        func(c *worker.Claim) { c.Epoch = 0 },
+			"no span":         func(c *worker.Claim) { c.Until = c.From },
+			"a longer span":   func(c *worker.Claim) { c.Until++ },
+		} {
+			w.store.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				change(&c)
+				return c, err
+			}
+			cfg := w.cfg
+			cfg.MaxWait, cfg.Preferred, cfg.Only = -1, worker.PreferZero, true
+			cfg.Space = strings.ReplaceAll(name, " ", "-")
+			if _, err := worker.Acquire(w.Context(), w.store, cfg); err == nil || !strings.Contains(err.Error(), "what was not asked for") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// Release during a claim in the background leaves no number behind.
+func TestReleaseDuringAClaim(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		w.steal(w.mustDraw(gen).Worker)
+		claimed := make(chan bool)
+		w.store.set(func(f *flaky) {
+			f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				close(claimed)
+				time.Sleep(time.Second)
+				return c, err
+			}
+		})
+		select {
+		case <-claimed: // and the answer is on its way
+		case <-time.After(time.Minute):
+			t.Fatal("nobody claims another number")
+		}
+		if err := lease.Release(w.Context()); err != nil {
+			t.Error(err)
+		}
+		rows, _ := w.mem.List(w.Context(), "default")
+		for _, row := range rows {
+			if row.Token != "" && row.Token != "thief" {
+				t.Errorf("%+v", row)
+			}
+		}
+	})
+}
+
+func TestFingerprint(t *testing.T) {
+	const twitter = "epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed"
+	for _, l := range []core.Layout{{}, core.Twitter(), {TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}, {Epoch: core.Twitter().Epoch.Local()}} {
+		if got := worker.Fingerprint(l); got != twitter {
+			t.Errorf("%v: %s", l, got)
+		}
+	}
+	seen := map[string]string{}
+	for _, p := range core.Presets() {
+		text := worker.Fingerprint(p.Layout)
+		if other := seen[text]; other != "" && p.Layout != core.Twitter() {
+			t.Errorf("%s and %s have the same: %s", other, p.Name, text)
+		}
+		seen[text] = p.Name
+	}
+}
+
+// A space with every number held: about a hundred renewals a second in all, and
+// the next who asks is told.
+func TestAThousandHolders(t *testing.T) {
+	inWorld(t, func(w *world) {
+		cfg := w.cfg
+		cfg.Layout.WorkerBits = 10
+		cfg.MaxWait = -1
+		numbers := map[int64]bool{}
+		for range 1024 {
+			lease, err := worker.Acquire(w.Context(), w.store, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lease.Close()
+			numbers[lease.Worker()] = true
+		}
+		if len(numbers) != 1024 {
+			t.Errorf("%d numbers", len(numbers))
+		}
+		if _, err := worker.Acquire(w.Context(), w.store, cfg); !errors.Is(err, worker.ErrNoneFree) {
+			t.Errorf("one more: %v", err)
+		}
+		time.Sleep(5 * time.Minute)
+		if perSecond := len(w.store.tries()) / 300; perSecond < 100 || perSecond > 115 {
+			t.Errorf("%d renewals a second", perSecond)
+		}
+	})
+}

@@ -1,0 +1,266 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// The clock goes back by anything: no error, and the number is kept.
+func TestClockGoesBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		for _, back := range []time.Duration{time.Millisecond, time.Second, time.Minute, time.Hour, 24 * time.Hour} {
+			w.ahead.Add(-int64(back))
+			for range 600 {
+				w.mustDraw(gen)
+				time.Sleep(200 * time.Millisecond)
+			}
+		}
+		if st := lease.Stats(); st.Failures+st.Losses > 0 || st.Claims != 1 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// Rotate takes another number at a step back, and gives the one before back.
+func TestRotate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, core.Rotate{})
+		first := w.mustDraw(gen)
+		w.ahead.Add(-int64(5 * time.Second))
+		second := w.mustDraw(gen)
+		if second.Worker == first.Worker || !second.Time.Before(first.Time) || lease.Worker() != second.Worker {
+			t.Errorf("%+v, then %+v", first, second)
+		}
+		time.Sleep(3 * time.Second)
+		if row := w.row(first.Worker); !row.Free(0) || row.Until != first.Time.UnixMilli()+1 {
+			t.Errorf("%+v after %+v", row, first)
+		}
+		w.mustDraw(gen)
+		if st := lease.Stats(); st.Claims != 2 || st.Losses != 0 {
+			t.Errorf("%+v", st)
+		}
+		w.store.set(func(f *flaky) {
+			if r := f.claims[len(f.claims)-1]; r.Avoid != first.Worker {
+				t.Errorf("number %d was exchanged by %+v", first.Worker, r)
+			}
+		})
+	})
+}
+
+// All other numbers begin ahead of the clock: Rotate is an error until the clock
+// has caught up, and the number is kept.
+func TestRotateInVain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, core.Rotate{})
+		var others []*worker.Lease
+		for range 3 {
+			others = append(others, w.acquire(nil))
+		}
+		for _, other := range others {
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := w.mustDraw(gen)
+		w.ahead.Add(-int64(9 * time.Second))
+		for range 5 {
+			var clock *core.ClockError
+			if _, err := w.draw(gen); !errors.As(err, &clock) || !errors.Is(err, worker.ErrNoneFree) {
+				t.Errorf("%v", err)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(5 * time.Second)
+		if p := w.mustDraw(gen); p.Worker != first.Worker {
+			t.Errorf("%+v after %+v", p, first)
+		}
+		if st := lease.Stats(); st.Claims != 1 || st.Losses != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A machine wakes up: its clock and the store's have gone on, its monotonic clock
+// has not. Somebody may have taken the number, or not.
+func TestSleepOfTheMachine(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		for _, numbers := range []uint8{0, 2} { // one number in the space, or four
+			inWorld(t, func(w *world) {
+				layout := testLayout
+				layout.WorkerBits = numbers
+				lease := w.acquire(func(cfg *worker.Config) { cfg.Layout = layout })
+				gen := w.generator(lease, nil)
+				if _, err := gen.Next(w.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.ahead.Add(int64(time.Hour))
+				w.storeAhead.Add(int64(time.Hour))
+				if taken && numbers > 0 {
+					w.acquire(func(cfg *worker.Config) { cfg.Preferred = worker.PreferZero })
+				}
+				for range 300 {
+					time.Sleep(200 * time.Millisecond)
+					if _, err := gen.Next(w.Context()); err != nil {
+						t.Fatalf("taken %v, %d bits: %v", taken, numbers, err)
+					}
+				}
+				id, _ := gen.Next(w.Context())
+				if p, _ := layout.Decompose(id); w.now().Sub(p.Time) > time.Second {
+					t.Errorf("the ids' time is %v, and it is %v", p.Time, w.now())
+				}
+			})
+		}
+	}
+}
+
+// A clock that leaps ahead of the store's is not followed for ever: the error
+// names both.
+func TestClockLeapsAhead(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		w.ahead.Add(int64(24 * time.Hour))
+		var err error
+		for range 100 {
+			if _, err = w.draw(gen); err != nil {
+				break
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		if err == nil {
+			t.Fatal("a day ahead, and no error")
+		}
+		if _, err = gen.Next(w.Context()); !strings.Contains(err.Error(), "the store's 2000-01-01") || !strings.Contains(err.Error(), "24h0m0s apart") {
+			t.Errorf("%v", err)
+		}
+		if bound := w.bound(w.last.Worker); bound.After(time.Now().Add(time.Minute)) {
+			t.Errorf("the bound was carried to %v", bound)
+		}
+		w.ahead.Store(int64(0))
+		time.Sleep(time.Second)
+		w.mustDraw(gen)
+	})
+}
+
+// A leap of less than a minute is followed at once, in a space of one number too.
+func TestClockLeapsALittle(t *testing.T) {
+	inWorld(t, func(w *world) {
+		layout := testLayout
+		layout.WorkerBits = 0
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Layout = layout })
+		gen := w.generator(lease, nil)
+		for range 20 {
+			w.ahead.Add(int64(45 * time.Second))
+			for range 20 {
+				if _, err := gen.Next(w.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		if st := lease.Stats(); st.Claims != 1 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// Many processes with goroutines of their own, clocks that step, numbers that are
+// stolen, a store that fails now and then; under the race detector.
+func TestManyGoroutines(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const processes, drawers = 4, 4
+		stop := time.Now().Add(20 * time.Second)
+		var mu sync.Mutex
+		seen := map[int64]int{}
+		var wg sync.WaitGroup
+		for range processes {
+			wg.Go(func() {
+				for time.Now().Before(stop) {
+					var off sync.Mutex
+					offset := time.Duration(0)
+					now := func() time.Time {
+						off.Lock()
+						defer off.Unlock()
+						return time.Now().Add(offset)
+					}
+					store := &flaky{Store: w.mem}
+					lease, err := worker.Acquire(w.Context(), store, worker.Config{
+						Layout: testLayout, Window: 300 * time.Millisecond, TTL: 300 * time.Millisecond, Now: now, MaxSkew: time.Hour, MaxLead: time.Hour,
+					})
+					if errors.Is(err, worker.ErrNoneFree) {
+						continue
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 20 * time.Millisecond})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					end := time.Now().Add(time.Duration(rand.IntN(3000)) * time.Millisecond)
+					var drawing sync.WaitGroup
+					for range drawers {
+						drawing.Go(func() {
+							for time.Now().Before(end) {
+								id, err := gen.Next(context.Background())
+								if err == nil {
+									mu.Lock()
+									seen[id]++
+									mu.Unlock()
+								}
+								time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+							}
+						})
+					}
+					for time.Now().Before(end) {
+						time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond)
+						off.Lock()
+						offset = time.Duration(rand.IntN(400)-200) * time.Millisecond
+						off.Unlock()
+						store.set(func(f *flaky) {
+							if f.down = nil; rand.IntN(4) == 0 {
+								f.down = errNetwork
+							}
+						})
+						if rand.IntN(10) == 0 {
+							_ = w.mem.Free(w.Context(), "default", lease.Worker(), lease.Stats().Epoch)
+						}
+					}
+					if rand.IntN(2) == 0 {
+						store.set(func(f *flaky) { f.down = nil })
+						_ = lease.Close() // while ids are drawn
+					}
+					drawing.Wait()
+					ctx, cancel := context.WithCancel(context.Background())
+					cancel()
+					_ = lease.Release(ctx)
+				}
+			})
+		}
+		wg.Wait()
+		twice := 0
+		for _, n := range seen {
+			if n > 1 {
+				twice++
+			}
+		}
+		if twice > 0 || len(seen) < 10_000 {
+			t.Errorf("%d ids, %d of them issued twice", len(seen), twice)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package worker
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// Config is what a lease is made of. The zero value is ready for use: the
+// default layout in the space "default".
+type Config struct {
+	// Space is whose numbers these are: all generators whose ids must differ, and
+	// none else. Zero: "default". See [CheckSpace].
+	Space string
+	// Layout of the ids. Zero: Twitter's. A space keeps the layout of its first
+	// lease and refuses any other.
+	Layout core.Layout
+
+	// Window is how far ahead the end of the granted span is recorded. Ids go on
+	// for Window − Renew when the store fails. Zero: 30s or 3 ticks, whichever
+	// is more.
+	Window time.Duration
+	// Renew is how often the end is raised. Zero: a third of Window.
+	Renew time.Duration
+	// TTL is how long after the last renewal others may take the number. It is
+	// for recycling only, uniqueness does not rest on it. Zero: four thirds of
+	// Window.
+	TTL time.Duration
+	// Timeout is how long one request to the store may take. Zero: 3s, or Renew
+	// if that is less.
+	Timeout time.Duration
+	// MaxWait is how long Acquire tries again when no number is free or the store
+	// fails. Zero: 5s. Negative: it tries once.
+	MaxWait time.Duration
+
+	// MaxSkew is how far this machine's clock may lie from the store's when a
+	// number is claimed. Zero: 10s.
+	MaxSkew time.Duration
+	// MaxLead is how far ahead of the clock ids may begin, because a former holder
+	// of the number had a fast clock. Zero: 1min.
+	MaxLead time.Duration
+
+	// Owner is who holds the number, for people to read. Zero: host name and
+	// process id.
+	Owner string
+	// Preferred is the number to be given if it is free: datacenter<<WorkerBits |
+	// worker. Zero: none. For number 0 say PreferZero; see [Prefer].
+	Preferred int64
+	// Only refuses any number but Preferred. It gives a number that somebody else
+	// has assigned a durable bound; see [Protect].
+	Only bool
+	// StopOnLoss ends the lease when its number is lost: ids go on up to the bound
+	// and then end. Otherwise another number is claimed, and they go on under it.
+	StopOnLoss bool
+
+	Now      func() time.Time // nil: the system clock; give the generator the same
+	Logger   *slog.Logger     // nil: nothing is logged
+	Observer Observer         // nil: none
+
+	noTTL bool           // FromPool
+	rand  func() float64 // in [0, 1): jitter
+}
+
+// PreferZero is Config.Preferred for the number 0.
+const PreferZero = -1
+
+// Prefer is Config.Preferred for a number: n, or PreferZero for 0.
+func Prefer(n int64) int64 {
+	if n == 0 {
+		return PreferZero
+	}
+	return n
+}
+
+// check fills in the defaults and reports every fault.
+func (cfg Config) check() (Config, error) {
+	var faults []core.Fault
+	add := func(field string, value any, reason string) {
+		faults = append(faults, core.Fault{Field: field, Value: fmt.Sprint(value), Reason: reason})
+	}
+	if cfg.Space == "" {
+		cfg.Space = "default"
+	}
+	if fault := spaceFault(cfg.Space); fault != nil {
+		faults = append(faults, *fault)
+	}
+	layoutErr := cfg.Layout.Validate()
+	if e, ok := layoutErr.(*core.ConfigError); ok { //nolint:errorlint // Validate wraps nothing
+		faults = append(faults, e.Faults...)
+	}
+	cfg.Layout = resolved(cfg.Layout)
+	for _, d := range []struct {
+		name string
+		at   *time.Duration
+	}{{"Window", &cfg.Window}, {"Renew", &cfg.Renew}, {"TTL", &cfg.TTL}, {"Timeout", &cfg.Timeout}, {"MaxSkew", &cfg.MaxSkew}, {"MaxLead", &cfg.MaxLead}} {
+		if *d.at < 0 || *d.at%time.Millisecond != 0 || *d.at > 366*24*time.Hour {
+			add(d.name, *d.at, "must be whole milliseconds, not negative, and at most a year")
+			*d.at = 0
+		}
+	}
+	if cfg.Window == 0 {
+		cfg.Window = max(30*time.Second, min(3*cfg.Layout.Tick, 366*24*time.Hour))
+	}
+	third := max(cfg.Window/3, 1).Truncate(time.Millisecond)
+	if cfg.Renew == 0 {
+		cfg.Renew = third
+	}
+	if cfg.TTL == 0 {
+		cfg.TTL = cfg.Window + third
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = min(3*time.Second, cfg.Renew)
+	}
+	if layoutErr == nil && cfg.Window < 2*cfg.Layout.Tick {
+		add("Window", cfg.Window, fmt.Sprintf("must be at least two ticks of the layout, %v", 2*cfg.Layout.Tick))
+	}
+	if cfg.Renew < time.Millisecond || cfg.Renew >= cfg.Window {
+		add("Renew", cfg.Renew, fmt.Sprintf("must be at least 1ms and less than Window, %v", cfg.Window))
+	}
+	if cfg.TTL <= cfg.Renew {
+		add("TTL", cfg.TTL, fmt.Sprintf("must be more than Renew, %v: others would take the number between two renewals", cfg.Renew))
+	}
+	if cfg.MaxWait == 0 {
+		cfg.MaxWait = 5 * time.Second
+	}
+	if cfg.MaxSkew == 0 {
+		cfg.MaxSkew = 10 * time.Second
+	}
+	if cfg.MaxLead == 0 {
+		cfg.MaxLead = time.Minute
+	}
+	if !ownerOK(cfg.Owner) {
+		add("Owner", fmt.Sprintf("%.300q", cfg.Owner), ownerRule)
+	}
+	if cfg.Owner == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "unknown"
+		}
+		cfg.Owner = strings.ToValidUTF8(fmt.Sprintf("%.200s:%d", host, os.Getpid()), "?")
+	}
+	if numbers := cfg.Layout.Workers(); layoutErr == nil && (cfg.Preferred < PreferZero || cfg.Preferred >= numbers) {
+		add("Preferred", cfg.Preferred, fmt.Sprintf("must be 1 to %d, PreferZero for number 0, or 0 for none", numbers-1))
+	}
+	if cfg.Only && cfg.Preferred == 0 {
+		add("Only", true, "needs a Preferred number; for number 0 that is PreferZero")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.rand == nil {
+		cfg.rand = rand.Float64
+	}
+	return cfg, configError(faults)
+}
+
+// request is a claim in the configuration's terms.
+func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.Duration) Request {
+	r := Request{
+		Space: cfg.Space, Layout: Fingerprint(cfg.Layout), Numbers: cfg.Layout.Workers(),
+		Preferred: cfg.Preferred, Only: cfg.Only, Avoid: avoid, Token: token, Owner: cfg.Owner,
+		Now: now.UnixMilli(), Window: cfg.Window.Milliseconds(), TTL: cfg.ttl(),
+		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: lead.Milliseconds(),
+	}
+	switch cfg.Preferred {
+	case 0:
+		r.Preferred = -1
+	case PreferZero:
+		r.Preferred = 0
+	}
+	return r
+}
+
+func (cfg *Config) ttl() int64 {
+	if cfg.noTTL {
+		return NoTTL
+	}
+	return cfg.TTL.Milliseconds()
+}

@@ -1,0 +1,72 @@
+// Package worker gives generators their worker numbers. Two generators whose ids
+// meet must not have one number at the same instant of ids' time. [Acquire] sees
+// to that with the database you have:
+//
+//	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	defer lease.Close()
+//	gen, err := core.New(core.Config{Worker: lease})
+//
+// Nothing is configured per process, and a number comes free when its process
+// ends: at once after Release, and after Config.TTL when it crashed.
+//
+// # What is guaranteed
+//
+// No two generators of one space issue the same id, whatever their clocks do,
+// however long a process stands still, whichever requests and answers are lost,
+// late or doubled, and whoever takes a number from whom. A time to live alone
+// cannot guarantee that: a process that was paused for longer wakes up and issues
+// under a number that is another's by now.
+//
+// What can is a fence. For each number the store keeps a bound, `until`. A claim
+// begins at the bound it finds, or at the claimant's clock if that is later, and
+// raises the bound by Config.Window, in one compare-and-set. The holder issues ids
+// only below the bound, and raises it only after the store has acknowledged a
+// renewal, which names the claim. So whoever comes next begins where the holder
+// before must end, and need not know whether it is still there. Release closes the
+// generator's run, and then sets the bound back to just behind its last id.
+//
+// It rests on five things, and on nothing about time:
+//
+//   - The store loses no write that it has acknowledged. The stores refuse
+//     settings known to allow that.
+//   - A holder's memory is not copied while it runs: no fork, no restored or cloned
+//     snapshot of a running machine. Two copies hold one claim: they issue the
+//     same ids to the end of the span, and go on as long as both renew it. End
+//     both, or free the number with [Admin]: both then claim others.
+//   - All generators of the space have one layout, which the space keeps, and
+//     nobody makes ids of that layout for the same tables without it.
+//   - A generator issues each place once: package core does.
+//   - The layout's time has not run out.
+//
+// # When something fails
+//
+// While the store does not answer, ids go on for at least Window − Renew, 20
+// seconds, less what they are ahead of the clock; it is tried again at least every
+// half second, apart from what a request takes. After that Next answers with
+// core.ErrFenced, and goes on when the store is back.
+//
+// When the number is lost, ids go on below its bound, and under another number
+// as soon as one is claimed. With Config.StopOnLoss they end there.
+//
+// A wall clock that goes back costs nothing. One that leaps ahead is followed
+// within half a second if it is by less than a minute; after a larger leap, as
+// when a machine wakes up, a number is claimed anew. A claim compares the clock
+// with the store's and is refused when they are farther apart than Config.MaxSkew.
+//
+// A new holder may begin ahead of the clock: by at most Window after a crash that
+// was noticed early, by nothing after Release. [Config.MaxLead] bounds it.
+//
+// # Other sources
+//
+// [FromEnv], [FromFile], [FromOrdinal], [FromPodIP] and [FromCounter] take a number
+// that somebody has assigned; [Protect] holds such a number under a lease of
+// exactly that number; [FromPool] takes one that stays taken until it is given
+// back.
+//
+// The package and its stores import the standard library and package core only.
+// The stores are memstore, filestore, sqlstore and redisstore; any other passes
+// the suite in storetest.
+package worker

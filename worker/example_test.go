@@ -1,0 +1,205 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+func ExampleAcquire() {
+	ctx := context.Background()
+	store := memstore.New(memstore.Config{}) // in earnest: sqlstore.New(db, sqlstore.Config{})
+	lease, err := worker.Acquire(ctx, store, worker.Config{Space: "orders"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lease.Close()
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	a, _ := gen.Next(ctx)
+	b, _ := gen.Next(ctx)
+	fmt.Println(lease.Worker(), a < b)
+	// Output: 0 true
+}
+
+func ExampleAcquire_noneFree() {
+	ctx := context.Background()
+	store := memstore.New(memstore.Config{})
+	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}, MaxWait: -1}
+	for range 3 {
+		lease, err := worker.Acquire(ctx, store, cfg)
+		var none *worker.NoneFreeError
+		if errors.As(err, &none) {
+			fmt.Println(none.Held, "of", none.Numbers, "are held")
+			continue
+		}
+		fmt.Println("number", lease.Worker())
+		defer lease.Close()
+	}
+	// Output:
+	// number 0
+	// number 1
+	// 2 of 2 are held
+}
+
+func ExampleLease_Release() {
+	ctx := context.Background()
+	store := memstore.New(memstore.Config{})
+	lease, err := worker.Acquire(ctx, store, worker.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(lease.Release(ctx))
+	_, err = gen.Next(ctx)
+	fmt.Println(errors.Is(err, core.ErrLost), errors.Is(err, worker.ErrReleased))
+	// Output:
+	// <nil>
+	// true true
+}
+
+func ExamplePrefer() {
+	store := memstore.New(memstore.Config{})
+	for range 2 { // the second of one ordinal gets another number, and no id twice
+		lease, err := worker.Acquire(context.Background(), store, worker.Config{Preferred: worker.Prefer(0)})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer lease.Close()
+		fmt.Println(lease.Worker())
+	}
+	// Output:
+	// 0
+	// 1
+}
+
+func ExampleFromEnv() {
+	_ = os.Setenv("DATACENTER", "2")
+	_ = os.Setenv("WORKER", "40")
+	_, err := worker.FromEnv(core.Layout{}, "WORKER", "DATACENTER")
+	fmt.Println(err)
+	_ = os.Setenv("WORKER", "7")
+	n, err := worker.FromEnv(core.Layout{}, "WORKER", "DATACENTER")
+	fmt.Println(n, err)
+	// Output:
+	// worker: variable WORKER "40": must be 0 to 31 in this layout
+	// 71 (from variable WORKER and DATACENTER) <nil>
+}
+
+func ExampleFromFile() {
+	_, err := worker.FromFile(core.Layout{}, "", "")
+	fmt.Println(err)
+	// Output: worker: worker "": must be the name of a file
+}
+
+func ExampleFromOrdinal() {
+	_ = os.Setenv("HOSTNAME", "web-3")
+	_, err := worker.FromOrdinal(core.Layout{}, "HOSTNAME", "")
+	fmt.Println(err)
+	_ = os.Setenv("POD_INDEX", "3") // fieldRef: metadata.labels['apps.kubernetes.io/pod-index']
+	n, err := worker.FromOrdinal(core.Layout{}, "POD_INDEX", "")
+	fmt.Println(n, err)
+	// Output:
+	// worker: variable HOSTNAME "web-3": must be a decimal number, digits only
+	// 3 (from variable POD_INDEX) <nil>
+}
+
+func ExampleFromPodIP() {
+	_, err := worker.FromPodIP(core.Layout{}, "10.0.0.0/16")
+	fmt.Println(err)
+	// Output: worker: prefix "10.0.0.0/16": leaves 16 bits to its addresses, and the layout has 10 for datacenter and worker: two addresses would have one number
+}
+
+// starts is a counter; in earnest sqlstore's or redisstore's.
+type starts struct{ n int64 }
+
+func (s *starts) Count(context.Context, string) (int64, error) { s.n++; return s.n - 1, nil }
+
+func ExampleFromCounter() {
+	layout := core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}
+	counter := &starts{}
+	for range 3 {
+		n, err := worker.FromCounter(context.Background(), counter, layout, "starts")
+		var used *worker.UsedUpError
+		if errors.As(err, &used) {
+			fmt.Println("used up after", used.Numbers)
+			return
+		}
+		fmt.Println(n.Number(), "and", n.Left(), "left")
+	}
+	// Output:
+	// 0 and 1 left
+	// 1 and 0 left
+	// used up after 2
+}
+
+func ExampleFromPool() {
+	ctx := context.Background()
+	store := memstore.New(memstore.Config{})
+	lease, err := worker.FromPool(ctx, store, worker.Config{Owner: "host a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lease.Close() // puts it back
+	rows, _ := store.List(ctx, "default")
+	fmt.Println(rows[0].Worker, rows[0].Owner)
+	// Output: 0 host a
+}
+
+func ExampleProtect() {
+	name := filepath.Join(os.TempDir(), "worker-number")
+	defer os.Remove(name)
+	if err := os.WriteFile(name, []byte("12\n"), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	n, err := worker.FromFile(core.Layout{}, name, "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	store := memstore.New(memstore.Config{}) // in earnest: filestore.New(filestore.Config{Dir: "/var/lib/app"})
+	for range 2 {
+		lease, err := worker.Protect(context.Background(), store, n, worker.Config{MaxWait: -1})
+		if err != nil {
+			fmt.Println(errors.Is(err, worker.ErrNoneFree)) // another process has it
+			return
+		}
+		defer lease.Close()
+		fmt.Println(lease.Worker())
+	}
+	// Output:
+	// 12
+	// true
+}
+
+func ExampleFingerprint() {
+	fmt.Println(worker.Fingerprint(core.Layout{}))
+	// Output: epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed
+}
+
+func ExampleCheckSpace() {
+	fmt.Println(worker.CheckSpace("shop/orders:eu"))
+	fmt.Println(worker.CheckSpace("shop orders"))
+	// Output:
+	// <nil>
+	// worker: Space "shop orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
+}

@@ -1,0 +1,30 @@
+package filestore_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+)
+
+func ExampleNew() {
+	dir, err := os.MkdirTemp("", "leases")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	for range 2 { // the number is free again at once
+		lease, err := worker.Acquire(context.Background(), filestore.New(filestore.Config{Dir: dir}), worker.Config{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(lease.Worker(), lease.Close())
+	}
+	// Output:
+	// 0 <nil>
+	// 0 <nil>
+}

@@ -1,0 +1,336 @@
+// Package filestore keeps worker leases in a directory, for the processes of one
+// host. It needs no server.
+//
+// Its second use is to give a number that somebody else has assigned, by
+// environment, file or ordinal, a durable bound: see worker.Protect. Then a
+// restart with a clock that went back issues no id again.
+//
+// A number is held as long as its process lives, by a lock (flock) that the kernel
+// takes back when the process ends, however it ends: so the next start has it at
+// once, and no time to live counts. What is written is flushed to the disk before
+// it counts, and replaces what was there in one step.
+//
+// The directory must lie on a local disk that keeps what is flushed to it. It
+// must not be copied while in use, nor shared by hosts over a network file system.
+// It works on Linux, macOS and the BSDs; elsewhere a claim is an error.
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+)
+
+// Config is what a store is made of.
+type Config struct {
+	Dir string // required; it is created, its parent must be there
+}
+
+// Store keeps the numbers of any number of spaces. Make it with New; any number of
+// stores may use one directory, in one process or in many.
+type Store struct {
+	dir string
+
+	mu     sync.Mutex
+	alive  map[place]*os.File // the locks that say that this process lives
+	closed bool
+}
+
+// place is one number of one space.
+type place struct {
+	space  string
+	number int64
+}
+
+var (
+	_ worker.Store = (*Store)(nil)
+	_ worker.Admin = (*Store)(nil)
+)
+
+// New makes a store. What is wrong with the directory is told by the first claim.
+func New(cfg Config) *Store { return &Store{dir: cfg.Dir, alive: make(map[place]*os.File)} }
+
+var errClosed = errors.New("filestore: the store is closed")
+
+// Close lets go of all numbers as the end of the process would. Their rows stay as
+// they are; what is released by its lease needs no Close.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	var errs []error
+	for at, lock := range s.alive {
+		errs = append(errs, lock.Close())
+		delete(s.alive, at)
+	}
+	return errors.Join(errs...)
+}
+
+// Claim implements worker.Store.
+func (s *Store) Claim(ctx context.Context, r worker.Request) (c worker.Claim, err error) {
+	if err := r.Check(); err != nil {
+		return c, err
+	}
+	if err := s.prepare(r.Space); err != nil {
+		return c, err
+	}
+	err = s.locked(ctx, r.Space, func(d directory) error {
+		now := time.Now().UnixMilli()
+		if err := d.checkLayout(r); err != nil {
+			return err
+		}
+		if err := r.CheckSkew(now); err != nil {
+			return err
+		}
+		rows, err := d.rows()
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 && s.holds(r.Space, rows[i].Worker) {
+			c = r.Again(rows[i])
+			return nil
+		}
+		row, lock, err := s.take(d, r, rows, now)
+		if err != nil {
+			return err
+		}
+		var until int64
+		c.From, until = r.Span(row.Until)
+		row.Epoch, row.Token, row.Owner, row.Until, row.Expires = row.Epoch+1, r.Token, r.Owner, until, worker.Expiry(now, r.TTL)
+		if err := d.write(row); err != nil {
+			return errors.Join(err, lock.Close())
+		}
+		c.Worker, c.Epoch, c.Until = row.Worker, row.Epoch, until
+		return s.keep(place{r.Space, row.Worker}, lock)
+	})
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	return c, nil
+}
+
+// take finds a number whose process does not live, and locks it.
+func (s *Store) take(d directory, r worker.Request, rows []worker.Row, now int64) (worker.Row, *os.File, error) {
+	for i := range rows { // who holds it is told by the lock alone
+		rows[i].Expires = 0
+	}
+	for {
+		free, err := choose.Candidates(r, rows, now, nil)
+		if err != nil {
+			return worker.Row{}, nil, err
+		}
+		row := free[0]
+		lock, err := d.lock(aliveName(row.Worker))
+		if err == nil {
+			return row, lock, nil
+		}
+		if !errors.Is(err, errLocked) {
+			return worker.Row{}, nil, err
+		}
+		held := worker.Row{Worker: row.Worker, Epoch: row.Epoch, Token: "held", Until: row.Until, Expires: worker.NoTTL}
+		if i := slices.IndexFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); i >= 0 {
+			rows[i] = held
+		} else {
+			rows = append(rows, held)
+		}
+	}
+}
+
+// keep remembers the lock of a number that was claimed.
+func (s *Store) keep(at place, lock *os.File) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.Join(errClosed, lock.Close())
+	}
+	s.alive[at] = lock
+	return nil
+}
+
+func (s *Store) holds(space string, number int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.alive[place{space, number}] != nil
+}
+
+// letGo closes the lock of a number, if there is one.
+func (s *Store) letGo(space string, number int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lock := s.alive[place{space, number}]
+	if lock == nil {
+		return nil
+	}
+	delete(s.alive, place{space, number})
+	return lock.Close()
+}
+
+// Renew implements worker.Store.
+func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	return s.change(ctx, r.Space, r.Worker, func(row *worker.Row) error {
+		if row.Epoch != r.Epoch || row.Token != r.Token || r.Token == "" {
+			return worker.ErrTaken
+		}
+		row.Until = max(row.Until, r.Until)
+		row.Expires = worker.Expiry(time.Now().UnixMilli(), r.TTL)
+		return nil
+	})
+}
+
+// Release implements worker.Store.
+func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	return s.change(ctx, r.Space, r.Worker, func(row *worker.Row) error {
+		if row.Epoch != r.Epoch || row.Token != r.Token || r.Token == "" {
+			return worker.ErrTaken
+		}
+		row.Token, row.Until, row.Expires = "", r.Until, 0
+		return nil
+	})
+}
+
+// change rewrites the row of a number. This process's lock is let go of when the
+// number is not its own any more.
+func (s *Store) change(ctx context.Context, space string, number int64, edit func(*worker.Row) error) error {
+	if err := worker.CheckSpace(space); err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
+		return worker.ErrTaken
+	}
+	return s.locked(ctx, space, func(d directory) error {
+		row, err := d.read(number)
+		if errors.Is(err, os.ErrNotExist) {
+			return worker.ErrTaken
+		}
+		if err != nil {
+			return err
+		}
+		token := row.Token
+		if err := edit(&row); err != nil {
+			if token == "" { // an operator has freed it; else it may be this process's own, and the request stale
+				return errors.Join(err, s.letGo(space, number))
+			}
+			return err
+		}
+		if err := d.write(row); err != nil {
+			return err
+		}
+		if row.Token == "" {
+			return s.letGo(space, number)
+		}
+		return nil
+	})
+}
+
+// List implements worker.Admin. A row whose process has ended is shown as free.
+func (s *Store) List(ctx context.Context, space string) (rows []worker.Row, err error) {
+	if err := worker.CheckSpace(space); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	err = s.locked(ctx, space, func(d directory) error {
+		if rows, err = d.rows(); err != nil {
+			return err
+		}
+		for i := range rows {
+			lock, err := d.lock(aliveName(rows[i].Worker))
+			switch {
+			case err == nil:
+				rows[i].Expires = 0
+				if err := lock.Close(); err != nil {
+					return err
+				}
+			case errors.Is(err, errLocked):
+				rows[i].Expires = worker.NoTTL
+			default:
+				return err
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// Free implements worker.Admin. A process that lives keeps its lock until its next
+// renewal, which tells it.
+func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
+	return s.change(ctx, space, number, func(row *worker.Row) error {
+		if row.Epoch != epoch || row.Token == "" {
+			return worker.ErrTaken
+		}
+		row.Token, row.Expires = "", 0
+		return nil
+	})
+}
+
+// path is the directory of a space. File systems may take A for a, and a dot or a
+// slash for something else.
+func (s *Store) path(space string) string {
+	var name []byte
+	for _, c := range []byte(space) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
+			name = append(name, c)
+		} else {
+			name = fmt.Appendf(name, "=%02x", c)
+		}
+	}
+	return filepath.Join(s.dir, string(name))
+}
+
+// prepare makes the directory of a space.
+func (s *Store) prepare(space string) error {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return errClosed
+	}
+	if s.dir == "" {
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk"}}}
+	}
+	for _, dir := range []string{s.dir, s.path(space)} {
+		err := os.Mkdir(dir, 0o750)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("filestore: %w", err)
+		}
+		if err := syncDir(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// locked calls f while this process alone changes the space.
+func (s *Store) locked(ctx context.Context, space string, f func(directory) error) error {
+	d := directory(s.path(space))
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		lock, err := d.lock("lock")
+		if err == nil {
+			return errors.Join(f(d), lock.Close())
+		}
+		if !errors.Is(err, errLocked) {
+			return err
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}

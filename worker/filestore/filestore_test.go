@@ -1,0 +1,230 @@
+package filestore_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+// In its own process the test binary is a program that holds a number until it
+// is killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("SNOWKEY_TEST_HOLD"); dir != "" {
+		hold(dir)
+	}
+	os.Exit(m.Run())
+}
+
+func hold(dir string) {
+	lease, err := worker.Acquire(context.Background(), filestore.New(filestore.Config{Dir: dir}), worker.Config{Preferred: 7, Only: true, MaxWait: -1})
+	if err == nil {
+		var gen *core.Generator
+		if gen, err = core.New(core.Config{Worker: lease}); err == nil {
+			var id int64
+			id, err = gen.Next(context.Background())
+			fmt.Println(id)
+		}
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends, if it does not kill it
+	os.Exit(0)
+}
+
+func open(t *testing.T, dir string) *filestore.Store {
+	store := filestore.New(filestore.Config{Dir: dir})
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	storetest.Run(t, storetest.Harness{
+		Open: func(t *testing.T) worker.Store { return open(t, dir) },
+		Crash: func(t *testing.T, s worker.Store) {
+			if err := s.(*filestore.Store).Close(); err != nil {
+				t.Error(err)
+			}
+		},
+	})
+}
+
+// A process that is killed holds its number to its end and no longer; the next
+// begins at its bound, and so above its ids, whatever the clock says.
+func TestProcessIsKilled(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "SNOWKEY_TEST_HOLD="+dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	var id int64
+	if _, scanErr := fmt.Sscan(line, &id); err != nil || scanErr != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	ago := func() time.Time { return time.Now().Add(-5 * time.Second) }
+	cfg := worker.Config{Preferred: 7, Only: true, MaxWait: -1, Now: ago}
+	if _, err := worker.Acquire(t.Context(), open(t, dir), cfg); !errors.Is(err, worker.ErrNoneFree) {
+		t.Fatalf("while it lives: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	lease, err := worker.Acquire(t.Context(), open(t, dir), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Close()
+	gen, err := core.New(core.Config{Worker: lease, Now: ago})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	if next, err := gen.Next(t.Context()); err != nil || next <= id {
+		t.Errorf("%d after %d, %v", next, id, err)
+	}
+}
+
+func TestProtect(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SNOWKEY_TEST_WORKER", "0")
+	n, err := worker.FromEnv(core.Layout{}, "SNOWKEY_TEST_WORKER", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lease.Worker() != 0 {
+		t.Errorf("number %d", lease.Worker())
+	}
+	if _, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoneFree) {
+		t.Errorf("a second process: %v", err)
+	}
+	if err := lease.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = again.Close()
+	if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{}); err == nil || !strings.Contains(err.Error(), "set Config.Preferred and Config.Only") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What cannot be read is an error; nothing is guessed or overwritten.
+func TestDamage(t *testing.T) {
+	for name, content := range map[string]string{"empty": "", "cut": `{"epoch":1,"tok`, "no epoch": "{}", "text": "hello"} {
+		dir := t.TempDir()
+		lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Close(); err != nil {
+			t.Fatal(err)
+		}
+		row := filepath.Join(dir, "default", "0.json")
+		if err := os.WriteFile(row, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
+		if err == nil || !strings.Contains(err.Error(), row+" is damaged") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if now, _ := os.ReadFile(row); string(now) != content {
+			t.Errorf("%s: overwritten by %q", name, now)
+		}
+	}
+}
+
+// What a crash between writing and renaming leaves does no harm.
+func TestLeftOver(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "default"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "default", "new"), []byte(strings.Repeat("x", 4096)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDirectories(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		"":                                `Dir "": must be a directory`,
+		filepath.Join(file, "below"):      "not a directory",
+		filepath.Join(t.TempDir(), "a/b"): "no such file",
+	} {
+		_, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	store := open(t, t.TempDir())
+	_ = store.Close()
+	if _, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1}); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The directory is removed under a lease: it is lost, not written anew.
+func TestDirectoryIsRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "leases")
+	store := open(t, dir)
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: 300 * time.Millisecond, StopOnLoss: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Close()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-lease.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("nobody noticed")
+	}
+	if err := lease.Err(); !errors.Is(err, worker.ErrTaken) {
+		t.Error(err)
+	}
+}

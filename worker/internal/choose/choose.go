@@ -1,0 +1,84 @@
+// Package choose decides which numbers of a space a claim tries, for the stores
+// that do so in Go.
+package choose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+const (
+	several     = 8  // so many numbers that were held before are as good as each other
+	severalNew  = 64 // and so many that never were
+	atLeastWait = time.Millisecond
+)
+
+// Candidates gives the numbers to try for a claim, best first, those never held
+// with an epoch of 0. rows are all rows of the space; now is the store's clock.
+// Where many claim at once, shuffle keeps them off each other's number; it may be
+// nil. The error is a *worker.NoneFreeError.
+//
+// The order: the preferred number; numbers whose bound lies behind the claimant's
+// clock; numbers never held; numbers whose bound lies ahead, the nearest first.
+func Candidates(r worker.Request, rows []worker.Row, now int64, shuffle func(n int, swap func(i, j int))) ([]worker.Row, error) {
+	var preferred, behind, fresh, ahead []worker.Row
+	known := make(map[int64]bool, len(rows))
+	none := worker.NoneFreeError{Space: r.Space, Numbers: r.Numbers}
+	if r.Only {
+		none.Numbers = 1
+	}
+	wait := int64(math.MaxInt64)
+	for _, row := range rows {
+		known[row.Worker] = true
+		if r.Only && row.Worker != r.Preferred || row.Worker >= r.Numbers {
+			continue
+		}
+		switch lead := row.Until - r.Now; {
+		case !row.Free(now):
+			none.Held++
+			if row.Expires < worker.NoTTL {
+				wait = min(wait, row.Expires+1-now)
+			}
+		case !r.MayGive(row.Worker):
+		case lead > r.MaxLead:
+			none.Ahead++
+			wait = min(wait, lead-r.MaxLead)
+		case row.Worker == r.Preferred:
+			preferred = append(preferred, row)
+		case lead > 0:
+			ahead = append(ahead, row)
+		default:
+			behind = append(behind, row)
+		}
+	}
+	if p := r.Preferred; p >= 0 && !known[p] && r.MayGive(p) {
+		preferred = append(preferred, worker.Row{Worker: p})
+	}
+	for n := int64(0); n < r.Numbers && len(fresh) < severalNew && !r.Only; n++ {
+		if !known[n] && n != r.Preferred && r.MayGive(n) {
+			fresh = append(fresh, worker.Row{Worker: n})
+		}
+	}
+	byBound := func(a, b worker.Row) int {
+		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Worker, b.Worker))
+	}
+	slices.SortFunc(behind, byBound)
+	slices.SortFunc(ahead, byBound)
+	if shuffle != nil {
+		mix := func(rows []worker.Row) { shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) }
+		mix(behind[:min(several, len(behind))])
+		mix(fresh)
+	}
+	all := slices.Concat(preferred, behind, fresh, ahead)
+	if len(all) == 0 {
+		if wait < math.MaxInt64 {
+			none.Wait = max(time.Duration(wait)*time.Millisecond, atLeastWait)
+		}
+		return nil, &none
+	}
+	return all, nil
+}

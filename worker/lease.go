@@ -1,0 +1,162 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// A Lease holds a worker number of a space, kept alive until Release. It is the
+// [core.Worker] of one generator.
+//
+// When the number is lost to another holder, ids go on under it up to its bound
+// at most; meanwhile the lease claims another number, and the generator goes on
+// under that one. All methods may be called from any goroutine.
+type Lease struct {
+	store    Store
+	cfg      Config
+	life     context.Context // ends with Release
+	end      func()
+	done     chan struct{} // closed when the lease has ended
+	stopped  chan struct{} // closed when nothing is done in the background any more
+	kick     chan struct{} // something new is due
+	claiming chan struct{} // held by who claims, or hands out a grant
+	giving   sync.Mutex    // held by Release
+
+	mu      sync.Mutex
+	cur     *holding
+	retired []*holding // numbers given up, yet to be released
+	token   string     // of the claim under way, kept when it is repeated
+	handed  bool       // a generator was given a grant
+	ended   bool
+	err     error
+	stats   Stats
+}
+
+// A holding is one claim and the grant made of it.
+type holding struct {
+	claim   Claim
+	token   string
+	grant   *core.Grant
+	clock   *carried
+	until   int64     // the highest bound that the store has acknowledged
+	due     time.Time // when to renew; once lost, when to claim another; once retired, when to release
+	tries   int       // that failed in a row
+	failing error
+	lost    error
+	handed  bool // to the generator
+	told    EventKind
+}
+
+// left is how long ids can go on under the bound; l.mu is held.
+func (h *holding) left() time.Duration {
+	now, _ := h.clock.read()
+	return max(time.UnixMilli(h.until).Sub(now), 0)
+}
+
+// Acquire claims a number of cfg.Space in the store and keeps it until the lease
+// is released. ctx is for the claim only.
+//
+// The guarantee: no two generators of one space ever issue the same id, whatever
+// their clocks, pauses, crashes, lost replies and takeovers do, provided that the
+// store loses no acknowledged write, that no holder's memory is copied while it
+// runs (a restored snapshot of a machine, a fork), and that all who make ids for
+// the same tables use this space.
+//
+// The errors are [*ConfigError], [*NoneFreeError], [*SkewError], [*LayoutError],
+// [*LossyError], core.ErrTimeOver, and what the store fails with.
+func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
+	l, err := acquire(ctx, s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	l.stopped = make(chan struct{})
+	go l.run()
+	return l, nil
+}
+
+// acquire is Acquire without anything in the background.
+func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	cfg, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, configError([]core.Fault{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
+	}
+	l := &Lease{
+		store: s, cfg: cfg, done: make(chan struct{}), stopped: make(chan struct{}),
+		kick: make(chan struct{}, 1), claiming: make(chan struct{}, 1),
+	}
+	close(l.stopped)
+	l.life, l.end = context.WithCancel(context.Background())
+	began := time.Now()
+	for tries := 0; ; tries++ {
+		h, err := l.claim(ctx, -1, l.cfg.MaxLead)
+		if err == nil {
+			l.cur = h
+			l.tell(Claimed, h, nil)
+			return l, nil
+		}
+		wait := l.backOff(tries)
+		if final(err) || ctx.Err() != nil || time.Since(began)+wait > cfg.MaxWait {
+			l.end()
+			return nil, fmt.Errorf("worker: space %q gave no number in %v: %w", cfg.Space, time.Since(began).Round(time.Millisecond), err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// final reports whether trying again soon makes no difference.
+func final(err error) bool {
+	var config *ConfigError
+	var skew *SkewError
+	var layout *LayoutError
+	var lossy *LossyError
+	return errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout) || errors.As(err, &lossy) || errors.Is(err, core.ErrTimeOver)
+}
+
+const maxBackOff = 500 * time.Millisecond
+
+// backOff is how long to wait after so many failures: at most half a second.
+func (l *Lease) backOff(tries int) time.Duration {
+	d := min(50*time.Millisecond<<min(tries, 8), maxBackOff)
+	return d/2 + time.Duration(float64(d/2)*l.cfg.rand())
+}
+
+// Worker is the number that is held now: datacenter<<WorkerBits | worker. It
+// changes when the number is lost.
+func (l *Lease) Worker() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cur.claim.Worker
+}
+
+// Done is closed when the lease has ended: after Release, or with StopOnLoss
+// when the number was lost.
+func (l *Lease) Done() <-chan struct{} { return l.done }
+
+// Err is nil until Done is closed, and then says why: ErrReleased or a [LostError].
+func (l *Lease) Err() error {
+	select {
+	case <-l.done:
+	default:
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Layout is the layout of the ids, its defaults filled in.
+func (l *Lease) Layout() core.Layout { return l.cfg.Layout }

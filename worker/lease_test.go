@@ -1,0 +1,290 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+func TestALeaseIsKept(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		for range 3 * 3600 {
+			if p := w.mustDraw(gen); p.Worker != lease.Worker() {
+				t.Fatalf("%+v under number %d", p, lease.Worker())
+			}
+			time.Sleep(time.Second)
+		}
+		st := lease.Stats()
+		if st.Renewals < 1080 || st.Renewals > 1210 || st.Failures+st.Losses > 0 || st.Claims != 1 || st.Failing != nil || st.Epoch != 1 || st.Space != "default" {
+			t.Errorf("after three hours: %+v", st)
+		}
+		if st.Left < 19*time.Second || st.Left > 30*time.Second || !st.Until.Equal(w.bound(st.Worker)) {
+			t.Errorf("%v left, until %v, recorded is %v", st.Left, st.Until, w.bound(st.Worker))
+		}
+		if lease.Err() != nil || w.seen.count(worker.Renewed) != int(st.Renewals) || w.seen.count(worker.Claimed) != 1 {
+			t.Errorf("%v, %v", lease.Err(), w.seen.seen)
+		}
+		select {
+		case <-lease.Done():
+			t.Error("Done")
+		default:
+		}
+		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
+			t.Errorf("a second generator: %v", err)
+		}
+		w.mustDraw(gen)
+	})
+}
+
+// The store fails: ids go on for Window − Renew, then there is an error, and when
+// the store is back they go on again.
+func TestOutage(t *testing.T) {
+	for name, fault := range map[string]func(*flaky){
+		"refused": func(f *flaky) { f.down = errNetwork },
+		"silent":  func(f *flaky) { f.slow = time.Hour },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				lease := w.acquire(nil)
+				gen := w.generator(lease, nil)
+				time.Sleep(100*time.Second + 17*time.Millisecond)
+				w.mustDraw(gen)
+				w.store.set(fault)
+				began, tried := time.Now(), len(w.store.tries())
+				for time.Since(began) < 20*time.Second {
+					w.mustDraw(gen)
+					time.Sleep(50 * time.Millisecond)
+				}
+				var err error
+				for err == nil && time.Since(began) < time.Minute {
+					time.Sleep(50 * time.Millisecond)
+					_, err = w.draw(gen)
+				}
+				if !errors.Is(err, core.ErrFenced) || time.Since(began) > 40*time.Second {
+					t.Errorf("after %v: %v", time.Since(began), err)
+				}
+				time.Sleep(5 * time.Minute)
+				if st := lease.Stats(); st.Failing == nil || st.Failures == 0 || st.Left != 0 || st.Losses != 0 {
+					t.Errorf("%+v", st)
+				}
+				renewals := w.store.tries()
+				for i := tried + 2; i < len(renewals); i++ {
+					limit := 500 * time.Millisecond
+					if name == "silent" {
+						limit += 3 * time.Second
+					}
+					if d := renewals[i].Sub(renewals[i-1]); d > limit {
+						t.Errorf("%v between two tries", d)
+					}
+				}
+				w.store.set(func(f *flaky) { f.down, f.slow = nil, 0 })
+				time.Sleep(4 * time.Second)
+				for range 100 {
+					w.mustDraw(gen)
+				}
+				if st := lease.Stats(); st.Failing != nil || st.Losses != 0 {
+					t.Errorf("%+v", st)
+				}
+			})
+		})
+	}
+}
+
+// The number is taken by somebody else: the generator goes on under another.
+func TestLoss(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log strings.Builder
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Logger = textLogger(&log) })
+		gen := w.generator(lease, nil)
+		first := w.mustDraw(gen)
+		thief := w.steal(first.Worker)
+		if now := time.UnixMilli(thief.From); !now.After(time.Now().Add(29 * time.Second)) {
+			t.Errorf("the thief begins at %v, it is %v", now, time.Now())
+		}
+		for range 120 {
+			time.Sleep(100 * time.Millisecond)
+			asked := time.Now()
+			w.mustDraw(gen)
+			if d := time.Since(asked); d > 0 {
+				t.Fatalf("an id took %v", d)
+			}
+		}
+		if w.last.Worker == first.Worker || w.last.Worker != lease.Worker() {
+			t.Errorf("the last id is %+v", w.last)
+		}
+		if st := lease.Stats(); st.Losses != 1 || st.Claims != 2 || lease.Err() != nil {
+			t.Errorf("%+v, %v", st, lease.Err())
+		}
+		if w.seen.count(worker.Lost) != 1 || w.seen.count(worker.Claimed) != 2 {
+			t.Errorf("%v", w.seen.seen)
+		}
+		for _, want := range []string{`level=INFO msg="snowkey: number claimed" space=default worker=0 left=30s`, `level=ERROR msg="snowkey: number lost" space=default worker=0`, "worker=1"} {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("the log lacks %q:\n%s", want, log.String())
+			}
+		}
+	})
+}
+
+// All numbers are taken: ids go on up to the bound, and again when one is free.
+func TestLossWithoutAnother(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		for range 3 {
+			w.acquire(nil)
+		}
+		first := w.mustDraw(gen)
+		thief := w.steal(first.Worker)
+		var err error
+		for err == nil {
+			time.Sleep(10 * time.Millisecond)
+			_, err = w.draw(gen)
+		}
+		if !errors.Is(err, core.ErrFenced) || w.last.Time.Before(time.UnixMilli(thief.From).Add(-20*time.Millisecond)) {
+			t.Errorf("%v, the last id is of %v, the thief begins at %v", err, w.last.Time, time.UnixMilli(thief.From))
+		}
+		if w.seen.count(worker.ClaimFailed) == 0 {
+			t.Errorf("%v", w.seen.seen)
+		}
+		if err := w.mem.Release(w.Context(), worker.Return{Space: "default", Worker: thief.Worker, Epoch: thief.Epoch, Token: "thief", Until: thief.From}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.mustDraw(gen)
+	})
+}
+
+func TestStopOnLoss(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(func(cfg *worker.Config) { cfg.StopOnLoss = true })
+		gen := w.generator(lease, nil)
+		thief := w.steal(w.mustDraw(gen).Worker)
+		select {
+		case <-lease.Done():
+		case <-time.After(time.Minute):
+			t.Fatal("the lease goes on")
+		}
+		var lost *worker.LostError
+		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, worker.ErrTaken) || lost.Until.UnixMilli() != thief.From {
+			t.Errorf("%v", err)
+		}
+		var err error
+		for err == nil {
+			time.Sleep(10 * time.Millisecond)
+			_, err = w.draw(gen)
+		}
+		if !errors.Is(err, core.ErrFenced) || w.last.Worker != thief.Worker || w.last.Time.Before(time.UnixMilli(thief.From).Add(-20*time.Millisecond)) {
+			t.Errorf("%v, the last id: %+v", err, w.last)
+		}
+		if err := lease.Release(w.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) || !errors.Is(err, worker.ErrLost) {
+			t.Errorf("after Release: %v", err)
+		}
+	})
+}
+
+func TestRelease(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		time.Sleep(25 * time.Second)
+		last := w.mustDraw(gen)
+		if err := lease.Release(w.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.bound(last.Worker); !got.Equal(last.Time.Add(time.Millisecond)) {
+			t.Errorf("the last id is of %v, released from %v on", last.Time, got)
+		}
+		if !w.row(last.Worker).Free(0) {
+			t.Error("the number is held still")
+		}
+		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) || !errors.Is(err, worker.ErrReleased) {
+			t.Errorf("after Release: %v", err)
+		}
+		if err := lease.Err(); !errors.Is(err, worker.ErrReleased) {
+			t.Error(err)
+		}
+		<-lease.Done()
+		if err := lease.Release(w.Context()); err != nil {
+			t.Errorf("twice: %v", err)
+		}
+		if err := lease.Close(); err != nil {
+			t.Errorf("thrice: %v", err)
+		}
+		time.Sleep(time.Millisecond)
+		next := w.acquire(nil)
+		if p := w.mustDraw(w.generator(next, nil)); p.Worker != last.Worker || p.Time.Sub(last.Time) > 5*time.Millisecond {
+			t.Errorf("the next id is %+v after %+v", p, last)
+		}
+	})
+}
+
+func TestReleaseWhileTheStoreFails(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		last := w.mustDraw(gen)
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		began := time.Now()
+		err := lease.Release(w.Context())
+		if !errors.Is(err, errNetwork) || !strings.Contains(err.Error(), "comes free in 40s") || time.Since(began) > 6*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) {
+			t.Errorf("%v", err)
+		}
+		if w.seen.count(worker.NotReleased) != 1 {
+			t.Errorf("%v", w.seen.seen)
+		}
+		w.store.set(func(f *flaky) { f.down = nil })
+		if err := lease.Release(w.Context()); err != nil {
+			t.Error(err)
+		}
+		if !w.row(last.Worker).Free(0) {
+			t.Error("the number is held still")
+		}
+	})
+}
+
+// What a crash leaves is taken over when its time to live is over, not before, and
+// begins at its bound.
+func TestTakeoverAfterACrash(t *testing.T) {
+	inWorld(t, func(w *world) {
+		cut := &flaky{Store: w.mem}
+		cfg := w.cfg
+		cfg.Preferred, cfg.Only = 3, true
+		lease, err := worker.Acquire(w.Context(), cut, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		cut.set(func(f *flaky) { f.down = errNetwork })
+		bound := w.bound(3)
+		began := time.Now()
+		next := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.Only, cfg.MaxWait = 3, true, time.Minute })
+		if d := time.Since(began); d < 39*time.Second || d > 41*time.Second {
+			t.Errorf("taken over after %v", d)
+		}
+		p := w.mustDraw(w.generator(next, nil))
+		if p.Worker != 3 || p.Time.Before(bound) {
+			t.Errorf("%+v, the bound was %v", p, bound)
+		}
+		if _, err := w.draw(gen); !errors.Is(err, core.ErrFenced) {
+			t.Errorf("the one before: %v", err)
+		}
+		ctx, cancel := context.WithCancel(w.Context())
+		cancel()
+		_ = lease.Release(ctx)
+	})
+}

@@ -1,0 +1,25 @@
+package memstore_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+func ExampleNew() {
+	store := memstore.New(memstore.Config{})
+	for range 2 {
+		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer lease.Close()
+		fmt.Println(lease.Worker())
+	}
+	// Output:
+	// 0
+	// 1
+}

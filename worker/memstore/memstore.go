@@ -1,0 +1,168 @@
+// Package memstore is a lease store in the memory of one process: for tests, and
+// for programs whose generators all live in one process and end with it.
+//
+// It forgets everything when the process ends. Ids made before and after that are
+// told apart by nothing but the clock: for what outlives the process take
+// filestore or a database.
+package memstore
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+)
+
+// Config is what a store is made of; the zero value is ready for use.
+type Config struct {
+	Now func() time.Time // the store's clock; nil: the system's
+}
+
+// Store keeps the numbers of any number of spaces. Make it with New.
+type Store struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	spaces map[string]*space
+}
+
+type space struct {
+	layout string
+	rows   map[int64]*worker.Row
+}
+
+var (
+	_ worker.Store = (*Store)(nil)
+	_ worker.Admin = (*Store)(nil)
+)
+
+// New makes an empty store.
+func New(cfg Config) *Store {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Store{now: cfg.Now, spaces: make(map[string]*space)}
+}
+
+// Claim implements worker.Store.
+func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if err := r.Check(); err != nil {
+		return worker.Claim{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return worker.Claim{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.spaces[r.Space]
+	if sp != nil && sp.layout != r.Layout {
+		return worker.Claim{}, &worker.LayoutError{Space: r.Space, Have: sp.layout, Want: r.Layout}
+	}
+	now := s.now().UnixMilli()
+	if err := r.CheckSkew(now); err != nil {
+		return worker.Claim{}, err
+	}
+	if sp == nil {
+		sp = &space{layout: r.Layout, rows: make(map[int64]*worker.Row)}
+		s.spaces[r.Space] = sp
+	}
+	rows := sp.list()
+	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 {
+		return r.Again(rows[i]), nil
+	}
+	free, err := choose.Candidates(r, rows, now, nil)
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	row := free[0]
+	from, until := r.Span(row.Until)
+	row.Epoch, row.Token, row.Owner, row.Until, row.Expires = row.Epoch+1, r.Token, r.Owner, until, worker.Expiry(now, r.TTL)
+	sp.rows[row.Worker] = &row
+	return worker.Claim{Worker: row.Worker, Epoch: row.Epoch, From: from, Until: until}, nil
+}
+
+// Renew implements worker.Store.
+func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row := s.held(r.Space, r.Worker, r.Epoch, r.Token)
+	if row == nil {
+		return worker.ErrTaken
+	}
+	row.Until = max(row.Until, r.Until)
+	row.Expires = worker.Expiry(s.now().UnixMilli(), r.TTL)
+	return nil
+}
+
+// Release implements worker.Store.
+func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row := s.held(r.Space, r.Worker, r.Epoch, r.Token)
+	if row == nil {
+		return worker.ErrTaken
+	}
+	row.Token, row.Until, row.Expires = "", r.Until, 0
+	return nil
+}
+
+// held is the row if it has this epoch and token.
+func (s *Store) held(name string, number, epoch int64, token string) *worker.Row {
+	sp := s.spaces[name]
+	if sp == nil || token == "" {
+		return nil
+	}
+	row := sp.rows[number]
+	if row == nil || row.Epoch != epoch || row.Token != token {
+		return nil
+	}
+	return row
+}
+
+// List implements worker.Admin.
+func (s *Store) List(ctx context.Context, name string) ([]worker.Row, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.spaces[name]
+	if sp == nil {
+		return nil, nil
+	}
+	return sp.list(), nil
+}
+
+// list gives the rows by number.
+func (sp *space) list() []worker.Row {
+	rows := make([]worker.Row, 0, len(sp.rows))
+	for _, row := range sp.rows {
+		rows = append(rows, *row)
+	}
+	slices.SortFunc(rows, func(a, b worker.Row) int { return int(a.Worker - b.Worker) })
+	return rows
+}
+
+// Free implements worker.Admin.
+func (s *Store) Free(ctx context.Context, name string, number, epoch int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.spaces[name]
+	if sp == nil || sp.rows[number] == nil || sp.rows[number].Epoch != epoch || sp.rows[number].Token == "" {
+		return worker.ErrTaken
+	}
+	sp.rows[number].Token, sp.rows[number].Expires = "", 0
+	return nil
+}

@@ -1,0 +1,114 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// A Number is a worker number that something outside this process has assigned:
+// what FromEnv, FromFile, FromOrdinal, FromPodIP and FromCounter give. By itself
+// it is a [core.Fixed], with what is said there about restarts; [Protect] adds a
+// durable bound.
+type Number struct {
+	number int64
+	origin string
+	left   int64
+	fixed  core.Worker
+}
+
+var _ core.Worker = (*Number)(nil)
+
+func newNumber(number int64, origin string) *Number {
+	return &Number{number: number, origin: origin, fixed: core.Fixed(number)}
+}
+
+// Number is datacenter<<WorkerBits | worker.
+func (n *Number) Number() int64 { return n.number }
+
+// Left is, for a number of FromCounter, how many more the counter has to give.
+func (n *Number) Left() int64 { return n.left }
+
+// String says the number and where it comes from.
+func (n *Number) String() string { return fmt.Sprintf("%d (%s)", n.number, n.origin) }
+
+// Grant implements core.Worker.
+func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	g, err := n.fixed.Grant(ctx, prev)
+	if err != nil {
+		return nil, fmt.Errorf("worker: number %s: %w", n, err)
+	}
+	return g, nil
+}
+
+// Protect holds a number that was assigned from outside, one of this package's
+// sources, under a lease of exactly that number. Then neither a restart with a
+// clock that went back, nor a second process with the same number, can issue an
+// id again: the second gets a *NoneFreeError. On one host a filestore does for it:
+//
+//	n, err := worker.FromEnv(layout, "WORKER", "DATACENTER")
+//	…
+//	lease, err := worker.Protect(ctx, filestore.New(filestore.Config{Dir: dir}), n, worker.Config{Layout: layout})
+//
+// A file protects against what happens on its own host only, and has the number
+// free for the next start at once. In a database it comes free after a crash when
+// Config.TTL is over: let Config.MaxWait be longer. Preferred and Only of the
+// configuration are replaced.
+func Protect(ctx context.Context, s Store, w core.Worker, cfg Config) (*Lease, error) {
+	numbered, ok := w.(interface{ Number() int64 })
+	if !ok {
+		return nil, configError([]core.Fault{{Field: "Worker", Value: fmt.Sprintf("%T", w), Reason: "must come from FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter; for another number set Config.Preferred and Config.Only"}})
+	}
+	cfg.Preferred, cfg.Only = Prefer(numbered.Number()), true
+	return Acquire(ctx, s, cfg)
+}
+
+// FromPool takes a number out of a pool and puts it back at Release or Close. It
+// is a lease without a time to live: what a crash, or a claim whose answer never
+// came, leaves behind stays taken until it is listed and freed by the store's [Admin], which cannot make a duplicate
+// even if the holder is alive after all.
+func FromPool(ctx context.Context, s Store, cfg Config) (*Lease, error) {
+	cfg.noTTL = true
+	return Acquire(ctx, s, cfg)
+}
+
+// A Counter counts up and never down: each call for a name gives another number,
+// from 0 on. sqlstore and redisstore have it.
+type Counter interface {
+	Count(ctx context.Context, name string) (int64, error)
+}
+
+// FromCounter takes the next number of a counter, once for each start of a
+// process. The counter never begins anew: when it has passed the layout's last
+// number the error is a *UsedUpError. Number.Left says how many starts remain, so
+// that somebody can be told in time.
+//
+// It suits processes that are started seldom, in a layout with many worker bits;
+// others take [Acquire], which gives numbers back.
+func FromCounter(ctx context.Context, c Counter, l core.Layout, name string) (*Number, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if err := CheckSpace(name); err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return nil, configError([]core.Fault{{Field: "Counter", Value: "nil", Reason: "must be given"}})
+	}
+	n, err := c.Count(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("worker: no number from counter %q: %w", name, err)
+	}
+	if n < 0 {
+		return nil, errors.New("worker: counter " + fmt.Sprintf("%q gave %d: it must count up from 0", name, n))
+	}
+	numbers := l.Workers()
+	if n >= numbers {
+		return nil, &UsedUpError{Name: name, Numbers: numbers}
+	}
+	number := newNumber(n, fmt.Sprintf("from counter %q, %d left", name, numbers-1-n))
+	number.left = numbers - 1 - n
+	return number, nil
+}

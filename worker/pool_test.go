@@ -1,0 +1,60 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// A number of a pool stays taken, however long its holder is gone, until it is
+// released, or freed by an operator; and then the holder does no harm.
+func TestFromPool(t *testing.T) {
+	inWorld(t, func(w *world) {
+		take := func(number int64) *worker.Lease {
+			t.Helper()
+			cfg := w.cfg
+			cfg.Preferred, cfg.Only, cfg.MaxWait = worker.Prefer(number), true, -1
+			lease, err := worker.FromPool(w.Context(), w.store, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return lease
+		}
+		lease := take(2)
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		if err := lease.Close(); err != nil {
+			t.Fatal(err)
+		}
+		lease = take(2)
+		gen = w.generator(lease, nil)
+		w.mustDraw(gen)
+		w.store.set(func(f *flaky) { f.down = errNetwork }) // it is cut off
+		time.Sleep(3 * time.Hour)
+		cfg := w.cfg
+		cfg.Preferred, cfg.Only, cfg.MaxWait = 2, true, -1
+		if _, err := worker.Acquire(w.Context(), w.mem, cfg); !errors.Is(err, worker.ErrNoneFree) {
+			t.Fatalf("after hours: %v", err)
+		}
+		if err := w.mem.Free(w.Context(), "default", 2, w.row(2).Epoch); err != nil {
+			t.Fatal(err)
+		}
+		next, err := worker.FromPool(w.Context(), w.mem, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer next.Close()
+		nextGen := w.generator(next, nil)
+		w.mustDraw(nextGen)
+		if p, err := w.draw(gen); err == nil {
+			t.Errorf("the one cut off issued %+v", p)
+		}
+		w.mustDraw(nextGen)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = lease.Release(ctx)
+	})
+}

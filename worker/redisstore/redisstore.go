@@ -1,0 +1,331 @@
+// Package redisstore keeps worker leases in a Redis, over any client: it needs of
+// it only that it evaluates a script. With go-redis:
+//
+//	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+//		return client.Eval(ctx, script, keys, args...).Result()
+//	}
+//	lease, err := worker.Acquire(ctx, redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
+//
+// Each verb is one script over one hash. Redis 5 or later is needed.
+//
+// # What the Redis must do
+//
+// It must not lose what it has acknowledged, and as it is installed it does. Needed
+// are one node whose data is its own (appendonly yes, appendfsync always), no
+// eviction, and no failover to a replica, which may lack the last writes. What can
+// be seen and is not so is a *worker.LossyError: appendonly and the eviction from
+// within the script, appendfsync only by Config.ConfigGet. Where it cannot be had,
+// take a database: see sqlstore.
+package redisstore
+
+import (
+	"context"
+	_ "embed" // the scripts
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+var (
+	//go:embed claim.lua
+	claimScript string
+	//go:embed renew.lua
+	renewScript string
+	//go:embed release.lua
+	releaseScript string
+	//go:embed identity.lua
+	identityScript string
+)
+
+const (
+	listScript  = `return redis.call('HGETALL', KEYS[1])`
+	countScript = `return {string.format('%.0f', redis.call('INCR', KEYS[1]) - 1)}`
+)
+
+// An Evaler evaluates a Lua script, as EVAL does. A list comes back as []any of
+// strings or []byte.
+type Evaler interface {
+	Eval(ctx context.Context, script string, keys []string, args ...any) (any, error)
+}
+
+// EvalFunc makes an Evaler of a function.
+type EvalFunc func(ctx context.Context, script string, keys []string, args ...any) (any, error)
+
+// Eval implements Evaler.
+func (f EvalFunc) Eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+	return f(ctx, script, keys, args...)
+}
+
+// Config is what a store is made of; the zero value is ready for use.
+type Config struct {
+	// Prefix of the keys. Zero: "snowkey:".
+	Prefix string
+	// ConfigGet gives the value of a setting, as CONFIG GET does; with it
+	// appendfsync is checked. An error says that it may not be seen. nil: it is not.
+	ConfigGet func(ctx context.Context, name string) (string, error)
+	// AllowLossy accepts a Redis that may lose what it has acknowledged. Ids may then
+	// be issued twice after it was restarted or replaced.
+	AllowLossy bool
+}
+
+// Store keeps the numbers of any number of spaces. Make it with New.
+type Store struct {
+	eval Evaler
+	cfg  Config
+}
+
+var (
+	_ worker.Store   = (*Store)(nil)
+	_ worker.Admin   = (*Store)(nil)
+	_ worker.Counter = (*Store)(nil)
+)
+
+// New makes a store.
+func New(e Evaler, cfg Config) *Store {
+	if cfg.Prefix == "" {
+		cfg.Prefix = "snowkey:"
+	}
+	return &Store{eval: e, cfg: cfg}
+}
+
+// key is a space's; what stands in braces decides where a cluster keeps it.
+func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{" + name + "}" }
+
+// Claim implements worker.Store.
+func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if err := r.Check(); err != nil {
+		return worker.Claim{}, err
+	}
+	if err := s.checkSync(ctx); err != nil {
+		return worker.Claim{}, err
+	}
+	answer, err := s.run(ctx, "claim", claimScript, s.key("worker", r.Space),
+		r.Layout, r.Numbers, r.Preferred, bit(r.Only), r.Avoid, r.Token, r.Owner, r.Now, r.Window, r.TTL, r.MaxSkew, r.MaxLead, bit(s.cfg.AllowLossy), int64(worker.NoTTL))
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	switch {
+	case answer.is("ok", 5):
+		var n [4]int64
+		if err := answer.numbers(n[:]); err != nil {
+			return worker.Claim{}, err
+		}
+		return worker.Claim{Worker: n[0], Epoch: n[1], From: n[2], Until: n[3]}, nil
+	case answer.is("none", 5):
+		var n [4]int64
+		if err := answer.numbers(n[:]); err != nil {
+			return worker.Claim{}, err
+		}
+		return worker.Claim{}, &worker.NoneFreeError{Space: r.Space, Numbers: n[0], Held: n[1], Ahead: n[2], Wait: time.Duration(n[3]) * time.Millisecond}
+	case answer.is("skew", 2):
+		var n [1]int64
+		if err := answer.numbers(n[:]); err != nil {
+			return worker.Claim{}, err
+		}
+		return worker.Claim{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(n[0]), Max: time.Duration(r.MaxSkew) * time.Millisecond}
+	case answer.is("layout", 2):
+		return worker.Claim{}, &worker.LayoutError{Space: r.Space, Have: answer[1], Want: r.Layout}
+	case answer.is("lossy", 4):
+		return worker.Claim{}, &worker.LossyError{Setting: answer[1], Value: answer[2], Want: answer[3]}
+	}
+	return worker.Claim{}, answer.unexpected("claim")
+}
+
+// checkSync looks at what the script cannot see.
+func (s *Store) checkSync(ctx context.Context) error {
+	if s.cfg.AllowLossy || s.cfg.ConfigGet == nil {
+		return nil
+	}
+	value, err := s.cfg.ConfigGet(ctx, "appendfsync")
+	if err != nil {
+		return ctx.Err() // it may not be seen
+	}
+	if value != "" && value != "always" {
+		return &worker.LossyError{Setting: "appendfsync", Value: value, Want: "always"}
+	}
+	return nil
+}
+
+// Renew implements worker.Store.
+func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	return s.verb(ctx, "renew", renewScript, s.key("worker", r.Space), r.Worker, r.Epoch, r.Token, r.Until, r.TTL, int64(worker.NoTTL))
+}
+
+// Release implements worker.Store.
+func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	return s.verb(ctx, "release", releaseScript, s.key("worker", r.Space), r.Worker, r.Epoch, r.Token, r.Until, "0")
+}
+
+// Free implements worker.Admin.
+func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
+	if err := worker.CheckSpace(space); err != nil {
+		return err
+	}
+	return s.verb(ctx, "free", releaseScript, s.key("worker", space), number, epoch, "", 0, "1")
+}
+
+// verb is a script that answers with ok or taken.
+func (s *Store) verb(ctx context.Context, what, script, key string, args ...any) error {
+	answer, err := s.run(ctx, what, script, key, args...)
+	switch {
+	case err != nil:
+		return err
+	case answer.is("ok", 1):
+		return nil
+	case answer.is("taken", 1):
+		return worker.ErrTaken
+	}
+	return answer.unexpected(what)
+}
+
+// List implements worker.Admin.
+func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
+	if err := worker.CheckSpace(space); err != nil {
+		return nil, err
+	}
+	all, err := s.run(ctx, "list", listScript, s.key("worker", space))
+	if err != nil {
+		return nil, err
+	}
+	var rows []worker.Row
+	for i := 0; i+1 < len(all); i += 2 {
+		if all[i] == "layout" {
+			continue
+		}
+		parts := strings.SplitN(all[i+1], "\n", 5)
+		if len(parts) != 5 {
+			return nil, fmt.Errorf("redisstore: number %q of space %q is none of the store's: %q", all[i], space, all[i+1])
+		}
+		var n [4]int64
+		if err := (reply{"", all[i], parts[0], parts[2], parts[3]}).numbers(n[:]); err != nil {
+			return nil, err
+		}
+		rows = append(rows, worker.Row{Worker: n[0], Epoch: n[1], Token: parts[1], Owner: parts[4], Until: n[2], Expires: n[3]})
+	}
+	slices.SortFunc(rows, func(a, b worker.Row) int { return int(a.Worker - b.Worker) })
+	return rows, nil
+}
+
+// Count implements worker.Counter. Nothing lowers the counter but you.
+func (s *Store) Count(ctx context.Context, name string) (int64, error) {
+	if err := worker.CheckSpace(name); err != nil {
+		return 0, err
+	}
+	answer, err := s.run(ctx, "count", countScript, s.key("counter", name))
+	if err != nil {
+		return 0, err
+	}
+	var n [1]int64
+	if err := append(reply{""}, answer...).numbers(n[:]); err != nil {
+		return 0, err
+	}
+	return n[0], nil
+}
+
+// NumberOf gives an identity, for example an address, a number from 0 to
+// numbers-1 in the space: the same one each time, the next one when it is new, and
+// a *worker.UsedUpError when there is none left.
+//
+// Two processes can have one identity, as two containers have one address. So the
+// number is no grant: it is the Preferred number of a lease, by [worker.Prefer],
+// and with a datacenter d it is d<<WorkerBits | number.
+func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers int64) (int64, error) {
+	if err := worker.CheckSpace(space); err != nil {
+		return 0, err
+	}
+	if identity == "" || numbers < 1 {
+		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
+	}
+	answer, err := s.run(ctx, "number of an identity", identityScript, s.key("identity", space), identity, numbers)
+	if err != nil {
+		return 0, err
+	}
+	var n [1]int64
+	switch {
+	case answer.is("used", 1):
+		return 0, &worker.UsedUpError{Name: space, Numbers: numbers}
+	case !answer.is("ok", 2):
+		return 0, answer.unexpected("number of an identity")
+	}
+	if err := answer.numbers(n[:]); err != nil {
+		return 0, err
+	}
+	if n[0] >= numbers {
+		return 0, &worker.UsedUpError{Name: space, Numbers: numbers} // it was given when there were more
+	}
+	return n[0], nil
+}
+
+func bit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// reply is a script's answer: what it is, and then the details.
+type reply []string
+
+func (s *Store) run(ctx context.Context, what, script, key string, args ...any) (reply, error) {
+	if s.eval == nil {
+		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i, a := range args { // a client need not know more than strings
+		if n, ok := a.(int64); ok {
+			args[i] = strconv.FormatInt(n, 10)
+		} else if n, ok := a.(int); ok {
+			args[i] = strconv.Itoa(n)
+		}
+	}
+	value, err := s.eval.Eval(ctx, script, []string{key}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("redisstore: %s in %s: %w", what, key, err)
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return nil, fmt.Errorf("redisstore: %s in %s: the client gave %T, want []any", what, key, value)
+	}
+	answer := make(reply, len(list))
+	for i, v := range list {
+		switch v := v.(type) {
+		case string:
+			answer[i] = v
+		case []byte:
+			answer[i] = string(v)
+		default:
+			return nil, fmt.Errorf("redisstore: %s in %s: the client gave %T in a list, want string or []byte", what, key, v)
+		}
+	}
+	return answer, nil
+}
+
+func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }
+
+var errUnexpected = errors.New("redisstore: unexpected answer")
+
+func (r reply) unexpected(what string) error {
+	return fmt.Errorf("%w to %s: %q", errUnexpected, what, []string(r))
+}
+
+// numbers reads what stands behind the first word.
+func (r reply) numbers(n []int64) error {
+	if len(r) != len(n)+1 {
+		return r.unexpected("a script")
+	}
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseInt(r[i+1], 10, 64); err != nil {
+			return r.unexpected("a script")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Release ends the lease and gives the number back with the time it did not use:
+// its generator's run is closed first, and then whoever is next may begin right
+// after the last id. The generator answers core.ErrLost from then on.
+//
+// A store that fails is asked again until ctx is done, but no longer than
+// Config.MaxWait. If it goes on failing, the error says so, and the number comes
+// free by itself when its time to live is over; Release may be called again.
+// Released twice, or after the number was lost, it returns nil.
+func (l *Lease) Release(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	l.giving.Lock()
+	defer l.giving.Unlock()
+	l.mu.Lock()
+	held := l.retired
+	if !l.ended {
+		l.ended, l.err = true, ErrReleased
+		defer close(l.done)
+	}
+	if l.cur.lost == nil && !slices.Contains(l.retired, l.cur) {
+		held = append(held, l.cur)
+	}
+	l.retired = held
+	held = slices.Clone(held)
+	l.mu.Unlock()
+	l.end()
+	for _, h := range held { // at once, whatever the store does
+		h.grant.Close()
+	}
+	l.cur.grant.Close() // also when its number is lost
+	select {            // for what is under way
+	case <-l.stopped:
+	case <-ctx.Done():
+	}
+	select {
+	case l.claiming <- struct{}{}:
+		defer func() { <-l.claiming }()
+	case <-ctx.Done():
+	}
+	began := time.Now()
+	var failed error
+	for _, h := range held {
+		for tries := 0; ; tries++ {
+			err := l.handBack(ctx, h)
+			if err == nil || errors.Is(err, ErrTaken) {
+				l.tell(Released, h, nil)
+				break
+			}
+			wait := l.backOff(tries)
+			if ctx.Err() != nil || time.Since(began)+wait > l.cfg.MaxWait {
+				failed = fmt.Errorf("worker: number %d of space %q is not released, it comes free in %v: %w", h.claim.Worker, l.cfg.Space, l.cfg.TTL, err)
+				if l.cfg.noTTL {
+					failed = fmt.Errorf("worker: number %d of space %q is not released; release it again, or free it by Admin: %w", h.claim.Worker, l.cfg.Space, err)
+				}
+				l.tell(NotReleased, h, err)
+				break
+			}
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+			}
+		}
+	}
+	return failed
+}
+
+// Close is Release with a time limit of its own, Config.MaxWait or 5s.
+func (l *Lease) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), max(l.cfg.MaxWait, 5*time.Second))
+	defer cancel()
+	return l.Release(ctx)
+}
+
+// handBack closes the grant's run, and only then gives the number back from where
+// its ids have come to.
+func (l *Lease) handBack(ctx context.Context, h *holding) error {
+	unused := h.grant.Close().UnixMilli()
+	err := l.release(ctx, h, unused)
+	if err == nil || errors.Is(err, ErrTaken) {
+		l.mu.Lock()
+		l.retired = slices.DeleteFunc(l.retired, func(r *holding) bool { return r == h })
+		if h.lost == nil {
+			h.lost = ErrReleased
+		}
+		l.mu.Unlock()
+	}
+	return err
+}
+
+func (l *Lease) release(ctx context.Context, h *holding, until int64) error {
+	ask, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
+	defer cancel()
+	return l.store.Release(ask, Return{Space: l.cfg.Space, Worker: h.claim.Worker, Epoch: h.claim.Epoch, Token: h.token, Until: until})
+}
+
+// giveUp releases a number that the generator has exchanged for another. It is
+// left to its time to live when the store fails for so long.
+func (l *Lease) giveUp(h *holding) {
+	err := l.handBack(l.life, h)
+	if err == nil || errors.Is(err, ErrTaken) {
+		l.tell(Released, h, nil)
+		return
+	}
+	if l.life.Err() != nil {
+		return // Release sees to it
+	}
+	l.mu.Lock()
+	h.due = time.Now().Add(l.backOff(h.tries))
+	h.tries++
+	l.stats.Failures++
+	forget := !l.cfg.noTTL && int64(h.tries) > int64(l.cfg.TTL/maxBackOff)+1
+	if forget {
+		l.retired = slices.DeleteFunc(l.retired, func(r *holding) bool { return r == h })
+	}
+	l.mu.Unlock()
+	if forget {
+		l.tell(NotReleased, h, err)
+	}
+}

@@ -1,0 +1,126 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// send carries a request to the store and its answer back, or not.
+func (p *proc) send(ctx context.Context, what string, request func() error) error {
+	s := p.sim
+	synctest.Wait()
+	p.calls++
+	defer func() { p.calls-- }()
+	between := func() {
+		for s.chance(2) && s.depth < 4 {
+			s.act()
+		}
+	}
+	between()
+	if time.Now().Before(p.cut) {
+		return errNetwork
+	}
+	switch s.rng.IntN(20) {
+	case 0:
+		s.faults[lostRequest]++
+		s.note("%d: %s is lost", p.id, what)
+		return p.sim.break_.lost(errNetwork)
+	case 1, 2:
+		s.faults[lateRequest]++
+		s.note("%d: %s is on its way", p.id, what)
+		s.late = append(s.late, func() { s.note("%d: %s arrives late, %v", p.id, what, request()) })
+		between()
+		return p.sim.break_.lost(errNetwork)
+	case 3:
+		s.faults[twiceRequest]++
+		s.late = append(s.late, func() { s.note("%d: %s arrives again, %v", p.id, what, request()) })
+	}
+	err := request()
+	s.note("%d: %s, %v", p.id, what, err)
+	between()
+	synctest.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if s.chance(12) {
+		s.faults[lostReply]++
+		s.note("%d: the answer to %s is lost", p.id, what)
+		return errNetwork
+	}
+	return err
+}
+
+// Claim implements worker.Store.
+func (p *proc) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	var got worker.Claim
+	err := p.send(ctx, "claim", func() error {
+		c, err := p.sim.store.Claim(context.Background(), r) // a late request does not end with its sender
+		if err == nil && c.Epoch > 1 {
+			p.sim.faults[takenOver]++
+		}
+		if p.sim.break_ == ownClock || p.sim.break_ == noFence {
+			c.From, c.Until = r.Now, r.Now+r.Window
+		}
+		p.sim.note("%d: has number %d, epoch %d, from %d to %d", p.id, c.Worker, c.Epoch, c.From, c.Until)
+		got = c
+		return err
+	})
+	return got, err
+}
+
+// Renew implements worker.Store.
+func (p *proc) Renew(ctx context.Context, r worker.Renewal) error {
+	return p.send(ctx, fmt.Sprintf("renewal of %d to %d", r.Worker, r.Until), func() error {
+		ctx := context.Background()
+		err := p.sim.store.Renew(ctx, r)
+		if errors.Is(err, worker.ErrTaken) && p.sim.break_ == noEpoch {
+			rows, _ := p.sim.store.List(ctx, r.Space)
+			for _, row := range rows {
+				if row.Worker == r.Worker && row.Token != "" {
+					r.Epoch, r.Token = row.Epoch, row.Token
+					err = p.sim.store.Renew(ctx, r)
+				}
+			}
+		}
+		return err
+	})
+}
+
+// Release implements worker.Store.
+func (p *proc) Release(ctx context.Context, r worker.Return) error {
+	if p.sim.break_ == earlyRelease {
+		r.Until -= int64(p.sim.rng.IntN(20))
+	}
+	return p.send(ctx, fmt.Sprintf("release of %d from %d on", r.Worker, r.Until), func() error {
+		return p.sim.store.Release(context.Background(), r)
+	})
+}
+
+// breakage is a fault in the fence itself, which the simulation must find.
+type breakage int
+
+const (
+	sound        breakage = iota
+	noFence               // spans begin at the holder's clock and have no end
+	ownClock              // spans begin at the holder's clock
+	noEpoch               // a renewal is not guarded by epoch and token
+	eager                 // the bound rises before the store has acknowledged it
+	earlyRelease          // a number is given back before the last id of it is known
+)
+
+func (b breakage) String() string {
+	return [...]string{"sound", "no fence", "own clock", "no epoch", "eager", "early release"}[b]
+}
+
+// lost is what the sender of a request that was lost takes it for.
+func (b breakage) lost(err error) error {
+	if b == eager {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,289 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// The simulation runs leases and generators, the real code, over a store whose
+// network does everything that networks do. Three processes with clocks of their
+// own share two numbers. All of it happens in one goroutine of a synctest bubble,
+// in an order that follows from the seed alone. What other processes do between a
+// request, its effect and its answer, they do inside the call: so the code under
+// test is interrupted at all the places that matter.
+
+// simLayout has few ids a tick, and ticks that are longer than a bound is precise.
+var simLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Tick: 10 * time.Millisecond, TimeBits: 42, WorkerBits: 1, SequenceBits: 3}
+
+const (
+	simProcesses = 3
+	simSteps     = 150
+	simWindow    = 120 * time.Millisecond
+)
+
+var errNetwork = errors.New("the network is down")
+
+type sim struct {
+	rng    *rand.Rand
+	break_ breakage
+	store  *memstore.Store
+	offset time.Duration // of the store's clock
+	procs  []*proc
+	late   []func() // requests on their way
+	depth  int
+	issued map[int64]int // id → process
+	twice  string
+	trace  uint64   // of everything that happened
+	log    []string // when wanted
+	logged bool
+	faults [faultKinds]int
+}
+
+// faultKinds are counted, to see that a run has them.
+const (
+	lostRequest = iota
+	lostReply
+	lateRequest
+	twiceRequest
+	stolen
+	crashed
+	paused
+	clockStepped
+	released
+	takenOver
+	faultKinds
+)
+
+// A proc is a process with its view of the network.
+type proc struct {
+	sim     *sim
+	id      int
+	offset  time.Duration // of its clock
+	lease   *worker.Lease
+	step    func() time.Duration
+	gen     *core.Generator
+	due     time.Time
+	idle    time.Time // it stands still until then
+	cut     time.Time // and is without a network until then
+	busy    bool      // in its background's step
+	calls   int       // to the store, under way
+	zombies []*core.Generator
+}
+
+func newSim(seed uint64, b breakage, logged bool) *sim {
+	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x736e6f77)), break_: b, issued: make(map[int64]int), logged: logged}
+	s.store = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(s.offset) }})
+	for i := range simProcesses {
+		s.procs = append(s.procs, &proc{sim: s, id: i, offset: s.span(100 * time.Millisecond)})
+	}
+	return s
+}
+
+func (s *sim) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for _, c := range []byte(text) {
+		s.trace = (s.trace ^ uint64(c)) * 0x100000001b3
+	}
+	if s.logged {
+		s.log = append(s.log, fmt.Sprintf("%10.3fms %*s%s", float64(time.Now().UnixMicro()%1e9)/1000, 2*s.depth, "", text))
+	}
+}
+
+// chance is true once in n.
+func (s *sim) chance(n int) bool { return s.rng.IntN(n) == 0 }
+
+// span is a random duration between −d and d.
+func (s *sim) span(d time.Duration) time.Duration {
+	return time.Duration(s.rng.Int64N(2*int64(d)+1)) - d
+}
+
+// sleep lets some time pass, and what is due then come to rest: whether a context
+// is done must not depend on who runs first.
+func (s *sim) sleep(most time.Duration) {
+	time.Sleep(time.Duration(s.rng.Int64N(int64(most))))
+	synctest.Wait()
+}
+
+func (s *sim) run() {
+	for range simSteps {
+		if s.twice != "" {
+			return
+		}
+		s.act()
+	}
+	for _, p := range s.procs {
+		p.leave()
+	}
+}
+
+// act lets one thing happen.
+func (s *sim) act() {
+	if s.depth > 3 {
+		return
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	p := s.procs[s.rng.IntN(len(s.procs))]
+	switch n := s.rng.IntN(100); {
+	case n < 18:
+		s.sleep(30 * time.Millisecond)
+	case n < 20:
+		s.sleep(400 * time.Millisecond)
+	case n < 72:
+		p.live()
+	case n < 78:
+		if len(s.late) > 0 {
+			i := s.rng.IntN(len(s.late))
+			request := s.late[i]
+			s.late = append(s.late[:i], s.late[i+1:]...)
+			request()
+		}
+	case n < 82:
+		s.faults[clockStepped]++
+		p.offset += s.span([]time.Duration{10 * time.Millisecond, 300 * time.Millisecond, 5 * time.Second, 2 * time.Hour}[s.rng.IntN(4)])
+		if s.chance(2) {
+			p.offset = s.span(50 * time.Millisecond) // set right
+		}
+		s.note("%d: its clock is now %v off", p.id, p.offset)
+	case n < 84:
+		s.offset = s.span([]time.Duration{10 * time.Millisecond, 500 * time.Millisecond, time.Hour}[s.rng.IntN(3)])
+		s.note("the store's clock is now %v off", s.offset)
+	case n < 87:
+		s.faults[paused]++
+		p.idle = time.Now().Add(time.Duration(s.rng.Int64N(int64(600 * time.Millisecond))))
+	case n < 89:
+		p.cut = time.Now().Add(time.Duration(s.rng.Int64N(int64(600 * time.Millisecond))))
+	case n < 93:
+		s.steal()
+	case n < 95:
+		p.crash()
+	case n < 97:
+		p.leave()
+	case len(p.zombies) > 0:
+		p.draw(p.zombies[s.rng.IntN(len(p.zombies))])
+	}
+}
+
+// steal frees a number that somebody holds, as if its time to live were over.
+func (s *sim) steal() {
+	rows, _ := s.store.List(context.Background(), "default")
+	if len(rows) == 0 {
+		return
+	}
+	row := rows[s.rng.IntN(len(rows))]
+	if s.store.Free(context.Background(), "default", row.Worker, row.Epoch) == nil {
+		s.faults[stolen]++
+		s.note("number %d is freed", row.Worker)
+	}
+}
+
+func (p *proc) now() time.Time { return time.Now().Add(p.offset) }
+
+// live does what the process has to do.
+func (p *proc) live() {
+	if time.Now().Before(p.idle) {
+		return
+	}
+	if p.lease == nil {
+		if !p.busy {
+			p.join()
+		}
+		return
+	}
+	if !p.busy && !time.Now().Before(p.due) {
+		p.busy = true
+		step := p.step
+		p.due = time.Now().Add(step())
+		p.busy = false
+	}
+	if p.gen != nil {
+		p.draw(p.gen)
+	}
+}
+
+func (p *proc) join() {
+	p.busy = true
+	defer func() { p.busy = false }()
+	window := simWindow
+	if p.sim.break_ == noFence {
+		window = 100 * time.Hour
+	}
+	lease, step, err := worker.AcquireStepped(context.Background(), p, worker.Config{
+		Layout: simLayout, Window: window, Renew: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
+		MaxWait: -1, MaxSkew: 8000 * time.Hour, MaxLead: 8000 * time.Hour, Now: p.now,
+	}, p.sim.rng.Float64)
+	if err != nil {
+		return
+	}
+	back := []core.ClockBack{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}}[p.sim.rng.IntN(4)]
+	gen, err := core.New(core.Config{Worker: lease, Now: p.now, ClockBack: back, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
+	if err != nil {
+		p.sim.note("%d: %v", p.id, err)
+		_ = lease.Release(context.Background())
+		return
+	}
+	p.lease, p.step, p.gen, p.due = lease, step, gen, time.Now()
+}
+
+// draw takes a few ids.
+func (p *proc) draw(gen *core.Generator) {
+	ids := make([]int64, 1+p.sim.rng.IntN(12))
+	var err error
+	block := p.sim.chance(3)
+	if block {
+		err = gen.Fill(context.Background(), ids)
+	}
+	for i, id := range ids {
+		if !block {
+			id, err = gen.Next(context.Background())
+		}
+		if err != nil {
+			break
+		}
+		ids[i] = id
+		if owner, ok := p.sim.issued[id]; ok && p.sim.twice == "" {
+			parts, _ := simLayout.Decompose(id)
+			p.sim.twice = fmt.Sprintf("%+v was issued by process %d and by %d", parts, owner, p.id)
+			p.sim.note("DUPLICATE %s", p.sim.twice)
+		}
+		p.sim.issued[id] = p.id
+	}
+	p.sim.note("%d: ids %d to %d of %d", p.id, ids[0], ids[len(ids)-1], len(ids))
+}
+
+// crash ends the process for the store and all who watch it, but its generator is
+// there still, for whoever was paused in it.
+func (p *proc) crash() {
+	if p.busy || p.lease == nil {
+		return
+	}
+	p.sim.faults[crashed]++
+	p.sim.note("%d: crashes", p.id)
+	p.zombies = append(p.zombies, p.gen)
+	p.lease, p.gen, p.step = nil, nil, nil
+}
+
+func (p *proc) leave() {
+	if p.busy || p.calls > 0 || p.lease == nil {
+		return
+	}
+	p.busy = true
+	defer func() { p.busy = false }()
+	p.sim.faults[released]++
+	p.sim.note("%d: releases", p.id)
+	lease, gen := p.lease, p.gen
+	err := lease.Release(context.Background())
+	p.sim.note("%d: released, %v", p.id, err)
+	if p.lease == lease {
+		p.lease, p.gen, p.step = nil, nil, nil
+	}
+	p.draw(gen) // which must give nothing
+}

@@ -1,0 +1,229 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// small has 2 datacenters of 8 workers.
+var small = core.Layout{TimeBits: 41, DatacenterBits: 1, WorkerBits: 3, SequenceBits: 10}
+
+func TestFromEnvAndFile(t *testing.T) {
+	const unset = "(not set)"
+	for _, c := range []struct {
+		worker, datacenter string
+		alone              bool // no second variable
+		want               int64
+		fault              string // part of the message
+	}{
+		{worker: "5", datacenter: "1", want: 13},
+		{worker: "0", datacenter: "0", want: 0},
+		{worker: "007", datacenter: "1", want: 15},
+		{worker: "15", alone: true, want: 15},
+		{worker: "16", alone: true, fault: `W "16": must be 0 to 15 in this layout`},
+		{worker: "8", datacenter: "0", fault: `W "8": must be 0 to 7 in this layout`},
+		{worker: "7", datacenter: "2", fault: `D "2": must be 0 to 1 in this layout`},
+		{worker: unset, datacenter: "0", fault: `W "": `},
+		{worker: "", datacenter: "0", fault: `W "": is empty: no number is safe to guess`},
+		{worker: "1", datacenter: "", fault: `D "": is empty`},
+		{worker: "x", datacenter: unset, fault: `W "x": must be a decimal number`},
+		{worker: "-1", alone: true, fault: `W "-1": must be a decimal number`},
+		{worker: "+1", alone: true, fault: `W "+1": must be a decimal number`},
+		{worker: "0x1", alone: true, fault: `W "0x1": must be a decimal number`},
+		{worker: "1.0", alone: true, fault: `must be a decimal number`},
+		{worker: "٣", alone: true, fault: `must be a decimal number`},
+		{worker: "99999999999999999999", alone: true, fault: `W "99999999999999999999": must be 0 to 15`},
+	} {
+		check := func(kind string, w core.Worker, err error) {
+			t.Helper()
+			if c.fault != "" {
+				var config *ConfigError
+				if !errors.As(err, &config) || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("%s %q, %q: %v, want %s", kind, c.worker, c.datacenter, err, c.fault)
+				}
+				return
+			}
+			if err != nil {
+				t.Errorf("%s %q, %q: %v", kind, c.worker, c.datacenter, err)
+				return
+			}
+			if n := w.(*Number); n.Number() != c.want {
+				t.Errorf("%s %q, %q: %v, want %d", kind, c.worker, c.datacenter, n, c.want)
+			}
+			gen, err := core.New(core.Config{Layout: small, Worker: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			id, err := gen.Next(t.Context())
+			if p, _ := small.Decompose(id); err != nil || p.Datacenter<<3|p.Worker != c.want {
+				t.Errorf("%+v, %v", p, err)
+			}
+			if _, err := core.New(core.Config{Layout: small, Worker: w}); !errors.Is(err, core.ErrInUse) || !strings.Contains(err.Error(), kind) {
+				t.Errorf("twice: %v", err)
+			}
+		}
+		dir := t.TempDir()
+		names := map[string]string{"W": c.worker, "D": c.datacenter}
+		for name, text := range names {
+			t.Setenv(name, text)
+			if text == unset {
+				_ = os.Unsetenv(name)
+			} else if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		second, secondFile := "D", filepath.Join(dir, "D")
+		if c.alone {
+			second, secondFile = "", ""
+		}
+		w, err := FromEnv(small, "W", second)
+		check("variable", w, err)
+		w, err = FromFile(small, filepath.Join(dir, "W"), secondFile)
+		check("file", w, err)
+		if c.alone {
+			w, err = FromOrdinal(small, "W", "")
+			check("variable", w, err)
+			w, err = FromOrdinal(small, "", filepath.Join(dir, "W"))
+			check("file", w, err)
+		}
+	}
+	if _, err := FromEnv(small, "", ""); err == nil || !strings.Contains(err.Error(), `worker "": must be the name of a variable`) {
+		t.Errorf("%v", err)
+	}
+	if _, err := FromOrdinal(small, "", ""); err == nil || !strings.Contains(err.Error(), `worker "": must be the name of a file`) {
+		t.Errorf("%v", err)
+	}
+	t.Setenv("HOST", "web-3")
+	if _, err := FromOrdinal(small, "HOST", ""); err == nil || !strings.Contains(err.Error(), `variable HOST "web-3": must be a decimal number`) {
+		t.Errorf("a host name: %v", err)
+	}
+	t.Setenv("W", "9")
+	t.Setenv("D", "9")
+	if _, err := FromEnv(small, "W", "D"); err == nil || strings.Count(err.Error(), "must be 0 to") != 2 {
+		t.Errorf("two faults: %v", err)
+	}
+	if _, err := FromEnv(core.Layout{Tick: 1}, "W", "D"); err == nil {
+		t.Error("a layout that is not valid")
+	}
+	if w, err := FromEnv(core.Layout{TimeBits: 1, WorkerBits: 63, Unsigned: true}, "W", ""); err != nil || w.(*Number).Number() != 9 {
+		t.Errorf("63 bits: %v, %v", w, err)
+	}
+}
+
+func TestFromAddress(t *testing.T) {
+	addrs := func(texts ...string) (all []netip.Addr) {
+		for _, text := range texts {
+			all = append(all, netip.MustParseAddr(text))
+		}
+		return all
+	}
+	mine := addrs("127.0.0.1", "10.4.2.201", "::1", "fd00:4::2c9")
+	for _, c := range []struct {
+		layout core.Layout
+		prefix string
+		addrs  []netip.Addr
+		want   int64
+		fault  string
+	}{
+		{core.Layout{}, "10.4.0.0/22", mine, 2<<8 | 201, ""},
+		{core.Layout{}, "10.4.2.0/24", mine, 201, ""},
+		{core.Layout{}, "10.4.2.201/32", mine, 0, ""},
+		{core.Layout{}, "fd00:4::/118", mine, 0x2c9, ""},
+		{core.Sonyflake(), "10.4.0.0/16", mine, 2<<8 | 201, ""},
+		{core.Layout{}, "10.4.0.0/21", mine, 0, "leaves 11 bits to its addresses, and the layout has 10"},
+		{core.Layout{}, "0.0.0.0/0", mine, 0, "leaves 32 bits"},
+		{core.Layout{}, "fd00:4::/64", mine, 0, "leaves 64 bits"},
+		{core.Layout{}, "10.5.0.0/24", mine, 0, "0 addresses of this machine lie in it, exactly one must; they are 127.0.0.1 10.4.2.201"},
+		{core.Layout{}, "10.4.2.0/24", append(mine, netip.MustParseAddr("10.4.2.7")), 0, "2 addresses"},
+		{core.Layout{}, "10.4.2.1/24", mine, 0, "the network is 10.4.2.0/24"},
+		{core.Layout{}, "10.4.2.0", mine, 0, "must be a network such as"},
+		{core.Layout{}, "", mine, 0, `prefix "": must be a network`},
+		{core.Layout{Tick: 1}, "10.4.2.0/24", mine, 0, "Tick"},
+	} {
+		w, err := fromAddress(c.layout, c.prefix, c.addrs)
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s: %v, want %s", c.prefix, err, c.fault)
+			}
+		} else if err != nil || w.(*Number).Number() != c.want {
+			t.Errorf("%s: %v, %v, want %d", c.prefix, w, err, c.want)
+		}
+	}
+	if w, err := FromPodIP(core.Layout{}, "127.0.0.0/24"); err != nil || w.(*Number).Number() != 1 {
+		t.Errorf("%v, %v", w, err)
+	}
+}
+
+// FuzzDecimal holds that what is read is in range, and is written the same but
+// for zeros before it.
+func FuzzDecimal(f *testing.F) {
+	for _, text := range []string{"", "0", "7", "007", "-1", "1e3", " 1", "18446744073709551616"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n, fault := decimal(text, 1024)
+		if fault != "" {
+			return
+		}
+		if n < 0 || n > 1023 || text == "" || strings.Trim(text, "0123456789") != "" {
+			t.Errorf("%q is read as %d", text, n)
+		}
+	})
+}
+
+// FuzzCheckSpace holds that a name that passes has none of the characters that
+// mean something to a store.
+func FuzzCheckSpace(f *testing.F) {
+	for _, text := range []string{"", "a", "a'b", "A.b_c-d:e/f", strings.Repeat("x", 65), "ä", "a\x00", "{a}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if CheckSpace(text) == nil && (text == "" || len(text) > 64 || strings.ContainsFunc(text, func(c rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/", c)
+		})) {
+			t.Errorf("%q passes", text)
+		}
+	})
+}
+
+type counter func() (int64, error)
+
+func (c counter) Count(context.Context, string) (int64, error) { return c() }
+
+func TestFromCounter(t *testing.T) {
+	next := int64(14)
+	count := counter(func() (int64, error) { next++; return next - 1, nil })
+	for want := int64(14); want < 16; want++ {
+		n, err := FromCounter(t.Context(), count, small, "starts")
+		if err != nil || n.Number() != want || n.Left() != 15-want {
+			t.Errorf("%v, %v", n, err)
+		}
+	}
+	for range 20 { // it does not wrap
+		var used *UsedUpError
+		if _, err := FromCounter(t.Context(), count, small, "starts"); !errors.As(err, &used) || used.Numbers != 16 || used.Name != "starts" {
+			t.Errorf("%v", err)
+		}
+	}
+	boom := errors.New("boom")
+	if _, err := FromCounter(t.Context(), counter(func() (int64, error) { return 0, boom }), small, "starts"); !errors.Is(err, boom) {
+		t.Errorf("%v", err)
+	}
+	if _, err := FromCounter(t.Context(), counter(func() (int64, error) { return -1, nil }), small, "starts"); err == nil {
+		t.Error("a negative count")
+	}
+	if _, err := FromCounter(t.Context(), nil, small, "starts"); err == nil {
+		t.Error("no counter")
+	}
+	if _, err := FromCounter(t.Context(), count, small, "a b"); err == nil {
+		t.Error("a bad name")
+	}
+}

@@ -1,0 +1,49 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// Count implements worker.Counter. Nothing lowers the counter but you.
+func (s *Store) Count(ctx context.Context, name string) (int64, error) {
+	if err := worker.CheckSpace(name); err != nil {
+		return 0, err
+	}
+	st, err := s.prepare(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.counterTable(ctx); err != nil {
+		return 0, err
+	}
+	if _, err := s.exec(ctx, st.addCount, name); err != nil {
+		return 0, fmt.Errorf("sqlstore: add counter %q: %w", name, err)
+	}
+	var value int64
+	err = repeat(ctx, func() (raised bool, err error) {
+		if err := s.db.QueryRowContext(ctx, st.count, name).Scan(&value); err != nil {
+			return false, fmt.Errorf("sqlstore: read counter %q: %w", name, err)
+		}
+		if raised, err = s.exec(ctx, st.raiseCount, name, value); err != nil {
+			return false, fmt.Errorf("sqlstore: raise counter %q: %w", name, err)
+		}
+		return raised, nil
+	})
+	return value, err
+}
+
+func (s *Store) counterTable(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counter {
+		return nil
+	}
+	if err := s.create(ctx, s.cfg, 2); err != nil {
+		return err
+	}
+	s.counter = true
+	return nil
+}

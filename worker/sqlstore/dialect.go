@@ -1,0 +1,165 @@
+package sqlstore
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// Dialect is whose SQL is spoken.
+type Dialect uint8
+
+// The dialects.
+const (
+	Detect   Dialect = iota // by asking the database
+	Postgres                // PostgreSQL
+	MySQL                   // MySQL and MariaDB
+	SQLite                  // SQLite
+)
+
+// String is the dialect's name.
+func (d Dialect) String() string {
+	switch d {
+	case Detect:
+		return "Detect"
+	case Postgres:
+		return "PostgreSQL"
+	case MySQL:
+		return "MySQL"
+	case SQLite:
+		return "SQLite"
+	}
+	return fmt.Sprintf("Dialect(%d)", uint8(d))
+}
+
+// now is the database's clock in Unix milliseconds, at the statement's time and
+// not at the transaction's.
+func (d Dialect) now() string {
+	switch d {
+	case Postgres:
+		return "CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT)"
+	case MySQL:
+		return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)" // no time zone comes in, nor summer time
+	}
+	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
+}
+
+// ignore makes an INSERT do nothing where the row is there.
+func (d Dialect) ignore(insert string) string {
+	if d == MySQL {
+		return strings.Replace(insert, "INSERT INTO", "INSERT IGNORE INTO", 1)
+	}
+	return insert + " ON CONFLICT DO NOTHING"
+}
+
+// Only such names come near a statement, and they are quoted all the same.
+var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A-Za-z0-9_]{0,47}$`)
+
+// check fills in the defaults.
+func (cfg Config) check() (Config, error) {
+	var faults []core.Fault
+	if cfg.Table == "" {
+		cfg.Table = "snow_worker"
+	}
+	if !tableName.MatchString(cfg.Table) {
+		faults = append(faults, core.Fault{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must be a name of at most 48 letters, digits and _, perhaps with a schema before it"})
+	}
+	if cfg.Dialect > SQLite {
+		faults = append(faults, core.Fault{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Detect, Postgres, MySQL or SQLite"})
+	}
+	if len(faults) > 0 {
+		return cfg, &worker.ConfigError{Faults: faults}
+	}
+	return cfg, nil
+}
+
+// table is the quoted name of the table with this suffix.
+func (cfg Config) table(suffix string) string {
+	quote := `"`
+	if cfg.Dialect == MySQL {
+		quote = "`"
+	}
+	return quote + strings.ReplaceAll(cfg.Table, ".", quote+"."+quote) + suffix + quote
+}
+
+// DDL gives the statements that create the tables, in their order, for a
+// Config with a Dialect. The last one is needed only by worker.FromCounter.
+func (cfg Config) DDL() ([]string, error) {
+	cfg, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	name, owner, end := "VARCHAR(64)", "VARCHAR(255)", ""
+	layout := owner
+	switch cfg.Dialect {
+	case Detect:
+		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: "must be Postgres, MySQL or SQLite to write DDL"}}}
+	case MySQL: // its usual collations take A for a
+		name, layout = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin"
+		owner, end = "VARCHAR(255) CHARACTER SET utf8mb4", " ENGINE=InnoDB"
+	}
+	return []string{
+		"CREATE TABLE IF NOT EXISTS " + cfg.table("_space") + " (space " + name + " NOT NULL PRIMARY KEY, layout " + layout + " NOT NULL)" + end,
+		"CREATE TABLE IF NOT EXISTS " + cfg.table("") + " (space " + name + " NOT NULL, worker BIGINT NOT NULL, token " + name +
+			" NOT NULL, epoch BIGINT NOT NULL, until_ts BIGINT NOT NULL, expires_at BIGINT NOT NULL, owner " + owner + " NOT NULL, PRIMARY KEY (space, worker))" + end,
+		"CREATE TABLE IF NOT EXISTS " + cfg.table("_counter") + " (name " + name + " NOT NULL PRIMARY KEY, value BIGINT NOT NULL)" + end,
+	}, nil
+}
+
+// statements are the store's SQL in the dialect.
+type statements struct {
+	dialect                                        Dialect
+	space, addSpace, rows, addRow                  string
+	claim, claimForever, renew, renewForever, held string
+	release, free                                  string
+	count, addCount, raiseCount                    string
+}
+
+func (cfg Config) statements() *statements {
+	t, d := cfg.table(""), cfg.Dialect
+	const row = " WHERE space = ? AND worker = ? AND epoch = ?"
+	st := &statements{
+		dialect:  d,
+		space:    "SELECT {now}, (SELECT layout FROM " + cfg.table("_space") + " WHERE space = ?)",
+		addSpace: d.ignore("INSERT INTO " + cfg.table("_space") + " (space, layout) VALUES (?, ?)"),
+		rows:     "SELECT worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ? ORDER BY worker",
+		addRow:   d.ignore("INSERT INTO " + t + " (space, worker, token, epoch, until_ts, expires_at, owner) VALUES (?, ?, '', 0, 0, 0, '')"),
+		claim: "UPDATE " + t + " SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = {now} + ?" +
+			row + " AND until_ts = ? AND (token = '' OR expires_at < {now})",
+		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {now} + ?" + row + " AND token = ?",
+		held:       "SELECT until_ts FROM " + t + row + " AND token = ?",
+		release:    "UPDATE " + t + " SET token = '', until_ts = ?, expires_at = 0" + row + " AND token = ?",
+		free:       "UPDATE " + t + " SET token = '', expires_at = 0" + row + " AND token <> ''",
+		count:      "SELECT value FROM " + cfg.table("_counter") + " WHERE name = ?",
+		addCount:   d.ignore("INSERT INTO " + cfg.table("_counter") + " (name, value) VALUES (?, 0)"),
+		raiseCount: "UPDATE " + cfg.table("_counter") + " SET value = value + 1 WHERE name = ? AND value = ?",
+	}
+	st.claimForever = strings.Replace(st.claim, "{now} + ?", "?", 1)
+	st.renewForever = strings.Replace(st.renew, "{now} + ?", "?", 1)
+	for _, query := range []*string{
+		&st.space, &st.addSpace, &st.rows, &st.addRow, &st.claim, &st.claimForever, &st.renew, &st.renewForever, &st.held,
+		&st.release, &st.free, &st.count, &st.addCount, &st.raiseCount,
+	} {
+		*query = strings.ReplaceAll(*query, "{now}", d.now())
+		if d == Postgres {
+			*query = numbered(*query)
+		}
+	}
+	return st
+}
+
+// numbered turns each ? into PostgreSQL's $n; there is none in quotes.
+func numbered(query string) string {
+	parts := strings.Split(query, "?")
+	var b strings.Builder
+	for i, part := range parts {
+		b.WriteString(part)
+		if i < len(parts)-1 {
+			fmt.Fprintf(&b, "$%d", i+1)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,136 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// prepare looks at the database, once: which it is, whether it keeps what it
+// commits, and whether the tables are there.
+func (s *Store) prepare(ctx context.Context) (*statements, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready != nil {
+		return s.ready, nil
+	}
+	if s.db == nil {
+		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
+	}
+	cfg, err := s.cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Dialect == Detect {
+		if cfg.Dialect, err = s.detect(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !cfg.AllowLossy {
+		if err := s.durable(ctx, cfg.Dialect); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.create(ctx, cfg, 0, 1); err != nil {
+		return nil, err
+	}
+	s.cfg, s.ready = cfg, cfg.statements()
+	return s.ready, nil
+}
+
+// detect asks which database it is. Only SQLite knows sqlite_version.
+func (s *Store) detect(ctx context.Context) (Dialect, error) {
+	var version string
+	if s.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version) == nil {
+		return SQLite, nil
+	}
+	if err := s.db.QueryRowContext(ctx, "SELECT version()").Scan(&version); err != nil {
+		return 0, fmt.Errorf("sqlstore: ask the database what it is: %w", err)
+	}
+	if strings.HasPrefix(version, "PostgreSQL") {
+		return Postgres, nil
+	}
+	if version == "" || version[0] < '0' || version[0] > '9' {
+		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: fmt.Sprintf("cannot tell what %q speaks: set the one it is compatible with", version)}}}
+	}
+	return MySQL, nil
+}
+
+// durable refuses settings under which a committed write may be lost. One that
+// may not be seen is passed over.
+func (s *Store) durable(ctx context.Context, d Dialect) error {
+	type check struct {
+		setting, query string
+		bad            []string
+		want           string
+	}
+	for _, c := range map[Dialect][]check{
+		Postgres: {
+			{"synchronous_commit", "SELECT current_setting('synchronous_commit')", []string{"off"}, "on"},
+			{"fsync", "SELECT current_setting('fsync')", []string{"off"}, "on"},
+		},
+		MySQL: {
+			{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, "1"},
+			{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END", []string{"not 1"}, "1"},
+		},
+		SQLite: {
+			{"journal_mode", "PRAGMA journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file"},
+			{"synchronous", "PRAGMA synchronous", []string{"0", "1"}, "FULL"},
+		},
+	}[d] {
+		var value string
+		if err := s.db.QueryRowContext(ctx, c.query).Scan(&value); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue
+		}
+		if slices.Contains(c.bad, value) {
+			return &worker.LossyError{Setting: c.setting, Value: value, Want: c.want}
+		}
+	}
+	return nil
+}
+
+// create sees to it that the tables of these numbers in DDL are there.
+func (s *Store) create(ctx context.Context, cfg Config, numbers ...int) error {
+	ddl, err := cfg.DDL()
+	if err != nil {
+		return err
+	}
+	suffixes := []string{"_space", "", "_counter"}
+	for _, i := range numbers {
+		// Who may not create tables can still use one that is there.
+		missing := s.probe(ctx, cfg.table(suffixes[i]))
+		if missing == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if cfg.NoCreate {
+			return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", cfg.table(suffixes[i]), ddl[i], missing)
+		}
+		if _, err := s.db.ExecContext(ctx, ddl[i]); err != nil {
+			if s.probe(ctx, cfg.table(suffixes[i])) == nil {
+				continue // another process was first
+			}
+			return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl[i], err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) probe(ctx context.Context, table string) error {
+	rows, err := s.db.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return errors.Join(rows.Err(), rows.Close())
+}

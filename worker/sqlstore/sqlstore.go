@@ -1,0 +1,261 @@
+// Package sqlstore keeps worker leases in the database you have: PostgreSQL,
+// MySQL, MariaDB or SQLite, over any driver of database/sql.
+//
+//	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
+//
+// It needs two small tables (and a third for counters), and creates them if they are not there: see
+// [Config.DDL]. Every verb is one UPDATE in autocommit that names the row as it
+// was read, at any isolation level; nothing is locked in between. It takes one
+// connection at a time from the pool: where the program may use up the pool for
+// longer than a lease can go without a renewal, give it a pool of its own.
+//
+// # What the database must do
+//
+// It must not lose a committed write. A setting that allows that, as far as it can
+// be seen, is a *worker.LossyError: synchronous_commit or fsync off in
+// PostgreSQL; innodb_flush_log_at_trx_commit or, with a binary log, sync_binlog
+// other than 1 in MySQL and MariaDB; synchronous below FULL, or no file, in
+// SQLite. What cannot be seen from here: a standby that is promoted must have been
+// synchronous, and an SQLite file must lie on a local disk. After a restore from
+// a backup, first raise until_ts of all rows above the present, and empty their
+// tokens.
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+)
+
+// Config is what a store is made of; the zero value is ready for use.
+type Config struct {
+	// Dialect of the database. Zero: it is asked.
+	Dialect Dialect
+	// Table holds the numbers; two more have its name with _space and _counter
+	// behind it. It may have a schema before it. Zero: "snow_worker".
+	Table string
+	// NoCreate leaves it to you to create the tables.
+	NoCreate bool
+	// AllowLossy accepts a database that may lose a committed write when its machine
+	// crashes. Ids may then be issued twice after that.
+	AllowLossy bool
+}
+
+// Store keeps the numbers of any number of spaces. Make it with New. It does not
+// close the database.
+type Store struct {
+	db  *sql.DB
+	cfg Config
+
+	mu      sync.Mutex
+	ready   *statements // nil until the database has been looked at
+	counter bool        // its table is there
+}
+
+var (
+	_ worker.Store   = (*Store)(nil)
+	_ worker.Admin   = (*Store)(nil)
+	_ worker.Counter = (*Store)(nil)
+)
+
+// New makes a store. What is wrong with the configuration or the database is told
+// by the first claim.
+func New(db *sql.DB, cfg Config) *Store { return &Store{db: db, cfg: cfg} }
+
+// Claim implements worker.Store.
+func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if err := r.Check(); err != nil {
+		return worker.Claim{}, err
+	}
+	st, err := s.prepare(ctx)
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	var c worker.Claim
+	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
+	err = repeat(ctx, func() (ok bool, err error) {
+		c, ok, err = s.claimOnce(ctx, st, r, shuffle)
+		if c.Epoch > 0 {
+			shuffle = rand.Shuffle
+		}
+		return ok, err
+	})
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	return c, nil
+}
+
+// claimOnce reads the space and tries one number; it is not ok if that has
+// changed meanwhile.
+func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
+	var now int64
+	var layout sql.NullString
+	if err := s.db.QueryRowContext(ctx, st.space, r.Space).Scan(&now, &layout); err != nil {
+		return c, false, fmt.Errorf("sqlstore: read space %q: %w", r.Space, err)
+	}
+	if err := r.CheckSkew(now); err != nil {
+		return c, false, err
+	}
+	if !layout.Valid {
+		if _, err := s.db.ExecContext(ctx, st.addSpace, r.Space, r.Layout); err != nil {
+			return c, false, fmt.Errorf("sqlstore: add space %q: %w", r.Space, err)
+		}
+		return c, false, nil // it is read again: another may have been first
+	}
+	if layout.String != r.Layout {
+		return c, false, &worker.LayoutError{Space: r.Space, Have: layout.String, Want: r.Layout}
+	}
+	rows, err := s.rows(ctx, st, r.Space)
+	if err != nil {
+		return c, false, err
+	}
+	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 {
+		return r.Again(rows[i]), true, nil
+	}
+	free, err := choose.Candidates(r, rows, now, shuffle)
+	if err != nil {
+		return c, false, err
+	}
+	row := free[0]
+	if row.Epoch == 0 && !slices.ContainsFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }) {
+		if _, err := s.db.ExecContext(ctx, st.addRow, r.Space, row.Worker); err != nil {
+			return c, false, fmt.Errorf("sqlstore: add number %d to space %q: %w", row.Worker, r.Space, err)
+		}
+	}
+	from, until := r.Span(row.Until)
+	// The row must be as it was read, and still be free: this is the swap.
+	query, expiry := st.claim, r.TTL
+	if r.TTL >= worker.NoTTL {
+		query, expiry = st.claimForever, worker.NoTTL
+	}
+	swapped, err := s.exec(ctx, query, r.Token, r.Owner, row.Epoch+1, until, expiry, r.Space, row.Worker, row.Epoch, row.Until)
+	if err != nil {
+		return c, false, fmt.Errorf("sqlstore: claim number %d of space %q: %w", row.Worker, r.Space, err)
+	}
+	return worker.Claim{Worker: row.Worker, Epoch: row.Epoch + 1, From: from, Until: until}, swapped, nil
+}
+
+// Renew implements worker.Store.
+func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	st, err := s.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if r.Token == "" {
+		return worker.ErrTaken
+	}
+	query, expiry := st.renew, r.TTL
+	if r.TTL >= worker.NoTTL {
+		query, expiry = st.renewForever, worker.NoTTL
+	}
+	changed, err := s.exec(ctx, query, r.Until, r.Until, expiry, r.Space, r.Worker, r.Epoch, r.Token)
+	if err != nil {
+		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Space, err)
+	}
+	if changed {
+		return nil
+	}
+	// MySQL counts rows that have changed: within a millisecond there is none.
+	var until int64
+	err = s.db.QueryRowContext(ctx, st.held, r.Space, r.Worker, r.Epoch, r.Token).Scan(&until)
+	switch {
+	case err == sql.ErrNoRows: //nolint:errorlint // Scan gives it as it is
+		return worker.ErrTaken
+	case err != nil:
+		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Space, err)
+	case until < r.Until:
+		return fmt.Errorf("sqlstore: number %d of space %q is held until %d and was not raised to %d", r.Worker, r.Space, until, r.Until)
+	}
+	return nil
+}
+
+// Release implements worker.Store.
+func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	st, err := s.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if r.Token == "" {
+		return worker.ErrTaken
+	}
+	changed, err := s.exec(ctx, st.release, r.Until, r.Space, r.Worker, r.Epoch, r.Token)
+	if err != nil {
+		return fmt.Errorf("sqlstore: release number %d of space %q: %w", r.Worker, r.Space, err)
+	}
+	if !changed {
+		return worker.ErrTaken
+	}
+	return nil
+}
+
+// List implements worker.Admin.
+func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
+	if err := worker.CheckSpace(space); err != nil {
+		return nil, err
+	}
+	st, err := s.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.rows(ctx, st, space)
+}
+
+// Free implements worker.Admin.
+func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
+	if err := worker.CheckSpace(space); err != nil {
+		return err
+	}
+	st, err := s.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	changed, err := s.exec(ctx, st.free, space, number, epoch)
+	if err != nil {
+		return fmt.Errorf("sqlstore: free number %d of space %q: %w", number, space, err)
+	}
+	if !changed {
+		return worker.ErrTaken
+	}
+	return nil
+}
+
+// exec reports whether a row was changed.
+func (s *Store) exec(ctx context.Context, query string, args ...any) (changed bool, err error) {
+	err = repeat(ctx, func() (bool, error) {
+		result, err := s.db.ExecContext(ctx, query, args...)
+		if err != nil {
+			return false, err
+		}
+		n, err := result.RowsAffected()
+		changed = n > 0
+		return true, err
+	})
+	return changed, err
+}
+
+func (s *Store) rows(ctx context.Context, st *statements, space string) ([]worker.Row, error) {
+	found, err := s.db.QueryContext(ctx, st.rows, space)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: list space %q: %w", space, err)
+	}
+	defer found.Close()
+	var rows []worker.Row
+	for found.Next() {
+		var row worker.Row
+		if err := found.Scan(&row.Worker, &row.Epoch, &row.Token, &row.Owner, &row.Until, &row.Expires); err != nil {
+			return nil, fmt.Errorf("sqlstore: list space %q: %w", space, err)
+		}
+		rows = append(rows, row)
+	}
+	if err := found.Err(); err != nil {
+		return nil, fmt.Errorf("sqlstore: list space %q: %w", space, err)
+	}
+	return rows, nil
+}

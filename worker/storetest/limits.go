@@ -1,0 +1,197 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+func skew(t *testing.T, s *suite) {
+	store := s.Open(t)
+	for _, apart := range []time.Duration{time.Hour, -time.Hour} {
+		_, err := s.try(t, store, func(r *worker.Request) {
+			r.MaxSkew = 10_000
+			r.Now += apart.Milliseconds()
+		})
+		var skew *worker.SkewError
+		if !errors.As(err, &skew) || skew.Max != 10*time.Second || (skew.Local.Sub(skew.Store)-apart).Abs() > time.Minute {
+			t.Errorf("%v apart: %v", apart, err)
+		}
+	}
+	h := s.claim(t, store, nil)
+	if h.From > time.Now().UnixMilli() {
+		t.Errorf("what was refused has left a bound: %+v", h.Claim)
+	}
+}
+
+func layouts(t *testing.T, s *suite) {
+	store := s.Open(t)
+	h := s.claim(t, store, nil)
+	_, err := s.try(t, s.Open(t), func(r *worker.Request) { r.Layout = "layout 2" })
+	var layout *worker.LayoutError
+	if !errors.As(err, &layout) || layout.Have != "layout 1" || layout.Want != "layout 2" || layout.Space != s.space {
+		t.Errorf("%v", err)
+	}
+	must(t, h.release(t.Context(), h.From))
+	if _, err := s.try(t, store, func(r *worker.Request) { r.Layout = "LAYOUT 1" }); err == nil {
+		t.Error("a space without holders took another layout")
+	}
+	s.claim(t, store, func(r *worker.Request) { r.Space += "2"; r.Layout = "layout 2" })
+}
+
+// Spaces have nothing to do with each other, whatever their names.
+func spaces(t *testing.T, s *suite) {
+	store := s.Open(t)
+	long := s.space + strings.Repeat("x", 64-len(s.space))
+	var held []*holder
+	for i, name := range []string{s.space + "a", s.space + "A", s.space + "a/..", s.space + ":a", s.space + ".a_-", long} {
+		layout := strings.Repeat("y", i+1)
+		for range 2 {
+			held = append(held, s.claim(t, store, func(r *worker.Request) { r.Space, r.Layout, r.Numbers = name, layout, 2 }))
+		}
+		if _, err := s.try(t, store, func(r *worker.Request) { r.Space, r.Layout, r.Numbers = name, layout, 2 }); !errors.Is(err, worker.ErrNoneFree) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, h := range held {
+		must(t, h.release(t.Context(), h.From))
+	}
+}
+
+// A number that a fast clock has used is left for last, and not given at all
+// when it lies too far ahead.
+func farAhead(t *testing.T, s *suite) {
+	store := s.Open(t)
+	now := time.Now().UnixMilli()
+	at := func(numbers, now int64) func(r *worker.Request) {
+		return func(r *worker.Request) { r.Numbers, r.Now, r.MaxLead = numbers, now, 60_000 }
+	}
+	fast := s.claim(t, store, func(r *worker.Request) { at(4, now+3_000_000)(r); r.Preferred = 1 })
+	must(t, fast.release(t.Context(), fast.Until))
+	near := s.claim(t, store, func(r *worker.Request) { at(4, now)(r); r.Preferred = 0 })
+	must(t, near.release(t.Context(), near.Until))
+	for _, want := range []int64{2, 3, 0} { // those never held, then the one that is 30s ahead
+		h := s.claim(t, store, func(r *worker.Request) { at(4, now)(r); r.Preferred = 1 })
+		if want == 0 && (h.Worker != 0 || h.From != near.Until) || want != 0 && h.Worker != 2 && h.Worker != 3 {
+			t.Errorf("%+v, want number %d", h.Claim, want)
+		}
+	}
+	_, err := s.try(t, store, at(4, now))
+	var none *worker.NoneFreeError
+	if !errors.As(err, &none) || none.Ahead != 1 || none.Held != 3 || none.Wait <= 0 {
+		t.Errorf("%v", err)
+	}
+	if h := s.claim(t, store, at(4, now+2_990_000)); h.Worker != 1 || h.From != fast.Until {
+		t.Errorf("%+v, want number 1 from %d", h.Claim, fast.Until)
+	}
+}
+
+func forever(t *testing.T, s *suite) {
+	store := s.Open(t)
+	h := s.claim(t, store, func(r *worker.Request) { r.Numbers, r.TTL = 1, worker.NoTTL })
+	_, err := s.try(t, s.Open(t), func(r *worker.Request) { r.Numbers = 1 })
+	var none *worker.NoneFreeError
+	if !errors.As(err, &none) || none.Wait != 0 {
+		t.Errorf("%v", err)
+	}
+	must(t, h.store.Renew(t.Context(), worker.Renewal{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: h.Until + 1, TTL: worker.NoTTL}))
+	must(t, h.release(t.Context(), h.From))
+	s.claim(t, store, func(r *worker.Request) { r.Numbers = 1 })
+}
+
+func badRequests(t *testing.T, s *suite) {
+	store := s.Open(t)
+	for what, change := range map[string]func(*worker.Request){
+		"Space":     func(r *worker.Request) { r.Space = "" },
+		"Space 1":   func(r *worker.Request) { r.Space = "a'; DROP TABLE snow_worker; --" },
+		"Space 2":   func(r *worker.Request) { r.Space = "ä" },
+		"Space 3":   func(r *worker.Request) { r.Space = strings.Repeat("x", 65) },
+		"Space 4":   func(r *worker.Request) { r.Space = "a b" },
+		"Space 5":   func(r *worker.Request) { r.Space = "a\x00" },
+		"Layout":    func(r *worker.Request) { r.Layout = "" },
+		"Layout 1":  func(r *worker.Request) { r.Layout = strings.Repeat("x", 256) },
+		"Numbers":   func(r *worker.Request) { r.Numbers = 0 },
+		"Preferred": func(r *worker.Request) { r.Preferred = 4 },
+		"Only":      func(r *worker.Request) { r.Only = true },
+		"Token":     func(r *worker.Request) { r.Token = "" },
+		"Layout 2":  func(r *worker.Request) { r.Layout = "a\nb" },
+		"Token 1":   func(r *worker.Request) { r.Token = "é" },
+		"Owner 1":   func(r *worker.Request) { r.Owner = "\xff" },
+		"Owner 2":   func(r *worker.Request) { r.Owner = "a\x00" },
+		"Owner":     func(r *worker.Request) { r.Owner = strings.Repeat("x", 256) },
+		"Window":    func(r *worker.Request) { r.Window = 0 },
+		"TTL":       func(r *worker.Request) { r.TTL = -1 },
+		"MaxSkew":   func(r *worker.Request) { r.MaxSkew = -1 },
+		"MaxLead":   func(r *worker.Request) { r.MaxLead = -1 },
+		"Now":       func(r *worker.Request) { r.Now = math.MaxInt64 },
+	} {
+		_, err := s.try(t, store, change)
+		var config *worker.ConfigError
+		field, _, _ := strings.Cut(what, " ")
+		if !errors.As(err, &config) || len(config.Faults) != 1 || config.Faults[0].Field != field {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	h := s.claim(t, store, func(r *worker.Request) { r.Owner = `'"\%_; DROP TABLE x` + "`" })
+	if admin, ok := store.(worker.Admin); ok {
+		if rows, err := admin.List(t.Context(), s.space); err != nil || len(rows) == 0 || !slices.ContainsFunc(rows, func(row worker.Row) bool {
+			return row.Worker == h.Worker && row.Owner == `'"\%_; DROP TABLE x`+"`"
+		}) {
+			t.Errorf("%+v, %v", rows, err)
+		}
+	}
+}
+
+func doneContext(t *testing.T, s *suite) {
+	store := s.Open(t)
+	h := s.claim(t, store, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.Claim(ctx, s.request()); !errors.Is(err, context.Canceled) {
+		t.Errorf("Claim: %v", err)
+	}
+	if err := h.renew(ctx, h.Until+1); !errors.Is(err, context.Canceled) {
+		t.Errorf("Renew: %v", err)
+	}
+	if err := h.release(ctx, h.From); !errors.Is(err, context.Canceled) {
+		t.Errorf("Release: %v", err)
+	}
+	must(t, h.renew(t.Context(), h.Until+1))
+}
+
+func operators(t *testing.T, s *suite) {
+	store := s.Open(t)
+	admin, ok := store.(worker.Admin)
+	if !ok {
+		return // it is not required
+	}
+	ctx := t.Context()
+	if rows, err := admin.List(ctx, s.space); err != nil || len(rows) > 0 {
+		t.Errorf("nobody was here yet: %v, %v", rows, err)
+	}
+	h := s.claim(t, store, func(r *worker.Request) { r.Preferred, r.TTL = 2, worker.NoTTL })
+	rows, err := admin.List(ctx, s.space)
+	rows = slices.DeleteFunc(rows, func(r worker.Row) bool { return r.Epoch == 0 }) // prepared, never held
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%+v, %v", rows, err)
+	}
+	if row := rows[0]; row.Worker != 2 || row.Epoch != h.Epoch || row.Token == "" || row.Owner != "storetest" || row.Until != h.Until || row.Free(time.Now().UnixMilli()) {
+		t.Errorf("%+v for %+v", row, h.Claim)
+	}
+	mustTaken(t, "freed under another epoch", admin.Free(ctx, s.space, 2, h.Epoch+1))
+	mustTaken(t, "a number never held", admin.Free(ctx, s.space, 3, 0))
+	must(t, h.renew(ctx, h.Until+1))
+	must(t, admin.Free(ctx, s.space, 2, h.Epoch))
+	mustTaken(t, "freed twice", admin.Free(ctx, s.space, 2, h.Epoch))
+	mustTaken(t, "renewed after it was freed", h.renew(ctx, h.Until+1))
+	next := s.claim(t, store, only(2))
+	if next.From != h.Until+1 {
+		t.Errorf("the bound was %d, the next begins at %d", h.Until+1, next.From)
+	}
+}

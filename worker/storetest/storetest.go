@@ -1,0 +1,170 @@
+// Package storetest holds the suite that every lease store passes: this module's
+// and yours.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store { … }})
+//	}
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// Harness says how the store under test is reached.
+type Harness struct {
+	// Open gives a client of the store, as another process would have one; all
+	// clients of one Run see the same numbers. What it needs to close it registers
+	// with t.Cleanup. The suite uses spaces with names of its own.
+	Open func(t *testing.T) worker.Store
+	// Crash ends a client as the end of its process would. nil: its numbers come
+	// free by their time to live alone.
+	Crash func(t *testing.T, s worker.Store)
+}
+
+// Run runs the suite.
+func Run(t *testing.T, h Harness) {
+	t.Helper()
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, s *suite)
+	}{
+		{"first claim", firstClaim},
+		{"numbers differ and run out", runOut},
+		{"preferred number", preferred},
+		{"renew raises and never lowers", renew},
+		{"renew needs epoch and token", renewGuarded},
+		{"release gives the rest back", release},
+		{"release needs epoch and token", releaseGuarded},
+		{"takeover begins at the bound", takeover},
+		{"a released number is begun where it was left", clocksBehind},
+		{"claim repeated", repeated},
+		{"clocks apart", skew},
+		{"layouts", layouts},
+		{"spaces", spaces},
+		{"bounds far ahead", farAhead},
+		{"no time to live", forever},
+		{"bad requests", badRequests},
+		{"done context", doneContext},
+		{"operators", operators},
+		{"many at once", manyAtOnce},
+		{"any order", anyOrder},
+		{"generators", generators},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.test(t, &suite{Harness: h, space: fmt.Sprintf("t-%016x", rand.Uint64())})
+		})
+	}
+}
+
+// suite is one test's view: a space of its own.
+type suite struct {
+	Harness
+	space string
+}
+
+const (
+	window = 30_000
+	ttl    = 60_000
+)
+
+// request asks for a number out of four.
+func (s *suite) request() worker.Request {
+	return worker.Request{
+		Space: s.space, Layout: "layout 1", Numbers: 4, Preferred: -1, Avoid: -1,
+		Token: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()), Owner: "storetest",
+		Now: time.Now().UnixMilli(), Window: window, TTL: ttl, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+	}
+}
+
+// holder is a client that holds a number.
+type holder struct {
+	worker.Claim
+	store worker.Store
+	space string
+	token string
+}
+
+func (h *holder) renew(ctx context.Context, until int64) error {
+	return h.store.Renew(ctx, worker.Renewal{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until, TTL: ttl})
+}
+
+func (h *holder) release(ctx context.Context, until int64) error {
+	return h.store.Release(ctx, worker.Return{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until})
+}
+
+func (s *suite) try(t *testing.T, store worker.Store, change func(*worker.Request)) (*holder, error) {
+	t.Helper()
+	r := s.request()
+	if change != nil {
+		change(&r)
+	}
+	c, err := store.Claim(t.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	if c.Worker < 0 || c.Worker >= r.Numbers || c.Epoch < 1 || c.Until-c.From != r.Window {
+		t.Fatalf("claim %+v for %+v", c, r)
+	}
+	return &holder{Claim: c, store: store, space: r.Space, token: r.Token}, nil
+}
+
+// claim must succeed.
+func (s *suite) claim(t *testing.T, store worker.Store, change func(*worker.Request)) *holder {
+	t.Helper()
+	h, err := s.try(t, store, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// only lets a request take this number and no other.
+func only(n int64) func(*worker.Request) {
+	return func(r *worker.Request) { r.Preferred, r.Only = n, true }
+}
+
+func mustTaken(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, worker.ErrTaken) {
+		t.Errorf("%s: %v, want ErrTaken", what, err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expire lets a claim's time to live end, or its process.
+func (s *suite) expire(t *testing.T, h *holder) {
+	t.Helper()
+	if s.Crash != nil {
+		s.Crash(t, h.store)
+		return
+	}
+	must(t, h.store.Renew(t.Context(), worker.Renewal{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: h.Until, TTL: 1}))
+	time.Sleep(20 * time.Millisecond)
+}
+
+// await tries until it gets a number: for what a clock of the store's decides.
+func (s *suite) await(t *testing.T, store worker.Store, change func(*worker.Request)) *holder {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		h, err := s.try(t, store, change)
+		if err == nil {
+			return h
+		}
+		if !errors.Is(err, worker.ErrNoneFree) || time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}

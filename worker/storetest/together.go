@@ -1,0 +1,259 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// span is what a holder was told it may issue in.
+type span struct{ worker, epoch, from, until int64 }
+
+// disjoint fails where two spans of one number meet.
+func disjoint(t *testing.T, spans []span) {
+	t.Helper()
+	slices.SortFunc(spans, func(a, b span) int {
+		if a.worker != b.worker {
+			return int(a.worker - b.worker)
+		}
+		return int(a.epoch - b.epoch)
+	})
+	for i := 1; i < len(spans); i++ {
+		a, b := spans[i-1], spans[i]
+		if a.worker == b.worker && (a.epoch == b.epoch || b.from < a.until) {
+			t.Errorf("two holders may issue the same: %+v and %+v", a, b)
+		}
+	}
+}
+
+// Many clients claim, renew and release at the same time, with clocks apart.
+func manyAtOnce(t *testing.T, s *suite) {
+	const clients, rounds = 8, 12
+	var mu sync.Mutex
+	var spans []span
+	var wg sync.WaitGroup
+	for i := range clients {
+		store := s.Open(t)
+		wg.Go(func() {
+			for range rounds {
+				h, err := s.try(t, store, func(r *worker.Request) { r.Now += int64(i)*1000 - 4000 })
+				if errors.Is(err, worker.ErrNoneFree) {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				sp := span{h.Worker, h.Epoch, h.From, h.Until}
+				if rand.IntN(2) == 0 {
+					if err := h.renew(t.Context(), h.Until+100); err != nil {
+						t.Errorf("%+v: %v", h.Claim, err)
+					} else {
+						sp.until += 100
+					}
+				}
+				if rand.IntN(4) > 0 {
+					sp.until = h.From + rand.Int64N(sp.until-h.From)
+				}
+				if err := h.release(t.Context(), sp.until); err != nil {
+					t.Errorf("%+v: %v", h.Claim, err)
+				}
+				mu.Lock()
+				spans = append(spans, sp)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(spans) < rounds {
+		t.Errorf("only %d claims came through", len(spans))
+	}
+	disjoint(t, spans)
+}
+
+// Requests in any order, also stale ones, against what a holder may believe.
+func anyOrder(t *testing.T, s *suite) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	store := s.Open(t)
+	ctx := t.Context()
+	type belief struct {
+		*holder
+		may  span
+		over bool // released, or freed
+	}
+	var all []*belief
+	clock := time.Now().UnixMilli()
+	for range 250 {
+		clock += rng.Int64N(400) - 100
+		if rng.IntN(4) == 0 || len(all) == 0 {
+			h, err := s.try(t, store, func(r *worker.Request) { r.Now = clock })
+			if err == nil {
+				all = append(all, &belief{holder: h, may: span{h.Worker, h.Epoch, h.From, h.Until}})
+			} else if !errors.Is(err, worker.ErrNoneFree) {
+				t.Fatal(err)
+			}
+			continue
+		}
+		b := all[len(all)-1-rng.IntN(min(len(all), 6))]
+		switch rng.IntN(3) {
+		case 0, 1:
+			until := b.may.until + rng.Int64N(300) - 100
+			err := b.renew(ctx, until)
+			if b.over {
+				mustTaken(t, "renewed what was released", err)
+			} else if must(t, err); until > b.may.until {
+				b.may.until = until
+			}
+		case 2:
+			unused := b.may.from + rng.Int64N(b.may.until-b.may.from)
+			err := b.release(ctx, unused)
+			if b.over {
+				mustTaken(t, "released what was released", err)
+			} else {
+				must(t, err)
+				b.may.until, b.over = unused, true
+			}
+		}
+	}
+	spans := make([]span, len(all))
+	for i, b := range all {
+		spans[i] = b.may
+	}
+	disjoint(t, spans)
+}
+
+// mortal is a client whose process may end, or stand still for the store: from
+// then on nothing it sends arrives. Its generator goes on all the same.
+type mortal struct {
+	worker.Store
+	mu   sync.Mutex
+	dead bool
+}
+
+var errDead = errors.New("storetest: the network is down")
+
+func (m *mortal) alive() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead {
+		return errDead
+	}
+	return nil
+}
+
+func (m *mortal) die() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dead = true
+}
+
+func (m *mortal) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if err := m.alive(); err != nil {
+		return worker.Claim{}, err
+	}
+	return m.Store.Claim(ctx, r)
+}
+
+func (m *mortal) Renew(ctx context.Context, r worker.Renewal) error {
+	if err := m.alive(); err != nil {
+		return err
+	}
+	return m.Store.Renew(ctx, r)
+}
+
+func (m *mortal) Release(ctx context.Context, r worker.Return) error {
+	if err := m.alive(); err != nil {
+		return err
+	}
+	return m.Store.Release(ctx, r)
+}
+
+// Leases and generators over the store, some cut off from it without noticing:
+// no id comes twice.
+func generators(t *testing.T, s *suite) {
+	layout := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 3}
+	var mu sync.Mutex
+	seen := map[int64]int{}
+	stop := time.Now().Add(1500 * time.Millisecond)
+	var wg, cut sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for life := 0; time.Now().Before(stop); life++ {
+				store := &mortal{Store: s.Open(t)}
+				apart := time.Duration(rand.IntN(2000)-1000) * time.Millisecond
+				now := func() time.Time { return time.Now().Add(apart) }
+				lease, err := worker.Acquire(t.Context(), store, worker.Config{
+					Space: s.space, Layout: layout, Window: 300 * time.Millisecond, TTL: 200 * time.Millisecond, MaxLead: time.Hour, Now: now,
+				})
+				if errors.Is(err, worker.ErrNoneFree) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 50 * time.Millisecond})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				draw := func(until time.Time) {
+					for time.Now().Before(until) {
+						id, err := gen.Next(context.Background())
+						if err != nil {
+							if !errors.Is(err, core.ErrFenced) && !errors.Is(err, core.ErrLost) && !errors.Is(err, core.ErrSequenceExhausted) {
+								t.Error(err)
+							}
+							return
+						}
+						mu.Lock()
+						seen[id]++
+						mu.Unlock()
+					}
+				}
+				draw(time.Now().Add(200 * time.Millisecond))
+				if life%2 == i%2 {
+					ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+					if err := lease.Release(ctx); err != nil {
+						t.Error(err)
+					}
+					cancel()
+					continue
+				}
+				store.die()
+				if s.Crash != nil {
+					s.Crash(t, store.Store)
+				}
+				cut.Go(func() { // it goes on beside its successor
+					draw(stop.Add(time.Second))
+					ctx, cancel := context.WithCancel(context.Background())
+					cancel()
+					_ = lease.Release(ctx)
+				})
+			}
+		})
+	}
+	wg.Wait()
+	cut.Wait()
+	twice := 0
+	for id, n := range seen {
+		if n > 1 {
+			if twice++; twice < 5 {
+				p, _ := layout.Decompose(id)
+				t.Errorf("%+v was issued %d times", p, n)
+			}
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d ids were issued", len(seen))
+	}
+	t.Logf("%d ids, %d of them twice", len(seen), twice)
+}

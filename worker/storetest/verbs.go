@@ -1,0 +1,213 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+func firstClaim(t *testing.T, s *suite) {
+	now := time.Now().UnixMilli()
+	h := s.claim(t, s.Open(t), func(r *worker.Request) { r.Now = now })
+	if h.From != now || h.Until != now+window || h.Epoch != 1 {
+		t.Errorf("%+v at %d", h.Claim, now)
+	}
+}
+
+func runOut(t *testing.T, s *suite) {
+	store := s.Open(t)
+	seen := map[int64]bool{}
+	for range 4 {
+		h := s.claim(t, store, nil)
+		if seen[h.Worker] {
+			t.Errorf("%d was given twice", h.Worker)
+		}
+		seen[h.Worker] = true
+	}
+	_, err := s.try(t, s.Open(t), nil)
+	var none *worker.NoneFreeError
+	if !errors.As(err, &none) || !errors.Is(err, worker.ErrNoneFree) || none.Numbers != 4 || none.Held != 4 || none.Space != s.space {
+		t.Errorf("%v", err)
+	}
+	if s.Crash == nil && none != nil && (none.Wait <= 0 || none.Wait > 2*ttl*time.Millisecond) {
+		t.Errorf("the next is said to be free in %v", none.Wait)
+	}
+}
+
+func preferred(t *testing.T, s *suite) {
+	store := s.Open(t)
+	for _, n := range []int64{2, 0} {
+		if h := s.claim(t, store, func(r *worker.Request) { r.Preferred = n }); h.Worker != n {
+			t.Errorf("%d was free and preferred, and %d given", n, h.Worker)
+		}
+	}
+	third := s.claim(t, store, func(r *worker.Request) { r.Preferred = 2 })
+	if third.Worker == 2 || third.Worker == 0 {
+		t.Errorf("%d was given twice", third.Worker)
+	}
+	if _, err := s.try(t, store, only(2)); !errors.Is(err, worker.ErrNoneFree) {
+		t.Errorf("only a number that is held: %v", err)
+	}
+	last := 4 - third.Worker // 1 and 3 were left
+	if _, err := s.try(t, store, func(r *worker.Request) { r.Avoid = last }); !errors.Is(err, worker.ErrNoneFree) {
+		t.Errorf("the last number was to be avoided: %v", err)
+	}
+	must(t, third.release(t.Context(), third.From))
+	if h := s.claim(t, store, only(third.Worker)); h.Worker != third.Worker {
+		t.Errorf("only %d would do, and %d was given", third.Worker, h.Worker)
+	}
+}
+
+func renew(t *testing.T, s *suite) {
+	h := s.claim(t, s.Open(t), nil)
+	ctx := t.Context()
+	must(t, h.renew(ctx, h.Until+1000))
+	must(t, h.renew(ctx, h.Until+1000)) // delivered twice
+	must(t, h.renew(ctx, h.Until+500))  // overtaken by the one before
+	must(t, h.renew(ctx, h.Until))
+	s.expire(t, h)
+	next := s.await(t, s.Open(t), func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
+	if next.From != h.Until+1000 {
+		t.Errorf("the next holder begins at %d, the bound was %d", next.From, h.Until+1000)
+	}
+}
+
+// neither is a number of the four that is not one of these two.
+func neither(a, b int64) (n int64) {
+	for n == a || n == b {
+		n++
+	}
+	return n
+}
+
+func renewGuarded(t *testing.T, s *suite) {
+	store := s.Open(t)
+	ctx := t.Context()
+	h, other := s.claim(t, store, nil), s.claim(t, store, nil)
+	far := h.Until + 1_000_000
+	for what, change := range map[string]func(*holder){
+		"another token":           func(h *holder) { h.token = other.token },
+		"no token":                func(h *holder) { h.token = "" },
+		"the epoch before":        func(h *holder) { h.Epoch-- },
+		"a later epoch":           func(h *holder) { h.Epoch++ },
+		"another's number":        func(h *holder) { h.Worker = other.Worker },
+		"a number never held":     func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
+		"a number out of range":   func(h *holder) { h.Worker = 99 },
+		"another space":           func(h *holder) { h.space += "x" },
+		"the number -1, an epoch": func(h *holder) { h.Worker, h.Epoch = -1, 0 },
+	} {
+		wrong := *h
+		change(&wrong)
+		mustTaken(t, what, wrong.renew(ctx, far))
+	}
+	must(t, h.release(ctx, h.From))
+	mustTaken(t, "renewed after release", h.renew(ctx, far))
+	next := s.claim(t, store, only(h.Worker))
+	mustTaken(t, "renewed after another's claim", h.renew(ctx, far))
+	must(t, next.release(ctx, next.From))
+	if last := s.claim(t, store, only(h.Worker)); last.From >= far {
+		t.Errorf("one of them raised the bound to %d", last.From)
+	}
+	must(t, other.renew(ctx, other.Until+1)) // nobody has harmed it
+}
+
+func release(t *testing.T, s *suite) {
+	store := s.Open(t)
+	ctx := t.Context()
+	h := s.claim(t, store, nil)
+	must(t, h.renew(ctx, h.Until+5000))
+	must(t, h.release(ctx, h.From+700))
+	next := s.claim(t, store, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
+	if next.From != h.From+700 || next.Epoch <= h.Epoch {
+		t.Errorf("released from %d on, epoch %d; the next has %+v", h.From+700, h.Epoch, next.Claim)
+	}
+}
+
+func releaseGuarded(t *testing.T, s *suite) {
+	store := s.Open(t)
+	ctx := t.Context()
+	h, other := s.claim(t, store, nil), s.claim(t, store, nil)
+	for what, change := range map[string]func(*holder){
+		"another token":       func(h *holder) { h.token = other.token },
+		"no token":            func(h *holder) { h.token = "" },
+		"the epoch before":    func(h *holder) { h.Epoch-- },
+		"another's number":    func(h *holder) { h.Worker = other.Worker },
+		"a number never held": func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
+		"another space":       func(h *holder) { h.space += "x" },
+	} {
+		wrong := *h
+		change(&wrong)
+		mustTaken(t, what, wrong.release(ctx, h.From))
+	}
+	must(t, h.renew(ctx, h.Until+1)) // it is held still
+	must(t, h.release(ctx, h.From+10))
+	mustTaken(t, "released twice", h.release(ctx, 0))
+	next := s.claim(t, store, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
+	mustTaken(t, "released after another's claim", h.release(ctx, 0))
+	if next.From != h.From+10 {
+		t.Errorf("begins at %d, want %d", next.From, h.From+10)
+	}
+	must(t, next.renew(ctx, next.Until+1))
+}
+
+func takeover(t *testing.T, s *suite) {
+	h := s.claim(t, s.Open(t), nil)
+	other := s.Open(t)
+	if _, err := s.try(t, other, only(h.Worker)); !errors.Is(err, worker.ErrNoneFree) {
+		t.Fatalf("a number that is held: %v", err)
+	}
+	s.expire(t, h)
+	next := s.await(t, other, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From - 60_000 })
+	if next.From != h.Until || next.Epoch <= h.Epoch {
+		t.Errorf("bound %d, epoch %d; then %+v", h.Until, h.Epoch, next.Claim)
+	}
+	if s.Crash != nil {
+		return
+	}
+	mustTaken(t, "renewed after the takeover", h.renew(t.Context(), h.Until+9999))
+	mustTaken(t, "released after the takeover", h.release(t.Context(), h.From))
+	must(t, next.renew(t.Context(), next.Until+1))
+	// One whose time is over and whom nobody has followed may go on.
+	s.expire(t, next)
+	must(t, next.renew(t.Context(), next.Until+2))
+}
+
+// Clocks behind and ahead of each other: what counts is the bound.
+func clocksBehind(t *testing.T, s *suite) {
+	store := s.Open(t)
+	now := time.Now().UnixMilli()
+	bound := now
+	for i, step := range []int64{0, -1, -1_000_000, 5, 20_000, -2_000_000} {
+		h := s.claim(t, store, func(r *worker.Request) { only(1)(r); r.Now = now + step })
+		if want := max(bound, now+step); h.From != want {
+			t.Errorf("%d: begins at %d, want %d", i, h.From, want)
+		}
+		bound = h.From + 100
+		must(t, h.release(t.Context(), bound))
+	}
+}
+
+// A claim whose answer was lost is repeated with the same token.
+func repeated(t *testing.T, s *suite) {
+	store := s.Open(t)
+	r := s.request()
+	first, err := store.Claim(t.Context(), r)
+	must(t, err)
+	r.Now += 7 // as time goes on
+	again, err := store.Claim(t.Context(), r)
+	must(t, err)
+	if again != first {
+		t.Errorf("first %+v, again %+v", first, again)
+	}
+	h := &holder{Claim: first, store: store, space: r.Space, token: r.Token}
+	must(t, h.renew(t.Context(), h.Until+5))
+	if late, err := store.Claim(t.Context(), r); err != nil || late.Worker != first.Worker || late.Epoch != first.Epoch || late.Until != first.Until+5 {
+		t.Errorf("delivered late: %+v, %v", late, err)
+	}
+	must(t, h.renew(t.Context(), h.Until+6)) // it did no harm
+	for range 3 {
+		s.claim(t, store, nil) // and took no second number
+	}
+}

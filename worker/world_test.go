@@ -1,0 +1,225 @@
+package worker_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// flaky is a store that does what a test wants, and remembers what it was asked.
+type flaky struct {
+	worker.Store
+	mu       sync.Mutex
+	down     error         // every request fails with it
+	slow     time.Duration // and takes so long
+	claims   []worker.Request
+	renewals []time.Time
+	lose     int                                                             // so many claims are carried out, and their answers lost
+	after    func(worker.Request, worker.Claim, error) (worker.Claim, error) // changes a claim's answer
+}
+
+func (f *flaky) fail(ctx context.Context) error {
+	f.mu.Lock()
+	down, slow := f.down, f.slow
+	f.mu.Unlock()
+	if slow > 0 {
+		select {
+		case <-time.After(slow):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return down
+}
+
+func (f *flaky) set(change func(*flaky)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+}
+
+func (f *flaky) tries() []time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.renewals)
+}
+
+func (f *flaky) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	f.set(func(f *flaky) { f.claims = append(f.claims, r) })
+	if err := f.fail(ctx); err != nil {
+		return worker.Claim{}, err
+	}
+	c, err := f.Store.Claim(ctx, r)
+	f.mu.Lock()
+	lost, after := f.lose > 0, f.after
+	f.lose--
+	f.mu.Unlock()
+	if lost {
+		return worker.Claim{}, errNetwork
+	}
+	if after != nil {
+		return after(r, c, err)
+	}
+	return c, err
+}
+
+func (f *flaky) Renew(ctx context.Context, r worker.Renewal) error {
+	f.set(func(f *flaky) { f.renewals = append(f.renewals, time.Now()) })
+	if err := f.fail(ctx); err != nil {
+		return err
+	}
+	return f.Store.Renew(ctx, r)
+}
+
+func (f *flaky) Release(ctx context.Context, r worker.Return) error {
+	if err := f.fail(ctx); err != nil {
+		return err
+	}
+	return f.Store.Release(ctx, r)
+}
+
+// events counts what an observer is told.
+type events struct {
+	mu   sync.Mutex
+	seen map[worker.EventKind]int
+}
+
+func (e *events) Observe(ev worker.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.seen == nil {
+		e.seen = make(map[worker.EventKind]int)
+	}
+	e.seen[ev.Kind]++
+}
+
+func (e *events) count(kind worker.EventKind) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.seen[kind]
+}
+
+// world is a bubble with a store in it.
+type world struct {
+	*testing.T
+	mem               *memstore.Store
+	store             *flaky
+	ahead, storeAhead atomic.Int64 // of the clocks, in nanoseconds
+	cfg               worker.Config
+	seen              events
+	ids               map[int64]bool
+	last              core.Parts
+}
+
+var testLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
+
+func inWorld(t *testing.T, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, ids: map[int64]bool{}}
+		w.mem = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
+		w.store = &flaky{Store: w.mem}
+		w.cfg = worker.Config{Layout: testLayout, Now: w.now, Observer: &w.seen}
+		f(w)
+	})
+}
+
+func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+
+func (w *world) acquire(change func(*worker.Config)) *worker.Lease {
+	w.Helper()
+	cfg := w.cfg
+	if change != nil {
+		change(&cfg)
+	}
+	lease, err := worker.Acquire(w.Context(), w.store, cfg)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = lease.Release(ctx)
+	})
+	return lease
+}
+
+func (w *world) generator(lease *worker.Lease, back core.ClockBack) *core.Generator {
+	w.Helper()
+	gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockBack: back})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = gen.Close() })
+	return gen
+}
+
+// draw takes one id and looks at it: new, and below what the store has recorded.
+func (w *world) draw(gen *core.Generator) (core.Parts, error) {
+	w.Helper()
+	id, err := gen.Next(w.Context())
+	if err != nil {
+		return core.Parts{}, err
+	}
+	p, err := testLayout.Decompose(id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if w.ids[id] {
+		w.Fatalf("%+v was issued twice", p)
+	}
+	w.ids[id] = true
+	if bound := w.bound(p.Worker); !p.Time.Before(bound) {
+		w.Fatalf("an id of %v, and the store's bound for number %d is %v", p.Time, p.Worker, bound)
+	}
+	w.last = p
+	return p, nil
+}
+
+func (w *world) mustDraw(gen *core.Generator) core.Parts {
+	w.Helper()
+	p, err := w.draw(gen)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return p
+}
+
+func (w *world) row(number int64) worker.Row {
+	w.Helper()
+	rows, err := w.mem.List(w.Context(), "default")
+	if err != nil {
+		w.Fatal(err)
+	}
+	i := slices.IndexFunc(rows, func(r worker.Row) bool { return r.Worker == number })
+	if i < 0 {
+		w.Fatalf("number %d has no row", number)
+	}
+	return rows[i]
+}
+
+func (w *world) bound(number int64) time.Time { return time.UnixMilli(w.row(number).Until) }
+
+// steal gives the number to somebody else.
+func (w *world) steal(number int64) worker.Claim {
+	w.Helper()
+	if err := w.mem.Free(w.Context(), "default", number, w.row(number).Epoch); err != nil {
+		w.Fatal(err)
+	}
+	c, err := w.mem.Claim(w.Context(), worker.Request{
+		Space: "default", Layout: worker.Fingerprint(testLayout), Numbers: 4, Preferred: number, Only: true, Avoid: -1,
+		Token: "thief", Now: time.Now().UnixMilli(), Window: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return c
+}
