@@ -249,3 +249,27 @@ func TestFirstUnusedAtATicksEnd(t *testing.T) {
 		}
 	})
 }
+
+// The error at the fence says why there is no other grant either, and is not
+// taken for a loss.
+func TestFencedTellsWhyThereIsNoOther(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		down := errors.New("the store is down")
+		gr := mustGrant(t, l, 3, now, now.Add(10*time.Millisecond))
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.Worker{holder{gr}, refusing{down}}}})
+		time.Sleep(time.Second)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || !errors.Is(err, down) || errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+		same := mustGrant(t, l, 3, time.Now(), time.Now().Add(10*time.Millisecond))
+		g = mustNew(t, core.Config{Worker: holder{same}})
+		time.Sleep(time.Second)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+	})
+}
+
+type refusing struct{ err error }
+
+func (f refusing) Grant(context.Context, *core.Grant) (*core.Grant, error) { return nil, f.err }

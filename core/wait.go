@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -123,11 +124,20 @@ func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64
 	} else {
 		err = g.pause(ctx, w, g.maxWait, g.maxWait, false, risen, refusal)
 	}
-	if gaveUp && g.replace(ctx, r, w, false) == nil {
+	if !gaveUp {
+		return err
+	}
+	switch none := g.replace(ctx, r, w, false); {
+	case none == nil:
 		*w = waiting{timer: w.timer, replaced: w.replaced, counted: w.counted, full: w.full, fenced: true}
 		return nil
+	case errors.Is(none, ErrClosed) || ctx.Err() != nil:
+		return none
+	case errors.Is(none, ErrLost): // the grant is not lost, so the error must not be taken for that
+		return fmt.Errorf("%w; there is no other: %s", err, none.Error())
+	default:
+		return fmt.Errorf("%w; there is no other: %w", err, none)
 	}
-	return err
 }
 
 const (
