@@ -37,7 +37,10 @@ type Plugin struct {
 	cfg    Config
 	tables map[string]target
 	plans  sync.Map // *schema.Schema → *plan
+	unique uniqueCache
 }
+
+const pluginName = "snowkey"
 
 var _ gorm.Plugin = (*Plugin)(nil)
 
@@ -91,12 +94,15 @@ func (p *Plugin) source(name string) (Source, error) {
 }
 
 // Name is "snowkey". gorm refuses a second plugin of that name on one handle.
-func (p *Plugin) Name() string { return "snowkey" }
+func (p *Plugin) Name() string { return pluginName }
 
 // Initialize is called by db.Use. It checks Config.Models and registers the
 // callback that fills keys.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := Validate(db, p.cfg.Models...); err != nil {
+		return err
+	}
+	if err := p.registerGraph(db); err != nil {
 		return err
 	}
 	// Before gorm:before_create and not earlier: the model's hooks must see the
