@@ -135,7 +135,8 @@ func (w *writer) session(b *batch, given bool) *gorm.DB {
 	} else {
 		tx = w.tx.Session(&gorm.Session{NewDB: true})
 	}
-	tx.CreateBatchSize = 0 // of this session: the chunks are made already
+	// Of this session: the chunks are made, and the transaction is ours.
+	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true
 	if given {
 		return tx.Omit(append(slices.Clone(w.db.Statement.Omits), clause.Associations)...)
 	}
