@@ -327,3 +327,7 @@ func checkGraph(t testing.TB, db *gorm.DB, value any) {
 	}
 	visit(reflect.ValueOf(value), "value")
 }
+
+func contextWith(ctx context.Context, calls *[]string) context.Context {
+	return context.WithValue(ctx, callsKey{}, calls)
+}
