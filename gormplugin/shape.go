@@ -157,7 +157,9 @@ func (g *graph) newStep(sh *shape, rel *schema.Relationship, kind stepKind, colu
 	}
 	if kind == manyToMany {
 		v, said := columns[rel.Name+".*"]
-		st.skipOther = said && !v
+		if st.skipOther = said && !v; st.skipOther {
+			st.child = scope{}
+		}
 	}
 	return st
 }
