@@ -49,6 +49,7 @@ type graph struct {
 	joins  bool // walk to join rows as well
 
 	nodes    map[nodeID]*node
+	slab     []node // where the next nodes are made
 	joinRows map[joinID]reflect.Value
 	walks    int // how often it was walked
 	order    []*node
@@ -116,7 +117,7 @@ type node struct {
 // edge says that child holds a foreign key of parent.
 type edge struct {
 	child, parent *node
-	links         []link
+	links         *[]link
 	belongs       bool // the relation is the child's
 }
 
@@ -269,7 +270,7 @@ func (g *graph) follow(owner *node, st *step, v reflect.Value) error {
 	n, first := g.meet(v, sh, as)
 	switch st.kind {
 	case belongsTo:
-		g.edges = append(g.edges, edge{child: owner, parent: n, links: st.down, belongs: true})
+		g.edges = append(g.edges, edge{child: owner, parent: n, links: &st.down, belongs: true})
 	case manyToMany:
 		if err := g.joined(owner, n, st); err != nil {
 			return err
@@ -278,7 +279,7 @@ func (g *graph) follow(owner *node, st *step, v reflect.Value) error {
 		if n.updates == nil {
 			n.updates = st.updates
 		}
-		g.edges = append(g.edges, edge{child: n, parent: owner, links: st.down})
+		g.edges = append(g.edges, edge{child: n, parent: owner, links: &st.down})
 	}
 	if first {
 		g.stack = append(g.stack, frame{n: n})
@@ -291,7 +292,11 @@ func (g *graph) meet(v reflect.Value, sh *shape, as role) (n *node, first bool) 
 	id := nodeID{v.Addr().UnsafePointer(), sh.schema}
 	n, known := g.nodes[id]
 	if !known {
-		n = &node{row: v, shape: sh, role: as}
+		if len(g.slab) == cap(g.slab) {
+			g.slab = make([]node, 0, min(1024, 16+2*len(g.nodes)))
+		}
+		g.slab = append(g.slab, node{row: v, shape: sh, role: as})
+		n = &g.slab[len(g.slab)-1]
 		g.nodes[id] = n
 	}
 	if n.walk == g.walks {
@@ -324,8 +329,8 @@ func (g *graph) joined(owner, other *node, st *step) error {
 	if n, first := g.meet(row, sh, isJoin); first {
 		g.order = append(g.order, n) // its relations are left alone, as in gorm's own create of it
 		g.edges = append(g.edges,
-			edge{child: n, parent: owner, links: st.join},
-			edge{child: n, parent: other, links: st.joinOther})
+			edge{child: n, parent: owner, links: &st.join},
+			edge{child: n, parent: other, links: &st.joinOther})
 	}
 	return nil
 }

@@ -128,7 +128,8 @@ func (w *writer) run() (err error) {
 	if err := w.assignAll(); err != nil { // first: a source that fails costs no transaction
 		return err
 	}
-	if _, err := w.schedule(); err != nil {
+	batches, err := w.schedule()
+	if err != nil {
 		return err
 	}
 	tx, end, err := w.begin()
@@ -143,7 +144,7 @@ func (w *writer) run() (err error) {
 			}
 		}
 	}()
-	if err := w.writeAll(); err != nil {
+	if err := w.writeAll(batches); err != nil {
 		return err
 	}
 	if err := w.ctx.Err(); err != nil {
@@ -227,11 +228,7 @@ func isRefused(dialect string, err error) bool {
 
 // writeAll writes batch after batch. Hooks may change the graph, and then the
 // rest is put in order anew.
-func (w *writer) writeAll() error {
-	batches, err := w.schedule()
-	if err != nil {
-		return err
-	}
+func (w *writer) writeAll(batches []*batch) (err error) {
 	for len(batches) > 0 {
 		b := batches[0]
 		hooked, err := w.beginBatch(b, batches[1:])

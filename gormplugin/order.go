@@ -183,41 +183,53 @@ func (g *graph) keyOf(n *node) (string, bool) {
 
 // count notes for how many rows each row waits, and who waits for it.
 func (g *graph) count() error {
-	var live []edge
-	for _, e := range g.edges {
+	waiting := 0
+	for i := range g.edges {
+		e := &g.edges[i]
 		if e.parent.role == isLeftOut {
-			for _, l := range e.links {
+			for _, l := range *e.links {
 				if v := fieldAt(e.parent.row, l.from.StructField.Index); !v.IsValid() || v.IsZero() {
 					return fmt.Errorf("gormplugin: %s.%s is zero, and Select or Omit keeps the row from being written",
 						e.parent.shape.schema.Name, l.from.Name)
 				}
 			}
 		}
-		if e.parent.twin != nil {
-			e.parent = e.parent.twin
-		}
-		p, c := e.parent.group, e.child.group
-		if p == nil || c == nil || e.parent == e.child {
+		parent, live := e.waits()
+		if !live {
 			continue
 		}
-		live = append(live, e)
-		e.child.waits++
-		e.parent.fan++
-		if p != c && !slices.Contains(c.after, p) {
+		waiting++
+		parent.fan++
+		c := e.child.group
+		if p := parent.group; p != c && (len(c.after) == 0 || c.after[len(c.after)-1] != p) && !slices.Contains(c.after, p) {
 			c.after = append(c.after, p)
 		}
 	}
-	all := make([]*node, 0, len(live)) // the kids of all, side by side
-	for _, e := range live {
-		p := e.parent
-		if p.kids == nil {
-			at := len(all)
-			all = all[:at+p.fan]
-			p.kids, p.fan = all[at:at:at+p.fan], 0
+	all := make([]*node, 0, waiting) // the kids of all, side by side
+	for i := range g.edges {
+		e := &g.edges[i]
+		parent, live := e.waits()
+		if !live {
+			continue
 		}
-		p.kids = append(p.kids, e.child)
+		e.child.waits++
+		if parent.kids == nil {
+			at := len(all)
+			all = all[:at+parent.fan]
+			parent.kids, parent.fan = all[at:at:at+parent.fan], 0
+		}
+		parent.kids = append(parent.kids, e.child)
 	}
 	return nil
+}
+
+// waits is the row for which the edge's child waits, if both are still to be written.
+func (e *edge) waits() (parent *node, live bool) {
+	parent = e.parent
+	if parent.twin != nil {
+		parent = parent.twin
+	}
+	return parent, parent.group != nil && e.child.group != nil && parent != e.child
 }
 
 // parentsFirst sorts the groups, as far as there is no cycle.

@@ -104,9 +104,9 @@ func (g *graph) copyKeys() error {
 			if e.child.state == written || e.child.state == begun && !e.belongs {
 				continue
 			}
-			for k := range e.links {
-				if err := e.links[k].copy(g.ctx, e.parent.row, e.child.row, &g.undo); err != nil {
-					return fmt.Errorf("gormplugin: %s.%s: %w", e.child.shape.schema.Name, e.links[k].to.Name, err)
+			for k := range *e.links {
+				if err := (*e.links)[k].copy(g.ctx, e.parent.row, e.child.row, &g.undo); err != nil {
+					return fmt.Errorf("gormplugin: %s.%s: %w", e.child.shape.schema.Name, (*e.links)[k].to.Name, err)
 				}
 			}
 			again = again || e.parent.shape.shared
