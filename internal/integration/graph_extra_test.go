@@ -1,0 +1,200 @@
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Contract has a key of two columns, and so have the references to it.
+type Contract struct {
+	Tenant  int64       `gorm:"primaryKey;autoIncrement:false"`
+	ID      sqltype.ID  `gorm:"primaryKey;snowflake"`
+	Clauses []Paragraph `gorm:"foreignKey:Tenant,ContractID;references:Tenant,ID"`
+}
+
+type Paragraph struct {
+	ID         sqltype.ID
+	Tenant     int64
+	ContractID sqltype.ID
+}
+
+// Parcelled keeps its relations in embedded structs, one behind a pointer.
+type Parcelled struct {
+	ID sqltype.ID
+	Sender
+	*Receiver
+}
+
+type Sender struct {
+	FromID *sqltype.ID
+	From   *Address
+}
+
+type Receiver struct {
+	ToID *sqltype.ID
+	To   *Address
+}
+
+type Address struct {
+	ID   sqltype.ID
+	Town string `gorm:"size:20"`
+}
+
+func TestGraphCompositeAndEmbedded(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Contract{}, &Paragraph{}, &Address{}, &Parcelled{})
+		contracts := []*Contract{{Tenant: 1, Clauses: make([]Paragraph, 2)}, {Tenant: 2, ID: 77, Clauses: make([]Paragraph, 1)}}
+		if err := gormplugin.Create(t.Context(), db, contracts); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range contracts {
+			for _, p := range c.Clauses {
+				if c.ID == 0 || p.Tenant != c.Tenant || p.ContractID != c.ID || p.ID == 0 {
+					t.Errorf("%+v of %+v", p, c)
+				}
+			}
+		}
+		var n int64
+		if db.Table("paragraphs p").Joins("JOIN contracts c ON c.tenant = p.tenant AND c.id = p.contract_id").Count(&n); n != 3 {
+			t.Errorf("%d paragraphs of contracts", n)
+		}
+
+		same := &Address{Town: "a"}
+		parcels := []*Parcelled{{Sender: Sender{From: same}, Receiver: &Receiver{To: &Address{Town: "b"}}}, {Sender: Sender{From: same}}}
+		if err := gormplugin.Create(t.Context(), db, parcels); err != nil {
+			t.Fatal(err)
+		}
+		if parcels[1].Receiver != nil || *parcels[0].FromID != same.ID || *parcels[0].ToID != parcels[0].To.ID || *parcels[1].FromID != same.ID {
+			t.Errorf("%+v, %+v", parcels[0], parcels[1])
+		}
+		if db.Model(&Address{}).Count(&n); n != 2 {
+			t.Errorf("%d addresses", n)
+		}
+	})
+}
+
+// FullSaveAssociations overwrites what exists, as in gorm.
+func TestGraphFullSave(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		full := db.Session(&gorm.Session{FullSaveAssociations: true})
+		run := func(create func(v any) error) []string {
+			empty(t, db, graphTables...)
+			if err := db.Create(&Purchase{ID: 905, Name: "old", Items: []Item{{ID: 906, Name: "old item"}}, Buyer: &Buyer{ID: 901, Name: "old buyer"}, Labels: []*Label{{ID: 903, Name: "old label"}}}).Error; err != nil {
+				t.Fatal(err)
+			}
+			if err := create(&Purchase{Name: "a", Items: []Item{{ID: 906, Name: "new item"}, {Name: "fresh"}}, Buyer: &Buyer{ID: 901, Name: "new buyer"}, Labels: []*Label{{ID: 903, Name: "new label"}}}); err != nil {
+				t.Fatal(err)
+			}
+			return dump(t, db, graphTables...)
+		}
+		theirs := run(func(v any) error { return full.Create(v).Error })
+		ours := run(func(v any) error { return gormplugin.Create(t.Context(), full, v) })
+		if !slices.Equal(ours, theirs) || !strings.Contains(strings.Join(ours, ""), "new buyer") {
+			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+		}
+	})
+}
+
+// A row was found by its unique index, and then something fails: its key is
+// taken back as well.
+func TestGraphFailsAfterUpsert(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		if err := db.Create(&User{Email: "a@x"}).Error; err != nil {
+			t.Fatal(err)
+		}
+		seen, s := spyOn(db)
+		s.at = func(_ int, what string) error {
+			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "visits") {
+				return errInjected
+			}
+			return nil
+		}
+		build := func() *Visit { return &Visit{Name: "v", User: &User{Email: "a@x"}} }
+		v := build()
+		if err := gormplugin.Create(t.Context(), seen, v); !errors.Is(err, errInjected) {
+			t.Error(err)
+		}
+		if got, want := keysOf(v), keysOf(build()); got != want {
+			t.Errorf("keys are left: %s, want %s", got, want)
+		}
+		// So it is with a key that the caller set: it is as he set it.
+		s.at = func(_ int, what string) error {
+			if what == "COMMIT" {
+				return errors.Join(stateError("40001"))
+			}
+			return nil
+		}
+		set := &User{ID: 5, Email: "a@x"}
+		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
+		if err := gormplugin.Create(t.Context(), seen.Clauses(on), set); err == nil || errors.Is(err, gormplugin.ErrOutcomeUnknown) || set.ID != 5 {
+			t.Errorf("%d, %v", set.ID, err)
+		}
+	})
+}
+
+type stateError string
+
+func (e stateError) Error() string    { return "state " + string(e) }
+func (e stateError) SQLState() string { return string(e) }
+
+// A hook may create a graph itself: in the transaction of the outer one.
+type Outing struct {
+	ID   sqltype.ID
+	Name string `gorm:"size:20"`
+}
+
+func (o *Outing) BeforeCreate(tx *gorm.DB) error {
+	if o.Name == "inner" {
+		return nil
+	}
+	return gormplugin.Create(tx.Statement.Context, tx, []*Outing{{Name: "inner"}, {Name: "inner"}})
+}
+
+func (o *Outing) AfterCreate(tx *gorm.DB) error {
+	if o.Name == "fail" {
+		return errHook
+	}
+	return nil
+}
+
+func TestGraphInHook(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Outing{})
+		if err := gormplugin.Create(t.Context(), db, &[]Outing{{Name: "a"}, {Name: "b"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := gormplugin.Create(t.Context(), db, &Outing{Name: "fail"}); !errors.Is(err, errHook) {
+			t.Error(err)
+		}
+		var n int64
+		if db.Model(&Outing{}).Count(&n); n != 6 {
+			t.Errorf("%d rows, want 6", n)
+		}
+	})
+}
+
+// The chunks keep to the parameters that the database takes, whatever the size.
+func TestGraphParameterLimit(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		purchases := make([]Purchase, 7000)
+		for i := range purchases {
+			purchases[i].Name = fmt.Sprint(i)
+		}
+		result, err := gormplugin.CreateWith(t.Context(), db, purchases, gormplugin.CreateConfig{BatchSize: 7000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.RowsAffected != 7000 || result.Tables[0].Inserts < 2 {
+			t.Errorf("%+v", result)
+		}
+	})
+}
