@@ -156,7 +156,7 @@ func (w *writer) session(b *batch, given bool) *gorm.DB {
 	case doNothing:
 		tx = tx.Clauses(clause.OnConflict{DoNothing: true})
 	case updateKey:
-		tx = tx.Clauses(clause.OnConflict{Columns: keys, DoUpdates: clause.AssignmentColumns(b.rows[0].updates)})
+		tx = tx.Clauses(clause.OnConflict{Columns: keys, DoUpdates: clause.AssignmentColumns(b.rows[0].by.updates)})
 	case updateAll:
 		tx = tx.Clauses(clause.OnConflict{Columns: keys, UpdateAll: true}).Set("gorm:update_track_time", true)
 	}

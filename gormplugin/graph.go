@@ -96,13 +96,13 @@ const (
 
 // node is one row.
 type node struct {
-	row     reflect.Value // an addressable struct
-	shape   *shape
-	role    role
-	state   state
-	fresh   bool // its key was given by us
-	walk    int  // the last walk that met it
-	updates []string
+	row   reflect.Value // an addressable struct
+	shape *shape
+	role  role
+	state state
+	fresh bool  // its key was given by us
+	walk  int   // the last walk that met it
+	by    *step // of a detail: how it was reached
 
 	// Of the schedule.
 	group *group
@@ -276,8 +276,8 @@ func (g *graph) follow(owner *node, st *step, v reflect.Value) error {
 			return err
 		}
 	default:
-		if n.updates == nil {
-			n.updates = st.updates
+		if n.by == nil {
+			n.by = st
 		}
 		g.edges = append(g.edges, edge{child: n, parent: owner, links: &st.down})
 	}

@@ -131,7 +131,7 @@ func (g *graph) groups() []*group {
 		}
 		id := groupID{schema: n.shape.schema, scope: n.shape.id, conflict: g.conflictOf(n)}
 		if id.conflict == updateKey {
-			id.updates = strings.Join(n.updates, ",")
+			id.updates = strings.Join(n.by.updates, ",")
 		}
 		if n.state == begun {
 			id = groupID{batch: n.batch}

@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // assignAll walks, gives keys, and copies them to the foreign keys.
@@ -38,7 +39,7 @@ func (g *graph) reserve() error {
 			if t.source == nil {
 				continue
 			}
-			zero, err := t.isZero(g.ctx, n.row)
+			zero, err := t.lacks(g.ctx, n.row)
 			if err != nil {
 				return err
 			}
@@ -66,11 +67,15 @@ func (g *graph) reserve() error {
 		}
 		reserved[k] = ids
 	}
+	total := len(g.edges)
+	for k := range needs {
+		total += len(needs[k])
+	}
+	g.undo.entries = slices.Grow(g.undo.entries, total) // a key and a foreign key for each
 	g.undo.given = append(g.undo.given, reserved...)
 	for k := range sources { // all reservations came: from here on rows are changed
 		for i, w := range needs[k] {
-			g.undo.saveKey(w.t.field.ReflectValueOf(g.ctx, w.n.row))
-			w.t.set(g.ctx, w.n.row, reserved[k][i])
+			w.t.give(g.ctx, w.n.row, reserved[k][i], &g.undo)
 			w.n.fresh = w.n.fresh || w.t.field.PrimaryKey
 		}
 	}
@@ -130,7 +135,7 @@ func (g *graph) checkShared() error {
 			if t.source != nil {
 				continue
 			}
-			if zero, err := t.isZero(g.ctx, n.row); err != nil {
+			if zero, err := t.lacks(g.ctx, n.row); err != nil {
 				return err
 			} else if zero {
 				return fmt.Errorf("gormplugin: %s is the key of another row, and is not set", t.name)
@@ -147,8 +152,9 @@ type undoLog struct {
 }
 
 type undoEntry struct {
-	field, old reflect.Value // an invalid old is zero
-	key        bool
+	field reflect.Value
+	old   *reflect.Value // nil: zero
+	key   bool
 }
 
 func (u *undoLog) len() int { return len(u.entries) }
@@ -156,8 +162,9 @@ func (u *undoLog) len() int { return len(u.entries) }
 func (u *undoLog) save(field reflect.Value) {
 	e := undoEntry{field: field}
 	if !field.IsZero() {
-		e.old = reflect.New(field.Type()).Elem()
-		e.old.Set(field)
+		old := reflect.New(field.Type()).Elem()
+		old.Set(field)
+		e.old = &old
 	}
 	u.entries = append(u.entries, e)
 }
@@ -166,7 +173,7 @@ func (u *undoLog) save(field reflect.Value) {
 func (u *undoLog) dropIfSame() {
 	last := len(u.entries) - 1
 	e := u.entries[last]
-	if !e.old.IsValid() {
+	if e.old == nil {
 		if e.field.IsZero() {
 			u.entries = u.entries[:last]
 		}
@@ -201,8 +208,8 @@ func (u *undoLog) restore() {
 		if id, ok := integer(e.field); e.key && ok && id != 0 && !ours[id] {
 			continue
 		}
-		if e.old.IsValid() {
-			e.field.Set(e.old)
+		if e.old != nil {
+			e.field.Set(*e.old)
 		} else {
 			e.field.SetZero()
 		}

@@ -87,14 +87,14 @@ func (g *graph) shapeOf(s *schema.Schema, sc scope) (*shape, error) {
 }
 
 func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) {
-	pl := g.plugin.plan(s)
-	if pl.err != nil {
-		return nil, pl.err
+	targets, err := g.plugin.keysOf(s)
+	if err != nil {
+		return nil, err
 	}
 	sh := &shape{schema: s, scope: sc, id: id, columns: len(s.DBNames)}
 	stmt := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table, Selects: sc.selects, Omits: sc.omits}
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
-	for _, t := range pl.targets {
+	for _, t := range targets {
 		if wanted, said := columns[t.column]; said && !wanted && t.source != nil {
 			if t.field.PrimaryKey {
 				return nil, fmt.Errorf("gormplugin: %s is left out by Omit: the row would be written under another key", t.name)
@@ -172,8 +172,8 @@ func (g *graph) isLate(sh *shape, f *schema.Field) bool {
 	targets := []target(nil)
 	if sh != nil {
 		targets = sh.targets
-	} else if pl := g.plugin.plan(f.Schema); pl.err == nil {
-		targets = pl.targets
+	} else {
+		targets, _ = g.plugin.keysOf(f.Schema) // the error is that of its own shape
 	}
 	return !slices.ContainsFunc(targets, func(t target) bool { return t.field == f && t.source != nil })
 }

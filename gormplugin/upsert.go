@@ -42,7 +42,7 @@ func (p *Plugin) noteFresh(db *gorm.DB) {
 	fresh := make([]bool, len(rows))
 	for i, row := range rows {
 		for k := range keys {
-			zero, err := keys[k].isZero(stmt.Context, row)
+			zero, err := keys[k].lacks(stmt.Context, row)
 			fresh[i] = fresh[i] || zero && err == nil // fill tells the error
 		}
 	}
@@ -51,11 +51,11 @@ func (p *Plugin) noteFresh(db *gorm.DB) {
 
 // filledKeys are the parts of the primary key that have a source.
 func (p *Plugin) filledKeys(s *schema.Schema) (keys []target) {
-	pl := p.plan(s)
-	if pl.err != nil {
-		return nil
+	targets, err := p.keysOf(s)
+	if err != nil {
+		return nil // fill tells it
 	}
-	for _, t := range pl.targets {
+	for _, t := range targets {
 		if t.source != nil && t.field.PrimaryKey {
 			keys = append(keys, t)
 		}
