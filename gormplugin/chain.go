@@ -25,6 +25,8 @@ type chain struct {
 	dest  any
 	ran   bool // the callback of ours was met
 
+	selects, omits []string // as they should still be then
+
 	hooks   bool
 	yield   func(struct{}) bool
 	resume  func() (struct{}, bool)
@@ -76,7 +78,11 @@ func atGraph(db *gorm.DB) {
 		return
 	}
 	c.ran = true
-	db.Statement.Omits = append(slices.Clip(db.Statement.Omits), clause.Associations)
+	stmt := db.Statement
+	if n := len(c.selects); !slices.Equal(stmt.Omits, c.omits) || len(stmt.Selects) < n || !slices.Equal(stmt.Selects[:n], c.selects) || n == 0 && len(stmt.Selects) > 0 {
+		_ = db.AddError(errors.New("a scope or a hook sets Select or Omit, after the graph was walked: set them on the handle"))
+	}
+	stmt.Omits = append(slices.Clip(stmt.Omits), clause.Associations)
 	if c.hooks && db.Error == nil && !c.yield(struct{}{}) {
 		_ = db.AddError(errStopped)
 	}
@@ -116,6 +122,7 @@ func (w *writer) newChain(b *batch, rows []*node) *chain {
 		c.dest = dest.Interface()
 	}
 	c.tx = w.session(b, c.given).Set(stepKey, c)
+	c.selects, c.omits = slices.Clone(c.tx.Statement.Selects), slices.Clone(c.tx.Statement.Omits)
 	if c.hooks {
 		c.resume, c.end = iter.Pull(func(yield func(struct{}) bool) {
 			c.yield = yield

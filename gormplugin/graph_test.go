@@ -255,8 +255,12 @@ func TestGraphsAtRandom(t *testing.T) {
 		src := &counter{}
 		log := &sqlLog{Interface: logger.Discard}
 		db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": &counter{}}}).Session(&gorm.Session{Logger: log})
-		if err := gormplugin.Create(context.Background(), db, twigs); err != nil {
+		result, err := gormplugin.CreateWith(context.Background(), db, twigs, gormplugin.CreateConfig{})
+		if err != nil {
 			rt.Fatal(err)
+		}
+		if result.RowsAffected != int64(n) || result.Tables[0].Table != "twigs" || result.Tables[0].Inserts != 1 {
+			rt.Errorf("%+v", result)
 		}
 		if src.calls > 1 {
 			rt.Errorf("%d reservations", src.calls)
@@ -345,6 +349,11 @@ func TestAssignOfSeveralModels(t *testing.T) {
 	values := []any{&Twig{Birds: []*Bird{bird}}, bird, &Order{Lines: []Line{{}}}}
 	if err := gormplugin.Create(t.Context(), db, values); err != nil {
 		t.Fatal(err)
+	}
+	// Leaves come first here, and yet after their twigs, in one INSERT.
+	result, err := gormplugin.CreateWith(t.Context(), db, []any{&Leaf{TwigID: 3}, &Twig{Leaves: []Leaf{{}, {}}}}, gormplugin.CreateConfig{})
+	if err != nil || len(result.Tables) != 2 || result.Tables[0].Table != "twigs" || result.Tables[1].Inserts != 1 {
+		t.Errorf("%+v, %v", result, err)
 	}
 	for _, v := range values {
 		if reflect.ValueOf(v).Elem().FieldByName("ID").Int() == 0 {

@@ -317,6 +317,17 @@ func TestGraphSelectAndOmit(t *testing.T) {
 		}
 		bare(t, db.Session(&gorm.Session{NewDB: true}), "Omit(ID)", p, everything("a"))
 
+		for name, scope := range map[string]func(tx *gorm.DB) *gorm.DB{
+			"Omit":   func(tx *gorm.DB) *gorm.DB { return tx.Omit("Items") },
+			"Select": func(tx *gorm.DB) *gorm.DB { return tx.Select("Name") },
+		} {
+			p := everything("a")
+			if err := gormplugin.Create(t.Context(), db.Scopes(scope), p); err == nil || !strings.Contains(err.Error(), "scope") {
+				t.Errorf("%s in a scope: %v", name, err)
+			}
+			bare(t, db, name+" in a scope", p, everything("a"))
+		}
+
 		// The far side is there already, or it is an error.
 		label := &Label{Name: "l"}
 		if err := db.Create(label).Error; err != nil {
