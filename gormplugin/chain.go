@@ -82,7 +82,7 @@ func atGraph(db *gorm.DB) {
 	if n := len(c.selects); !slices.Equal(stmt.Omits, c.omits) || len(stmt.Selects) < n || !slices.Equal(stmt.Selects[:n], c.selects) || n == 0 && len(stmt.Selects) > 0 {
 		_ = db.AddError(errors.New("a scope or a hook sets Select or Omit, after the graph was walked: set them on the handle"))
 	}
-	stmt.Omits = append(slices.Clip(stmt.Omits), clause.Associations)
+	stmt.Omits = append(slices.Clip(stmt.Omits), c.rows[0].shape.related...)
 	if c.hooks && db.Error == nil && !c.yield(struct{}{}) {
 		_ = db.AddError(errStopped)
 	}
@@ -144,10 +144,12 @@ func (w *writer) session(b *batch, given bool) *gorm.DB {
 	}
 	// Of this session: the chunks are made, and the transaction is ours.
 	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true
+	// Relations are left out by name: for clause.Associations gorm goes through a
+	// map to which it adds when it first meets another model.
 	if given {
-		return tx.Omit(append(slices.Clone(w.db.Statement.Omits), clause.Associations)...)
+		return tx.Omit(append(slices.Clone(w.db.Statement.Omits), b.shape.related...)...)
 	}
-	tx = tx.Omit(append(slices.Clone(b.shape.scope.omits), clause.Associations)...)
+	tx = tx.Omit(append(slices.Clone(b.shape.scope.omits), b.shape.related...)...)
 	if len(b.shape.scope.selects) > 0 {
 		tx = tx.Select(b.shape.scope.selects)
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -359,5 +361,41 @@ func TestAssignOfSeveralModels(t *testing.T) {
 		if reflect.ValueOf(v).Elem().FieldByName("ID").Int() == 0 {
 			t.Errorf("%+v", v)
 		}
+	}
+}
+
+// Many goroutines meet the models at the same time, by Create, by Assign and by
+// gorm's create: no race, and no key twice.
+func TestGraphsConcurrently(t *testing.T) {
+	src := &counter{}
+	db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": src}})
+	const writers, each = 8, 20
+	keys := make([][]int64, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				twig, order := twig(), &Order{Lines: []Line{{}, {}}}
+				twig.Leaves[1].ID = 0
+				do := gormplugin.Create
+				if (w+i)%2 == 0 {
+					do = gormplugin.Assign
+				}
+				for _, err := range []error{do(context.Background(), db, twig), db.Create(order).Error} {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				keys[w] = append(keys[w], twig.ID.Int64(), twig.Parent.ID.Int64(), twig.Twigs[0].ID.Int64(), twig.Twigs[0].Twigs[0].ID.Int64(), twig.Nest.ID.Int64(),
+					twig.Leaves[0].ID, twig.Leaves[1].ID, twig.Birds[0].ID.Int64(), twig.Birds[1].ID.Int64(), order.ID.Int64(), order.Lines[0].ID, order.Lines[1].ID)
+			}
+		})
+	}
+	wg.Wait()
+	all := slices.Concat(keys...)
+	slices.Sort(all)
+	if len(all) != writers*each*12 || len(slices.Compact(all)) != len(all) || all[0] == 0 || src.last != int64(len(all)) {
+		t.Errorf("%d keys, %d taken, the least %d, or some are there twice", len(all), src.last, all[0])
 	}
 }

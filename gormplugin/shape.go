@@ -33,6 +33,7 @@ type shape struct {
 	late    bool // the database makes its key
 	unique  bool // a unique index is declared beside the key
 	columns int
+	related []string // the names of all relations
 }
 
 type stepKind uint8
@@ -111,11 +112,12 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 		{manyToMany, s.Relationships.Many2Many},
 	} {
 		for _, rel := range part.rels {
+			sh.related = append(sh.related, rel.Name)
 			// gorm's own rule of what Select and Omit leave out.
 			if v, ok := columns[rel.Name]; (ok && !v) || (!ok && restricted) {
 				continue
 			}
-			sh.steps = append(sh.steps, g.newStep(sh, rel, part.kind, columns, restricted))
+			sh.steps = append(sh.steps, g.newStep(rel, part.kind, columns, restricted))
 		}
 		if part.kind == belongsTo {
 			sh.belongs = len(sh.steps)
@@ -124,7 +126,7 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 	return sh, nil
 }
 
-func (g *graph) newStep(sh *shape, rel *schema.Relationship, kind stepKind, columns map[string]bool, restricted bool) step {
+func (g *graph) newStep(rel *schema.Relationship, kind stepKind, columns map[string]bool, restricted bool) step {
 	st := step{rel: rel, kind: kind, child: childScope(rel.Name, columns, restricted)}
 	for _, ref := range rel.References {
 		l := link{from: ref.PrimaryKey, value: ref.PrimaryValue, to: ref.ForeignKey}
@@ -158,7 +160,7 @@ func (g *graph) isLate(sh *shape, f *schema.Field) bool {
 	if !f.HasDefaultValue || f.DefaultValueInterface != nil {
 		return false
 	}
-	targets := []target(nil)
+	var targets []target
 	if sh != nil {
 		targets = sh.targets
 	} else {

@@ -202,7 +202,7 @@ func TestGraphHooksFail(t *testing.T) {
 				return nil
 			}()
 			if strings.HasPrefix(name, "panic") {
-				if panicked != error(errHook) {
+				if panicked != errHook {
 					t.Errorf("%s: %v, %v", name, panicked, err)
 				}
 			} else if panicked != nil || !errors.Is(err, errHook) {

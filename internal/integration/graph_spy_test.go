@@ -66,7 +66,7 @@ func spyOn(db *gorm.DB) (*gorm.DB, *spied) {
 	tx := db.Session(&gorm.Session{NewDB: true, Context: context.Background()})
 	pool := &spy{db.Statement.ConnPool, shared}
 	tx.Statement.ConnPool = pool
-	tx.Config.ConnPool = pool
+	tx.ConnPool = pool
 	return tx, shared
 }
 

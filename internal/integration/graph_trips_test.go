@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/mysql"
@@ -113,7 +112,7 @@ func TestGraphRoundTrips(t *testing.T) {
 			cfg := freshMySQL(t, server.DSN)
 			p := newProxy(t, server.Addr)
 			cfg.Addr, cfg.InterpolateParams = p.listener.Addr().String(), interpolate
-			return mysql.New(mysql.Config{DSNConfig: (*mysqldriver.Config)(cfg)}), p
+			return mysql.New(mysql.Config{DSNConfig: cfg}), p
 		}
 	}
 	build := func(masters, details int) []SnowMaster {
