@@ -35,6 +35,8 @@ type Barn struct {
 	Name   string `gorm:"size:40"`
 	Wish   string `gorm:"size:40"`
 	FarmID sqltype.ID
+	AreaID *sqltype.ID
+	Area   *Area
 	Cows   []Cow
 }
 
@@ -147,6 +149,10 @@ func TestGraphHooks(t *testing.T) {
 		"a column is set": func() []*Farm { return []*Farm{{Name: "a", Wish: "column"}, {Name: "b", Wish: "column"}} },
 		"details add": func() []*Farm {
 			return []*Farm{{Name: "a", Barns: []Barn{{Name: "a1", Wish: "cow"}, {Name: "a2", Wish: "cow"}}}}
+		},
+		"one area, farm and barn": func() []*Farm {
+			hill := &Area{Name: "hill"}
+			return []*Farm{{Name: "a", Area: hill, Barns: []Barn{{Name: "a1", Area: hill}}}}
 		},
 		"a clause is added": func() []*Farm { return []*Farm{{Name: "a", Wish: "ignore", Barns: []Barn{{Name: "a1"}}}} },
 	}
