@@ -198,3 +198,63 @@ func TestGraphParameterLimit(t *testing.T) {
 		}
 	})
 }
+
+// The table of the handle is that of the rows given, and of no other.
+func TestGraphOfAnotherTable(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		if err := db.Table("old_buyers").AutoMigrate(&Shop{}); err != nil { // an id and a name
+			t.Fatal(err)
+		}
+		if err := db.Exec("ALTER TABLE old_buyers ADD COLUMN email VARCHAR(60)").Error; err != nil {
+			t.Fatal(err)
+		}
+		result, err := gormplugin.CreateWith(t.Context(), db.Table("old_buyers"), &Buyer{Name: "b"}, gormplugin.CreateConfig{})
+		if err != nil || fmt.Sprint(result) != "{1 [{old_buyers 1 1}]}" {
+			t.Errorf("%v, %v", result, err)
+		}
+		if rows := dump(t, db, "old_buyers", "buyers"); len(rows) != 1 || !strings.HasPrefix(rows[0], "old_buyers") {
+			t.Error(rows)
+		}
+	})
+}
+
+// Lowest, Lower and Base have one key as well, told from below.
+type Lowest struct {
+	ID    sqltype.ID
+	Lower *Lower `gorm:"belongsTo;foreignKey:ID;references:ID"`
+}
+
+type Lower struct {
+	ID   sqltype.ID
+	Base *Base `gorm:"belongsTo;foreignKey:ID;references:ID"`
+}
+
+type Base struct{ ID sqltype.ID }
+
+func TestGraphSharedKeysFromBelow(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Base{}, &Lower{}, &Lowest{})
+		l := &Lowest{Lower: &Lower{Base: &Base{}}}
+		if err := gormplugin.Create(t.Context(), db, []*Lowest{l}); err != nil {
+			t.Fatal(err)
+		}
+		if l.ID == 0 || l.ID != l.Lower.ID || l.ID != l.Lower.Base.ID {
+			t.Errorf("%d, %d, %d", l.ID, l.Lower.ID, l.Lower.Base.ID)
+		}
+	})
+}
+
+// gorm's own CreateBatchSize is the size of the chunks.
+func TestGraphCreateBatchSize(t *testing.T) {
+	onFarms(t, func(t *testing.T, db *gorm.DB, calls *[]string) {
+		h := db.Session(&gorm.Session{CreateBatchSize: 7})
+		farms := make([]Farm, 20)
+		for i := range farms {
+			farms[i] = Farm{Name: fmt.Sprint(i), Area: &Area{Name: "a"}}
+		}
+		result, err := gormplugin.CreateWith(h.Statement.Context, h, farms, gormplugin.CreateConfig{})
+		if err != nil || fmt.Sprint(result) != "{20 [{areas 3 20} {farms 3 20}]}" || len(*calls) != 40 {
+			t.Errorf("%v, %d calls, %v", result, len(*calls), err)
+		}
+	})
+}

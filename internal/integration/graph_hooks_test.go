@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,7 +70,10 @@ func note(tx *gorm.DB, what, name string, id sqltype.ID, master any, masterID sq
 	*v = append(*v, line)
 }
 
-type callsKey struct{}
+type (
+	callsKey  struct{}
+	cancelKey struct{}
+)
 
 func (f *Farm) BeforeCreate(tx *gorm.DB) error {
 	note(tx, "before", f.Name, f.ID, nil, 0)
@@ -101,6 +105,8 @@ func (f *Farm) AfterCreate(tx *gorm.DB) error {
 	switch f.Wish {
 	case "refuse after":
 		return errHook
+	case "cancel":
+		tx.Statement.Context.Value(cancelKey{}).(context.CancelFunc)()
 	case "panic after":
 		panic(errHook)
 	}
@@ -111,6 +117,13 @@ func (b *Barn) BeforeSave(tx *gorm.DB) error {
 	note(tx, "before", b.Name, b.ID, &Farm{}, b.FarmID)
 	if b.Wish == "refuse" {
 		return errHook
+	}
+	if b.Wish == "move" {
+		var other Farm
+		if err := tx.Take(&other, "name = ?", "other").Error; err != nil {
+			return err
+		}
+		b.FarmID = other.ID
 	}
 	if b.Wish == "cow" {
 		b.Cows = append(b.Cows, Cow{Name: "cow of " + b.Name})
@@ -225,6 +238,44 @@ func TestGraphHooksFail(t *testing.T) {
 				t.Errorf("%s: afterwards: %v", name, err)
 			}
 			empty(t, db, farmTables...)
+		}
+	})
+}
+
+// The context ends when all is written and COMMIT not yet sent: a plain failure.
+func TestGraphCancelledBeforeCommit(t *testing.T) {
+	onFarms(t, func(t *testing.T, db *gorm.DB, _ *[]string) {
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			f := &Farm{Name: "a", Wish: "cancel"}
+			err := gormplugin.Create(context.WithValue(ctx, cancelKey{}, cancel), db, f)
+			if !errors.Is(err, context.Canceled) || errors.Is(err, gormplugin.ErrOutcomeUnknown) || f.ID != 0 {
+				t.Fatalf("%d, %v", f.ID, err)
+			}
+		}
+		if rows := dump(t, db, farmTables...); len(rows) != 0 {
+			t.Errorf("rows are left: %v", rows)
+		}
+	})
+}
+
+// A detail's hook has the last word about its master, as in gorm.
+func TestGraphHookMovesDetail(t *testing.T) {
+	onFarms(t, func(t *testing.T, db *gorm.DB, _ *[]string) {
+		run := func(create func(v any) error) []string {
+			empty(t, db, farmTables...)
+			if err := db.Create(&Farm{Name: "other"}).Error; err != nil {
+				t.Fatal(err)
+			}
+			if err := create(&Farm{Name: "a", Area: &Area{Name: "x"}, Barns: []Barn{{Name: "moved", Wish: "move", Cows: []Cow{{Name: "c"}}}}}); err != nil {
+				t.Fatal(err)
+			}
+			return dump(t, db, farmTables...)
+		}
+		theirs := run(func(v any) error { return db.Create(v).Error })
+		ours := run(func(v any) error { return gormplugin.Create(t.Context(), db, v) })
+		if !slices.Equal(ours, theirs) || !strings.Contains(strings.Join(ours, ""), "farm_id=farms/other") {
+			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
 		}
 	})
 }

@@ -20,7 +20,8 @@ type User struct {
 	Realm   string  `gorm:"size:20;uniqueIndex:by_name"`
 	Nick    *string `gorm:"size:20;uniqueIndex:by_name"`
 	Visits  int
-	Rank    int `gorm:"default:5"`
+	Rank    int    `gorm:"default:5"`
+	Token   string `gorm:"size:20;default:(upper('abc'))"` // made by the database
 	Devices []Device
 	Deleted gorm.DeletedAt
 }
@@ -158,6 +159,9 @@ func TestUpsert(t *testing.T) {
 					if size == 5 && by == "ours" && users[3].Rank != 9 {
 						t.Errorf("%s: a default overwrote %+v", what, users[3])
 					}
+					if (name == "DoUpdates" || name == "UpdateAll") && slices.Contains(db.Callback().Create().Clauses, "RETURNING") && users[size-1].Token != "ABC" {
+						t.Errorf("%s: what the database made was not returned: %+v", what, users[size-1])
+					}
 				}
 			}
 		}
@@ -177,10 +181,21 @@ func TestUpsertOfSetKey(t *testing.T) {
 			"ours": func(v any) error { return gormplugin.Create(t.Context(), db.Clauses(on), v) },
 		} {
 			u := []*User{{ID: 99, Email: "a@x", Visits: 3, Devices: []Device{{Name: what}}}}
-			if err := create(u); err != nil || u[0].ID != old.ID {
+			err := create(u)
+			if err != nil || u[0].ID != old.ID {
 				t.Errorf("%s: %d, want %d: %v", what, u[0].ID, old.ID, err)
 			}
 			stored(t, db, what, u)
+			// But where nothing says by what it may collide, the caller's key stands.
+			nothing, kept := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{}), &User{ID: 98, Email: "a@x"}
+			if what == "gorm" {
+				err = nothing.Create(kept).Error
+			} else {
+				err = gormplugin.Create(t.Context(), nothing, kept)
+			}
+			if err != nil || kept.ID != 98 {
+				t.Errorf("%s: %d, %v", what, kept.ID, err)
+			}
 		}
 	})
 }
