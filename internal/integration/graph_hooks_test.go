@@ -84,7 +84,7 @@ func (f *Farm) BeforeCreate(tx *gorm.DB) error {
 		f.Area = &Area{Name: "added area"}
 	case "rename area":
 		f.Area.Name = "renamed"
-	case "drop":
+	case "drop", "drop and refuse":
 		f.Barns = slices.DeleteFunc(f.Barns, func(b Barn) bool { return b.Name == "drop" })
 	case "column":
 		tx.Statement.SetColumn("Name", f.Name+" by hook")
@@ -103,7 +103,7 @@ func (f *Farm) AfterCreate(tx *gorm.DB) error {
 	tx.Model(&Barn{}).Where("farm_id = ?", f.ID).Count(&barns)
 	note(tx, "after", fmt.Sprintf("%s, %d barns", f.Name, barns), f.ID, &Farm{}, f.ID)
 	switch f.Wish {
-	case "refuse after":
+	case "refuse after", "drop and refuse":
 		return errHook
 	case "cancel":
 		tx.Statement.Context.Value(cancelKey{}).(context.CancelFunc)()
@@ -238,6 +238,19 @@ func TestGraphHooksFail(t *testing.T) {
 				t.Errorf("%s: afterwards: %v", name, err)
 			}
 			empty(t, db, farmTables...)
+		}
+	})
+}
+
+// A hook moved a row to where another's key was given: the undo leaves its own.
+func TestGraphHookMovesRowsAndFails(t *testing.T) {
+	onFarms(t, func(t *testing.T, db *gorm.DB, _ *[]string) {
+		f := &Farm{Name: "a", Wish: "drop and refuse", Barns: []Barn{{Name: "a1"}, {Name: "drop"}, {Name: "a3", ID: 77}, {Name: "a4"}}}
+		if err := gormplugin.Create(t.Context(), db, f); !errors.Is(err, errHook) {
+			t.Error(err)
+		}
+		if len(f.Barns) != 3 || f.ID != 0 || f.Barns[0].ID != 0 || f.Barns[1].ID != 77 || f.Barns[2].ID != 0 {
+			t.Errorf("%+v", f.Barns)
 		}
 	})
 }
