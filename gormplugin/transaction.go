@@ -17,7 +17,7 @@ func (w *writer) run() (err error) {
 	defer func() {
 		w.stop()
 		if failed && !keep {
-			w.undo.restore()
+			w.restoreAll()
 		}
 	}()
 	if err := w.assignAll(); err != nil { // first: a source that fails costs no transaction

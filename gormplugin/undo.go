@@ -54,12 +54,7 @@ func (u *undoLog) saveMoved(field reflect.Value) { u.save(field) }
 // restore sets everything back, the last change first. A key that is none of
 // ours is left: a hook may have moved another row to where ours was.
 func (u *undoLog) restore() {
-	ours := map[int64]bool{}
-	for _, ids := range u.given {
-		for _, id := range ids {
-			ours[id] = true
-		}
-	}
+	ours := u.ours()
 	for i := len(u.entries) - 1; i >= 0; i-- {
 		e := u.entries[i]
 		if id, ok := integer(e.field); e.key && ok && id != 0 && !ours[id] {
@@ -72,4 +67,37 @@ func (u *undoLog) restore() {
 		}
 	}
 	*u = undoLog{}
+}
+
+// ours are the keys that were given.
+func (u *undoLog) ours() map[int64]bool {
+	ours := map[int64]bool{}
+	for _, ids := range u.given {
+		for _, id := range ids {
+			ours[id] = true
+		}
+	}
+	return ours
+}
+
+// restoreAll is restore, and finds keys of ours that hooks have moved elsewhere.
+func (g *graph) restoreAll() {
+	moved := g.walks > 1
+	var ours map[int64]bool
+	if moved {
+		ours = g.undo.ours()
+	}
+	g.undo.restore()
+	if !moved {
+		return
+	}
+	for _, n := range g.order {
+		for i := range n.shape.targets {
+			t := &n.shape.targets[i]
+			field := fieldAt(n.row, t.field.StructField.Index)
+			if id, ok := integer(field); ok && t.source != nil && ours[id] {
+				field.SetZero()
+			}
+		}
+	}
 }
