@@ -118,6 +118,13 @@ func (p *Plugin) beforeUpsert(db *gorm.DB) {
 	returns := slices.Contains(db.Callback().Create().Clauses, "RETURNING")
 	if update := !on.DoNothing && (len(on.DoUpdates) > 0 || on.UpdateAll); update && len(on.Where.Exprs) == 0 && returns {
 		u.returning(stmt)
+		if chain := chainOf(stmt); chain != nil {
+			for _, n := range chain.rows { // gorm will set them
+				for _, t := range u.keys {
+					chain.w.undo.saveMoved(t.field.ReflectValueOf(stmt.Context, n.row))
+				}
+			}
+		}
 	} else {
 		u.ask = true
 		u.sure = !u.keepReturned(stmt) && u.sure
@@ -228,11 +235,13 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 	u := v.(*upsert)
 	rows := structRows(stmt)
 	c := chainOf(stmt)
+	if on, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict); ok && on.DoNothing {
+		u.ask = true // gorm makes this of an UpdateAll that has nothing to update
+	}
 	if !u.ask {
-		if c == nil {
-			return
+		if c != nil {
+			c.w.moved = true
 		}
-		c.w.moved = true
 		return
 	}
 	if u.sure && db.RowsAffected >= int64(len(rows)) {

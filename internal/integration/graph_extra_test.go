@@ -126,6 +126,28 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 		if got, want := keysOf(v), keysOf(build()); got != want {
 			t.Errorf("keys are left: %s, want %s", got, want)
 		}
+		// Also where the statement itself returned the key, to rows with a new and with a set one.
+		s.at = func(_ int, what string) error {
+			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "devices") {
+				return errInjected
+			}
+			return nil
+		}
+		for name, on := range map[string]clause.OnConflict{
+			"DoUpdates": {Columns: []clause.Column{{Name: "email"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})},
+			"DoNothing": {Columns: []clause.Column{{Name: "email"}}, DoNothing: true},
+		} {
+			users := func() []*User {
+				return []*User{{Email: "a@x", Devices: []Device{{Name: "d"}}}, {Email: "new@x", Devices: []Device{{Name: "d"}}}, {ID: 5, Email: "set@x"}}
+			}
+			u := users()
+			if err := gormplugin.Create(t.Context(), seen.Clauses(on), u); !errors.Is(err, errInjected) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got, want := keysOf(u), keysOf(users()); got != want {
+				t.Errorf("%s: keys are left: %s, want %s", name, got, want)
+			}
+		}
 		// So it is with a key that the caller set: it is as he set it.
 		s.at = func(_ int, what string) error {
 			if what == "COMMIT" {

@@ -54,6 +54,12 @@ type Secret struct {
 	Uses []Use
 }
 
+// Bare has nothing that an UpdateAll could update but what the database makes.
+type Bare struct {
+	ID   sqltype.ID
+	Code string `gorm:"size:20;uniqueIndex;default:(upper('x'))"`
+}
+
 type Use struct {
 	ID       sqltype.ID
 	SecretID sqltype.ID
@@ -320,6 +326,27 @@ func TestUpsertStatements(t *testing.T) {
 		}
 		if sent := verbs(s.reset()); db.Name() != "mysql" && !slices.Equal(sent, []string{"BEGIN", "INSERT users", "COMMIT"}) {
 			t.Errorf("sent %v", sent)
+		}
+	})
+}
+
+// UpdateAll with nothing to update is DoNothing to gorm.
+func TestUpsertOfNothing(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Bare{})
+		old := &Bare{Code: "a"}
+		if err := db.Create(old).Error; err != nil {
+			t.Fatal(err)
+		}
+		all := db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}).Session(&gorm.Session{})
+		for what, create := range map[string]func(v any) error{
+			"gorm": func(v any) error { return all.Create(v).Error },
+			"ours": func(v any) error { return gormplugin.Create(t.Context(), all, v) },
+		} {
+			rows := []*Bare{{Code: "a"}, {Code: "b " + what}}
+			if err := create(rows); err != nil || rows[0].ID != old.ID || rows[1].ID == 0 || rows[1].ID == old.ID {
+				t.Errorf("%s: %d and %d, want %d: %v", what, rows[0].ID, rows[1].ID, old.ID, err)
+			}
 		}
 	})
 }
