@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 )
 
 // stepKey is where a statement of [Create] has its chain.
@@ -147,7 +148,9 @@ func (w *writer) session(b *batch, given bool) *gorm.DB {
 	// Relations are left out by name: for clause.Associations gorm goes through a
 	// map to which it adds when it first meets another model.
 	if given {
-		return tx.Omit(append(slices.Clone(w.db.Statement.Omits), b.shape.related...)...)
+		tx = tx.Omit(append(slices.Clone(w.db.Statement.Omits), b.shape.related...)...)
+		returnInPlace(tx.Statement, b.shape.schema)
+		return tx
 	}
 	tx = tx.Omit(append(slices.Clone(b.shape.scope.omits), b.shape.related...)...)
 	if len(b.shape.scope.selects) > 0 {
@@ -170,6 +173,22 @@ func (w *writer) session(b *batch, given bool) *gorm.DB {
 		tx = tx.Clauses(clause.OnConflict{Columns: keys, UpdateAll: true}).Set("gorm:update_track_time", true)
 	}
 	return tx
+}
+
+// returnInPlace names the columns of a RETURNING *, which gorm would scan into new
+// structs instead of those that were given.
+func returnInPlace(stmt *gorm.Statement, s *schema.Schema) {
+	r, ok := stmt.Clauses["RETURNING"].Expression.(clause.Returning)
+	if !ok || len(r.Columns) > 1 || len(r.Columns) == 1 && r.Columns[0].Name != "*" {
+		return
+	}
+	r.Columns = nil
+	for _, name := range s.DBNames {
+		if s.FieldsByDBName[name].Readable {
+			r.Columns = append(r.Columns, clause.Column{Name: name})
+		}
+	}
+	stmt.Clauses["RETURNING"] = clause.Clause{Name: "RETURNING", Expression: r}
 }
 
 // begin runs the hooks before.

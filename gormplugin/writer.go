@@ -111,6 +111,13 @@ func (w *writer) writeBatch(b *batch) error {
 		}
 	}
 	for _, c := range chains {
+		if b.shape.late { // gorm sets the keys that the database makes
+			for _, n := range c.rows {
+				for _, f := range b.shape.schema.PrimaryFields {
+					w.undo.save(f.ReflectValueOf(w.ctx, n.row))
+				}
+			}
+		}
 		if err := c.write(); err != nil {
 			return err
 		}

@@ -280,3 +280,21 @@ func TestGraphCreateBatchSize(t *testing.T) {
 		}
 	})
 }
+
+// RETURNING * reaches the structs that were given, whose details are not lost.
+func TestGraphReturning(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		users := []*User{{Email: "a@x", Devices: []Device{{Name: "d"}}}, {Email: "b@x", Rank: 9}}
+		devices := users[0].Devices
+		if err := gormplugin.Create(t.Context(), db.Clauses(clause.Returning{}), users); err != nil {
+			t.Fatal(err)
+		}
+		stored(t, db, "returning", users)
+		if len(users[0].Devices) != 1 || &users[0].Devices[0] != &devices[0] || devices[0].UserID != users[0].ID || users[1].Rank != 9 {
+			t.Errorf("%+v, %+v", users[0], users[1])
+		}
+		if returns := slices.Contains(db.Callback().Create().Clauses, "RETURNING"); returns && users[1].Token != "ABC" {
+			t.Errorf("%+v", users[1])
+		}
+	})
+}

@@ -164,6 +164,20 @@ func TestGraphAutoIncrement(t *testing.T) {
 		if root[0].ID == 0 || c.ID == 0 || *c.ParentID != root[0].Folders[0].ID || c.Files[1].FolderID != c.ID || root[0].Files[0].FolderID != root[0].ID {
 			t.Errorf("%+v", root[0])
 		}
+		seen, spy := spyOn(db)
+		spy.at = func(_ int, what string) error {
+			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "files") {
+				return errInjected
+			}
+			return nil
+		}
+		bad := &Folder{Name: "x", Folders: []Folder{{Name: "y", Files: []File{{Name: "z"}}}}}
+		if err := gormplugin.Create(t.Context(), seen, bad); !errors.Is(err, errInjected) {
+			t.Error(err)
+		}
+		if b := bad.Folders[0]; bad.ID != 0 || b.ID != 0 || b.ParentID != nil || b.Files[0].ID != 0 || b.Files[0].FolderID != 0 {
+			t.Errorf("keys are left: %+v", bad)
+		}
 		var n int64
 		if db.Table("files").Joins("JOIN folders ON folders.id = files.folder_id").Count(&n); n != 3 {
 			t.Errorf("%d files in folders", n)
