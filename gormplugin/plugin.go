@@ -40,8 +40,6 @@ type Plugin struct {
 	unique uniqueCache
 }
 
-const pluginName = "snowkey"
-
 var _ gorm.Plugin = (*Plugin)(nil)
 
 // New checks the whole configuration; all faults are told in one error.
@@ -92,6 +90,8 @@ func (p *Plugin) source(name string) (Source, error) {
 	}
 	return s, nil
 }
+
+const pluginName = "snowkey"
 
 // Name is "snowkey". gorm refuses a second plugin of that name on one handle.
 func (p *Plugin) Name() string { return pluginName }
