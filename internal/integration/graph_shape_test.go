@@ -48,8 +48,8 @@ type File struct {
 	FolderID uint
 }
 
-// Person and Car are joined by a model with a key of its own.
-type Person struct {
+// Driver and Car are joined by a model with a key of its own.
+type Driver struct {
 	ID   sqltype.ID
 	Name string `gorm:"size:20"`
 	Cars []*Car `gorm:"many2many:drives"`
@@ -62,13 +62,13 @@ type Car struct {
 
 type Drive struct {
 	ID       sqltype.ID
-	PersonID sqltype.ID `gorm:"uniqueIndex:pair"`
+	DriverID sqltype.ID `gorm:"uniqueIndex:pair"`
 	CarID    sqltype.ID `gorm:"uniqueIndex:pair"`
 	Since    int        `gorm:"default:2020"`
 }
 
 func (d *Drive) BeforeCreate(*gorm.DB) error {
-	if d.ID == 0 || d.PersonID == 0 || d.CarID == 0 {
+	if d.ID == 0 || d.DriverID == 0 || d.CarID == 0 {
 		return fmt.Errorf("a join row without keys: %+v", d)
 	}
 	return nil
@@ -189,14 +189,14 @@ func TestGraphJoinModel(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		src := &tally{}
 		db := graphHandle(t, d.open(t), src, nil)
-		if err := db.SetupJoinTable(&Person{}, "Cars", &Drive{}); err != nil {
+		if err := db.SetupJoinTable(&Driver{}, "Cars", &Drive{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.AutoMigrate(&Car{}, &Person{}, &Drive{}); err != nil {
+		if err := db.AutoMigrate(&Car{}, &Driver{}, &Drive{}); err != nil {
 			t.Fatal(err)
 		}
 		car := &Car{Name: "shared"}
-		people := []Person{{Name: "a", Cars: []*Car{car, {Name: "own"}, car}}, {Name: "b", Cars: []*Car{car}}}
+		people := []Driver{{Name: "a", Cars: []*Car{car, {Name: "own"}, car}}, {Name: "b", Cars: []*Car{car}}}
 		if err := gormplugin.Create(t.Context(), db, &people); err != nil {
 			t.Fatal(err)
 		}
