@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"gorm.io/gorm"
@@ -148,7 +149,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 		joinRows: map[joinID]reflect.Value{},
 	}
 	v := reflect.ValueOf(value)
-	if err := g.addStarts(v, "the value"); err != nil {
+	if err := g.addStarts(v, -1); err != nil {
 		return nil, err
 	}
 	if len(g.starts) == 0 && (!v.IsValid() || reflect.Indirect(v).Kind() != reflect.Slice) {
@@ -157,29 +158,40 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 	return g, nil
 }
 
-// addStarts finds the rows that were given.
-func (g *graph) addStarts(v reflect.Value, what string) error {
+// addStarts finds the rows that were given. at is the place among them, or -1.
+func (g *graph) addStarts(v reflect.Value, at int) error {
+	what := func() string {
+		if at < 0 {
+			return "the value"
+		}
+		return fmt.Sprintf("row %d", at)
+	}
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
-			return fmt.Errorf("gormplugin: %s is a nil %v: %w", what, v.Type(), gorm.ErrInvalidValue)
+			return fmt.Errorf("gormplugin: %s is a nil %v: %w", what(), v.Type(), gorm.ErrInvalidValue)
 		}
 		v = v.Elem()
 	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
+		g.starts = slices.Grow(g.starts, v.Len())
 		for i := range v.Len() {
-			if err := g.addStarts(v.Index(i), fmt.Sprintf("row %d", i)); err != nil {
+			if err := g.addStarts(v.Index(i), i); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Struct:
 		if !v.CanAddr() {
-			return fmt.Errorf("gormplugin: %s is a %v by value: give a pointer to it", what, v.Type())
+			return fmt.Errorf("gormplugin: %s is a %v by value: give a pointer to it", what(), v.Type())
+		}
+		if n := len(g.starts); n > 0 && g.starts[n-1].row.Type() == v.Type() {
+			g.starts = append(g.starts, start{v, g.starts[n-1].shape})
+			return nil
 		}
 		stmt := &gorm.Statement{DB: g.db}
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
-			return fmt.Errorf("gormplugin: %s: %w", what, err)
+			return fmt.Errorf("gormplugin: %s: %w", what(), err)
 		}
 		sh, err := g.shapeOf(stmt.Schema, scope{selects: g.db.Statement.Selects, omits: g.db.Statement.Omits})
 		if err != nil {
@@ -188,9 +200,9 @@ func (g *graph) addStarts(v reflect.Value, what string) error {
 		g.starts = append(g.starts, start{v, sh})
 		return nil
 	case reflect.Invalid:
-		return fmt.Errorf("gormplugin: %s is nil: %w", what, gorm.ErrInvalidValue)
+		return fmt.Errorf("gormplugin: %s is nil: %w", what(), gorm.ErrInvalidValue)
 	}
-	return fmt.Errorf("gormplugin: %s is a %v, not a model: %w", what, v.Type(), gorm.ErrInvalidValue)
+	return fmt.Errorf("gormplugin: %s is a %v, not a model: %w", what(), v.Type(), gorm.ErrInvalidValue)
 }
 
 // walk finds all rows and how they refer to each other. It may be called again
