@@ -165,8 +165,10 @@ func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 		u.sets = declared
 	case len(named) > 0:
 		u.sets, u.all = [][]*schema.Field{named}, true
-		if anyIndex {
-			u.sets = append(u.sets, declared...)
+		for _, set := range declared {
+			if anyIndex && !slices.Equal(set, named) {
+				u.sets = append(u.sets, set)
+			}
 		}
 	default:
 		u.sets, u.where = declared, nil
@@ -261,7 +263,10 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 		}
 	}
 	if err := u.reread(db, c, rows, suspects, fresh); err != nil {
-		_ = db.AddError(fmt.Errorf("gormplugin: after ON CONFLICT: %w", err))
+		if c == nil { // else Create says whose it is
+			err = fmt.Errorf("gormplugin: %w", err)
+		}
+		_ = db.AddError(fmt.Errorf("%w (after ON CONFLICT)", err))
 	}
 }
 
