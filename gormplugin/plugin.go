@@ -40,6 +40,7 @@ type Plugin struct {
 	cfg    Config
 	tables map[string]target
 	plans  sync.Map // *schema.Schema → *plan
+	unique uniqueCache
 }
 
 var _ gorm.Plugin = (*Plugin)(nil)
@@ -109,6 +110,9 @@ func (p *Plugin) Name() string { return pluginName }
 // callback that fills keys.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.validate(db, p.cfg.Models); err != nil {
+		return err
+	}
+	if err := p.registerGraph(db); err != nil {
 		return err
 	}
 	// Before gorm:before_create and not earlier: the model's hooks must see the

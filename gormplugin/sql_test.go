@@ -34,16 +34,19 @@ var dialects = []struct {
 	open                  func(gorm.ConnPool) gorm.Dialector
 	insertItem, insertTwo string
 	upsertPrices          string
+	thirdPrice            string
 }{
 	{
 		name:         "postgres",
+		thirdPrice:   `,($7,$8,$9)`,
 		open:         func(c gorm.ConnPool) gorm.Dialector { return postgres.New(postgres.Config{Conn: c}) },
 		insertItem:   `INSERT INTO "items" ("id","name") VALUES ($1,$2)`,
 		insertTwo:    `INSERT INTO "items" ("id","name") VALUES ($1,$2),($3,$4)`,
 		upsertPrices: `INSERT INTO "prices" ("id","item_id","cents") VALUES ($1,$2,$3),($4,$5,$6) ON CONFLICT ("id") DO UPDATE SET "item_id"="excluded"."item_id"`,
 	},
 	{
-		name: "mysql",
+		name:       "mysql",
+		thirdPrice: ",(?,?,?)",
 		open: func(c gorm.ConnPool) gorm.Dialector {
 			return mysql.New(mysql.Config{Conn: c, SkipInitializeWithVersion: true})
 		},

@@ -86,7 +86,7 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
 
 // freshPostgres makes a database that is dropped after the test.
-func freshPostgres(t *testing.T, dsn string) *pgx.ConnConfig {
+func freshPostgres(t testing.TB, dsn string) *pgx.ConnConfig {
 	t.Helper()
 	admin, err := sql.Open("pgx", dsn)
 	if err != nil {
@@ -115,7 +115,7 @@ func freshPostgres(t *testing.T, dsn string) *pgx.ConnConfig {
 }
 
 // freshMySQL makes a database that is dropped after the test.
-func freshMySQL(t *testing.T, dsn string) *mysqldriver.Config {
+func freshMySQL(t testing.TB, dsn string) *mysqldriver.Config {
 	t.Helper()
 	cfg, err := mysqldriver.ParseDSN(dsn)
 	if err != nil {

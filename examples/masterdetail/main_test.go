@@ -1,0 +1,31 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestRun(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	got := out.String()
+	first, rest, _ := strings.Cut(got, "\nA third")
+	want := []string{"BEGIN", "`customers`", "`orders`", "`lines`", "`tags`", "`order_tags`", "COMMIT"}
+	lines := strings.Split(strings.TrimSpace(first), "\n")[1:]
+	if len(lines) != len(want) {
+		t.Fatalf("sent\n%s", first)
+	}
+	for i := range want {
+		if !strings.Contains(lines[i], want[i]) {
+			t.Errorf("statement %d is %s, want %s", i, lines[i], want[i])
+		}
+	}
+	for _, want := range []string{"the tag has the key of the row: true", "ROLLBACK", "CHECK constraint failed", "rows left: 0, keys left: 0 and 0"} {
+		if !strings.Contains(rest, want) {
+			t.Errorf("the output does not tell %q:\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package gormplugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type Basket struct {
+	ID      sqltype.ID
+	Entries []Entry
+}
+
+type Entry struct {
+	ID       sqltype.ID
+	BasketID sqltype.ID
+	What     string
+}
+
+// example opens a handle that builds statements and sends none. Its ids are 1, 2, 3 and so on.
+func example() *gorm.DB {
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+	if err != nil {
+		panic(err)
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: &counter{}}) // a *core.Generator, for example
+	if err != nil {
+		panic(err)
+	}
+	if err := db.Use(plugin); err != nil {
+		panic(err)
+	}
+	return db
+}
+
+func ExampleAssign() {
+	baskets := []Basket{{Entries: []Entry{{What: "tea"}, {What: "cup"}}}, {Entries: []Entry{{What: "pot"}}}}
+	if err := gormplugin.Assign(context.Background(), example(), baskets); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, b := range baskets {
+		fmt.Println(b.ID, b.Entries)
+	}
+	// Output:
+	// 1 [{2 1 tea} {3 1 cup}]
+	// 4 [{5 4 pot}]
+}
+
+func ExampleCreate() {
+	db, ctx := example(), context.Background()
+	basket := &Basket{Entries: []Entry{{What: "tea"}, {What: "cup"}}}
+	err := gormplugin.Create(ctx, db, basket)
+	if errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+		// It may have been committed. The keys are the same, so this writes what is missing.
+		err = gormplugin.Create(ctx, db.Clauses(clause.OnConflict{DoNothing: true}), basket)
+	}
+	fmt.Println(basket.ID, basket.Entries, err)
+	// Output: 1 [{2 1 tea} {3 1 cup}] <nil>
+}
+
+func ExampleCreateWith() {
+	baskets := make([]Basket, 100)
+	for i := range baskets {
+		baskets[i].Entries = make([]Entry, 10)
+	}
+	result, err := gormplugin.CreateWith(context.Background(), example(), baskets, gormplugin.CreateConfig{BatchSize: 400})
+	for _, t := range result.Tables {
+		fmt.Println(t.Table, t.Inserts)
+	}
+	fmt.Println(err)
+	// Output:
+	// baskets 1
+	// entries 3
+	// <nil>
+}

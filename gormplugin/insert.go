@@ -1,0 +1,109 @@
+package gormplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"gorm.io/gorm"
+)
+
+// ErrOutcomeUnknown is wrapped by the error of a [Create] that sent its COMMIT and
+// did not learn what became of it: the connection broke, or the context was
+// done meanwhile. The rows keep the keys under which they may have been written,
+// so the same value can be created again: with clause.OnConflict{DoNothing: true}
+// on the handle, rows that are there already stay as they are.
+var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
+
+// CreateConfig says how [CreateWith] writes. The zero value is what [Create] does.
+type CreateConfig struct {
+	BatchSize int  // rows of one INSERT; zero: 1000, or gorm's CreateBatchSize; fewer where the database's parameters do not suffice
+	KeepKeys  bool // keys and foreign keys stay set when the create fails
+}
+
+// Result is what [CreateWith] has written.
+type Result struct {
+	RowsAffected int64         // of the rows that were given, as gorm counts them
+	Tables       []TableResult // in the order in which they were written, join tables too
+}
+
+// TableResult is what was written to one table.
+type TableResult struct {
+	Table        string
+	Inserts      int   // how many statements
+	RowsAffected int64 // as the database counts them
+}
+
+// Create gives the rows of a graph their keys, as [Assign] does, and writes them
+// in one transaction: one INSERT of many rows for each table, in chunks of at most
+// 1,000 rows and of as many parameters as the database takes. Rows come
+// after those that they refer to, join rows after both sides; where that cannot be, the
+// error is a [*CycleError]. Tables that refer to each other are parted into as
+// many INSERTs as the rows need.
+//
+// What gorm does for a row, it does here: hooks (unless the handle has
+// SkipHooks), times, default values, serializers, prepared statements, DryRun,
+// FullSaveAssociations; callbacks of other plugins run once for each INSERT. Select, Omit and
+// clauses on db hold for the rows given, and Select("Lines.SKU") for their
+// lines, as in gorm's Create. The clauses of a scope hold too; a Select or Omit
+// in a scope is an error.
+//
+// A row whose key was set before is an existing one to gorm: what others belong to and the
+// far side of a many2many is left as it is if it exists, and a detail is
+// moved to its master. A row with a new key is inserted. If what another belongs to, or the far side
+// of a many2many, has a declared unique index and collides there, it is taken to be the row that
+// exists: the struct gets its key, and so do the foreign keys.
+//
+// BeforeSave and BeforeCreate run before what a row belongs to is written, and
+// may change rows and add more. AfterCreate and AfterSave run
+// when everything is written, those of details before those of their masters.
+//
+// # Failure
+//
+// On any error the transaction is rolled back, and the keys and foreign keys that
+// were set by this call are set back. A hook that panics does the same, and goes on
+// panicking. Only once COMMIT was sent and no answer came do the keys stay, and
+// the error wraps [ErrOutcomeUnknown].
+//
+// In a transaction of the caller's, Create sets a savepoint and returns to it on
+// an error, so that the caller may go on; the caller commits, and if he rolls
+// back instead, the rows keep keys that are not in the database. With
+// DisableNestedTransaction there is no savepoint, and the caller must roll back.
+// SkipDefaultTransaction is not for Create: it has a transaction always. On a DryRun
+// handle the statements are built and none is sent, BEGIN included, and the keys stay.
+func Create(ctx context.Context, db *gorm.DB, value any) error {
+	_, err := CreateWith(ctx, db, value, CreateConfig{})
+	return err
+}
+
+// CreateWith is [Create] with options, and tells what was written. On an error
+// the Result is zero.
+func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg CreateConfig) (Result, error) {
+	if cfg.BatchSize < 0 {
+		return Result{}, fmt.Errorf("gormplugin: CreateConfig.BatchSize %d: must not be negative", cfg.BatchSize)
+	}
+	g, err := newGraph(ctx, db, value)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(g.starts) == 0 {
+		return Result{}, fmt.Errorf("gormplugin: %T: %w", value, gorm.ErrEmptySlice)
+	}
+	stmt := g.db.Statement
+	g.joins = true
+	g.special = stmt.Table != "" || stmt.Model != nil || len(stmt.Clauses) > 0 || len(stmt.Selects) > 0 || len(stmt.Omits) > 0 || stmt.Unscoped || hasScopes(stmt)
+	w := &writer{graph: g, cfg: cfg, tables: map[string]int{}}
+	err = w.run()
+	if err != nil {
+		return Result{}, err
+	}
+	return w.result, nil
+}
+
+// hasScopes reports whether the statement has scopes still to be called. gorm
+// tells nobody.
+func hasScopes(stmt *gorm.Statement) bool {
+	scopes := reflect.ValueOf(stmt).Elem().FieldByName("scopes")
+	return scopes.IsValid() && scopes.Kind() == reflect.Slice && scopes.Len() > 0
+}

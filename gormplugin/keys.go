@@ -1,0 +1,31 @@
+package gormplugin
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"gorm.io/gorm/schema"
+)
+
+// What graphs and upserts need of the plan of a model: which fields are filled,
+// whether a row lacks a value there, and how it is given one.
+
+// keysOf are the fields of a model that are filled, and the parts of its key
+// that are another row's (their source is nil).
+func (p *Plugin) keysOf(s *schema.Schema) ([]target, error) {
+	pl := p.plan(s)
+	if pl.err != nil {
+		return nil, fmt.Errorf("gormplugin: %w", pl.err)
+	}
+	return pl.targets, nil
+}
+
+// lacks reports whether the row has no value yet, and is an error if it cannot be given one.
+func (t *target) lacks(row reflect.Value) (bool, error) { return t.isZero(row) }
+
+// give sets the value and remembers what was there before.
+func (t *target) give(ctx context.Context, row reflect.Value, id int64, log *undoLog) {
+	log.saveKey(t.field.ReflectValueOf(ctx, row))
+	t.set(ctx, row, id)
+}

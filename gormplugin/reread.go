@@ -1,0 +1,96 @@
+package gormplugin
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// find asks the database for the rows that equal those at the given places in
+// the given columns, and returns their keys by place. It is the database that compares, for
+// it alone knows its collations: one SELECT for each row, many in one statement.
+func (u *upsert) find(db *gorm.DB, rows []reflect.Value, at []int, by []*schema.Field, where []clause.Expression) (map[int][]any, error) {
+	found := make(map[int][]any, len(at))
+	// SQLite takes 500 SELECTs in one statement.
+	for some := range slices.Chunk(at, min(250, max(1, 30000/max(1, len(by))))) {
+		if err := u.findSome(db, rows, some, by, where, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by []*schema.Field, where []clause.Expression, found map[int][]any) (err error) {
+	tx := db.Session(&gorm.Session{NewDB: true}).Raw("SELECT")
+	stmt := tx.Statement
+	stmt.SQL.Reset()
+	stmt.Table, stmt.TableExpr, stmt.Schema = db.Statement.Table, db.Statement.TableExpr, db.Statement.Schema
+	locking := db.Name() == "mysql" // an older snapshot would not show what others have committed
+	text := func(s string) { _, _ = stmt.WriteString(s) }
+	for k, i := range at {
+		if k > 0 {
+			text(" UNION ALL ")
+		}
+		if locking {
+			text("(")
+		}
+		text("SELECT ")
+		text(strconv.Itoa(i))
+		for _, t := range u.keys {
+			text(",")
+			stmt.WriteQuoted(clause.Column{Name: t.column})
+		}
+		text(" FROM ")
+		stmt.WriteQuoted(clause.Table{Name: clause.CurrentTable})
+		text(" WHERE ")
+		for n, f := range by {
+			if n > 0 {
+				text(" AND ")
+			}
+			value, _ := f.ValueOf(db.Statement.Context, rows[i])
+			stmt.WriteQuoted(clause.Column{Name: f.DBName})
+			text(" = ")
+			stmt.AddVar(stmt, value)
+		}
+		for _, e := range where {
+			text(" AND (")
+			e.Build(stmt)
+			text(")")
+		}
+		if locking {
+			text(" LOCK IN SHARE MODE)")
+		}
+	}
+	result, err := tx.Rows()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := result.Close(); err == nil {
+			err = e
+		}
+	}()
+	for result.Next() {
+		var i int
+		dest := []any{&i}
+		key := make([]any, len(u.keys))
+		for k, t := range u.keys {
+			key[k] = reflect.New(t.field.IndirectFieldType).Interface()
+			dest = append(dest, key[k])
+		}
+		if err := result.Scan(dest...); err != nil {
+			return err
+		}
+		for k := range key {
+			key[k] = reflect.ValueOf(key[k]).Elem().Interface()
+		}
+		if _, twice := found[i]; !twice {
+			found[i] = key
+		}
+	}
+	return result.Err()
+}

@@ -1,0 +1,418 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Team and Worker refer to each other.
+type Team struct {
+	ID     sqltype.ID
+	Name   string `gorm:"size:20"`
+	LeadID *sqltype.ID
+	Lead   *Worker `gorm:"foreignKey:LeadID"`
+}
+
+type Worker struct {
+	ID     sqltype.ID
+	Name   string `gorm:"size:20"`
+	TeamID *sqltype.ID
+	Team   *Team
+	BossID *sqltype.ID
+	Boss   *Worker
+}
+
+// Folder has a key that the database makes.
+type Folder struct {
+	ID       uint
+	Name     string `gorm:"size:20"`
+	ParentID *uint
+	Folders  []Folder `gorm:"foreignKey:ParentID"`
+	Files    []File
+}
+
+type File struct {
+	ID       sqltype.ID
+	Name     string `gorm:"size:20"`
+	FolderID uint
+}
+
+// Driver and Car are joined by a model with a key of its own.
+type Driver struct {
+	ID   sqltype.ID
+	Name string `gorm:"size:20"`
+	Cars []*Car `gorm:"many2many:drives"`
+}
+
+type Car struct {
+	ID   sqltype.ID
+	Name string `gorm:"size:20"`
+}
+
+type Drive struct {
+	ID       sqltype.ID
+	DriverID sqltype.ID `gorm:"uniqueIndex:pair"`
+	CarID    sqltype.ID `gorm:"uniqueIndex:pair"`
+	Since    int        `gorm:"default:2020"`
+}
+
+func (d *Drive) BeforeCreate(*gorm.DB) error {
+	if d.ID == 0 || d.DriverID == 0 || d.CarID == 0 {
+		return fmt.Errorf("a join row without keys: %+v", d)
+	}
+	return nil
+}
+
+// Outer, Middle and Inner have one key.
+type Outer struct {
+	ID     sqltype.ID
+	Middle *Middle `gorm:"foreignKey:ID;references:ID"`
+}
+
+type Middle struct {
+	ID    sqltype.ID
+	Inner *Inner `gorm:"foreignKey:ID;references:ID"`
+}
+
+type Inner struct{ ID sqltype.ID }
+
+// Thread is one list of any length.
+type Thread struct {
+	ID      sqltype.ID
+	ReplyID *sqltype.ID
+	Next    *Thread `gorm:"foreignKey:ReplyID"`
+}
+
+// Tables that refer to each other are no cycle as long as the rows are none.
+func TestGraphCycles(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, &gorm.Config{DisableForeignKeyConstraintWhenMigrating: true}, &Team{}, &Worker{})
+		for _, sql := range []string{
+			"ALTER TABLE teams ADD CONSTRAINT l FOREIGN KEY (lead_id) REFERENCES workers(id)",
+			"ALTER TABLE workers ADD CONSTRAINT t FOREIGN KEY (team_id) REFERENCES teams(id)",
+			"ALTER TABLE workers ADD CONSTRAINT b FOREIGN KEY (boss_id) REFERENCES workers(id)",
+		} {
+			if db.Name() != "sqlite" {
+				if err := db.Exec(sql).Error; err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		boss := &Worker{Name: "boss"}
+		top := &Team{Name: "top", Lead: boss}
+		mid := &Worker{Name: "mid", Team: top, Boss: boss}
+		sub := &Team{Name: "sub", Lead: mid}
+		workers := []*Worker{{Name: "w1", Team: sub, Boss: mid}, {Name: "w2", Team: top, Boss: boss}}
+		if err := gormplugin.Create(t.Context(), db, workers); err != nil {
+			t.Fatal(err)
+		}
+		checkGraph(t, db, workers)
+		var rows int64
+		if db.Model(&Worker{}).Count(&rows); rows != 4 {
+			t.Errorf("%d workers", rows)
+		}
+
+		a, b := &Worker{Name: "a"}, &Worker{Name: "b"}
+		a.Team, b.Team = &Team{Name: "x", Lead: b}, &Team{Name: "y", Lead: a}
+		err := gormplugin.Create(t.Context(), db, a)
+		var cycle *gormplugin.CycleError
+		if !errors.As(err, &cycle) || len(cycle.Tables) < 3 || cycle.Tables[0] != cycle.Tables[len(cycle.Tables)-1] ||
+			!slices.Contains(cycle.Tables, "teams") || !slices.Contains(cycle.Tables, "workers") {
+			t.Errorf("%v", err)
+		}
+		if a.ID != 0 || a.TeamID != nil || a.Team.ID != 0 {
+			t.Errorf("keys are left: %+v", a)
+		}
+		if err := gormplugin.Assign(t.Context(), db, a); err != nil { // keys can be given all the same
+			t.Error(err)
+		}
+		checkGraph(t, db, a)
+
+		c, e := &Worker{Name: "c"}, &Worker{Name: "e"}
+		c.Boss, e.Boss = e, c
+		if err := gormplugin.Create(t.Context(), db, c); !errors.As(err, &cycle) || strings.Join(cycle.Tables, " ") != "workers workers" {
+			t.Errorf("%v", err)
+		}
+		own := &Worker{Name: "own"} // its own boss: one row, which may refer to itself
+		own.Boss = own
+		if err := gormplugin.Create(t.Context(), db, own); err != nil || own.BossID == nil || *own.BossID != own.ID {
+			t.Errorf("%+v, %v", own, err)
+		}
+	})
+}
+
+// The database makes a key in the middle of the graph.
+func TestGraphAutoIncrement(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Folder{}, &File{})
+		root := []*Folder{{Name: "a", Files: []File{{Name: "f1"}}, Folders: []Folder{{Name: "b", Folders: []Folder{{Name: "c", Files: []File{{Name: "f2"}, {Name: "f3"}}}}}}}}
+		if err := gormplugin.Create(t.Context(), db, root); err != nil {
+			t.Fatal(err)
+		}
+		c := root[0].Folders[0].Folders[0]
+		if root[0].ID == 0 || c.ID == 0 || *c.ParentID != root[0].Folders[0].ID || c.Files[1].FolderID != c.ID || root[0].Files[0].FolderID != root[0].ID {
+			t.Errorf("%+v", root[0])
+		}
+		seen, spy := spyOn(db)
+		spy.at = func(_ int, what string) error {
+			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "files") {
+				return errInjected
+			}
+			return nil
+		}
+		bad := &Folder{Name: "x", Folders: []Folder{{Name: "y", Files: []File{{Name: "z"}}}}}
+		if err := gormplugin.Create(t.Context(), seen, bad); !errors.Is(err, errInjected) {
+			t.Error(err)
+		}
+		if b := bad.Folders[0]; bad.ID != 0 || b.ID != 0 || b.ParentID != nil || b.Files[0].ID != 0 || b.Files[0].FolderID != 0 {
+			t.Errorf("keys are left: %+v", bad)
+		}
+		var n int64
+		if db.Table("files").Joins("JOIN folders ON folders.id = files.folder_id").Count(&n); n != 3 {
+			t.Errorf("%d files in folders", n)
+		}
+	})
+}
+
+func TestGraphJoinModel(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		src := &tally{}
+		db := graphHandle(t, d.open(t), src, nil)
+		if err := db.SetupJoinTable(&Driver{}, "Cars", &Drive{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.AutoMigrate(&Car{}, &Driver{}, &Drive{}); err != nil {
+			t.Fatal(err)
+		}
+		car := &Car{Name: "shared"}
+		people := []Driver{{Name: "a", Cars: []*Car{car, {Name: "own"}, car}}, {Name: "b", Cars: []*Car{car}}}
+		if err := gormplugin.Create(t.Context(), db, &people); err != nil {
+			t.Fatal(err)
+		}
+		var drives []Drive
+		if err := db.Order("id").Find(&drives).Error; err != nil || len(drives) != 3 {
+			t.Fatalf("%+v, %v", drives, err)
+		}
+		for _, drive := range drives {
+			if drive.ID == 0 || drive.Since != 2020 {
+				t.Errorf("%+v", drive)
+			}
+		}
+		if src.calls != 1 || src.last != 7 {
+			t.Errorf("%d reservations of %d keys, want one of 7", src.calls, src.last)
+		}
+	})
+}
+
+func TestGraphSharedKeys(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Outer{}, &Middle{}, &Inner{})
+		values := []*Outer{{Middle: &Middle{Inner: &Inner{}}}, {Middle: &Middle{Inner: &Inner{}}}}
+		if err := gormplugin.Create(t.Context(), db, values); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range values {
+			if o.ID == 0 || o.Middle.ID != o.ID || o.Middle.Inner.ID != o.ID {
+				t.Errorf("%d, %d, %d", o.ID, o.Middle.ID, o.Middle.Inner.ID)
+			}
+		}
+		for what, err := range map[string]error{"Create": gormplugin.Create(t.Context(), db, &Inner{}), "Assign": gormplugin.Assign(t.Context(), db, &Middle{})} {
+			if err == nil || !strings.Contains(err.Error(), "key of another row") {
+				t.Errorf("%s without it: %v", what, err)
+			}
+		}
+	})
+}
+
+// Any depth, in one INSERT a thousand rows, parents first.
+func TestGraphDeep(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Thread{})
+		const depth = 20_000
+		first := &Thread{}
+		for n, i := first, 1; i < depth; i++ {
+			n.Next = &Thread{}
+			n = n.Next
+		}
+		result, err := gormplugin.CreateWith(t.Context(), db, first, gormplugin.CreateConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(result.Tables); got != "[{threads 20 20000}]" {
+			t.Error(got)
+		}
+		var orphans int64
+		if db.Table("threads t").Where("reply_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM threads p WHERE p.id = t.reply_id)").Count(&orphans); orphans != 0 {
+			t.Errorf("%d refer to nothing", orphans)
+		}
+	})
+}
+
+// 100,000 details of one master.
+func TestGraphWide(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		p := &Purchase{Name: "wide", Items: make([]Item, 100_000)}
+		for i := range p.Items {
+			p.Items[i].Name = "i"
+		}
+		result, err := gormplugin.CreateWith(t.Context(), db, p, gormplugin.CreateConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(result); got != "{1 [{purchases 1 1} {items 100 100000}]}" {
+			t.Error(got)
+		}
+		var n int64
+		if db.Model(&Item{}).Where("purchase_id = ?", p.ID).Count(&n); n != 100_000 {
+			t.Errorf("%d items", n)
+		}
+		if !slices.IsSortedFunc(p.Items, func(a, b Item) int { return a.ID.Compare(b.ID) }) || int64(p.Items[0].ID) < p.ID {
+			t.Error("the keys do not ascend in the order of the rows")
+		}
+	})
+}
+
+func TestGraphSelectAndOmit(t *testing.T) {
+	handles := map[string]func(db *gorm.DB) *gorm.DB{
+		"all":                  func(db *gorm.DB) *gorm.DB { return db },
+		"Omit(Associations)":   func(db *gorm.DB) *gorm.DB { return db.Omit(clause.Associations) },
+		"Omit(relation)":       func(db *gorm.DB) *gorm.DB { return db.Omit("Items", "Buyer") },
+		"Omit(column)":         func(db *gorm.DB) *gorm.DB { return db.Omit("State", "Place") },
+		"Omit(nested)":         func(db *gorm.DB) *gorm.DB { return db.Omit("Items.Notes", "Parts.Labels") },
+		"Omit(nested column)":  func(db *gorm.DB) *gorm.DB { return db.Omit("Parcels.Name") },
+		"Select(columns)":      func(db *gorm.DB) *gorm.DB { return db.Select("Name") },
+		"Select(relation)":     func(db *gorm.DB) *gorm.DB { return db.Select("Name", "Receipt", "Parts") },
+		"Select(nested)":       func(db *gorm.DB) *gorm.DB { return db.Select("Name", "Parcels", "Parcels.ID", "Parcels.PurchaseID") },
+		"Select(Associations)": func(db *gorm.DB) *gorm.DB { return db.Select("Name", clause.Associations) },
+		"Select(*)":            func(db *gorm.DB) *gorm.DB { return db.Select("*") },
+		"Model":                func(db *gorm.DB) *gorm.DB { return db.Model(&Purchase{}) },
+		"Unscoped":             func(db *gorm.DB) *gorm.DB { return db.Unscoped() },
+		"Scopes": func(db *gorm.DB) *gorm.DB {
+			return db.Scopes(func(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.OnConflict{DoNothing: true}) })
+		},
+		"Set": func(db *gorm.DB) *gorm.DB { return db.Set("a", 1).Set("b", 2) },
+	}
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		for name, handle := range handles {
+			run := func(create func(v any) error) []string {
+				empty(t, db, graphTables...)
+				p := everything("a")
+				p.Items[1].Purchase = nil // by the circle gorm writes a second time what was left out
+				if err := create(p); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				return dump(t, db, graphTables...)
+			}
+			theirs := run(func(v any) error { return handle(db).Create(v).Error })
+			h := handle(db)
+			ours := run(func(v any) error { return gormplugin.Create(t.Context(), h, v) })
+			if !slices.Equal(ours, theirs) {
+				t.Errorf("%s: Create wrote\n%s\ngorm\n%s", name, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+			}
+			if len(theirs) == 0 {
+				t.Errorf("%s: nothing was written", name)
+			}
+		}
+		empty(t, db, graphTables...)
+		p := everything("a")
+		if err := gormplugin.Create(t.Context(), db.Omit("ID"), p); err == nil || !strings.Contains(err.Error(), "Purchase.ID is left out") {
+			t.Errorf("Omit(ID): %v", err)
+		}
+		bare(t, db.Session(&gorm.Session{NewDB: true}), "Omit(ID)", p, everything("a"))
+
+		for name, scope := range map[string]func(tx *gorm.DB) *gorm.DB{
+			"Omit":   func(tx *gorm.DB) *gorm.DB { return tx.Omit("Items") },
+			"Select": func(tx *gorm.DB) *gorm.DB { return tx.Select("Name") },
+		} {
+			p := everything("a")
+			if err := gormplugin.Create(t.Context(), db.Scopes(scope), p); err == nil || !strings.Contains(err.Error(), "scope") {
+				t.Errorf("%s in a scope: %v", name, err)
+			}
+			bare(t, db, name+" in a scope", p, everything("a"))
+		}
+
+		// The far side is there already, or it is an error.
+		label := &Label{Name: "l"}
+		if err := db.Create(label).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := gormplugin.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{ID: label.ID}}}); err != nil {
+			t.Error(err)
+		}
+		if rows := dump(t, db, graphTables...); len(rows) != 3 {
+			t.Errorf("%v", rows)
+		}
+		if err := gormplugin.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{Name: "new"}}}); err == nil || !strings.Contains(err.Error(), "Label.ID is zero") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// Many goroutines on one handle: each graph whole, no key twice.
+func TestGraphConcurrently(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		const writers, each = 8, 5
+		base := db.Session(&gorm.Session{})
+		all := make([][]*Purchase, writers)
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				for i := range each {
+					p := everything(fmt.Sprint(w, "-", i))
+					if err := gormplugin.Create(context.Background(), base, p); err != nil {
+						t.Error(err)
+						return
+					}
+					all[w] = append(all[w], p)
+				}
+			})
+		}
+		wg.Wait()
+		if t.Failed() {
+			return
+		}
+		checkGraph(t, db, slices.Concat(all...))
+		rows := dump(t, db, graphTables...)
+		if len(rows) != writers*each*24 {
+			t.Errorf("%d rows, want %d", len(rows), writers*each*24)
+		}
+		if i := slices.IndexFunc(rows, func(r string) bool { return strings.Contains(r, "NOWHERE") }); i >= 0 {
+			t.Error(rows[i])
+		}
+	})
+}
+
+// tally is a source that counts.
+type tally struct {
+	mu    sync.Mutex
+	last  int64
+	calls int
+}
+
+func (s *tally) Next(ctx context.Context) (int64, error) {
+	ids := []int64{0}
+	err := s.Fill(ctx, ids)
+	return ids[0], err
+}
+
+func (s *tally) Fill(_ context.Context, ids []int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	for i := range ids {
+		s.last++
+		ids[i] = s.last
+	}
+	return nil
+}

@@ -1,0 +1,352 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// User collides by its mail address, or by name and realm.
+type User struct {
+	ID      sqltype.ID
+	Email   string  `gorm:"size:60;uniqueIndex:user_email"`
+	Realm   string  `gorm:"size:20;uniqueIndex:by_name"`
+	Nick    *string `gorm:"size:20;uniqueIndex:by_name"`
+	Visits  int
+	Rank    int    `gorm:"default:5"`
+	Token   string `gorm:"size:20;default:(upper('abc'))"` // made by the database
+	Devices []Device
+	Deleted gorm.DeletedAt
+}
+
+type Device struct {
+	ID     sqltype.ID
+	Name   string     `gorm:"size:20"`
+	UserID sqltype.ID `gorm:"not null"`
+	User   *User
+}
+
+// Visit belongs to a user that is found or made.
+type Visit struct {
+	ID     sqltype.ID
+	Name   string `gorm:"size:20"`
+	UserID sqltype.ID
+	User   *User
+	Tags   []Keyword `gorm:"many2many:visit_keywords"`
+}
+
+type Keyword struct {
+	ID   sqltype.ID
+	Word string `gorm:"size:20;unique"`
+}
+
+// Secret has a unique index that the model does not tell.
+type Secret struct {
+	ID   sqltype.ID
+	Code string `gorm:"size:20"`
+	Uses []Use
+}
+
+// Bare has nothing that an UpdateAll could update but what the database makes.
+type Bare struct {
+	ID   sqltype.ID
+	Code string `gorm:"size:20;uniqueIndex;default:(upper('x'))"`
+}
+
+type Use struct {
+	ID       sqltype.ID
+	SecretID sqltype.ID
+}
+
+var upsertTables = []string{"uses", "secrets", "visit_keywords", "visits", "keywords", "devices", "users"}
+
+func onUsers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &User{}, &Device{}, &Keyword{}, &Visit{}, &Secret{}, &Use{})
+		if err := db.Exec("CREATE UNIQUE INDEX hidden ON secrets (code)").Error; err != nil {
+			t.Fatal(err)
+		}
+		test(t, db)
+	})
+}
+
+// stored compares the keys in the structs with those in the table, and their
+// devices'.
+func stored(t *testing.T, db *gorm.DB, what string, users []*User) {
+	t.Helper()
+	for _, u := range users {
+		var row User
+		if err := db.Unscoped().Preload("Devices").Where("email = ?", u.Email).Take(&row).Error; err != nil {
+			t.Errorf("%s: %s: %v", what, u.Email, err)
+			continue
+		}
+		if row.ID != u.ID {
+			t.Errorf("%s: %s: the struct has %d, the database %d", what, u.Email, u.ID, row.ID)
+		}
+		for _, d := range u.Devices {
+			if d.UserID != row.ID || !slices.ContainsFunc(row.Devices, func(r Device) bool { return r.ID == d.ID && d.ID != 0 }) {
+				t.Errorf("%s: device %+v of %d, the database has %+v", what, d, row.ID, row.Devices)
+			}
+		}
+	}
+}
+
+func TestUpsert(t *testing.T) {
+	email := []clause.Column{{Name: "email"}}
+	visits := clause.AssignmentColumns([]string{"visits"})
+	few := clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "users.visits < 100"}}}
+	cases := map[string]func(db *gorm.DB) *gorm.DB{
+		"DoNothing":             func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.OnConflict{Columns: email, DoNothing: true}) },
+		"DoNothing, no columns": func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.OnConflict{DoNothing: true}) },
+		"DoUpdates":             func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.OnConflict{Columns: email, DoUpdates: visits}) },
+		"UpdateAll":             func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.OnConflict{Columns: email, UpdateAll: true}) },
+		"DoUpdates, Where": func(db *gorm.DB) *gorm.DB {
+			return db.Clauses(clause.OnConflict{Columns: email, DoUpdates: visits, Where: few})
+		},
+		"DoUpdates, Returning": func(db *gorm.DB) *gorm.DB {
+			return db.Clauses(clause.OnConflict{Columns: email, DoUpdates: visits}, clause.Returning{Columns: []clause.Column{{Name: "visits"}}})
+		},
+		"DoNothing, Returning": func(db *gorm.DB) *gorm.DB {
+			return db.Clauses(clause.OnConflict{Columns: email, DoNothing: true}, clause.Returning{Columns: []clause.Column{{Name: "id"}}})
+		},
+		"Where, Returning": func(db *gorm.DB) *gorm.DB {
+			return db.Clauses(clause.OnConflict{Columns: email, DoUpdates: visits, Where: few}, clause.Returning{Columns: []clause.Column{{Name: "id"}}})
+		},
+	}
+	creates := map[string]func(t *testing.T, db *gorm.DB, v any) error{
+		"gorm": func(_ *testing.T, db *gorm.DB, v any) error { return db.Create(v).Error },
+		"ours": func(t *testing.T, db *gorm.DB, v any) error { return gormplugin.Create(t.Context(), db, v) },
+	}
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		for name, clauses := range cases {
+			if strings.Contains(name, "Where") && db.Name() == "mysql" {
+				continue // ON DUPLICATE KEY has none
+			}
+			for by, create := range creates {
+				for _, size := range []int{1, 5} {
+					what := fmt.Sprintf("%s by %s, %d rows", name, by, size)
+					empty(t, db, upsertTables...)
+					old := []User{{Email: "old1@x", Visits: 1}, {Email: "old3@x", Visits: 200}}
+					if err := db.Create(&old).Error; err != nil {
+						t.Fatal(err)
+					}
+					if err := db.Delete(&old[1]).Error; err != nil { // softly: it is there
+						t.Fatal(err)
+					}
+					users := []*User{
+						{Email: "old1@x", Visits: 2, Devices: []Device{{Name: "d1"}, {Name: "d2"}}},
+						{Email: "new1@x", Visits: 2, Devices: []Device{{Name: "d3"}}},
+						{Email: "old3@x", Visits: 2, Devices: []Device{{Name: "d4"}}},
+						{Email: "new2@x", Visits: 2, Rank: 9},
+						{Email: "set@x", ID: 4711, Devices: []Device{{Name: "d5"}}},
+					}[:size]
+					var v any = users
+					if size == 1 {
+						v = users[0]
+					}
+					if err := create(t, clauses(db), v); err != nil {
+						t.Errorf("%s: %v", what, err)
+						continue
+					}
+					stored(t, db, what, users)
+					if users[0].ID != old[0].ID {
+						t.Errorf("%s: the key is %d, it was %d", what, users[0].ID, old[0].ID)
+					}
+					if size == 5 && users[2].ID != old[1].ID || size == 5 && users[4].ID != 4711 {
+						t.Errorf("%s: the keys are %d and %d", what, users[2].ID, users[4].ID)
+					}
+					if size == 5 && by == "ours" && users[3].Rank != 9 {
+						t.Errorf("%s: a default overwrote %+v", what, users[3])
+					}
+					if (name == "DoUpdates" || name == "UpdateAll") && slices.Contains(db.Callback().Create().Clauses, "RETURNING") && users[size-1].Token != "ABC" {
+						t.Errorf("%s: what the database made was not returned: %+v", what, users[size-1])
+					}
+				}
+			}
+		}
+	})
+}
+
+// A key that the caller set gives way to that of the row.
+func TestUpsertOfSetKey(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		old := User{Email: "a@x"}
+		if err := db.Create(&old).Error; err != nil {
+			t.Fatal(err)
+		}
+		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})}
+		for what, create := range map[string]func(v any) error{
+			"gorm": func(v any) error { return db.Clauses(on).Create(v).Error },
+			"ours": func(v any) error { return gormplugin.Create(t.Context(), db.Clauses(on), v) },
+		} {
+			u := []*User{{ID: 99, Email: "a@x", Visits: 3, Devices: []Device{{Name: what}}}}
+			err := create(u)
+			if err != nil || u[0].ID != old.ID {
+				t.Errorf("%s: %d, want %d: %v", what, u[0].ID, old.ID, err)
+			}
+			stored(t, db, what, u)
+			// But where nothing says by what it may collide, the caller's key stands.
+			nothing, kept := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{}), &User{ID: 98, Email: "a@x"}
+			if what == "gorm" {
+				err = nothing.Create(kept).Error
+			} else {
+				err = gormplugin.Create(t.Context(), nothing, kept)
+			}
+			if err != nil || kept.ID != 98 {
+				t.Errorf("%s: %d, %v", what, kept.ID, err)
+			}
+		}
+	})
+}
+
+// Collisions by several columns, with NULL among them, and by a collation.
+func TestUpsertByOtherIndexes(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		old := []User{{Email: "a@x", Realm: "r", Nick: text("ann")}, {Email: "b@x", Realm: "r"}}
+		if err := db.Create(&old).Error; err != nil {
+			t.Fatal(err)
+		}
+		users := []*User{
+			{Email: "c@x", Realm: "r", Nick: text("ann"), Devices: []Device{{Name: "d"}}}, // by realm and nick
+			{Email: "d@x", Realm: "r"}, // NULL collides with nothing
+			{Email: "b@x", Realm: "q", Nick: text("bob"), Devices: []Device{{Name: "e"}}}, // by email
+		}
+		if err := gormplugin.Create(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), users); err != nil {
+			t.Fatal(err)
+		}
+		if users[0].ID != old[0].ID || users[2].ID != old[1].ID || users[0].Devices[0].UserID != old[0].ID {
+			t.Errorf("the keys are %d and %d, want %d and %d", users[0].ID, users[2].ID, old[0].ID, old[1].ID)
+		}
+		stored(t, db, "NULL", users[1:2])
+		if db.Name() == "mysql" { // its collation does not tell these apart
+			again := &User{Email: "A@X", Realm: "z", Nick: text("zed")}
+			if err := gormplugin.Create(t.Context(), db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}), again); err != nil || again.ID != old[0].ID {
+				t.Errorf("%d, want %d: %v", again.ID, old[0].ID, err)
+			}
+		}
+	})
+}
+
+// What others belong to, and the far side of a many2many, is found by its unique index.
+func TestUpsertOfAssociations(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		user, word := User{Email: "a@x"}, Keyword{Word: "red"}
+		if err := db.Create(&user).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Create(&word).Error; err != nil {
+			t.Fatal(err)
+		}
+		for what, create := range map[string]func(v any) error{
+			"gorm": func(v any) error { return db.Create(v).Error },
+			"ours": func(v any) error { return gormplugin.Create(t.Context(), db, v) },
+		} {
+			visits := []*Visit{
+				{Name: what, User: &User{Email: "a@x"}, Tags: []Keyword{{Word: "red"}, {Word: "green " + what}}},
+				{Name: what, User: &User{Email: "new@" + what}, Tags: []Keyword{{Word: "blue " + what}}},
+			}
+			if err := create(visits); err != nil {
+				t.Errorf("%s: %v", what, err)
+				continue
+			}
+			if v := visits[0]; v.UserID != user.ID || v.User.ID != user.ID || v.Tags[0].ID != word.ID {
+				t.Errorf("%s: user %d and %d, word %d; want %d, %d", what, v.UserID, v.User.ID, v.Tags[0].ID, user.ID, word.ID)
+			}
+			var back []Visit
+			if err := db.Preload("User").Preload("Tags").Order("id").Find(&back, "name = ?", what).Error; err != nil || len(back) != 2 {
+				t.Fatal(err)
+			}
+			if len(back[0].Tags) != 2 || len(back[1].Tags) != 1 || back[0].User == nil || back[0].User.Email != "a@x" || back[1].User == nil {
+				t.Errorf("%s: %+v", what, back)
+			}
+			// A detail that collides is an error: it would take the place of another's.
+			empty(t, db, "visit_keywords", "visits")
+		}
+	})
+}
+
+// A row that collides by an index that nobody told of: its key is taken back, and
+// if others would refer to it, that is an error.
+func TestUpsertByHiddenIndex(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		if err := db.Create(&Secret{Code: "x"}).Error; err != nil {
+			t.Fatal(err)
+		}
+		nothing := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{})
+		for what, create := range map[string]func(v any) error{
+			"gorm": func(v any) error { return nothing.Create(v).Error },
+			"ours": func(v any) error { return gormplugin.Create(t.Context(), nothing, v) },
+		} {
+			secrets := []*Secret{{Code: "x"}, {Code: "y " + what}}
+			if err := create(secrets); err != nil || secrets[0].ID != 0 || secrets[1].ID == 0 {
+				t.Errorf("%s: %+v, %+v, %v", what, secrets[0], secrets[1], err)
+			}
+			parent := &Secret{Code: "x", Uses: []Use{{}}}
+			if err := create(parent); err == nil || !strings.Contains(err.Error(), "not written") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		var uses int64
+		if db.Model(&Use{}).Count(&uses); uses != 0 {
+			t.Errorf("%d rows refer to nothing", uses)
+		}
+		// Found by its own key, it is there.
+		set := &Secret{ID: 42, Code: "z"}
+		for range 2 {
+			if err := gormplugin.Create(t.Context(), nothing, set); err != nil || set.ID != 42 {
+				t.Errorf("%+v, %v", set, err)
+			}
+		}
+	})
+}
+
+// How many statements an upsert takes where nothing has to be asked.
+func TestUpsertStatements(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		fresh := []*User{{Email: "1@x"}, {Email: "2@x"}}
+		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
+		if err := gormplugin.Create(t.Context(), seen.Clauses(on), fresh); err != nil {
+			t.Fatal(err)
+		}
+		sent := verbs(s.reset())
+		if want := []string{"BEGIN", "INSERT users", "COMMIT"}; db.Name() == "postgres" && !slices.Equal(sent, want) && len(sent) > 5 {
+			t.Errorf("sent %v, want %v", sent, want)
+		}
+		// An upsert by the key asks nothing.
+		if err := gormplugin.Create(t.Context(), seen.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})}), fresh[0]); err != nil {
+			t.Fatal(err)
+		}
+		if sent := verbs(s.reset()); db.Name() != "mysql" && !slices.Equal(sent, []string{"BEGIN", "INSERT users", "COMMIT"}) {
+			t.Errorf("sent %v", sent)
+		}
+	})
+}
+
+// UpdateAll with nothing to update is DoNothing to gorm.
+func TestUpsertOfNothing(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Bare{})
+		old := &Bare{Code: "a"}
+		if err := db.Create(old).Error; err != nil {
+			t.Fatal(err)
+		}
+		all := db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}).Session(&gorm.Session{})
+		for what, create := range map[string]func(v any) error{
+			"gorm": func(v any) error { return all.Create(v).Error },
+			"ours": func(v any) error { return gormplugin.Create(t.Context(), all, v) },
+		} {
+			rows := []*Bare{{Code: "a"}, {Code: "b " + what}}
+			if err := create(rows); err != nil || rows[0].ID != old.ID || rows[1].ID == 0 || rows[1].ID == old.ID {
+				t.Errorf("%s: %d and %d, want %d: %v", what, rows[0].ID, rows[1].ID, old.ID, err)
+			}
+		}
+	})
+}
