@@ -67,6 +67,30 @@
 // The context of the statement is the source's: a create that waits for ids ends when
 // its context does.
 //
+// # Masters and details
+//
+// [Assign] gives a whole graph of rows its keys and foreign keys from one
+// reservation, and writes nothing. [Create] does so and writes the graph in one
+// transaction, one INSERT of many rows for each table, masters first. On an error
+// no row and no key stays; an error that wraps [ErrOutcomeUnknown] says that COMMIT
+// was sent and no answer came: the keys stay, so that a retry writes nothing twice.
+// [CreateWith] has options.
+//
+// A graph whose keys are set already is written by Create too, never by gorm's
+// Save: that updates first, and then writes details before their master.
+//
+// # Upserts
+//
+// After a create with clause.OnConflict the struct has the key of the row that is in
+// the database, and its details follow it: by RETURNING where that is right, else by
+// one more SELECT, which asks by the conflict's columns or, where none are named (and
+// on MySQL, where they mean nothing), by the unique indexes that the model's tags
+// declare. A key that the caller set gives way only where columns are named. A row that
+// collided by an index which no tag declares has its new key taken back; if details
+// would refer to it, the create fails. So a row that another belongs to, or the far
+// side of a many2many, is found by its unique index: Tags: []Tag{{Word: "red"}} links to
+// the tag that is there. Rows given as maps are not looked up.
+//
 // # Save
 //
 // gorm's Save takes a key that is set for a row that exists. It sends an UPDATE, and
