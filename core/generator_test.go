@@ -450,7 +450,7 @@ func TestNotBeforeLiftsTheStart(t *testing.T) {
 func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
 	l := core.Layout{TimeBits: 44, SequenceBits: 20, Unsigned: true}
 	began := time.Now()
-	now := func() time.Time { return l.End().Add(time.Since(began) - 5*time.Millisecond) }
+	now := func() time.Time { return l.End().Add(time.Since(began) - 100*time.Millisecond) }
 	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: now})
 	ids := make([]int64, 10_000)
 	var last uint64
@@ -468,7 +468,7 @@ func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
 			last = uint64(id)
 		}
 	}
-	for time.Since(began) < 10*time.Millisecond { // to beyond the layout's end
+	for time.Since(began) < 110*time.Millisecond { // to beyond the layout's end
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
 			t.Fatalf("after %d: %v", last, err)
 		}
@@ -480,7 +480,7 @@ func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
 }
 
 func TestTimeRunsOut(t *testing.T) {
-	l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 6, SequenceBits: 4}
+	l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 9, SequenceBits: 4}
 	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
 	var ids []int64
 	for {
@@ -494,7 +494,7 @@ func TestTimeRunsOut(t *testing.T) {
 		ids = append(ids, id)
 	}
 	noDuplicates(t, ids)
-	if last := ids[len(ids)-1]; last >= 1<<10 {
+	if last := ids[len(ids)-1]; last >= 1<<13 {
 		t.Errorf("id %d is beyond the layout", last)
 	}
 }
