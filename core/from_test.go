@@ -211,3 +211,14 @@ func TestRotateToTheSameNumber(t *testing.T) {
 		}
 	})
 }
+
+// So it is for a grant that begins in the very next tick.
+func TestAGrantOneTickAhead(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		from := time.Now().Add(time.Millisecond)
+		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, Now: clock.now})
+		if p := next(t, g); !p.Time.Equal(from) || !time.Now().Before(from) {
+			t.Errorf("%v at %v", p.Time, time.Now())
+		}
+	})
+}

@@ -84,6 +84,9 @@ func TestLeftoversStayWithinTheirRoom(t *testing.T) {
 		l.add(next, next+3, 0)
 		l.pop(next+1, 0)
 		next += 10
+		if cap(l.spans) > len(l.buf) {
+			t.Fatalf("%d spans have left the room of %d", cap(l.spans), len(l.buf))
+		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
