@@ -13,10 +13,10 @@ import (
 )
 
 // Packages in which every exported function and method has an example. Methods
-// that a reader knows from an interface of the standard library need none.
-var exemplary = []string{"core"}
+// that a reader knows from an interface of the standard library or of gorm need none.
+var exemplary = []string{"core", "sqltype", "pgxtype", "ddl", "gormplugin"}
 
-var known = map[string]bool{"Error": true, "String": true, "Unwrap": true, "Is": true}
+var known = map[string]bool{"Error": true, "String": true, "Unwrap": true, "Is": true, "Initialize": true, "Name": true}
 
 func TestExamples(t *testing.T) {
 	for _, pkg := range exemplary {
@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 				}
 			}
 		}
-		if n < 10 {
+		if n < 5 {
 			t.Errorf("%s: only %d functions were looked at", pkg, n)
 		}
 	}
