@@ -1,0 +1,302 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+func newSpace() string { return fmt.Sprintf("t-%016x", rand.Uint64()) }
+
+func request(space string) worker.Request {
+	return worker.Request{
+		Space: space, Layout: "layout 1", Numbers: 4, Preferred: -1, Avoid: -1, Token: fmt.Sprintf("%032x", rand.Uint64()), Owner: "test",
+		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+	}
+}
+
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %s", what)
+		}
+	}
+}
+
+var errLost = errors.New("the answer was lost")
+
+// lossy carries out transactions and loses some of the answers.
+type lossy struct {
+	clientv3.KV
+	lose func() bool
+}
+
+func (l *lossy) Txn(ctx context.Context) clientv3.Txn { return &lossyTxn{l.KV.Txn(ctx), l} }
+
+type lossyTxn struct {
+	clientv3.Txn
+	kv *lossy
+}
+
+func (x *lossyTxn) If(c ...clientv3.Cmp) clientv3.Txn  { x.Txn = x.Txn.If(c...); return x }
+func (x *lossyTxn) Then(o ...clientv3.Op) clientv3.Txn { x.Txn = x.Txn.Then(o...); return x }
+func (x *lossyTxn) Commit() (*clientv3.TxnResponse, error) {
+	answer, err := x.Txn.Commit()
+	if err == nil && x.kv.lose() {
+		return nil, errLost
+	}
+	return answer, err
+}
+
+// Answers are lost after the write. What is repeated does no harm, and a claim
+// takes no second number.
+func TestLostAnswers(t *testing.T) {
+	client := connect(t, testserver.Etcd(t))
+	n, every := 0, 2
+	client.KV = &lossy{KV: client.KV, lose: func() bool { n++; return n%every == 0 }} // each call reads, then writes
+	store, ctx := New(client, Config{}), t.Context()
+	r := request(newSpace())
+	if _, err := store.Claim(ctx, r); !errors.Is(err, errLost) {
+		t.Fatalf("nothing was lost: %v", err)
+	}
+	c, err := store.Claim(ctx, r) // reads, and finds its number
+	if err != nil || c.Epoch != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	n = 0
+	renewal := worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 5, TTL: r.TTL}
+	if err := store.Renew(ctx, renewal); !errors.Is(err, errLost) {
+		t.Fatal(err)
+	}
+	give := worker.Return{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From + 1}
+	if rows, err := store.List(ctx, r.Space); err != nil || len(rows) != 1 || rows[0].Until != c.Until+5 {
+		t.Fatalf("%+v, %v", rows, err)
+	}
+	n = 0
+	if err := store.Release(ctx, give); !errors.Is(err, errLost) {
+		t.Fatal(err)
+	}
+	every = 1 << 30
+	if err := store.Release(ctx, give); !errors.Is(err, worker.ErrTaken) {
+		t.Fatal(err)
+	}
+	if next, err := store.Claim(ctx, request(r.Space)); err != nil || next.Worker != c.Worker || next.From < give.Until || next.Epoch != 2 {
+		t.Fatalf("%+v, %v", next, err)
+	}
+}
+
+// One claim is sent many times at once, as when a late request meets its
+// repetition: all have the same number, and no other is taken.
+func TestOneTokenOneNumber(t *testing.T) {
+	server := testserver.Etcd(t)
+	stores := make([]*Store, 6)
+	for i := range stores {
+		stores[i] = New(connect(t, server), Config{})
+	}
+	for range 20 {
+		r := request(newSpace())
+		r.Numbers = 64
+		var mu sync.Mutex
+		given := map[worker.Claim]bool{}
+		var wg sync.WaitGroup
+		for i, store := range stores {
+			wg.Go(func() {
+				r := r
+				r.Preferred = int64(i)
+				c, err := store.Claim(t.Context(), r)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				given[c] = true
+			})
+		}
+		wg.Wait()
+		rows, err := stores[0].List(t.Context(), r.Space)
+		if err != nil || len(rows) != 1 || len(given) != 1 {
+			t.Fatalf("%v, %+v, %v", given, rows, err)
+		}
+	}
+}
+
+// Many start at once: each has a number, and no two the same.
+func TestManyStarts(t *testing.T) {
+	const many = 48
+	server, name := testserver.Etcd(t), newSpace()
+	var mu sync.Mutex
+	seen := map[int64]bool{}
+	var wg sync.WaitGroup
+	for range many {
+		store := New(connect(t, server), Config{})
+		wg.Go(func() {
+			r := request(name)
+			r.Numbers = many
+			c, err := store.Claim(t.Context(), r)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || seen[c.Worker] {
+				t.Errorf("%+v, %v", c, err)
+			}
+			seen[c.Worker] = true
+		})
+	}
+	wg.Wait()
+}
+
+// The server crashes and comes back, again and again, under generators that go on:
+// no id comes twice, and no bound is forgotten.
+func TestServerIsKilled(t *testing.T) {
+	server := testserver.NewEtcd(t)
+	layout := core.Layout{TimeBits: 41, WorkerBits: 3, SequenceBits: 4}
+	var mu sync.Mutex
+	seen := map[int64]int{}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 3 {
+		store := New(connect(t, server), Config{Prefix: "killed"})
+		apart := time.Duration(i-1) * 300 * time.Millisecond
+		now := func() time.Time { return time.Now().Add(apart) }
+		wg.Go(func() {
+			for life := 0; ; life++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				lease, err := worker.Acquire(t.Context(), store, worker.Config{
+					Layout: layout, Now: now, Window: 700 * time.Millisecond, TTL: 2 * time.Second, MaxLead: time.Hour, MaxWait: 20 * time.Second,
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 20 * time.Millisecond})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for end := time.Now().Add(400 * time.Millisecond); time.Now().Before(end); {
+					id, err := gen.Next(context.Background())
+					if errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrSequenceExhausted) {
+						continue
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					seen[id]++
+					mu.Unlock()
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(life%2)*100*time.Millisecond)
+				_ = lease.Release(ctx) // half of them are never released
+				cancel()
+			}
+		})
+	}
+	for range 4 {
+		time.Sleep(500 * time.Millisecond)
+		if err := server.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	for id, times := range seen {
+		if times > 1 {
+			p, _ := layout.Decompose(id)
+			t.Fatalf("%+v was issued %d times", p, times)
+		}
+	}
+	if len(seen) < 500 {
+		t.Errorf("only %d ids", len(seen))
+	}
+	t.Logf("%d ids", len(seen))
+}
+
+// The lease outlives its server's crash, and the server's pause.
+func TestOutage(t *testing.T) {
+	server := testserver.NewEtcd(t)
+	lease, err := worker.Acquire(t.Context(), New(connect(t, server), Config{}), worker.Config{Window: 20 * time.Second, Renew: 500 * time.Millisecond, TTL: 30 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	for _, outage := range []struct{ begin, end func() error }{{server.Kill, server.Start}, {server.Pause, server.Resume}} {
+		before := lease.Stats()
+		if err := outage.begin(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "failure", func() bool { return lease.Stats().Failures > before.Failures })
+		if _, err := gen.Next(t.Context()); err != nil {
+			t.Errorf("while the server is away: %v", err)
+		}
+		if err := outage.end(); err != nil {
+			t.Fatal(err)
+		}
+		renewals := lease.Stats().Renewals
+		await(t, "renewal", func() bool { return lease.Stats().Renewals > renewals })
+	}
+	if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
+		t.Errorf("%+v", st)
+	}
+	if err := lease.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// While nothing answers, every call ends when its context does.
+func TestContexts(t *testing.T) {
+	server := testserver.NewEtcd(t)
+	store := New(connect(t, server), Config{})
+	r := request(newSpace())
+	c, err := store.Claim(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	for what, call := range map[string]func(ctx context.Context) error{
+		"Claim": func(ctx context.Context) error { _, err := store.Claim(ctx, request(r.Space)); return err },
+		"Renew": func(ctx context.Context) error {
+			return store.Renew(ctx, worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: 1, Token: r.Token, Until: c.Until, TTL: 1})
+		},
+		"Release": func(ctx context.Context) error {
+			return store.Release(ctx, worker.Return{Space: r.Space, Worker: c.Worker, Epoch: 1, Token: r.Token, Until: c.Until})
+		},
+		"List":  func(ctx context.Context) error { _, err := store.List(ctx, r.Space); return err },
+		"Free":  func(ctx context.Context) error { return store.Free(ctx, r.Space, c.Worker, 1) },
+		"Count": func(ctx context.Context) error { _, err := store.Count(ctx, r.Space); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		began := time.Now()
+		if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: %v after %v", what, err, time.Since(began))
+		}
+		cancel()
+	}
+	if err := server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+}
