@@ -36,10 +36,12 @@ func await(t *testing.T, what string, done func() bool) {
 
 var errLost = errors.New("the answer was lost")
 
-// lossy carries out transactions and loses some of the answers.
+// lossy carries out transactions and loses some of the answers; before each it
+// lets something else happen.
 type lossy struct {
 	clientv3.KV
-	lose func() bool
+	before func()
+	lose   func() bool
 }
 
 func (l *lossy) Txn(ctx context.Context) clientv3.Txn { return &lossyTxn{l.KV.Txn(ctx), l} }
@@ -52,8 +54,11 @@ type lossyTxn struct {
 func (x *lossyTxn) If(c ...clientv3.Cmp) clientv3.Txn  { x.Txn = x.Txn.If(c...); return x }
 func (x *lossyTxn) Then(o ...clientv3.Op) clientv3.Txn { x.Txn = x.Txn.Then(o...); return x }
 func (x *lossyTxn) Commit() (*clientv3.TxnResponse, error) {
+	if x.kv.before != nil {
+		x.kv.before()
+	}
 	answer, err := x.Txn.Commit()
-	if err == nil && x.kv.lose() {
+	if err == nil && x.kv.lose != nil && x.kv.lose() {
 		return nil, errLost
 	}
 	return answer, err
@@ -105,7 +110,12 @@ func TestOneTokenOneNumber(t *testing.T) {
 		stores[i] = New(connect(t, server), Config{})
 	}
 	for range 20 {
-		r := request(newSpace())
+		first := request(newSpace()) // a new space would make them meet at its layout
+		first.Numbers, first.Preferred = 64, 63
+		if _, err := stores[0].Claim(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		r := request(first.Space)
 		r.Numbers = 64
 		var mu sync.Mutex
 		given := map[worker.Claim]bool{}
@@ -125,9 +135,92 @@ func TestOneTokenOneNumber(t *testing.T) {
 		}
 		wg.Wait()
 		rows, err := stores[0].List(t.Context(), r.Space)
-		if err != nil || len(rows) != 1 || len(given) != 1 {
+		if err != nil || len(rows) != 2 || len(given) != 1 {
 			t.Fatalf("%v, %+v, %v", given, rows, err)
 		}
+	}
+}
+
+// Between the reading and the writing of a verb others come: what they have written
+// stays.
+func TestMeanwhile(t *testing.T) {
+	ctx, server := t.Context(), testserver.Etcd(t)
+	client, other := connect(t, server), New(connect(t, server), Config{})
+	var meanwhile func()
+	txns := 0
+	client.KV = &lossy{KV: client.KV, before: func() {
+		if txns++; txns == 2 { // each verb reads, then writes
+			meanwhile()
+		}
+	}}
+	store := New(client, Config{})
+	row := func(space string) worker.Row {
+		t.Helper()
+		rows, err := other.List(ctx, space)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%+v, %v", rows, err)
+		}
+		return rows[0]
+	}
+	for what, verb := range map[string]func(r worker.Request, c worker.Claim) error{
+		"renew": func(r worker.Request, c worker.Claim) error {
+			return store.Renew(ctx, worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1000, TTL: r.TTL})
+		},
+		"release": func(r worker.Request, c worker.Claim) error {
+			return store.Release(ctx, worker.Return{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From})
+		},
+	} {
+		for _, by := range []string{"taken", "renewed"} {
+			r := request(newSpace())
+			r.Numbers = 1
+			c, err := other.Claim(ctx, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var after worker.Row
+			txns, meanwhile = 0, func() {
+				if by == "renewed" {
+					err = other.Renew(ctx, worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 2000, TTL: r.TTL})
+				} else if err = other.Free(ctx, r.Space, c.Worker, c.Epoch); err == nil {
+					next := request(r.Space)
+					next.Numbers = 1
+					_, err = other.Claim(ctx, next)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				after = row(r.Space)
+			}
+			err = verb(r, c)
+			now := row(r.Space)
+			switch {
+			case by == "taken" && (!errors.Is(err, worker.ErrTaken) || now.Epoch != after.Epoch || now.Token != after.Token || now.Until != after.Until):
+				t.Errorf("%s: %v, %+v, then %+v", what, err, after, now)
+			case by == "renewed" && (err != nil || what == "renew" && now.Until != c.Until+2000 || what == "release" && (now.Until != c.From || now.Token != "")):
+				t.Errorf("%s after a renewal: %v, %+v", what, err, now)
+			}
+		}
+	}
+	// One whose time was over has come back before another has written its claim.
+	r := request(newSpace())
+	r.Numbers = 1
+	c, err := other.Claim(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alive := "snowkey#alive#" + r.Space + "#" + r.Token
+	if _, err := client.Delete(ctx, alive); err != nil { // as if it were
+		t.Fatal(err)
+	}
+	txns, meanwhile = 0, func() {
+		if _, err := client.KV.(*lossy).KV.Put(ctx, alive, "60000"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := request(r.Space)
+	late.Numbers = 1
+	if got, err := store.Claim(ctx, late); !errors.Is(err, worker.ErrNoneFree) || row(r.Space).Epoch != c.Epoch {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
