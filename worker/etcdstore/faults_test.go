@@ -213,7 +213,7 @@ func TestMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	txns, meanwhile = 0, func() {
-		if _, err := client.KV.(*lossy).KV.Put(ctx, alive, "60000"); err != nil {
+		if _, err := client.Put(ctx, alive, "60000"); err != nil {
 			t.Fatal(err)
 		}
 	}
