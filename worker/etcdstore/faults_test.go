@@ -224,6 +224,42 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
+// Another layout comes between the reading and the writing of a claim: of a space
+// that is new, and of one whose layout an operator changes.
+func TestLayoutMeanwhile(t *testing.T) {
+	ctx, server := t.Context(), testserver.Etcd(t)
+	client, other := connect(t, server), New(connect(t, server), Config{})
+	for _, known := range []bool{false, true} {
+		r, another := request(newSpace()), request("")
+		another.Space, another.Layout, another.Preferred = r.Space, "layout 2", 3
+		if known {
+			if _, err := other.Claim(ctx, request(r.Space)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		txns := 0
+		client.KV = &lossy{KV: clientv3.NewKV(client), before: func() {
+			if txns++; txns != 2 {
+				return
+			}
+			var err error
+			if known {
+				_, err = client.Put(ctx, "snowkey#layout#"+r.Space, another.Layout)
+			} else {
+				_, err = other.Claim(ctx, another)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}}
+		var layout *worker.LayoutError
+		c, err := New(client, Config{}).Claim(ctx, r)
+		if rows, _ := other.List(ctx, r.Space); !errors.As(err, &layout) || layout.Have != another.Layout || len(rows) != 1 {
+			t.Errorf("known %v: %+v, %v, %+v", known, c, err, rows)
+		}
+	}
+}
+
 // Many start at once: each has a number, and no two the same.
 func TestManyStarts(t *testing.T) {
 	const many = 48

@@ -79,7 +79,9 @@ func TestStrangeAnswers(t *testing.T) {
 		"more behind":      echo(200, `{"id":"ID","result":`+good+`}{}`),
 		"a fraction":       echo(200, `{"id":"ID","result":{"worker":0.5,"epoch":1,"from":1,"until":2,"value":0.5,"rows":0.5}}x`),
 		"huge":             echo(200, `{"id":"ID","result":`+good+`,"x":"`+strings.Repeat("x", maxReply)+`"}`+strings.Repeat(" ", 10)+`x`),
-		"a redirect":       func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		},
 		"a hang-up": func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			panic(http.ErrAbortHandler)
