@@ -260,6 +260,35 @@ func TestLayoutMeanwhile(t *testing.T) {
 	}
 }
 
+// ending lets an etcd lease end just before it is kept alive.
+type ending struct{ clientv3.Lease }
+
+func (e ending) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
+	if _, err := e.Revoke(ctx, id); err != nil {
+		return nil, err
+	}
+	return e.Lease.KeepAliveOnce(ctx, id)
+}
+
+// The time to live ends within a renewal: nobody has claimed the number, so it goes
+// on, and has a holder again.
+func TestLifeEndsMeanwhile(t *testing.T) {
+	client := connect(t, testserver.Etcd(t))
+	client.Lease = ending{client.Lease}
+	store, r := New(client, Config{}), request(newSpace())
+	c, err := store.Claim(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Renew(t.Context(), worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1, TTL: r.TTL}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := store.List(t.Context(), r.Space)
+	if err != nil || len(rows) != 1 || rows[0].Until != c.Until+1 || rows[0].Free(time.Now().UnixMilli()) {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 // Many start at once: each has a number, and no two the same.
 func TestManyStarts(t *testing.T) {
 	const many = 48
