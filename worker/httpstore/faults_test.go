@@ -242,3 +242,22 @@ func TestConfigFaults(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An answer without end is left at its limit.
+func TestEndlessAnswer(t *testing.T) {
+	page := bytes.Repeat([]byte(" "), 4096)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(page); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var said *StoreError
+	if _, err := New(Config{URL: server.URL, Token: secret}).Claim(ctx, request()); !errors.As(err, &said) || !strings.Contains(err.Error(), "more than 65536 bytes") {
+		t.Error(err)
+	}
+}
