@@ -2,6 +2,7 @@ package httpstore
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -13,12 +14,13 @@ import (
 // store has failed, it does not take the request, or what answers is no server of
 // this package. Whether the request was carried out is not known.
 type StoreError struct {
+	Verb    string // "claim"
 	Status  int    // of HTTP
 	Message string // what the server said
 }
 
 func (e *StoreError) Error() string {
-	return "httpstore: the server answers with " + http.StatusText(e.Status) + ": " + e.Message
+	return fmt.Sprintf("httpstore: %s: the server answers with %d %s: %s", e.Verb, e.Status, http.StatusText(e.Status), e.Message)
 }
 
 // Is reports whether the target is errors.ErrUnsupported and the server does not
@@ -122,7 +124,7 @@ func (w *wireError) status() int {
 }
 
 // decoded is the error again.
-func (w *wireError) decoded(status int) error {
+func (w *wireError) decoded(verb string, status int) error {
 	var err error
 	switch w.Kind {
 	case kindConfig:
@@ -142,7 +144,7 @@ func (w *wireError) decoded(status int) error {
 	case kindLost:
 		lost := &worker.LostError{Space: w.Space, Worker: w.Worker, Until: time.UnixMilli(w.Until)}
 		if w.Cause != nil {
-			lost.Err = w.Cause.decoded(status)
+			lost.Err = w.Cause.decoded(verb, status)
 		}
 		err = lost
 	case kindUsedUp:
@@ -152,7 +154,7 @@ func (w *wireError) decoded(status int) error {
 	case kindReleased:
 		err = worker.ErrReleased
 	default:
-		return &StoreError{Status: status, Message: w.Message}
+		return &StoreError{Verb: verb, Status: status, Message: w.Message}
 	}
 	if w.Message == err.Error() {
 		return err

@@ -118,7 +118,7 @@ func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit 
 // read is what an answer says, if it is one to this request.
 func read[A any](verb, id string, status int, text []byte, limit int64) (result A, err error) {
 	strange := func(why string) error {
-		return fmt.Errorf("httpstore: %s: %w", verb, &StoreError{Status: status, Message: fmt.Sprintf("%s: %.200q", why, text)})
+		return &StoreError{Verb: verb, Status: status, Message: fmt.Sprintf("%s: %.200q", why, text)}
 	}
 	if int64(len(text)) > limit {
 		return result, strange(fmt.Sprintf("its answer has more than %d bytes", limit))
@@ -129,13 +129,13 @@ func read[A any](verb, id string, status int, text []byte, limit int64) (result 
 	}
 	if a.ID != id {
 		if a.ID == "" && a.Error != nil && status >= 400 { // it has not come to reading the id
-			return result, fmt.Errorf("httpstore: %s: %w", verb, &StoreError{Status: status, Message: a.Error.Message})
+			return result, &StoreError{Verb: verb, Status: status, Message: a.Error.Message}
 		}
 		return result, strange("this is the answer to another request")
 	}
 	switch {
 	case a.Error != nil && a.Result == nil && status >= 400:
-		return result, a.Error.decoded(status)
+		return result, a.Error.decoded(verb, status)
 	case a.Error == nil && a.Result != nil && status == http.StatusOK:
 		return *a.Result, nil
 	}
