@@ -38,7 +38,7 @@ race: ## the same with the race detector; needs a C compiler
 lint: ## golangci-lint in every module
 	lint=$(call tool,golangci-lint); \
 	bad=; for m in $(MODULES); do \
-	  tools/alone.sh "$$m" "$$lint" run --allow-serial-runners --config "$(CONFIG)" ./... || bad=yes; \
+	  (cd "$$m" && "$$lint" run --allow-serial-runners --config "$(CONFIG)" ./...) || bad=yes; \
 	done; [ -z "$$bad" ]
 
 .PHONY: fmt

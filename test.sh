@@ -138,6 +138,9 @@ elsewhere() {
 
 builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet ./...; }
 
+# In the workspace: it cannot be given another go.mod, as alone.sh does.
+linted() { (cd "$1" && "$golangci" run --allow-serial-runners --config "$root/.golangci.yml" ./...); }
+
 tested() {
   local status=0 events="$work/events"
   : >"$events"
@@ -196,7 +199,7 @@ for module in "${modules[@]}"; do
   [ -z "$gotestsum" ] || step "$module" test tested "$module"
 done
 for module in "${modules[@]}"; do
-  [ -z "$lint" ] || step "$module" lint tools/alone.sh "$module" "$golangci" run --allow-serial-runners --config "$root/.golangci.yml" ./...
+  [ -z "$lint" ] || step "$module" lint linted "$module"
 done
 
 echo

@@ -67,6 +67,7 @@
 // back.
 //
 // The package and its stores import the standard library and package core only.
-// The stores are memstore, filestore, sqlstore and redisstore; any other passes
+// The stores are memstore, filestore, sqlstore and redisstore, etcdstore in a module
+// of its own, and httpstore, which offers any of them over HTTP; any other passes
 // the suite in storetest.
 package worker

@@ -75,7 +75,7 @@ func FromPool(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 }
 
 // A Counter counts up and never down: each call for a name gives another number,
-// from 0 on. sqlstore and redisstore have it.
+// from 0 on. sqlstore, redisstore and etcdstore have it.
 type Counter interface {
 	Count(ctx context.Context, name string) (int64, error)
 }

@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"worker/filestore":  {module + "core", module + "worker"},
 	"worker/sqlstore":   {module + "core", module + "worker"},
 	"worker/redisstore": {module + "core", module + "worker"},
+	"worker/httpstore":  {module + "core", module + "worker"},
 	"worker/storetest":  {module + "core", module + "worker"},
 }
 

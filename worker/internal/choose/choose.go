@@ -1,5 +1,6 @@
 // Package choose decides which numbers of a space a claim tries, for the stores
-// that do so in Go.
+// that do so in Go. etcdstore, a module of its own, may be used with any later
+// version of this one: what is here keeps its signature.
 package choose
 
 import (

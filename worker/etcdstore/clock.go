@@ -1,0 +1,41 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// HTTPClock is a Config.Clock: it asks a member of an etcd for its version over
+// HTTP and takes the time from the answer's Date header, which counts seconds.
+// The endpoint is that of the clients, or of --listen-client-http-urls, such as
+// "https://etcd:2379". client brings the certificates; nil: http.DefaultClient.
+func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (time.Time, error) {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	return func(ctx context.Context) (time.Time, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(endpoint, "/")+"/version", nil)
+		if err != nil {
+			return time.Time{}, &worker.ConfigError{Faults: []core.Fault{{Field: "endpoint", Value: fmt.Sprintf("%.300q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			return time.Time{}, err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return time.Time{}, fmt.Errorf("%s answers with %s", request.URL.Redacted(), answer.Status)
+		}
+		date, err := http.ParseTime(answer.Header.Get("Date"))
+		if err != nil {
+			return time.Time{}, fmt.Errorf("%s does not tell the time: %w", request.URL.Redacted(), err)
+		}
+		return date.Add(time.Second / 2), nil // it was cut off
+	}
+}

@@ -1,0 +1,247 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+)
+
+// Config is what a store is made of; the zero value is ready for use.
+type Config struct {
+	// Prefix of the keys: at most 255 printable bytes of ASCII, without space and
+	// '#'. Zero: "snowkey".
+	Prefix string
+	// Clock tells the time of day, with which a claimant's clock is compared. It is
+	// asked once for each claim, and its error fails the claim. nil: the clock of this
+	// process, so that no difference is seen. See HTTPClock.
+	Clock func(ctx context.Context) (time.Time, error)
+}
+
+// Store keeps the numbers of any number of spaces. Make it with New. It does not
+// close the client.
+type Store struct {
+	client *clientv3.Client
+	prefix string
+	clock  func(ctx context.Context) (time.Time, error)
+	wrong  error // of the configuration
+}
+
+var (
+	_ worker.Store   = (*Store)(nil)
+	_ worker.Admin   = (*Store)(nil)
+	_ worker.Counter = (*Store)(nil)
+)
+
+// New makes a store. What is wrong with the configuration is told by the first call.
+func New(client *clientv3.Client, cfg Config) *Store {
+	s := &Store{client: client, prefix: cfg.Prefix, clock: cfg.Clock}
+	if s.prefix == "" {
+		s.prefix = "snowkey"
+	}
+	if s.clock == nil {
+		s.clock = func(context.Context) (time.Time, error) { return time.Now(), nil }
+	}
+	s.wrong = checkPrefix(s.prefix)
+	if client == nil {
+		s.wrong = &worker.ConfigError{Faults: []core.Fault{{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"}}}
+	}
+	return s
+}
+
+// begin is how each method begins.
+func (s *Store) begin(ctx context.Context) error {
+	if s.wrong != nil {
+		return s.wrong
+	}
+	return ctx.Err()
+}
+
+// failed wraps what the client says. Where the context is done, that is the error,
+// in whatever words the client puts it.
+func failed(ctx context.Context, what string, err error) error {
+	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
+		return fmt.Errorf("etcdstore: %s: %w: %v", what, done, err) //nolint:errorlint // it is the context's error that counts
+	}
+	return fmt.Errorf("etcdstore: %s: %w", what, err)
+}
+
+// maxRaces is how often a key may be found changed by another client.
+const maxRaces = 200
+
+// repeat calls try until it is ok or fails. It is not ok when somebody else
+// was faster, in which case nothing was written.
+func repeat(ctx context.Context, try func() (ok bool, err error)) error {
+	for races := range maxRaces {
+		if ok, err := try(); ok || err != nil {
+			return err
+		}
+		select { // so that those who meet do not meet again
+		case <-time.After(time.Duration(rand.Int64N(int64(min(races+1, 10)) * int64(time.Millisecond)))):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("etcdstore: %d times the key was changed by others", maxRaces)
+}
+
+// Claim implements worker.Store.
+func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if err := r.Check(); err != nil {
+		return worker.Claim{}, err
+	}
+	if err := s.begin(ctx); err != nil {
+		return worker.Claim{}, err
+	}
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return worker.Claim{}, failed(ctx, "ask the clock", err)
+	}
+	now := clock.UnixMilli()
+	if err := r.CheckSkew(now); err != nil {
+		return worker.Claim{}, err
+	}
+	life := lifetime{store: s, ttl: r.TTL}
+	var c worker.Claim
+	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
+	err = repeat(ctx, func() (ok bool, err error) {
+		c, ok, err = s.claimOnce(ctx, r, now, &life, shuffle)
+		shuffle = rand.Shuffle
+		return ok, err
+	})
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	return c, nil
+}
+
+// claimOnce reads the space and tries one number; it is not ok if that has
+// changed meanwhile, or the token has got a number.
+func (s *Store) claimOnce(ctx context.Context, r worker.Request, now int64, life *lifetime, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
+	sp, err := s.read(ctx, r.Space)
+	if err != nil {
+		return c, false, err
+	}
+	if sp.layout != nil && *sp.layout != r.Layout {
+		life.giveUp(ctx)
+		return c, false, &worker.LayoutError{Space: r.Space, Have: *sp.layout, Want: r.Layout}
+	}
+	rows := sp.list(now)
+	for _, row := range rows {
+		if row.Token == r.Token {
+			life.giveUp(ctx)
+			return r.Again(row), true, nil
+		}
+	}
+	free, err := choose.Candidates(r, rows, now, shuffle)
+	if errors.Is(err, worker.ErrNoneFree) {
+		life.giveUp(ctx)
+		sp.soonest(ctx, s, now)
+		_, err = choose.Candidates(r, sp.list(now), now, nil) // which tells how long to wait
+		if err == nil {
+			return c, false, nil // one has come free meanwhile
+		}
+	}
+	if err != nil {
+		return c, false, err
+	}
+	row := free[0]
+	from, until := r.Span(row.Until)
+	claimed := record{Epoch: row.Epoch + 1, Token: r.Token, Owner: r.Owner, Until: until}
+	put, err := life.put(ctx, s.aliveKey(r.Space, r.Token))
+	if err != nil {
+		return c, false, err
+	}
+	// The number must be as it was read and its holder not have come back, and
+	// the token not have got another number by a request that was late.
+	key := s.rowKey(r.Space, row.Worker)
+	compare := []clientv3.Cmp{
+		clientv3.Compare(clientv3.ModRevision(key), "=", sp.revision[row.Worker]),
+		clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Space, r.Token)), "=", 0),
+	}
+	if row.Token != "" {
+		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Space, row.Token)), "=", 0))
+	}
+	then := []clientv3.Op{clientv3.OpPut(key, claimed.String()), put}
+	if sp.layout == nil {
+		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.layoutKey(r.Space)), "=", 0))
+		then = append(then, clientv3.OpPut(s.layoutKey(r.Space), r.Layout))
+	} else {
+		compare = append(compare, clientv3.Compare(clientv3.Value(s.layoutKey(r.Space)), "=", r.Layout))
+	}
+	answer, err := s.client.Txn(ctx).If(compare...).Then(then...).Commit()
+	if err != nil {
+		return c, false, failed(ctx, fmt.Sprintf("claim number %d of space %q", row.Worker, r.Space), err)
+	}
+	return worker.Claim{Worker: row.Worker, Epoch: claimed.Epoch, From: from, Until: until}, answer.Succeeded, nil
+}
+
+// Renew implements worker.Store.
+func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	what := fmt.Sprintf("renew number %d of space %q", r.Worker, r.Space)
+	life := lifetime{store: s, ttl: r.TTL}
+	return s.change(ctx, what, r.Space, r.Worker, r.Epoch, r.Token, func(held *row) (clientv3.Op, error) {
+		held.Until = max(held.Until, r.Until)
+		return life.goOn(ctx, s.aliveKey(r.Space, r.Token), held.alive)
+	})
+}
+
+// Release implements worker.Store.
+func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	what := fmt.Sprintf("release number %d of space %q", r.Worker, r.Space)
+	return s.change(ctx, what, r.Space, r.Worker, r.Epoch, r.Token, func(held *row) (clientv3.Op, error) {
+		held.Token, held.Until = "", r.Until
+		return clientv3.OpDelete(s.aliveKey(r.Space, r.Token)), nil
+	})
+}
+
+// change writes what modify makes of a number's record, and does what it returns
+// with it, if the record has this epoch and token and is as it was read.
+func (s *Store) change(ctx context.Context, what, space string, number, epoch int64, token string, modify func(*row) (clientv3.Op, error)) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	if token == "" || worker.CheckSpace(space) != nil {
+		return worker.ErrTaken
+	}
+	key, alive := s.rowKey(space, number), s.aliveKey(space, token)
+	return repeat(ctx, func() (bool, error) {
+		read, err := s.client.Txn(ctx).Then(clientv3.OpGet(key), clientv3.OpGet(alive)).Commit()
+		if err != nil {
+			return false, failed(ctx, what, err)
+		}
+		found := read.Responses[0].GetResponseRange().Kvs
+		if len(found) == 0 {
+			return false, worker.ErrTaken
+		}
+		held := row{revision: found[0].ModRevision}
+		if held.record, err = parseRecord(found[0]); err != nil {
+			return false, err
+		}
+		if held.Epoch != epoch || held.Token != token {
+			return false, worker.ErrTaken
+		}
+		if there := read.Responses[1].GetResponseRange().Kvs; len(there) > 0 {
+			held.alive = there[0]
+		}
+		also, err := modify(&held)
+		if err != nil {
+			return false, err
+		}
+		written, err := s.client.Txn(ctx).
+			If(clientv3.Compare(clientv3.ModRevision(key), "=", held.revision)).
+			Then(clientv3.OpPut(key, held.String()), also).
+			Commit()
+		if err != nil {
+			return false, failed(ctx, what, err)
+		}
+		return written.Succeeded, nil
+	})
+}

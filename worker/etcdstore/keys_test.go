@@ -1,0 +1,236 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// What uniqueness rests on hangs on no etcd lease; what tells that a holder is
+// there does, unless it has no time to live; and release deletes only that.
+func TestWhatIsKept(t *testing.T) {
+	client := connect(t, testserver.Etcd(t))
+	store, ctx, name := New(client, Config{}), t.Context(), newSpace()
+	get := func(key string) *mvccpb.KeyValue {
+		t.Helper()
+		found, err := client.Get(ctx, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Kvs) == 0 {
+			return nil
+		}
+		return found.Kvs[0]
+	}
+	for _, ttl := range []int64{1500, worker.NoTTL} {
+		r := request(name)
+		r.TTL = ttl
+		c, err := store.Claim(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, alive := "snowkey#worker#"+name+"#0", "snowkey#alive#"+name+"#"+r.Token
+		kv, there := get(row), get(alive)
+		if kv == nil || kv.Lease != 0 || there == nil || (there.Lease != 0) != (ttl != worker.NoTTL) {
+			t.Fatalf("%v %v", kv, there)
+		}
+		if layout := get("snowkey#layout#" + name); layout == nil || layout.Lease != 0 || string(layout.Value) != r.Layout {
+			t.Errorf("%v", layout)
+		}
+		if ttl != worker.NoTTL {
+			if left, err := client.TimeToLive(ctx, clientv3.LeaseID(there.Lease)); err != nil || left.GrantedTTL != 2 {
+				t.Errorf("%+v, %v", left, err)
+			}
+		}
+		again := worker.Renewal{Space: name, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until, TTL: ttl}
+		if err := store.Renew(ctx, again); err != nil || get(alive).Lease != there.Lease {
+			t.Errorf("a renewal with the same time to live made another etcd lease: %v", err)
+		}
+		again.TTL = 100_000
+		if err := store.Renew(ctx, again); err != nil || get(alive).Lease == there.Lease {
+			t.Errorf("a renewal with another time to live kept the etcd lease: %v", err)
+		}
+		if err := store.Release(ctx, worker.Return{Space: name, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From}); err != nil {
+			t.Fatal(err)
+		}
+		if get(row) == nil || get(alive) != nil {
+			t.Errorf("%v %v", get(row), get(alive))
+		}
+	}
+}
+
+// Whatever the prefixes and the spaces are called, a claim is seen in its own only.
+func TestNames(t *testing.T) {
+	client, ctx, id := connect(t, testserver.Etcd(t)), t.Context(), newSpace()
+	type place struct{ prefix, space string }
+	places := []place{
+		{id, "a"}, {id, "a/b"}, {id, "a:b"}, {id, "A"}, {id, "a0"}, {id, "worker"}, {id, "a/worker/0"}, {id + "/a", "b"}, {id + "/", "a"}, {id + "-worker", "a"}, {id + "a", "a"},
+	}
+	for i, p := range places {
+		r := request(p.space)
+		r.Token = "same#token#"
+		r.Layout = strings.Repeat("x", i+1)
+		if c, err := New(client, Config{Prefix: p.prefix}).Claim(ctx, r); err != nil || c.Epoch != 1 {
+			t.Errorf("%+v: %+v, %v", p, c, err)
+		}
+	}
+	for _, p := range places {
+		if rows, err := New(client, Config{Prefix: p.prefix}).List(ctx, p.space); err != nil || len(rows) != 1 {
+			t.Errorf("%+v: %+v, %v", p, rows, err)
+		}
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	client, ctx := connect(t, testserver.Etcd(t)), t.Context()
+	for field, store := range map[string]*Store{
+		"client":   New(nil, Config{}),
+		"Prefix":   New(client, Config{Prefix: "a#b"}),
+		"Prefix 1": New(client, Config{Prefix: "a b"}),
+		"Prefix 2": New(client, Config{Prefix: "ä"}),
+		"Prefix 3": New(client, Config{Prefix: strings.Repeat("x", 256)}),
+	} {
+		_, errClaim := store.Claim(ctx, request("a"))
+		_, errList := store.List(ctx, "a")
+		_, errCount := store.Count(ctx, "a")
+		for i, err := range []error{errClaim, errList, errCount, store.Renew(ctx, worker.Renewal{Space: "a", Token: "t"}), store.Release(ctx, worker.Return{Space: "a", Token: "t"}), store.Free(ctx, "a", 0, 1)} {
+			var config *worker.ConfigError
+			if !errors.As(err, &config) || config.Faults[0].Field != strings.Fields(field)[0] {
+				t.Errorf("%s, call %d: %v", field, i, err)
+			}
+		}
+	}
+}
+
+// What others have written below the prefix is told by its key, and nothing is
+// claimed over it.
+func TestForeignKeys(t *testing.T) {
+	client, ctx := connect(t, testserver.Etcd(t)), t.Context()
+	for suffix, value := range map[string]string{
+		"worker#%#0": "", "worker#%#1": "{}", "worker#%#2": `{"epoch":-1}`, "worker#%#3": `{"epoch":1e300}`,
+		"worker#%#x": `{"epoch":1}`, "worker#%#-1": `{"epoch":1}`, "worker#%#01": `{"epoch":1}`, "worker#%#": `{"epoch":1}`,
+	} {
+		store, name := New(client, Config{}), newSpace()
+		key := "snowkey#" + strings.ReplaceAll(suffix, "%", name)
+		if _, err := client.Put(ctx, key, value); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Claim(ctx, request(name)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s = %q: %v", suffix, value, err)
+		}
+	}
+	name := newSpace()
+	if _, err := client.Put(ctx, "snowkey#counter#"+name, "many"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(client, Config{}).Count(ctx, name); !errors.Is(err, errNoCount) {
+		t.Error(err)
+	}
+}
+
+func TestCount(t *testing.T) {
+	server, name := testserver.Etcd(t), newSpace()
+	var mu sync.Mutex
+	seen := map[int64]bool{}
+	var wg sync.WaitGroup
+	for range 4 {
+		store := New(connect(t, server), Config{})
+		wg.Go(func() {
+			for range 10 {
+				n, err := store.Count(t.Context(), name)
+				mu.Lock()
+				if err != nil || seen[n] || n < 0 || n >= 40 {
+					t.Errorf("%d, %v", n, err)
+				}
+				seen[n] = true
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// The wait that is told is what is left of the first that may end.
+func TestWait(t *testing.T) {
+	store, name := New(connect(t, testserver.Etcd(t)), Config{}), newSpace()
+	for _, ttl := range []int64{60_000, 5_000, 60_000, worker.NoTTL} {
+		r := request(name)
+		r.TTL = ttl
+		if _, err := store.Claim(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(1100 * time.Millisecond)
+	_, err := store.Claim(t.Context(), request(name))
+	var none *worker.NoneFreeError
+	if !errors.As(err, &none) || none.Held != 4 || none.Wait < time.Second || none.Wait > 4500*time.Millisecond {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestClocks(t *testing.T) {
+	server := testserver.Etcd(t)
+	member, _, _ := strings.Cut(server.DSN, ",")
+	clock := HTTPClock(member+"/", nil)
+	now, err := clock(t.Context())
+	if err != nil || time.Since(now).Abs() > 5*time.Second {
+		t.Fatalf("%v, %v", now, err)
+	}
+	store := New(connect(t, server), Config{Clock: clock})
+	r := request(newSpace())
+	r.MaxSkew = 20_000
+	if _, err := store.Claim(t.Context(), r); err != nil {
+		t.Error(err)
+	}
+	r.Token, r.Now = "x", r.Now-60_000
+	var skew *worker.SkewError
+	if _, err := store.Claim(t.Context(), r); !errors.As(err, &skew) {
+		t.Error(err)
+	}
+	for what, answer := range map[string]http.HandlerFunc{
+		"404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		"does not tell": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Date"] = nil
+		},
+	} {
+		odd := httptest.NewServer(answer)
+		_, err := New(connect(t, server), Config{Clock: HTTPClock(odd.URL, odd.Client())}).Claim(t.Context(), r)
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+		odd.Close()
+	}
+	var config *worker.ConfigError
+	if _, err := HTTPClock("http://a b", nil)(context.Background()); !errors.As(err, &config) {
+		t.Error(err)
+	}
+}
+
+func FuzzRecord(f *testing.F) {
+	f.Add(`{"epoch":3,"token":"t","owner":"o","until":9007199254740993}`, "7")
+	f.Add(`{"epoch":9223372036854775807}`, "-0")
+	f.Add(`null`, "00")
+	f.Fuzz(func(t *testing.T, value, number string) {
+		if r, err := parseRecord(&mvccpb.KeyValue{Value: []byte(value)}); err == nil {
+			again, err := parseRecord(&mvccpb.KeyValue{Value: []byte(r.String())})
+			if err != nil || again != r {
+				t.Errorf("%q: %+v, then %+v, %v", value, r, again, err)
+			}
+		}
+		s := &Store{prefix: "p"}
+		if n, err := parseNumber([]byte("p#worker#s#"+number), s.rowsKey("s")); err == nil && s.rowKey("s", n) != "p#worker#s#"+number {
+			t.Errorf("%q is read as %d", number, n)
+		}
+	})
+}

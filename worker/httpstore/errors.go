@@ -1,0 +1,175 @@
+package httpstore
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// A StoreError is what a server says that is none of package worker's errors: its
+// store has failed, it does not take the request, or what answers is no server of
+// this package. Whether the request was carried out is not known.
+type StoreError struct {
+	Verb    string // "claim"
+	Status  int    // of HTTP
+	Message string // what the server said
+}
+
+func (e *StoreError) Error() string {
+	return fmt.Sprintf("httpstore: %s: the server answers with %d %s: %s", e.Verb, e.Status, http.StatusText(e.Status), e.Message)
+}
+
+// Is reports whether the target is errors.ErrUnsupported and the server does not
+// offer what was asked for.
+func (e *StoreError) Is(target error) bool {
+	return target == errors.ErrUnsupported && e.Status == http.StatusNotImplemented
+}
+
+// The kinds of errors on the wire.
+const (
+	kindConfig   = "config"
+	kindNoneFree = "none_free"
+	kindSkew     = "skew"
+	kindLayout   = "layout"
+	kindLossy    = "lossy"
+	kindLost     = "lost"
+	kindUsedUp   = "used_up"
+	kindTaken    = "taken"
+	kindReleased = "released"
+	kindOther    = "other"
+)
+
+// wireError is an error as it is written: its kind, and what that kind tells.
+type wireError struct {
+	Kind    string     `json:"kind"`
+	Message string     `json:"message"`
+	Faults  []fault    `json:"faults,omitempty"`
+	Space   string     `json:"space,omitempty"`
+	Name    string     `json:"name,omitempty"`
+	Numbers int64      `json:"numbers,omitempty"`
+	Held    int64      `json:"held,omitempty"`
+	Ahead   int64      `json:"ahead,omitempty"`
+	Wait    int64      `json:"wait,omitempty"`
+	Local   int64      `json:"local,omitempty"`
+	Store   int64      `json:"store,omitempty"`
+	Max     int64      `json:"max,omitempty"`
+	Have    string     `json:"have,omitempty"`
+	Want    string     `json:"want,omitempty"`
+	Setting string     `json:"setting,omitempty"`
+	Value   string     `json:"value,omitempty"`
+	Worker  int64      `json:"worker,omitempty"`
+	Until   int64      `json:"until,omitempty"`
+	Cause   *wireError `json:"cause,omitempty"`
+}
+
+type fault struct {
+	Field  string `json:"field"`
+	Value  string `json:"value"`
+	Reason string `json:"reason"`
+}
+
+func encode(err error) *wireError {
+	w := &wireError{Kind: kindOther, Message: err.Error()}
+	var (
+		config   *worker.ConfigError
+		noneFree *worker.NoneFreeError
+		skew     *worker.SkewError
+		layout   *worker.LayoutError
+		lossy    *worker.LossyError
+		lost     *worker.LostError
+		usedUp   *worker.UsedUpError
+	)
+	switch {
+	case errors.As(err, &config):
+		w.Kind = kindConfig
+		for _, f := range config.Faults {
+			w.Faults = append(w.Faults, fault{Field: f.Field, Value: f.Value, Reason: f.Reason})
+		}
+	case errors.As(err, &noneFree):
+		w.Kind, w.Space, w.Numbers, w.Held, w.Ahead, w.Wait = kindNoneFree, noneFree.Space, noneFree.Numbers, noneFree.Held, noneFree.Ahead, noneFree.Wait.Milliseconds()
+	case errors.As(err, &skew):
+		w.Kind, w.Local, w.Store, w.Max = kindSkew, skew.Local.UnixMilli(), skew.Store.UnixMilli(), skew.Max.Milliseconds()
+	case errors.As(err, &layout):
+		w.Kind, w.Space, w.Have, w.Want = kindLayout, layout.Space, layout.Have, layout.Want
+	case errors.As(err, &lossy):
+		w.Kind, w.Setting, w.Value, w.Want = kindLossy, lossy.Setting, lossy.Value, lossy.Want
+	case errors.As(err, &lost): // before ErrTaken, which it may be as well
+		w.Kind, w.Space, w.Worker, w.Until = kindLost, lost.Space, lost.Worker, lost.Until.UnixMilli()
+		if lost.Err != nil {
+			w.Cause = encode(lost.Err)
+		}
+	case errors.As(err, &usedUp):
+		w.Kind, w.Name, w.Numbers = kindUsedUp, usedUp.Name, usedUp.Numbers
+	case errors.Is(err, worker.ErrTaken):
+		w.Kind = kindTaken
+	case errors.Is(err, worker.ErrReleased):
+		w.Kind = kindReleased
+	}
+	return w
+}
+
+// status is the one that an error is sent with.
+func (w *wireError) status() int {
+	switch w.Kind {
+	case kindOther:
+		return http.StatusInternalServerError
+	case kindConfig:
+		return http.StatusBadRequest
+	}
+	return http.StatusConflict
+}
+
+// decoded is the error again.
+func (w *wireError) decoded(verb string, status int) error {
+	var err error
+	switch w.Kind {
+	case kindConfig:
+		config := &worker.ConfigError{}
+		for _, f := range w.Faults {
+			config.Faults = append(config.Faults, core.Fault{Field: f.Field, Value: f.Value, Reason: f.Reason})
+		}
+		err = config
+	case kindNoneFree:
+		err = &worker.NoneFreeError{Space: w.Space, Numbers: w.Numbers, Held: w.Held, Ahead: w.Ahead, Wait: milliseconds(w.Wait)}
+	case kindSkew:
+		err = &worker.SkewError{Local: time.UnixMilli(w.Local), Store: time.UnixMilli(w.Store), Max: milliseconds(w.Max)}
+	case kindLayout:
+		err = &worker.LayoutError{Space: w.Space, Have: w.Have, Want: w.Want}
+	case kindLossy:
+		err = &worker.LossyError{Setting: w.Setting, Value: w.Value, Want: w.Want}
+	case kindLost:
+		lost := &worker.LostError{Space: w.Space, Worker: w.Worker, Until: time.UnixMilli(w.Until)}
+		if w.Cause != nil {
+			lost.Err = w.Cause.decoded(verb, status)
+		}
+		err = lost
+	case kindUsedUp:
+		err = &worker.UsedUpError{Name: w.Name, Numbers: w.Numbers}
+	case kindTaken:
+		err = worker.ErrTaken
+	case kindReleased:
+		err = worker.ErrReleased
+	default:
+		return &StoreError{Verb: verb, Status: status, Message: w.Message}
+	}
+	if w.Message == err.Error() {
+		return err
+	}
+	return &remoteError{text: w.Message, err: err}
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// remoteError is a typed error to which the server's store has added words.
+type remoteError struct {
+	text string
+	err  error
+}
+
+func (e *remoteError) Error() string { return e.text }
+
+func (e *remoteError) Unwrap() error { return e.err }

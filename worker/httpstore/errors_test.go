@@ -1,0 +1,147 @@
+package httpstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// failing is a store with one answer.
+type failing struct {
+	err error
+}
+
+func (f *failing) Claim(context.Context, worker.Request) (worker.Claim, error) {
+	return worker.Claim{}, f.err
+}
+func (f *failing) Renew(context.Context, worker.Renewal) error         { return f.err }
+func (f *failing) Release(context.Context, worker.Return) error        { return f.err }
+func (f *failing) List(context.Context, string) ([]worker.Row, error)  { return nil, f.err }
+func (f *failing) Free(context.Context, string, int64, int64) error    { return f.err }
+func (f *failing) Count(_ context.Context, name string) (int64, error) { return 7, f.err }
+
+// Each error arrives as it was sent, whichever verb it answers, also in other words.
+func TestErrors(t *testing.T) {
+	at := time.UnixMilli(1 << 52)
+	store := &failing{}
+	s := open(t, handlerOf(t, store))
+	client := s.client()
+	for _, sent := range []error{
+		&worker.ConfigError{Faults: []core.Fault{{Field: "F", Value: "<&\"é\u2028>", Reason: "r"}, {Field: "G"}}},
+		&worker.NoneFreeError{Space: "s", Numbers: 1 << 60, Held: 3, Ahead: 2, Wait: 1234 * time.Millisecond},
+		&worker.NoneFreeError{},
+		&worker.SkewError{Local: at, Store: at.Add(-time.Millisecond), Max: 10 * time.Second},
+		&worker.LayoutError{Space: "s", Have: "a", Want: "b"},
+		&worker.LossyError{Setting: "a", Value: "b", Want: "c"},
+		&worker.LostError{Space: "s", Worker: 5, Until: at, Err: worker.ErrTaken},
+		&worker.UsedUpError{Name: "n", Numbers: 32},
+		worker.ErrTaken, worker.ErrReleased,
+	} {
+		for _, store.err = range []error{sent, fmt.Errorf("in other words: %w", sent)} {
+			for verb, got := range verbs(t.Context(), client) {
+				if got.Error() != store.err.Error() {
+					t.Errorf("%s: %v, want %v", verb, got, store.err)
+				}
+				if target := reflect.New(reflect.TypeOf(sent)); !errors.As(got, target.Interface()) || !reflect.DeepEqual(target.Elem().Interface(), sent) {
+					t.Errorf("%s: %#v, want %#v", verb, target.Elem(), sent)
+				}
+				for _, is := range []error{worker.ErrTaken, worker.ErrNoneFree, worker.ErrLost, worker.ErrReleased} {
+					if errors.Is(got, is) != errors.Is(store.err, is) {
+						t.Errorf("%s: %v is %v: %v", verb, got, is, errors.Is(got, is))
+					}
+				}
+			}
+		}
+	}
+	for _, store.err = range []error{errors.New("disk full"), context.DeadlineExceeded} {
+		for verb, got := range verbs(t.Context(), client) {
+			var failed *StoreError
+			if !errors.As(got, &failed) || failed.Status != http.StatusInternalServerError || !strings.Contains(got.Error(), store.err.Error()) || typed(got) || errors.Is(got, context.DeadlineExceeded) {
+				t.Errorf("%s: %#v", verb, got)
+			}
+		}
+	}
+	store.err = nil
+	if n, err := client.Count(t.Context(), "n"); n != 7 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// What the handler does not offer is said to be so.
+func TestUnsupported(t *testing.T) {
+	h, err := NewHandler(memstore.New(memstore.Config{}), HandlerConfig{Tokens: []string{secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for verb, err := range verbs(t.Context(), open(t, h).client()) {
+		if offered := verb == "claim" || verb == "renew" || verb == "release"; errors.Is(err, errors.ErrUnsupported) == offered {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+}
+
+// hanging is a store that answers when it is told to end.
+type hanging struct{ failing }
+
+func (hanging) Claim(ctx context.Context, _ worker.Request) (worker.Claim, error) {
+	<-ctx.Done()
+	return worker.Claim{}, ctx.Err()
+}
+
+func TestTimeout(t *testing.T) {
+	h, err := NewHandler(&hanging{}, HandlerConfig{Tokens: []string{secret}, Timeout: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed *StoreError
+	if _, err := open(t, h).client().Claim(t.Context(), request()); !errors.As(err, &failed) {
+		t.Error(err)
+	}
+}
+
+// Whatever a server says is an answer, or an error, and what it says is read the
+// same when it is written again.
+func FuzzAnswer(f *testing.F) {
+	f.Add(200, []byte(`{"id":"i","result":{"worker":0,"epoch":1,"from":1,"until":2}}`))
+	f.Add(409, []byte(`{"id":"i","error":{"kind":"lost","message":"m","cause":{"kind":"taken"}}}`))
+	f.Add(409, []byte(`{"id":"i","error":{"kind":"none_free","wait":9223372036854775807}}`))
+	f.Fuzz(func(t *testing.T, status int, text []byte) {
+		result, err := read[claimResult]("claim", "i", status, text, maxReply)
+		if err == nil {
+			if status != http.StatusOK {
+				t.Errorf("status %d, %q: %+v", status, text, result)
+			}
+			return
+		}
+		_ = err.Error()
+		if typed(err) && (status < 400 || !strings.Contains(string(text), `"`)) {
+			t.Errorf("status %d, %q: %v", status, text, err)
+		}
+	})
+}
+
+// Whatever is sent to a server, it answers.
+func FuzzRequest(f *testing.F) {
+	f.Add("claim", `{"id":"i","request":{"space":"s"}}`)
+	f.Add("list", `{"id":"i","request":{}}`)
+	store := memstore.New(memstore.Config{})
+	h, err := NewHandler(store, HandlerConfig{Tokens: []string{secret}, Admin: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, verb, body string) {
+		status, text := post(h, verb, body)
+		if status >= 500 && status != http.StatusNotImplemented || text == "" {
+			t.Errorf("%s %q: %d %s", verb, body, status, text)
+		}
+	})
+}

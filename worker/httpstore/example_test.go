@@ -1,0 +1,64 @@
+package httpstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// A server that allots numbers, and two programs that ask it.
+func Example() {
+	const secret = "from-the-secret-store" // 16 bytes or more
+	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{secret}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/leases/", http.StripPrefix("/leases", handler))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+
+	for range 2 {
+		store := httpstore.New(httpstore.Config{URL: server.URL + "/leases", Token: secret})
+		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer lease.Close()
+		fmt.Println(lease.Worker())
+	}
+	// Output:
+	// 0
+	// 1
+}
+
+func ExampleNewHandler() {
+	_, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{"short"}})
+	fmt.Println(err)
+	// Output: worker: Tokens[0] of 5 bytes: must have 16 to 512 printable bytes of ASCII, without space
+}
+
+func ExampleNew() {
+	store := httpstore.New(httpstore.Config{URL: "ids.internal", Token: "from-the-secret-store"})
+	_, err := worker.Acquire(context.Background(), store, worker.Config{})
+	fmt.Println(err)
+	// Output: worker: space "default" gave no number in 0s: worker: URL "ids.internal": must begin with https:// or http:// and name a host
+}
+
+func ExampleStoreError() {
+	server := httptest.NewServer(http.NotFoundHandler()) // no lease store
+	defer server.Close()
+	store := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-the-secret-store"})
+	err := store.Renew(context.Background(), worker.Renewal{})
+	var said *httpstore.StoreError
+	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, worker.ErrTaken))
+	// Output: true 404 false
+}

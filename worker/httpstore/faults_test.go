@@ -1,0 +1,263 @@
+package httpstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+func request() worker.Request {
+	return worker.Request{
+		Space: "s", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: fmt.Sprintf("%016x", rand.Uint64()), Owner: "o",
+		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+	}
+}
+
+// verbs calls each method once.
+func verbs(ctx context.Context, s *Store) map[string]error {
+	_, claim := s.Claim(ctx, request())
+	_, list := s.List(ctx, "s")
+	_, count := s.Count(ctx, "s")
+	return map[string]error{
+		"claim": claim, "list": list, "count": count, "free": s.Free(ctx, "s", 0, 1),
+		"renew":   s.Renew(ctx, worker.Renewal{Space: "s", Token: "t"}),
+		"release": s.Release(ctx, worker.Return{Space: "s", Token: "t"}),
+	}
+}
+
+// typed reports whether an error is one that the lease acts upon.
+func typed(err error) bool {
+	var config *worker.ConfigError
+	var skew *worker.SkewError
+	var layout *worker.LayoutError
+	return errors.Is(err, worker.ErrTaken) || errors.Is(err, worker.ErrNoneFree) || errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrReleased) ||
+		errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout)
+}
+
+// What does not come from a lease store, or is the answer to something else, is
+// neither a number nor the loss of one; and it is asked once.
+func TestStrangeAnswers(t *testing.T) {
+	echo := func(status int, format string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			var q question[json.RawMessage]
+			_ = json.NewDecoder(r.Body).Decode(&q)
+			w.WriteHeader(status)
+			fmt.Fprint(w, strings.ReplaceAll(format, "ID", q.ID))
+		}
+	}
+	const good = `{"worker":0,"epoch":1,"from":1,"until":2}`
+	for what, answer := range map[string]http.HandlerFunc{
+		"empty":            echo(200, ``),
+		"a page":           echo(200, `<html>Please log in</html>`),
+		"a proxy's 409":    echo(409, `<html>Conflict</html>`),
+		"a proxy's 404":    echo(404, `404 page not found`),
+		"a bad gateway":    echo(502, `{"error":{"kind":"taken","message":"m"}}`),
+		"null":             echo(200, `null`),
+		"no id":            echo(200, `{"result":`+good+`}`),
+		"another id":       echo(200, `{"id":"IDx","result":`+good+`}`),
+		"a stale loss":     echo(409, `{"id":"x","error":{"kind":"taken","message":"m"}}`),
+		"a loss, no id":    echo(409, `{"error":{"kind":"taken","message":"m"}}`),
+		"a loss as 200":    echo(200, `{"id":"ID","error":{"kind":"taken","message":"m"}}`),
+		"both":             echo(409, `{"id":"ID","result":`+good+`,"error":{"kind":"taken","message":"m"}}`),
+		"neither":          echo(200, `{"id":"ID"}`),
+		"a failing result": echo(500, `{"id":"ID","result":`+good+`}`),
+		"an unknown kind":  echo(409, `{"id":"ID","error":{"kind":"?","message":"m"}}`),
+		"cut off":          echo(200, `{"id":"ID","result":{"worker":0,"ep`),
+		"more behind":      echo(200, `{"id":"ID","result":`+good+`}{}`),
+		"a fraction":       echo(200, `{"id":"ID","result":{"worker":0.5,"epoch":1,"from":1,"until":2,"value":0.5,"rows":0.5}}x`),
+		"huge":             echo(200, `{"id":"ID","result":`+good+`,"x":"`+strings.Repeat("x", maxReply)+`"}`+strings.Repeat(" ", 10)+`x`),
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		},
+		"a hang-up": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		var asked atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
+			answer(w, r)
+		}))
+		errs := verbs(t.Context(), New(Config{URL: server.URL, Token: secret, Client: server.Client()}))
+		for verb, err := range errs {
+			if err == nil || typed(err) || !strings.HasPrefix(err.Error(), "httpstore: ") || len(err.Error()) > 1500 || strings.Contains(err.Error(), secret) {
+				t.Errorf("%s, %s: %v", what, verb, err)
+			}
+		}
+		if n := asked.Load(); n != int64(len(errs)) {
+			t.Errorf("%s: %d requests for %d calls", what, n, len(errs))
+		}
+		server.Close()
+	}
+}
+
+// A number that was not asked for is none.
+func TestImpossibleClaims(t *testing.T) {
+	for _, result := range []string{
+		`{}`, `{"worker":4,"epoch":1,"from":1,"until":2}`, `{"worker":-1,"epoch":1,"from":1,"until":2}`, `{"worker":0,"epoch":0,"from":1,"until":2}`,
+		`{"worker":0,"epoch":1,"from":2,"until":2}`, `{"worker":0,"epoch":1,"from":1,"until":30002}`,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var q question[json.RawMessage]
+			_ = json.NewDecoder(r.Body).Decode(&q)
+			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, result)
+		}))
+		if c, err := New(Config{URL: server.URL, Token: secret}).Claim(t.Context(), request()); err == nil {
+			t.Errorf("%s: %+v", result, c)
+		}
+		server.Close()
+	}
+}
+
+// Answers come late, after the client has given up: what is asked again has the
+// number of the first time, and no second one is taken.
+func TestLateAnswers(t *testing.T) {
+	store := memstore.New(memstore.Config{})
+	inner := handlerOf(t, store)
+	var slow atomic.Bool
+	slow.Store(true)
+	s := open(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		late := httptest.NewRecorder()
+		inner.ServeHTTP(late, r) // it is carried out
+		if slow.Load() {
+			<-r.Context().Done()
+			return
+		}
+		w.WriteHeader(late.Code)
+		_, _ = w.Write(late.Body.Bytes())
+	}))
+	client, r := s.client(), request()
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, err := client.Claim(ctx, r); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		cancel()
+	}
+	slow.Store(false)
+	c, err := client.Claim(t.Context(), r)
+	rows, _ := store.List(t.Context(), "s")
+	if err != nil || c.Epoch != 1 || len(rows) != 1 || rows[0].Worker != c.Worker {
+		t.Errorf("%+v, %v, %+v", c, err, rows)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
+	for _, token := range []string{"wrong-wrong-wrong-wrong", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
+		for verb, err := range verbs(t.Context(), New(Config{URL: "http://" + s.address, Token: token})) {
+			var refused *StoreError
+			if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || typed(err) {
+				t.Errorf("%s: %v", verb, err)
+			}
+		}
+	}
+	for header, want := range map[string]int{
+		"": 401, "Bearer": 401, "Bearer ": 401, secret: 401, "Basic " + secret: 401, "Bearer " + secret: 400, "bearer another-token-of-the-server": 400, "Bearer " + secret + " x": 401,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/v1/claim", strings.NewReader("{}"))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", header)
+		w := httptest.NewRecorder()
+		handlerOf(t, memstore.New(memstore.Config{})).ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%q: %d, want %d", header, w.Code, want)
+		}
+	}
+}
+
+// What is no request reaches no store.
+func TestBadRequests(t *testing.T) {
+	h := handlerOf(t, &failing{err: errors.New("it was asked")})
+	const fields = `"space":"s","worker":0,"epoch":1,"token":"t","until":1,"ttl":1`
+	for _, c := range []struct {
+		method, path, media, body string
+		want                      int
+	}{
+		{"POST", "/v1/renew", "application/json; charset=utf-8", `{"id":"i","request":{` + fields + `}}`, 500}, // this is one
+		{"GET", "/v1/renew", "application/json", ``, 405},
+		{"POST", "/v1/steal", "application/json", `{}`, 404},
+		{"POST", "/v1/renew", "text/plain", `{"id":"i","request":{` + fields + `}}`, 415},
+		{"POST", "/v1/renew", "", `{"id":"i","request":{` + fields + `}}`, 415},
+		{"POST", "/v1/renew", "application/json", ``, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"i"}`, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"","request":{` + fields + `}}`, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"` + strings.Repeat("i", 65) + `","request":{` + fields + `}}`, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"i","request":{` + fields + `,"force":true}}`, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"i","request":{` + fields + `}} {}`, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"i","request":{"until":1e400}}`, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"i","request":{"until":9223372036854775808}}`, 400},
+		{"POST", "/v1/renew", "application/json", `{"id":"i","request":{"space":"` + strings.Repeat("x", maxRequest) + `"}}`, 413},
+	} {
+		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+		r.Header.Set("Content-Type", c.media)
+		r.Header.Set("Authorization", "Bearer "+secret)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.want || (w.Code == 500) != strings.Contains(w.Body.String(), "it was asked") {
+			t.Errorf("%s %s %.80s: %d %.200s", c.method, c.path, c.body, w.Code, w.Body)
+		}
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	for want, cfg := range map[string]Config{
+		`URL "": must begin with`:             {Token: secret},
+		`URL "ids.internal": must begin`:      {URL: "ids.internal", Token: secret},
+		`URL "ftp://h": must begin`:           {URL: "ftp://h", Token: secret},
+		`must have no user`:                   {URL: "http://u:password@h", Token: secret},
+		`URL "http://h?a": must have no user`: {URL: "http://h?a", Token: secret},
+		`Token of 0 bytes: must have 16`:      {URL: "http://h"},
+		`Token of 17 bytes: must have 16`:     {URL: "http://h", Token: "a secret of yours"},
+	} {
+		for verb, err := range verbs(t.Context(), New(cfg)) {
+			var config *worker.ConfigError
+			if !errors.As(err, &config) || len(config.Faults) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "a secret") {
+				t.Errorf("%s: %v, want %s", verb, err, want)
+			}
+		}
+	}
+	h, err := NewHandler(nil, HandlerConfig{Tokens: []string{"short"}, Timeout: -1})
+	var config *worker.ConfigError
+	if h != nil || !errors.As(err, &config) || len(config.Faults) != 3 || strings.Contains(err.Error(), "short") {
+		t.Errorf("%v, %v", h, err)
+	}
+	if _, err := NewHandler(memstore.New(memstore.Config{}), HandlerConfig{}); !errors.As(err, &config) || config.Faults[0].Field != "Tokens" {
+		t.Error(err)
+	}
+}
+
+// An answer without end is left at its limit.
+func TestEndlessAnswer(t *testing.T) {
+	page := bytes.Repeat([]byte(" "), 4096)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(page); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var said *StoreError
+	if _, err := New(Config{URL: server.URL, Token: secret}).Claim(ctx, request()); !errors.As(err, &said) || !strings.Contains(err.Error(), "more than 65536 bytes") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,197 @@
+package httpstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// HandlerConfig is what a handler is made of. Tokens are required.
+type HandlerConfig struct {
+	// Tokens that clients may have: each 16 to 512 printable bytes of ASCII without
+	// space. More than one, so that they can be exchanged one client at a time.
+	Tokens []string
+	// Admin offers worker.Admin as well, if the store has it. Its rows hold the
+	// tokens of the leases, and whoever may ask may free any number.
+	Admin bool
+	// Timeout of one call of the store. 0: 10s.
+	Timeout time.Duration
+}
+
+// handler offers a store.
+type handler struct {
+	store   worker.Store
+	admin   worker.Admin   // nil: not offered
+	counter worker.Counter // nil: the store has none
+	tokens  [][sha256.Size]byte
+	timeout time.Duration
+	verbs   map[string]http.HandlerFunc // by path
+}
+
+// NewHandler offers a store to clients that have one of the tokens. The error is a
+// *worker.ConfigError.
+func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
+	var faults []core.Fault
+	if store == nil {
+		faults = append(faults, core.Fault{Field: "store", Value: "nil", Reason: "must be given"})
+	}
+	if len(cfg.Tokens) == 0 {
+		faults = append(faults, core.Fault{Field: "Tokens", Value: "none", Reason: "must hold at least one: without, anybody could claim every number"})
+	}
+	for i, token := range cfg.Tokens {
+		if fault := tokenFault(fmt.Sprintf("Tokens[%d]", i), token); fault != nil {
+			faults = append(faults, *fault)
+		}
+	}
+	if cfg.Timeout < 0 {
+		faults = append(faults, core.Fault{Field: "Timeout", Value: cfg.Timeout.String(), Reason: "must not be negative"})
+	}
+	if len(faults) > 0 {
+		return nil, &worker.ConfigError{Faults: faults}
+	}
+	h := &handler{store: store, timeout: cfg.Timeout, verbs: make(map[string]http.HandlerFunc)}
+	if h.timeout == 0 {
+		h.timeout = 10 * time.Second
+	}
+	for _, token := range cfg.Tokens {
+		h.tokens = append(h.tokens, sha256.Sum256([]byte(token)))
+	}
+	if cfg.Admin {
+		h.admin, _ = store.(worker.Admin)
+	}
+	h.counter, _ = store.(worker.Counter)
+	offer(h, "claim", func(ctx context.Context, q claimRequest) (claimResult, error) {
+		c, err := h.store.Claim(ctx, worker.Request(q))
+		return claimResult(c), err
+	})
+	offer(h, "renew", func(ctx context.Context, q renewRequest) (nothing, error) {
+		return nothing{}, h.store.Renew(ctx, worker.Renewal(q))
+	})
+	offer(h, "release", func(ctx context.Context, q releaseRequest) (nothing, error) {
+		return nothing{}, h.store.Release(ctx, worker.Return(q))
+	})
+	offer(h, "list", func(ctx context.Context, q listRequest) (listResult, error) {
+		if h.admin == nil {
+			return listResult{}, errors.ErrUnsupported
+		}
+		rows, err := h.admin.List(ctx, q.Space)
+		all := make([]listRow, len(rows))
+		for i, row := range rows {
+			all[i] = listRow(row)
+		}
+		return listResult{Rows: all}, err
+	})
+	offer(h, "free", func(ctx context.Context, q freeRequest) (nothing, error) {
+		if h.admin == nil {
+			return nothing{}, errors.ErrUnsupported
+		}
+		return nothing{}, h.admin.Free(ctx, q.Space, q.Worker, q.Epoch)
+	})
+	offer(h, "count", func(ctx context.Context, q countRequest) (countResult, error) {
+		if h.counter == nil {
+			return countResult{}, errors.ErrUnsupported
+		}
+		value, err := h.counter.Count(ctx, q.Name)
+		return countResult{Value: value}, err
+	})
+	return h, nil
+}
+
+// tokenFault quotes no token.
+func tokenFault(field, token string) *core.Fault {
+	if len(token) >= 16 && len(token) <= 512 && !strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return nil
+	}
+	return &core.Fault{Field: field, Value: fmt.Sprintf("of %d bytes", len(token)), Reason: "must have 16 to 512 printable bytes of ASCII, without space"}
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	if !h.knows(r.Header.Get("Authorization")) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		refuse(w, "", http.StatusUnauthorized, "the bearer token is missing or wrong")
+		return
+	}
+	verb := h.verbs[r.URL.Path]
+	switch {
+	case verb == nil:
+		refuse(w, "", http.StatusNotFound, fmt.Sprintf("there is no %.100q here", r.URL.Path))
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, "", http.StatusMethodNotAllowed, "the method must be POST")
+	default:
+		verb(w, r)
+	}
+}
+
+// knows takes as long for a wrong token as for a right one.
+func (h *handler) knows(header string) bool {
+	scheme, token, _ := strings.Cut(header, " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	found := 0
+	for _, known := range h.tokens {
+		found |= subtle.ConstantTimeCompare(sum[:], known[:])
+	}
+	return strings.EqualFold(scheme, "Bearer") && found == 1
+}
+
+// offer adds a verb.
+func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, error)) {
+	h.verbs["/v1/"+verb] = func(w http.ResponseWriter, r *http.Request) {
+		if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+			refuse(w, "", http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+			return
+		}
+		var q question[Q]
+		if err := decode(http.MaxBytesReader(w, r.Body, maxRequest), &q, true); err != nil {
+			status := http.StatusBadRequest
+			var tooLarge *http.MaxBytesError
+			if errors.As(err, &tooLarge) {
+				status = http.StatusRequestEntityTooLarge
+			}
+			refuse(w, "", status, "cannot read the request: "+err.Error())
+			return
+		}
+		if q.ID == "" || len(q.ID) > maxID || q.Request == nil {
+			refuse(w, "", http.StatusBadRequest, fmt.Sprintf("the request must have an id of 1 to %d bytes, and a request", maxID))
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), h.timeout)
+		defer cancel()
+		result, err := call(ctx, *q.Request)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			refuse(w, q.ID, http.StatusNotImplemented, verb+" is not offered here")
+		case err != nil:
+			e := encode(err)
+			reply(w, e.status(), answer[A]{ID: q.ID, Error: e})
+		default:
+			reply(w, http.StatusOK, answer[A]{ID: q.ID, Result: &result})
+		}
+	}
+}
+
+func refuse(w http.ResponseWriter, id string, status int, message string) {
+	reply(w, status, answer[nothing]{ID: id, Error: &wireError{Kind: kindOther, Message: message}})
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil { // there is nothing in it that cannot be written
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // who does not get it asks again
+}

@@ -1,0 +1,220 @@
+package httpstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// Config is what a client is made of. URL and Token are required.
+type Config struct {
+	// URL below which the handler is, such as "https://ids.internal/leases".
+	URL string
+	// Token is one of the handler's.
+	Token string
+	// Client sends the requests. It is copied, and the copy follows no redirect and
+	// keeps no cookies. nil: one of its own with http.DefaultTransport.
+	Client *http.Client
+}
+
+// Store is a client of a store that a handler offers. Make it with New.
+type Store struct {
+	base   string
+	token  string
+	client http.Client
+	wrong  error // of the configuration
+}
+
+var (
+	_ worker.Store   = (*Store)(nil)
+	_ worker.Admin   = (*Store)(nil)
+	_ worker.Counter = (*Store)(nil)
+)
+
+// New makes a client. What is wrong with the configuration is told by the first call.
+func New(cfg Config) *Store {
+	s := &Store{base: strings.TrimRight(cfg.URL, "/") + "/v1/", token: cfg.Token}
+	if cfg.Client != nil {
+		s.client = *cfg.Client
+	}
+	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.client.Jar = nil
+	var faults []core.Fault
+	if fault := urlFault(cfg.URL); fault != "" {
+		faults = append(faults, core.Fault{Field: "URL", Value: fmt.Sprintf("%.300q", redacted(cfg.URL)), Reason: fault})
+	}
+	if fault := tokenFault("Token", cfg.Token); fault != nil {
+		faults = append(faults, *fault)
+	}
+	if len(faults) > 0 {
+		s.wrong = &worker.ConfigError{Faults: faults}
+	}
+	return s
+}
+
+func urlFault(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "must be a URL"
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return "must begin with https:// or http:// and name a host"
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "must have no user, query or fragment"
+	}
+	return ""
+}
+
+// redacted leaves out a password.
+func redacted(text string) string {
+	if u, err := url.Parse(text); err == nil {
+		return u.Redacted()
+	}
+	return text
+}
+
+// ask sends one request, once.
+func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
+	if s.wrong != nil {
+		return result, s.wrong
+	}
+	if err := ctx.Err(); err != nil {
+		return result, err
+	}
+	q := question[Q]{ID: rand.Text(), Request: &request}
+	body, err := json.Marshal(q)
+	if err != nil {
+		return result, fmt.Errorf("httpstore: %s: %w", verb, err)
+	}
+	sent, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+verb, bytes.NewReader(body))
+	if err != nil {
+		return result, fmt.Errorf("httpstore: %s: %w", verb, err)
+	}
+	sent.Header.Set("Authorization", "Bearer "+s.token)
+	sent.Header.Set("Content-Type", "application/json")
+	sent.Header.Set("Accept", "application/json")
+	got, err := s.client.Do(sent)
+	if err != nil {
+		return result, failed(ctx, verb, err)
+	}
+	defer got.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(got.Body, limit+1))
+	if err != nil {
+		return result, failed(ctx, verb, err)
+	}
+	return read[A](verb, q.ID, got.StatusCode, text, limit)
+}
+
+// read is what an answer says, if it is one to this request.
+func read[A any](verb, id string, status int, text []byte, limit int64) (result A, err error) {
+	strange := func(why string) error {
+		return &StoreError{Verb: verb, Status: status, Message: fmt.Sprintf("%s: %.200q", why, text)}
+	}
+	if int64(len(text)) > limit {
+		return result, strange(fmt.Sprintf("its answer has more than %d bytes", limit))
+	}
+	var a answer[A]
+	if err := decode(bytes.NewReader(text), &a, false); err != nil {
+		return result, strange("this is no answer of a lease store (" + err.Error() + ")")
+	}
+	if a.ID != id {
+		if a.ID == "" && a.Error != nil && status >= 400 { // it has not come to reading the id
+			return result, &StoreError{Verb: verb, Status: status, Message: a.Error.Message}
+		}
+		return result, strange("this is the answer to another request")
+	}
+	switch {
+	case a.Error != nil && a.Result == nil && status >= 400:
+		return result, a.Error.decoded(verb, status)
+	case a.Error == nil && a.Result != nil && status == http.StatusOK:
+		return *a.Result, nil
+	}
+	return result, strange("this is neither a result nor an error")
+}
+
+// failed wraps what the client says. Where the context is done, that is the error.
+func failed(ctx context.Context, verb string, err error) error {
+	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
+		return fmt.Errorf("httpstore: %s: %w: %v", verb, done, err) //nolint:errorlint // it is the context's error that counts
+	}
+	return fmt.Errorf("httpstore: %s: %w", verb, err)
+}
+
+// Claim implements worker.Store.
+func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if err := r.Check(); err != nil {
+		return worker.Claim{}, err
+	}
+	c, err := ask[claimRequest, claimResult](ctx, s, "claim", claimRequest(r), maxReply)
+	if err == nil {
+		err = c.check(r)
+	}
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	return worker.Claim(c), nil
+}
+
+// Renew implements worker.Store.
+func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	_, err := ask[renewRequest, nothing](ctx, s, "renew", renewRequest(r), maxReply)
+	return err
+}
+
+// Release implements worker.Store.
+func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	_, err := ask[releaseRequest, nothing](ctx, s, "release", releaseRequest(r), maxReply)
+	return err
+}
+
+// List implements worker.Admin. Where the handler does not offer it, or its store
+// has no such method, the error is errors.ErrUnsupported.
+func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
+	if err := worker.CheckSpace(space); err != nil {
+		return nil, err
+	}
+	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Space: space}, maxList)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]worker.Row, len(result.Rows))
+	for i, row := range result.Rows {
+		rows[i] = worker.Row(row)
+	}
+	return rows, nil
+}
+
+// Free implements worker.Admin, where the handler offers it, as List.
+func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
+	if err := worker.CheckSpace(space); err != nil {
+		return err
+	}
+	_, err := ask[freeRequest, nothing](ctx, s, "free", freeRequest{Space: space, Worker: number, Epoch: epoch}, maxReply)
+	return err
+}
+
+// Count implements worker.Counter, if the server's store does; else the error is
+// errors.ErrUnsupported. A count whose answer is lost is not given again.
+func (s *Store) Count(ctx context.Context, name string) (int64, error) {
+	if err := worker.CheckSpace(name); err != nil {
+		return 0, err
+	}
+	result, err := ask[countRequest, countResult](ctx, s, "count", countRequest{Name: name}, maxReply)
+	if err == nil && result.Value < 0 {
+		err = fmt.Errorf("httpstore: count %q: the server gave %d", name, result.Value)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return result.Value, nil
+}

@@ -1,0 +1,163 @@
+package httpstore
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+const secret = "correct-horse-battery-staple"
+
+func handlerOf(t *testing.T, store worker.Store) http.Handler {
+	t.Helper()
+	h, err := NewHandler(store, HandlerConfig{Tokens: []string{"another-token-of-the-server", secret}, Admin: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// site is an address at which a server can go away and another can come.
+type site struct {
+	t       *testing.T
+	address string
+	server  *httptest.Server
+}
+
+func open(t *testing.T, h http.Handler) *site {
+	t.Helper()
+	s := &site{t: t, address: "127.0.0.1:0"}
+	s.start(h)
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+func (s *site) start(h http.Handler) {
+	s.t.Helper()
+	var l net.Listener
+	var err error
+	for range 100 {
+		if l, err = net.Listen("tcp", s.address); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.address = l.Addr().String()
+	s.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}}
+	s.server.Start()
+}
+
+func (s *site) stop() {
+	s.server.CloseClientConnections()
+	s.server.Close()
+}
+
+// client is a client with connections of its own.
+func (s *site) client() *Store {
+	transport := &http.Transport{}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	return New(Config{URL: "http://" + s.address, Token: secret, Client: &http.Client{Transport: transport}})
+}
+
+func TestStore(t *testing.T) {
+	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
+	storetest.Run(t, storetest.Harness{Open: func(*testing.T) worker.Store { return s.client() }})
+}
+
+// Two servers offer one store, below a path, over TLS.
+func TestTwoServers(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/a/leases/", http.StripPrefix("/a/leases", handlerOf(t, memstore.New(memstore.Config{}))))
+	one, two := httptest.NewTLSServer(mux), httptest.NewTLSServer(mux)
+	defer one.Close()
+	defer two.Close()
+	var mu sync.Mutex
+	n := 0
+	storetest.Run(t, storetest.Harness{Open: func(*testing.T) worker.Store {
+		mu.Lock()
+		defer mu.Unlock()
+		server := []*httptest.Server{one, two}[n%2]
+		n++
+		return New(Config{URL: server.URL + "/a/leases/", Token: secret, Client: server.Client()})
+	}})
+}
+
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %s", what)
+		}
+	}
+}
+
+// The server goes away under a lease, and another comes in its place over the same
+// store: the lease goes on, and nothing else has its number.
+func TestServerReplaced(t *testing.T) {
+	store := memstore.New(memstore.Config{})
+	s := open(t, handlerOf(t, store))
+	lease, err := worker.Acquire(t.Context(), s.client(), worker.Config{Window: 20 * time.Second, Renew: 50 * time.Millisecond, TTL: 30 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	seen := map[int64]bool{}
+	draw := func() {
+		t.Helper()
+		for range 1000 {
+			id, err := gen.Next(t.Context())
+			if err != nil || seen[id] {
+				t.Fatalf("%d, %v", id, err)
+			}
+			seen[id] = true
+		}
+	}
+	for range 3 {
+		draw()
+		s.stop()
+		failures := lease.Stats().Failures
+		await(t, "failure", func() bool { return lease.Stats().Failures > failures })
+		draw()
+		s.start(handlerOf(t, store))
+		renewals := lease.Stats().Renewals
+		await(t, "renewal", func() bool { return lease.Stats().Renewals > renewals })
+	}
+	if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
+		t.Errorf("%+v", st)
+	}
+	if err := lease.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := store.List(context.Background(), "default")
+	if err != nil || len(rows) != 1 || rows[0].Token != "" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
+// post sends a body to a handler.
+func post(h http.Handler, verb, body string) (status int, text string) {
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	r.URL.Path = "/v1/" + verb
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+secret)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}

@@ -1,0 +1,124 @@
+package httpstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// The requests and results as they are written. Each is converted from and to its
+// counterpart in package worker, which compiles only while their fields are the same.
+type (
+	claimRequest struct {
+		Space     string `json:"space"`
+		Layout    string `json:"layout"`
+		Numbers   int64  `json:"numbers"`
+		Preferred int64  `json:"preferred"`
+		Only      bool   `json:"only"`
+		Avoid     int64  `json:"avoid"`
+		Token     string `json:"token"`
+		Owner     string `json:"owner"`
+		Now       int64  `json:"now"`
+		Window    int64  `json:"window"`
+		TTL       int64  `json:"ttl"`
+		MaxSkew   int64  `json:"max_skew"`
+		MaxLead   int64  `json:"max_lead"`
+	}
+	claimResult struct {
+		Worker int64 `json:"worker"`
+		Epoch  int64 `json:"epoch"`
+		From   int64 `json:"from"`
+		Until  int64 `json:"until"`
+	}
+	renewRequest struct {
+		Space  string `json:"space"`
+		Worker int64  `json:"worker"`
+		Epoch  int64  `json:"epoch"`
+		Token  string `json:"token"`
+		Until  int64  `json:"until"`
+		TTL    int64  `json:"ttl"`
+	}
+	releaseRequest struct {
+		Space  string `json:"space"`
+		Worker int64  `json:"worker"`
+		Epoch  int64  `json:"epoch"`
+		Token  string `json:"token"`
+		Until  int64  `json:"until"`
+	}
+	listRequest struct {
+		Space string `json:"space"`
+	}
+	listRow struct {
+		Worker  int64  `json:"worker"`
+		Epoch   int64  `json:"epoch"`
+		Token   string `json:"token"`
+		Owner   string `json:"owner"`
+		Until   int64  `json:"until"`
+		Expires int64  `json:"expires"`
+	}
+	listResult struct {
+		Rows []listRow `json:"rows"`
+	}
+	freeRequest struct {
+		Space  string `json:"space"`
+		Worker int64  `json:"worker"`
+		Epoch  int64  `json:"epoch"`
+	}
+	countRequest struct {
+		Name string `json:"name"`
+	}
+	countResult struct {
+		Value int64 `json:"value"`
+	}
+	nothing struct{}
+)
+
+// question and answer are what requests and results are sent in.
+type question[Q any] struct {
+	ID      string `json:"id"`
+	Request *Q     `json:"request"`
+}
+
+type answer[A any] struct {
+	ID     string     `json:"id"`
+	Result *A         `json:"result,omitempty"`
+	Error  *wireError `json:"error,omitempty"`
+}
+
+const (
+	maxRequest = 16 << 10
+	maxReply   = 64 << 10
+	maxList    = 64 << 20 // a hundred thousand rows at their longest
+	maxID      = 64
+)
+
+var errTrailing = errors.New("there is more behind it")
+
+// decode reads one JSON value and nothing behind it.
+func decode(from io.Reader, to any, strict bool) error {
+	d := json.NewDecoder(from)
+	if strict { // who asks for what is not known here must not get less
+		d.DisallowUnknownFields()
+	}
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		if err == nil {
+			err = errTrailing
+		}
+		return err
+	}
+	return nil
+}
+
+// check tells whether a claim can be an answer to the request.
+func (c claimResult) check(r worker.Request) error {
+	if c.Worker < 0 || c.Worker >= r.Numbers || r.Only && c.Worker != r.Preferred || c.Epoch < 1 || c.Until <= c.From || c.Until-c.From > r.Window {
+		return fmt.Errorf("httpstore: claim in space %q: the server gave what was not asked for: %+v", r.Space, c)
+	}
+	return nil
+}
