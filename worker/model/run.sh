@@ -12,7 +12,7 @@ usage: run.sh                    the small sizes: the fence holds, and each muta
        run.sh --trace SWITCH...  shows a shortest counterexample, for example of OWN_CLOCK, or
                                  of NAIVE PAUSE; lease.pml lists the switches, SIZE=n are some
 
-Needs spin and a C compiler (CC, or gcc). SPIN_SECONDS bounds each search (100, --big 3600),
+Needs spin and a C compiler (CC, or gcc). SPIN_SECONDS bounds each search (240, --big 3600),
 SPIN_MEGABYTES its memory (2000, --big 12000).
 
 Status: 0 all is as it must be, 1 it is not, 2 a wrong option, 3 spin or the compiler is missing.
@@ -51,7 +51,7 @@ for program in spin "${cc[0]}"; do
   fi
 done
 
-seconds=${SPIN_SECONDS:-100} megabytes=${SPIN_MEGABYTES:-2000}
+seconds=${SPIN_SECONDS:-240} megabytes=${SPIN_MEGABYTES:-2000}
 if [ "$mode" = big ]; then seconds=${SPIN_SECONDS:-3600} megabytes=${SPIN_MEGABYTES:-12000}; fi
 
 work=$(mktemp -d)
