@@ -122,7 +122,7 @@ if [ "$mode" = trace ]; then
     echo 'There is no counterexample, or the search was not finished.'
     exit 1
   fi
-  spin -t -T "${switches[@]}" lease.pml | sed -n '/^[a-z ]*[0-9a-z]* .*/p' | sed '/^spin:/,$d'
+  spin -t -T "${switches[@]}" lease.pml | grep -E '^(holder|store|operator|time) |^ +an id: '
   echo 'Two claims have issued in that tick.'
   exit 0
 fi
