@@ -15,6 +15,9 @@ ARGS ?=
 # How many seeds the simulation of leases runs, or the one to run again.
 SEEDS ?= 100000
 SEED ?=
+# Of the model of leases: its large sizes, or switches of worker/model/lease.pml.
+BIG ?=
+TRACE ?=
 
 tool = $$(GOWORK=off go -C tools tool -n $(1))
 
@@ -65,6 +68,12 @@ bench: ## benchmarks matching BENCH (all), COUNT (6) times, summed up by benchst
 .PHONY: sim
 sim: ## simulate leases with SEEDS seeds (100000); SEED=n shows that one
 	SNOWKEY_SIM_SEEDS=$(SEEDS) SNOWKEY_SIM_SEED=$(SEED) go test -count=1 -timeout 24h -v -run '^TestSimulation$$' ./worker
+
+.PHONY: model
+model: ## model-check leases; installs spin. BIG=1: large sizes; TRACE="OWN_CLOCK": how it fails
+	tools/install.sh --only compiler
+	tools/install.sh --only spin
+	worker/model/run.sh $(if $(TRACE),--trace $(TRACE),$(if $(BIG),--big))
 
 .PHONY: quickstart
 quickstart: ## the first example; ARGS="-h" shows its options

@@ -8,7 +8,7 @@ usage() {
 usage: ./test.sh [option]
 
 Installs what the tests need and this machine lacks (Debian and Ubuntu: PostgreSQL,
-MariaDB, Redis, etcd, a C compiler, certificates; no service is started), then for
+MariaDB, Redis, etcd, Spin, a C compiler, certificates; no service is started), then for
 every Go module: format, vet, tidiness, a build without the workspace, lint, and all
 tests with the race detector against real servers. Go itself must be there.
 

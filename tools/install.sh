@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # usage: tools/install.sh            installs what the tests need and this machine lacks
+#        tools/install.sh --only N   the same for N alone, one of `needs` below
 #        tools/install.sh --absent   prints the names of what is lacking, installs nothing
 #
 # The tests start servers of their own on free ports. Their programs come from
@@ -19,7 +20,7 @@ fail() {
 }
 
 # What the tests need. For each: is it here, and which packages hold it?
-needs='certificates compiler postgres mariadb redis etcd'
+needs='certificates compiler postgres mariadb redis etcd spin'
 
 describe() {
   case $1 in
@@ -29,6 +30,7 @@ describe() {
     mariadb) echo 'MariaDB: the programs mariadbd and mariadb-install-db, or SNOWKEY_TEST_MYSQL' ;;
     redis) echo 'Redis: the program redis-server, or SNOWKEY_TEST_REDIS' ;;
     etcd) echo 'etcd: the program etcd, or SNOWKEY_TEST_ETCD' ;;
+    spin) echo 'Spin: the program spin, which checks the model of the leases' ;;
   esac
 }
 
@@ -41,6 +43,7 @@ present() {
     mariadb) [ -n "${SNOWKEY_TEST_MARIADB_BIN:-}" ] || mariadb ;;
     redis) [ -n "${SNOWKEY_TEST_REDIS_BIN:-}" ] || program redis-server ;;
     etcd) [ -n "${SNOWKEY_TEST_ETCD_BIN:-}" ] || program etcd ;;
+    spin) command -v spin >/dev/null 2>&1 ;;
   esac
 }
 
@@ -113,6 +116,7 @@ packages() {
       ;;
     redis) first redis-server ;;
     etcd) first etcd-server etcd ;;
+    spin) first spin ;;
   esac
 }
 
@@ -178,6 +182,14 @@ unquiet() {
   [ -z "$made_cluster" ] || as_root rmdir "$cluster_dir" 2>/dev/null || true # not empty: not ours
 }
 
+if [ "${1:-}" = --only ]; then
+  case " $needs " in
+    *" ${2:-} "*) needs=$2 ;;
+    *) fail "tools/install.sh: --only must be followed by one of: $needs" ;;
+  esac
+  shift 2
+fi
+
 # What is missing and may not be, because no server is named in its place.
 missing=()
 while IFS= read -r need; do
@@ -191,7 +203,7 @@ case ${1:-} in
     ;;
   --check | '') ;;
   *)
-    echo 'usage: tools/install.sh [--absent | --check]' >&2
+    echo 'usage: tools/install.sh [--only NEED] [--absent | --check]' >&2
     exit 2
     ;;
 esac

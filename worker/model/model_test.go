@@ -1,0 +1,51 @@
+package model_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Far more than it takes, under a minute on two cores: a bound for a machine under load.
+const most = 5 * time.Minute
+
+// TestModel checks the model in its small sizes: the fence holds, and everything
+// that must break it does.
+func TestModel(t *testing.T) {
+	t.Parallel() // with what else there is: it is another process
+	missing := func(program string) {
+		if os.Getenv("SNOWKEY_TEST_REQUIRE") == "1" {
+			t.Fatalf("no spin: %s is not installed, and SNOWKEY_TEST_REQUIRE=1", program)
+		}
+		t.Skipf("no spin: %s is not installed", program)
+	}
+	for _, program := range []string{"bash", "spin"} {
+		if _, err := exec.LookPath(program); err != nil {
+			missing(program)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "run.sh")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 3 {
+		missing(strings.TrimSpace(out.String()))
+	}
+	if err != nil {
+		t.Fatalf("run.sh: %v\n%s", err, out.String())
+	}
+	t.Log("\n" + out.String())
+	if !strings.HasSuffix(out.String(), "\nAll as it must be.\n") {
+		t.Errorf("run.sh ended without saying that all is as it must be")
+	}
+}
