@@ -8,7 +8,7 @@ usage() {
 usage: run.sh                    the small sizes: the fence holds, and each mutation, each
                                  assumption given up, and the naive scheme is caught
        run.sh --big              the same, and the fence in the large sizes: a quarter of an
-                                 hour, and up to 12 GB of memory
+                                 hour, and up to 4 GB of memory
        run.sh --trace SWITCH...  shows a shortest counterexample, for example of OWN_CLOCK, or
                                  of NAIVE PAUSE; lease.pml lists the switches, SIZE=n are some
 
