@@ -118,3 +118,26 @@ func TestFromBeforeTheEpoch(t *testing.T) {
 		}
 	}
 }
+
+// The SQL of bounds that are none, and of a partition in another schema.
+func TestOpenBounds(t *testing.T) {
+	parts := []Partition{{Name: "a", Min: math.MinInt64, Max: -9}, {Name: "b", Min: -9, Max: 0}, {Name: "c", Min: 0, Max: 2}, {Name: "d", Schema: "x", Min: 2, Max: math.MaxInt64}}
+	for d, want := range map[Dialect]string{
+		Postgres: `CREATE TABLE "s"."a" PARTITION OF "s"."t" FOR VALUES FROM (MINVALUE) TO (-9);
+CREATE TABLE "s"."b" PARTITION OF "s"."t" FOR VALUES FROM (-9) TO (0);
+CREATE TABLE "s"."c" PARTITION OF "s"."t" FOR VALUES FROM (1) TO (2);
+CREATE TABLE "x"."d" PARTITION OF "s"."t" FOR VALUES FROM (2) TO (MAXVALUE);
+`,
+		MySQL: "ALTER TABLE `s`.`t` ADD PARTITION (\n  PARTITION `a` VALUES LESS THAN (-9),\n  PARTITION `b` VALUES LESS THAN (0)," +
+			"\n  PARTITION `c` VALUES LESS THAN (2),\n  PARTITION `d` VALUES LESS THAN MAXVALUE);\n",
+	} {
+		if d == MySQL {
+			parts[3].Schema = ""
+		}
+		script, err := Partitioning{Dialect: d, Schema: "s", Table: "t", By: Day}.Create(parts)
+		if err != nil || script.String() != want {
+			t.Errorf("%v\n%s\nwant\n%s", err, script, want)
+		}
+		parts[3].Schema = "x"
+	}
+}
