@@ -174,6 +174,7 @@ func ExampleWorkerTable() {
 	//   epoch bigint NOT NULL,
 	//   until_ts bigint NOT NULL,
 	//   expires_at bigint NOT NULL,
+	//   owner varchar(255) NOT NULL,
 	//   PRIMARY KEY (space, worker)
 	// )
 }
@@ -184,12 +185,13 @@ func ExampleWorkerTableNamed() {
 	fmt.Println(err)
 	// Output:
 	// CREATE TABLE IF NOT EXISTS `shop`.`leases` (
-	//   space varchar(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+	//   space varchar(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	//   worker bigint NOT NULL,
-	//   token varchar(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+	//   token varchar(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	//   epoch bigint NOT NULL,
 	//   until_ts bigint NOT NULL,
 	//   expires_at bigint NOT NULL,
+	//   owner varchar(255) CHARACTER SET utf8mb4 NOT NULL,
 	//   PRIMARY KEY (space, worker)
 	// ) ENGINE=InnoDB
 	// <nil>

@@ -14,16 +14,20 @@ type Querier interface {
 }
 
 // Existing is a query for the table's partitions from low to high: name, min
-// and max, of which NULL stands for no bound. PostgreSQL's default partition is
-// not among them. For a table that has none, or is not there, it has no rows.
+// and max, of which NULL stands for no bound, and in PostgreSQL schema, which is
+// NULL where it is the table's. PostgreSQL's default partition is not among them,
+// and MySQL's subpartitions are not. For a table that has none, or is not there,
+// it has no rows.
 func (p Partitioning) Existing() (string, error) {
 	_, table, err := p.ready()
 	if err != nil {
 		return "", err
 	}
 	if p.Dialect == Postgres {
-		return fmt.Sprintf(`SELECT c.relname AS name, nullif(b[1], 'MINVALUE')::bigint AS min, nullif(b[2], 'MAXVALUE')::bigint AS max
-FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid,
+		return fmt.Sprintf(`SELECT c.relname AS name, nullif(b[1], 'MINVALUE')::bigint AS min, nullif(b[2], 'MAXVALUE')::bigint AS max,
+  CASE WHEN c.relnamespace <> t.relnamespace THEN n.nspname END AS schema
+FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+  JOIN pg_catalog.pg_class t ON t.oid = i.inhparent JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
   LATERAL regexp_match(pg_catalog.pg_get_expr(c.relpartbound, c.oid), '^FOR VALUES FROM [(]''?(-?[0-9]+|MINVALUE)''?[)] TO [(]''?(-?[0-9]+|MAXVALUE)''?[)]$') b
 WHERE i.inhparent = pg_catalog.to_regclass(%s) AND b IS NOT NULL
 ORDER BY min NULLS FIRST`, p.Dialect.text(table)), nil
@@ -33,7 +37,7 @@ ORDER BY min NULLS FIRST`, p.Dialect.text(table)), nil
 		schema = p.Dialect.text(p.Schema)
 	}
 	return fmt.Sprintf(`SELECT PARTITION_NAME AS name, LAG(bound) OVER (ORDER BY position) AS min, bound AS max
-FROM (SELECT PARTITION_NAME, PARTITION_ORDINAL_POSITION AS position,
+FROM (SELECT DISTINCT PARTITION_NAME, PARTITION_ORDINAL_POSITION AS position,
     CASE WHEN PARTITION_DESCRIPTION <> 'MAXVALUE' THEN CAST(PARTITION_DESCRIPTION AS SIGNED) END AS bound
   FROM information_schema.PARTITIONS
   WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND PARTITION_METHOD = 'RANGE') p
@@ -57,10 +61,16 @@ func (p Partitioning) Read(ctx context.Context, db Querier) (parts []Partition, 
 	}()
 	for rows.Next() {
 		var low, high sql.NullInt64
+		var schema sql.NullString
 		part := Partition{Min: math.MinInt64, Max: math.MaxInt64}
-		if err := rows.Scan(&part.Name, &low, &high); err != nil {
+		into := []any{&part.Name, &low, &high}
+		if p.Dialect == Postgres {
+			into = append(into, &schema)
+		}
+		if err := rows.Scan(into...); err != nil {
 			return nil, p.wrap(err)
 		}
+		part.Schema = schema.String
 		if low.Valid {
 			part.Min, part.From = low.Int64, p.timeOf(low.Int64)
 		}

@@ -38,7 +38,9 @@ func (c Config) Expression(field Field, column ...string) (string, error) {
 //
 // Unlike FirstAt it goes on outside the layout, so that a comparison stays right:
 // before the epoch it is negative, and after the layout's end it is above all
-// ids or, where no bigint is, the database's error for a number out of range.
+// ids. Where no bigint is, it is an error for a number out of range in PostgreSQL
+// and MySQL, and in SQLite a real, which still compares rightly. In Twitter's
+// layout that is from 2080 on and before 1941, 69 years on either side of the epoch.
 func (c Config) Min(column ...string) (string, error) {
 	var f faults
 	s := c.begin(&f)

@@ -31,6 +31,7 @@ const MaxPartitions = 8192
 // A Partition holds the ids from Min to before Max.
 type Partition struct {
 	Name     string    // orders_p20261121, orders_p2026w47 or orders_p202611; in MySQL p20261121 and so on
+	Schema   string    // of PostgreSQL's partition, where it is not in that of the Partitioning; zero: it is
 	From, To time.Time // of the ids' times, To exclusive; zero where a bound is no time of the layout
 	Min, Max int64     // Max exclusive; math.MinInt64 and math.MaxInt64 where a partition has no such bound
 }
@@ -81,9 +82,11 @@ func (p *Partitioning) ready() (s *shape, table string, err error) {
 
 // Bounds reckons the partitions for all times in [from, to): whole periods, so
 // the first may begin before from and the last end after to. They follow one
-// another without a gap. The first that the layout has begins with id 0; a
-// period that passes the layout's end is an error, as are more than MaxPartitions.
-// A period in which no tick begins has no partition.
+// another without a gap. A from before the epoch counts as the epoch, for there
+// are no ids of earlier times, and the first partition that the layout has begins
+// with id 0. A to that is not after the epoch, or a period that passes the layout's
+// end, is an error that holds a [*core.RangeError]; more than MaxPartitions are an
+// error as well. A period in which no tick begins has no partition.
 func (p Partitioning) Bounds(from, to time.Time) ([]Partition, error) {
 	s, _, err := p.ready()
 	if err != nil {
@@ -93,6 +96,9 @@ func (p Partitioning) Bounds(from, to time.Time) ([]Partition, error) {
 		f := faults{}
 		f.add("to", to.Format(time.RFC3339Nano), "must lie after from, %s", from.Format(time.RFC3339Nano))
 		return nil, f.err()
+	}
+	if from.Before(s.epoch) && to.After(s.epoch) {
+		from = s.epoch
 	}
 	if _, err := s.layout.FirstAt(from); err != nil {
 		return nil, p.wrap(fmt.Errorf("from: %w", err))
@@ -143,7 +149,8 @@ func (p *Partitioning) wrap(err error) error {
 
 // Missing gives those of Bounds(from, to) that a table lacks which has the
 // partitions have, as [Partitioning.Existing] finds them. One whose ids reach
-// into a partition that is there, but not wholly, is an error.
+// into a partition that is there, but not wholly, is an error. From and to may
+// lie where those of Bounds may.
 //
 // In MySQL partitions can be added behind the last only, and each begins where
 // the one before it ends. So what lies between the last and from is made as
@@ -188,15 +195,19 @@ func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition
 }
 
 // Before gives those of the partitions all of whose ids are of times before t:
-// what may be dropped when older rows are kept no longer.
+// what may be dropped when older rows are kept no longer. Before the epoch, as
+// where the layout is younger than what is kept, these are none; from the layout's
+// end on they are all but one that has no upper bound, which is never given.
 func (p Partitioning) Before(have []Partition, t time.Time) ([]Partition, error) {
 	s, _, err := p.ready()
 	if err != nil {
 		return nil, err
 	}
-	first, err := s.layout.FirstAt(t)
-	if err != nil {
-		return nil, p.wrap(err)
+	if t.Before(s.epoch) {
+		return nil, nil
 	}
-	return slices.DeleteFunc(slices.Clone(have), func(h Partition) bool { return h.Max > first }), nil
+	last := s.lastBefore(t)
+	return slices.DeleteFunc(slices.Clone(have), func(h Partition) bool {
+		return h.Max == math.MaxInt64 || last < s.max && h.Max > last+1
+	}), nil
 }

@@ -1,7 +1,9 @@
 package ddl
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -29,7 +31,9 @@ func (p Partitioning) Clause(parts []Partition) (string, error) {
 }
 
 // Create adds partitions to the table. In MySQL they must lie above those that
-// are there, see [Partitioning.Missing].
+// are there, see [Partitioning.Missing]. A Max of math.MaxInt64 is no bound, and
+// neither is, in PostgreSQL, a Min of math.MinInt64. A Min of 0 counts as 1 there.
+// Partitions that overlap, that are empty or have one name are an error.
 func (p Partitioning) Create(parts []Partition) (Script, error) {
 	_, table, err := p.ready()
 	if err != nil {
@@ -47,8 +51,14 @@ func (p Partitioning) Create(parts []Partition) (Script, error) {
 	}
 	script := make(Script, len(parts))
 	for i, part := range parts {
-		// Not 0, which no key should be, and which the domain refuses even as a bound.
-		script[i] = fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (%d)", p.child(part.Name), table, max(part.Min, 1), part.Max)
+		low, high := fmt.Sprint(p.least(part)), fmt.Sprint(part.Max)
+		if part.Min == math.MinInt64 {
+			low = "MINVALUE"
+		}
+		if part.Max == math.MaxInt64 {
+			high = "MAXVALUE"
+		}
+		script[i] = fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%s) TO (%s)", p.child(part), table, low, high)
 	}
 	return script, nil
 }
@@ -67,7 +77,11 @@ func (p *Partitioning) list(parts []Partition) (string, error) {
 			}
 			b.WriteString(",")
 		}
-		fmt.Fprintf(&b, "\n  PARTITION %s VALUES LESS THAN (%d)", p.child(part.Name), part.Max)
+		high := fmt.Sprint("(", part.Max, ")")
+		if part.Max == math.MaxInt64 {
+			high = "MAXVALUE"
+		}
+		fmt.Fprintf(&b, "\n  PARTITION %s VALUES LESS THAN %s", p.child(part), high)
 	}
 	return b.String(), nil
 }
@@ -81,21 +95,68 @@ func (p *Partitioning) check(parts []Partition) error {
 	if len(parts) > MaxPartitions {
 		f.add("parts", fmt.Sprintf("%d partitions", len(parts)), "must be at most %d", MaxPartitions)
 	}
+	p.checkNames(&f, parts)
 	for _, part := range parts {
-		p.Dialect.ident(&f, "Partition.Name", part.Name)
-		if part.Min >= part.Max {
-			f.add("Partition.Max", fmt.Sprint(part.Max), "must be above Min, %d, in %q", part.Min, part.Name)
+		if least := p.least(part); least >= part.Max {
+			f.add("Partition.Max", fmt.Sprint(part.Max), "must be above Min, %d, in %q", least, part.Name)
+		}
+	}
+	if len(f) == 0 {
+		sorted := slices.SortedStableFunc(slices.Values(parts), func(a, b Partition) int { return cmp.Compare(a.Min, b.Min) })
+		for i := 1; i < len(sorted); i++ {
+			if before, part := sorted[i-1], sorted[i]; part.Min < before.Max {
+				f.add("Partition.Min", fmt.Sprint(part.Min), "must not be below %d, the Max of %q, in %q", before.Max, before.Name, part.Name)
+			}
 		}
 	}
 	return f.err()
 }
 
-// child quotes the name of a partition, which was checked already.
-func (p *Partitioning) child(name string) string {
-	if p.Dialect == Postgres {
-		return p.Dialect.object(new(faults), p.Schema, "Partition.Name", name)
+// least is where a partition begins. In PostgreSQL that is not 0, which no key
+// should be, and which the domain refuses even as a bound.
+func (p *Partitioning) least(part Partition) int64 {
+	if p.Dialect == Postgres && part.Min == 0 {
+		return 1
 	}
-	return p.Dialect.ident(new(faults), "Partition.Name", name)
+	return part.Min
+}
+
+// checkNames finds names that cannot be, and those given twice. MySQL does not
+// tell upper from lower case in the names of partitions.
+func (p *Partitioning) checkNames(f *faults, parts []Partition) {
+	type name struct{ schema, name string }
+	seen := map[name]bool{}
+	for _, part := range parts {
+		p.Dialect.ident(f, "Partition.Name", part.Name)
+		n := name{part.Schema, part.Name}
+		switch {
+		case p.Dialect == Postgres && n.schema == "":
+			n.schema = p.Schema
+		case p.Dialect == Postgres:
+			p.Dialect.ident(f, "Partition.Schema", part.Schema)
+		case part.Schema != "":
+			f.add("Partition.Schema", fmt.Sprintf("%q", part.Schema), "must be empty, for a partition of MySQL is no table of its own")
+		}
+		if p.Dialect == MySQL {
+			n.name = strings.ToLower(n.name)
+		}
+		if seen[n] {
+			f.add("Partition.Name", fmt.Sprintf("%q", part.Name), "must be given once")
+		}
+		seen[n] = true
+	}
+}
+
+// child quotes the name of a partition, which was checked already.
+func (p *Partitioning) child(part Partition) string {
+	if p.Dialect != Postgres {
+		return p.Dialect.ident(new(faults), "Partition.Name", part.Name)
+	}
+	schema := part.Schema
+	if schema == "" {
+		schema = p.Schema
+	}
+	return p.Dialect.object(new(faults), schema, "Partition.Name", part.Name)
 }
 
 // Drop drops partitions with all their rows. In PostgreSQL each is detached
@@ -109,13 +170,13 @@ func (p Partitioning) Drop(parts []Partition) (Script, error) {
 	if p.Dialect == MySQL {
 		names := make([]string, len(parts))
 		for i, part := range parts {
-			names[i] = p.child(part.Name)
+			names[i] = p.child(part)
 		}
 		return Script{"ALTER TABLE " + table + " DROP PARTITION " + strings.Join(names, ", ")}, nil
 	}
 	var script Script
 	for _, part := range parts {
-		script = append(script, p.detach(table, part), "DROP TABLE "+p.child(part.Name))
+		script = append(script, p.detach(table, part), "DROP TABLE "+p.child(part))
 	}
 	return script, nil
 }
@@ -123,7 +184,8 @@ func (p Partitioning) Drop(parts []Partition) (Script, error) {
 // Detach makes partitions tables of their own, with their rows: in PostgreSQL
 // under the partition's name, in MySQL under the table's and the partition's,
 // orders_p20261121. There the rows below the partition's bounds stay with it, and
-// from then on the partition after it takes new rows of that time.
+// from then on the partition after it takes new rows of that time. MySQL refuses
+// it to a table with subpartitions.
 func (p Partitioning) Detach(parts []Partition) (Script, error) {
 	f, table, err := p.names(parts)
 	if err != nil {
@@ -139,8 +201,8 @@ func (p Partitioning) Detach(parts []Partition) (Script, error) {
 		script = append(script,
 			"CREATE TABLE "+own+" LIKE "+table,
 			"ALTER TABLE "+own+" REMOVE PARTITIONING",
-			"ALTER TABLE "+table+" EXCHANGE PARTITION "+p.child(part.Name)+" WITH TABLE "+own,
-			"ALTER TABLE "+table+" DROP PARTITION "+p.child(part.Name))
+			"ALTER TABLE "+table+" EXCHANGE PARTITION "+p.child(part)+" WITH TABLE "+own,
+			"ALTER TABLE "+table+" DROP PARTITION "+p.child(part))
 	}
 	if err := f.err(); err != nil {
 		return nil, err
@@ -149,7 +211,7 @@ func (p Partitioning) Detach(parts []Partition) (Script, error) {
 }
 
 func (p *Partitioning) detach(table string, part Partition) string {
-	return "ALTER TABLE " + table + " DETACH PARTITION " + p.child(part.Name)
+	return "ALTER TABLE " + table + " DETACH PARTITION " + p.child(part)
 }
 
 // names checks partitions of which only the names count.
@@ -160,12 +222,7 @@ func (p *Partitioning) names(parts []Partition) (f faults, table string, err err
 	if len(parts) == 0 {
 		f.add("parts", "[]", "must hold a partition")
 	}
-	for i, part := range parts {
-		p.Dialect.ident(&f, "Partition.Name", part.Name)
-		if slices.ContainsFunc(parts[:i], func(o Partition) bool { return o.Name == part.Name }) {
-			f.add("Partition.Name", fmt.Sprintf("%q", part.Name), "must be given once")
-		}
-	}
+	p.checkNames(&f, parts)
 	if err := f.err(); err != nil {
 		return nil, "", err
 	}

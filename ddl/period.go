@@ -41,8 +41,9 @@ func (p Period) move(d date, n int) date {
 	return date(time.Time(d).AddDate(0, 0, n))
 }
 
-// starts is the instant at which the date begins. Where the clocks leap over
-// midnight it is the first instant after the leap.
+// starts is the first instant at which the place's calendar has the date, or a
+// later one where it leaps over the date. So where midnight comes twice it is the
+// first, and what the clocks repeat of the day before belongs to the date.
 func (d date) starts(l *time.Location) time.Time {
 	y, m, day := time.Time(d).Date()
 	t := time.Date(y, m, day, 0, 0, 0, 0, l)
@@ -50,10 +51,15 @@ func (d date) starts(l *time.Location) time.Time {
 	reached := time.Date(y, m, day, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 	begin, end := t.ZoneBounds()
 	switch reached.Compare(time.Time(d)) {
-	case -1: // before the leap
+	case -1: // before a leap of the clocks over midnight
 		return end
 	case 1: // after it
 		return begin
+	}
+	_, offset := t.Add(-26 * time.Hour).Zone()
+	earlier := time.Time(d).Add(-time.Duration(offset) * time.Second).In(l)
+	if _, still := earlier.Zone(); still == offset && earlier.Before(t) {
+		return earlier
 	}
 	return t
 }

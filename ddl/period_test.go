@@ -1,8 +1,13 @@
 package ddl
 
 import (
+	"archive/zip"
 	"encoding/binary"
+	"io"
 	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +78,12 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 		{Day, "America/Sao_Paulo", "2018-11-04T02:59:59Z", "p20181103", "2018-11-03T00:00:00-03:00", 24},
 		{Day, "Pacific/Apia", "2011-12-31T09:00:00Z", "p20111231", "2011-12-31T00:00:00+14:00", 24},
 		{Day, "Pacific/Apia", "2011-12-30T09:00:00Z", "p20111229", "2011-12-29T00:00:00-10:00", 24}, // the 30th never was
+		{Day, "Asia/Amman", "2021-10-29T10:00:00Z", "p20211029", "2021-10-29T00:00:00+03:00", 25},   // midnight twice
+		{Day, "Antarctica/Casey", "2023-03-09T10:00:00Z", "p20230309", "2023-03-09T00:00:00+11:00", 27},
+		{Day, "America/St_Johns", "2010-11-07T10:00:00Z", "p20101107", "2010-11-07T00:00:00-02:30", 25}, // and 23:01 to midnight of the day before in between
+		{Day, "America/St_Johns", "2010-11-07T02:45:00Z", "p20101107", "2010-11-07T00:00:00-02:30", 25},
+		{Day, "America/Sao_Paulo", "2018-02-18T02:30:00Z", "p20180217", "2018-02-17T00:00:00-02:00", 25}, // 23:00 twice
+		{Month, "Asia/Gaza", "2010-11-15T10:00:00Z", "p201011", "2010-11-01T00:00:00+02:00", 30 * 24},
 		{Week, "UTC", "2026-11-22T23:00:00Z", "p2026w47", "2026-11-16T00:00:00Z", 168},
 		{Week, "UTC", "2027-01-01T00:00:00Z", "p2026w53", "2026-12-28T00:00:00Z", 168},
 		{Week, "UTC", "2024-12-30T00:00:00Z", "p2025w01", "2024-12-30T00:00:00Z", 168},
@@ -92,6 +103,85 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 			t.Errorf("%s of %s in %s: %s from %s for %v", c.by, c.at, c.place, got.Name, got.From.Format(time.RFC3339), got.To.Sub(got.From))
 		}
 	}
+}
+
+// In every zone that Go knows, around each change of its clocks since
+// 1971: a day begins with the first instant of its date.
+func TestDaysBeginWithTheirFirstInstant(t *testing.T) {
+	dates := 0
+	for name, place := range zones(t) {
+		compare := func(at time.Time, d date) int {
+			y, m, day := at.In(place).Date()
+			return time.Date(y, m, day, 0, 0, 0, 0, time.UTC).Compare(time.Time(d))
+		}
+		for at := time.Date(1971, 1, 1, 0, 0, 0, 0, place); at.Year() < 2040; {
+			for n := -1; n <= 1; n++ {
+				d := Day.move(Day.dateOf(at), n)
+				starts := d.starts(place)
+				// Clocks are set back by whole quarters of an hour, so these steps meet a midnight before.
+				first := starts
+				for back := time.Nanosecond; back < 26*time.Hour; back = (back + 15*time.Minute).Truncate(time.Minute) {
+					if compare(starts.Add(-back), d) >= 0 {
+						first = starts.Add(-back)
+					}
+				}
+				if compare(starts, d) < 0 || !first.Equal(starts) {
+					t.Errorf("%s, %s: starts %v, but %v is not before the date", name, time.Time(d).Format(time.DateOnly), starts, first.In(place))
+				}
+				dates++
+			}
+			_, end := at.ZoneBounds()
+			if end.IsZero() {
+				break
+			}
+			if !end.After(at) { // Go misses a few at the end of a year
+				end = at.AddDate(0, 1, 0)
+			}
+			at = end
+		}
+	}
+	if dates < 50_000 {
+		t.Errorf("only %d dates were tried", dates)
+	}
+}
+
+// zones are those of Go's own tz database, each once.
+func zones(t *testing.T) map[string]*time.Location {
+	t.Helper()
+	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	all, seen := map[string]*time.Location{}, map[string]bool{}
+	for _, f := range archive.File {
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[string(data)] {
+			continue
+		}
+		seen[string(data)] = true
+		if all[f.Name], err = time.LoadLocationFromTZData(f.Name, data); err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+	}
+	if len(all) < 300 {
+		t.Fatalf("there are %d zones", len(all))
+	}
+	return all
 }
 
 // Ticks longer than a day: days in which none begins have no partition, and the

@@ -14,9 +14,13 @@ const DefaultWorkerTable = "snow_worker"
 //	epoch       counts the grants of this number
 //	until_ts    the time up to which ids of this number may have been issued, exclusive; never lowered but by its holder
 //	expires_at  Unix milliseconds by the server's clock, when another may take the number
+//	owner       who the holder says it is, for people to read
 //
-// Space and worker are the key. In MySQL the texts are compared byte by byte:
-// the space Orders is not the space orders.
+// Space and worker are the key. In MySQL space and token are ASCII and compared
+// byte by byte: the space Orders is not the space orders.
+//
+// It is the table of the package worker/sqlstore, whose Config.DDL gives the two
+// small ones beside it as well: the layouts of the spaces, and counters.
 func WorkerTable(d Dialect) string {
 	text, err := WorkerTableNamed(d, "", DefaultWorkerTable)
 	if err != nil {
@@ -35,9 +39,10 @@ func WorkerTableNamed(d Dialect, schema, table string) (string, error) {
 	if err := f.err(); err != nil {
 		return "", err
 	}
-	text, end := "varchar(64)", ""
+	text, owner, end := "varchar(64)", "varchar(255)", ""
 	if d == MySQL {
-		text, end = "varchar(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", " ENGINE=InnoDB"
+		text, end = "varchar(64) CHARACTER SET ascii COLLATE ascii_bin", " ENGINE=InnoDB"
+		owner = "varchar(255) CHARACTER SET utf8mb4"
 	}
 	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s (
   space %[2]s NOT NULL,
@@ -46,6 +51,7 @@ func WorkerTableNamed(d Dialect, schema, table string) (string, error) {
   epoch bigint NOT NULL,
   until_ts bigint NOT NULL,
   expires_at bigint NOT NULL,
+  owner %[3]s NOT NULL,
   PRIMARY KEY (space, worker)
-)%[3]s`, name, text, end), nil
+)%[4]s`, name, text, owner, end), nil
 }

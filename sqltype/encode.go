@@ -91,17 +91,17 @@ func (id ID) sign(b []byte) ([]byte, uint64) {
 // 0, so this form alone has more than one spelling: compare ids, not texts.
 // Hyphens and check symbols are refused.
 //
-// It returns ErrRange if the digits are above the largest id, ErrNegative if
-// they would be an id without the minus sign before them, and ErrSyntax for any
-// other text.
+// It returns ErrRange if the digits are above the largest id, ErrNegative if a
+// minus sign stands before 13 digits, whatever their number is, and ErrSyntax for
+// any other text.
 func ParseBase32(s string) (ID, error) { return parseForm(&form32, s) }
 
 // ParseBase58 reads what [ID.Base58] writes: exactly 11 digits, so that an id has
-// one spelling. It returns the errors of ParseBase32.
+// one spelling. It returns the errors of ParseBase32, with its own count of digits.
 func ParseBase58(s string) (ID, error) { return parseForm(&form58, s) }
 
 // ParseBase62 reads what [ID.Base62] writes: exactly 11 digits, so that an id has
-// one spelling. It returns the errors of ParseBase32.
+// one spelling. It returns the errors of ParseBase32, with its own count of digits.
 func ParseBase62(s string) (ID, error) { return parseForm(&form62, s) }
 
 // A form is what a parser knows of a base.

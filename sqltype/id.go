@@ -53,9 +53,9 @@ func New(ctx context.Context, src Source) (ID, error) {
 }
 
 // Parse reads a decimal id: 0, or up to 19 digits without a leading zero. It
-// returns ErrRange if the digits are above 9223372036854775807, ErrNegative if
-// they would be an id without the minus sign before them, and ErrSyntax for any
-// other text that is not an id.
+// returns ErrRange if the number is above 9223372036854775807, ErrNegative if it
+// has a minus sign before it and is not 0, however large it is, and ErrSyntax for
+// any other text that is not an id, -0 and numbers with a leading zero among them.
 func Parse(s string) (ID, error) {
 	id, err := decimal(s)
 	if err != nil {

@@ -21,14 +21,15 @@ import (
 // open connects to what -db names, or starts a server, which ends with done.
 func open(ctx context.Context, dsn string) (db *sql.DB, dialect ddl.Dialect, done func(), err error) {
 	started := &host{}
-	shown := dsn
+	dialect, err = kind(dsn)
 	var pool *sql.DB
-	switch scheme, _, isURL := strings.Cut(dsn, "://"); {
+	switch {
+	case err != nil:
 	case dsn == "postgres":
 		if server := testserver.NewPostgres(started); server != nil {
 			pool, err = connector(server.DSN)
 		}
-		dialect, err = ddl.Postgres, errors.Join(err, started.err)
+		err = errors.Join(err, started.err)
 	case dsn == "mariadb":
 		var config *mysqldriver.Config
 		if server := testserver.NewMariaDB(started); server != nil {
@@ -36,16 +37,11 @@ func open(ctx context.Context, dsn string) (db *sql.DB, dialect ddl.Dialect, don
 				pool, err = mysqlPool(config)
 			}
 		}
-		dialect, err = ddl.MySQL, errors.Join(err, started.err)
-	case isURL && (scheme == "postgres" || scheme == "postgresql"):
-		dialect, shown = ddl.Postgres, redact(dsn)
+		err = errors.Join(err, started.err)
+	case dialect == ddl.Postgres:
 		pool, err = connector(dsn)
-	case isURL && (scheme == "mysql" || scheme == "mariadb"):
-		dialect, shown = ddl.MySQL, redact(dsn)
-		pool, err = mysqlURL(dsn)
 	default:
-		err = errors.New("want postgres://…, mysql://…, postgres or mariadb")
-		shown = redact(dsn)
+		pool, err = mysqlURL(dsn)
 	}
 	if err == nil {
 		limit, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -56,7 +52,7 @@ func open(ctx context.Context, dsn string) (db *sql.DB, dialect ddl.Dialect, don
 	}
 	if err != nil {
 		started.end()
-		return nil, "", nil, fmt.Errorf("-db %q: %w", shown, err)
+		return nil, "", nil, fmt.Errorf("-db %q: %w", redact(dsn), err)
 	}
 	return pool, dialect, func() { _ = pool.Close(); started.end() }, nil
 }
@@ -98,17 +94,43 @@ func mysqlPool(config *mysqldriver.Config) (*sql.DB, error) {
 	return sql.OpenDB(c), nil
 }
 
-// redact hides the password of a DSN in a message.
-func redact(dsn string) string {
-	if u, err := url.Parse(dsn); err == nil {
-		q := u.Query()
-		if q.Has("password") {
-			q.Set("password", "xxxxx")
-			u.RawQuery = q.Encode()
-		}
-		return u.Redacted()
+// kind is whose SQL a -db of a known form speaks.
+func kind(dsn string) (ddl.Dialect, error) {
+	scheme, _, isURL := strings.Cut(dsn, "://")
+	switch {
+	case dsn == "postgres", isURL && (scheme == "postgres" || scheme == "postgresql"):
+		return ddl.Postgres, nil
+	case dsn == "mariadb", isURL && (scheme == "mysql" || scheme == "mariadb"):
+		return ddl.MySQL, nil
 	}
-	return "…" + dsn[strings.LastIndex(dsn, "@")+1:]
+	return "", errors.New("want postgres://…, mysql://…, postgres or mariadb")
+}
+
+// redact hides the passwords of a DSN in a message: of what is no URL, and could
+// have one anywhere, all.
+func redact(dsn string) string {
+	scheme, _, isURL := strings.Cut(dsn, "://")
+	if !isURL || strings.ContainsAny(scheme, "@:=?/ ") {
+		if strings.ContainsAny(dsn, "@:=?") {
+			return "…"
+		}
+		return dsn
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return scheme + "://…"
+	}
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		q = url.Values{"…": nil}
+	}
+	for key := range q {
+		if strings.Contains(strings.ToLower(key), "pass") {
+			q.Set(key, "xxxxx")
+		}
+	}
+	u.RawQuery, u.Fragment = q.Encode(), ""
+	return u.Redacted()
 }
 
 // host stands in for the test that a private server belongs to: what it would

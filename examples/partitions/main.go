@@ -19,7 +19,9 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
@@ -46,7 +48,8 @@ usage: go run ./examples/partitions [-db DSN] [-by PERIOD] [-keep N] [-ahead N] 
                Its one table is snowkey_partitioned
   -by PERIOD   day, week or month (default: day)
   -keep N      periods before this one whose orders are kept, 1 to 1000 (default 5)
-  -ahead N     periods after this one that are made ready, 1 to 1000 (default 3)
+  -ahead N     periods after this one that are made ready, 1 to 1000, as far as the
+               ids' times go, which is July 2080 (default 3)
   -rows N      orders that are added, 1 to 100000 (default 1000)
   -worker N    this process's worker number, 0 to 1023 (default 1)
 `
@@ -69,17 +72,15 @@ func cli(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case err == nil:
+		err = check(opt)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "partitions: %v (-h shows the usage)\n", err)
 		return 2
 	}
 	out := &checkedWriter{w: stdout}
-	err = check(opt)
-	if err == nil {
-		err = run(ctx, opt, out)
-	}
-	if err == nil {
+	if err = run(ctx, opt, out); err == nil {
 		err = out.err
 	}
 	if err != nil {
@@ -99,8 +100,18 @@ func check(opt options) error {
 	if opt.rows < 1 || opt.rows > 100_000 {
 		return fmt.Errorf("-rows %d: want 1 to 100000", opt.rows)
 	}
-	switch ddl.Period(opt.by) {
+	if workers := core.Twitter().Workers(); opt.worker < 0 || opt.worker >= workers {
+		return fmt.Errorf("-worker %d: want 0 to %d", opt.worker, workers-1)
+	}
+	if _, err := kind(opt.db); err != nil {
+		return fmt.Errorf("-db %q: %w", redact(opt.db), err)
+	}
+	switch by := ddl.Period(opt.by); by {
 	case ddl.Day, ddl.Week, ddl.Month:
+		now := time.Now().UTC()
+		if _, err := (ddl.Partitioning{Dialect: ddl.MySQL, Table: table, By: by}).Bounds(now, ago(by, now, -opt.ahead)); err != nil {
+			return fmt.Errorf("-ahead %d: %w", opt.ahead, err)
+		}
 		return nil
 	}
 	return fmt.Errorf("-by %q: want day, week or month", opt.by)

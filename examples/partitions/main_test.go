@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
@@ -31,14 +32,14 @@ func TestRunsAgain(t *testing.T) {
 	for name, dsn := range servers {
 		t.Run(name, func(t *testing.T) {
 			code, out, err := call(t, "-db", dsn, "-rows", "500", "-keep", "4", "-ahead", "2")
-			if code != 0 || err != "" || !strings.Contains(out, "CREATE TABLE snowkey_partitioned") || !strings.Contains(out, "\n0 partitions are older") {
+			if code != 0 || err != "" || !strings.Contains(out, "CREATE TABLE IF NOT EXISTS snowkey_partitioned") || !strings.Contains(out, "\n0 partitions are older") {
 				t.Fatalf("exit %d, %s\n%s", code, err, out)
 			}
 			if n := orders(t, out); n != 1000 {
 				t.Errorf("%d orders, want 1000:\n%s", n, out)
 			}
 			code, out, err = call(t, "-db", dsn, "-rows", "200", "-keep", "2", "-ahead", "3")
-			if code != 0 || strings.Contains(out, "CREATE TABLE snowkey_partitioned") || !strings.Contains(out, "\n2 partitions are older") {
+			if code != 0 || strings.Contains(out, "CREATE TABLE IF NOT EXISTS snowkey_partitioned") || !strings.Contains(out, "\n2 partitions are older") {
 				t.Fatalf("exit %d, %s\n%s", code, err, out)
 			}
 			if n := orders(t, out); n != 1200 {
@@ -82,23 +83,64 @@ func TestStartsAServer(t *testing.T) {
 	}
 }
 
+// A run that ended behind CREATE TABLE, or between two partitions, is gone on with.
+func TestGoesOnWhereARunEnded(t *testing.T) {
+	server := testserver.NewPostgres(t)
+	db, err := connector(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE "+table+` (id bigint NOT NULL PRIMARY KEY, note varchar(100) NOT NULL) PARTITION BY RANGE ("id")`); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{200, 300} {
+		code, out, errs := call(t, "-db", server.DSN, "-rows", "100")
+		if code != 0 || errs != "" || orders(t, out) != want {
+			t.Fatalf("run %d: exit %d, %s\n%s", i, code, errs, out)
+		}
+	}
+	if _, err := db.ExecContext(t.Context(), "DROP TABLE "+table+time.Now().UTC().AddDate(0, 0, 2).Format("_p20060102")); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := call(t, "-db", server.DSN, "-rows", "100"); code != 0 || orders(t, out) != 400 || strings.Count(out, "PARTITION OF") != 1 {
+		t.Fatalf("exit %d, %s\n%s", code, errs, out)
+	}
+}
+
+// More periods may be kept than there are since the epoch.
+func TestKeepsMoreThanThereIs(t *testing.T) {
+	code, out, errs := call(t, "-by", "month", "-keep", "1000", "-rows", "300", "-db", testserver.NewPostgres(t).DSN)
+	if code != 0 || errs != "" || orders(t, out) != 600 || !strings.Contains(out, "_p201011 ") {
+		t.Errorf("exit %d, %s\n%s", code, errs, out)
+	}
+}
+
 func TestBadArguments(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
-		{[]string{"-by", "year"}, 1, `-by "year": want day, week or month`},
-		{[]string{"-keep", "0"}, 1, "-keep 0: want 1 to 1000"},
-		{[]string{"-ahead", "1001"}, 1, "-ahead 1001"},
-		{[]string{"-rows", "-1"}, 1, "-rows -1"},
-		{[]string{"-worker", "1024"}, 1, "-worker 1024: core: Worker 1024"},
-		{[]string{"-db", "orders.sqlite"}, 1, `-db "orders.sqlite": want postgres://`},
+		{[]string{"-by", "year"}, 2, `-by "year": want day, week or month`},
+		{[]string{"-keep", "0"}, 2, "-keep 0: want 1 to 1000"},
+		{[]string{"-ahead", "1001"}, 2, "-ahead 1001"},
+		{[]string{"-rows", "-1"}, 2, "-rows -1"},
+		{[]string{"-worker", "1024"}, 2, "-worker 1024: want 0 to 1023"},
+		{[]string{"-db", "orders.sqlite"}, 2, `-db "orders.sqlite": want postgres://`},
 		{[]string{"-db", "postgres://u:secret@127.0.0.1:1/x"}, 1, `-db "postgres://u:xxxxx@127.0.0.1:1/x"`},
 		{[]string{"-db", "mysql://u:secret@127.0.0.1:1/x"}, 1, "refused"},
 		{[]string{"-db", "mysql://u:secret@127.0.0.1"}, 1, "want mysql://user"},
 		{[]string{"-db", "mysql://u:secret@127.0.0.1/x?parseTime=maybe"}, 1, "parseTime"},
 		{[]string{"-db", "postgres://127.0.0.1:1/x?password=secret"}, 1, "password=xxxxx"},
+		{[]string{"-db", "u:secret@tcp(h)/x"}, 2, `-db "…": want postgres://`},
+		{[]string{"-db", "host=h password=secret"}, 2, `-db "…": want postgres://`},
+		{[]string{"-db", "oracle://u:secret@h/x"}, 2, `-db "oracle://u:xxxxx@h/x": want postgres://`},
+		{[]string{"-db", "oracle://u:secret@h/x?sslpassword=secret&password=secret#secret"}, 2, `x?password=xxxxx&sslpassword=xxxxx"`},
+		{[]string{"-db", "oracle://h/x?password=secret;"}, 2, `-db "oracle://h/x": want`},
+		{[]string{"-db", "mysql://u:sec%ret@h/secret"}, 1, `-db "mysql://…": is not a URL`},
+		{[]string{"-db", "u:secret@tcp(h)/x?a=://%zz"}, 2, `-db "…": want postgres://`},
+		{[]string{"-by", "month", "-ahead", "1000"}, 2, `-ahead 1000: ddl: partitions of "snowkey_partitioned": p208007`},
 		{[]string{"-nonsense"}, 2, "-nonsense"},
 		{[]string{"x"}, 2, `unexpected argument "x"`},
 	} {

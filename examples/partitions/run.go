@@ -29,6 +29,9 @@ func run(ctx context.Context, opt options, out io.Writer) error {
 	orders := ddl.Partitioning{Dialect: dialect, Layout: gen.Layout(), Table: table, By: ddl.Period(opt.by)}
 	now := time.Now().UTC()
 	from, to := ago(orders.By, now, opt.keep), ago(orders.By, now, -opt.ahead)
+	if first := orders.Layout.Epoch.Add(time.Millisecond); from.Before(first) {
+		from = first // not the epoch itself, whose first id is 0
+	}
 
 	fresh, err := prepare(ctx, db, orders, from, to, out)
 	if err != nil {
@@ -82,7 +85,8 @@ func prepare(ctx context.Context, db *sql.DB, orders ddl.Partitioning, from, to 
 		if err != nil {
 			return false, err
 		}
-		if err := exec(ctx, db, ddl.Script{"CREATE TABLE " + table + " (id bigint NOT NULL PRIMARY KEY, note varchar(100) NOT NULL) " + clause}, out); err != nil {
+		// A run that ended right behind this left a table without a partition.
+		if err := exec(ctx, db, ddl.Script{"CREATE TABLE IF NOT EXISTS " + table + " (id bigint NOT NULL PRIMARY KEY, note varchar(100) NOT NULL) " + clause}, out); err != nil {
 			return false, err
 		}
 		if have, err = orders.Read(ctx, db); err != nil { // MySQL's has one by now

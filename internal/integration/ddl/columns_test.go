@@ -114,12 +114,12 @@ func TestWorkerTable(t *testing.T) {
 			s.run(t, ddl.WorkerTable(s.dialect), own)
 		}
 		for _, table := range []string{ddl.DefaultWorkerTable, quoted(s, "my 'own' \\ \"table\" `x`")} {
-			insert := "INSERT INTO " + table + " (space, worker, token, epoch, until_ts, expires_at) VALUES "
-			s.run(t, insert+fmt.Sprintf("('orders', 1, '', 0, 0, 0), ('orders', 2, '%s', 0, 0, 0), ('Orders', 1, '', 0, 0, 0)", strings.Repeat("x", 64)))
-			if _, err := s.Exec(insert + "('orders', 1, '', 0, 0, 0)"); err == nil {
+			insert := "INSERT INTO " + table + " (space, worker, token, epoch, until_ts, expires_at, owner) VALUES "
+			s.run(t, insert+fmt.Sprintf("('orders', 1, '', 0, 0, 0, ''), ('orders', 2, '%s', 0, 0, 0, ''), ('Orders', 1, '', 0, 0, 0, '')", strings.Repeat("x", 64)))
+			if _, err := s.Exec(insert + "('orders', 1, '', 0, 0, 0, '')"); err == nil {
 				t.Error("a worker stands twice in one space")
 			}
-			for _, column := range []string{"space", "worker", "token", "epoch", "until_ts", "expires_at"} {
+			for _, column := range []string{"space", "worker", "token", "epoch", "until_ts", "expires_at", "owner"} {
 				if _, err := s.Exec("UPDATE " + table + " SET " + column + " = NULL"); err == nil {
 					t.Errorf("%s may be NULL", column)
 				}

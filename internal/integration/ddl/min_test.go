@@ -3,6 +3,7 @@ package ddl
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -146,6 +147,30 @@ func TestMinNow(t *testing.T) {
 				if errLow != nil || errHigh != nil || got < low || got > high {
 					t.Errorf("%s, %v ago: %d, want %d to %d", c.name, ago, got, low, high)
 				}
+			}
+		}
+	})
+}
+
+// MinNow goes on before the epoch, to where no bigint is.
+func TestMinNowLongAgo(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	onEvery(t, func(t *testing.T, s *server) {
+		config := ddl.Config{Dialect: s.dialect}
+		for _, ago := range []time.Duration{60 * year, 100 * year, -100 * year, math.MaxInt64, math.MinInt64} {
+			var got float64
+			err := s.QueryRow("SELECT " + text(t)(config.MinNow(ago))).Scan(&got)
+			switch {
+			case ago == 60*year:
+				if err != nil || got >= 0 {
+					t.Errorf("60 years ago: %v, %v", got, err)
+				}
+			case s.dialect == ddl.SQLite:
+				if err != nil || (got > 0) != (ago < 0) || math.Abs(got) < 1<<63 {
+					t.Errorf("%v ago: %v, %v", ago, got, err)
+				}
+			case err == nil || !strings.Contains(err.Error(), "out of range"):
+				t.Errorf("%v ago: %v, %v, want an error", ago, got, err)
 			}
 		}
 	})

@@ -1,0 +1,143 @@
+package ddl
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// The nightly job of a table whose layout is younger than what is kept, on each
+// day from before the epoch to where the first rows are old: it makes what is
+// missing and drops what is old, and until then nothing is.
+func TestRetentionOfAYoungLayout(t *testing.T) {
+	epoch := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	layout := core.Layout{Epoch: epoch, TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
+	for _, d := range []Dialect{Postgres, MySQL} {
+		p := Partitioning{Dialect: d, Layout: layout, Table: "orders", By: Day}
+		var have []Partition
+		for day := range 120 {
+			now := epoch.AddDate(0, 0, day).Add(3 * time.Hour)
+			kept := now.AddDate(0, 0, -90)
+			missing, err := p.Missing(have, kept, now.AddDate(0, 0, 3))
+			if err != nil {
+				t.Fatalf("%s, day %d: %v", d, day, err)
+			}
+			if want := 1; day > 0 && len(missing) != want {
+				t.Fatalf("%s, day %d: %d are missing, want %d", d, day, len(missing), want)
+			}
+			have = append(have, missing...)
+			old, err := p.Before(have, kept)
+			if want := max(0, min(1, day-90)); err != nil || len(old) != want {
+				t.Fatalf("%s, day %d: %d are old, %v, want %d", d, day, len(old), err, want)
+			}
+			have = have[len(old):]
+			if first := epoch.AddDate(0, 0, max(0, day-90)); !have[0].From.Equal(first) {
+				t.Fatalf("%s, day %d: the first is %s, want %v", d, day, have[0].Name, first)
+			}
+		}
+	}
+}
+
+// What is old at any time, the layout's ends included.
+func TestBefore(t *testing.T) {
+	for _, layout := range []core.Layout{core.Twitter(), core.Sonyflake(), {TimeBits: 41, SequenceBits: 4}} {
+		s := shapeOf(new(faults), layout)
+		end, tick := s.layout.End(), s.layout.Tick
+		first := func(at time.Time) int64 {
+			id, err := layout.FirstAt(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		middle, last := first(s.epoch.AddDate(1, 0, 0)), first(end.Add(-tick))
+		have := []Partition{
+			{Name: "below", Min: math.MinInt64, Max: 0},
+			{Name: "low", Min: 0, Max: middle},
+			{Name: "high", Min: middle, Max: last},
+			{Name: "last", Min: last, Max: math.MaxInt64 - 1}, // above or at every id
+			{Name: "none", Min: math.MaxInt64 - 1, Max: math.MaxInt64},
+		}
+		for _, c := range []struct {
+			at   time.Time
+			want int
+		}{
+			{time.Time{}, 0},
+			{time.Unix(-1<<40, 0), 0},
+			{s.epoch.Add(-1), 0},
+			{s.epoch, 1},
+			{s.epoch.Add(1), 1},
+			{s.epoch.AddDate(1, 0, 0).Add(-tick), 1},
+			{s.epoch.AddDate(1, 0, 0), 2},
+			{end.Add(-tick).Add(-1), 3}, // rounded up, to where the last tick begins
+			{end.Add(-tick), 3},
+			{end.Add(-tick + 1), 4},
+			{end.Add(-1), 4},
+			{end, 4},
+			{end.Add(time.Hour), 4},
+			{time.Unix(1<<50, 0), 4},
+		} {
+			old, err := Partitioning{Dialect: MySQL, Layout: layout, Table: "t", By: Day}.Before(have, c.at)
+			if err != nil || fmt.Sprint(old) != fmt.Sprint(have[:c.want]) {
+				t.Errorf("%v, before %v: %v, %v, want %d", layout, c.at, old, err, c.want)
+			}
+		}
+	}
+}
+
+// From may lie before the epoch, and what there is begins there; to may not.
+func TestFromBeforeTheEpoch(t *testing.T) {
+	for _, by := range []Period{Day, Week, Month} {
+		for _, d := range []Dialect{Postgres, MySQL} {
+			epoch := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+			p := Partitioning{Dialect: d, Layout: core.Layout{Epoch: epoch, TimeBits: 41, SequenceBits: 12}, Table: "t", By: by}
+			to := epoch.AddDate(0, 2, 0)
+			want, err := p.Bounds(epoch, to)
+			if err != nil || want[0].Min != 0 || want[0].From.After(epoch) {
+				t.Fatalf("%+v, %v", want, err)
+			}
+			for _, from := range []time.Time{epoch.Add(-1), epoch.AddDate(-1000, 0, 0), {}, time.Unix(-1<<50, 0)} {
+				if got, err := p.Bounds(from, to); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("from %v: %v, %v", from, got, err)
+				}
+				if got, err := p.Missing(want[:1], from, to); err != nil || fmt.Sprint(got) != fmt.Sprint(want[1:]) {
+					t.Errorf("missing from %v: %v, %v", from, got, err)
+				}
+				var out *core.RangeError
+				if got, err := p.Bounds(from, epoch); !asError(err, &out) {
+					t.Errorf("from %v to the epoch: %v, %v", from, got, err)
+				}
+			}
+			// The least that can be asked for after the epoch.
+			if got, err := p.Bounds(epoch.Add(-1), epoch.Add(1)); err != nil || fmt.Sprint(got) != fmt.Sprint(want[:1]) {
+				t.Errorf("around the epoch: %v, %v", got, err)
+			}
+		}
+	}
+}
+
+// The SQL of bounds that are none, and of a partition in another schema.
+func TestOpenBounds(t *testing.T) {
+	parts := []Partition{{Name: "a", Min: math.MinInt64, Max: -9}, {Name: "b", Min: -9, Max: 0}, {Name: "c", Min: 0, Max: 2}, {Name: "d", Schema: "x", Min: 2, Max: math.MaxInt64}}
+	for d, want := range map[Dialect]string{
+		Postgres: `CREATE TABLE "s"."a" PARTITION OF "s"."t" FOR VALUES FROM (MINVALUE) TO (-9);
+CREATE TABLE "s"."b" PARTITION OF "s"."t" FOR VALUES FROM (-9) TO (0);
+CREATE TABLE "s"."c" PARTITION OF "s"."t" FOR VALUES FROM (1) TO (2);
+CREATE TABLE "x"."d" PARTITION OF "s"."t" FOR VALUES FROM (2) TO (MAXVALUE);
+`,
+		MySQL: "ALTER TABLE `s`.`t` ADD PARTITION (\n  PARTITION `a` VALUES LESS THAN (-9),\n  PARTITION `b` VALUES LESS THAN (0)," +
+			"\n  PARTITION `c` VALUES LESS THAN (2),\n  PARTITION `d` VALUES LESS THAN MAXVALUE);\n",
+	} {
+		if d == MySQL {
+			parts[3].Schema = ""
+		}
+		script, err := Partitioning{Dialect: d, Schema: "s", Table: "t", By: Day}.Create(parts)
+		if err != nil || script.String() != want {
+			t.Errorf("%v\n%s\nwant\n%s", err, script, want)
+		}
+		parts[3].Schema = "x"
+	}
+}
