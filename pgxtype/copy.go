@@ -25,6 +25,7 @@ func (l *loader[M]) copyChunk() error {
 func (l *loader[M]) copyTable(i int) (err error) {
 	t := &l.cfg.Tables[i]
 	src := newSource(l.ctx, t, l.chunk)
+	l.watch(i, src)
 	defer src.end()
 	first := &ahead[M]{source: src}
 	if !first.peek() {
@@ -49,6 +50,10 @@ func (l *loader[M]) copyTable(i int) (err error) {
 func (l *loader[M]) sourceFailed(i int, src *source[M]) error {
 	if errors.Is(src.err, l.ctx.Err()) {
 		return l.fail(i, -1, nil, "", src.err)
+	}
+	var other *otherRow
+	if errors.As(src.err, &other) {
+		return l.fail(i, -1, nil, other.column, src.err)
 	}
 	return l.fail(i, src.n-1, src, "", src.err)
 }

@@ -22,8 +22,9 @@ type source[M any] struct {
 	n       int   // rows given
 	ends    []int // by master that is done, n at that moment
 
-	err      error // why the rows ended early
-	panicked any   // what a function of the caller's panicked with
+	first    func() error // nil, or what is asked once the first row is there
+	err      error        // why the rows ended early
+	panicked any          // what a function of the caller's panicked with
 }
 
 var _ pgx.CopyFromSource = (*source[int])(nil)
@@ -65,7 +66,10 @@ func (s *source[M]) Next() (ok bool) {
 		if ok {
 			s.row = row
 			s.n++
-			return true
+			if s.n == 1 && s.first != nil {
+				s.err = s.first()
+			}
+			return s.err == nil
 		}
 		s.ends = append(s.ends, s.n)
 		s.started = false

@@ -73,6 +73,7 @@ func (l *loader[M]) unnestTable(i int, in *inserter) (rows int, err error) {
 	t := &l.cfg.Tables[i]
 	columns := l.columns[i]
 	src := newSource(l.ctx, t, l.chunk)
+	l.watch(i, src)
 	defer src.end()
 	types := l.tx.Conn().TypeMap()
 	arrays := make([]array, len(columns))
