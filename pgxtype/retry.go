@@ -29,6 +29,9 @@ type RetryConfig struct {
 	// the database, for example by looking up one of its keys. If so, Retry
 	// succeeds; if not, it tries again. Nil: Retry returns ErrOutcomeUnknown.
 	//
+	// Its context is not done when Retry's is, which may be why the answer never
+	// came; it has 10 seconds.
+	//
 	// A no may come too early, while the server is still at it. The attempt
 	// after it then waits for the old one at the primary key and is refused
 	// there, because its keys are the same; and Committed is asked once more.
@@ -79,7 +82,7 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 		again := inTheWay(err)
 		open := errors.Is(err, ErrOutcomeUnknown)
 		if cfg.Committed != nil && (open || unknown != nil && sqlState(err) == "23505") {
-			done, askErr := cfg.Committed(ctx)
+			done, askErr := cfg.ask(ctx)
 			if askErr != nil {
 				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", askErr, n, join(err, unknown))
 			}
@@ -126,6 +129,16 @@ func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
 		cfg.MaxBackoff = time.Second
 	}
 	return bad.err("Retry")
+}
+
+// askLimit is how long the question may take whether COMMIT came through.
+const askLimit = 10 * time.Second
+
+// ask calls Committed, even if ctx is done: that the rows are there is to be known.
+func (cfg *RetryConfig) ask(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askLimit)
+	defer cancel()
+	return cfg.Committed(ctx)
 }
 
 func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) error {

@@ -119,6 +119,7 @@ type script struct {
 	begun   int
 	ended   []string
 	at      []time.Time
+	commit  func() // called within COMMIT
 }
 
 type scriptTx struct {
@@ -141,6 +142,9 @@ func (tx *scriptTx) Conn() *pgx.Conn { return nil }
 
 func (tx *scriptTx) Commit(context.Context) error {
 	tx.s.ended = append(tx.s.ended, "commit")
+	if tx.s.commit != nil {
+		tx.s.commit()
+	}
 	return tx.err
 }
 
@@ -237,6 +241,22 @@ func TestRetryPauses(t *testing.T) {
 		short, cancel = context.WithCancel(ctx)
 		if err := pgxtype.Retry(short, s, pgxtype.RetryConfig{}, func(pgx.Tx) error { cancel(); return nil }); !errors.Is(err, context.Canceled) || strings.Join(s.ended, " ") != "rollback" {
 			t.Errorf("%v, %v", s.ended, err)
+		}
+		// A context that ends within COMMIT: Committed is asked all the same.
+		for _, there := range []bool{true, false} {
+			s = &script{commits: []error{context.Canceled}}
+			short, cancel = context.WithCancel(ctx)
+			s.commit = cancel
+			err := pgxtype.Retry(short, s, pgxtype.RetryConfig{Committed: func(ctx context.Context) (bool, error) {
+				deadline, ok := ctx.Deadline()
+				if left := time.Until(deadline); ctx.Err() != nil || !ok || left != 10*time.Second {
+					t.Errorf("asked with %v, %v left", ctx.Err(), left)
+				}
+				return there, nil
+			}}, fine)
+			if there && err != nil || !there && (!errors.Is(err, pgxtype.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled)) || s.begun != 1 {
+				t.Errorf("cancelled in COMMIT, there=%v: %v", there, err)
+			}
 		}
 		// Ended by f itself: said so.
 		s = &script{commits: []error{pgx.ErrTxClosed}}
