@@ -25,7 +25,7 @@ const (
 	// Unnest sends them as INSERT … SELECT unnest(…), all tables of a chunk in
 	// one round trip. It is for tables that COPY refuses (those with row level
 	// security, views with rules) and for links with a long delay. Columns of an
-	// array type cannot be loaded with it. Each chunk is a savepoint, and its rows
+	// array or composite type cannot be loaded with it. Each chunk is a savepoint, and its rows
 	// are held encoded in memory. Where a row is refused the chunk is sent once
 	// more by COPY, only to learn which one it is. The statements pass by pgx's
 	// tracers.
