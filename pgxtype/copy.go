@@ -35,7 +35,10 @@ func (l *loader[M]) copyTable(i int) (err error) {
 		}
 		return nil // no rows, no statement
 	}
-	n, err := l.tx.CopyFrom(l.ctx, t.name, t.columns, first)
+	ctx, cancel := context.WithCancel(l.ctx)
+	defer cancel()
+	src.stop = cancel
+	n, err := l.tx.CopyFrom(ctx, t.name, t.columns, first)
 	if err == nil {
 		l.count(i, n)
 		l.rows[i] += int64(src.n)

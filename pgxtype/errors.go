@@ -3,6 +3,7 @@ package pgxtype
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -98,6 +99,12 @@ func atCommit(err error, tables []pgx.Identifier) error {
 func means(name pgx.Identifier, pg *pgconn.PgError) bool {
 	n := len(name)
 	return pg.TableName != "" && name[n-1] == pg.TableName && (n == 1 || pg.SchemaName == "" || name[n-2] == pg.SchemaName)
+}
+
+// isNil reports whether there is nothing in v, or a nil pointer.
+func isNil(v any) bool {
+	value := reflect.ValueOf(v)
+	return v == nil || value.Kind() == reflect.Pointer && value.IsNil()
 }
 
 // faults are all that is wrong with a configuration, in one error.

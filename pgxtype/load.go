@@ -65,7 +65,8 @@ type Loaded struct {
 // in its message; a constraint that is checked at COMMIT names its table only, and
 // in a pgx.Tx it is the caller's COMMIT that gives its error. An error of the sequence is returned wrapped, with the master's index. If COMMIT
 // was sent and not answered, the error is [ErrOutcomeUnknown]. A panic in a
-// function of the caller's goes on after the rollback.
+// function of the caller's goes on after the rollback, and so does runtime.Goexit,
+// by which t.Fatal ends a test.
 //
 // Between rows and while it waits for the server, Load ends when ctx does. In a
 // pgx.Tx its rows are then undone up to the savepoint, or, where that cannot be
@@ -108,7 +109,7 @@ func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], 
 
 func (cfg *LoadConfig[M]) check(db Beginner, noMasters bool) error {
 	var f faults
-	if db == nil {
+	if isNil(db) {
 		f.add("db is nil")
 	}
 	if noMasters {

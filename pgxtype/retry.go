@@ -104,7 +104,7 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 
 func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
 	var bad faults
-	if db == nil {
+	if isNil(db) {
 		bad.add("db is nil")
 	}
 	if f == nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
@@ -505,6 +506,11 @@ func TestRetryConfig(t *testing.T) {
 	for _, want := range []string{"pgxtype: Retry: ", "db is nil", "f is nil", "Attempts -1", "Backoff -2ns", "MaxBackoff -3ns"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
+		}
+	}
+	for _, db := range []pgxtype.TxBeginner{(*pgx.Conn)(nil), (*pgxpool.Pool)(nil)} {
+		if err := pgxtype.Retry(t.Context(), db, pgxtype.RetryConfig{}, func(pgx.Tx) error { return nil }); err == nil || !strings.Contains(err.Error(), "db is nil") {
+			t.Errorf("%T: %v", db, err)
 		}
 	}
 }
