@@ -74,9 +74,9 @@ func Details[M, D any](list func(*M) []D, key, foreignKey func(*D) *ID) Detail[M
 // was.
 //
 // On an error nothing is changed. An error of src is returned wrapped. ErrNil is
-// returned if src or what it holds, a function, or the address that a function returned is nil,
-// ErrNegative if a key is negative, and ErrSource if src gives an id that is not
-// above zero. The error says which master and which detail.
+// returned if src or what it holds, a function, or the address that a function
+// returned is nil, ErrNegative if a key is negative, and ErrSource if src gives an
+// id that is not above zero. The error says which master and which detail.
 func Assign[M any](ctx context.Context, src Filler, masters []M, key func(*M) *ID, kinds ...Detail[M]) error {
 	if isNil(src) {
 		return fmt.Errorf("sqltype: Assign: source is %w", ErrNil)
