@@ -70,10 +70,10 @@ func (a *attempt) names() (names []pgx.Identifier) {
 
 const mustRepeat = "what is retried must give the same rows, under the same keys"
 
-// otherRow is a first row that differs from that of the attempt before.
-type otherRow struct{ column string }
+// otherRowError is a first row that differs from that of the attempt before.
+type otherRowError struct{ column string }
 
-func (e *otherRow) Error() string {
+func (e *otherRowError) Error() string {
 	return "the first row is not that of the attempt before: " + mustRepeat
 }
 
@@ -94,7 +94,7 @@ func (l *loader[M]) peek(table int, masters []M) error {
 	l.watch(table, src)
 	defer src.end()
 	src.Next()
-	var other *otherRow
+	var other *otherRowError
 	if errors.As(src.err, &other) {
 		return l.fail(table, -1, nil, other.column, src.err)
 	}
@@ -109,11 +109,9 @@ func (l *loader[M]) compare(table int, row []any) error {
 		if isMap(v) {
 			continue // such as an hstore, which is encoded in any order
 		}
-		encoded, _, err := appendValue(l.tx.Conn().TypeMap(), l.columns[table][c].oid, v, nil)
-		if err != nil {
-			return nil // it is told when it is sent
+		if encoded, _, err := appendValue(l.tx.Conn().TypeMap(), l.columns[table][c].oid, v, nil); err == nil {
+			first[c] = sha256.Sum256(encoded) // an error is told when it is sent
 		}
-		first[c] = sha256.Sum256(encoded)
 	}
 	before := &l.taken.tables[table]
 	if before.first == nil && !before.all {
@@ -122,7 +120,7 @@ func (l *loader[M]) compare(table int, row []any) error {
 	}
 	for c := range first {
 		if c >= len(before.first) || first[c] != before.first[c] {
-			return &otherRow{columns[c]}
+			return &otherRowError{columns[c]}
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (l *loader[M]) sourceFailed(i int, src *source[M]) error {
 	if errors.Is(src.err, l.ctx.Err()) {
 		return l.fail(i, -1, nil, "", src.err)
 	}
-	var other *otherRow
+	var other *otherRowError
 	if errors.As(src.err, &other) {
 		return l.fail(i, -1, nil, other.column, src.err)
 	}

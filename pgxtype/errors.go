@@ -57,15 +57,15 @@ func (e *LoadError) Error() string {
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// withDetail adds PostgreSQL's detail, which often holds a key, to an error whose
+// detailError adds PostgreSQL's detail, which often holds a key, to an error whose
 // table is not known.
-type withDetail struct {
+type detailError struct {
 	err    error
 	detail string
 }
 
-func (e *withDetail) Error() string { return e.err.Error() + ": " + e.detail }
-func (e *withDetail) Unwrap() error { return e.err }
+func (e *detailError) Error() string { return e.err.Error() + ": " + e.detail }
+func (e *detailError) Unwrap() error { return e.err }
 
 // atCommit names the table in the error of a constraint that was deferred, if
 // the error can mean one of these only.
@@ -90,7 +90,7 @@ func atCommit(err error, tables []pgx.Identifier) error {
 		return &LoadError{Table: found, Row: -1, Master: -1, Column: pg.ColumnName, Err: err}
 	}
 	if pg.Detail != "" {
-		return &withDetail{err, pg.Detail}
+		return &detailError{err, pg.Detail}
 	}
 	return err
 }

@@ -246,9 +246,9 @@ func TestRetryPauses(t *testing.T) {
 		// A context that ends within COMMIT: Committed is asked all the same.
 		for _, there := range []bool{true, false} {
 			s = &script{commits: []error{context.Canceled}}
-			short, cancel = context.WithCancel(ctx)
+			interrupted, cancel := context.WithCancel(ctx)
 			s.commit = cancel
-			err := pgxtype.Retry(short, s, pgxtype.RetryConfig{Committed: func(ctx context.Context) (bool, error) {
+			err := pgxtype.Retry(interrupted, s, pgxtype.RetryConfig{Committed: func(ctx context.Context) (bool, error) {
 				deadline, ok := ctx.Deadline()
 				if left := time.Until(deadline); ctx.Err() != nil || !ok || left != 10*time.Second {
 					t.Errorf("asked with %v, %v left", ctx.Err(), left)
@@ -332,12 +332,12 @@ func TestRetryRunsDry(t *testing.T) {
 				runs++
 				err := tt.load(tx, func(yield func(item, error) bool) {
 					n := 0
-					for i := range dry {
+					for i, err := range dry {
 						if n++; runs == 1 && tt.stop > 0 && n > tt.stop {
 							yield(i, conflict)
 							return
 						}
-						if !yield(i, nil) {
+						if !yield(i, err) {
 							return
 						}
 					}
