@@ -308,6 +308,23 @@ func TestRetryRunsDry(t *testing.T) {
 		_, err := pgxtype.Load(t.Context(), tx, seq, cfg)
 		return err
 	}
+	recovers := func(tx pgx.Tx, seq iter.Seq2[item, error], cfg pgxtype.LoadConfig[item]) (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = v.(error)
+			}
+		}()
+		return plain(tx, func(yield func(item, error) bool) {
+			for i, err := range seq {
+				if err != nil {
+					panic(err)
+				}
+				if !yield(i, nil) {
+					return
+				}
+			}
+		}, cfg)
+	}
 	savepoint := func(tx pgx.Tx, seq iter.Seq2[item, error], cfg pgxtype.LoadConfig[item]) error {
 		return pgx.BeginFunc(t.Context(), tx, func(tx pgx.Tx) error {
 			return pgx.BeginFunc(t.Context(), tx, func(tx pgx.Tx) error { return plain(tx, seq, cfg) })
@@ -323,6 +340,7 @@ func TestRetryRunsDry(t *testing.T) {
 		}{
 			{"a chunk sent", plain, masters, 3}, {"savepoint", savepoint, masters, 3},
 			{"no chunk sent", plain, masters, 1}, {"savepoint, no chunk sent", savepoint, masters, 1}, {"all sent", plain, masters, 0}, {"savepoint, all sent", savepoint, masters, 0},
+			{"a panic", recovers, masters, 3}, {"a panic, no chunk sent", recovers, masters, 1}, {"a panic, no chunk of lists sent", recovers, lists, 1},
 			{"lists", plain, lists, 1}, {"lists, all sent", plain, lists, 0},
 			{"sequences", plain, seqs, 3}, {"sequences, no chunk sent", plain, seqs, 1}, {"sequences, all sent", plain, seqs, 0},
 		} {
