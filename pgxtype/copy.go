@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ func (l *loader[M]) copyChunk() error {
 func (l *loader[M]) copyTable(i int) (err error) {
 	t := &l.cfg.Tables[i]
 	src := newSource(l.ctx, t, l.chunk)
+	l.watch(i, src)
 	defer src.end()
 	first := &ahead[M]{source: src}
 	if !first.peek() {
@@ -33,7 +35,10 @@ func (l *loader[M]) copyTable(i int) (err error) {
 		}
 		return nil // no rows, no statement
 	}
-	n, err := l.tx.CopyFrom(l.ctx, t.name, t.columns, first)
+	ctx, cancel := context.WithCancel(l.ctx)
+	defer cancel()
+	src.stop = cancel
+	n, err := l.tx.CopyFrom(ctx, t.name, t.columns, first)
 	if err == nil {
 		l.count(i, n)
 		l.rows[i] += int64(src.n)
@@ -49,6 +54,10 @@ func (l *loader[M]) copyTable(i int) (err error) {
 func (l *loader[M]) sourceFailed(i int, src *source[M]) error {
 	if errors.Is(src.err, l.ctx.Err()) {
 		return l.fail(i, -1, nil, "", src.err)
+	}
+	var other *otherRowError
+	if errors.As(src.err, &other) {
+		return l.fail(i, -1, nil, other.column, src.err)
 	}
 	return l.fail(i, src.n-1, src, "", src.err)
 }
@@ -67,15 +76,41 @@ func (l *loader[M]) copyFailed(i int, src *source[M], err error) error {
 	if !isPg {
 		return l.fail(i, -1, nil, "", err)
 	}
+	if !ofRow(pg.Code) {
+		return l.fail(i, -1, nil, "", err) // the row of its context is where it happened to be
+	}
 	name := l.cfg.Tables[i].name
+	own := ownColumn(pg, name[len(name)-1])
 	if line, columnName := copyLine(pg.Where, name[len(name)-1]); line > 0 && line <= src.n {
-		if pg.ColumnName != "" {
-			columnName = pg.ColumnName
+		if own != "" {
+			columnName = own
 		}
 		return l.fail(i, line-1, src, columnName, err)
 	}
-	row := l.rowOfKey(i, pg)
-	return l.fail(i, row, src, pg.ColumnName, err)
+	return l.fail(i, l.rowOfKey(i, pg), src, own, err)
+}
+
+// ofRow reports whether an error can be a row's fault. Those classes cannot that
+// are about connections, transactions, privileges, resources, locks, operators
+// and the server itself: https://www.postgresql.org/docs/current/errcodes-appendix.html
+func ofRow(code string) bool {
+	if len(code) != 5 {
+		return false
+	}
+	switch code[:2] {
+	case "08", "25", "28", "2D", "3B", "3D", "40", "53", "55", "57", "58", "F0", "XX":
+		return false
+	}
+	return true
+}
+
+// ownColumn is the column that an error names, unless it comes from within a
+// function: that of a trigger may have written to another table.
+func ownColumn(pg *pgconn.PgError, relation string) string {
+	if pg.Where == "" || strings.HasPrefix(pg.Where, "COPY "+relation+", ") {
+		return pg.ColumnName
+	}
+	return ""
 }
 
 // copyRefused is query_canceled: what a server answers when the client breaks
@@ -115,19 +150,21 @@ func copyLine(where, relation string) (line int, columnName string) {
 	return line, columnName
 }
 
-// keyDetail is the key in a detail such as: Key (order_id)=(7) is not present in
-// table "orders". The parentheses are the same in every language.
-var keyDetail = regexp.MustCompile(`\((.+?)\)=\((.*)\)`)
+// keyDetail begins the key in a detail such as: Key (order_id)=(7) is not present
+// in table "orders". The parentheses are the same in every language.
+var keyDetail = regexp.MustCompile(`\((.+?)\)=\(`)
 
 // rowOfKey looks through the chunk for the row that has the key which an error
-// names, or -1. It is for foreign keys, which are checked when COPY has ended.
+// names, or -1. It is for foreign keys, which are checked when COPY has ended. An
+// error with a context comes from within a trigger's function, and its key may be
+// another table's.
 func (l *loader[M]) rowOfKey(i int, pg *pgconn.PgError) (row int) {
-	m := keyDetail.FindStringSubmatch(pg.Detail)
-	if m == nil {
+	m := keyDetail.FindStringSubmatchIndex(pg.Detail)
+	if m == nil || pg.Where != "" {
 		return -1
 	}
 	var places []int
-	for name := range strings.SplitSeq(m[1], ", ") {
+	for name := range strings.SplitSeq(pg.Detail[m[2]:m[3]], ", ") {
 		place := -1
 		for c, columnName := range l.cfg.Tables[i].columns {
 			if name == columnName || name == (pgx.Identifier{columnName}).Sanitize() {
@@ -142,27 +179,39 @@ func (l *loader[M]) rowOfKey(i int, pg *pgconn.PgError) (row int) {
 	src := newSource(context.WithoutCancel(l.ctx), &l.cfg.Tables[i], l.chunk)
 	defer src.cursor.close()
 	types := l.tx.Conn().TypeMap()
+	row = -1
+	var found []string
 	for src.Next() {
-		if keyText(types, l.columns[i], src.row, places) == m[2] {
-			return src.n - 1
+		// Where the key ends cannot be seen, as a value may have parentheses and
+		// commas: if keys that differ look like it, none is named.
+		key, text := keyText(types, l.columns[i], src.row, places)
+		switch {
+		case key == nil || !strings.HasPrefix(pg.Detail[m[1]:], text+")"):
+		case row < 0:
+			row, found = src.n-1, key
+		case !slices.Equal(found, key):
+			return -1
 		}
 	}
-	return -1
+	return row
 }
 
-// keyText writes some values of a row as PostgreSQL's messages do.
-func keyText(m *pgtype.Map, columns []column, row []any, places []int) string {
+// keyText writes some values of a row as PostgreSQL's messages do. The key tells
+// NULL from a text.
+func keyText(m *pgtype.Map, columns []column, row []any, places []int) (key []string, text string) {
 	texts := make([]string, len(places))
 	for i, place := range places {
 		b, err := m.Encode(columns[place].oid, pgtype.TextFormatCode, row[place], nil)
 		if err != nil {
-			return ""
+			return nil, ""
 		}
 		if texts[i] = string(b); b == nil {
 			texts[i] = "null"
+			key = append(key, "")
 		}
+		key = append(key, texts[i])
 	}
-	return strings.Join(texts, ", ")
+	return key, strings.Join(texts, ", ")
 }
 
 // ahead is a source whose first row has been asked for already.

@@ -70,7 +70,7 @@ func (l *loader[M]) findArrays(conn *pgx.Conn) error {
 		}
 	}
 	if len(ask) > 0 {
-		rows, err := l.tx.Query(l.ctx, "select oid, typarray from pg_catalog.pg_type where typcategory <> 'A' and oid in ("+strings.Join(ask, ", ")+")")
+		rows, err := l.tx.Query(l.ctx, "select oid, typarray from pg_catalog.pg_type where typcategory <> 'A' and typtype <> 'c' and oid in ("+strings.Join(ask, ", ")+")")
 		if err == nil {
 			var oid, array uint32
 			_, err = pgx.ForEachRow(rows, []any{&oid, &array}, func() error { arrays[oid] = array; return nil })
@@ -82,7 +82,7 @@ func (l *loader[M]) findArrays(conn *pgx.Conn) error {
 	for i, columns := range l.columns {
 		for c := range columns {
 			if columns[c].array = arrays[columns[c].oid]; columns[c].array == 0 {
-				return l.fail(i, -1, nil, l.cfg.Tables[i].columns[c], errors.New("is an array, or of a type that has no arrays; use Copy"))
+				return l.fail(i, -1, nil, l.cfg.Tables[i].columns[c], errors.New("is an array, a composite, or of a type that has no arrays; use Copy"))
 			}
 		}
 	}
@@ -94,6 +94,9 @@ func knownArray(m *pgtype.Map, oid uint32) uint32 {
 	t, ok := m.TypeForOID(oid)
 	if !ok {
 		return 0
+	}
+	if _, composite := t.Codec.(*pgtype.CompositeCodec); composite {
+		return 0 // unnest would make columns of its fields
 	}
 	array, ok := m.TypeForName("_" + t.Name)
 	if !ok {

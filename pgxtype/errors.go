@@ -3,6 +3,8 @@ package pgxtype
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -54,6 +56,56 @@ func (e *LoadError) Error() string {
 
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
+
+// detailError adds PostgreSQL's detail, which often holds a key, to an error whose
+// table is not known.
+type detailError struct {
+	err    error
+	detail string
+}
+
+func (e *detailError) Error() string { return e.err.Error() + ": " + e.detail }
+func (e *detailError) Unwrap() error { return e.err }
+
+// atCommit names the table in the error of a constraint that was deferred, if
+// the error can mean one of these only.
+func atCommit(err error, tables []pgx.Identifier) error {
+	var known *LoadError
+	var pg *pgconn.PgError
+	if errors.As(err, &known) || !errors.As(err, &pg) {
+		return err
+	}
+	var found pgx.Identifier
+	for _, name := range tables {
+		if !means(name, pg) {
+			continue
+		}
+		if found != nil && !slices.Equal(found, name) {
+			found = nil
+			break
+		}
+		found = name
+	}
+	if found != nil {
+		return &LoadError{Table: found, Row: -1, Master: -1, Column: pg.ColumnName, Err: err}
+	}
+	if pg.Detail != "" {
+		return &detailError{err, pg.Detail}
+	}
+	return err
+}
+
+// means reports whether PostgreSQL's error may be about the table of that name.
+func means(name pgx.Identifier, pg *pgconn.PgError) bool {
+	n := len(name)
+	return pg.TableName != "" && name[n-1] == pg.TableName && (n == 1 || pg.SchemaName == "" || name[n-2] == pg.SchemaName)
+}
+
+// isNil reports whether there is nothing in v, or a nil pointer.
+func isNil(v any) bool {
+	value := reflect.ValueOf(v)
+	return v == nil || value.Kind() == reflect.Pointer && value.IsNil()
+}
 
 // faults are all that is wrong with a configuration, in one error.
 type faults []string

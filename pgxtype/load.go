@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // A Beginner begins the transaction that [Load] works in: a *pgxpool.Pool, a
@@ -26,7 +25,7 @@ const (
 	// Unnest sends them as INSERT … SELECT unnest(…), all tables of a chunk in
 	// one round trip. It is for tables that COPY refuses (those with row level
 	// security, views with rules) and for links with a long delay. Columns of an
-	// array type cannot be loaded with it. Each chunk is a savepoint, and its rows
+	// array or composite type cannot be loaded with it. Each chunk is a savepoint, and its rows
 	// are held encoded in memory. Where a row is refused the chunk is sent once
 	// more by COPY, only to learn which one it is. The statements pass by pgx's
 	// tracers.
@@ -63,10 +62,11 @@ type Loaded struct {
 //
 // On an error nothing stays in the database. A row at fault is named by a
 // [LoadError]: by PostgreSQL's own word where COPY gives one, else by the key
-// in its message; a constraint that is checked at COMMIT names its table only. An
-// error of the sequence is returned wrapped, with the master's index. If COMMIT
+// in its message; a constraint that is checked at COMMIT names its table only, and
+// in a pgx.Tx it is the caller's COMMIT that gives its error. An error of the sequence is returned wrapped, with the master's index. If COMMIT
 // was sent and not answered, the error is [ErrOutcomeUnknown]. A panic in a
-// function of the caller's goes on after the rollback.
+// function of the caller's goes on after the rollback, and so does runtime.Goexit,
+// by which t.Fatal ends a test.
 //
 // Between rows and while it waits for the server, Load ends when ctx does. In a
 // pgx.Tx its rows are then undone up to the savepoint, or, where that cannot be
@@ -89,19 +89,27 @@ func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], 
 	l := &loader[M]{ctx: ctx, tx: tx, cfg: cfg, rows: make([]int64, len(cfg.Tables))}
 	l.loaded.Tables = make([]int64, len(cfg.Tables))
 	_, nested := db.(pgx.Tx)
-	if attempt, ok := db.(*attemptTx); ok {
-		l.first = attempt.next()
+	if within, ok := db.(*attemptTx); ok {
+		l.taken, l.seen = within.attempt.next(cfg.names()), make([]bool, len(cfg.Tables))
 	}
-	err = inTx(ctx, tx, nested, func() error { return l.run(masters) })
+	sent := false
+	err = inTx(ctx, tx, nested, func() error {
+		err := l.same(l.run(masters))
+		sent = err == nil
+		return err
+	})
+	if sent {
+		err = atCommit(err, cfg.names())
+	}
 	if err == nil || errors.Is(err, ErrOutcomeUnknown) {
-		return l.loaded, l.atCommit(err)
+		return l.loaded, err
 	}
-	return Loaded{}, l.atCommit(err)
+	return Loaded{}, err
 }
 
 func (cfg *LoadConfig[M]) check(db Beginner, noMasters bool) error {
 	var f faults
-	if db == nil {
+	if isNil(db) {
 		f.add("db is nil")
 	}
 	if noMasters {
@@ -135,7 +143,8 @@ type loader[M any] struct {
 	chunk   []M
 	rows    []int64 // by table, given to PostgreSQL in the chunks before this one
 	insert  *inserter
-	first   *firstKey // within Retry, until it was compared
+	taken   *taken // within Retry
+	seen    []bool // by table, whether its first row was compared
 }
 
 func (l *loader[M]) run(masters iter.Seq2[M, error]) error {
@@ -153,7 +162,13 @@ func (l *loader[M]) run(masters iter.Seq2[M, error]) error {
 		l.chunk = append(l.chunk, m)
 		own := &l.chunk[len(l.chunk)-1]
 		for i := range l.cfg.Tables {
-			rows += l.cfg.Tables[i].count(own)
+			n := l.cfg.Tables[i].count(own)
+			rows += n
+			if n > 0 {
+				if err := l.peek(i, l.chunk[len(l.chunk)-1:]); err != nil {
+					return err
+				}
+			}
 		}
 		if rows >= l.cfg.ChunkRows || len(l.chunk) >= l.cfg.ChunkRows {
 			if err := l.send(); err != nil {
@@ -165,18 +180,12 @@ func (l *loader[M]) run(masters iter.Seq2[M, error]) error {
 	if len(l.chunk) > 0 {
 		return l.send()
 	}
-	if err := l.again(); err != nil {
-		return err
-	}
 	return l.ctx.Err()
 }
 
 // send writes the chunk and begins another.
 func (l *loader[M]) send() error {
-	err := l.again()
-	if err != nil {
-		return err
-	}
+	var err error
 	if l.cfg.Method == Unnest {
 		err = l.unnestChunk()
 	} else {
@@ -212,18 +221,10 @@ func (l *loader[M]) fail(table, row int, src *source[M], columnName string, err 
 	return e
 }
 
-// atCommit names the table in the error of a constraint that was deferred.
-func (l *loader[M]) atCommit(err error) error {
-	var known *LoadError
-	var pg *pgconn.PgError
-	if errors.As(err, &known) || !errors.As(err, &pg) || pg.TableName == "" {
-		return err
+func (cfg *LoadConfig[M]) names() []pgx.Identifier {
+	names := make([]pgx.Identifier, len(cfg.Tables))
+	for i := range cfg.Tables {
+		names[i] = cfg.Tables[i].name
 	}
-	for i := range l.cfg.Tables {
-		name := l.cfg.Tables[i].name
-		if name[len(name)-1] == pg.TableName {
-			return l.fail(i, -1, nil, pg.ColumnName, err)
-		}
-	}
-	return err
+	return names
 }

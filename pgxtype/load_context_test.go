@@ -3,7 +3,9 @@ package pgxtype_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -191,6 +193,43 @@ func TestLoadPanics(t *testing.T) {
 				_, err := pgxtype.Load(t.Context(), s.pool, masters, cfg)
 				t.Errorf("returned %v", err)
 			})
+		}
+	}
+}
+
+// runtime.Goexit, by which t.Fatal ends a test, ends the caller's goroutine as well
+// and is not waited for.
+func TestLoadGoexit(t *testing.T) {
+	for name, method := range methods {
+		for _, at := range []int{1, 2, 100} {
+			s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+			cfg := shopConfig(method)
+			n := 0
+			cfg.Tables[1] = pgxtype.Details(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
+				if n++; n == at {
+					runtime.Goexit()
+				}
+				return lineValues(l, row)
+			})
+			done := make(chan string)
+			go func() {
+				how := "exited"
+				defer func() { done <- how }()
+				_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(makeOrders(30, 5))), cfg)
+				how = fmt.Sprint("returned ", err)
+			}()
+			select {
+			case how := <-done:
+				if how != "exited" {
+					t.Errorf("%s, row %d: %s", name, at, how)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("%s, row %d: Load hangs", name, at)
+			}
+			s.empty(t)
+			for s.pool.Stat().AcquiredConns() > 0 { // a closed one is given back on another goroutine
+				time.Sleep(time.Millisecond)
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -226,6 +227,12 @@ func TestLoadConfig(t *testing.T) {
 	_, err = pgxtype.Load(t.Context(), (*pgx.Conn)(nil), pgxtype.Seq[order](nil), pgxtype.LoadConfig[order]{})
 	if err == nil || !strings.Contains(err.Error(), "Tables is empty") || !strings.Contains(err.Error(), "masters is nil") {
 		t.Error(err)
+	}
+	good := pgxtype.LoadConfig[order]{Tables: orderTables("orders", "lines")}
+	for _, db := range []pgxtype.Beginner{(*pgx.Conn)(nil), (*pgxpool.Pool)(nil), (*pgxpool.Tx)(nil)} {
+		if _, err := pgxtype.Load(t.Context(), db, pgxtype.Seq(slices.Values([]order{})), good); err == nil || !strings.Contains(err.Error(), "db is nil") {
+			t.Errorf("%T: %v", db, err)
+		}
 	}
 }
 

@@ -29,6 +29,9 @@ type RetryConfig struct {
 	// the database, for example by looking up one of its keys. If so, Retry
 	// succeeds; if not, it tries again. Nil: Retry returns ErrOutcomeUnknown.
 	//
+	// Its context is not done when Retry's is, which may be why the answer never
+	// came; it has 10 seconds.
+	//
 	// A no may come too early, while the server is still at it. The attempt
 	// after it then waits for the old one at the primary key and is refused
 	// there, because its keys are the same; and Committed is asked once more.
@@ -42,13 +45,26 @@ type RetryConfig struct {
 //
 // f must do the same each time. Assign keys before, not in it: then each
 // attempt writes the same rows, and an attempt whose COMMIT came through
-// unnoticed cannot be written a second time. A sequence that [Load] reads in f
-// must be one that can be run again; if its first row has another key in a later
-// attempt, Load gives an error.
+// unnoticed cannot be written a second time. A sequence that [Load] reads in f,
+// and that of a [DetailSeq], must be one that can be run again: what an attempt
+// has taken from a sequence that cannot would be missing in the next.
+//
+// Load gives an error instead where it sees that. It compares, with what the
+// attempts before gave to the same call of Load, counted from the beginning of f,
+// in savepoints too: by table the first row, all of its columns but those whose
+// value is a Go map, and the number of rows, which must not be below those that an
+// attempt has sent, and must be that of an attempt whose rows all were sent. So
+// a sequence of masters that went on where it had stopped is always noticed if the
+// key is among a table's columns. Rows are not compared one by one: not noticed are other values below
+// the first row, and rows that are missing there if the attempt before ended
+// before it had sent as many as are left.
 //
 // If COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]; see
 // [RetryConfig.Committed]. A panic of f goes on after the rollback. Retry ends
-// when ctx does, also while it pauses. f must not commit or roll back itself.
+// when ctx does, also while it pauses. f must not commit or roll back itself: that
+// is an error, and what f committed stays. The error of a constraint that is
+// checked at COMMIT is a [LoadError], if one table of f's loads is the one that
+// PostgreSQL names.
 func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -56,19 +72,19 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 	if err := cfg.check(db, f); err != nil {
 		return err
 	}
-	var loads []*firstKey
+	var loads []*taken
 	var unknown error // that of an attempt which Committed said was none
-	for attempt := 1; ; attempt++ {
-		err := once(ctx, db, cfg.Tx, func(tx pgx.Tx) error { return f(&attemptTx{Tx: tx, loads: &loads}) })
+	for n := 1; ; n++ {
+		err := once(ctx, db, cfg.Tx, f, &attempt{loads: &loads})
 		if err == nil {
 			return nil
 		}
 		again := inTheWay(err)
 		open := errors.Is(err, ErrOutcomeUnknown)
 		if cfg.Committed != nil && (open || unknown != nil && sqlState(err) == "23505") {
-			done, askErr := cfg.Committed(ctx)
+			done, askErr := cfg.ask(ctx)
 			if askErr != nil {
-				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", askErr, attempt, join(err, unknown))
+				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", askErr, n, join(err, unknown))
 			}
 			if done {
 				return nil
@@ -77,18 +93,18 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 				again, unknown = true, err
 			}
 		}
-		if !again || attempt >= cfg.Attempts {
-			return fmt.Errorf("pgxtype: Retry: attempt %d of %d: %w", attempt, cfg.Attempts, join(err, unknown))
+		if !again || n >= cfg.Attempts {
+			return fmt.Errorf("pgxtype: Retry: attempt %d of %d: %w", n, cfg.Attempts, join(err, unknown))
 		}
-		if stopped := pause(ctx, cfg.pause(attempt)); stopped != nil {
-			return fmt.Errorf("pgxtype: Retry: %w; after attempt %d of %d: %w", stopped, attempt, cfg.Attempts, join(err, unknown))
+		if stopped := pause(ctx, cfg.pause(n)); stopped != nil {
+			return fmt.Errorf("pgxtype: Retry: %w; after attempt %d of %d: %w", stopped, n, cfg.Attempts, join(err, unknown))
 		}
 	}
 }
 
 func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
 	var bad faults
-	if db == nil {
+	if isNil(db) {
 		bad.add("db is nil")
 	}
 	if f == nil {
@@ -115,12 +131,34 @@ func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
 	return bad.err("Retry")
 }
 
-func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error) error {
+// askLimit is how long the question may take whether COMMIT came through.
+const askLimit = 10 * time.Second
+
+// ask calls Committed, even if ctx is done: that the rows are there is to be known.
+func (cfg *RetryConfig) ask(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askLimit)
+	defer cancel()
+	return cfg.Committed(ctx)
+}
+
+func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) error {
 	tx, err := db.BeginTx(ctx, options)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	return inTx(ctx, tx, false, func() error { return f(tx) })
+	done := false
+	err = inTx(ctx, tx, false, func() error {
+		err := f(&attemptTx{Tx: tx, attempt: within})
+		done = err == nil
+		return err
+	})
+	switch {
+	case done && errors.Is(err, pgx.ErrTxClosed):
+		return fmt.Errorf("f has committed or rolled back the transaction itself, which is for Retry to do; what f committed is in the database: %w", err)
+	case done:
+		return atCommit(err, within.names())
+	}
+	return err
 }
 
 // inTheWay reports whether PostgreSQL asks for the transaction to be run again.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
@@ -119,6 +119,7 @@ type script struct {
 	begun   int
 	ended   []string
 	at      []time.Time
+	commit  func() // called within COMMIT
 }
 
 type scriptTx struct {
@@ -141,6 +142,9 @@ func (tx *scriptTx) Conn() *pgx.Conn { return nil }
 
 func (tx *scriptTx) Commit(context.Context) error {
 	tx.s.ended = append(tx.s.ended, "commit")
+	if tx.s.commit != nil {
+		tx.s.commit()
+	}
 	return tx.err
 }
 
@@ -238,6 +242,27 @@ func TestRetryPauses(t *testing.T) {
 		if err := pgxtype.Retry(short, s, pgxtype.RetryConfig{}, func(pgx.Tx) error { cancel(); return nil }); !errors.Is(err, context.Canceled) || strings.Join(s.ended, " ") != "rollback" {
 			t.Errorf("%v, %v", s.ended, err)
 		}
+		// A context that ends within COMMIT: Committed is asked all the same.
+		for _, there := range []bool{true, false} {
+			s = &script{commits: []error{context.Canceled}}
+			interrupted, cancel := context.WithCancel(ctx)
+			s.commit = cancel
+			err := pgxtype.Retry(interrupted, s, pgxtype.RetryConfig{Committed: func(ctx context.Context) (bool, error) {
+				deadline, ok := ctx.Deadline()
+				if left := time.Until(deadline); ctx.Err() != nil || !ok || left != 10*time.Second {
+					t.Errorf("asked with %v, %v left", ctx.Err(), left)
+				}
+				return there, nil
+			}}, fine)
+			if there && err != nil || !there && (!errors.Is(err, pgxtype.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled)) || s.begun != 1 {
+				t.Errorf("cancelled in COMMIT, there=%v: %v", there, err)
+			}
+		}
+		// Ended by f itself: said so.
+		s = &script{commits: []error{pgx.ErrTxClosed}}
+		if err := pgxtype.Retry(ctx, s, pgxtype.RetryConfig{}, fine); err == nil || !strings.Contains(err.Error(), "f has committed or rolled back the transaction itself") || s.begun != 1 {
+			t.Errorf("ended by f: %v", err)
+		}
 		s = &script{}
 		func() {
 			defer func() {
@@ -250,96 +275,16 @@ func TestRetryPauses(t *testing.T) {
 	})
 }
 
-// A sequence that ends with its first run would lose its rows in the second, and
-// keys that are made in f would be others: both are errors, and nothing is written.
-func TestRetrySameRows(t *testing.T) {
-	s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
-	conflict := &pgconn.PgError{Severity: "ERROR", Code: "40001"}
-	for name, method := range methods {
-		orders := makeOrders(30, 3)
-		oneShot := func() iter.Seq2[order, error] { // as a reader of a file
-			rest := orders
-			return func(yield func(order, error) bool) {
-				for len(rest) > 0 {
-					o := rest[0]
-					rest = rest[1:]
-					if !yield(o, nil) {
-						return
-					}
-				}
-			}
-		}
-		for what, tt := range map[string]struct {
-			masters func(attempt int) iter.Seq2[order, error]
-			fails   bool
-		}{
-			"the same":    {func(int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders)) }, false},
-			"none":        {func(int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[:0])) }, false},
-			"other keys":  {func(attempt int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[3*attempt:])) }, true},
-			"none later":  {func(attempt int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[:30-30*attempt])) }, true},
-			"none before": {func(attempt int) iter.Seq2[order, error] { return pgxtype.Seq(slices.Values(orders[:30*attempt])) }, true},
-		} {
-			if _, err := s.pool.Exec(t.Context(), `truncate orders, lines`); err != nil {
-				t.Fatal(err)
-			}
-			attempt := -1
-			err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
-				attempt++
-				for _, cfg := range []pgxtype.LoadConfig[order]{{Tables: shopConfig(method).Tables[:1], Method: method}, {Tables: shopConfig(method).Tables[1:], Method: method}} {
-					if _, err := pgxtype.Load(t.Context(), tx, tt.masters(attempt), cfg); err != nil {
-						return err
-					}
-				}
-				if attempt == 0 {
-					return conflict
-				}
-				return nil
-			})
-			if tt.fails != (err != nil) || tt.fails && !strings.Contains(err.Error(), "not that of the attempt before") || attempt != 1 {
-				t.Errorf("%s, %s: %v after %d", name, what, err, attempt)
-			}
-			if n := s.ask(t, `select count(*) from orders`); tt.fails && n != 0 || what == "the same" && n != 30 {
-				t.Errorf("%s, %s: %d orders", name, what, n)
-			}
-		}
-		if _, err := s.pool.Exec(t.Context(), `truncate orders, lines`); err != nil {
-			t.Fatal(err)
-		}
-		// Taken in part by the attempt that failed: the rest must not pass for all.
-		seq, attempt := oneShot(), 0
-		err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
-			attempt++
-			cfg := shopConfig(method)
-			cfg.ChunkRows = 20
-			_, err := pgxtype.Load(t.Context(), tx, func(yield func(order, error) bool) {
-				n := 0
-				for o, err := range seq {
-					if err != nil {
-						t.Error(err)
-					}
-					if n++; attempt == 1 && n == 12 {
-						yield(o, conflict)
-						return
-					}
-					if !yield(o, nil) {
-						return
-					}
-				}
-			}, cfg)
-			return err
-		})
-		if err == nil || !strings.Contains(err.Error(), `column "id": the first row is not`) || attempt != 2 {
-			t.Errorf("%s, in part: %v", name, err)
-		}
-		s.empty(t)
-	}
-}
-
 func TestRetryConfig(t *testing.T) {
 	err := pgxtype.Retry(t.Context(), nil, pgxtype.RetryConfig{Attempts: -1, Backoff: -2, MaxBackoff: -3}, nil)
 	for _, want := range []string{"pgxtype: Retry: ", "db is nil", "f is nil", "Attempts -1", "Backoff -2ns", "MaxBackoff -3ns"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
+		}
+	}
+	for _, db := range []pgxtype.TxBeginner{(*pgx.Conn)(nil), (*pgxpool.Pool)(nil)} {
+		if err := pgxtype.Retry(t.Context(), db, pgxtype.RetryConfig{}, func(pgx.Tx) error { return nil }); err == nil || !strings.Contains(err.Error(), "db is nil") {
+			t.Errorf("%T: %v", db, err)
 		}
 	}
 }

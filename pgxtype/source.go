@@ -3,6 +3,7 @@ package pgxtype
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -10,7 +11,8 @@ import (
 
 // source gives the rows of one table for a chunk of masters, in the way that
 // pgx's CopyFrom asks for them. pgx asks on a goroutine of its own, where a
-// panic of the caller's functions would end the program, so it is caught.
+// panic of the caller's functions would end the program, so it is caught; their
+// runtime.Goexit, which cannot be caught, ends the COPY.
 type source[M any] struct {
 	ctx     context.Context // pgx's interface has no place for it
 	table   *Table[M]
@@ -22,8 +24,11 @@ type source[M any] struct {
 	n       int   // rows given
 	ends    []int // by master that is done, n at that moment
 
-	err      error // why the rows ended early
-	panicked any   // what a function of the caller's panicked with
+	first    func() error // nil, or what is asked once the first row is there
+	err      error        // why the rows ended early
+	panicked any          // what a function of the caller's panicked with
+	exited   bool         // such a function ended the goroutine, as t.FailNow does
+	stop     func()       // nil, or what ends the COPY, which would wait for that goroutine's rows
 }
 
 var _ pgx.CopyFromSource = (*source[int])(nil)
@@ -34,11 +39,26 @@ func newSource[M any](ctx context.Context, t *Table[M], masters []M) *source[M] 
 
 // Next goes to the next row; false means the end, or err.
 func (s *source[M]) Next() (ok bool) {
+	returned := false
 	defer func() {
+		if returned {
+			return
+		}
 		if v := recover(); v != nil {
 			s.panicked, s.err, ok = v, fmt.Errorf("panic: %v", v), false
+			return
+		}
+		s.exited, s.err = true, errExited
+		if s.stop != nil {
+			s.stop()
 		}
 	}()
+	ok = s.next()
+	returned = true
+	return ok
+}
+
+func (s *source[M]) next() bool {
 	if s.err != nil {
 		return false
 	}
@@ -65,7 +85,10 @@ func (s *source[M]) Next() (ok bool) {
 		if ok {
 			s.row = row
 			s.n++
-			return true
+			if s.n == 1 && s.first != nil {
+				s.err = s.first()
+			}
+			return s.err == nil
 		}
 		s.ends = append(s.ends, s.n)
 		s.started = false
@@ -84,11 +107,16 @@ func (s *source[M]) master(row int) int {
 	return i
 }
 
+const errExited = constError("a function ended its goroutine by runtime.Goexit")
+
 // end releases what the rows come from. It goes on with a panic of the caller's
-// functions, now on the caller's goroutine.
+// functions, or with their runtime.Goexit, now on the caller's goroutine.
 func (s *source[M]) end() {
 	s.cursor.close()
-	if s.panicked != nil {
+	switch {
+	case s.panicked != nil:
 		panic(s.panicked)
+	case s.exited:
+		runtime.Goexit()
 	}
 }

@@ -67,7 +67,8 @@ func Details[M, D any](name pgx.Identifier, columns []string, list func(m *M) []
 
 // DetailSeq is [Details] for rows that are not in memory: the sequence is run
 // while they are sent, once as a rule, and again where a row that PostgreSQL
-// refused is looked for. An error that it yields ends the load.
+// refused is looked for, and in [Retry] for its first row if an attempt has failed
+// before any was sent. An error that it yields ends the load.
 func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
 	t := Table[M]{name: slices.Clone(name), columns: slices.Clone(columns)}
 	switch {

@@ -73,6 +73,7 @@ func (l *loader[M]) unnestTable(i int, in *inserter) (rows int, err error) {
 	t := &l.cfg.Tables[i]
 	columns := l.columns[i]
 	src := newSource(l.ctx, t, l.chunk)
+	l.watch(i, src)
 	defer src.end()
 	types := l.tx.Conn().TypeMap()
 	arrays := make([]array, len(columns))
@@ -155,10 +156,10 @@ func (l *loader[M]) flush(in *inserter) error {
 func (l *loader[M]) insertFailed(table int, err error) error {
 	var pg *pgconn.PgError
 	unnamed := l.fail(table, -1, nil, "", err)
-	if !errors.As(err, &pg) || !strings.HasPrefix(pg.Code, "22") && !strings.HasPrefix(pg.Code, "23") && !strings.HasPrefix(pg.Code, "P0") {
+	if !errors.As(err, &pg) || !ofRow(pg.Code) {
 		return unnamed // nothing that a row is to blame for
 	}
-	unnamed.Column = pg.ColumnName
+	unnamed.Column = ownColumn(pg, "")
 	if _, rollbackErr := l.tx.Exec(l.ctx, "rollback to savepoint "+savepoint); rollbackErr != nil {
 		return unnamed
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 )
 
@@ -36,10 +37,10 @@ type Source interface {
 }
 
 // New takes the next id from src. The ID it returns without an error is above
-// zero. An error of src is returned wrapped; ErrNil is returned if src is nil,
-// and ErrSource if src gives an id that is not above zero.
+// zero. An error of src is returned wrapped; ErrNil is returned if src is nil or
+// holds a nil pointer or function, and ErrSource if src gives an id that is not above zero.
 func New(ctx context.Context, src Source) (ID, error) {
-	if src == nil {
+	if isNil(src) {
 		return 0, fmt.Errorf("sqltype: New: source is %w", ErrNil)
 	}
 	n, err := src.Next(ctx)
@@ -50,6 +51,17 @@ func New(ctx context.Context, src Source) (ID, error) {
 		return 0, valueError("New: source gave", n, ErrSource)
 	}
 	return ID(n), nil
+}
+
+// isNil reports whether there is nothing in v, or a nil pointer or function.
+func isNil(v any) bool {
+	switch value := reflect.ValueOf(v); value.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func:
+		return value.IsNil()
+	}
+	return false
 }
 
 // Parse reads a decimal id: 0, or up to 19 digits without a leading zero. It

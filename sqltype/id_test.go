@@ -211,6 +211,10 @@ func TestNilReceivers(t *testing.T) {
 
 type sourceFunc func(ctx context.Context) (int64, error)
 
+type sourceStruct struct{ last int64 }
+
+func (s *sourceStruct) Next(context.Context) (int64, error) { s.last++; return s.last, nil }
+
 func (f sourceFunc) Next(ctx context.Context) (int64, error) { return f(ctx) }
 
 func TestNew(t *testing.T) {
@@ -225,6 +229,8 @@ func TestNew(t *testing.T) {
 		{"id", sourceFunc(func(context.Context) (int64, error) { return 77, nil }), 77, nil},
 		{"largest", sourceFunc(func(context.Context) (int64, error) { return math.MaxInt64, nil }), math.MaxInt64, nil},
 		{"nil source", nil, 0, ErrNil},
+		{"nil function", sourceFunc(nil), 0, ErrNil},
+		{"nil pointer", (*sourceStruct)(nil), 0, ErrNil},
 		{"negative", sourceFunc(func(context.Context) (int64, error) { return -3, nil }), 0, ErrSource},
 		{"zero", sourceFunc(func(context.Context) (int64, error) { return 0, nil }), 0, ErrSource},
 		{"error", sourceFunc(func(context.Context) (int64, error) { return 5, fault }), 0, fault},

@@ -66,18 +66,19 @@ func Details[M, D any](list func(*M) []D, key, foreignKey func(*D) *ID) Detail[M
 // bulk, in any batches.
 //
 // All keys come from one call of src.Fill for exactly as many ids as are
-// missing; if none is missing, src is not called. They are handed out in
+// missing; if none is missing, src is not called. A key that is met twice, where a
+// slice of pointers holds one row twice, takes one id. They are handed out in
 // document order: a master, then its details, kind by kind as given, then the
 // next master. So with an ascending src a master's new key is below those of its
 // details. Keys already set are kept. A foreign key is overwritten whatever it
 // was.
 //
 // On an error nothing is changed. An error of src is returned wrapped. ErrNil is
-// returned if src, a function, or the address that a function returned is nil,
-// ErrNegative if a key is negative, and ErrSource if src gives an id that is not
-// above zero. The error says which master and which detail.
+// returned if src or what it holds, a function, or the address that a function
+// returned is nil, ErrNegative if a key is negative, and ErrSource if src gives an
+// id that is not above zero. The error says which master and which detail.
 func Assign[M any](ctx context.Context, src Filler, masters []M, key func(*M) *ID, kinds ...Detail[M]) error {
-	if src == nil {
+	if isNil(src) {
 		return fmt.Errorf("sqltype: Assign: source is %w", ErrNil)
 	}
 	if key == nil {
@@ -130,6 +131,7 @@ func (p *plan) need(key *ID) error {
 }
 
 func (p *plan) assign(ctx context.Context, src Filler) error {
+	p.once()
 	if n := len(p.missing); n > 0 {
 		ids := make([]int64, n)
 		if err := src.Fill(ctx, ids); err != nil {
@@ -148,4 +150,20 @@ func (p *plan) assign(ctx context.Context, src Filler) error {
 		*l.foreign = *l.master
 	}
 	return nil
+}
+
+// once leaves each address once among the missing. It marks in the keys which it
+// has seen: a set of addresses would cost more than all the rest.
+func (p *plan) once() {
+	unique := p.missing[:0]
+	for _, key := range p.missing {
+		if *key == 0 {
+			*key = -1
+			unique = append(unique, key)
+		}
+	}
+	for _, key := range unique {
+		*key = 0
+	}
+	p.missing = unique
 }

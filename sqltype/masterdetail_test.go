@@ -159,6 +159,7 @@ func TestAssignErrors(t *testing.T) {
 		shows string
 	}{
 		{"nil source", nil, orderKey, lineKind, ErrNil, "source"},
+		{"nil pointer", (*counter)(nil), orderKey, lineKind, ErrNil, "source"},
 		{"nil key", &counter{}, nil, lineKind, ErrNil, "function key"},
 		{"zero Detail", &counter{}, orderKey, Detail[order]{}, ErrNil, "kinds[1]"},
 		{"nil list", &counter{}, orderKey, Details(noList, id, orderID), ErrNil, "kinds[1]: function list"},
@@ -291,4 +292,26 @@ func BenchmarkAssign(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/11_000, "ns/id")
+}
+
+// One row that is there twice takes no more ids than once, in document order.
+func TestAssignTwice(t *testing.T) {
+	a, b := &order{Lines: make([]line, 2)}, &order{Lines: make([]line, 1)}
+	kind := Details(func(o **order) []line { return (*o).Lines }, func(l *line) *ID { return &l.ID }, func(l *line) *ID { return &l.OrderID })
+	key := func(o **order) *ID { return &(*o).ID }
+	src := &counter{err: errors.New("none left")}
+	if err := Assign(t.Context(), src, []*order{a, b, a}, key, kind); !errors.Is(err, src.err) || a.ID != 0 || b.ID != 0 || a.Lines[1] != (line{}) {
+		t.Errorf("%v: %+v, %+v", err, a, b)
+	}
+	src = &counter{}
+	if err := Assign(t.Context(), src, []*order{a, b, a, b}, key, kind); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(src.calls, []int{5}) {
+		t.Errorf("asked for %v ids, want 5", src.calls)
+	}
+	want := []order{{ID: 1, Lines: []line{{ID: 2, OrderID: 1}, {ID: 3, OrderID: 1}}}, {ID: 4, Lines: []line{{ID: 5, OrderID: 4}}}}
+	if got := []order{*a, *b}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }

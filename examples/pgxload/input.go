@@ -79,6 +79,9 @@ func (in input) withKeys(ids []int64) iter.Seq2[order, error] {
 				return
 			}
 		}
+		if len(rest) > 0 {
+			yield(order{}, fmt.Errorf("%s: the file has shrunk since it was counted: %d rows are missing", in.name, len(rest)))
+		}
 	}
 }
 

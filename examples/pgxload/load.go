@@ -60,6 +60,9 @@ func load(ctx context.Context, pool *pgxpool.Pool, in input, ids []int64, method
 		loaded, err = pgxtype.Load(ctx, tx, in.withKeys(ids), cfg)
 		return err
 	})
+	if errors.Is(err, pgxtype.ErrOutcomeUnknown) { // first: an interrupt may be why
+		return loaded, fmt.Errorf("all of the file may have been written, or nothing: look in pgxload_orders for id %d: %w", ids[0], err)
+	}
 	if ctx.Err() != nil && err != nil {
 		return loaded, errors.New("interrupted: nothing was written")
 	}

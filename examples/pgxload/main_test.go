@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
@@ -115,6 +120,110 @@ func TestGivenServer(t *testing.T) {
 				t.Errorf("interrupted: exit %d, %s", code, err)
 			}
 		})
+	}
+}
+
+// heldAtCommit is a proxy that keeps back the answers to COMMIT and what follows.
+func heldAtCommit(t *testing.T, server string, committed func()) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
+	var held atomic.Bool
+	pass := func(from, to net.Conn, answers bool) {
+		defer from.Close()
+		defer to.Close()
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(buf)
+			if !answers && bytes.Contains(buf[:n], []byte("commit")) {
+				held.Store(true)
+			}
+			if answers && held.Load() {
+				committed()
+				return
+			}
+			if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
+				return
+			}
+		}
+	}
+	wg.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			db, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			wg.Go(func() { pass(client, db, false) })
+			wg.Go(func() { pass(db, client, true) })
+		}
+	})
+	return l.Addr().String()
+}
+
+// An interrupt while COMMIT is under way, and a database that cannot be asked: it
+// is not said that nothing was written, because everything was.
+func TestInterruptedAtCommit(t *testing.T) {
+	dsn := database(t, "pgxload_interrupted")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	addr := testserver.Postgres(t).Addr
+	code, _, err := call(ctx, "-dsn", strings.Replace(dsn, addr, heldAtCommit(t, addr, cancel), 1))
+	if code != 1 || strings.Contains(err, "nothing was written") || !strings.Contains(err, "may have been written, or nothing: look in pgxload_orders for id ") || strings.Count(err, "\n") != 1 {
+		t.Errorf("exit %d, %s", code, err)
+	}
+	if orders, lines := count(t, dsn); orders != 360 || lines != 950 {
+		t.Errorf("%d orders, %d lines", orders, lines)
+	}
+}
+
+// A file that is another when it is read for the second time.
+func TestFileChanges(t *testing.T) {
+	dsn := database(t, "pgxload_changes")
+	pool, err := connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if _, err := pool.Exec(t.Context(), schema); err != nil {
+		t.Fatal(err)
+	}
+	const row = "SO-%d,2026-11-21T08:00:00Z,Ada,ada@example.com,A,A,1,0.05\n"
+	short := csvHead + fmt.Sprintf(row+row, 1, 2)
+	long := short + fmt.Sprintf(row, 3)
+	for _, c := range []struct{ counted, read, want string }{
+		{long, short, "in.csv: the file has shrunk since it was counted: 2 rows are missing"},
+		{short, long, "in.csv:4: the file has grown"},
+		{long, csvHead, "has shrunk since it was counted: 6 rows"},
+	} {
+		texts := []string{c.counted, c.read}
+		in := input{name: "in.csv", open: func() (io.ReadCloser, error) {
+			text := texts[0]
+			texts = texts[1:]
+			return io.NopCloser(strings.NewReader(text)), nil
+		}}
+		orders, lines, err := in.count()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := make([]int64, orders+lines)
+		for i := range ids {
+			ids[i] = int64(i + 1)
+		}
+		if _, err := load(t.Context(), pool, in, ids, pgxtype.Copy, func(int64) {}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if orders, lines := count(t, dsn); orders != 0 || lines != 0 {
+			t.Errorf("%d orders, %d lines", orders, lines)
+		}
 	}
 }
 
