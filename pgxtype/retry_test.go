@@ -108,8 +108,8 @@ func TestRetryDeadlock(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := s.ask(t, `select sum(n) from counters`); n != 4 || runs.Load() != 3 {
-		t.Errorf("counted %d after %d runs, want 4 after 3", n, runs.Load())
+	if n := s.ask(t, `select sum(n) from counters`); n != 4 || runs.Load() < 3 { // on a busy machine both may be chosen
+		t.Errorf("counted %d after %d runs, want 4 after 3 or more", n, runs.Load())
 	}
 }
 
