@@ -39,6 +39,10 @@
 // an error if it is not. gorm knows of such a key once it has met the model
 // that refers to it: name that in Config.Models.
 //
+// A key may be referred to by a foreign key of another type: a text holds its decimal
+// digits. So [Create] and [Assign] write it. gorm itself would make U+FFFD of an id of most integer
+// types, so a create, Save or Append that would have gorm save such an association is an error.
+//
 // Base 62 tells A from a. Columns of MySQL and MariaDB do not unless told to: give them
 // type:char(11) CHARACTER SET ascii COLLATE ascii_bin. In PostgreSQL they do, but they
 // sort in the order of the ids only with type:char(11) COLLATE "C".

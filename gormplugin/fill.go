@@ -19,11 +19,16 @@ func (p *Plugin) fill(db *gorm.DB) {
 }
 
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
+	rows := newRows(stmt.ReflectValue)
+	if stmt.Schema != nil {
+		if err := checkTexts(stmt, p.plan(stmt.Schema), rows, true); err != nil {
+			return err
+		}
+	}
 	targets, err := p.targetsOf(stmt)
 	if err != nil || len(targets) == 0 {
 		return err
 	}
-	rows := newRows(stmt.ReflectValue)
 	if err := checkRows(stmt, rows); err != nil {
 		return err
 	}

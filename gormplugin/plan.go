@@ -25,8 +25,9 @@ type target struct {
 // plan is what is to be filled in the rows of one model.
 type plan struct {
 	targets   []target
-	err       error // a tag that cannot be followed
-	relations int   // of the schema, when the plan was made
+	lossy     []*schema.Relationship // whose foreign keys gorm would lose
+	err       error                  // a tag that cannot be followed
+	relations int                    // of the schema, when the plan was made
 }
 
 // plan works out what to fill in a model, and again when gorm has since learned
@@ -37,7 +38,7 @@ func (p *Plugin) plan(s *schema.Schema) *plan {
 	if known, ok := p.plans.Load(s); ok && known.(*plan).relations == relations {
 		return known.(*plan)
 	}
-	pl := &plan{relations: relations}
+	pl := &plan{relations: relations, lossy: lossy(s)}
 	fields, faults := p.snowflakeFields(s)
 	for _, f := range fields {
 		t, err := p.target(s, f.Field, f.order)

@@ -120,5 +120,8 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := db.Callback().Create().Before("gorm:before_create").Register("snowkey:fill", p.fill); err != nil {
 		return fmt.Errorf("gormplugin: %w", err)
 	}
+	if err := db.Callback().Update().Before("gorm:save_before_associations").Register("snowkey:texts", p.beforeUpdate); err != nil {
+		return fmt.Errorf("gormplugin: %w", err)
+	}
 	return nil
 }

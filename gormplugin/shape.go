@@ -129,7 +129,7 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 func (g *graph) newStep(rel *schema.Relationship, kind stepKind, columns map[string]bool, restricted bool) step {
 	st := step{rel: rel, kind: kind, child: childScope(rel.Name, columns, restricted)}
 	for _, ref := range rel.References {
-		l := link{from: ref.PrimaryKey, value: ref.PrimaryValue, to: ref.ForeignKey}
+		l := link{from: ref.PrimaryKey, value: ref.PrimaryValue, to: ref.ForeignKey, text: makesRune(ref)}
 		if ref.PrimaryKey != nil && ref.PrimaryValue == "" {
 			l.late = g.isLate(nil, ref.PrimaryKey)
 		}
