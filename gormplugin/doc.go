@@ -35,8 +35,8 @@
 // foreign key is never filled, whatever its type and tag, nor is a row
 // of a many2many join table that gorm makes: what they hold is another row's key.
 // (A join table that is a model of yours has its own key filled as usual.) A key that
-// is also a foreign key, as where two tables share one, must be set; it is
-// an error if it is not. gorm knows of such a key once it has met the model
+// is also a foreign key, as where two tables share one, must be set, or the row it
+// belongs to be saved with it; else it is an error. gorm knows of such a key once it has met the model
 // that refers to it: name that in Config.Models.
 //
 // A key may be referred to by a foreign key of another type: a text holds its decimal

@@ -40,7 +40,7 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 			return err
 		}
 	}
-	twice, err := fillRows(stmt.Context, targets, rows)
+	twice, err := fillRows(stmt, targets, rows)
 	if err == nil && twice > 0 {
 		err = dropRepeated(stmt, rows, twice)
 	}
@@ -61,15 +61,18 @@ func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
 // fillRows sets the targets in all rows. Each source is asked once, and before the
 // first row is touched: where one fails, no row has been given a key. It returns how
 // many rows got their key as another row got its, because both are one struct.
-func fillRows(ctx context.Context, targets []target, rows rowsOf) (twice int, err error) {
-	missing := make([]int, len(targets))
+func fillRows(stmt *gorm.Statement, targets []target, rows rowsOf) (twice int, err error) {
+	ctx, missing := stmt.Context, make([]int, len(targets))
 	for i := range targets {
 		t := &targets[i]
 		if missing[i], err = t.count(rows); err != nil {
 			return 0, err
 		}
 		if missing[i] > 0 && t.source == nil {
-			return 0, fmt.Errorf("%s is the key of another row, and is not set", t.name)
+			if !t.comes(stmt, rows) {
+				return 0, t.notSet()
+			}
+			missing[i] = 0
 		}
 	}
 	ids, err := reserve(ctx, targets, missing)
