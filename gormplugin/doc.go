@@ -114,6 +114,7 @@
 //
 // # Guarantees
 //
+// A source that stands under two names is asked once for both, if it can be compared, as pointers can.
 // A source that fails fails the create with an error that names the table and the
 // field and wraps the source's: no row is touched and nothing is written with a zero
 // key. Under SkipDefaultTransaction, what gorm wrote before, as the rows that a row belongs

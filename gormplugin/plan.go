@@ -62,7 +62,7 @@ func countRelations(s *schema.Schema) int {
 }
 
 func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, error) {
-	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: o.source}
+	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: p.first[o.source]}
 	if isForeignKey(s, f) {
 		return t, nil // without a kind: it is only looked at
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +40,8 @@ type Table struct {
 type Plugin struct {
 	cfg    Config
 	tables map[string]target
-	plans  sync.Map // *schema.Schema → *plan
+	first  map[string]string // a source's name → the first name of the same source
+	plans  sync.Map          // *schema.Schema → *plan
 	unique uniqueCache
 }
 
@@ -62,6 +64,7 @@ func New(cfg Config) (*Plugin, error) {
 		}
 	}
 	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models)}
+	p.first = firstNames(p.cfg)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
 		t := cfg.Tables[name]
 		if name == "" || strings.ContainsRune(name, '.') {
@@ -78,7 +81,7 @@ func New(cfg Config) (*Plugin, error) {
 		if err != nil {
 			fault("Tables %q: %w", name, err)
 		}
-		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: t.Source}
+		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: p.first[t.Source]}
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))
@@ -99,6 +102,29 @@ func (p *Plugin) source(name string) (Source, error) {
 		return nil, fmt.Errorf("source %q is not in Config.Named, which has %q", name, slices.Sorted(maps.Keys(p.cfg.Named)))
 	}
 	return s, nil
+}
+
+// firstNames finds the sources that stand under several names, so that they are
+// asked once for all. Those that cannot be compared are taken for different ones.
+func firstNames(cfg Config) map[string]string {
+	first := map[string]string{"": ""}
+	seen := map[Source]string{}
+	if s := reflect.ValueOf(cfg.Source); s.IsValid() && s.Comparable() {
+		seen[cfg.Source] = ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
+		s := cfg.Named[name]
+		first[name] = name
+		if v := reflect.ValueOf(s); !v.IsValid() || !v.Comparable() {
+			continue
+		}
+		if known, ok := seen[s]; ok {
+			first[name] = known
+		} else {
+			seen[s] = name
+		}
+	}
+	return first
 }
 
 const pluginName = "snowkey"
