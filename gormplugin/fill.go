@@ -21,7 +21,7 @@ func (p *Plugin) fill(db *gorm.DB) {
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	rows := newRows(stmt.ReflectValue)
 	if stmt.Schema != nil {
-		if err := checkTexts(stmt, p.plan(stmt.Schema), rows, true); err != nil {
+		if err := checkTexts(stmt, p.plan(stmt.Schema, stmt.Table), rows, true); err != nil {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 
 func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
 	if stmt.Schema != nil {
-		pl := p.plan(stmt.Schema)
+		pl := p.plan(stmt.Schema, stmt.Table)
 		return pl.targets, pl.err
 	}
 	if t, ok := p.table(stmt.Table); ok {

@@ -47,7 +47,8 @@ type graph struct {
 	plugin *Plugin
 	shapes map[shapeID]*shape
 	starts []start
-	joins  bool // walk to join rows as well
+	given  map[*schema.Schema]bool // the models of the starts
+	joins  bool                    // walk to join rows as well
 
 	nodes    map[nodeID]*node
 	slab     []node // where the next nodes are made
@@ -144,6 +145,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 	db = db.Session(&gorm.Session{Context: ctx})
 	g := &graph{
 		ctx: ctx, db: db, plugin: p,
+		given:    map[*schema.Schema]bool{},
 		shapes:   map[shapeID]*shape{},
 		nodes:    map[nodeID]*node{},
 		joinRows: map[joinID]reflect.Value{},
@@ -193,6 +195,7 @@ func (g *graph) addStarts(v reflect.Value, at int) error {
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
 			return fmt.Errorf("gormplugin: %s: %w", what(), err)
 		}
+		g.given[stmt.Schema] = true
 		sh, err := g.shapeOf(stmt.Schema, scope{selects: g.db.Statement.Selects, omits: g.db.Statement.Omits})
 		if err != nil {
 			return err

@@ -50,7 +50,7 @@ func (p *Plugin) checkOwned(db *gorm.DB) {
 	if db.Error != nil || stmt.Schema == nil || !stmt.ReflectValue.IsValid() {
 		return
 	}
-	pl := p.plan(stmt.Schema)
+	pl := p.plan(stmt.Schema, stmt.Table)
 	for i := range pl.targets {
 		t := &pl.targets[i]
 		if t.source != nil {

@@ -29,7 +29,8 @@ type Config struct {
 
 // Table says which column of a table is filled, as a tag would. It is for the maps
 // that db.Table(name) creates without a model, and holds for models of the table as
-// well: it adds a field that has no tag, and gives the source where a tag names none.
+// well: it adds a field that has no tag, and gives the source where a tag names none. Where
+// db.Table sends the rows of a model to another table that stands here, that one counts.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source

@@ -135,7 +135,7 @@ func (p *Plugin) beforeUpdate(db *gorm.DB) {
 	if db.Error != nil || stmt.Schema == nil || !stmt.ReflectValue.IsValid() {
 		return
 	}
-	if err := checkTexts(stmt, p.plan(stmt.Schema), newRows(stmt.ReflectValue), false); err != nil {
+	if err := checkTexts(stmt, p.plan(stmt.Schema, stmt.Table), newRows(stmt.ReflectValue), false); err != nil {
 		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
 	}
 }

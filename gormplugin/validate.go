@@ -29,7 +29,7 @@ func (p *Plugin) validate(db *gorm.DB, models []any) error {
 			faults = append(faults, fmt.Errorf("%T: %w", model, err))
 			continue
 		}
-		fields, unfit := p.snowflakeFields(stmt.Schema)
+		fields, unfit := p.snowflakeFields(stmt.Schema, "")
 		faults = append(faults, unfit...)
 		for _, f := range fields {
 			if err := p.validateField(db, stmt.Schema, f); err != nil {
