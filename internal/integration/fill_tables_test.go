@@ -83,3 +83,36 @@ func TestConfiguredTableOfTheStatement(t *testing.T) {
 		}
 	})
 }
+
+// Voucher may have no key yet, in a struct and in a map.
+type Voucher struct {
+	ID   sqltype.NullID `gorm:"primaryKey;snowflake"`
+	Name string         `gorm:"size:20"`
+}
+
+// A NullID that is not valid is NULL, whatever its ID says.
+func TestNullInMaps(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Voucher{})
+		null, set := sqltype.NullID{ID: 5}, sqltype.NullID{ID: 6, Valid: true}
+		for name, value := range map[string]any{"value": null, "pointer": &null, "zero": sqltype.NullID{}, "nil": nil, "set": set, "pointer to set": &sqltype.NullID{ID: 7, Valid: true}} {
+			m := map[string]any{"id": value, "name": name}
+			if err := db.Model(&Voucher{}).Create(m).Error; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if null != (sqltype.NullID{ID: 5}) {
+			t.Errorf("the caller's is %v", null)
+		}
+		var rows []Voucher
+		if err := db.Find(&rows).Error; err != nil || len(rows) != 6 {
+			t.Fatalf("%v, %v", rows, err)
+		}
+		for _, r := range rows {
+			kept := map[string]sqltype.ID{"set": 6, "pointer to set": 7}[r.Name]
+			if !r.ID.Valid || r.ID.ID == 5 || (kept != 0) != (r.ID.ID == kept) {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
