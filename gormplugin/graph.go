@@ -28,6 +28,7 @@ import (
 //
 // On an error nothing is changed. A nil pointer in place of a row is an error; a
 // nil relation is none. So is a row by value, for it cannot be given a key.
+// A nil context is one without an end.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	g, err := newGraph(ctx, db, value)
 	if err != nil {
@@ -130,9 +131,14 @@ type frame struct {
 	numbered   bool
 }
 
+var errNilDB = errors.New("gormplugin: the *gorm.DB is nil")
+
 func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
-	if db == nil || db.Config == nil {
-		return nil, errors.New("gormplugin: the *gorm.DB is nil")
+	if db == nil || db.Config == nil || db.Statement == nil {
+		return nil, errNilDB
+	}
+	if ctx == nil {
+		ctx = context.Background()
 	}
 	if db.Error != nil {
 		return nil, db.Error

@@ -17,6 +17,9 @@ import (
 // take A for a. If the handle has a [Plugin], its Config.Tables and the names of
 // its sources are looked at too.
 func Validate(db *gorm.DB, models ...any) error {
+	if db == nil || db.Config == nil {
+		return errNilDB
+	}
 	p, _ := db.Plugins[pluginName].(*Plugin)
 	return p.validate(db, models)
 }
