@@ -36,6 +36,10 @@ func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowf
 		if configured && strings.EqualFold(table.column, f.DBName) {
 			if !tagged {
 				o.base62 = table.kind == base62
+			} else if table.kind != signed && o.base62 != (table.kind == base62) {
+				faults = append(faults, fmt.Errorf("%s: its tag and Text in Config.Tables for %s give one column two forms, and base62 is one of them: say the same in both",
+					fieldName(s, f), table.name))
+				continue
 			}
 			if o.source == "" {
 				o.source = table.sourceName

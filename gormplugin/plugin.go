@@ -34,7 +34,7 @@ type Config struct {
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
-	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form
+	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form, and then a tag must not say the other
 }
 
 // Plugin fills the keys. It implements gorm.Plugin; make it with [New].

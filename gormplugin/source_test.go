@@ -3,6 +3,7 @@ package gormplugin_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"gorm.io/gorm"
@@ -95,6 +96,44 @@ func TestReservationsOfEverySource(t *testing.T) {
 					t.Errorf("reservations of %v, want %v", calls, tt.calls)
 				}
 			})
+		}
+	}
+}
+
+// A table and a model of it must not write one column in two forms.
+func TestTextOfTableAndTag(t *testing.T) {
+	type Plain struct {
+		ID string `gorm:"primaryKey;size:19;snowflake"`
+	}
+	type Sorted struct {
+		ID string `gorm:"primaryKey;size:11;snowflake:base62"`
+	}
+	type Untagged struct {
+		ID string `gorm:"primaryKey;size:19"`
+	}
+	for _, tt := range []struct {
+		text  string
+		model any
+		fault bool
+	}{
+		{"base62", &Plain{}, true}, {"decimal", &Plain{}, false}, {"", &Plain{}, false},
+		{"base62", &Sorted{}, false}, {"decimal", &Sorted{}, true}, {"", &Sorted{}, false}, // "" may be there for the source alone
+		{"base62", &Untagged{}, false}, {"decimal", &Untagged{}, false}, {"", &Untagged{}, false},
+	} {
+		tables := map[string]gormplugin.Table{}
+		for _, name := range []string{"plains", "sorteds", "untaggeds"} {
+			tables[name] = gormplugin.Table{Column: "id", Text: tt.text}
+		}
+		p, err := gormplugin.New(gormplugin.Config{Source: calling{func([]int64) {}}, Tables: tables, Models: []any{tt.model}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Use(p); (err != nil) != tt.fault || err != nil && !strings.Contains(err.Error(), "two forms") {
+			t.Errorf("%q for %T: %v", tt.text, tt.model, err)
 		}
 	}
 }
