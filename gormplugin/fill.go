@@ -20,12 +20,11 @@ func (p *Plugin) fill(db *gorm.DB) {
 
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	rows := newRows(stmt.ReflectValue)
-	if stmt.Schema != nil {
-		if err := checkTexts(stmt, p.plan(stmt.Schema, stmt.Table), rows, true); err != nil {
-			return err
-		}
+	pl := p.planOf(stmt)
+	if err := checkTexts(stmt, pl, rows, true); err != nil {
+		return err
 	}
-	targets, err := p.targetsOf(stmt)
+	targets, err := pl.targets, pl.err
 	if err != nil || len(targets) == 0 {
 		return err
 	}
@@ -47,15 +46,15 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	return err
 }
 
-func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
+// planOf is also of a table without a model.
+func (p *Plugin) planOf(stmt *gorm.Statement) *plan {
 	if stmt.Schema != nil {
-		pl := p.plan(stmt.Schema, stmt.Table)
-		return pl.targets, pl.err
+		return p.plan(stmt.Schema, stmt.Table)
 	}
 	if t, ok := p.table(stmt.Table); ok {
-		return []target{t}, nil
+		return &plan{targets: []target{t}}
 	}
-	return nil, nil
+	return &plan{}
 }
 
 // fillRows sets the targets in all rows. Each source is asked once, and before the
