@@ -47,6 +47,7 @@ func (p *Plugin) registerGraph(db *gorm.DB) error {
 	}{
 		{"gorm:before_create", "snowkey:note", p.noteFresh},
 		{"gorm:save_before_associations", "snowkey:graph", atGraph},
+		{"gorm:create", "snowkey:owned", p.checkOwned},
 		{"gorm:create", "snowkey:upsert", p.beforeUpsert},
 		{"gorm:save_after_associations", "snowkey:reread", p.afterUpsert},
 		{"gorm:after_create", "snowkey:rest", atRest},

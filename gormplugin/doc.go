@@ -35,9 +35,13 @@
 // foreign key is never filled, whatever its type and tag, nor is a row
 // of a many2many join table that gorm makes: what they hold is another row's key.
 // (A join table that is a model of yours has its own key filled as usual.) A key that
-// is also a foreign key, as where two tables share one, must be set; it is
-// an error if it is not. gorm knows of such a key once it has met the model
+// is also a foreign key, as where two tables share one, must be set, or the row it
+// belongs to be saved with it; else it is an error. gorm knows of such a key once it has met the model
 // that refers to it: name that in Config.Models.
+//
+// A key may be referred to by a foreign key of another type: a text holds its decimal
+// digits. So [Create] and [Assign] write it. gorm itself would make U+FFFD of an id of most integer
+// types, so a create, Save or Append that would have gorm save such an association is an error.
 //
 // Base 62 tells A from a. Columns of MySQL and MariaDB do not unless told to: give them
 // type:char(11) CHARACTER SET ascii COLLATE ascii_bin. In PostgreSQL they do, but they
@@ -110,6 +114,7 @@
 //
 // # Guarantees
 //
+// A source that stands under two names is asked once for both, if it can be compared, as pointers can.
 // A source that fails fails the create with an error that names the table and the
 // field and wraps the source's: no row is touched and nothing is written with a zero
 // key. Under SkipDefaultTransaction, what gorm wrote before, as the rows that a row belongs

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,9 +17,10 @@ type snowflakeField struct {
 }
 
 // snowflakeFields finds those that are tagged or named in Config.Tables, and the
-// sole key by its type. A nil plugin knows no tables.
-func (p *Plugin) snowflakeFields(s *schema.Schema) (fields []snowflakeField, faults []error) {
-	table, configured := p.table(s.Table)
+// sole key by its type. A nil plugin knows no tables. other is empty, or the table that
+// stands for the model's.
+func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowflakeField, faults []error) {
+	table, configured := p.table(cmp.Or(other, s.Table))
 	for _, f := range s.Fields {
 		o, tagged, err := readTag(f)
 		if err == nil {
@@ -34,6 +36,10 @@ func (p *Plugin) snowflakeFields(s *schema.Schema) (fields []snowflakeField, fau
 		if configured && strings.EqualFold(table.column, f.DBName) {
 			if !tagged {
 				o.base62 = table.kind == base62
+			} else if table.kind != signed && o.base62 != (table.kind == base62) {
+				faults = append(faults, fmt.Errorf("%s: its tag and Text in Config.Tables for %s give one column two forms, and base62 is one of them: say the same in both",
+					fieldName(s, f), table.name))
+				continue
 			}
 			if o.source == "" {
 				o.source = table.sourceName
@@ -83,6 +89,8 @@ func (p *Plugin) table(name string) (target, bool) {
 	if p == nil || len(p.tables) == 0 {
 		return target{}, false
 	}
-	t, ok := p.tables[name[strings.LastIndexByte(name, '.')+1:]]
+	t, ok := p.tables[bareName(name)]
 	return t, ok
 }
+
+func bareName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }

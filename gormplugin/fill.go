@@ -19,11 +19,15 @@ func (p *Plugin) fill(db *gorm.DB) {
 }
 
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
-	targets, err := p.targetsOf(stmt)
+	rows := newRows(stmt.ReflectValue)
+	pl := p.planOf(stmt)
+	if err := checkTexts(stmt, pl, rows, true); err != nil {
+		return err
+	}
+	targets, err := pl.targets, pl.err
 	if err != nil || len(targets) == 0 {
 		return err
 	}
-	rows := newRows(stmt.ReflectValue)
 	if err := checkRows(stmt, rows); err != nil {
 		return err
 	}
@@ -35,36 +39,39 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 			return err
 		}
 	}
-	twice, err := fillRows(stmt.Context, targets, rows)
+	twice, err := fillRows(stmt, targets, rows)
 	if err == nil && twice > 0 {
 		err = dropRepeated(stmt, rows, twice)
 	}
 	return err
 }
 
-func (p *Plugin) targetsOf(stmt *gorm.Statement) ([]target, error) {
+// planOf is also of a table without a model.
+func (p *Plugin) planOf(stmt *gorm.Statement) *plan {
 	if stmt.Schema != nil {
-		pl := p.plan(stmt.Schema)
-		return pl.targets, pl.err
+		return p.plan(stmt.Schema, stmt.Table)
 	}
 	if t, ok := p.table(stmt.Table); ok {
-		return []target{t}, nil
+		return &plan{targets: []target{t}}
 	}
-	return nil, nil
+	return &plan{}
 }
 
 // fillRows sets the targets in all rows. Each source is asked once, and before the
 // first row is touched: where one fails, no row has been given a key. It returns how
 // many rows got their key as another row got its, because both are one struct.
-func fillRows(ctx context.Context, targets []target, rows rowsOf) (twice int, err error) {
-	missing := make([]int, len(targets))
+func fillRows(stmt *gorm.Statement, targets []target, rows rowsOf) (twice int, err error) {
+	ctx, missing := stmt.Context, make([]int, len(targets))
 	for i := range targets {
 		t := &targets[i]
 		if missing[i], err = t.count(rows); err != nil {
 			return 0, err
 		}
 		if missing[i] > 0 && t.source == nil {
-			return 0, fmt.Errorf("%s is the key of another row, and is not set", t.name)
+			if !t.comes(stmt, rows) {
+				return 0, t.notSet()
+			}
+			missing[i] = 0
 		}
 	}
 	ids, err := reserve(ctx, targets, missing)

@@ -28,6 +28,7 @@ import (
 //
 // On an error nothing is changed. A nil pointer in place of a row is an error; a
 // nil relation is none. So is a row by value, for it cannot be given a key.
+// A nil context is one without an end.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	g, err := newGraph(ctx, db, value)
 	if err != nil {
@@ -47,7 +48,8 @@ type graph struct {
 	plugin *Plugin
 	shapes map[shapeID]*shape
 	starts []start
-	joins  bool // walk to join rows as well
+	given  map[*schema.Schema]bool // the models of the starts
+	joins  bool                    // walk to join rows as well
 
 	nodes    map[nodeID]*node
 	slab     []node // where the next nodes are made
@@ -129,9 +131,14 @@ type frame struct {
 	numbered   bool
 }
 
+var errNilDB = errors.New("gormplugin: the *gorm.DB is nil")
+
 func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
-	if db == nil || db.Config == nil {
-		return nil, errors.New("gormplugin: the *gorm.DB is nil")
+	if db == nil || db.Config == nil || db.Statement == nil {
+		return nil, errNilDB
+	}
+	if ctx == nil {
+		ctx = context.Background()
 	}
 	if db.Error != nil {
 		return nil, db.Error
@@ -144,6 +151,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 	db = db.Session(&gorm.Session{Context: ctx})
 	g := &graph{
 		ctx: ctx, db: db, plugin: p,
+		given:    map[*schema.Schema]bool{},
 		shapes:   map[shapeID]*shape{},
 		nodes:    map[nodeID]*node{},
 		joinRows: map[joinID]reflect.Value{},
@@ -193,6 +201,7 @@ func (g *graph) addStarts(v reflect.Value, at int) error {
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
 			return fmt.Errorf("gormplugin: %s: %w", what(), err)
 		}
+		g.given[stmt.Schema] = true
 		sh, err := g.shapeOf(stmt.Schema, scope{selects: g.db.Statement.Selects, omits: g.db.Statement.Omits})
 		if err != nil {
 			return err

@@ -13,8 +13,11 @@ import (
 
 // keysOf are the fields of a model that are filled, and the parts of its key
 // that are another row's (their source is nil).
-func (p *Plugin) keysOf(s *schema.Schema) ([]target, error) {
-	pl := p.plan(s)
+func (p *Plugin) keysOf(s *schema.Schema) ([]target, error) { return p.keysIn(s, "") }
+
+// keysIn are those of rows that go to a table that db.Table names.
+func (p *Plugin) keysIn(s *schema.Schema, table string) ([]target, error) {
+	pl := p.plan(s, table)
 	if pl.err != nil {
 		return nil, fmt.Errorf("gormplugin: %w", pl.err)
 	}

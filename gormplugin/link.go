@@ -13,6 +13,7 @@ type link struct {
 	value string
 	to    *schema.Field
 	late  bool // from is made by the database
+	text  bool // to is to hold from's digits
 }
 
 // fieldAt is the field's value, or the zero Value behind a nil embedded pointer.
@@ -65,6 +66,12 @@ func (l *link) copy(ctx context.Context, parent, child reflect.Value, log *undoL
 			leaf.SetUint(uint64(id))
 		}
 		return nil
+	}
+	if l.text {
+		if text, ok := digits(from); ok {
+			setText(leaf, text, log)
+			return nil
+		}
 	}
 	value, _ := l.from.ValueOf(ctx, parent)
 	log.save(leaf)

@@ -38,7 +38,7 @@ func isZeroValue(value any) bool {
 		return true
 	}
 	null, ok := v.Interface().(sqltype.NullID)
-	return ok && null.ID == 0
+	return ok && (null.ID == 0 || !null.Valid)
 }
 
 // mapSet writes the column once: "ID" and "id" in one map would make gorm emit

@@ -169,14 +169,15 @@ func (g *graph) keyOf(n *node) (string, bool) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p", n.shape.schema)
 	for _, f := range n.shape.schema.PrimaryFields {
-		v, zero := f.ValueOf(g.ctx, n.row)
-		if zero {
+		v := indirect(fieldAt(n.row, f.StructField.Index)) // a pointer is not the key
+		if !v.IsValid() || v.IsZero() {
 			return "", false
 		}
-		if id, ok := integer(fieldAt(n.row, f.StructField.Index)); ok {
-			v = id
+		key := v.Interface()
+		if id, ok := integer(v); ok {
+			key = id
 		}
-		fmt.Fprintf(&b, "\x00%v", v)
+		fmt.Fprintf(&b, "\x00%v", key)
 	}
 	return b.String(), true
 }

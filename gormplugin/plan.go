@@ -25,20 +25,43 @@ type target struct {
 // plan is what is to be filled in the rows of one model.
 type plan struct {
 	targets   []target
-	err       error // a tag that cannot be followed
-	relations int   // of the schema, when the plan was made
+	lossy     []*schema.Relationship // whose foreign keys gorm would lose
+	err       error                  // a tag that cannot be followed
+	relations int                    // of the schema, when the plan was made
+}
+
+// planID is of a plan for another table than the model's.
+type planID struct {
+	schema *schema.Schema
+	table  string
+}
+
+// otherTable is the name, without its schema, of a table to which db.Table sends the model's
+// rows, if Config.Tables has it; else it is empty, and the model's own counts.
+func (p *Plugin) otherTable(s *schema.Schema, table string) string {
+	if table == "" || table == s.Table {
+		return ""
+	}
+	if _, ok := p.table(table); !ok {
+		return ""
+	}
+	return bareName(table)
 }
 
 // plan works out what to fill in a model, and again when gorm has since learned
 // of another model that refers to it. Schemas are gorm's, one for each model and
-// handle, and are not changed here.
-func (p *Plugin) plan(s *schema.Schema) *plan {
+// handle, and are not changed here. table is that of the statement.
+func (p *Plugin) plan(s *schema.Schema, table string) *plan {
 	relations := countRelations(s)
-	if known, ok := p.plans.Load(s); ok && known.(*plan).relations == relations {
+	var id any = s
+	if table = p.otherTable(s, table); table != "" {
+		id = planID{s, table}
+	}
+	if known, ok := p.plans.Load(id); ok && known.(*plan).relations == relations {
 		return known.(*plan)
 	}
-	pl := &plan{relations: relations}
-	fields, faults := p.snowflakeFields(s)
+	pl := &plan{relations: relations, lossy: lossy(s)}
+	fields, faults := p.snowflakeFields(s, table)
 	for _, f := range fields {
 		t, err := p.target(s, f.Field, f.order)
 		if err != nil {
@@ -50,7 +73,7 @@ func (p *Plugin) plan(s *schema.Schema) *plan {
 	if len(faults) > 0 {
 		pl.err = errors.Join(faults...)
 	}
-	p.plans.Store(s, pl)
+	p.plans.Store(id, pl)
 	return pl
 }
 
@@ -61,7 +84,7 @@ func countRelations(s *schema.Schema) int {
 }
 
 func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, error) {
-	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: o.source}
+	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: p.first[o.source]}
 	if isForeignKey(s, f) {
 		return t, nil // without a kind: it is only looked at
 	}

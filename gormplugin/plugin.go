@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -28,18 +29,20 @@ type Config struct {
 
 // Table says which column of a table is filled, as a tag would. It is for the maps
 // that db.Table(name) creates without a model, and holds for models of the table as
-// well: it adds a field that has no tag, and gives the source where a tag names none.
+// well: it adds a field that has no tag, and gives the source where a tag names none. Where
+// db.Table sends the rows of a model to another table that stands here, that one counts.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
-	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form
+	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form, and then a tag must not say the other
 }
 
 // Plugin fills the keys. It implements gorm.Plugin; make it with [New].
 type Plugin struct {
 	cfg    Config
 	tables map[string]target
-	plans  sync.Map // *schema.Schema → *plan
+	first  map[string]string // a source's name → the first name of the same source
+	plans  sync.Map          // *schema.Schema → *plan
 	unique uniqueCache
 }
 
@@ -62,6 +65,7 @@ func New(cfg Config) (*Plugin, error) {
 		}
 	}
 	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models)}
+	p.first = firstNames(p.cfg)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
 		t := cfg.Tables[name]
 		if name == "" || strings.ContainsRune(name, '.') {
@@ -78,7 +82,7 @@ func New(cfg Config) (*Plugin, error) {
 		if err != nil {
 			fault("Tables %q: %w", name, err)
 		}
-		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: t.Source}
+		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: p.first[t.Source]}
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))
@@ -101,6 +105,29 @@ func (p *Plugin) source(name string) (Source, error) {
 	return s, nil
 }
 
+// firstNames finds the sources that stand under several names, so that they are
+// asked once for all. Those that cannot be compared are taken for different ones.
+func firstNames(cfg Config) map[string]string {
+	first := map[string]string{"": ""}
+	seen := map[Source]string{}
+	if s := reflect.ValueOf(cfg.Source); s.IsValid() && s.Comparable() {
+		seen[cfg.Source] = ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
+		s := cfg.Named[name]
+		first[name] = name
+		if v := reflect.ValueOf(s); !v.IsValid() || !v.Comparable() {
+			continue
+		}
+		if known, ok := seen[s]; ok {
+			first[name] = known
+		} else {
+			seen[s] = name
+		}
+	}
+	return first
+}
+
 const pluginName = "snowkey"
 
 // Name is "snowkey". gorm refuses a second plugin of that name on one handle.
@@ -118,6 +145,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	// Before gorm:before_create and not earlier: the model's hooks must see the
 	// key, and with SkipDefaultTransaction an earlier place would come last.
 	if err := db.Callback().Create().Before("gorm:before_create").Register("snowkey:fill", p.fill); err != nil {
+		return fmt.Errorf("gormplugin: %w", err)
+	}
+	if err := db.Callback().Update().Before("gorm:save_before_associations").Register("snowkey:texts", p.beforeUpdate); err != nil {
 		return fmt.Errorf("gormplugin: %w", err)
 	}
 	return nil

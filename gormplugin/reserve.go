@@ -2,7 +2,6 @@ package gormplugin
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 )
 
@@ -28,7 +27,7 @@ type need struct {
 
 // reserve sets every zero key from one reservation of each source.
 func (g *graph) reserve() error {
-	var sources []Source
+	var sources []string // by name: to compare sources themselves may panic
 	var needs [][]need
 	for _, n := range g.order {
 		if n.state != pending || n.role == isLeftOut {
@@ -46,18 +45,18 @@ func (g *graph) reserve() error {
 			if !zero {
 				continue
 			}
-			k := indexOf(sources, t.source)
+			k := slices.Index(sources, t.sourceName)
 			if k < 0 {
 				k = len(sources)
-				sources, needs = append(sources, t.source), append(needs, nil)
+				sources, needs = append(sources, t.sourceName), append(needs, nil)
 			}
 			needs[k] = append(needs[k], need{n, t})
 		}
 	}
 	reserved := make([][]int64, len(sources))
-	for k, source := range sources {
+	for k := range sources {
 		ids := make([]int64, len(needs[k]))
-		if err := source.Fill(g.ctx, ids); err != nil {
+		if err := needs[k][0].t.source.Fill(g.ctx, ids); err != nil {
 			return fmt.Errorf("gormplugin: %s and others, %d keys: %w", needs[k][0].t.name, len(ids), err)
 		}
 		for i, id := range ids {
@@ -80,20 +79,6 @@ func (g *graph) reserve() error {
 		}
 	}
 	return nil
-}
-
-// indexOf finds a source among those seen. Sources that cannot be compared are
-// taken for different ones.
-func indexOf(sources []Source, s Source) int {
-	if !reflect.TypeOf(s).Comparable() {
-		return -1
-	}
-	for i, known := range sources {
-		if reflect.TypeOf(known).Comparable() && known == s {
-			return i
-		}
-	}
-	return -1
 }
 
 // copyKeys copies keys to the foreign keys of all rows that are not written yet.

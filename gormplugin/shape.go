@@ -77,7 +77,7 @@ func (g *graph) shapeOf(s *schema.Schema, sc scope) (*shape, error) {
 }
 
 func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) {
-	targets, err := g.plugin.keysOf(s)
+	targets, err := g.keysOf(s)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +126,20 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 	return sh, nil
 }
 
+// keysOf knows that db.Table holds for the rows that were given. Others of their
+// model are filled as they are.
+func (g *graph) keysOf(s *schema.Schema) ([]target, error) {
+	table := ""
+	if g.given[s] {
+		table = g.db.Statement.Table
+	}
+	return g.plugin.keysIn(s, table)
+}
+
 func (g *graph) newStep(rel *schema.Relationship, kind stepKind, columns map[string]bool, restricted bool) step {
 	st := step{rel: rel, kind: kind, child: childScope(rel.Name, columns, restricted)}
 	for _, ref := range rel.References {
-		l := link{from: ref.PrimaryKey, value: ref.PrimaryValue, to: ref.ForeignKey}
+		l := link{from: ref.PrimaryKey, value: ref.PrimaryValue, to: ref.ForeignKey, text: makesRune(ref)}
 		if ref.PrimaryKey != nil && ref.PrimaryValue == "" {
 			l.late = g.isLate(nil, ref.PrimaryKey)
 		}
@@ -164,7 +174,7 @@ func (g *graph) isLate(sh *shape, f *schema.Field) bool {
 	if sh != nil {
 		targets = sh.targets
 	} else {
-		targets, _ = g.plugin.keysOf(f.Schema) // the error is that of its own shape
+		targets, _ = g.keysOf(f.Schema) // the error is that of its own shape
 	}
 	return !slices.ContainsFunc(targets, func(t target) bool { return t.field == f && t.source != nil })
 }

@@ -17,6 +17,9 @@ import (
 // take A for a. If the handle has a [Plugin], its Config.Tables and the names of
 // its sources are looked at too.
 func Validate(db *gorm.DB, models ...any) error {
+	if db == nil || db.Config == nil {
+		return errNilDB
+	}
 	p, _ := db.Plugins[pluginName].(*Plugin)
 	return p.validate(db, models)
 }
@@ -29,7 +32,7 @@ func (p *Plugin) validate(db *gorm.DB, models []any) error {
 			faults = append(faults, fmt.Errorf("%T: %w", model, err))
 			continue
 		}
-		fields, unfit := p.snowflakeFields(stmt.Schema)
+		fields, unfit := p.snowflakeFields(stmt.Schema, "")
 		faults = append(faults, unfit...)
 		for _, f := range fields {
 			if err := p.validateField(db, stmt.Schema, f); err != nil {

@@ -1,0 +1,71 @@
+package gormplugin
+
+import (
+	"fmt"
+	"reflect"
+
+	"gorm.io/gorm"
+)
+
+// A key that is another row's comes with that row, where gorm saves it first.
+
+// comes reports whether each row that is without such a key belongs to a row that
+// is saved with it.
+func (t *target) comes(stmt *gorm.Statement, rows rowsOf) bool {
+	columns, restricted := stmt.SelectAndOmitColumns(true, false)
+	var fields [][]int
+	for _, rel := range stmt.Schema.Relationships.BelongsTo {
+		if written, said := columns[rel.Name]; said && !written || !said && restricted {
+			continue
+		}
+		for _, ref := range rel.References {
+			if ref.ForeignKey == t.field {
+				fields = append(fields, rel.Field.StructField.Index)
+			}
+		}
+	}
+	for i := range rows.n {
+		row := rows.at(i)
+		if zero, err := t.isZero(row); err == nil && !zero {
+			continue
+		}
+		if row.Kind() != reflect.Struct || !row.CanAddr() {
+			return false
+		}
+		there := false
+		for _, index := range fields {
+			v := fieldAt(row, index)
+			there = there || v.IsValid() && !v.IsZero() // as gorm asks
+		}
+		if !there {
+			return false
+		}
+	}
+	return true
+}
+
+// checkOwned comes when gorm has saved what the rows belong to.
+func (p *Plugin) checkOwned(db *gorm.DB) {
+	stmt := db.Statement
+	if db.Error != nil || stmt.Schema == nil || !stmt.ReflectValue.IsValid() {
+		return
+	}
+	pl := p.plan(stmt.Schema, stmt.Table)
+	for i := range pl.targets {
+		t := &pl.targets[i]
+		if t.source != nil {
+			continue
+		}
+		if missing, err := t.count(newRows(stmt.ReflectValue)); err != nil || missing > 0 {
+			if err == nil {
+				err = t.notSet()
+			}
+			_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
+			return
+		}
+	}
+}
+
+func (t *target) notSet() error {
+	return fmt.Errorf("%s is the key of another row, and is not set", t.name)
+}

@@ -1,0 +1,95 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Album is referred to by texts: by what may belong to anything, and by pointers.
+type Album struct {
+	ID       sqltype.ID
+	Captions []Caption `gorm:"polymorphic:Owner"`
+	Cover    *Cover    `gorm:"foreignKey:AlbumID;constraint:-"`
+}
+
+type Caption struct {
+	ID        sqltype.ID
+	OwnerID   string `gorm:"size:30"`
+	OwnerType string `gorm:"size:30"`
+}
+
+type Cover struct {
+	ID      sqltype.ID
+	AlbumID *string `gorm:"size:30"`
+	Album   *Album  `gorm:"constraint:-"`
+}
+
+// A text that refers to an integer holds its digits.
+func TestGraphTextReferences(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, &gorm.Config{DisableForeignKeyConstraintWhenMigrating: true}, &Album{}, &Caption{}, &Cover{})
+		was := "was"
+		a := &Album{Captions: []Caption{{}, {OwnerID: "was"}}, Cover: &Cover{AlbumID: &was}}
+		if err := gormplugin.Create(t.Context(), db, a); err != nil {
+			t.Fatal(err)
+		}
+		from := &Cover{Album: &Album{}}
+		if err := gormplugin.Create(t.Context(), db, from); err != nil {
+			t.Fatal(err)
+		}
+		if was != "was" || *a.Cover.AlbumID != fmt.Sprint(a.ID.Int64()) || *from.AlbumID != fmt.Sprint(from.Album.ID.Int64()) {
+			t.Errorf("%d: %q, %q; %d: %q", a.ID, was, *a.Cover.AlbumID, from.Album.ID, *from.AlbumID)
+		}
+		var captions []Caption
+		if err := db.Find(&captions).Error; err != nil || len(captions) != 2 {
+			t.Fatalf("%v, %v", captions, err)
+		}
+		for _, c := range captions {
+			if c.OwnerID != fmt.Sprint(a.ID.Int64()) || c.OwnerType != "albums" {
+				t.Errorf("%+v of %d", c, a.ID)
+			}
+		}
+
+		// Where it fails the texts are what they were.
+		captions = []Caption{{OwnerID: "was"}, {ID: captions[0].ID, OwnerID: "was"}}
+		again := &Album{ID: a.ID, Captions: captions, Cover: &Cover{AlbumID: &was}}
+		if err := gormplugin.Create(t.Context(), db, again); err == nil || captions[0].OwnerID != "was" || again.Cover.AlbumID != &was {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}
+
+// gorm would lose such a key, so it is kept from saving it, and nothing is written.
+func TestTextReferencesLeftToGorm(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, &gorm.Config{DisableForeignKeyConstraintWhenMigrating: true, SkipDefaultTransaction: true}, &Album{}, &Caption{}, &Cover{})
+		alone := []Album{{}, {Captions: []Caption{}}}
+		if err := db.Create(&alone).Error; err != nil {
+			t.Errorf("without what refers to it: %v", err)
+		}
+		if err := db.Omit("Captions").Create(&Album{Captions: make([]Caption, 1)}).Error; err != nil {
+			t.Errorf("with what refers to it left out: %v", err)
+		}
+		before := dump(t, db, "albums", "captions", "covers")
+		for what, err := range map[string]error{
+			"Caption.OwnerID": db.Create(&Album{Captions: make([]Caption, 1)}).Error,
+			"Cover.AlbumID":   db.Create([]*Album{{}, {Cover: &Cover{}}}).Error,
+			"Album.ID":        db.Create(&Cover{Album: &Album{}}).Error,
+			"sqltype.ID":      db.Save(&Album{ID: alone[0].ID, Captions: make([]Caption, 1)}).Error,
+			"string":          db.Model(&alone[0]).Association("Captions").Append(&Caption{}),
+		} {
+			if err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "gormplugin.Create") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if after := dump(t, db, "albums", "captions", "covers"); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("%v became %v", before, after)
+		}
+	})
+}
