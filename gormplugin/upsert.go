@@ -49,6 +49,13 @@ func (p *Plugin) noteFresh(db *gorm.DB) {
 	stmt.Settings.Store(freshKey, fresh)
 }
 
+// freshOf is what was noted, by the places of the rows.
+func freshOf(stmt *gorm.Statement) []bool {
+	noted, _ := stmt.Settings.Load(freshKey)
+	fresh, _ := noted.([]bool)
+	return fresh
+}
+
 // filledKeys are the parts of the primary key that have a source.
 func (p *Plugin) filledKeys(s *schema.Schema) (keys []target) {
 	targets, err := p.keysOf(s)
@@ -230,7 +237,8 @@ func (u *upsert) keepReturned(stmt *gorm.Statement) bool {
 func (p *Plugin) afterUpsert(db *gorm.DB) {
 	stmt := db.Statement
 	v, ok := stmt.Settings.LoadAndDelete(upsertKey)
-	noted, _ := stmt.Settings.LoadAndDelete(freshKey)
+	fresh := freshOf(stmt)
+	stmt.Settings.Delete(freshKey)
 	if !ok || db.Error != nil || db.DryRun {
 		return
 	}
@@ -249,7 +257,6 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 	if u.sure && db.RowsAffected >= int64(len(rows)) {
 		return
 	}
-	fresh, _ := noted.([]bool)
 	if c != nil {
 		fresh = make([]bool, len(rows))
 		for i, n := range c.rows {
