@@ -39,11 +39,9 @@ func (u *undoLog) dropIfSame() {
 	}
 }
 
-// saveKey remembers a key; one behind a pointer, where the pointer leads.
+// saveKey remembers a key; of one behind a pointer, the pointer: a key that is
+// given gets a new one.
 func (u *undoLog) saveKey(field reflect.Value) {
-	if field.Kind() == reflect.Pointer && !field.IsNil() {
-		field = field.Elem()
-	}
 	u.save(field)
 	u.entries[len(u.entries)-1].key = true
 }

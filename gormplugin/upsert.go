@@ -315,9 +315,13 @@ func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []
 
 func (u *upsert) setKey(db *gorm.DB, c *chain, row reflect.Value, key []any) error {
 	for k, t := range u.keys {
+		field := t.field.ReflectValueOf(db.Statement.Context, row)
 		if c != nil {
-			c.w.undo.saveMoved(t.field.ReflectValueOf(db.Statement.Context, row))
+			c.w.undo.saveMoved(field)
 			c.w.moved = true
+		}
+		if field.Kind() == reflect.Pointer {
+			field.SetZero() // gorm would write through it, where another row's key or the caller's own may be
 		}
 		if err := t.field.Set(db.Statement.Context, row, key[k]); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
