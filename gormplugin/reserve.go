@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"unsafe"
+
+	"gorm.io/gorm"
 )
 
 // assignAll walks, gives keys, and copies them to the foreign keys.
@@ -30,6 +33,7 @@ type need struct {
 func (g *graph) reserve() error {
 	var sources []Source
 	var needs [][]need
+	var held map[unsafe.Pointer]bool // keys in embedded structs behind pointers
 	for _, n := range g.order {
 		if n.state != pending || n.role == isLeftOut {
 			continue
@@ -45,6 +49,18 @@ func (g *graph) reserve() error {
 			}
 			if !zero {
 				continue
+			}
+			if behindPointer(t.field.StructField.Index) {
+				if key := fieldAt(n.row, t.field.StructField.Index); key.IsValid() {
+					at := key.Addr().UnsafePointer()
+					if held[at] {
+						return fmt.Errorf("gormplugin: %s: rows share the embedded struct that holds their key: %w", t.name, gorm.ErrInvalidData)
+					}
+					if held == nil {
+						held = map[unsafe.Pointer]bool{}
+					}
+					held[at] = true
+				}
 			}
 			k := indexOf(sources, t.source)
 			if k < 0 {
@@ -80,6 +96,11 @@ func (g *graph) reserve() error {
 		}
 	}
 	return nil
+}
+
+// behindPointer reports whether the field is in an embedded struct behind a pointer.
+func behindPointer(index []int) bool {
+	return slices.ContainsFunc(index, func(i int) bool { return i < 0 }) // gorm's sign for it
 }
 
 // indexOf finds a source among those seen. Sources that cannot be compared are
