@@ -131,7 +131,7 @@ func (g *graph) copyKeys() error {
 				continue
 			}
 			for k := range *e.links {
-				if err := (*e.links)[k].copy(g.ctx, e.parent.row, e.child.row, &g.undo); err != nil {
+				if err := g.copyKey(e, &(*e.links)[k]); err != nil {
 					return fmt.Errorf("gormplugin: %s.%s: %w", e.child.shape.schema.Name, (*e.links)[k].to.Name, err)
 				}
 			}
@@ -143,6 +143,15 @@ func (g *graph) copyKeys() error {
 	}
 	g.moved = false
 	return nil
+}
+
+func (g *graph) copyKey(e *edge, l *link) error {
+	if index := l.to.StructField.Index; behindPointer(index) {
+		return g.undo.making(e.child.row, index, func() error {
+			return l.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
+		})
+	}
+	return l.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
 }
 
 // checkShared finds the rows that should have got their key from another row.

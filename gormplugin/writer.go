@@ -114,7 +114,10 @@ func (w *writer) writeBatch(b *batch) error {
 		if b.shape.late { // gorm sets the keys that the database makes
 			for _, n := range c.rows {
 				for _, f := range b.shape.schema.PrimaryFields {
-					w.undo.save(f.ReflectValueOf(w.ctx, n.row))
+					_ = w.undo.making(n.row, f.StructField.Index, func() error {
+						w.undo.save(f.ReflectValueOf(w.ctx, n.row))
+						return nil
+					})
 				}
 			}
 		}
