@@ -76,12 +76,13 @@ func structRows(stmt *gorm.Statement) []reflect.Value {
 		return nil
 	}
 	var rows []reflect.Value
+	model := stmt.Schema.ModelType
 	add := func(v reflect.Value) bool {
 		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 			v = v.Elem()
 		}
-		if v.Kind() != reflect.Struct || !v.CanAddr() || v.Type() != stmt.Schema.ModelType {
-			return false
+		if v.Kind() != reflect.Struct || !v.CanAddr() || v.Type() != model && !v.Type().ConvertibleTo(model) {
+			return false // the same fields under another name are as good
 		}
 		rows = append(rows, v)
 		return true

@@ -333,6 +333,34 @@ func TestUpsertOfSharedAssociations(t *testing.T) {
 	})
 }
 
+// Term has the fields of a keyword under another name, as a package does that adds methods.
+type Term Keyword
+
+func TestUpsertOfConvertibleRows(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		old := &Keyword{Word: "red"}
+		if err := db.Create(old).Error; err != nil {
+			t.Fatal(err)
+		}
+		for name, on := range map[string]clause.OnConflict{
+			"DoNothing": {DoNothing: true},
+			"DoUpdates": {Columns: []clause.Column{{Name: "word"}}, DoUpdates: clause.AssignmentColumns([]string{"word"})},
+		} {
+			one, red, fresh := &Term{Word: "red"}, &Term{Word: "red"}, &Term{Word: "new " + name}
+			several := []*Term{fresh, red}
+			for _, v := range []any{one, &several} {
+				if err := db.Model(&Keyword{}).Clauses(on).Create(v).Error; err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			var row Keyword
+			if err := db.Take(&row, "word = ?", fresh.Word).Error; err != nil || row.ID != fresh.ID || one.ID != old.ID || red.ID != old.ID {
+				t.Errorf("%s: %v, the structs have %d, %d and %d, the database %d and %d", name, err, one.ID, red.ID, fresh.ID, old.ID, row.ID)
+			}
+		}
+	})
+}
+
 // A row that collides by an index that nobody told of: its key is taken back, and
 // if others would refer to it, that is an error.
 func TestUpsertByHiddenIndex(t *testing.T) {
