@@ -26,8 +26,6 @@ type waiting struct {
 func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) (place uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
-	} else if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.max) { // places that come and go, as with a clock that jumps to and fro
-		return 0, false, g.tooLong(fmt.Errorf("%w: no place was found in %v", ErrSequenceExhausted, waited))
 	}
 	word := r.word.Load()
 	if word == closedWord {
@@ -46,6 +44,9 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 	}
 	if until := r.grant.until.Load(); tick >= until {
 		return 0, false, g.fenced(ctx, r, w, until, risen)
+	}
+	if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.max) { // places that come and go, as with a clock that jumps to and fro
+		return 0, false, g.tooLong(fmt.Errorf("%w: no place was found in %v", ErrSequenceExhausted, waited))
 	}
 	if tick <= r.last(ceiling) {
 		return 0, false, nil // a place has come meanwhile

@@ -99,6 +99,8 @@ func dropRepeated(stmt *gorm.Statement, rows rowsOf, twice int) error {
 	}
 	seen := make(map[uintptr]int, rows.n)
 	distinct := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(stmt.Schema.ModelType)), 0, rows.n)
+	noted := freshOf(stmt)
+	var fresh []bool // of the rows that stay: it goes by their places
 	for i := range rows.n {
 		row := rows.at(i).Addr()
 		first, repeated := seen[row.Pointer()]
@@ -108,11 +110,17 @@ func dropRepeated(stmt *gorm.Statement, rows rowsOf, twice int) error {
 		if !repeated {
 			seen[row.Pointer()] = i
 			distinct = reflect.Append(distinct, row.Convert(distinct.Type().Elem()))
+			if i < len(noted) {
+				fresh = append(fresh, noted[i])
+			}
 		}
 	}
 	if distinct.Len()+twice > rows.n {
 		return fmt.Errorf("rows share the embedded struct that holds their key: %w", gorm.ErrInvalidData)
 	}
 	stmt.Dest, stmt.ReflectValue = distinct.Interface(), distinct
+	if noted != nil {
+		stmt.Settings.Store(freshKey, fresh)
+	}
 	return nil
 }

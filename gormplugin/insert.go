@@ -18,8 +18,13 @@ var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 
 // CreateConfig says how [CreateWith] writes. The zero value is what [Create] does.
 type CreateConfig struct {
-	BatchSize int  // rows of one INSERT; zero: 1000, or gorm's CreateBatchSize; fewer where the database's parameters do not suffice
-	KeepKeys  bool // keys and foreign keys stay set when the create fails
+	BatchSize int // rows of one INSERT; zero: 1000, or gorm's CreateBatchSize; fewer where the database's parameters do not suffice
+
+	// KeepKeys leaves keys and foreign keys set when the create fails. To a retry
+	// a kept key is one that the caller set: such a row is an existing one to gorm, and
+	// what another belongs to, or the far side of a many2many, no longer gets the key of a
+	// row with which it collides by a unique index.
+	KeepKeys bool
 }
 
 // Result is what [CreateWith] has written.

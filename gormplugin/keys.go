@@ -29,6 +29,14 @@ func (t *target) lacks(row reflect.Value) (bool, error) { return t.isZero(row) }
 
 // give sets the value and remembers what was there before.
 func (t *target) give(ctx context.Context, row reflect.Value, id int64, log *undoLog) {
-	log.saveKey(t.field.ReflectValueOf(ctx, row))
-	t.set(ctx, row, id)
+	set := func() error {
+		log.saveKey(t.field.ReflectValueOf(ctx, row))
+		t.set(ctx, row, id)
+		return nil
+	}
+	if behindPointer(t.field.StructField.Index) {
+		_ = log.making(row, t.field.StructField.Index, set)
+	} else {
+		_ = set()
+	}
 }

@@ -3,6 +3,9 @@ package gormplugin
 import (
 	"fmt"
 	"slices"
+	"unsafe"
+
+	"gorm.io/gorm"
 )
 
 // assignAll walks, gives keys, and copies them to the foreign keys.
@@ -29,6 +32,7 @@ type need struct {
 func (g *graph) reserve() error {
 	var sources []string // by name: to compare sources themselves may panic
 	var needs [][]need
+	var held map[unsafe.Pointer]bool // keys in embedded structs behind pointers
 	for _, n := range g.order {
 		if n.state != pending || n.role == isLeftOut {
 			continue
@@ -44,6 +48,18 @@ func (g *graph) reserve() error {
 			}
 			if !zero {
 				continue
+			}
+			if behindPointer(t.field.StructField.Index) {
+				if key := fieldAt(n.row, t.field.StructField.Index); key.IsValid() {
+					at := key.Addr().UnsafePointer()
+					if held[at] {
+						return fmt.Errorf("gormplugin: %s: rows share the embedded struct that holds their key: %w", t.name, gorm.ErrInvalidData)
+					}
+					if held == nil {
+						held = map[unsafe.Pointer]bool{}
+					}
+					held[at] = true
+				}
 			}
 			k := slices.Index(sources, t.sourceName)
 			if k < 0 {
@@ -81,6 +97,11 @@ func (g *graph) reserve() error {
 	return nil
 }
 
+// behindPointer reports whether the field is in an embedded struct behind a pointer.
+func behindPointer(index []int) bool {
+	return slices.ContainsFunc(index, func(i int) bool { return i < 0 }) // gorm's sign for it
+}
+
 // copyKeys copies keys to the foreign keys of all rows that are not written yet.
 // The details whose hooks ran keep what those made of it.
 func (g *graph) copyKeys() error {
@@ -95,7 +116,7 @@ func (g *graph) copyKeys() error {
 				continue
 			}
 			for k := range *e.links {
-				if err := (*e.links)[k].copy(g.ctx, e.parent.row, e.child.row, &g.undo); err != nil {
+				if err := g.copyKey(e, &(*e.links)[k]); err != nil {
 					return fmt.Errorf("gormplugin: %s.%s: %w", e.child.shape.schema.Name, (*e.links)[k].to.Name, err)
 				}
 			}
@@ -107,6 +128,15 @@ func (g *graph) copyKeys() error {
 	}
 	g.moved = false
 	return nil
+}
+
+func (g *graph) copyKey(e *edge, l *link) error {
+	if index := l.to.StructField.Index; behindPointer(index) {
+		return g.undo.making(e.child.row, index, func() error {
+			return l.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
+		})
+	}
+	return l.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
 }
 
 // checkShared finds the rows that should have got their key from another row.

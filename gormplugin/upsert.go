@@ -49,6 +49,13 @@ func (p *Plugin) noteFresh(db *gorm.DB) {
 	stmt.Settings.Store(freshKey, fresh)
 }
 
+// freshOf is what was noted, by the places of the rows.
+func freshOf(stmt *gorm.Statement) []bool {
+	noted, _ := stmt.Settings.Load(freshKey)
+	fresh, _ := noted.([]bool)
+	return fresh
+}
+
 // filledKeys are the parts of the primary key that have a source.
 func (p *Plugin) filledKeys(s *schema.Schema) (keys []target) {
 	targets, err := p.keysOf(s)
@@ -69,12 +76,13 @@ func structRows(stmt *gorm.Statement) []reflect.Value {
 		return nil
 	}
 	var rows []reflect.Value
+	model := stmt.Schema.ModelType
 	add := func(v reflect.Value) bool {
 		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 			v = v.Elem()
 		}
-		if v.Kind() != reflect.Struct || !v.CanAddr() || v.Type() != stmt.Schema.ModelType {
-			return false
+		if v.Kind() != reflect.Struct || !v.CanAddr() || v.Type() != model && !v.Type().ConvertibleTo(model) {
+			return false // the same fields under another name are as good
 		}
 		rows = append(rows, v)
 		return true
@@ -230,7 +238,8 @@ func (u *upsert) keepReturned(stmt *gorm.Statement) bool {
 func (p *Plugin) afterUpsert(db *gorm.DB) {
 	stmt := db.Statement
 	v, ok := stmt.Settings.LoadAndDelete(upsertKey)
-	noted, _ := stmt.Settings.LoadAndDelete(freshKey)
+	fresh := freshOf(stmt)
+	stmt.Settings.Delete(freshKey)
 	if !ok || db.Error != nil || db.DryRun {
 		return
 	}
@@ -249,7 +258,6 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 	if u.sure && db.RowsAffected >= int64(len(rows)) {
 		return
 	}
-	fresh, _ := noted.([]bool)
 	if c != nil {
 		fresh = make([]bool, len(rows))
 		for i, n := range c.rows {
@@ -308,9 +316,13 @@ func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []
 
 func (u *upsert) setKey(db *gorm.DB, c *chain, row reflect.Value, key []any) error {
 	for k, t := range u.keys {
+		field := t.field.ReflectValueOf(db.Statement.Context, row)
 		if c != nil {
-			c.w.undo.saveMoved(t.field.ReflectValueOf(db.Statement.Context, row))
+			c.w.undo.saveMoved(field)
 			c.w.moved = true
+		}
+		if field.Kind() == reflect.Pointer {
+			field.SetZero() // gorm would write through it, where another row's key or the caller's own may be
 		}
 		if err := t.field.Set(db.Statement.Context, row, key[k]); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)

@@ -22,6 +22,11 @@ type writer struct {
 func (w *writer) writeAll(batches []*batch) (err error) {
 	for len(batches) > 0 {
 		b := batches[0]
+		if w.moved { // before the hooks: they see the keys, and what they make of them stays
+			if err := w.copyKeys(); err != nil {
+				return err
+			}
+		}
 		hooked, err := w.beginBatch(b, batches[1:])
 		if err != nil {
 			return err
@@ -34,11 +39,6 @@ func (w *writer) writeAll(batches []*batch) (err error) {
 				return err
 			}
 			continue
-		}
-		if w.moved {
-			if err := w.copyKeys(); err != nil {
-				return err
-			}
 		}
 		if err := w.writeBatch(b); err != nil {
 			return err
@@ -114,7 +114,10 @@ func (w *writer) writeBatch(b *batch) error {
 		if b.shape.late { // gorm sets the keys that the database makes
 			for _, n := range c.rows {
 				for _, f := range b.shape.schema.PrimaryFields {
-					w.undo.save(f.ReflectValueOf(w.ctx, n.row))
+					_ = w.undo.making(n.row, f.StructField.Index, func() error {
+						w.undo.save(f.ReflectValueOf(w.ctx, n.row))
+						return nil
+					})
 				}
 			}
 		}

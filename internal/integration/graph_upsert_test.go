@@ -272,6 +272,95 @@ func TestUpsertOfAssociations(t *testing.T) {
 	})
 }
 
+// A struct that is there twice is written once, and the rows after it are still
+// told apart by who set their key.
+func TestUpsertOfRepeatedRows(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		old := []*Keyword{{Word: "red"}, {Word: "set"}}
+		if err := db.Create(&old).Error; err != nil {
+			t.Fatal(err)
+		}
+		for by, create := range map[string]func(db *gorm.DB, v any) error{
+			"gorm": func(db *gorm.DB, v any) error { return db.Create(v).Error },
+			"ours": func(db *gorm.DB, v any) error { return gormplugin.Create(t.Context(), db, v) },
+		} {
+			again, found, set := &Keyword{Word: "twice " + by}, &Keyword{Word: "red"}, &Keyword{ID: 77, Word: "set"}
+			rows := []*Keyword{again, again, set, again, found}
+			if err := create(db.Clauses(clause.OnConflict{DoNothing: true}), &rows); err != nil {
+				t.Errorf("%s: %v", by, err)
+			}
+			var row Keyword
+			if err := db.Take(&row, "word = ?", again.Word).Error; err != nil || row.ID != again.ID {
+				t.Errorf("%s: the struct has %d, the database %d, %v", by, again.ID, row.ID, err)
+			}
+			if found.ID != old[0].ID || set.ID != 77 {
+				t.Errorf("%s: %d and %d, want %d and 77", by, found.ID, set.ID, old[0].ID)
+			}
+		}
+	})
+}
+
+// Posts share a tag, and gorm hands it to one statement as often as it is there.
+type Post struct {
+	ID   sqltype.ID
+	Tags []*Hashtag `gorm:"many2many:post_hashtags"`
+}
+
+type Hashtag struct {
+	ID   sqltype.ID
+	Word string `gorm:"size:20;uniqueIndex"`
+}
+
+func TestUpsertOfSharedAssociations(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Post{}, &Hashtag{})
+		old := []*Hashtag{{Word: "old"}, {Word: "set"}}
+		if err := db.Create(&old).Error; err != nil {
+			t.Fatal(err)
+		}
+		shared, found := &Hashtag{Word: "new"}, &Hashtag{Word: "old"}
+		posts := []Post{{Tags: []*Hashtag{shared}}, {Tags: []*Hashtag{shared, {ID: old[1].ID, Word: "set"}, found}}}
+		if err := db.Create(&posts).Error; err != nil {
+			t.Fatal(err)
+		}
+		var back Post
+		if err := db.Preload("Tags", func(db *gorm.DB) *gorm.DB { return db.Order("word") }).Take(&back, posts[1].ID).Error; err != nil || len(back.Tags) != 3 {
+			t.Fatalf("%+v, %v", back, err)
+		}
+		if found.ID != old[0].ID || back.Tags[0].ID != shared.ID || back.Tags[1].ID != old[0].ID || back.Tags[2].ID != old[1].ID {
+			t.Errorf("%+v: the structs have %d and %d, want %d", back.Tags, shared.ID, found.ID, old[0].ID)
+		}
+	})
+}
+
+// Term has the fields of a keyword under another name, as a package does that adds methods.
+type Term Keyword
+
+func TestUpsertOfConvertibleRows(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		old := &Keyword{Word: "red"}
+		if err := db.Create(old).Error; err != nil {
+			t.Fatal(err)
+		}
+		for name, on := range map[string]clause.OnConflict{
+			"DoNothing": {DoNothing: true},
+			"DoUpdates": {Columns: []clause.Column{{Name: "word"}}, DoUpdates: clause.AssignmentColumns([]string{"word"})},
+		} {
+			one, red, fresh := &Term{Word: "red"}, &Term{Word: "red"}, &Term{Word: "new " + name}
+			several := []*Term{fresh, red}
+			for _, v := range []any{one, &several} {
+				if err := db.Model(&Keyword{}).Clauses(on).Create(v).Error; err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			var row Keyword
+			if err := db.Take(&row, "word = ?", fresh.Word).Error; err != nil || row.ID != fresh.ID || one.ID != old.ID || red.ID != old.ID {
+				t.Errorf("%s: %v, the structs have %d, %d and %d, the database %d and %d", name, err, one.ID, red.ID, fresh.ID, old.ID, row.ID)
+			}
+		}
+	})
+}
+
 // A row that collides by an index that nobody told of: its key is taken back, and
 // if others would refer to it, that is an error.
 func TestUpsertByHiddenIndex(t *testing.T) {
