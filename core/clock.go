@@ -94,8 +94,10 @@ func (c *clock) given() (elapsed, wall, carried int64) {
 	last := c.lastWall.Swap(wall)
 	// After the wall clock, so that a pause makes it seem behind and never ahead.
 	elapsed = int64(time.Since(c.start))
-	if last-wall >= anchorNoise && elapsed-before < anchorNoise && !c.leap.seen.Load() { // else it may be a late reading, or a leap that was not followed
-		c.event(ClockWentBack, time.Duration(last-wall))
+	// A reading that comes late is behind by no more than it took, and after a leap
+	// that was not followed it is no step.
+	if step := last - wall; step >= anchorNoise && step > elapsed-before && !c.leap.seen.Load() {
+		c.event(ClockWentBack, time.Duration(step))
 	}
 	offset := wall - elapsed
 	for {

@@ -131,3 +131,45 @@ func TestLeapSightings(t *testing.T) {
 		}
 	}
 }
+
+// A grant that is closed between being taken over and being given its beginning
+// tells what is unused, and not nonsense.
+func TestAGrantClosedWhileItBegins(t *testing.T) {
+	var grants []*Grant
+	for n := range int64(3) {
+		gr, err := NewGrant(Twitter(), n, time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		grants = append(grants, gr)
+	}
+	g, err := New(Config{Worker: &inTurn{grants}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, taken := grants[0], grants[1]
+	old.Revoke(nil)
+	old.mu.Lock() // succeed asks it how far it came, when it has attached the next
+	done := make(chan error)
+	go func() { done <- g.replace(t.Context(), g.run.Load(), &waiting{}, false) }()
+	for taken.unattached() {
+		time.Sleep(time.Millisecond)
+	}
+	unused := taken.Close()
+	old.mu.Unlock()
+	<-done
+	if unused.After(time.Now()) {
+		t.Errorf("unused from %v", unused)
+	}
+	if _, err := g.Next(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+type inTurn struct{ grants []*Grant }
+
+func (w *inTurn) Grant(context.Context, *Grant) (*Grant, error) {
+	gr := w.grants[0]
+	w.grants = w.grants[1:]
+	return gr, nil
+}

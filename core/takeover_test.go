@@ -68,7 +68,9 @@ func TestAGrantClosedWhileItIsTakenOver(t *testing.T) {
 			}
 		}
 	}()
-	g := mustNew(t, core.Config{Worker: &endless{given: given}})
+	worker := &endless{given: given}
+	g := mustNew(t, core.Config{Worker: worker})
+	worker.last.Revoke(nil)
 	lasts := time.Second
 	if testing.Short() {
 		lasts = 100 * time.Millisecond
@@ -91,14 +93,18 @@ func TestAGrantClosedWhileItIsTakenOver(t *testing.T) {
 type endless struct {
 	given chan *core.Grant
 	n     int64
+	last  *core.Grant
 }
 
 func (e *endless) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 	e.n++
 	gr, err := core.NewGrant(core.Twitter(), e.n%1024, time.Time{}, time.Time{})
-	select {
-	case e.given <- gr:
-	default:
+	e.last = gr
+	if e.n > 1 { // the first is New's, and is left alone
+		select {
+		case e.given <- gr:
+		default:
+		}
 	}
 	return gr, err
 }
