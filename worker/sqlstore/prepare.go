@@ -106,7 +106,7 @@ func (s *Store) create(ctx context.Context, cfg Config, numbers ...int) error {
 	suffixes := []string{"_space", "", "_counter"}
 	for _, i := range numbers {
 		// Who may not create tables can still use one that is there.
-		missing := s.probe(ctx, cfg.table(suffixes[i]))
+		missing := s.probe(ctx, cfg.Dialect, cfg.table(suffixes[i]))
 		if missing == nil {
 			continue
 		}
@@ -117,7 +117,7 @@ func (s *Store) create(ctx context.Context, cfg Config, numbers ...int) error {
 			return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", cfg.table(suffixes[i]), ddl[i], missing)
 		}
 		if _, err := s.db.ExecContext(ctx, ddl[i]); err != nil {
-			if s.probe(ctx, cfg.table(suffixes[i])) == nil {
+			if s.probe(ctx, cfg.Dialect, cfg.table(suffixes[i])) == nil {
 				continue // another process was first
 			}
 			return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl[i], err)
@@ -126,11 +126,12 @@ func (s *Store) create(ctx context.Context, cfg Config, numbers ...int) error {
 	return nil
 }
 
-func (s *Store) probe(ctx context.Context, table string) error {
-	rows, err := s.db.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return errors.Join(rows.Err(), rows.Close())
+func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
+	return s.alone(ctx, d, func(q querier) error {
+		rows, err := q.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
+		if err != nil {
+			return err
+		}
+		return errors.Join(rows.Err(), rows.Close())
+	})
 }

@@ -1,0 +1,107 @@
+package stores
+
+import (
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+// Sessions with autocommit off, by the DSN or by the server's default: what was
+// claimed, renewed and counted is there when the connection has gone.
+func TestAutocommitOff(t *testing.T) {
+	server := testserver.NewMariaDB(t)
+	cfg, err := mysql.ParseDSN(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+	admin := open(t, "mysql", cfg.FormatDSN())
+	if _, err := admin.Exec("SET GLOBAL innodb_flush_log_at_trx_commit = 1"); err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range map[string]func() string{
+		"dsn": func() string {
+			off := cfg.Clone()
+			off.Params = map[string]string{"autocommit": "0"}
+			return off.FormatDSN()
+		},
+		"server": func() string {
+			if _, err := admin.Exec("SET GLOBAL autocommit = 0"); err != nil {
+				t.Fatal(err)
+			}
+			return cfg.FormatDSN()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := set()
+			defer func() {
+				if _, err := admin.Exec("SET GLOBAL autocommit = 1"); err != nil {
+					t.Error(err)
+				}
+			}()
+			space := sqlstore.Config{Table: "of_" + name}
+			seen := map[int64]bool{}
+			for round := range int64(2) {
+				db := open(t, "mysql", dsn)
+				var off int
+				if err := db.QueryRow("SELECT @@autocommit").Scan(&off); err != nil || off != 0 {
+					t.Fatalf("autocommit = %d, %v", off, err)
+				}
+				store := sqlstore.New(db, space)
+				lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows, err := sqlstore.New(admin, space).List(t.Context(), "default")
+				held := 0
+				for _, row := range rows {
+					if row.Token != "" {
+						held++
+					}
+				}
+				if err != nil || int64(held) != round+1 {
+					t.Errorf("another session sees %+v, %v", rows, err)
+				}
+				gen, err := core.New(core.Config{Worker: lease})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 1000 {
+					id, err := gen.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if seen[id] {
+						t.Fatalf("id %d a second time", id)
+					}
+					seen[id] = true
+				}
+				if n, err := store.Count(t.Context(), "starts"); err != nil || n != round {
+					t.Errorf("start %d: %d, %v", round, n, err)
+				}
+				_ = db.Close() // as a crash does: nothing is released
+				_ = lease.Close()
+			}
+		})
+	}
+}
+
+// The stores' suite, where no statement is committed unless it is said.
+func TestSuiteWithAutocommitOff(t *testing.T) {
+	server := testserver.MySQLs(t)[0]
+	cfg, err := mysql.ParseDSN(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+	cfg.Params = map[string]string{"autocommit": "0"}
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
+	}})
+}
