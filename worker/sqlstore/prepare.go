@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -32,7 +31,7 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 		}
 	}
 	if !cfg.AllowLossy {
-		if err := s.durable(ctx, cfg.Dialect); err != nil {
+		if err := s.durable(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -59,42 +58,6 @@ func (s *Store) detect(ctx context.Context) (Dialect, error) {
 		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: fmt.Sprintf("cannot tell what %q speaks: set the one it is compatible with", version)}}}
 	}
 	return MySQL, nil
-}
-
-// durable refuses settings under which a committed write may be lost. One that
-// may not be seen is passed over.
-func (s *Store) durable(ctx context.Context, d Dialect) error {
-	type check struct {
-		setting, query string
-		bad            []string
-		want           string
-	}
-	for _, c := range map[Dialect][]check{
-		Postgres: {
-			{"synchronous_commit", "SELECT current_setting('synchronous_commit')", []string{"off"}, "on"},
-			{"fsync", "SELECT current_setting('fsync')", []string{"off"}, "on"},
-		},
-		MySQL: {
-			{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, "1"},
-			{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END", []string{"not 1"}, "1"},
-		},
-		SQLite: {
-			{"journal_mode", "PRAGMA journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file"},
-			{"synchronous", "PRAGMA synchronous", []string{"0", "1"}, "FULL"},
-		},
-	}[d] {
-		var value string
-		if err := s.db.QueryRowContext(ctx, c.query).Scan(&value); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			continue
-		}
-		if slices.Contains(c.bad, value) {
-			return &worker.LossyError{Setting: c.setting, Value: value, Want: c.want}
-		}
-	}
-	return nil
 }
 
 // create sees to it that the tables of these numbers in DDL are there.

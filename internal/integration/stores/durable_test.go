@@ -1,6 +1,9 @@
 package stores
 
 import (
+	"database/sql"
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -104,4 +107,48 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
 		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
 	}})
+}
+
+// A database of SQLite that goes with its connection is refused, whatever it is
+// called, and so is a temporary table.
+func TestSQLiteWithoutFile(t *testing.T) {
+	acquire := func(db *sql.DB, cfg sqlstore.Config) error {
+		db.SetMaxOpenConns(1)
+		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, cfg), worker.Config{MaxWait: -1})
+		if lease != nil {
+			_ = lease.Close()
+		}
+		return err
+	}
+	for _, dsn := range []string{"", ":memory:", "file:", "file:?_pragma=journal_mode(delete)", "file:?_pragma=journal_mode(wal)&_pragma=synchronous(2)", "file::memory:?cache=shared", "file:x?mode=memory&cache=shared"} {
+		var lossy *worker.LossyError
+		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{}); !errors.As(err, &lossy) {
+			t.Errorf("%q: %v", dsn, err)
+		}
+		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowLossy: true}); err != nil {
+			t.Errorf("%q, allowed: %v", dsn, err)
+		}
+	}
+	file := func() *sql.DB { return open(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "w.sqlite")) }
+	for _, table := range []string{"temp.w", "TEMP.w", "pg_temp.w", "pg_temp_3.w"} {
+		var config *worker.ConfigError
+		if err := acquire(file(), sqlstore.Config{Table: table, AllowLossy: true}); !errors.As(err, &config) || config.Faults[0].Field != "Table" {
+			t.Errorf("%q: %v", table, err)
+		}
+	}
+	if err := acquire(file(), sqlstore.Config{Table: "main.w"}); err != nil {
+		t.Error(err)
+	}
+	// What counts is the database of the table.
+	for attached, want := range map[string]bool{":memory:": false, "": false, filepath.Join(t.TempDir(), "other.sqlite"): true} {
+		db := file()
+		db.SetMaxOpenConns(1)
+		if _, err := db.Exec("ATTACH ? AS other", attached); err != nil {
+			t.Fatal(err)
+		}
+		var lossy *worker.LossyError
+		if err := acquire(db, sqlstore.Config{Table: "other.w"}); errors.As(err, &lossy) == want || want && err != nil {
+			t.Errorf("attached %q: %v", attached, err)
+		}
+	}
 }
