@@ -33,8 +33,12 @@ import (
 )
 
 var (
+	//go:embed durable.lua
+	durableScript string // goes before those that give something out
 	//go:embed claim.lua
 	claimScript string
+	//go:embed count.lua
+	countScript string
 	//go:embed renew.lua
 	renewScript string
 	//go:embed release.lua
@@ -45,7 +49,6 @@ var (
 
 const (
 	listScript  = `return redis.call('HGETALL', KEYS[1])`
-	countScript = `return {string.format('%.0f', redis.call('INCR', KEYS[1]) - 1)}`
 )
 
 // An Evaler evaluates a Lua script, as EVAL does. A list comes back as []any of
@@ -105,8 +108,8 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if err := s.checkSync(ctx); err != nil {
 		return worker.Claim{}, err
 	}
-	answer, err := s.run(ctx, "claim", claimScript, s.key("worker", r.Space),
-		r.Layout, r.Numbers, r.Preferred, bit(r.Only), r.Avoid, r.Token, r.Owner, r.Now, r.Window, r.TTL, r.MaxSkew, r.MaxLead, bit(s.cfg.AllowLossy), int64(worker.NoTTL))
+	answer, err := s.run(ctx, "claim", durableScript+claimScript, s.key("worker", r.Space),
+		bit(s.cfg.AllowLossy), r.Layout, r.Numbers, r.Preferred, bit(r.Only), r.Avoid, r.Token, r.Owner, r.Now, r.Window, r.TTL, r.MaxSkew, r.MaxLead, int64(worker.NoTTL))
 	if err != nil {
 		return worker.Claim{}, err
 	}
@@ -132,7 +135,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	case answer.is("layout", 2):
 		return worker.Claim{}, &worker.LayoutError{Space: r.Space, Have: answer[1], Want: r.Layout}
 	case answer.is("lossy", 4):
-		return worker.Claim{}, &worker.LossyError{Setting: answer[1], Value: answer[2], Want: answer[3]}
+		return worker.Claim{}, answer.lossy()
 	}
 	return worker.Claim{}, answer.unexpected("claim")
 }
@@ -212,17 +215,27 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 	return rows, nil
 }
 
-// Count implements worker.Counter. Nothing lowers the counter but you.
+// Count implements worker.Counter, and refuses what Claim refuses. Nothing lowers the
+// counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := worker.CheckSpace(name); err != nil {
 		return 0, err
 	}
-	answer, err := s.run(ctx, "count", countScript, s.key("counter", name))
+	if err := s.checkSync(ctx); err != nil {
+		return 0, err
+	}
+	answer, err := s.run(ctx, "count", durableScript+countScript, s.key("counter", name), bit(s.cfg.AllowLossy))
 	if err != nil {
 		return 0, err
 	}
 	var n [1]int64
-	if err := append(reply{""}, answer...).numbers(n[:]); err != nil {
+	switch {
+	case answer.is("lossy", 4):
+		return 0, answer.lossy()
+	case !answer.is("ok", 2):
+		return 0, answer.unexpected("count")
+	}
+	if err := answer.numbers(n[:]); err != nil {
 		return 0, err
 	}
 	return n[0], nil
@@ -309,6 +322,10 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 }
 
 func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }
+
+func (r reply) lossy() error {
+	return &worker.LossyError{Setting: r[1], Value: r[2], Want: r[3]}
+}
 
 var errUnexpected = errors.New("redisstore: unexpected answer")
 

@@ -84,6 +84,13 @@ func TestRedisLossy(t *testing.T) {
 		if lease != nil {
 			_ = lease.Close()
 		}
+		_, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}).Count(t.Context(), "starts")
+		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
+			t.Errorf("%q: a counter: %v", setting, err)
+		}
+		if _, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c), AllowLossy: true}).Count(t.Context(), "allowed"); err != nil {
+			t.Errorf("%q: a counter, allowed: %v", setting, err)
+		}
 	}
 	set("appendfsync", "everysec")
 	lossy("appendfsync")
