@@ -22,7 +22,7 @@ func FromEnv(l core.Layout, workerVar, datacenterVar string) (core.Worker, error
 }
 
 // FromFile is FromEnv with the contents of files, as a mounted configuration or
-// secret has them. Space around the number does not count.
+// secret has them: at most 4 KiB each. Space around the number does not count.
 func FromFile(l core.Layout, workerFile, datacenterFile string) (core.Worker, error) {
 	return assigned(l, fileText(), workerFile, datacenterFile)
 }

@@ -1,9 +1,11 @@
 package filestore
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -61,11 +63,42 @@ func (d directory) read(number int64) (worker.Row, error) {
 	if err != nil {
 		return worker.Row{}, fmt.Errorf("filestore: %w", err)
 	}
-	var f file
-	if err := json.Unmarshal(content, &f); err != nil || f.Epoch < 1 {
-		return worker.Row{}, fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: epoch %d, %w", d.join(rowName(number)), f.Epoch, err)
+	row, err := decode(content)
+	if err != nil {
+		return worker.Row{}, fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err)
 	}
-	return worker.Row{Worker: number, Epoch: f.Epoch, Token: f.Token, Owner: f.Owner, Until: f.Until, Expires: f.Expires}, nil
+	row.Worker = number
+	return row, nil
+}
+
+// decode reads what write has written. A field that is missing is not guessed.
+func decode(content []byte) (worker.Row, error) {
+	var f struct {
+		Epoch   *int64  `json:"epoch"`
+		Token   *string `json:"token"`
+		Owner   string  `json:"owner"`
+		Until   *int64  `json:"until_ts"`
+		Expires int64   `json:"expires_at"`
+	}
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return worker.Row{}, err
+	}
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token gives it as it is
+		return worker.Row{}, errors.New("there is more behind the row")
+	}
+	switch {
+	case f.Epoch == nil:
+		return worker.Row{}, errors.New("it has no epoch")
+	case f.Token == nil:
+		return worker.Row{}, errors.New("it has no token")
+	case f.Until == nil:
+		return worker.Row{}, errors.New("it has no until_ts")
+	case *f.Epoch < 1:
+		return worker.Row{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.Epoch)
+	}
+	return worker.Row{Epoch: *f.Epoch, Token: *f.Token, Owner: f.Owner, Until: *f.Until, Expires: f.Expires}, nil
 }
 
 // write puts a row in the place of the one before, on the disk, in one step.

@@ -144,7 +144,9 @@ func TestProtect(t *testing.T) {
 
 // What cannot be read is an error; nothing is guessed or overwritten.
 func TestDamage(t *testing.T) {
-	for name, content := range map[string]string{"empty": "", "cut": `{"epoch":1,"tok`, "no epoch": "{}", "text": "hello"} {
+	for name, content := range map[string]string{"empty": "", "cut": `{"epoch":1,"tok`, "no epoch": "{}", "text": "hello",
+		"epoch 0": `{"epoch":0,"token":"","owner":"","until_ts":5,"expires_at":0}`, "no bound": `{"epoch":3,"token":""}`, "null": `{"epoch":3,"token":"","until_ts":null}`,
+		"no token": `{"epoch":3,"until_ts":5}`, "another field": `{"epoch":3,"token":"","until_ts":5,"until":7}`, "two": `{"epoch":3,"token":"","until_ts":5}{}`} {
 		dir := t.TempDir()
 		lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{})
 		if err != nil {
@@ -158,7 +160,7 @@ func TestDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
-		if err == nil || !strings.Contains(err.Error(), row+" is damaged") {
+		if err == nil || !strings.Contains(err.Error(), row+" is damaged") || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if now, _ := os.ReadFile(row); string(now) != content {

@@ -48,7 +48,7 @@ var (
 )
 
 const (
-	listScript  = `return redis.call('HGETALL', KEYS[1])`
+	listScript = `return redis.call('HGETALL', KEYS[1])`
 )
 
 // An Evaler evaluates a Lua script, as EVAL does. A list comes back as []any of
