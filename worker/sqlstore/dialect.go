@@ -88,6 +88,19 @@ func (cfg Config) schema() string {
 	return schema
 }
 
+// quotedSchema is the schema as a value, in MySQL.
+func (cfg Config) quotedSchema() string {
+	if cfg.schema() == "" {
+		return "DATABASE()"
+	}
+	return "'" + cfg.schema() + "'"
+}
+
+// name is the table's with this suffix, without its schema.
+func (cfg Config) name(suffix string) string {
+	return cfg.Table[strings.LastIndexByte(cfg.Table, '.')+1:] + suffix
+}
+
 // table is the quoted name of the table with this suffix.
 func (cfg Config) table(suffix string) string {
 	quote := `"`

@@ -77,3 +77,42 @@ func (s *Store) inFile(ctx context.Context, schema string) error {
 	}
 	return nil
 }
+
+// kept refuses a table that a crash of the server may empty, whatever the server's
+// settings are.
+func (s *Store) kept(ctx context.Context, cfg Config, suffix string) error {
+	table := cfg.table(suffix)
+	switch cfg.Dialect {
+	case Postgres:
+		var persistence string
+		err := s.db.QueryRowContext(ctx, "SELECT CAST(relpersistence AS TEXT) FROM pg_catalog.pg_class WHERE oid = to_regclass('"+table+"')").Scan(&persistence)
+		if err != nil {
+			return fmt.Errorf("sqlstore: ask whether the table %s is logged: %w", table, err)
+		}
+		if persistence != "p" {
+			return &worker.LossyError{Setting: "relpersistence of the table " + table, Value: persistence, Want: "p, a table that is logged"}
+		}
+	case MySQL:
+		engine := ""
+		err := s.alone(ctx, cfg.Dialect, func(q querier) error {
+			rows, err := q.QueryContext(ctx, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+cfg.quotedSchema()+" AND table_name = '"+cfg.name(suffix)+"'")
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			for rows.Next() && (engine == "" || engine == "InnoDB") { // names that differ in case may be two
+				if err := rows.Scan(&engine); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		})
+		if err != nil {
+			return fmt.Errorf("sqlstore: ask for the engine of the table %s: %w", table, err)
+		}
+		if !strings.EqualFold(engine, "InnoDB") {
+			return &worker.LossyError{Setting: "engine of the table " + table, Value: fmt.Sprintf("%q", engine), Want: "InnoDB"}
+		}
+	}
+	return nil
+}

@@ -60,31 +60,47 @@ func (s *Store) detect(ctx context.Context) (Dialect, error) {
 	return MySQL, nil
 }
 
-// create sees to it that the tables of these numbers in DDL are there.
+// suffixes of the tables, in the order of DDL.
+var suffixes = [...]string{"_space", "", "_counter"}
+
+// create sees to it that the tables of these numbers in DDL are there, and are kept.
 func (s *Store) create(ctx context.Context, cfg Config, numbers ...int) error {
 	ddl, err := cfg.DDL()
 	if err != nil {
 		return err
 	}
-	suffixes := []string{"_space", "", "_counter"}
 	for _, i := range numbers {
-		// Who may not create tables can still use one that is there.
-		missing := s.probe(ctx, cfg.Dialect, cfg.table(suffixes[i]))
-		if missing == nil {
+		if err := s.createOne(ctx, cfg, suffixes[i], ddl[i]); err != nil {
+			return err
+		}
+		if cfg.AllowLossy {
 			continue
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if err := s.kept(ctx, cfg, suffixes[i]); err != nil {
+			return err
 		}
-		if cfg.NoCreate {
-			return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", cfg.table(suffixes[i]), ddl[i], missing)
+	}
+	return nil
+}
+
+// createOne sees to it that a table is there.
+func (s *Store) createOne(ctx context.Context, cfg Config, suffix, ddl string) error {
+	// Who may not create tables can still use one that is there.
+	missing := s.probe(ctx, cfg.Dialect, cfg.table(suffix))
+	if missing == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if cfg.NoCreate {
+		return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", cfg.table(suffix), ddl, missing)
+	}
+	if _, err := s.db.ExecContext(ctx, ddl); err != nil {
+		if s.probe(ctx, cfg.Dialect, cfg.table(suffix)) == nil {
+			return nil // another process was first
 		}
-		if _, err := s.db.ExecContext(ctx, ddl[i]); err != nil {
-			if s.probe(ctx, cfg.Dialect, cfg.table(suffixes[i])) == nil {
-				continue // another process was first
-			}
-			return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl[i], err)
-		}
+		return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl, err)
 	}
 	return nil
 }

@@ -16,7 +16,8 @@
 // be seen, is a *worker.LossyError: synchronous_commit or fsync off in
 // PostgreSQL; innodb_flush_log_at_trx_commit or, with a binary log, sync_binlog
 // other than 1 in MySQL and MariaDB; synchronous below FULL, or no file, in
-// SQLite. What cannot be seen from here: a standby that is promoted must have been
+// SQLite; a table that is unlogged or temporary in PostgreSQL, or of another engine than
+// InnoDB. What cannot be seen from here: a standby that is promoted must have been
 // synchronous, and an SQLite file must lie on a local disk. After a restore from
 // a backup, first raise until_ts of all rows above the present, and empty their
 // tokens.

@@ -3,7 +3,11 @@ package stores
 import (
 	"database/sql"
 	"errors"
+	"fmt"
+	"net/url"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -151,4 +155,89 @@ func TestSQLiteWithoutFile(t *testing.T) {
 			t.Errorf("attached %q: %v", attached, err)
 		}
 	}
+}
+
+// A table that a crash empties is refused, whichever of the three it is.
+func TestLossyTables(t *testing.T) {
+	suffixes := []string{"_space", "", "_counter"}
+	use := func(db *sql.DB, table string) error {
+		store := sqlstore.New(db, sqlstore.Config{Table: table})
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+		if err != nil {
+			return err
+		}
+		_ = lease.Close()
+		_, err = store.Count(t.Context(), "starts")
+		return err
+	}
+	check := func(t *testing.T, db *sql.DB, schema string, alter func(table string) string) {
+		t.Helper()
+		for i, suffix := range suffixes {
+			for _, prefix := range []string{"", schema + "."} {
+				table := fmt.Sprintf("%sw_%d%d", prefix, i, len(prefix))
+				if err := use(db, table); err != nil {
+					t.Errorf("%s: %v", table, err)
+				}
+				if _, err := db.Exec(alter(table + suffix)); err != nil {
+					t.Fatal(err)
+				}
+				var lossy *worker.LossyError
+				if err := use(db, table); !errors.As(err, &lossy) || !strings.Contains(lossy.Setting, "w_") {
+					t.Errorf("%s%s: %v", table, suffix, err)
+				}
+				if _, err := sqlstore.New(db, sqlstore.Config{Table: table, AllowLossy: true}).Count(t.Context(), "starts"); err != nil {
+					t.Errorf("%s%s, allowed: %v", table, suffix, err)
+				}
+			}
+		}
+	}
+	t.Run("postgres", func(t *testing.T) {
+		server := testserver.NewPostgres(t)
+		admin := open(t, "pgx", server.DSN)
+		// The test's servers have fsync off; here it looks as if it were on.
+		if _, err := admin.Exec("CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'on' $$"); err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(server.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		q.Set("search_path", "public,pg_catalog")
+		u.RawQuery = q.Encode()
+		db := open(t, "pgx", u.String())
+		check(t, db, "public", func(table string) string { return "ALTER TABLE " + table + " SET UNLOGGED" })
+		db.SetMaxOpenConns(1)
+		if _, err := db.Exec("CREATE TEMPORARY TABLE snow_worker (space text, worker bigint, token text, epoch bigint, until_ts bigint, expires_at bigint, owner text)"); err != nil {
+			t.Fatal(err)
+		}
+		var lossy *worker.LossyError
+		if err := use(db, ""); !errors.As(err, &lossy) || lossy.Value != "t" {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("mariadb", func(t *testing.T) {
+		server := testserver.NewMariaDB(t)
+		cfg, err := mysql.ParseDSN(server.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+		db := open(t, "mysql", cfg.FormatDSN())
+		if _, err := db.Exec("SET GLOBAL innodb_flush_log_at_trx_commit = 1"); err != nil {
+			t.Fatal(err)
+		}
+		for _, engine := range []string{"MEMORY", "MyISAM"} {
+			check(t, db, cfg.DBName, func(table string) string { return "ALTER TABLE " + table + " ENGINE=" + engine })
+			for _, table := range []string{"w_0", "w_1", "w_2"} {
+				for _, prefix := range []string{"0", strconv.Itoa(len(cfg.DBName) + 1)} {
+					for _, suffix := range suffixes {
+						if _, err := db.Exec("DROP TABLE IF EXISTS " + table + prefix + suffix); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+		}
+	})
 }
