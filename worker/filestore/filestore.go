@@ -12,6 +12,9 @@
 //
 // The directory must lie on a local disk that keeps what is flushed to it. It
 // must not be copied while in use, nor shared by hosts over a network file system.
+// No file in it may be removed by anybody else, the lock files included, however old
+// they are: so /tmp, or whatever else is cleaned, is no place for it. A store
+// that finds its files gone fails; it does not begin anew.
 // It works on Linux, macOS and the BSDs; elsewhere a claim is an error.
 package filestore
 
@@ -375,13 +378,14 @@ func (s *Store) prepare(space string) error {
 
 // locked calls f while this process alone changes the space.
 func (s *Store) locked(ctx context.Context, space string, f func(directory) error) error {
-	d := directory(s.path(space))
+	d := directory{path: s.path(space)}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		lock, err := d.lock("lock")
 		if err == nil {
+			d.space = lock
 			return errors.Join(f(d), lock.Close())
 		}
 		if !errors.Is(err, errLocked) {
