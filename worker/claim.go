@@ -120,12 +120,23 @@ func (l *Lease) another(ctx context.Context, old *holding) (*holding, error) {
 	case leapt && working:
 		// The clock has left the span behind, as after a long sleep. Nothing can be
 		// issued in it any more, so the number may be claimed anew.
-		if err := l.handBack(ctx, old); err != nil && !errors.Is(err, ErrTaken) {
+		// A renewal under way may find it released: that is no loss.
+		l.mu.Lock()
+		if old.lost == nil {
+			old.lost = errLeapt
+		}
+		l.mu.Unlock()
+		err := l.handBack(ctx, old)
+		failed := err != nil && !errors.Is(err, ErrTaken)
+		l.mu.Lock()
+		if failed && old.lost == errLeapt { //nolint:errorlint // it is that very one
+			old.lost = nil
+		}
+		old.due, old.tries = time.Now(), 0
+		l.mu.Unlock()
+		if failed {
 			return nil, err
 		}
-		l.mu.Lock()
-		old.lost, old.due, old.tries = errLeapt, time.Now(), 0
-		l.mu.Unlock()
 		avoid, lead = -1, l.cfg.MaxLead
 	}
 	h, err := l.claim(ctx, avoid, lead)
