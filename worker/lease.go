@@ -25,7 +25,7 @@ type Lease struct {
 	stopped  chan struct{} // closed when nothing is done in the background any more
 	kick     chan struct{} // something new is due
 	claiming chan struct{} // held by who claims, or hands out a grant
-	giving   sync.Mutex    // held by Release
+	giving   chan struct{} // held by Release
 
 	mu      sync.Mutex
 	cur     *holding
@@ -93,7 +93,7 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	}
 	l := &Lease{
 		store: s, cfg: cfg, done: make(chan struct{}), stopped: make(chan struct{}),
-		kick: make(chan struct{}, 1), claiming: make(chan struct{}, 1),
+		kick: make(chan struct{}, 1), claiming: make(chan struct{}, 1), giving: make(chan struct{}, 1),
 	}
 	close(l.stopped)
 	l.life, l.end = context.WithCancel(context.Background())
