@@ -36,8 +36,10 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 }
 
 func (s *Store) counterTable(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := s.wait(ctx); err != nil {
+		return err
+	}
+	defer s.done()
 	if s.counter {
 		return nil
 	}

@@ -13,13 +13,15 @@ import (
 // prepare looks at the database, once: which it is, whether it keeps what it
 // commits, and whether the tables are there.
 func (s *Store) prepare(ctx context.Context) (*statements, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if s == nil || s.db == nil {
+		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
+	}
+	if err := s.wait(ctx); err != nil {
+		return nil, err
+	}
+	defer s.done()
 	if s.ready != nil {
 		return s.ready, nil
-	}
-	if s.db == nil {
-		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
 	}
 	cfg, err := s.cfg.check()
 	if err != nil {
@@ -41,6 +43,19 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 	s.cfg, s.ready = cfg, cfg.statements()
 	return s.ready, nil
 }
+
+// wait is for this goroutine's turn with what the store has found out. Another one may
+// be asking the database, with a context that lasts longer than this one's.
+func (s *Store) wait(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("sqlstore: wait for the first look at the database: %w", ctx.Err())
+	}
+}
+
+func (s *Store) done() { <-s.turn }
 
 // detect asks which database it is. Only SQLite knows sqlite_version.
 func (s *Store) detect(ctx context.Context) (Dialect, error) {

@@ -30,7 +30,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
@@ -56,9 +55,9 @@ type Store struct {
 	db  *sql.DB
 	cfg Config
 
-	mu      sync.Mutex
-	ready   *statements // nil until the database has been looked at
-	counter bool        // its table is there
+	turn    chan struct{} // held by who looks at the database, for what is below
+	ready   *statements   // nil until that is done
+	counter bool          // its table is there
 }
 
 var (
@@ -69,7 +68,9 @@ var (
 
 // New makes a store. What is wrong with the configuration or the database is told
 // by the first claim.
-func New(db *sql.DB, cfg Config) *Store { return &Store{db: db, cfg: cfg} }
+func New(db *sql.DB, cfg Config) *Store {
+	return &Store{db: db, cfg: cfg, turn: make(chan struct{}, 1)}
+}
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
