@@ -23,6 +23,7 @@ import (
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,6 +98,9 @@ func New(e Evaler, cfg Config) *Store {
 	return &Store{eval: e, cfg: cfg}
 }
 
+// mostWait is how many milliseconds a Duration can say.
+const mostWait = int64(math.MaxInt64 / time.Millisecond)
+
 // key is a space's; what stands in braces decides where a cluster keeps it.
 func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{" + name + "}" }
 
@@ -125,7 +129,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		if err := answer.numbers(n[:]); err != nil {
 			return worker.Claim{}, err
 		}
-		return worker.Claim{}, &worker.NoneFreeError{Space: r.Space, Numbers: n[0], Held: n[1], Ahead: n[2], Wait: time.Duration(n[3]) * time.Millisecond}
+		return worker.Claim{}, &worker.NoneFreeError{Space: r.Space, Numbers: n[0], Held: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], mostWait)) * time.Millisecond}
 	case answer.is("skew", 2):
 		var n [1]int64
 		if err := answer.numbers(n[:]); err != nil {
