@@ -98,6 +98,13 @@ func New(e Evaler, cfg Config) *Store {
 	return &Store{eval: e, cfg: cfg}
 }
 
+// maxNumbers is as far as a script can count.
+const maxNumbers = 1 << 53
+
+func tooMany(numbers int64) error {
+	return &worker.ConfigError{Faults: []core.Fault{{Field: "Numbers", Value: strconv.FormatInt(numbers, 10), Reason: "must be at most 2^53, as far as Redis's scripts can count"}}}
+}
+
 // mostWait is how many milliseconds a Duration can say.
 const mostWait = int64(math.MaxInt64 / time.Millisecond)
 
@@ -108,6 +115,9 @@ func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
 	if err := r.Check(); err != nil {
 		return worker.Claim{}, err
+	}
+	if r.Numbers > maxNumbers {
+		return worker.Claim{}, tooMany(r.Numbers)
 	}
 	if err := s.checkSync(ctx); err != nil {
 		return worker.Claim{}, err
@@ -258,6 +268,9 @@ func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers in
 	}
 	if identity == "" || numbers < 1 {
 		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
+	}
+	if numbers > maxNumbers {
+		return 0, tooMany(numbers)
 	}
 	answer, err := s.run(ctx, "number of an identity", identityScript, s.key("identity", space), identity, numbers)
 	if err != nil {
