@@ -73,6 +73,12 @@ func (l *Lease) renewIn() time.Duration {
 // claim's grant is a new one. A lease serves one generator: for a second New, also
 // after one that failed, the error is core.ErrInUse.
 func (l *Lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if err := l.unmade(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	select {
 	case l.claiming <- struct{}{}:
 		defer func() { <-l.claiming }()

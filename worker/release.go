@@ -17,6 +17,9 @@ import (
 // free by itself when its time to live is over; Release may be called again.
 // Released twice, or after the number was lost, it returns nil.
 func (l *Lease) Release(ctx context.Context) error {
+	if err := l.unmade(); err != nil {
+		return err
+	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -84,6 +87,9 @@ func (l *Lease) Release(ctx context.Context) error {
 
 // Close is Release with a time limit of its own, Config.MaxWait or 5s.
 func (l *Lease) Close() error {
+	if err := l.unmade(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), max(l.cfg.MaxWait, 5*time.Second))
 	defer cancel()
 	return l.Release(ctx)

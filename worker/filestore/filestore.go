@@ -72,14 +72,24 @@ var (
 func New(cfg Config) *Store {
 	s := &Store{dir: cfg.Dir, alive: make(map[place]held)}
 	switch abs, err := filepath.Abs(cfg.Dir); {
-	case cfg.Dir == "":
-		s.err = &worker.ConfigError{Faults: []core.Fault{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk"}}}
+	case cfg.Dir == "": // see check
 	case err != nil:
 		s.err = fmt.Errorf("filestore: %w", err)
 	default:
 		s.dir = abs // and not where a process that goes elsewhere, as daemons do, would look for it
 	}
 	return s
+}
+
+// check tells what is wrong with the store by itself, also where New has not made it.
+func (s *Store) check() error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case s.dir == "":
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk, given to New"}}}
+	}
+	return nil
 }
 
 // errGone is not worker.ErrTaken: somebody who claims where nothing is recorded may
@@ -245,8 +255,8 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 	if err := worker.CheckSpace(space); err != nil {
 		return err
 	}
-	if s.err != nil {
-		return s.err
+	if err := s.check(); err != nil {
+		return err
 	}
 	missing := func() error {
 		if s.holds(space, number) > 0 {
@@ -285,52 +295,6 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 	})
 }
 
-// List implements worker.Admin. A row whose process has ended is shown as free.
-func (s *Store) List(ctx context.Context, space string) (rows []worker.Row, err error) {
-	if err := worker.CheckSpace(space); err != nil {
-		return nil, err
-	}
-	if s.err != nil {
-		return nil, s.err
-	}
-	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	err = s.locked(ctx, space, func(d directory) error {
-		if rows, err = d.rows(); err != nil {
-			return err
-		}
-		for i := range rows {
-			lock, err := d.lock(aliveName(rows[i].Worker))
-			switch {
-			case err == nil:
-				rows[i].Expires = 0
-				if err := lock.Close(); err != nil {
-					return err
-				}
-			case errors.Is(err, errLocked):
-				rows[i].Expires = worker.NoTTL
-			default:
-				return err
-			}
-		}
-		return nil
-	})
-	return rows, err
-}
-
-// Free implements worker.Admin. A process that lives keeps its lock until its next
-// renewal, which tells it.
-func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	return s.change(ctx, space, number, func(row *worker.Row) error {
-		if row.Epoch != epoch || row.Token == "" {
-			return worker.ErrTaken
-		}
-		row.Token, row.Expires = "", 0
-		return nil
-	})
-}
-
 // path is the directory of a space. File systems may take A for a, and a dot or a
 // slash for something else.
 func (s *Store) path(space string) string {
@@ -353,8 +317,8 @@ func (s *Store) prepare(space string) error {
 	if closed {
 		return errClosed
 	}
-	if s.err != nil {
-		return s.err
+	if err := s.check(); err != nil {
+		return err
 	}
 	if number := s.heldIn(space); number >= 0 {
 		if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {

@@ -303,7 +303,7 @@ func bit(b bool) string {
 type reply []string
 
 func (s *Store) run(ctx context.Context, what, script, key string, args ...any) (reply, error) {
-	if s.eval == nil {
+	if f, ok := s.eval.(EvalFunc); s.eval == nil || ok && f == nil {
 		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
 	}
 	if err := ctx.Err(); err != nil {
