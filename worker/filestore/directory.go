@@ -88,7 +88,7 @@ func decode(content []byte) (worker.Row, error) {
 	if err := d.Decode(&f); err != nil {
 		return worker.Row{}, err
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token gives it as it is
+	if _, err := d.Token(); err != io.EOF {
 		return worker.Row{}, errors.New("there is more behind the row")
 	}
 	switch {

@@ -126,6 +126,7 @@ func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
 		if err != nil {
 			return err
 		}
+		defer rows.Close()
 		return errors.Join(rows.Err(), rows.Close())
 	})
 }
