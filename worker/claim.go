@@ -73,6 +73,12 @@ func (l *Lease) renewIn() time.Duration {
 // claim's grant is a new one. A lease serves one generator: for a second New, also
 // after one that failed, the error is core.ErrInUse.
 func (l *Lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if err := l.unmade(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	select {
 	case l.claiming <- struct{}{}:
 		defer func() { <-l.claiming }()
@@ -120,12 +126,23 @@ func (l *Lease) another(ctx context.Context, old *holding) (*holding, error) {
 	case leapt && working:
 		// The clock has left the span behind, as after a long sleep. Nothing can be
 		// issued in it any more, so the number may be claimed anew.
-		if err := l.handBack(ctx, old); err != nil && !errors.Is(err, ErrTaken) {
+		// A renewal under way may find it released: that is no loss.
+		l.mu.Lock()
+		if old.lost == nil {
+			old.lost = errLeapt
+		}
+		l.mu.Unlock()
+		err := l.handBack(ctx, old)
+		failed := err != nil && !errors.Is(err, ErrTaken)
+		l.mu.Lock()
+		if failed && old.lost == errLeapt { //nolint:errorlint // it is that very one
+			old.lost = nil
+		}
+		old.due, old.tries = time.Now(), 0
+		l.mu.Unlock()
+		if failed {
 			return nil, err
 		}
-		l.mu.Lock()
-		old.lost, old.due, old.tries = errLeapt, time.Now(), 0
-		l.mu.Unlock()
 		avoid, lead = -1, l.cfg.MaxLead
 	}
 	h, err := l.claim(ctx, avoid, lead)

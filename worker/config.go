@@ -3,6 +3,7 @@ package worker
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -104,7 +105,7 @@ func (cfg Config) check() (Config, error) {
 		}
 	}
 	if cfg.Window == 0 {
-		cfg.Window = max(30*time.Second, min(3*cfg.Layout.Tick, 366*24*time.Hour))
+		cfg.Window = max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour)) // a year at most
 	}
 	third := max(cfg.Window/3, 1).Truncate(time.Millisecond)
 	if cfg.Renew == 0 {
@@ -116,8 +117,8 @@ func (cfg Config) check() (Config, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = min(3*time.Second, cfg.Renew)
 	}
-	if layoutErr == nil && cfg.Window < 2*cfg.Layout.Tick {
-		add("Window", cfg.Window, fmt.Sprintf("must be at least two ticks of the layout, %v", 2*cfg.Layout.Tick))
+	if layoutErr == nil && cfg.Window/2 < cfg.Layout.Tick { // twice the tick may be more than a Duration can say
+		add("Window", cfg.Window, fmt.Sprintf("must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2)))
 	}
 	if cfg.Renew < time.Millisecond || cfg.Renew >= cfg.Window {
 		add("Renew", cfg.Renew, fmt.Sprintf("must be at least 1ms and less than Window, %v", cfg.Window))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ type Lease struct {
 	stopped  chan struct{} // closed when nothing is done in the background any more
 	kick     chan struct{} // something new is due
 	claiming chan struct{} // held by who claims, or hands out a grant
-	giving   sync.Mutex    // held by Release
+	giving   chan struct{} // held by Release
 
 	mu      sync.Mutex
 	cur     *holding
@@ -88,12 +89,12 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s == nil {
+	if isNil(s) {
 		return nil, configError([]core.Fault{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
 	}
 	l := &Lease{
 		store: s, cfg: cfg, done: make(chan struct{}), stopped: make(chan struct{}),
-		kick: make(chan struct{}, 1), claiming: make(chan struct{}, 1),
+		kick: make(chan struct{}, 1), claiming: make(chan struct{}, 1), giving: make(chan struct{}, 1),
 	}
 	close(l.stopped)
 	l.life, l.end = context.WithCancel(context.Background())
@@ -117,6 +118,27 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	}
 }
 
+// isNil reports whether there is nothing in an interface, or a pointer or function
+// that is nil, and that a method would be called on all the same.
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Func, reflect.Map:
+		return r.IsNil()
+	}
+	return false
+}
+
+// unmade is the error of a Lease that does not come from Acquire.
+func (l *Lease) unmade() error {
+	if l != nil && l.store != nil {
+		return nil
+	}
+	return configError([]core.Fault{{Field: "Lease", Value: "nil or zero", Reason: "must come from Acquire, Protect or FromPool"}})
+}
+
 // final reports whether trying again soon makes no difference.
 func final(err error) bool {
 	var config *ConfigError
@@ -137,6 +159,9 @@ func (l *Lease) backOff(tries int) time.Duration {
 // Worker is the number that is held now: datacenter<<WorkerBits | worker. It
 // changes when the number is lost.
 func (l *Lease) Worker() int64 {
+	if l.unmade() != nil {
+		return -1
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cur.claim.Worker

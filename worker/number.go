@@ -58,7 +58,7 @@ func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 // configuration are replaced.
 func Protect(ctx context.Context, s Store, w core.Worker, cfg Config) (*Lease, error) {
 	numbered, ok := w.(interface{ Number() int64 })
-	if !ok {
+	if !ok || isNil(w) {
 		return nil, configError([]core.Fault{{Field: "Worker", Value: fmt.Sprintf("%T", w), Reason: "must come from FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter; for another number set Config.Preferred and Config.Only"}})
 	}
 	cfg.Preferred, cfg.Only = Prefer(numbered.Number()), true
@@ -88,13 +88,16 @@ type Counter interface {
 // It suits processes that are started seldom, in a layout with many worker bits;
 // others take [Acquire], which gives numbers back.
 func FromCounter(ctx context.Context, c Counter, l core.Layout, name string) (*Number, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
 	if err := CheckSpace(name); err != nil {
 		return nil, err
 	}
-	if c == nil {
+	if isNil(c) {
 		return nil, configError([]core.Fault{{Field: "Counter", Value: "nil", Reason: "must be given"}})
 	}
 	n, err := c.Count(ctx, name)

@@ -72,6 +72,9 @@ type Stats struct {
 
 // Stats takes a snapshot.
 func (l *Lease) Stats() Stats {
+	if l.unmade() != nil {
+		return Stats{}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	st := l.stats

@@ -17,29 +17,39 @@ import (
 // free by itself when its time to live is over; Release may be called again.
 // Released twice, or after the number was lost, it returns nil.
 func (l *Lease) Release(ctx context.Context) error {
+	if err := l.unmade(); err != nil {
+		return err
+	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	l.giving.Lock()
-	defer l.giving.Unlock()
 	l.mu.Lock()
-	held := l.retired
+	ended := func() {}
 	if !l.ended {
 		l.ended, l.err = true, ErrReleased
-		defer close(l.done)
+		ended = func() { close(l.done) }
 	}
 	if l.cur.lost == nil && !slices.Contains(l.retired, l.cur) {
-		held = append(held, l.cur)
+		l.retired = append(l.retired, l.cur)
 	}
-	l.retired = held
-	held = slices.Clone(held)
+	held := slices.Clone(l.retired)
 	l.mu.Unlock()
 	l.end()
-	for _, h := range held { // at once, whatever the store does
+	for _, h := range held { // at once, whatever the store or another Release does
 		h.grant.Close()
 	}
 	l.cur.grant.Close() // also when its number is lost
-	select {            // for what is under way
+	select {
+	case l.giving <- struct{}{}:
+		defer func() { ended(); <-l.giving }()
+	case <-ctx.Done():
+		ended()
+		return fmt.Errorf("worker: another Release of space %q is under way: %w", l.cfg.Space, ctx.Err())
+	}
+	l.mu.Lock()
+	held = slices.Clone(l.retired) // what that one has not released
+	l.mu.Unlock()
+	select { // for what is under way
 	case <-l.stopped:
 	case <-ctx.Done():
 	}
@@ -77,6 +87,9 @@ func (l *Lease) Release(ctx context.Context) error {
 
 // Close is Release with a time limit of its own, Config.MaxWait or 5s.
 func (l *Lease) Close() error {
+	if err := l.unmade(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), max(l.cfg.MaxWait, 5*time.Second))
 	defer cancel()
 	return l.Release(ctx)

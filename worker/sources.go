@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func FromEnv(l core.Layout, workerVar, datacenterVar string) (core.Worker, error
 }
 
 // FromFile is FromEnv with the contents of files, as a mounted configuration or
-// secret has them. Space around the number does not count.
+// secret has them: at most 4 KiB each. Space around the number does not count.
 func FromFile(l core.Layout, workerFile, datacenterFile string) (core.Worker, error) {
 	return assigned(l, fileText(), workerFile, datacenterFile)
 }
@@ -57,14 +58,24 @@ func environment() source {
 	}}
 }
 
+// mostInFile is what a file with a number may have, blanks and all.
+const mostInFile = 4096
+
 func fileText() source {
 	return source{"file", func(name string) (text, fault string) {
-		content, err := os.ReadFile(name)
+		f, err := os.Open(name)
 		if err != nil {
 			return "", err.Error()
 		}
-		const most = 100
-		return strings.TrimSpace(string(content[:min(most, len(content))])), ""
+		defer f.Close()
+		content, err := io.ReadAll(io.LimitReader(f, mostInFile+1))
+		switch {
+		case err != nil:
+			return "", err.Error()
+		case len(content) > mostInFile: // half of a number is another number
+			return "", fmt.Sprintf("has more than %d bytes, and must have a number only", mostInFile)
+		}
+		return strings.TrimSpace(string(content)), ""
 	}}
 }
 
@@ -85,7 +96,7 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (co
 			n, fault = decimal(text, numbers)
 		}
 		if fault != "" {
-			faults = append(faults, core.Fault{Field: from.kind + " " + name, Value: fmt.Sprintf("%q", text), Reason: fault})
+			faults = append(faults, core.Fault{Field: from.kind + " " + name, Value: fmt.Sprintf("%.100q", text), Reason: fault})
 		}
 		return n
 	}

@@ -1,9 +1,11 @@
 package filestore
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,7 +16,10 @@ import (
 
 // directory is that of a space. For each number it has N.json, the row, and
 // N.alive, the lock of the process that holds it; besides, layout and lock.
-type directory string
+type directory struct {
+	path  string
+	space *os.File // the lock of the space, while it is held
+}
 
 // file is a row as it is written.
 type file struct {
@@ -28,11 +33,11 @@ type file struct {
 func rowName(number int64) string   { return fmt.Sprintf("%d.json", number) }
 func aliveName(number int64) string { return fmt.Sprintf("%d.alive", number) }
 
-func (d directory) join(name string) string { return filepath.Join(string(d), name) }
+func (d directory) join(name string) string { return filepath.Join(d.path, name) }
 
 // rows reads all rows.
 func (d directory) rows() ([]worker.Row, error) {
-	entries, err := os.ReadDir(string(d))
+	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
 	}
@@ -61,11 +66,42 @@ func (d directory) read(number int64) (worker.Row, error) {
 	if err != nil {
 		return worker.Row{}, fmt.Errorf("filestore: %w", err)
 	}
-	var f file
-	if err := json.Unmarshal(content, &f); err != nil || f.Epoch < 1 {
-		return worker.Row{}, fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: epoch %d, %w", d.join(rowName(number)), f.Epoch, err)
+	row, err := decode(content)
+	if err != nil {
+		return worker.Row{}, fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err)
 	}
-	return worker.Row{Worker: number, Epoch: f.Epoch, Token: f.Token, Owner: f.Owner, Until: f.Until, Expires: f.Expires}, nil
+	row.Worker = number
+	return row, nil
+}
+
+// decode reads what write has written. A field that is missing is not guessed.
+func decode(content []byte) (worker.Row, error) {
+	var f struct {
+		Epoch   *int64  `json:"epoch"`
+		Token   *string `json:"token"`
+		Owner   string  `json:"owner"`
+		Until   *int64  `json:"until_ts"`
+		Expires int64   `json:"expires_at"`
+	}
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return worker.Row{}, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return worker.Row{}, errors.New("there is more behind the row")
+	}
+	switch {
+	case f.Epoch == nil:
+		return worker.Row{}, errors.New("it has no epoch")
+	case f.Token == nil:
+		return worker.Row{}, errors.New("it has no token")
+	case f.Until == nil:
+		return worker.Row{}, errors.New("it has no until_ts")
+	case *f.Epoch < 1:
+		return worker.Row{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.Epoch)
+	}
+	return worker.Row{Epoch: *f.Epoch, Token: *f.Token, Owner: f.Owner, Until: *f.Until, Expires: f.Expires}, nil
 }
 
 // write puts a row in the place of the one before, on the disk, in one step.
@@ -78,10 +114,7 @@ func (d directory) write(row worker.Row) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, d.join(rowName(row.Worker))); err != nil {
-		return errors.Join(fmt.Errorf("filestore: %w", err), os.Remove(fresh))
-	}
-	return syncDir(string(d))
+	return d.rename(fresh, rowName(row.Worker))
 }
 
 // flushed writes a file that is on the disk, under a name of its own. The space is
@@ -102,6 +135,22 @@ func (d directory) flushed(content []byte) (name string, err error) {
 	return name, nil
 }
 
+// rename puts a flushed file in its place, if the space is still locked: another
+// process has another lock when somebody has removed this one's file.
+func (d directory) rename(fresh, name string) error {
+	held, err := same(d.space, d.join("lock"))
+	if err == nil && !held {
+		err = fmt.Errorf("filestore: %s was removed or replaced while it was held; no file of the store may be", d.join("lock"))
+	}
+	if err != nil {
+		return err // and what is written now may be the other's
+	}
+	if err := os.Rename(fresh, d.join(name)); err != nil {
+		return fmt.Errorf("filestore: %w", err)
+	}
+	return syncDir(d.path)
+}
+
 // checkLayout compares the space's layout with the request's; the first claim
 // records it.
 func (d directory) checkLayout(r worker.Request) error {
@@ -111,10 +160,7 @@ func (d directory) checkLayout(r worker.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Rename(fresh, d.join("layout")); err != nil {
-			return fmt.Errorf("filestore: %w", err)
-		}
-		return syncDir(string(d))
+		return d.rename(fresh, "layout")
 	}
 	if err != nil {
 		return fmt.Errorf("filestore: %w", err)
@@ -143,13 +189,41 @@ var errLocked = errors.New("filestore: locked")
 // lock takes a lock file if nobody has it. It is held until it is closed, or the
 // process ends.
 func (d directory) lock(name string) (*os.File, error) {
-	f, err := os.OpenFile(d.join(name), os.O_RDWR|os.O_CREATE, 0o640)
+	for {
+		f, err := os.OpenFile(d.join(name), os.O_RDWR|os.O_CREATE, 0o640)
+		if err != nil {
+			return nil, fmt.Errorf("filestore: %w", err)
+		}
+		if err := flock(f); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		// A file that was removed between the two is locked for nobody else.
+		held, err := same(f, d.join(name))
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if held {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, fmt.Errorf("filestore: %w", err)
+		}
+	}
+}
+
+// same reports whether the file of that name is the one that is open.
+func same(f *os.File, name string) (bool, error) {
+	opened, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("filestore: %w", err)
+		return false, fmt.Errorf("filestore: %w", err)
 	}
-	if err := flock(f); err != nil {
-		_ = f.Close()
-		return nil, err
+	named, err := os.Stat(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
 	}
-	return f, nil
+	if err != nil {
+		return false, fmt.Errorf("filestore: %w", err)
+	}
+	return os.SameFile(opened, named), nil
 }

@@ -12,6 +12,9 @@
 //
 // The directory must lie on a local disk that keeps what is flushed to it. It
 // must not be copied while in use, nor shared by hosts over a network file system.
+// No file in it may be removed by anybody else, the lock files included, however old
+// they are: so /tmp, or whatever else is cleaned, is no place for it. A store
+// that finds its files gone fails; it does not begin anew.
 // It works on Linux, macOS and the BSDs; elsewhere a claim is an error.
 package filestore
 
@@ -32,16 +35,19 @@ import (
 
 // Config is what a store is made of.
 type Config struct {
-	Dir string // required; it is created, its parent must be there
+	// Dir is required; it is created, its parent must be there. A relative one is
+	// taken from where the process is when New is called.
+	Dir string
 }
 
 // Store keeps the numbers of any number of spaces. Make it with New; any number of
 // stores may use one directory, in one process or in many.
 type Store struct {
 	dir string
+	err error // of New
 
 	mu     sync.Mutex
-	alive  map[place]*os.File // the locks that say that this process lives
+	alive  map[place]held // the locks that say that this process lives
 	closed bool
 }
 
@@ -51,13 +57,46 @@ type place struct {
 	number int64
 }
 
+// held is what was claimed of it.
+type held struct {
+	lock  *os.File
+	epoch int64
+}
+
 var (
 	_ worker.Store = (*Store)(nil)
 	_ worker.Admin = (*Store)(nil)
 )
 
 // New makes a store. What is wrong with the directory is told by the first claim.
-func New(cfg Config) *Store { return &Store{dir: cfg.Dir, alive: make(map[place]*os.File)} }
+func New(cfg Config) *Store {
+	s := &Store{dir: cfg.Dir, alive: make(map[place]held)}
+	switch abs, err := filepath.Abs(cfg.Dir); {
+	case cfg.Dir == "": // see check
+	case err != nil:
+		s.err = fmt.Errorf("filestore: %w", err)
+	default:
+		s.dir = abs // and not where a process that goes elsewhere, as daemons do, would look for it
+	}
+	return s
+}
+
+// check tells what is wrong with the store by itself, also where New has not made it.
+func (s *Store) check() error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case s.dir == "":
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk, given to New"}}}
+	}
+	return nil
+}
+
+// errGone is not worker.ErrTaken: somebody who claims where nothing is recorded may
+// begin below the bound of the number that is held.
+func (s *Store) errGone(space string, number int64) error {
+	return fmt.Errorf("filestore: number %d is held and its files in %s have been removed or replaced: end all processes that use it, and wait for their Window, before you start one again", number, s.path(space))
+}
 
 var errClosed = errors.New("filestore: the store is closed")
 
@@ -68,8 +107,8 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	s.closed = true
 	var errs []error
-	for at, lock := range s.alive {
-		errs = append(errs, lock.Close())
+	for at, h := range s.alive {
+		errs = append(errs, h.lock.Close())
 		delete(s.alive, at)
 	}
 	return errors.Join(errs...)
@@ -95,7 +134,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (c worker.Claim, er
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 && s.holds(r.Space, rows[i].Worker) {
+		if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 && s.holds(r.Space, rows[i].Worker) > 0 {
 			c = r.Again(rows[i])
 			return nil
 		}
@@ -110,7 +149,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (c worker.Claim, er
 			return errors.Join(err, lock.Close())
 		}
 		c.Worker, c.Epoch, c.Until = row.Worker, row.Epoch, until
-		return s.keep(place{r.Space, row.Worker}, lock)
+		return s.keep(place{r.Space, row.Worker}, held{lock, row.Epoch})
 	})
 	if err != nil {
 		return worker.Claim{}, err
@@ -136,42 +175,55 @@ func (s *Store) take(d directory, r worker.Request, rows []worker.Row, now int64
 		if !errors.Is(err, errLocked) {
 			return worker.Row{}, nil, err
 		}
-		held := worker.Row{Worker: row.Worker, Epoch: row.Epoch, Token: "held", Until: row.Until, Expires: worker.NoTTL}
+		taken := worker.Row{Worker: row.Worker, Epoch: row.Epoch, Token: "held", Until: row.Until, Expires: worker.NoTTL}
 		if i := slices.IndexFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); i >= 0 {
-			rows[i] = held
+			rows[i] = taken
 		} else {
-			rows = append(rows, held)
+			rows = append(rows, taken)
 		}
 	}
 }
 
 // keep remembers the lock of a number that was claimed.
-func (s *Store) keep(at place, lock *os.File) error {
+func (s *Store) keep(at place, h held) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errors.Join(errClosed, lock.Close())
+		return errors.Join(errClosed, h.lock.Close())
 	}
-	s.alive[at] = lock
+	s.alive[at] = h
 	return nil
 }
 
-func (s *Store) holds(space string, number int64) bool {
+// holds gives the epoch in which this store holds a number, or 0.
+func (s *Store) holds(space string, number int64) (epoch int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.alive[place{space, number}] != nil
+	return s.alive[place{space, number}].epoch
+}
+
+// heldIn gives a number of the space that this store holds, or -1.
+func (s *Store) heldIn(space string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at := range s.alive {
+		if at.space == space {
+			return at.number
+		}
+	}
+	return -1
 }
 
 // letGo closes the lock of a number, if there is one.
 func (s *Store) letGo(space string, number int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lock := s.alive[place{space, number}]
-	if lock == nil {
+	h, ok := s.alive[place{space, number}]
+	if !ok {
 		return nil
 	}
 	delete(s.alive, place{space, number})
-	return lock.Close()
+	return h.lock.Close()
 }
 
 // Renew implements worker.Store.
@@ -203,16 +255,28 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 	if err := worker.CheckSpace(space); err != nil {
 		return err
 	}
-	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
+	if err := s.check(); err != nil {
+		return err
+	}
+	missing := func() error {
+		if s.holds(space, number) > 0 {
+			return s.errGone(space, number)
+		}
 		return worker.ErrTaken
+	}
+	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
+		return missing()
 	}
 	return s.locked(ctx, space, func(d directory) error {
 		row, err := d.read(number)
 		if errors.Is(err, os.ErrNotExist) {
-			return worker.ErrTaken
+			return missing()
 		}
 		if err != nil {
 			return err
+		}
+		if row.Epoch < s.holds(space, number) { // an epoch never goes back
+			return s.errGone(space, number)
 		}
 		token := row.Token
 		if err := edit(&row); err != nil {
@@ -227,49 +291,6 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 		if row.Token == "" {
 			return s.letGo(space, number)
 		}
-		return nil
-	})
-}
-
-// List implements worker.Admin. A row whose process has ended is shown as free.
-func (s *Store) List(ctx context.Context, space string) (rows []worker.Row, err error) {
-	if err := worker.CheckSpace(space); err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	err = s.locked(ctx, space, func(d directory) error {
-		if rows, err = d.rows(); err != nil {
-			return err
-		}
-		for i := range rows {
-			lock, err := d.lock(aliveName(rows[i].Worker))
-			switch {
-			case err == nil:
-				rows[i].Expires = 0
-				if err := lock.Close(); err != nil {
-					return err
-				}
-			case errors.Is(err, errLocked):
-				rows[i].Expires = worker.NoTTL
-			default:
-				return err
-			}
-		}
-		return nil
-	})
-	return rows, err
-}
-
-// Free implements worker.Admin. A process that lives keeps its lock until its next
-// renewal, which tells it.
-func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	return s.change(ctx, space, number, func(row *worker.Row) error {
-		if row.Epoch != epoch || row.Token == "" {
-			return worker.ErrTaken
-		}
-		row.Token, row.Expires = "", 0
 		return nil
 	})
 }
@@ -296,8 +317,13 @@ func (s *Store) prepare(space string) error {
 	if closed {
 		return errClosed
 	}
-	if s.dir == "" {
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk"}}}
+	if err := s.check(); err != nil {
+		return err
+	}
+	if number := s.heldIn(space); number >= 0 {
+		if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
+			return s.errGone(space, number)
+		}
 	}
 	for _, dir := range []string{s.dir, s.path(space)} {
 		err := os.Mkdir(dir, 0o750)
@@ -316,13 +342,14 @@ func (s *Store) prepare(space string) error {
 
 // locked calls f while this process alone changes the space.
 func (s *Store) locked(ctx context.Context, space string, f func(directory) error) error {
-	d := directory(s.path(space))
+	d := directory{path: s.path(space)}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		lock, err := d.lock("lock")
 		if err == nil {
+			d.space = lock
 			return errors.Join(f(d), lock.Close())
 		}
 		if !errors.Is(err, errLocked) {

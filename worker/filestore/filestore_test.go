@@ -144,7 +144,9 @@ func TestProtect(t *testing.T) {
 
 // What cannot be read is an error; nothing is guessed or overwritten.
 func TestDamage(t *testing.T) {
-	for name, content := range map[string]string{"empty": "", "cut": `{"epoch":1,"tok`, "no epoch": "{}", "text": "hello"} {
+	for name, content := range map[string]string{"empty": "", "cut": `{"epoch":1,"tok`, "no epoch": "{}", "text": "hello",
+		"epoch 0": `{"epoch":0,"token":"","owner":"","until_ts":5,"expires_at":0}`, "no bound": `{"epoch":3,"token":""}`, "null": `{"epoch":3,"token":"","until_ts":null}`,
+		"no token": `{"epoch":3,"until_ts":5}`, "another field": `{"epoch":3,"token":"","until_ts":5,"until":7}`, "two": `{"epoch":3,"token":"","until_ts":5}{}`} {
 		dir := t.TempDir()
 		lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{})
 		if err != nil {
@@ -158,7 +160,7 @@ func TestDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
-		if err == nil || !strings.Contains(err.Error(), row+" is damaged") {
+		if err == nil || !strings.Contains(err.Error(), row+" is damaged") || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if now, _ := os.ReadFile(row); string(now) != content {
@@ -207,24 +209,94 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// The directory is removed under a lease: it is lost, not written anew.
-func TestDirectoryIsRemoved(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "leases")
-	store := open(t, dir)
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: 300 * time.Millisecond, StopOnLoss: true})
+// The files are removed under a lease: ids go on up to the bound and no further, and
+// nothing is claimed where nothing is recorded.
+func TestFilesAreRemoved(t *testing.T) {
+	for name, remove := range map[string]func(dir string) error{
+		"directory":     os.RemoveAll,
+		"space":         func(dir string) error { return os.RemoveAll(filepath.Join(dir, "default")) },
+		"row":           func(dir string) error { return os.Remove(filepath.Join(dir, "default", "0.json")) },
+		"to an old row": func(dir string) error { return write(filepath.Join(dir, "default", "0.json"), oldRow) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "leases")
+			store := open(t, dir)
+			cfg := worker.Config{Window: 300 * time.Millisecond, Preferred: worker.PreferZero, Only: true}
+			first, err := worker.Acquire(t.Context(), store, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := first.Close(); err != nil {
+				t.Fatal(err)
+			}
+			lease, err := worker.Acquire(t.Context(), store, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gen, err := core.New(core.Config{Worker: lease, MaxWait: 20 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			if err := remove(dir); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+				if _, err := gen.Next(t.Context()); err != nil {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("ids go on: %+v", lease.Stats())
+				}
+			}
+			if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 || st.Failures == 0 {
+				t.Errorf("%+v", st)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if name == "directory" || name == "space" {
+				if _, err := store.Claim(ctx, worker.Request{Space: "default", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: "t", Owner: "o", Now: time.Now().UnixMilli(), Window: 1000, TTL: 1000, MaxSkew: 1000, MaxLead: 1000}); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
+					t.Errorf("a claim by the same store: %v", err)
+				}
+				if _, err := os.Stat(filepath.Join(dir, "default")); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("it was made anew: %v", err)
+				}
+			}
+			_ = lease.Release(ctx)
+		})
+	}
+}
+
+const oldRow = `{"epoch":1,"token":"another","owner":"","until_ts":0,"expires_at":0}`
+
+func write(name, content string) error { return os.WriteFile(name, []byte(content), 0o600) }
+
+// A relative directory stays where it was when the process goes elsewhere.
+func TestChangedWorkingDirectory(t *testing.T) {
+	home, away := t.TempDir(), t.TempDir()
+	t.Chdir(home)
+	cfg := worker.Config{Window: 300 * time.Millisecond, MaxWait: -1}
+	sibling, err := worker.Acquire(t.Context(), open(t, filepath.Join(home, "leases")), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lease.Close()
-	if err := os.RemoveAll(dir); err != nil {
+	defer sibling.Close()
+	daemon, err := worker.Acquire(t.Context(), open(t, "leases"), cfg)
+	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-lease.Done():
-	case <-time.After(10 * time.Second):
-		t.Fatal("nobody noticed")
+	defer daemon.Close()
+	t.Chdir(away)
+	number, before := daemon.Worker(), daemon.Stats().Renewals
+	for deadline := time.Now().Add(10 * time.Second); daemon.Stats().Renewals < before+3; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", daemon.Stats())
+		}
 	}
-	if err := lease.Err(); !errors.Is(err, worker.ErrTaken) {
-		t.Error(err)
+	if st := daemon.Stats(); daemon.Worker() != number || number == sibling.Worker() || st.Losses > 0 || st.Claims != 1 {
+		t.Errorf("numbers %d, then %d, and %d: %+v", number, daemon.Worker(), sibling.Worker(), st)
+	}
+	if files, err := os.ReadDir(away); err != nil || len(files) > 0 {
+		t.Errorf("%v, %v", files, err)
 	}
 }

@@ -3,6 +3,7 @@ package httpstore
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -162,7 +163,10 @@ func (w *wireError) decoded(verb string, status int) error {
 	return &remoteError{text: w.Message, err: err}
 }
 
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+func milliseconds(n int64) time.Duration {
+	const most = int64(math.MaxInt64 / time.Millisecond)
+	return time.Duration(min(max(n, -most), most)) * time.Millisecond
+}
 
 // remoteError is a typed error to which the server's store has added words.
 type remoteError struct {

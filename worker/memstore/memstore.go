@@ -21,7 +21,8 @@ type Config struct {
 	Now func() time.Time // the store's clock; nil: the system's
 }
 
-// Store keeps the numbers of any number of spaces. Make it with New.
+// Store keeps the numbers of any number of spaces. The zero value is what New makes of
+// the zero Config.
 type Store struct {
 	now func() time.Time
 
@@ -41,10 +42,15 @@ var (
 
 // New makes an empty store.
 func New(cfg Config) *Store {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
+	return &Store{now: cfg.Now}
+}
+
+// clock is in Unix milliseconds.
+func (s *Store) clock() int64 {
+	if s.now == nil {
+		return time.Now().UnixMilli()
 	}
-	return &Store{now: cfg.Now, spaces: make(map[string]*space)}
+	return s.now().UnixMilli()
 }
 
 // Claim implements worker.Store.
@@ -61,12 +67,15 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if sp != nil && sp.layout != r.Layout {
 		return worker.Claim{}, &worker.LayoutError{Space: r.Space, Have: sp.layout, Want: r.Layout}
 	}
-	now := s.now().UnixMilli()
+	now := s.clock()
 	if err := r.CheckSkew(now); err != nil {
 		return worker.Claim{}, err
 	}
 	if sp == nil {
 		sp = &space{layout: r.Layout, rows: make(map[int64]*worker.Row)}
+		if s.spaces == nil {
+			s.spaces = make(map[string]*space)
+		}
 		s.spaces[r.Space] = sp
 	}
 	rows := sp.list()
@@ -96,7 +105,7 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 		return worker.ErrTaken
 	}
 	row.Until = max(row.Until, r.Until)
-	row.Expires = worker.Expiry(s.now().UnixMilli(), r.TTL)
+	row.Expires = worker.Expiry(s.clock(), r.TTL)
 	return nil
 }
 

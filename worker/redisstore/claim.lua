@@ -1,22 +1,10 @@
 -- Claims a number of the space in KEYS[1]: a hash with the field "layout" and, for
 -- each number ever held, a field "epoch\ntoken\nuntil\nexpires\nowner".
-local layout, numbers, preferred, only, avoid = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1', tonumber(ARGV[5])
-local token, owner, now, window, ttl = ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
-local maxSkew, maxLead, allowLossy, forever = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13] == '1', tonumber(ARGV[14])
+local layout, numbers, preferred, only, avoid = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
+local token, owner, now, window, ttl = ARGV[7], ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local maxSkew, maxLead, forever = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
 
 local function text(n) return string.format('%.0f', n) end
-
-if not allowLossy then
-  local info = redis.pcall('INFO', 'persistence')
-  if type(info) == 'string' and string.find(info, 'aof_enabled:0', 1, true) then
-    return {'lossy', 'appendonly', 'no', 'yes'}
-  end
-  info = redis.pcall('INFO', 'memory')
-  local policy = type(info) == 'string' and string.match(info, 'maxmemory_policy:(allkeys[%w-]*)')
-  if policy and not string.find(info, 'maxmemory:0\r', 1, true) then
-    return {'lossy', 'maxmemory-policy', policy, 'noeviction'}
-  end
-end
 
 local time = redis.call('TIME')
 local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

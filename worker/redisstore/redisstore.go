@@ -23,6 +23,7 @@ import (
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,8 +34,12 @@ import (
 )
 
 var (
+	//go:embed durable.lua
+	durableScript string // goes before those that give something out
 	//go:embed claim.lua
 	claimScript string
+	//go:embed count.lua
+	countScript string
 	//go:embed renew.lua
 	renewScript string
 	//go:embed release.lua
@@ -44,8 +49,7 @@ var (
 )
 
 const (
-	listScript  = `return redis.call('HGETALL', KEYS[1])`
-	countScript = `return {string.format('%.0f', redis.call('INCR', KEYS[1]) - 1)}`
+	listScript = `return redis.call('HGETALL', KEYS[1])`
 )
 
 // An Evaler evaluates a Lua script, as EVAL does. A list comes back as []any of
@@ -94,6 +98,16 @@ func New(e Evaler, cfg Config) *Store {
 	return &Store{eval: e, cfg: cfg}
 }
 
+// maxNumbers is as far as a script can count.
+const maxNumbers = 1 << 53
+
+func tooMany(numbers int64) error {
+	return &worker.ConfigError{Faults: []core.Fault{{Field: "Numbers", Value: strconv.FormatInt(numbers, 10), Reason: "must be at most 2^53, as far as Redis's scripts can count"}}}
+}
+
+// mostWait is how many milliseconds a Duration can say.
+const mostWait = int64(math.MaxInt64 / time.Millisecond)
+
 // key is a space's; what stands in braces decides where a cluster keeps it.
 func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{" + name + "}" }
 
@@ -102,11 +116,14 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if err := r.Check(); err != nil {
 		return worker.Claim{}, err
 	}
+	if r.Numbers > maxNumbers {
+		return worker.Claim{}, tooMany(r.Numbers)
+	}
 	if err := s.checkSync(ctx); err != nil {
 		return worker.Claim{}, err
 	}
-	answer, err := s.run(ctx, "claim", claimScript, s.key("worker", r.Space),
-		r.Layout, r.Numbers, r.Preferred, bit(r.Only), r.Avoid, r.Token, r.Owner, r.Now, r.Window, r.TTL, r.MaxSkew, r.MaxLead, bit(s.cfg.AllowLossy), int64(worker.NoTTL))
+	answer, err := s.run(ctx, "claim", durableScript+claimScript, s.key("worker", r.Space),
+		bit(s.cfg.AllowLossy), r.Layout, r.Numbers, r.Preferred, bit(r.Only), r.Avoid, r.Token, r.Owner, r.Now, r.Window, r.TTL, r.MaxSkew, r.MaxLead, int64(worker.NoTTL))
 	if err != nil {
 		return worker.Claim{}, err
 	}
@@ -122,7 +139,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		if err := answer.numbers(n[:]); err != nil {
 			return worker.Claim{}, err
 		}
-		return worker.Claim{}, &worker.NoneFreeError{Space: r.Space, Numbers: n[0], Held: n[1], Ahead: n[2], Wait: time.Duration(n[3]) * time.Millisecond}
+		return worker.Claim{}, &worker.NoneFreeError{Space: r.Space, Numbers: n[0], Held: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], mostWait)) * time.Millisecond}
 	case answer.is("skew", 2):
 		var n [1]int64
 		if err := answer.numbers(n[:]); err != nil {
@@ -132,7 +149,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	case answer.is("layout", 2):
 		return worker.Claim{}, &worker.LayoutError{Space: r.Space, Have: answer[1], Want: r.Layout}
 	case answer.is("lossy", 4):
-		return worker.Claim{}, &worker.LossyError{Setting: answer[1], Value: answer[2], Want: answer[3]}
+		return worker.Claim{}, answer.lossy()
 	}
 	return worker.Claim{}, answer.unexpected("claim")
 }
@@ -212,17 +229,27 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 	return rows, nil
 }
 
-// Count implements worker.Counter. Nothing lowers the counter but you.
+// Count implements worker.Counter, and refuses what Claim refuses. Nothing lowers the
+// counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := worker.CheckSpace(name); err != nil {
 		return 0, err
 	}
-	answer, err := s.run(ctx, "count", countScript, s.key("counter", name))
+	if err := s.checkSync(ctx); err != nil {
+		return 0, err
+	}
+	answer, err := s.run(ctx, "count", durableScript+countScript, s.key("counter", name), bit(s.cfg.AllowLossy))
 	if err != nil {
 		return 0, err
 	}
 	var n [1]int64
-	if err := append(reply{""}, answer...).numbers(n[:]); err != nil {
+	switch {
+	case answer.is("lossy", 4):
+		return 0, answer.lossy()
+	case !answer.is("ok", 2):
+		return 0, answer.unexpected("count")
+	}
+	if err := answer.numbers(n[:]); err != nil {
 		return 0, err
 	}
 	return n[0], nil
@@ -241,6 +268,9 @@ func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers in
 	}
 	if identity == "" || numbers < 1 {
 		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
+	}
+	if numbers > maxNumbers {
+		return 0, tooMany(numbers)
 	}
 	answer, err := s.run(ctx, "number of an identity", identityScript, s.key("identity", space), identity, numbers)
 	if err != nil {
@@ -273,7 +303,7 @@ func bit(b bool) string {
 type reply []string
 
 func (s *Store) run(ctx context.Context, what, script, key string, args ...any) (reply, error) {
-	if s.eval == nil {
+	if f, ok := s.eval.(EvalFunc); s.eval == nil || ok && f == nil {
 		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
 	}
 	if err := ctx.Err(); err != nil {
@@ -309,6 +339,10 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 }
 
 func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }
+
+func (r reply) lossy() error {
+	return &worker.LossyError{Setting: r[1], Value: r[2], Want: r[3]}
+}
 
 var errUnexpected = errors.New("redisstore: unexpected answer")
 

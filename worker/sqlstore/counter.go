@@ -19,15 +19,15 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := s.counterTable(ctx); err != nil {
 		return 0, err
 	}
-	if _, err := s.exec(ctx, st.addCount, name); err != nil {
+	if _, err := s.exec(ctx, st, st.addCount, name); err != nil {
 		return 0, fmt.Errorf("sqlstore: add counter %q: %w", name, err)
 	}
 	var value int64
 	err = repeat(ctx, func() (raised bool, err error) {
-		if err := s.db.QueryRowContext(ctx, st.count, name).Scan(&value); err != nil {
+		if err := s.row(ctx, st, st.count, name)(&value); err != nil {
 			return false, fmt.Errorf("sqlstore: read counter %q: %w", name, err)
 		}
-		if raised, err = s.exec(ctx, st.raiseCount, name, value); err != nil {
+		if raised, err = s.exec(ctx, st, st.raiseCount, name, value); err != nil {
 			return false, fmt.Errorf("sqlstore: raise counter %q: %w", name, err)
 		}
 		return raised, nil
@@ -36,8 +36,10 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 }
 
 func (s *Store) counterTable(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := s.wait(ctx); err != nil {
+		return err
+	}
+	defer s.done()
 	if s.counter {
 		return nil
 	}

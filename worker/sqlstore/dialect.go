@@ -67,6 +67,9 @@ func (cfg Config) check() (Config, error) {
 	if !tableName.MatchString(cfg.Table) {
 		faults = append(faults, core.Fault{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must be a name of at most 48 letters, digits and _, perhaps with a schema before it"})
 	}
+	if schema := strings.ToLower(cfg.schema()); schema == "temp" || strings.HasPrefix(schema, "pg_temp") {
+		faults = append(faults, core.Fault{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must not be a temporary table, which others do not see"})
+	}
 	if cfg.Dialect > SQLite {
 		faults = append(faults, core.Fault{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Detect, Postgres, MySQL or SQLite"})
 	}
@@ -74,6 +77,28 @@ func (cfg Config) check() (Config, error) {
 		return cfg, &worker.ConfigError{Faults: faults}
 	}
 	return cfg, nil
+}
+
+// schema is what stands before the table's name, if anything does.
+func (cfg Config) schema() string {
+	schema, _, ok := strings.Cut(cfg.Table, ".")
+	if !ok {
+		return ""
+	}
+	return schema
+}
+
+// quotedSchema is the schema as a value, in MySQL.
+func (cfg Config) quotedSchema() string {
+	if cfg.schema() == "" {
+		return "DATABASE()"
+	}
+	return "'" + cfg.schema() + "'"
+}
+
+// name is the table's with this suffix, without its schema.
+func (cfg Config) name(suffix string) string {
+	return cfg.Table[strings.LastIndexByte(cfg.Table, '.')+1:] + suffix
 }
 
 // table is the quoted name of the table with this suffix.

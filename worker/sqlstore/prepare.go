@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -14,13 +13,15 @@ import (
 // prepare looks at the database, once: which it is, whether it keeps what it
 // commits, and whether the tables are there.
 func (s *Store) prepare(ctx context.Context) (*statements, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if s == nil || s.db == nil {
+		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
+	}
+	if err := s.wait(ctx); err != nil {
+		return nil, err
+	}
+	defer s.done()
 	if s.ready != nil {
 		return s.ready, nil
-	}
-	if s.db == nil {
-		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
 	}
 	cfg, err := s.cfg.check()
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 		}
 	}
 	if !cfg.AllowLossy {
-		if err := s.durable(ctx, cfg.Dialect); err != nil {
+		if err := s.durable(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -42,6 +43,19 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 	s.cfg, s.ready = cfg, cfg.statements()
 	return s.ready, nil
 }
+
+// wait is for this goroutine's turn with what the store has found out. Another one may
+// be asking the database, with a context that lasts longer than this one's.
+func (s *Store) wait(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("sqlstore: wait for the first look at the database: %w", ctx.Err())
+	}
+}
+
+func (s *Store) done() { <-s.turn }
 
 // detect asks which database it is. Only SQLite knows sqlite_version.
 func (s *Store) detect(ctx context.Context) (Dialect, error) {
@@ -61,76 +75,58 @@ func (s *Store) detect(ctx context.Context) (Dialect, error) {
 	return MySQL, nil
 }
 
-// durable refuses settings under which a committed write may be lost. One that
-// may not be seen is passed over.
-func (s *Store) durable(ctx context.Context, d Dialect) error {
-	type check struct {
-		setting, query string
-		bad            []string
-		want           string
-	}
-	for _, c := range map[Dialect][]check{
-		Postgres: {
-			{"synchronous_commit", "SELECT current_setting('synchronous_commit')", []string{"off"}, "on"},
-			{"fsync", "SELECT current_setting('fsync')", []string{"off"}, "on"},
-		},
-		MySQL: {
-			{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, "1"},
-			{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END", []string{"not 1"}, "1"},
-		},
-		SQLite: {
-			{"journal_mode", "PRAGMA journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file"},
-			{"synchronous", "PRAGMA synchronous", []string{"0", "1"}, "FULL"},
-		},
-	}[d] {
-		var value string
-		if err := s.db.QueryRowContext(ctx, c.query).Scan(&value); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			continue
-		}
-		if slices.Contains(c.bad, value) {
-			return &worker.LossyError{Setting: c.setting, Value: value, Want: c.want}
-		}
-	}
-	return nil
-}
+// suffixes of the tables, in the order of DDL.
+var suffixes = [...]string{"_space", "", "_counter"}
 
-// create sees to it that the tables of these numbers in DDL are there.
+// create sees to it that the tables of these numbers in DDL are there, and are kept.
 func (s *Store) create(ctx context.Context, cfg Config, numbers ...int) error {
 	ddl, err := cfg.DDL()
 	if err != nil {
 		return err
 	}
-	suffixes := []string{"_space", "", "_counter"}
 	for _, i := range numbers {
-		// Who may not create tables can still use one that is there.
-		missing := s.probe(ctx, cfg.table(suffixes[i]))
-		if missing == nil {
+		if err := s.createOne(ctx, cfg, suffixes[i], ddl[i]); err != nil {
+			return err
+		}
+		if cfg.AllowLossy {
 			continue
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if cfg.NoCreate {
-			return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", cfg.table(suffixes[i]), ddl[i], missing)
-		}
-		if _, err := s.db.ExecContext(ctx, ddl[i]); err != nil {
-			if s.probe(ctx, cfg.table(suffixes[i])) == nil {
-				continue // another process was first
-			}
-			return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl[i], err)
+		if err := s.kept(ctx, cfg, suffixes[i]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) probe(ctx context.Context, table string) error {
-	rows, err := s.db.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
-	if err != nil {
-		return err
+// createOne sees to it that a table is there.
+func (s *Store) createOne(ctx context.Context, cfg Config, suffix, ddl string) error {
+	// Who may not create tables can still use one that is there.
+	missing := s.probe(ctx, cfg.Dialect, cfg.table(suffix))
+	if missing == nil {
+		return nil
 	}
-	defer rows.Close()
-	return errors.Join(rows.Err(), rows.Close())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if cfg.NoCreate {
+		return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", cfg.table(suffix), ddl, missing)
+	}
+	if _, err := s.db.ExecContext(ctx, ddl); err != nil {
+		if s.probe(ctx, cfg.Dialect, cfg.table(suffix)) == nil {
+			return nil // another process was first
+		}
+		return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl, err)
+	}
+	return nil
+}
+
+func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
+	return s.alone(ctx, d, func(q querier) error {
+		rows, err := q.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return errors.Join(rows.Err(), rows.Close())
+	})
 }

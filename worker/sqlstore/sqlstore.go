@@ -4,8 +4,9 @@
 //	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
 //
 // It needs two small tables (and a third for counters), and creates them if they are not there: see
-// [Config.DDL]. Every verb is one UPDATE in autocommit that names the row as it
-// was read, at any isolation level; nothing is locked in between. It takes one
+// [Config.DDL]. Every verb is one UPDATE that names the row as it was read, at any
+// isolation level, committed by itself, also where the sessions of MySQL or MariaDB
+// have autocommit off; nothing is locked in between. It takes one
 // connection at a time from the pool: where the program may use up the pool for
 // longer than a lease can go without a renewal, give it a pool of its own.
 //
@@ -15,7 +16,8 @@
 // be seen, is a *worker.LossyError: synchronous_commit or fsync off in
 // PostgreSQL; innodb_flush_log_at_trx_commit or, with a binary log, sync_binlog
 // other than 1 in MySQL and MariaDB; synchronous below FULL, or no file, in
-// SQLite. What cannot be seen from here: a standby that is promoted must have been
+// SQLite; a table that is unlogged or temporary in PostgreSQL, or of another engine than
+// InnoDB. What cannot be seen from here: a standby that is promoted must have been
 // synchronous, and an SQLite file must lie on a local disk. After a restore from
 // a backup, first raise until_ts of all rows above the present, and empty their
 // tokens.
@@ -24,10 +26,10 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
@@ -53,9 +55,9 @@ type Store struct {
 	db  *sql.DB
 	cfg Config
 
-	mu      sync.Mutex
-	ready   *statements // nil until the database has been looked at
-	counter bool        // its table is there
+	turn    chan struct{} // held by who looks at the database, for what is below
+	ready   *statements   // nil until that is done
+	counter bool          // its table is there
 }
 
 var (
@@ -66,7 +68,9 @@ var (
 
 // New makes a store. What is wrong with the configuration or the database is told
 // by the first claim.
-func New(db *sql.DB, cfg Config) *Store { return &Store{db: db, cfg: cfg} }
+func New(db *sql.DB, cfg Config) *Store {
+	return &Store{db: db, cfg: cfg, turn: make(chan struct{}, 1)}
+}
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
@@ -97,14 +101,14 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
 	var now int64
 	var layout sql.NullString
-	if err := s.db.QueryRowContext(ctx, st.space, r.Space).Scan(&now, &layout); err != nil {
+	if err := s.row(ctx, st, st.space, r.Space)(&now, &layout); err != nil {
 		return c, false, fmt.Errorf("sqlstore: read space %q: %w", r.Space, err)
 	}
 	if err := r.CheckSkew(now); err != nil {
 		return c, false, err
 	}
 	if !layout.Valid {
-		if _, err := s.db.ExecContext(ctx, st.addSpace, r.Space, r.Layout); err != nil {
+		if _, err := s.exec(ctx, st, st.addSpace, r.Space, r.Layout); err != nil {
 			return c, false, fmt.Errorf("sqlstore: add space %q: %w", r.Space, err)
 		}
 		return c, false, nil // it is read again: another may have been first
@@ -125,7 +129,7 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 	}
 	row := free[0]
 	if row.Epoch == 0 && !slices.ContainsFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }) {
-		if _, err := s.db.ExecContext(ctx, st.addRow, r.Space, row.Worker); err != nil {
+		if _, err := s.exec(ctx, st, st.addRow, r.Space, row.Worker); err != nil {
 			return c, false, fmt.Errorf("sqlstore: add number %d to space %q: %w", row.Worker, r.Space, err)
 		}
 	}
@@ -135,7 +139,7 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 	if r.TTL >= worker.NoTTL {
 		query, expiry = st.claimForever, worker.NoTTL
 	}
-	swapped, err := s.exec(ctx, query, r.Token, r.Owner, row.Epoch+1, until, expiry, r.Space, row.Worker, row.Epoch, row.Until)
+	swapped, err := s.exec(ctx, st, query, r.Token, r.Owner, row.Epoch+1, until, expiry, r.Space, row.Worker, row.Epoch, row.Until)
 	if err != nil {
 		return c, false, fmt.Errorf("sqlstore: claim number %d of space %q: %w", row.Worker, r.Space, err)
 	}
@@ -155,7 +159,7 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 	if r.TTL >= worker.NoTTL {
 		query, expiry = st.renewForever, worker.NoTTL
 	}
-	changed, err := s.exec(ctx, query, r.Until, r.Until, expiry, r.Space, r.Worker, r.Epoch, r.Token)
+	changed, err := s.exec(ctx, st, query, r.Until, r.Until, expiry, r.Space, r.Worker, r.Epoch, r.Token)
 	if err != nil {
 		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Space, err)
 	}
@@ -164,9 +168,9 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 	}
 	// MySQL counts rows that have changed: within a millisecond there is none.
 	var until int64
-	err = s.db.QueryRowContext(ctx, st.held, r.Space, r.Worker, r.Epoch, r.Token).Scan(&until)
+	err = s.row(ctx, st, st.held, r.Space, r.Worker, r.Epoch, r.Token)(&until)
 	switch {
-	case err == sql.ErrNoRows: //nolint:errorlint // Scan gives it as it is
+	case errors.Is(err, sql.ErrNoRows):
 		return worker.ErrTaken
 	case err != nil:
 		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Space, err)
@@ -185,7 +189,7 @@ func (s *Store) Release(ctx context.Context, r worker.Return) error {
 	if r.Token == "" {
 		return worker.ErrTaken
 	}
-	changed, err := s.exec(ctx, st.release, r.Until, r.Space, r.Worker, r.Epoch, r.Token)
+	changed, err := s.exec(ctx, st, st.release, r.Until, r.Space, r.Worker, r.Epoch, r.Token)
 	if err != nil {
 		return fmt.Errorf("sqlstore: release number %d of space %q: %w", r.Worker, r.Space, err)
 	}
@@ -216,7 +220,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 	if err != nil {
 		return err
 	}
-	changed, err := s.exec(ctx, st.free, space, number, epoch)
+	changed, err := s.exec(ctx, st, st.free, space, number, epoch)
 	if err != nil {
 		return fmt.Errorf("sqlstore: free number %d of space %q: %w", number, space, err)
 	}
@@ -224,38 +228,4 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 		return worker.ErrTaken
 	}
 	return nil
-}
-
-// exec reports whether a row was changed.
-func (s *Store) exec(ctx context.Context, query string, args ...any) (changed bool, err error) {
-	err = repeat(ctx, func() (bool, error) {
-		result, err := s.db.ExecContext(ctx, query, args...)
-		if err != nil {
-			return false, err
-		}
-		n, err := result.RowsAffected()
-		changed = n > 0
-		return true, err
-	})
-	return changed, err
-}
-
-func (s *Store) rows(ctx context.Context, st *statements, space string) ([]worker.Row, error) {
-	found, err := s.db.QueryContext(ctx, st.rows, space)
-	if err != nil {
-		return nil, fmt.Errorf("sqlstore: list space %q: %w", space, err)
-	}
-	defer found.Close()
-	var rows []worker.Row
-	for found.Next() {
-		var row worker.Row
-		if err := found.Scan(&row.Worker, &row.Epoch, &row.Token, &row.Owner, &row.Until, &row.Expires); err != nil {
-			return nil, fmt.Errorf("sqlstore: list space %q: %w", space, err)
-		}
-		rows = append(rows, row)
-	}
-	if err := found.Err(); err != nil {
-		return nil, fmt.Errorf("sqlstore: list space %q: %w", space, err)
-	}
-	return rows, nil
 }

@@ -84,6 +84,13 @@ func TestRedisLossy(t *testing.T) {
 		if lease != nil {
 			_ = lease.Close()
 		}
+		_, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}).Count(t.Context(), "starts")
+		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
+			t.Errorf("%q: a counter: %v", setting, err)
+		}
+		if _, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c), AllowLossy: true}).Count(t.Context(), "allowed"); err != nil {
+			t.Errorf("%q: a counter, allowed: %v", setting, err)
+		}
 	}
 	set("appendfsync", "everysec")
 	lossy("appendfsync")
@@ -272,5 +279,24 @@ func TestRedisOddClients(t *testing.T) {
 	}
 	if _, err := worker.Acquire(t.Context(), redisstore.New(nil, redisstore.Config{}), worker.Config{}); err == nil || !strings.Contains(err.Error(), "Evaler nil: must be given") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Beyond 2^53 a script does not tell one number from the next: it is an error.
+func TestRedisTooManyNumbers(t *testing.T) {
+	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowLossy: true})
+	for numbers, ok := range map[int64]bool{1 << 53: true, 1<<53 + 1: false, 1 << 60: false} {
+		r := worker.Request{
+			Space: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", Numbers: numbers, Preferred: numbers - 1, Only: true, Avoid: -1, Token: "a", Owner: "o",
+			Now: time.Now().UnixMilli(), Window: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
+		}
+		c, err := store.Claim(t.Context(), r)
+		var config *worker.ConfigError
+		if ok && (err != nil || c.Worker != r.Preferred) || !ok && !errors.As(err, &config) {
+			t.Errorf("%d: asked for %d, %+v, %v", numbers, r.Preferred, c, err)
+		}
+		if _, err := store.NumberOf(t.Context(), r.Space, "i", numbers); ok && err != nil || !ok && !errors.As(err, &config) {
+			t.Errorf("%d: %v", numbers, err)
+		}
 	}
 }

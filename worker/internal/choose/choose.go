@@ -16,6 +16,7 @@ const (
 	several     = 8  // so many numbers that were held before are as good as each other
 	severalNew  = 64 // and so many that never were
 	atLeastWait = time.Millisecond
+	mostWait    = int64(math.MaxInt64 / time.Millisecond) // in milliseconds, what a Duration can say
 )
 
 // Candidates gives the numbers to try for a claim, best first, those never held
@@ -77,7 +78,7 @@ func Candidates(r worker.Request, rows []worker.Row, now int64, shuffle func(n i
 	all := slices.Concat(preferred, behind, fresh, ahead)
 	if len(all) == 0 {
 		if wait < math.MaxInt64 {
-			none.Wait = max(time.Duration(wait)*time.Millisecond, atLeastWait)
+			none.Wait = max(time.Duration(min(wait, mostWait))*time.Millisecond, atLeastWait)
 		}
 		return nil, &none
 	}

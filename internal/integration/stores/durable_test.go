@@ -1,0 +1,243 @@
+package stores
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+// Sessions with autocommit off, by the DSN or by the server's default: what was
+// claimed, renewed and counted is there when the connection has gone.
+func TestAutocommitOff(t *testing.T) {
+	server := testserver.NewMariaDB(t)
+	cfg, err := mysql.ParseDSN(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+	admin := open(t, "mysql", cfg.FormatDSN())
+	if _, err := admin.Exec("SET GLOBAL innodb_flush_log_at_trx_commit = 1"); err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range map[string]func() string{
+		"dsn": func() string {
+			off := cfg.Clone()
+			off.Params = map[string]string{"autocommit": "0"}
+			return off.FormatDSN()
+		},
+		"server": func() string {
+			if _, err := admin.Exec("SET GLOBAL autocommit = 0"); err != nil {
+				t.Fatal(err)
+			}
+			return cfg.FormatDSN()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := set()
+			defer func() {
+				if _, err := admin.Exec("SET GLOBAL autocommit = 1"); err != nil {
+					t.Error(err)
+				}
+			}()
+			space := sqlstore.Config{Table: "of_" + name}
+			seen := map[int64]bool{}
+			for round := range int64(2) {
+				db := open(t, "mysql", dsn)
+				var off int
+				if err := db.QueryRow("SELECT @@autocommit").Scan(&off); err != nil || off != 0 {
+					t.Fatalf("autocommit = %d, %v", off, err)
+				}
+				store := sqlstore.New(db, space)
+				lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows, err := sqlstore.New(admin, space).List(t.Context(), "default")
+				held := 0
+				for _, row := range rows {
+					if row.Token != "" {
+						held++
+					}
+				}
+				if err != nil || int64(held) != round+1 {
+					t.Errorf("another session sees %+v, %v", rows, err)
+				}
+				gen, err := core.New(core.Config{Worker: lease})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 1000 {
+					id, err := gen.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if seen[id] {
+						t.Fatalf("id %d a second time", id)
+					}
+					seen[id] = true
+				}
+				if n, err := store.Count(t.Context(), "starts"); err != nil || n != round {
+					t.Errorf("start %d: %d, %v", round, n, err)
+				}
+				_ = db.Close() // as a crash does: nothing is released
+				_ = lease.Close()
+			}
+		})
+	}
+}
+
+// The stores' suite, where no statement is committed unless it is said.
+func TestSuiteWithAutocommitOff(t *testing.T) {
+	server := testserver.MySQLs(t)[0]
+	cfg, err := mysql.ParseDSN(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+	cfg.Params = map[string]string{"autocommit": "0"}
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
+	}})
+}
+
+// A database of SQLite that goes with its connection is refused, whatever it is
+// called, and so is a temporary table.
+func TestSQLiteWithoutFile(t *testing.T) {
+	acquire := func(db *sql.DB, cfg sqlstore.Config) error {
+		db.SetMaxOpenConns(1)
+		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, cfg), worker.Config{MaxWait: -1})
+		if lease != nil {
+			_ = lease.Close()
+		}
+		return err
+	}
+	for _, dsn := range []string{"", ":memory:", "file:", "file:?_pragma=journal_mode(delete)", "file:?_pragma=journal_mode(wal)&_pragma=synchronous(2)", "file::memory:?cache=shared", "file:x?mode=memory&cache=shared"} {
+		var lossy *worker.LossyError
+		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{}); !errors.As(err, &lossy) {
+			t.Errorf("%q: %v", dsn, err)
+		}
+		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowLossy: true}); err != nil {
+			t.Errorf("%q, allowed: %v", dsn, err)
+		}
+	}
+	file := func() *sql.DB { return open(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "w.sqlite")) }
+	for _, table := range []string{"temp.w", "TEMP.w", "pg_temp.w", "pg_temp_3.w"} {
+		var config *worker.ConfigError
+		if err := acquire(file(), sqlstore.Config{Table: table, AllowLossy: true}); !errors.As(err, &config) || config.Faults[0].Field != "Table" {
+			t.Errorf("%q: %v", table, err)
+		}
+	}
+	if err := acquire(file(), sqlstore.Config{Table: "main.w"}); err != nil {
+		t.Error(err)
+	}
+	// What counts is the database of the table.
+	for attached, want := range map[string]bool{":memory:": false, "": false, filepath.Join(t.TempDir(), "other.sqlite"): true} {
+		db := file()
+		db.SetMaxOpenConns(1)
+		if _, err := db.Exec("ATTACH ? AS other", attached); err != nil {
+			t.Fatal(err)
+		}
+		var lossy *worker.LossyError
+		if err := acquire(db, sqlstore.Config{Table: "other.w"}); errors.As(err, &lossy) == want || want && err != nil {
+			t.Errorf("attached %q: %v", attached, err)
+		}
+	}
+}
+
+// A table that a crash empties is refused, whichever of the three it is.
+func TestLossyTables(t *testing.T) {
+	suffixes := []string{"_space", "", "_counter"}
+	use := func(db *sql.DB, table string) error {
+		store := sqlstore.New(db, sqlstore.Config{Table: table})
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+		if err != nil {
+			return err
+		}
+		_ = lease.Close()
+		_, err = store.Count(t.Context(), "starts")
+		return err
+	}
+	check := func(t *testing.T, db *sql.DB, schema string, alter func(table string) string) {
+		t.Helper()
+		for i, suffix := range suffixes {
+			for _, prefix := range []string{"", schema + "."} {
+				table := fmt.Sprintf("%sw_%d%d", prefix, i, len(prefix))
+				if err := use(db, table); err != nil {
+					t.Errorf("%s: %v", table, err)
+				}
+				if _, err := db.Exec(alter(table + suffix)); err != nil {
+					t.Fatal(err)
+				}
+				var lossy *worker.LossyError
+				if err := use(db, table); !errors.As(err, &lossy) || !strings.Contains(lossy.Setting, "w_") {
+					t.Errorf("%s%s: %v", table, suffix, err)
+				}
+				if _, err := sqlstore.New(db, sqlstore.Config{Table: table, AllowLossy: true}).Count(t.Context(), "starts"); err != nil {
+					t.Errorf("%s%s, allowed: %v", table, suffix, err)
+				}
+			}
+		}
+	}
+	t.Run("postgres", func(t *testing.T) {
+		server := testserver.NewPostgres(t)
+		admin := open(t, "pgx", server.DSN)
+		// The test's servers have fsync off; here it looks as if it were on.
+		if _, err := admin.Exec("CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'on' $$"); err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(server.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		q.Set("search_path", "public,pg_catalog")
+		u.RawQuery = q.Encode()
+		db := open(t, "pgx", u.String())
+		check(t, db, "public", func(table string) string { return "ALTER TABLE " + table + " SET UNLOGGED" })
+		db.SetMaxOpenConns(1)
+		if _, err := db.Exec("CREATE TEMPORARY TABLE snow_worker (space text, worker bigint, token text, epoch bigint, until_ts bigint, expires_at bigint, owner text)"); err != nil {
+			t.Fatal(err)
+		}
+		var lossy *worker.LossyError
+		if err := use(db, ""); !errors.As(err, &lossy) || lossy.Value != "t" {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("mariadb", func(t *testing.T) {
+		server := testserver.NewMariaDB(t)
+		cfg, err := mysql.ParseDSN(server.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+		db := open(t, "mysql", cfg.FormatDSN())
+		if _, err := db.Exec("SET GLOBAL innodb_flush_log_at_trx_commit = 1"); err != nil {
+			t.Fatal(err)
+		}
+		for _, engine := range []string{"MEMORY", "MyISAM"} {
+			check(t, db, cfg.DBName, func(table string) string { return "ALTER TABLE " + table + " ENGINE=" + engine })
+			for _, table := range []string{"w_0", "w_1", "w_2"} {
+				for _, prefix := range []string{"0", strconv.Itoa(len(cfg.DBName) + 1)} {
+					for _, suffix := range suffixes {
+						if _, err := db.Exec("DROP TABLE IF EXISTS " + table + prefix + suffix); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,55 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// List implements worker.Admin. A row whose process has ended is shown as free.
+func (s *Store) List(ctx context.Context, space string) (rows []worker.Row, err error) {
+	if err := worker.CheckSpace(space); err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	err = s.locked(ctx, space, func(d directory) error {
+		if rows, err = d.rows(); err != nil {
+			return err
+		}
+		for i := range rows {
+			lock, err := d.lock(aliveName(rows[i].Worker))
+			switch {
+			case err == nil:
+				rows[i].Expires = 0
+				if err := lock.Close(); err != nil {
+					return err
+				}
+			case errors.Is(err, errLocked):
+				rows[i].Expires = worker.NoTTL
+			default:
+				return err
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// Free implements worker.Admin. A process that lives keeps its lock until its next
+// renewal, which tells it.
+func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
+	return s.change(ctx, space, number, func(row *worker.Row) error {
+		if row.Epoch != epoch || row.Token == "" {
+			return worker.ErrTaken
+		}
+		row.Token, row.Expires = "", 0
+		return nil
+	})
+}

@@ -1,0 +1,91 @@
+package filestore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// Who has opened a lock file that is removed then does not hold the lock.
+func TestLockOfRemovedFile(t *testing.T) {
+	d := directory{path: t.TempDir()}
+	var holders, both atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for taken := 0; taken < 100; {
+				f, err := d.lock("lock")
+				if errors.Is(err, errLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if holders.Add(1) > 1 {
+					both.Add(1)
+				}
+				taken++
+				time.Sleep(time.Microsecond)
+				holders.Add(-1)
+				if err := errors.Join(os.Remove(d.join("lock")), f.Close()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := both.Load(); n > 0 {
+		t.Errorf("two held it, %d times", n)
+	}
+}
+
+// A cleaner removes the lock files while a renewal is between reading and writing,
+// and another process claims the number: the renewal must not be acknowledged.
+func TestLocksAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	first, second := New(Config{Dir: dir}), New(Config{Dir: dir})
+	defer first.Close()
+	defer second.Close()
+	now := time.Now().UnixMilli()
+	r := worker.Request{Space: "x", Layout: "l", Numbers: 1, Preferred: -1, Avoid: -1, Token: "a", Owner: "o", Now: now, Window: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40}
+	a, err := first.Claim(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b worker.Claim
+	err = first.change(t.Context(), "x", 0, func(row *worker.Row) error {
+		for _, name := range []string{"lock", "0.alive"} {
+			if err := os.Remove(filepath.Join(dir, "x", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Token = "b"
+		if b, err = second.Claim(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		row.Until = now + 5000
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "was removed or replaced") {
+		t.Errorf("%v", err)
+	}
+	if b.Epoch != a.Epoch+1 || b.From < a.Until {
+		t.Errorf("%+v, then %+v", a, b)
+	}
+	rows, err := second.List(t.Context(), "x")
+	if err != nil || len(rows) != 1 || rows[0].Token != "b" || rows[0].Until != b.Until {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	// From then on the number is the other's.
+	if err := first.Renew(t.Context(), worker.Renewal{Space: "x", Epoch: a.Epoch, Token: "a", Until: now + 9000, TTL: 1000}); !errors.Is(err, worker.ErrTaken) {
+		t.Error(err)
+	}
+}

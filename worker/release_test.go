@@ -1,0 +1,74 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// stuck is a store whose releases end with their context.
+type stuck struct {
+	worker.Store
+	on atomic.Bool
+}
+
+func (s *stuck) Release(ctx context.Context, r worker.Return) error {
+	if s.on.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.Store.Release(ctx, r)
+}
+
+// A Release returns when its own context is done, whatever another one waits for; and
+// the number is released by whoever comes when the store answers again.
+func TestReleaseDuringRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		s := &stuck{Store: memstore.New(memstore.Config{Now: time.Now})}
+		s.on.Store(true)
+		l, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: 4 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gen, err := core.New(core.Config{Worker: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make(chan error)
+		go func() { first <- l.Release(context.Background()) }()
+		time.Sleep(100 * time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if err := l.Release(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		if id, err := gen.Next(t.Context()); err == nil {
+			t.Errorf("id %d of a lease that is being released", id)
+		}
+		third := make(chan error)
+		go func() { third <- l.Release(context.Background()) }()
+		if err := <-first; err == nil {
+			t.Error("the store did not answer")
+		}
+		s.on.Store(false)
+		if err := <-third; err != nil {
+			t.Error(err)
+		}
+		if err := l.Close(); err != nil || !errors.Is(l.Err(), worker.ErrReleased) {
+			t.Errorf("%v, %v", err, l.Err())
+		}
+		rows, err := s.Store.(worker.Admin).List(t.Context(), "default")
+		if err != nil || len(rows) != 1 || rows[0].Token != "" {
+			t.Errorf("%+v, %v", rows, err)
+		}
+	})
+}

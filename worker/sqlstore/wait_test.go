@@ -1,0 +1,56 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// hanging is a database that answers nothing.
+type hanging struct{ driver.Conn }
+
+func (h hanging) Connect(context.Context) (driver.Conn, error) { return h, nil }
+func (hanging) Driver() driver.Driver                          { return nil }
+func (hanging) Close() error                                   { return nil }
+func (hanging) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue) (driver.Rows, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Each call ends with its own context, also while another one hangs.
+func TestContextWhileAnotherHangs(t *testing.T) {
+	for name, call := range map[string]func(ctx context.Context, s *Store) error{
+		"list":  func(ctx context.Context, s *Store) error { _, err := s.List(ctx, "x"); return err },
+		"renew": func(ctx context.Context, s *Store) error { return s.Renew(ctx, worker.Renewal{Space: "x"}) },
+		"count": func(ctx context.Context, s *Store) error { _, err := s.Count(ctx, "x"); return err },
+		"counter's table": func(ctx context.Context, s *Store) error {
+			return s.counterTable(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				db := sql.OpenDB(hanging{})
+				defer db.Close()
+				s := New(db, Config{})
+				long, stop := context.WithTimeout(t.Context(), time.Minute)
+				defer stop()
+				go func() { _, _ = s.List(long, "x") }()
+				synctest.Wait()
+				short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+				defer cancel()
+				began := time.Now()
+				if err := call(short, s); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 200*time.Millisecond {
+					t.Errorf("%v after %v", err, time.Since(began))
+				}
+				stop()
+				synctest.Wait()
+			})
+		})
+	}
+}
