@@ -188,8 +188,12 @@ func (c *clock) followed(leap int64) {
 // counts as tick 0.
 func (c *clock) tickAt(ns int64) uint64 {
 	if ns >= 0 && c.tickNs == int64(time.Millisecond) {
-		return c.after(uint64(ns) / uint64(time.Millisecond)) // a constant divisor is several times as fast
+		return c.base + uint64(ns)/uint64(time.Millisecond) // a constant divisor is several times as fast
 	}
+	return c.anyTickAt(ns) // apart, so that the rest is inlined
+}
+
+func (c *clock) anyTickAt(ns int64) uint64 {
 	if ns >= 0 {
 		return c.after(uint64(ns / c.tickNs))
 	}

@@ -56,24 +56,22 @@ func (g *Generator) limits(r *run) (now, ceiling uint64) {
 	if g.policy.answer == detached {
 		return 0, g.shape.lastTick
 	}
-	wall, line := g.lines(r)
+	elapsed, wall, carried := g.clock.lines()
 	now = g.clock.tickAt(wall)
-	if line == wall {
-		return now, now
+	if line := g.line(r, elapsed, wall, carried); line != wall {
+		return now, g.clock.tickAt(line)
 	}
-	return now, g.clock.tickAt(line)
+	return now, now
 }
 
-// lines gives the wall clock, and the line that ids may not pass without
-// borrowing: the wall clock, the carried clock if the ClockBack goes by it, or
-// the grant's first tick carried on, whichever is the highest.
-func (g *Generator) lines(r *run) (wall, line int64) {
-	elapsed, wall, carried := g.clock.lines()
-	line = wall
-	if g.policy.carry && carried > line {
-		line = carried
+// line is what ids may not pass without borrowing: the wall clock, the carried
+// clock if the ClockBack goes by it, or the grant's first tick carried on,
+// whichever is the highest.
+func (g *Generator) line(r *run, elapsed, wall, carried int64) int64 {
+	if g.policy.carry {
+		wall = max(wall, carried)
 	}
-	return wall, max(line, elapsed+r.granted)
+	return max(wall, elapsed+r.granted)
 }
 
 // carryOn lets a run that nobody draws from yet go on from its grant's first

@@ -72,8 +72,8 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 
 // until is how long the clock takes to allow a tick.
 func (g *Generator) until(r *run, tick uint64) time.Duration {
-	_, line := g.lines(r)
-	return time.Duration(max(g.clock.startOf(tick)-line, 0))
+	elapsed, wall, carried := g.clock.lines()
+	return time.Duration(max(g.clock.startOf(tick)-g.line(r, elapsed, wall, carried), 0))
 }
 
 // wentBack does what the ClockBack says when the clock stands at the tick now,
