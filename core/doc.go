@@ -24,10 +24,9 @@
 // long as the wall clock does not stand behind the last id that was issued.
 // A generator begins one tick after the one in which it was made, so no pause
 // is needed between the two, if [Config.Now] is as fine as a tick; with Rollback,
-// see there. Where the clock may have
-// gone back meanwhile, set [Config.NotBefore] to the time of the greatest id in
-// use. Within one process a value of Fixed remembers where its last generator
-// had come to.
+// see there. Where the clock may have gone back meanwhile, set [Config.NotBefore]
+// to the time of the greatest id in use. Within one process a value of Fixed
+// remembers where its last generator had come to.
 //
 // A [Grant] with a bound, as a lease gives it, needs none of that: ids never
 // leave the span of time it was made for.
@@ -57,8 +56,8 @@
 // in every strategy, and a return is a step back like any other. A larger leap
 // is not followed until it has lasted ten seconds and been seen three times, a
 // second or more apart: ids go on in the old time, and if the leap is taken back
-// before, nothing was lost. A leap second that
-// repeats a second is a step back of a second; a smeared one is no step at all.
+// before, nothing was lost. A leap second that repeats a second is a step back
+// of a second; a smeared one is no step at all.
 //
 // # Waiting
 //

@@ -78,6 +78,11 @@ func ExampleLayout_Validate() {
 	// <nil>
 }
 
+func ExampleLayout_WithDefaults() {
+	fmt.Println(core.Layout{}.WithDefaults() == core.Twitter())
+	// Output: true
+}
+
 func ExampleLayout_End() {
 	fmt.Println(core.Twitter().End().Format(time.RFC3339Nano))
 	// Output: 2080-07-10T17:30:30.209Z

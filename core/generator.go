@@ -81,7 +81,7 @@ func (cfg Config) check() (*shape, policy, error) {
 	var faults []Fault
 	s, err := cfg.Layout.shape()
 	if err != nil {
-		faults = append(faults, cfg.Layout.withDefaults().faults()...)
+		faults = append(faults, cfg.Layout.WithDefaults().faults()...)
 	}
 	if cfg.Worker == nil {
 		faults = append(faults, Fault{"Worker", "nil", "must be set, for example to core.Fixed(n): no number is safe to guess"})
@@ -89,7 +89,7 @@ func (cfg Config) check() (*shape, policy, error) {
 	if cfg.ClockBack == nil {
 		cfg.ClockBack = Logical{}
 	}
-	pol := cfg.ClockBack.policy(cfg.Layout.withDefaults())
+	pol := cfg.ClockBack.policy(cfg.Layout.WithDefaults())
 	if cfg.Layout != (Layout{}) || pol.answer != rollBack { // else the grant's layout counts, see start
 		faults = append(faults, pol.faults...)
 	}

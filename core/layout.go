@@ -33,8 +33,8 @@ type Layout struct {
 
 const twitterEpoch = 1288834974657 // Unix milliseconds
 
-// withDefaults puts what the zero fields stand for in their place.
-func (l Layout) withDefaults() Layout {
+// WithDefaults is the layout with what its zero fields stand for in their place.
+func (l Layout) WithDefaults() Layout {
 	if l.Epoch.IsZero() {
 		l.Epoch = time.UnixMilli(twitterEpoch)
 	}
@@ -126,7 +126,7 @@ func (l Layout) End() time.Time {
 
 // String says the layout in one line.
 func (l Layout) String() string {
-	l = l.withDefaults()
+	l = l.WithDefaults()
 	text := fmt.Sprintf("%d time", l.TimeBits)
 	for _, f := range l.fieldsBelowTime() {
 		if f.bits > 0 {

@@ -28,7 +28,7 @@ func Presets() []Preset {
 func from(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // Twitter is the layout of Twitter's ids, and what a zero Layout stands for.
-func Twitter() Layout { return Layout{}.withDefaults() }
+func Twitter() Layout { return Layout{}.WithDefaults() }
 
 // Discord is the layout of Discord's ids, less the top bit of their time, which
 // the sign takes: it ends in 2084. What Discord calls worker and process stand

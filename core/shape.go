@@ -20,7 +20,7 @@ type shape struct {
 }
 
 func (l Layout) shape() (*shape, error) {
-	l = l.withDefaults()
+	l = l.WithDefaults()
 	if err := configError(l.faults()); err != nil {
 		return nil, err
 	}

@@ -49,16 +49,7 @@ func shapeOf(f *faults, l core.Layout) *shape {
 		f.add("Layout.Unsigned", "true", "a bigint has a sign and sorts by it; give the time one bit less and leave Unsigned out")
 		return nil
 	}
-	if l.TimeBits == 0 { // of a valid layout: all widths are the default's
-		d := core.Twitter()
-		l.TimeBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = d.TimeBits, d.DatacenterBits, d.WorkerBits, d.SequenceBits
-	}
-	if l.Tick == 0 {
-		l.Tick = time.Millisecond
-	}
-	if l.Epoch.IsZero() {
-		l.Epoch = core.Twitter().Epoch
-	}
+	l = l.WithDefaults()
 	s := &shape{layout: l, epoch: l.Epoch.UTC(), tickMs: l.Tick.Milliseconds(), below: map[Field]place{}}
 	rest := []struct {
 		field Field

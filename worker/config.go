@@ -94,7 +94,7 @@ func (cfg Config) check() (Config, error) {
 	if e, ok := layoutErr.(*core.ConfigError); ok { //nolint:errorlint // Validate wraps nothing
 		faults = append(faults, e.Faults...)
 	}
-	cfg.Layout = resolved(cfg.Layout)
+	cfg.Layout = cfg.Layout.WithDefaults()
 	for _, d := range []struct {
 		name string
 		at   *time.Duration

@@ -36,7 +36,7 @@ func fromAddress(l core.Layout, prefix string, addrs []netip.Addr) (core.Worker,
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	l = resolved(l)
+	l = l.WithDefaults()
 	fault := func(format string, args ...any) error {
 		return configError([]core.Fault{{Field: "prefix", Value: fmt.Sprintf("%q", prefix), Reason: fmt.Sprintf(format, args...)}})
 	}

@@ -83,7 +83,7 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (co
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	l = resolved(l)
+	l = l.WithDefaults()
 	var faults []core.Fault
 	read := func(name, what string, numbers int64) int64 {
 		if name == "" {

@@ -110,33 +110,7 @@ func TestRedisLossy(t *testing.T) {
 func TestRedisIsKilled(t *testing.T) {
 	server := testserver.NewRedis(t)
 	c := client(t, server)
-	lease, err := worker.Acquire(t.Context(), redisstore.New(evaler(c, false), redisstore.Config{}), worker.Config{Window: 20 * time.Second, Renew: time.Second, TTL: 30 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
-	if err := server.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "a failure", func() bool { return lease.Stats().Failures > 0 })
-	before := lease.Stats()
-	if _, err := gen.Next(t.Context()); err != nil {
-		t.Errorf("while the server is down: %v", err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "a renewal", func() bool { return lease.Stats().Renewals > before.Renewals })
-	if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
-		t.Errorf("%+v", st)
-	}
-	if err := lease.Close(); err != nil {
-		t.Error(err)
-	}
+	rideOutAKill(t, server, redisstore.New(evaler(c, false), redisstore.Config{}))
 }
 
 func TestRedisCounter(t *testing.T) {

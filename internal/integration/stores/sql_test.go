@@ -334,36 +334,7 @@ func TestServerIsKilled(t *testing.T) {
 			server := start(t)
 			driver := map[string]string{"postgres": "pgx", "mariadb": "mysql"}[name]
 			db := open(t, driver, server.DSN)
-			lease, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{AllowLossy: true}), worker.Config{Window: 20 * time.Second, Renew: time.Second, TTL: 30 * time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
-			gen, err := core.New(core.Config{Worker: lease})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
-			if err := server.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			await(t, "a failure", func() bool { return lease.Stats().Failures > 0 })
-			before := lease.Stats()
-			if _, err := gen.Next(t.Context()); err != nil {
-				t.Errorf("while the server is down: %v", err)
-			}
-			if err := server.Start(); err != nil {
-				t.Fatal(err)
-			}
-			await(t, "a renewal", func() bool { return lease.Stats().Renewals > before.Renewals })
-			if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
-				t.Errorf("%+v", st)
-			}
-			if _, err := gen.Next(t.Context()); err != nil {
-				t.Error(err)
-			}
-			if err := lease.Close(); err != nil {
-				t.Error(err)
-			}
+			rideOutAKill(t, server, sqlstore.New(db, sqlstore.Config{AllowLossy: true}))
 		})
 	}
 }
