@@ -115,6 +115,90 @@ func ExampleGrant_Close() {
 	// Output: 2ms
 }
 
+func ExampleGrant_Done() {
+	now := time.Now()
+	grant, err := core.NewGrant(core.Twitter(), 17, now, now.Add(time.Minute))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := core.New(core.Config{Worker: holder{grant}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = gen.Next(context.Background())
+	fmt.Println(err, gen.Close())
+	<-grant.Done()
+	rest, err := core.NewGrant(core.Twitter(), 17, grant.Close(), now.Add(time.Minute)) // for the next generator
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := core.New(core.Config{Worker: holder{rest}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(again.Close())
+	// Output:
+	// <nil> <nil>
+	// <nil>
+}
+
+func ExampleGrant_Attached() {
+	grant, err := core.NewGrant(core.Twitter(), 17, time.Time{}, time.Time{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = core.New(core.Config{Worker: holder{grant}, NotBefore: core.Twitter().End()}) // cannot be
+	<-grant.Done()
+	fmt.Println(err != nil, grant.Attached()) // it was given back unused
+	// Output: true false
+}
+
+// pool gives another number for the one that is to be exchanged.
+type pool struct{ numbers []int64 }
+
+func (p *pool) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
+	if prev != nil {
+		fmt.Println(prev.Asked())
+	}
+	if len(p.numbers) == 0 {
+		return nil, errors.New("no number is left")
+	}
+	n := p.numbers[0]
+	p.numbers = p.numbers[1:]
+	return core.NewGrant(core.Twitter(), n, time.Time{}, time.Time{})
+}
+
+func ExampleGrant_Asked() {
+	var back time.Duration
+	gen, err := core.New(core.Config{
+		Worker: &pool{[]int64{17, 18}}, ClockBack: core.Rotate{}, Now: func() time.Time { return time.Now().Add(-back) },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	for range 2 {
+		id, err := gen.Next(context.Background())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		parts, err := gen.Layout().Decompose(id)
+		fmt.Println(parts.Datacenter<<5|parts.Worker, err)
+		back = time.Hour
+	}
+	// Output:
+	// 17 <nil>
+	// clock went back
+	// 18 <nil>
+}
+
 func ExampleClockError() {
 	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockBack: core.Refuse{}})
 	var clock *core.ClockError

@@ -61,19 +61,31 @@ func New(cfg Config) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
+	for tries := 1; ; tries++ {
+		g, lost, err := cfg.open(s, pol)
+		if !lost || tries == maxReplaced {
+			return g, err
+		}
+	}
+}
+
+// open asks for a grant and starts a generator under it. It is lost if it was revoked
+// on its way here, as when a lease has just found another number for it.
+func (cfg Config) open(s *shape, pol policy) (g *Generator, lost bool, err error) {
 	grant, err := cfg.Worker.Grant(context.Background(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("core: no worker number: %w", err)
+		return nil, false, fmt.Errorf("core: no worker number: %w", err)
 	}
 	if grant == nil {
-		return nil, fmt.Errorf("core: no worker number: %T gave no grant and no error", cfg.Worker)
+		return nil, false, fmt.Errorf("core: no worker number: %T gave no grant and no error", cfg.Worker)
 	}
 	defer func() {
-		if grant.unattached() { // an error, or a panic in Config.Now or the Observer
+		if !grant.Attached() { // an error, or a panic in Config.Now or the Observer
 			grant.Close()
 		}
 	}()
-	return start(cfg, s, pol, grant)
+	g, err = start(cfg, s, pol, grant)
+	return g, err != nil && grant.lostUnused(), err
 }
 
 // check finds what is wrong with the configuration by itself.
@@ -288,6 +300,7 @@ func (g *Generator) Close() error {
 	if r := g.run.Load(); r != nil {
 		r.close()
 		g.end()
+		r.grant.letGo() // last: who has the grant next must not be mistaken for a loss here
 	}
 	return nil
 }

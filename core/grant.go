@@ -21,6 +21,7 @@ type Grant struct {
 	after  time.Time     // ids begin here or later; for a grant that knows no layout
 	until  atomic.Uint64 // first tick beyond; only rises, but for 0: revoked
 	bound  bool          // until was given: it is durable, and may be borrowed up to
+	asked  atomic.Uint32 // the Reason why its generator has asked for another
 
 	mu     sync.Mutex
 	run    *run          // of the generator that has it
@@ -28,6 +29,7 @@ type Grant struct {
 	closed bool          // no run may start any more
 	cause  error         // why it was revoked
 	risen  chan struct{} // closed and replaced when until changes
+	done   chan struct{} // closed when no generator has it or will have it
 }
 
 // NewGrant makes a grant of the worker number datacenter<<WorkerBits | worker.
@@ -66,7 +68,7 @@ func NewGrant(l Layout, worker int64, from, until time.Time) (*Grant, error) {
 }
 
 func newGrant(s *shape, worker int64, from, until uint64) *Grant {
-	g := &Grant{shape: s, worker: worker, from: from, bound: until != noBound, risen: make(chan struct{})}
+	g := &Grant{shape: s, worker: worker, from: from, bound: until != noBound, risen: make(chan struct{}), done: make(chan struct{})}
 	g.until.Store(until)
 	return g
 }
@@ -123,20 +125,28 @@ func (g *Grant) Revoke(err error) {
 
 // Close revokes the grant and gives the first instant that no id of it carries:
 // when Close returns, no id is issued under the grant any more, at or after
-// that instant or before it. What lies beyond can be given back.
+// that instant or before it. What lies beyond can be given back. Where no id was
+// issued at all, that is the grant's beginning.
 func (g *Grant) Close() (firstUnused time.Time) {
 	g.Revoke(nil)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
+	if g.run == nil {
+		g.over()
+	}
 	return g.unused()
 }
 
 // unused closes the run, if there is one, and gives the first instant that no
-// id carries; g.mu is held.
+// id carries; g.mu is held. A run that has issued nothing counts for nothing:
+// NotBefore, or a clock that was wrong, may have put its beginning anywhere.
 func (g *Grant) unused() time.Time {
 	if g.run != nil {
-		return g.run.shape.startOf(max(g.run.close(), g.high))
+		end := g.run.close()
+		if g.high > 0 || g.run.final != g.run.first {
+			return g.run.shape.startOf(max(end, g.high))
+		}
 	}
 	if g.shape == nil {
 		return g.after
@@ -156,6 +166,13 @@ func (g *Grant) attach(r *run) error {
 	}
 	g.run = r
 	return nil
+}
+
+// lostUnused reports whether the grant was revoked before any generator had taken it.
+func (g *Grant) lostUnused() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cause != nil && g.run == nil
 }
 
 // lift lets a run that nobody draws from yet begin at the tick `first`, if that
@@ -204,24 +221,6 @@ func (g *Grant) watch() (risen <-chan struct{}, cause error) {
 	return g.risen, g.cause
 }
 
-// unattached reports whether no generator has taken the grant yet.
-func (g *Grant) unattached() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.run == nil
-}
-
-// released reports whether no generator can issue under the grant any more, and
-// from when on no id carries its time.
-func (g *Grant) released() (unused time.Time, ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.closed && (g.run == nil || g.run.word.Load() != closedWord) {
-		return time.Time{}, false
-	}
-	return g.unused(), true
-}
-
 // singleGrant gives out one grant at a time, each above the one before it.
 type singleGrant struct {
 	mu  sync.Mutex
@@ -233,11 +232,10 @@ func (s *singleGrant) replace(worker int64) (*Grant, error) {
 	defer s.mu.Unlock()
 	next := newGrant(nil, worker, 0, noBound)
 	if s.out != nil {
-		after, ok := s.out.released()
-		if !ok {
+		if !s.out.isOver() {
 			return nil, ErrInUse
 		}
-		next.after = after
+		next.after = s.out.Close()
 	}
 	s.out = next
 	return next, nil

@@ -153,9 +153,9 @@ func TestAGrantClosedWhileItBegins(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = g.replace(t.Context(), g.run.Load(), &waiting{}, false) // the grant may be found closed, or not
+		_ = g.replace(t.Context(), g.run.Load(), &waiting{}, AskedLost) // the grant may be found closed, or not
 	}()
-	for taken.unattached() {
+	for !taken.Attached() {
 		time.Sleep(time.Millisecond)
 	}
 	unused := taken.Close()

@@ -34,8 +34,8 @@ func (g *Generator) replaceLost(ctx context.Context, r *run, w *waiting, cause e
 	if r.lossTold.CompareAndSwap(false, true) {
 		g.observe(GrantLost, 0, cause)
 	}
-	if err := g.replace(ctx, r, w, false); err != nil {
-		if errors.Is(err, ErrClosed) || ctx.Err() != nil {
+	if err := g.replace(ctx, r, w, AskedLost); err != nil {
+		if errors.Is(err, ErrClosed) || isContexts(ctx, err) {
 			return err
 		}
 		return fmt.Errorf("%w, and there is no other: %w", cause, err)
@@ -43,13 +43,20 @@ func (g *Generator) replaceLost(ctx context.Context, r *run, w *waiting, cause e
 	return nil
 }
 
+// isContexts reports whether the error is that the context is done. One that came just
+// before is the Worker's still, and must be told as a loss.
+func isContexts(ctx context.Context, err error) bool {
+	done := ctx.Err()
+	return done != nil && errors.Is(err, done)
+}
+
 // maxReplaced is how many grants one call may go through without an id.
 const maxReplaced = 8
 
 // replace asks the Worker for another grant in the place of r's and goes on
-// under that. One goroutine asks, the others wait for it. `lower` says that
-// another worker number may begin below the last id.
-func (g *Generator) replace(ctx context.Context, r *run, w *waiting, lower bool) error {
+// under that. One goroutine asks, the others wait for it. With AskedRotate the
+// other worker number may begin below the last id.
+func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why Reason) error {
 	if w.replaced++; w.replaced > maxReplaced {
 		return fmt.Errorf("%w: none of %d grants could be used", ErrLost, maxReplaced)
 	}
@@ -77,6 +84,7 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, lower bool)
 	if g.run.Load() != r {
 		return nil // somebody else has
 	}
+	r.grant.asked.Store(uint32(why))
 	grant, err := g.worker.Grant(ask, r.grant)
 	if err != nil {
 		return late(err)
@@ -85,14 +93,17 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, lower bool)
 		return fmt.Errorf("%w: %T gave no other grant and no error", ErrLost, g.worker)
 	}
 	defer func() {
-		if grant.unattached() { // an error, a panic in Config.Now, or another call went on without it
+		if !grant.Attached() { // an error, a panic in Config.Now, or another call went on without it
 			grant.Close()
 		}
 	}()
-	if err := g.succeed(r, grant, lower); err != nil {
+	if err := g.succeed(r, grant, why == AskedRotate); err != nil {
+		if grant.lostUnused() {
+			return nil // the caller looks again, and asks again
+		}
 		return err
 	}
-	if !grant.unattached() {
+	if grant.Attached() {
 		g.observe(GrantReplaced, 0, nil)
 	}
 	return nil
@@ -165,6 +176,7 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	g.before += r.passed()
 	g.marks = nil
 	g.run.Store(next)
+	r.grant.letGo()
 	return nil
 }
 

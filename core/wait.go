@@ -103,7 +103,7 @@ func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single boo
 		return 0, false, g.tooLong(&ClockError{Back: back, Tolerated: g.policy.window})
 	case rotate:
 		clockErr := &ClockError{Back: back}
-		if err := g.replace(ctx, r, w, true); err != nil {
+		if err := g.replace(ctx, r, w, AskedRotate); err != nil {
 			return 0, false, g.tooLong(fmt.Errorf("%w, and there is no other worker number: %w", clockErr, err))
 		}
 		return 0, false, nil
@@ -128,11 +128,11 @@ func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64
 	if !gaveUp {
 		return err
 	}
-	switch none := g.replace(ctx, r, w, false); {
+	switch none := g.replace(ctx, r, w, AskedUsedUp); {
 	case none == nil:
 		*w = waiting{timer: w.timer, replaced: w.replaced, counted: w.counted, full: w.full, fenced: true}
 		return nil
-	case errors.Is(none, ErrClosed) || ctx.Err() != nil:
+	case errors.Is(none, ErrClosed) || isContexts(ctx, none):
 		return none
 	case errors.Is(none, ErrLost): // the grant is not lost, so the error must not be taken for that
 		return fmt.Errorf("%w; there is no other: %s", err, none.Error())

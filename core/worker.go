@@ -6,9 +6,14 @@ import (
 )
 
 // A Worker is where a generator gets its right to issue from. New asks for the
-// first grant with a nil prev; a generator whose grant is lost asks again, with
-// that grant. Grant must not hand the same number to two holders, and it must
-// return when its context is done: who waits for an id waits for it.
+// first grant with a nil prev. A generator that needs another asks again, with
+// the grant it has; prev.Asked says why. Grant must not hand the same number to
+// two holders, and it must return when its context is done: who waits for an id
+// waits for it.
+//
+// When the generator is closed, has gone on under another grant, or did not take
+// the one it was given, that grant's Done channel is closed. A Worker that wraps
+// another closes what it does not pass on.
 type Worker interface {
 	Grant(ctx context.Context, prev *Grant) (*Grant, error)
 }

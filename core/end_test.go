@@ -1,0 +1,87 @@
+package core_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// Where time and sequence take all 64 bits, the word has no bit to spare.
+func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
+	l := core.Layout{TimeBits: 44, SequenceBits: 20, Unsigned: true}
+	began := time.Now()
+	now := func() time.Time { return l.End().Add(time.Since(began) - 100*time.Millisecond) }
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: now})
+	ids := make([]int64, 10_000)
+	var last uint64
+	for {
+		if err := g.Fill(t.Context(), ids); err != nil {
+			if !errors.Is(err, core.ErrTimeOver) {
+				t.Fatal(err)
+			}
+			break
+		}
+		for _, id := range ids {
+			if uint64(id) <= last {
+				t.Fatalf("%d came after %d", uint64(id), last)
+			}
+			last = uint64(id)
+		}
+	}
+	for time.Since(began) < 110*time.Millisecond { // to beyond the layout's end
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+			t.Fatalf("after %d: %v", last, err)
+		}
+	}
+	_ = g.Close()
+	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestTimeRunsOut(t *testing.T) {
+	l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 9, SequenceBits: 4}
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
+	var ids []int64
+	for {
+		id, err := g.Next(t.Context())
+		if err != nil {
+			if !errors.Is(err, core.ErrTimeOver) {
+				t.Fatal(err)
+			}
+			break
+		}
+		ids = append(ids, id)
+	}
+	noDuplicates(t, ids)
+	if last := ids[len(ids)-1]; last >= 1<<13 {
+		t.Errorf("id %d is beyond the layout", last)
+	}
+}
+
+// The very last places of a word that time and sequence fill: it must not
+// overflow into places that were issued long ago.
+func TestTheLastPlaces(t *testing.T) {
+	for _, l := range []core.Layout{{TimeBits: 60, SequenceBits: 4, Unsigned: true}, {TimeBits: 64, Unsigned: true}} {
+		now := l.End().Add(-6 * time.Millisecond)
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: func() time.Time { return now }})
+		ids := make([]int64, l.PerTick())
+		var last uint64
+		for left := 6; left >= 0; left-- {
+			now = l.End().Add(-time.Duration(left) * time.Millisecond)
+			for g.Fill(t.Context(), ids) == nil {
+				for _, id := range ids {
+					if uint64(id) <= last {
+						t.Fatalf("%d came after %d", uint64(id), last)
+					}
+					last = uint64(id)
+				}
+			}
+		}
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+			t.Errorf("%v: after %d: %v", l, last, err)
+		}
+	}
+}
