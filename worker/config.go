@@ -55,6 +55,11 @@ type Config struct {
 	// Only refuses any number but Preferred. It gives a number that somebody else
 	// has assigned a durable bound; see [Protect].
 	Only bool
+	// Datacenter leases the numbers of one datacenter only, where datacenters whose ids
+	// meet have stores of their own, or some numbers are assigned otherwise. The space is
+	// that datacenter's alone, and its rows have the worker's part of the number. Zero: all
+	// numbers of the layout. For datacenter 0 say PreferZero.
+	Datacenter int64
 	// StopOnLoss ends the lease when its number is lost: ids go on up to the bound
 	// and then end. Otherwise another number is claimed, and they go on under it.
 	StopOnLoss bool
@@ -67,7 +72,8 @@ type Config struct {
 	rand  func() float64 // in [0, 1): jitter
 }
 
-// PreferZero is Config.Preferred for the number 0.
+// PreferZero is Config.Preferred for the number 0, and Config.Datacenter for
+// datacenter 0.
 const PreferZero = -1
 
 // Prefer is Config.Preferred for a number: n, or PreferZero for 0.
@@ -148,6 +154,13 @@ func (cfg Config) check() (Config, error) {
 	if numbers := cfg.Layout.Workers(); layoutErr == nil && (cfg.Preferred < PreferZero || cfg.Preferred >= numbers) {
 		add("Preferred", cfg.Preferred, fmt.Sprintf("must be 1 to %d, PreferZero for number 0, or 0 for none", numbers-1))
 	}
+	if layoutErr == nil && cfg.Datacenter != 0 && cfg.Layout.DatacenterBits == 0 {
+		add("Datacenter", cfg.Datacenter, "must be 0: the layout has no datacenter bits")
+	} else if centers := values(cfg.Layout.DatacenterBits); layoutErr == nil && (cfg.Datacenter < PreferZero || cfg.Datacenter >= centers) {
+		add("Datacenter", cfg.Datacenter, fmt.Sprintf("must be 1 to %d, PreferZero for datacenter 0, or 0 for all", centers-1))
+	} else if first, ok := cfg.datacenter(); layoutErr == nil && ok && cfg.Preferred != 0 && max(cfg.Preferred, 0)>>cfg.Layout.WorkerBits != first {
+		add("Preferred", cfg.Preferred, fmt.Sprintf("must be a number of datacenter %d: %d to %d", first, first<<cfg.Layout.WorkerBits, (first+1)<<cfg.Layout.WorkerBits-1))
+	}
 	if cfg.Only && cfg.Preferred == 0 {
 		add("Only", true, "needs a Preferred number; for number 0 that is PreferZero")
 	}
@@ -175,6 +188,11 @@ func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.D
 		r.Preferred = 0
 	}
 	return r
+}
+
+// datacenter is the one whose numbers are leased, if it is one.
+func (cfg *Config) datacenter() (number int64, ok bool) {
+	return max(cfg.Datacenter, 0), cfg.Datacenter != 0
 }
 
 func (cfg *Config) ttl() int64 {

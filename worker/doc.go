@@ -10,7 +10,13 @@
 //	gen, err := core.New(core.Config{Worker: lease})
 //
 // Nothing is configured per process, and a number comes free when its process
-// ends: at once after Release, and after Config.TTL when it crashed.
+// ends: at once after Release, and after Config.TTL when it crashed; in a filestore
+// at once as well. Where datacenters have stores of their own, Config.Datacenter
+// keeps their numbers apart.
+//
+// A lease serves one generator after the other. When one is closed, the next
+// core.New goes on under the same number, behind the last id, without asking the
+// store, unless the number was lost meanwhile or the clock has leapt by a minute.
 //
 // # What is guaranteed
 //
@@ -26,7 +32,8 @@
 // only below the bound, and raises it only after the store has acknowledged a
 // renewal, which names the claim. So whoever comes next begins where the holder
 // before must end, and need not know whether it is still there. Release closes the
-// generator's run, and then sets the bound back to just behind its last id.
+// generator's run, and then sets the bound back to just behind its last id. Whether
+// the answer to that arrives or not, no id is issued under the claim from then on.
 //
 // It rests on five things, and on nothing about time:
 //

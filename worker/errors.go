@@ -85,7 +85,8 @@ func (e *SkewError) Error() string {
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 // LayoutError is returned when a space belongs to another layout: ids of two
-// layouts may be equal under different numbers.
+// layouts may be equal under different numbers. Or it is another datacenter's, see
+// Config.Datacenter, which is told behind the layout.
 type LayoutError struct {
 	Space string
 	Have  string // what the space was made for
@@ -93,7 +94,7 @@ type LayoutError struct {
 }
 
 func (e *LayoutError) Error() string {
-	return fmt.Sprintf("worker: space %q is of the layout %q and not of %q: configure the same layout, or another space for ids that never meet these", e.Space, e.Have, e.Want)
+	return fmt.Sprintf("worker: space %q is of the layout %q and not of %q: configure the same layout and Datacenter, or another space: for another datacenter, or for ids that never meet these", e.Space, e.Have, e.Want)
 }
 
 // LostError says that somebody else holds the number now, as happens when it was

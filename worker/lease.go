@@ -12,7 +12,8 @@ import (
 )
 
 // A Lease holds a worker number of a space, kept alive until Release. It is the
-// [core.Worker] of one generator.
+// [core.Worker] of one generator at a time: when that is closed, or core.New has
+// failed, the next one goes on under the same number, behind the last id.
 //
 // When the number is lost to another holder, ids go on under it up to its bound
 // at most; meanwhile the lease claims another number, and the generator goes on
@@ -30,9 +31,9 @@ type Lease struct {
 
 	mu      sync.Mutex
 	cur     *holding
-	retired []*holding // numbers given up, yet to be released
+	retired []*holding // numbers exchanged for others, yet to be released
+	out     []lent     // what generators have or may yet take
 	token   string     // of the claim under way, kept when it is repeated
-	handed  bool       // a generator was given a grant
 	ended   bool
 	err     error
 	stats   Stats
@@ -42,7 +43,7 @@ type Lease struct {
 type holding struct {
 	claim   Claim
 	token   string
-	grant   *core.Grant
+	grant   *core.Grant // changed under l.claiming and l.mu, by again
 	clock   *carried
 	until   int64     // the highest bound that the store has acknowledged
 	due     time.Time // when to renew; once lost, when to claim another; once retired, when to release
@@ -50,6 +51,7 @@ type holding struct {
 	failing error
 	lost    error
 	handed  bool // to the generator
+	given   bool // back: a release was sent, which may take effect at any time from then on
 	told    EventKind
 }
 
@@ -91,6 +93,9 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	}
 	if isNil(s) {
 		return nil, configError([]core.Fault{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
+	}
+	if datacenter, ok := cfg.datacenter(); ok {
+		s = withinDatacenter(s, cfg.Layout, datacenter)
 	}
 	l := &Lease{
 		store: s, cfg: cfg, done: make(chan struct{}), stopped: make(chan struct{}),
@@ -169,12 +174,17 @@ func (l *Lease) Worker() int64 {
 
 // Done is closed when the lease has ended: after Release, or with StopOnLoss
 // when the number was lost.
-func (l *Lease) Done() <-chan struct{} { return l.done }
+func (l *Lease) Done() <-chan struct{} {
+	if l.unmade() != nil {
+		return nil
+	}
+	return l.done
+}
 
 // Err is nil until Done is closed, and then says why: ErrReleased or a [LostError].
 func (l *Lease) Err() error {
 	select {
-	case <-l.done:
+	case <-l.Done():
 	default:
 		return nil
 	}
@@ -184,4 +194,9 @@ func (l *Lease) Err() error {
 }
 
 // Layout is the layout of the ids, its defaults filled in.
-func (l *Lease) Layout() core.Layout { return l.cfg.Layout }
+func (l *Lease) Layout() core.Layout {
+	if l.unmade() != nil {
+		return core.Layout{}
+	}
+	return l.cfg.Layout
+}

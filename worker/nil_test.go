@@ -8,6 +8,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -32,34 +33,40 @@ func TestNilAndZero(t *testing.T) {
 		return err
 	}
 	for name, err := range map[string]error{
-		"store":               acquire(nil),
-		"nil sqlstore":        acquire((*sqlstore.Store)(nil)),
-		"zero sqlstore":       acquire(&sqlstore.Store{}),
-		"sqlstore of nothing": acquire(sqlstore.New(nil, sqlstore.Config{})),
-		"nil redisstore":      acquire((*redisstore.Store)(nil)),
-		"zero redisstore":     acquire(&redisstore.Store{}),
-		"nil function":        acquire(redisstore.New(redisstore.EvalFunc(nil), redisstore.Config{})),
-		"nil memstore":        acquire((*memstore.Store)(nil)),
-		"nil filestore":       acquire((*filestore.Store)(nil)),
-		"zero filestore":      acquire(&filestore.Store{}),
-		"counter":             count(nil),
-		"nil counter":         count((*sqlstore.Store)(nil)),
-		"zero counter":        count(&redisstore.Store{}),
-		"no number":           protect(nil),
-		"nil number":          protect((*worker.Number)(nil)),
-		"nil lease":           grant((*worker.Lease)(nil)),
-		"zero lease":          grant(&worker.Lease{}),
-		"release":             (&worker.Lease{}).Release(t.Context()),
-		"close":               (&worker.Lease{}).Close(),
+		"store":                 acquire(nil),
+		"nil sqlstore":          acquire((*sqlstore.Store)(nil)),
+		"zero sqlstore":         acquire(&sqlstore.Store{}),
+		"sqlstore of nothing":   acquire(sqlstore.New(nil, sqlstore.Config{})),
+		"nil redisstore":        acquire((*redisstore.Store)(nil)),
+		"zero redisstore":       acquire(&redisstore.Store{}),
+		"nil function":          acquire(redisstore.New(redisstore.EvalFunc(nil), redisstore.Config{})),
+		"nil memstore":          acquire((*memstore.Store)(nil)),
+		"nil filestore":         acquire((*filestore.Store)(nil)),
+		"zero filestore":        acquire(&filestore.Store{}),
+		"counter":               count(nil),
+		"nil counter":           count((*sqlstore.Store)(nil)),
+		"zero counter":          count(&redisstore.Store{}),
+		"no number":             protect(nil),
+		"nil number":            protect((*worker.Number)(nil)),
+		"nil lease":             grant((*worker.Lease)(nil)),
+		"zero lease":            grant(&worker.Lease{}),
+		"a nil number's grant":  grant((*worker.Number)(nil)),
+		"a zero number's grant": grant(&worker.Number{}),
+		"release":               (&worker.Lease{}).Release(t.Context()),
+		"close":                 (&worker.Lease{}).Close(),
 	} {
 		var config *worker.ConfigError
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	zero := &worker.Lease{}
-	if zero.Worker() != -1 || zero.Stats() != (worker.Stats{}) || zero.Err() != nil {
-		t.Errorf("%d, %+v", zero.Worker(), zero.Stats())
+	for _, l := range []*worker.Lease{nil, {}} {
+		if l.Worker() != -1 || l.Stats() != (worker.Stats{}) || l.Err() != nil || l.Done() != nil || l.Layout() != (core.Layout{}) {
+			t.Errorf("%d, %+v", l.Worker(), l.Stats())
+		}
+	}
+	if n := (*worker.Number)(nil); n.Number() != -1 || n.Left() != 0 || n.String() != "none" {
+		t.Error(n)
 	}
 	if err := acquire(&memstore.Store{}); err != nil {
 		t.Errorf("a zero memstore is ready for use: %v", err)
@@ -74,5 +81,47 @@ func TestNilAndZero(t *testing.T) {
 	}
 	if err := lease.Release(none); err != nil {
 		t.Error(err)
+	}
+}
+
+// Every method of a nil store gives a *ConfigError.
+func TestMethodsOfNilStores(t *testing.T) {
+	ctx := t.Context()
+	good := worker.Request{Space: "x", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: "t", Owner: "o", Window: 1, TTL: 1}
+	calls := 0
+	for name, s := range map[string]worker.Store{
+		"memstore": (*memstore.Store)(nil), "filestore": (*filestore.Store)(nil), "sqlstore": (*sqlstore.Store)(nil),
+		"redisstore": (*redisstore.Store)(nil), "httpstore": (*httpstore.Store)(nil),
+		"zero filestore": &filestore.Store{}, "zero sqlstore": &sqlstore.Store{}, "zero redisstore": &redisstore.Store{}, "zero httpstore": &httpstore.Store{},
+	} {
+		check := func(method string, err error) {
+			t.Helper()
+			calls++
+			if config := new(worker.ConfigError); !errors.As(err, &config) || len(config.Faults) != 1 {
+				t.Errorf("%s.%s: %v", name, method, err)
+			}
+		}
+		_, err := s.Claim(ctx, good)
+		check("Claim", err)
+		check("Renew", s.Renew(ctx, worker.Renewal{Space: "x", Epoch: 1, Token: "t", TTL: 1}))
+		check("Release", s.Release(ctx, worker.Return{Space: "x", Epoch: 1, Token: "t"}))
+		admin := s.(worker.Admin)
+		_, err = admin.List(ctx, "x")
+		check("List", err)
+		check("Free", admin.Free(ctx, "x", 0, 1))
+		if counter, ok := s.(worker.Counter); ok {
+			_, err = counter.Count(ctx, "x")
+			check("Count", err)
+		}
+	}
+	if calls < 50 {
+		t.Errorf("only %d calls", calls)
+	}
+	_, err := (*redisstore.Store)(nil).NumberOf(ctx, "x", "host", 4)
+	if config := new(worker.ConfigError); !errors.As(err, &config) {
+		t.Errorf("NumberOf: %v", err)
+	}
+	if config := new(worker.ConfigError); !errors.As((*filestore.Store)(nil).Close(), &config) {
+		t.Errorf("Close: %v", err)
 	}
 }

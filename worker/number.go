@@ -25,17 +25,35 @@ func newNumber(number int64, origin string) *Number {
 	return &Number{number: number, origin: origin, fixed: core.Fixed(number)}
 }
 
-// Number is datacenter<<WorkerBits | worker.
-func (n *Number) Number() int64 { return n.number }
+// Number is datacenter<<WorkerBits | worker; of nil it is −1.
+func (n *Number) Number() int64 {
+	if n == nil {
+		return -1
+	}
+	return n.number
+}
 
 // Left is, for a number of FromCounter, how many more the counter has to give.
-func (n *Number) Left() int64 { return n.left }
+func (n *Number) Left() int64 {
+	if n == nil {
+		return 0
+	}
+	return n.left
+}
 
 // String says the number and where it comes from.
-func (n *Number) String() string { return fmt.Sprintf("%d (%s)", n.number, n.origin) }
+func (n *Number) String() string {
+	if n == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%d (%s)", n.number, n.origin)
+}
 
 // Grant implements core.Worker.
 func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if n == nil || n.fixed == nil {
+		return nil, configError([]core.Fault{{Field: "Number", Value: "nil or zero", Reason: "must come from FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter"}})
+	}
 	g, err := n.fixed.Grant(ctx, prev)
 	if err != nil {
 		return nil, fmt.Errorf("worker: number %s: %w", n, err)

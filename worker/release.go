@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // Release ends the lease and gives the number back with the time it did not use:
@@ -32,13 +34,15 @@ func (l *Lease) Release(ctx context.Context) error {
 	if l.cur.lost == nil && !slices.Contains(l.retired, l.cur) {
 		l.retired = append(l.retired, l.cur)
 	}
-	held := slices.Clone(l.retired)
+	open := []*core.Grant{l.cur.grant} // also when its number is lost
+	for _, h := range l.retired {
+		open = append(open, h.grant)
+	}
 	l.mu.Unlock()
 	l.end()
-	for _, h := range held { // at once, whatever the store or another Release does
-		h.grant.Close()
+	for _, g := range open { // at once, whatever the store or another Release does
+		g.Close()
 	}
-	l.cur.grant.Close() // also when its number is lost
 	select {
 	case l.giving <- struct{}{}:
 		defer func() { ended(); <-l.giving }()
@@ -47,7 +51,7 @@ func (l *Lease) Release(ctx context.Context) error {
 		return fmt.Errorf("worker: another Release of space %q is under way: %w", l.cfg.Space, ctx.Err())
 	}
 	l.mu.Lock()
-	held = slices.Clone(l.retired) // what that one has not released
+	held := slices.Clone(l.retired) // what that one has not released
 	l.mu.Unlock()
 	select { // for what is under way
 	case <-l.stopped:
@@ -96,10 +100,14 @@ func (l *Lease) Close() error {
 }
 
 // handBack closes the grant's run, and only then gives the number back from where
-// its ids have come to.
+// its ids have come to. Whatever the store answers, no id is issued under the claim
+// after that: a release that was lost may arrive late.
 func (l *Lease) handBack(ctx context.Context, h *holding) error {
-	unused := h.grant.Close().UnixMilli()
-	err := l.release(ctx, h, unused)
+	l.mu.Lock()
+	grant := h.grant
+	h.given = true
+	l.mu.Unlock()
+	err := l.release(ctx, h, grant.Close().UnixMilli())
 	if err == nil || errors.Is(err, ErrTaken) {
 		l.mu.Lock()
 		l.retired = slices.DeleteFunc(l.retired, func(r *holding) bool { return r == h })

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -16,10 +17,24 @@ func (l *Lease) run() {
 		select {
 		case <-timer.C:
 		case <-l.kick:
+		case <-l.leaving():
 		case <-l.life.Done():
 			return
 		}
 	}
+}
+
+// leaving is closed when a generator has left a number that it was to exchange; nil
+// where there is none to leave.
+func (l *Lease) leaving() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range slices.Backward(l.retired) {
+		if !done(r.grant) {
+			return r.grant.Done()
+		}
+	}
+	return nil
 }
 
 const idle = time.Hour // when nothing is due
@@ -31,11 +46,19 @@ func (l *Lease) glance() time.Duration { return min(maxBackOff, l.cfg.Renew/2) }
 // step does what is due, and says when something will be.
 func (l *Lease) step() time.Duration {
 	now := time.Now()
+	select {
+	case l.claiming <- struct{}{}:
+		l.mu.Lock()
+		l.settle()
+		l.mu.Unlock()
+		<-l.claiming
+	default: // the one who claims has done so
+	}
 	l.mu.Lock()
 	h, ended := l.cur, l.ended
 	var retired []*holding
 	for _, r := range l.retired {
-		if !r.due.After(now) {
+		if !r.due.After(now) && done(r.grant) { // else ids may be issued under it still
 			retired = append(retired, r)
 		}
 	}
@@ -60,7 +83,9 @@ func (l *Lease) step() time.Duration {
 		}
 	}
 	for _, r := range l.retired {
-		next = earlier(next, r.due)
+		if done(r.grant) { // else see leaving
+			next = earlier(next, r.due)
+		}
 	}
 	return max(time.Until(next), 0)
 }
@@ -91,8 +116,9 @@ func (l *Lease) renew(h *holding) {
 		h.failing, h.tries = nil, 0
 		h.due = time.Now().Add(l.renewIn())
 		l.stats.Renewals++
+		grant := h.grant
 		l.mu.Unlock()
-		h.grant.Raise(time.UnixMilli(until))
+		grant.Raise(time.UnixMilli(until))
 		l.tell(Renewed, h, nil)
 	case l.life.Err() != nil: // released meanwhile
 	case errors.Is(err, ErrTaken):
@@ -113,6 +139,11 @@ func (l *Lease) renew(h *holding) {
 func (l *Lease) lose(h *holding, err error) {
 	l.mu.Lock()
 	if h.lost != nil {
+		l.mu.Unlock()
+		return
+	}
+	if h.given { // by another, which has told its caller that the store failed: now it is known
+		h.lost, h.due, h.tries = errLeapt, time.Now(), 0
 		l.mu.Unlock()
 		return
 	}

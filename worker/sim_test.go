@@ -20,7 +20,8 @@ import (
 // request, its effect and its answer, they do inside the call: so the code under
 // test is interrupted at all the places that matter.
 
-// simLayout has few ids a tick, and ticks that are longer than a bound is precise.
+// simLayout has few ids a tick, and ticks that are longer than a bound is precise. A
+// third of the seeds has the numbers of one datacenter of two.
 var simLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Tick: 10 * time.Millisecond, TimeBits: 42, WorkerBits: 1, SequenceBits: 3}
 
 const (
@@ -34,6 +35,8 @@ var errNetwork = errors.New("the network is down")
 type sim struct {
 	rng    *rand.Rand
 	break_ breakage
+	layout core.Layout
+	center int64 // Config.Datacenter
 	store  *memstore.Store
 	offset time.Duration // of the store's clock
 	procs  []*proc
@@ -59,6 +62,7 @@ const (
 	clockStepped
 	released
 	takenOver
+	madeAnew
 	faultKinds
 )
 
@@ -79,7 +83,10 @@ type proc struct {
 }
 
 func newSim(seed uint64, b breakage, logged bool) *sim {
-	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x736e6f77)), break_: b, issued: make(map[int64]int), logged: logged}
+	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x736e6f77)), break_: b, layout: simLayout, issued: make(map[int64]int), logged: logged}
+	if s.chance(3) {
+		s.layout.DatacenterBits, s.center = 1, []int64{worker.PreferZero, 1}[s.rng.IntN(2)]
+	}
 	s.store = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(s.offset) }})
 	for i := range simProcesses {
 		s.procs = append(s.procs, &proc{sim: s, id: i, offset: s.span(100 * time.Millisecond)})
@@ -137,8 +144,10 @@ func (s *sim) act() {
 		s.sleep(30 * time.Millisecond)
 	case n < 20:
 		s.sleep(400 * time.Millisecond)
-	case n < 72:
+	case n < 69:
 		p.live()
+	case n < 72:
+		p.again()
 	case n < 78:
 		if len(s.late) > 0 {
 			i := s.rng.IntN(len(s.late))
@@ -217,20 +226,54 @@ func (p *proc) join() {
 		window = 100 * time.Hour
 	}
 	lease, step, err := worker.AcquireStepped(context.Background(), p, worker.Config{
-		Layout: simLayout, Window: window, Renew: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
+		Layout: p.sim.layout, Datacenter: p.sim.center, Window: window, Renew: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
 		MaxWait: -1, MaxSkew: 8000 * time.Hour, MaxLead: 8000 * time.Hour, Now: p.now,
 	}, p.sim.rng.Float64)
 	if err != nil {
 		return
 	}
-	back := []core.ClockBack{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}}[p.sim.rng.IntN(4)]
-	gen, err := core.New(core.Config{Worker: lease, Now: p.now, ClockBack: back, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
+	gen, err := p.generator(lease)
 	if err != nil {
-		p.sim.note("%d: %v", p.id, err)
 		_ = lease.Release(context.Background())
 		return
 	}
 	p.lease, p.step, p.gen, p.due = lease, step, gen, time.Now()
+}
+
+func (p *proc) generator(lease *worker.Lease) (*core.Generator, error) {
+	back := []core.ClockBack{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}, core.Reuse{Window: time.Hour}}[p.sim.rng.IntN(5)]
+	var after time.Time // as of a MAX(id)
+	if p.sim.chance(4) {
+		after = p.now().Add(p.sim.span(100 * time.Millisecond))
+	}
+	gen, err := core.New(core.Config{Worker: lease, Now: p.now, ClockBack: back, NotBefore: after, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
+	if err != nil {
+		p.sim.note("%d: %v", p.id, err)
+	}
+	return gen, err
+}
+
+// again closes the generator and makes another of the same lease, unless something
+// is under way. The one that was closed is drawn from later, in vain.
+func (p *proc) again() {
+	if p.busy || p.calls > 0 || p.lease == nil || time.Now().Before(p.idle) {
+		return
+	}
+	p.busy = true
+	defer func() { p.busy = false }()
+	if p.gen != nil {
+		_ = p.gen.Close()
+		p.zombies = append(p.zombies, p.gen)
+		p.gen = nil
+	}
+	lease := p.lease
+	gen, err := p.generator(lease)
+	if err != nil {
+		return // it is tried again
+	}
+	p.sim.faults[madeAnew]++
+	p.sim.note("%d: has another generator", p.id)
+	p.gen = gen
 }
 
 // draw takes a few ids.
@@ -250,9 +293,12 @@ func (p *proc) draw(gen *core.Generator) {
 		}
 		ids[i] = id
 		if owner, ok := p.sim.issued[id]; ok && p.sim.twice == "" {
-			parts, _ := simLayout.Decompose(id)
+			parts, _ := p.sim.layout.Decompose(id)
 			p.sim.twice = fmt.Sprintf("%+v was issued by process %d and by %d", parts, owner, p.id)
 			p.sim.note("DUPLICATE %s", p.sim.twice)
+		}
+		if parts, _ := p.sim.layout.Decompose(id); parts.Datacenter != max(p.sim.center, 0) && p.sim.twice == "" {
+			p.sim.twice = fmt.Sprintf("%+v is another datacenter's", parts)
 		}
 		p.sim.issued[id] = p.id
 	}
@@ -267,7 +313,9 @@ func (p *proc) crash() {
 	}
 	p.sim.faults[crashed]++
 	p.sim.note("%d: crashes", p.id)
-	p.zombies = append(p.zombies, p.gen)
+	if p.gen != nil {
+		p.zombies = append(p.zombies, p.gen)
+	}
 	p.lease, p.gen, p.step = nil, nil, nil
 }
 
@@ -285,5 +333,7 @@ func (p *proc) leave() {
 	if p.lease == lease {
 		p.lease, p.gen, p.step = nil, nil, nil
 	}
-	p.draw(gen) // which must give nothing
+	if gen != nil {
+		p.draw(gen) // which must give nothing
+	}
 }

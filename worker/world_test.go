@@ -125,11 +125,15 @@ func inWorld(t *testing.T, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, ids: map[int64]bool{}}
-		w.mem = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
+		w.mem = newMem(w)
 		w.store = &flaky{Store: w.mem}
 		w.cfg = worker.Config{Layout: testLayout, Now: w.now, Observer: &w.seen}
 		f(w)
 	})
+}
+
+func newMem(w *world) *memstore.Store {
+	return memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
 }
 
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }

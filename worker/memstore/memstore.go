@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 )
@@ -45,6 +46,14 @@ func New(cfg Config) *Store {
 	return &Store{now: cfg.Now}
 }
 
+// usable tells whether there is a store, and time to use it.
+func (s *Store) usable(ctx context.Context) error {
+	if s == nil {
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil", Reason: "must come from memstore.New"}}}
+	}
+	return ctx.Err()
+}
+
 // clock is in Unix milliseconds.
 func (s *Store) clock() int64 {
 	if s.now == nil {
@@ -58,7 +67,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if err := r.Check(); err != nil {
 		return worker.Claim{}, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return worker.Claim{}, err
 	}
 	s.mu.Lock()
@@ -95,7 +104,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 
 // Renew implements worker.Store.
 func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -111,7 +120,7 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 
 // Release implements worker.Store.
 func (s *Store) Release(ctx context.Context, r worker.Return) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -139,7 +148,7 @@ func (s *Store) held(name string, number, epoch int64, token string) *worker.Row
 
 // List implements worker.Admin.
 func (s *Store) List(ctx context.Context, name string) ([]worker.Row, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -163,7 +172,7 @@ func (sp *space) list() []worker.Row {
 
 // Free implements worker.Admin.
 func (s *Store) Free(ctx context.Context, name string, number, epoch int64) error {
-	if err := ctx.Err(); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -1,0 +1,165 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+func TestDatacenter(t *testing.T) {
+	layout := core.Layout{TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
+	seen := map[int64]bool{}
+	for _, c := range []struct{ datacenter, first int64 }{{worker.PreferZero, 0}, {1, 2}, {3, 6}} {
+		store := memstore.New(memstore.Config{}) // each has its own
+		cfg := worker.Config{Layout: layout, Datacenter: c.datacenter, MaxWait: -1}
+		for i := range int64(3) {
+			lease, err := worker.Acquire(t.Context(), store, cfg)
+			var none *worker.NoneFreeError
+			if i == 2 {
+				if !errors.As(err, &none) || none.Numbers != 2 || none.Held != 2 {
+					t.Errorf("datacenter %d: %v", c.datacenter, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lease.Close()
+			if lease.Worker() != c.first+i {
+				t.Errorf("datacenter %d: number %d", c.datacenter, lease.Worker())
+			}
+			gen, err := core.New(core.Config{Worker: lease})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			ids := make([]int64, 5000)
+			if err := gen.Fill(t.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range ids {
+				if p, err := layout.Decompose(id); err != nil || p.Datacenter != max(c.datacenter, 0) || p.Worker != i || seen[id] {
+					t.Fatalf("%+v, %v, seen %v", p, err, seen[id])
+				}
+				seen[id] = true
+			}
+		}
+	}
+}
+
+func TestDatacenterIsTheSpaces(t *testing.T) {
+	store := memstore.New(memstore.Config{})
+	first, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: 1, MaxWait: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []int64{0, worker.PreferZero, 2} {
+		var layout *worker.LayoutError
+		if _, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: other, MaxWait: -1}); !errors.As(err, &layout) {
+			t.Errorf("datacenter %d in the space of datacenter 1: %v", other, err)
+		}
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	rows, err := store.List(t.Context(), "default")
+	if err != nil || len(rows) != 1 || rows[0].Worker != 0 || rows[0].Token != "" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
+func TestDatacenterPreferred(t *testing.T) {
+	store := memstore.New(memstore.Config{})
+	t.Setenv("WORKER", "7")
+	t.Setenv("DATACENTER", "2")
+	n, err := worker.FromEnv(core.Layout{}, "WORKER", "DATACENTER")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := worker.Protect(t.Context(), store, n, worker.Config{Datacenter: 2, MaxWait: -1})
+	if err != nil || lease.Worker() != 2<<5|7 {
+		t.Fatalf("%v", err)
+	}
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(gen.Close(), lease.Close()); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		cfg  worker.Config
+		want string
+	}{
+		{worker.Config{Datacenter: 32}, `Datacenter 32: must be 1 to 31`},
+		{worker.Config{Datacenter: -2}, `Datacenter -2: must be 1 to 31`},
+		{worker.Config{Datacenter: 2, Preferred: 7}, `Preferred 7: must be a number of datacenter 2: 64 to 95`},
+		{worker.Config{Datacenter: 2, Preferred: worker.PreferZero}, `Preferred -1: must be a number of datacenter 2: 64 to 95`},
+		{worker.Config{Datacenter: worker.PreferZero, Preferred: 32}, `Preferred 32: must be a number of datacenter 0: 0 to 31`},
+		{worker.Config{Layout: core.Sonyflake(), Datacenter: 1}, `Datacenter 1: must be 0: the layout has no datacenter bits`},
+	} {
+		if _, err := worker.Acquire(context.Background(), store, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v lacks %s", err, c.want)
+		}
+	}
+	for _, good := range []worker.Config{{Datacenter: 2, Preferred: 64}, {Datacenter: worker.PreferZero, Preferred: worker.PreferZero}} {
+		good.Space = fmt.Sprint("good", good.Datacenter)
+		lease, err := worker.Acquire(t.Context(), store, good)
+		if err != nil || lease.Worker() != max(good.Preferred, 0) {
+			t.Errorf("%v", err)
+			continue
+		}
+		defer lease.Close()
+	}
+}
+
+// Rotate goes on under another number of the same datacenter.
+func TestDatacenterRotates(t *testing.T) {
+	inWorld(t, func(w *world) {
+		layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
+		lease := w.acquire(func(c *worker.Config) { c.Layout, c.Datacenter = layout, 3 })
+		gen := w.generator(lease, core.Rotate{})
+		for i, want := range []int64{6, 7, 7, 6} {
+			w.ahead.Add(int64([]time.Duration{0, -5 * time.Second, 20 * time.Second, -5 * time.Second}[i]))
+			id, err := gen.Next(w.Context())
+			if err != nil {
+				w.Fatal(err)
+			}
+			if p, _ := layout.Decompose(id); p.Datacenter<<1|p.Worker != want || lease.Worker() != want {
+				w.Errorf("step %d: %+v, the lease has %d, want %d", i, p, lease.Worker(), want)
+			}
+		}
+	})
+}
+
+// A store that gives what was not asked for must not lead to another datacenter's number.
+func TestDatacenterOfAStoreThatErrs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for _, wrong := range []int64{-1, 2, -33, 1 << 40} {
+			w.store.set(func(f *flaky) {
+				f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+					c.Worker = wrong
+					return c, err
+				}
+			})
+			cfg := worker.Config{
+				Layout: core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12},
+				Space:  fmt.Sprint("errs", wrong), Datacenter: 1, MaxWait: -1, Now: w.now,
+			}
+			lease, err := worker.Acquire(w.Context(), w.store, cfg)
+			if err == nil {
+				w.Errorf("number %d of the store became %d", wrong, lease.Worker())
+				_ = lease.Close()
+			} else if !strings.Contains(err.Error(), "not asked for") {
+				w.Errorf("%v", err)
+			}
+		}
+	})
+}

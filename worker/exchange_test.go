@@ -1,0 +1,271 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// A number that was exchanged is released in the moment in which the generator has
+// left it, behind its last id, and not before.
+func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, core.Rotate{})
+		last := w.mustDraw(gen)
+		w.ahead.Add(-int64(time.Second))
+		if p := w.mustDraw(gen); p.Worker == last.Worker {
+			t.Fatalf("%+v: the test shows nothing", p)
+		}
+		left := time.Now()
+		synctest.Wait()
+		if row := w.row(last.Worker); row.Token != "" || row.Until != last.Time.UnixMilli()+1 || !time.Now().Equal(left) {
+			t.Errorf("the last id is of %v, and %v later it is %+v", last.Time, time.Since(left), row)
+		}
+		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
+			t.Errorf("beside the one that was moved: %v", err)
+		}
+		w.mustDraw(gen)
+	})
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		slow := &late{Worker: lease, by: 25 * time.Second}
+		gen, err := core.New(core.Config{Worker: slow, Now: w.now, ClockBack: core.Rotate{}, MaxWait: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		last := w.mustDraw(gen)
+		w.ahead.Add(-int64(time.Second))
+		answered := make(chan core.Parts)
+		go func() { answered <- w.mustDraw(gen) }()
+		time.Sleep(20 * time.Second) // the lease has answered, and the generator does not know it
+		if row := w.row(last.Worker); row.Token == "" {
+			t.Errorf("released under its generator: %+v", row)
+		}
+		if p := <-answered; p.Worker == last.Worker {
+			t.Errorf("%+v", p)
+		}
+		synctest.Wait()
+		if row := w.row(last.Worker); row.Token != "" || row.Until != last.Time.UnixMilli()+1 {
+			t.Errorf("the last id is of %v, and then it is %+v", last.Time, row)
+		}
+	})
+}
+
+// late passes the answer to a running generator on after a while.
+type late struct {
+	core.Worker
+	by time.Duration
+}
+
+func (l *late) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	gr, err := l.Worker.Grant(ctx, prev)
+	if prev != nil {
+		time.Sleep(l.by)
+	}
+	return gr, err
+}
+
+// losing does not pass on the answers to a running generator, for a time.
+type losing struct {
+	core.Worker
+	closes bool
+	off    bool
+	lost   int
+}
+
+var errOnTheWay = errors.New("lost on the way")
+
+func (l *losing) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	gr, err := l.Worker.Grant(ctx, prev)
+	if prev == nil || l.off || err != nil {
+		return gr, err
+	}
+	l.lost++
+	if l.closes {
+		gr.Close()
+	}
+	return nil, errOnTheWay
+}
+
+// A generator that does not get the number for which its own was to be exchanged
+// keeps that, and it is renewed; the other is given back.
+func TestTheOtherNumberIsRefused(t *testing.T) {
+	for _, closes := range []bool{true, false} {
+		inWorld(t, func(w *world) {
+			lease := w.acquire(nil)
+			wrap := &losing{Worker: lease, closes: closes}
+			gen, err := core.New(core.Config{Worker: wrap, Now: w.now, ClockBack: core.Rotate{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			first := w.mustDraw(gen)
+			w.ahead.Add(-int64(time.Second))
+			for range 3 {
+				if p, err := w.draw(gen); !errors.Is(err, errOnTheWay) {
+					t.Fatalf("%+v, %v", p, err)
+				}
+			}
+			if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
+				t.Errorf("beside it: %v", err)
+			}
+			w.ahead.Store(0)
+			wrap.off = !closes // there the lease learns of it when it is asked again
+			for range 300 {
+				time.Sleep(time.Second)
+				if p := w.mustDraw(gen); closes && p.Worker != first.Worker {
+					t.Fatalf("%+v", p)
+				}
+			}
+			held := 0
+			rows, _ := w.mem.List(w.Context(), "default")
+			for _, row := range rows {
+				if row.Token != "" {
+					held++
+				}
+			}
+			if held != 1 || wrap.lost != 3 || w.row(lease.Worker()).Token == "" {
+				t.Errorf("%d numbers are held, %d answers were lost: %+v", held, wrap.lost, rows)
+			}
+			if st := lease.Stats(); st.Losses > 0 {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
+
+// A generator that is closed while it is being given another number has let go of
+// both, whether or not it comes to say so.
+func TestClosedWhileItIsGivenAnother(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		first, err := lease.Grant(w.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gen, err := core.New(core.Config{Worker: just{first}, Now: w.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.mustDraw(gen)
+		second, err := lease.Grant(w.Context(), first)
+		if err != nil || second == first {
+			t.Fatal(err)
+		}
+		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
+			t.Errorf("while it lives: %v", err)
+		}
+		_ = gen.Close()
+		again := w.generator(lease, nil)
+		w.mustDraw(again)
+		select {
+		case <-second.Done():
+		default:
+			t.Error("two grants of one number")
+		}
+		synctest.Wait()
+		rows, _ := w.mem.List(w.Context(), "default")
+		if len(rows) != 2 || rows[0].Token != "" || rows[1].Token == "" {
+			t.Errorf("%+v", rows)
+		}
+	})
+}
+
+// just gives one grant.
+type just struct{ grant *core.Grant }
+
+func (j just) Grant(context.Context, *core.Grant) (*core.Grant, error) { return j.grant, nil }
+
+// Another Worker's grant is no right to a second number.
+func TestAnotherWorkersGrant(t *testing.T) {
+	inWorld(t, func(w *world) {
+		foreign, err := core.NewGrant(testLayout, 3, time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease := w.acquire(nil)
+		first, err := lease.Grant(w.Context(), foreign)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lease.Grant(w.Context(), foreign); !errors.Is(err, core.ErrInUse) {
+			t.Errorf("%v", err)
+		}
+		first.Close()
+		if _, err := lease.Grant(w.Context(), foreign); err != nil || lease.Stats().Claims != 1 {
+			t.Errorf("%v, %+v", err, lease.Stats())
+		}
+	})
+}
+
+// belated keeps the releases for later, and says that the network failed.
+type belated struct {
+	worker.Store
+	kept []worker.Return
+	on   bool
+}
+
+func (b *belated) Release(ctx context.Context, r worker.Return) error {
+	if b.on {
+		b.kept = append(b.kept, r)
+		return errNetwork
+	}
+	return b.Store.Release(ctx, r)
+}
+
+// A number whose release was sent, and may arrive at any time, is not used again
+// under that claim, though the store has failed and the number is held still.
+func TestAReleaseThatArrivesLate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		store := &belated{Store: w.mem, on: true}
+		w.store.set(func(f *flaky) { f.Store = store })
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.Only, cfg.StopOnLoss = 2, true, true })
+		gen := w.generator(lease, nil)
+		w.ahead.Add(int64(10 * time.Minute))
+		w.storeAhead.Add(int64(10 * time.Minute))
+		var err error
+		for err == nil { // until the generator follows the leap
+			time.Sleep(time.Second)
+			_, err = w.draw(gen)
+		}
+		if last := w.last; !errors.Is(err, errNetwork) || len(store.kept) == 0 || store.kept[0].Until > last.Time.UnixMilli()+1 {
+			t.Fatalf("%v, %+v: the test shows nothing", err, store.kept)
+		}
+		w.ahead.Store(0)
+		w.storeAhead.Store(0)
+		for range 30 { // the number is renewed meanwhile
+			time.Sleep(time.Second)
+			if p, err := w.draw(gen); !errors.Is(err, errNetwork) {
+				t.Fatalf("%+v, %v", p, err)
+			}
+		}
+		_ = gen.Close()
+		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, errNetwork) {
+			t.Errorf("%v", err)
+		}
+		store.on = false
+		if err := store.Release(w.Context(), store.kept[0]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Second)
+		if st := lease.Stats(); st.Losses > 0 || lease.Err() != nil {
+			t.Errorf("nobody took the number: %+v, %v", st, lease.Err())
+		}
+		for range 100 {
+			time.Sleep(time.Second)
+			gen = w.generator(lease, nil)
+			w.mustDraw(gen)
+			_ = gen.Close()
+		}
+		if st := lease.Stats(); st.Claims != 2 || st.Epoch != 2 {
+			t.Errorf("%+v", st)
+		}
+	})
+}

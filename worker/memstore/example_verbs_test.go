@@ -1,0 +1,107 @@
+package memstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// begin makes a store for an example.
+func begin() (*memstore.Store, func()) { return memstore.New(memstore.Config{}), func() {} }
+
+// request asks for any number of the space "orders", as a lease does.
+func request(token string) worker.Request {
+	return worker.Request{
+		Space: "orders", Layout: "the fingerprint", Numbers: 4, Preferred: -1, Avoid: -1, Token: token, Owner: "web-1",
+		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
+	}
+}
+
+func ExampleStore_Claim() {
+	store, end := begin()
+	defer end()
+	first, err := store.Claim(context.Background(), request("t1"))
+	fmt.Println(first.Worker, first.Epoch, first.Until-first.From, err)
+	again, err := store.Claim(context.Background(), request("t1")) // its answer was lost
+	fmt.Println(again == first, err)
+	second, err := store.Claim(context.Background(), request("t2"))
+	fmt.Println(second.Worker, err)
+	// Output:
+	// 0 1 30000 <nil>
+	// true <nil>
+	// 1 <nil>
+}
+
+func ExampleStore_Renew() {
+	store, end := begin()
+	defer end()
+	c, err := store.Claim(context.Background(), request("t1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := worker.Renewal{Space: "orders", Worker: c.Worker, Epoch: c.Epoch, Token: "t1", Until: c.Until + 10_000, TTL: 40_000}
+	fmt.Println(store.Renew(context.Background(), r))
+	r.Token = "another's"
+	fmt.Println(errors.Is(store.Renew(context.Background(), r), worker.ErrTaken))
+	// Output:
+	// <nil>
+	// true
+}
+
+func ExampleStore_Release() {
+	store, end := begin()
+	defer end()
+	c, err := store.Claim(context.Background(), request("t1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := worker.Return{Space: "orders", Worker: c.Worker, Epoch: c.Epoch, Token: "t1", Until: c.From + 7000} // where its ids have ended
+	fmt.Println(store.Release(context.Background(), r))
+	again := request("t2")
+	again.Preferred = c.Worker
+	next, err := store.Claim(context.Background(), again)
+	fmt.Println(next.Worker, next.Epoch, next.From-c.From, err)
+	// Output:
+	// <nil>
+	// 0 2 7000 <nil>
+}
+
+func ExampleStore_List() {
+	store, end := begin()
+	defer end()
+	lease, err := worker.Acquire(context.Background(), store, worker.Config{Space: "orders", Owner: "web-1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lease.Close()
+	rows, err := store.List(context.Background(), "orders")
+	for _, row := range rows {
+		fmt.Println(row.Worker, row.Owner, row.Free(time.Now().UnixMilli()))
+	}
+	fmt.Println(err)
+	// Output:
+	// 0 web-1 false
+	// <nil>
+}
+
+func ExampleStore_Free() {
+	store, end := begin()
+	defer end()
+	c, err := store.Claim(context.Background(), request("t1")) // its holder has crashed, say
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(store.Free(context.Background(), "orders", c.Worker, c.Epoch))
+	fmt.Println(errors.Is(store.Free(context.Background(), "orders", c.Worker, c.Epoch), worker.ErrTaken)) // it is free
+	// Output:
+	// <nil>
+	// true
+}
