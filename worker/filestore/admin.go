@@ -19,12 +19,12 @@ func (s *Store) List(ctx context.Context, space string) (rows []worker.Row, err 
 	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	err = s.locked(ctx, space, func(d directory) error {
+	err = directory{path: s.path(space)}.locked(ctx, spaceLock, func(d changing) error {
 		if rows, err = d.rows(); err != nil {
 			return err
 		}
 		for i := range rows {
-			lock, err := d.lock(aliveName(rows[i].Worker))
+			lock, err := d.tryLock(aliveName(rows[i].Worker))
 			switch {
 			case err == nil:
 				rows[i].Expires = 0

@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,16 +11,25 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// directory is that of a space. For each number it has N.json, the row, and
-// N.alive, the lock of the process that holds it; besides, layout and lock.
-type directory struct {
-	path  string
-	space *os.File // the lock of the space, while it is held
+// directory is that of a space. For each number it has N.json, the row; N.alive,
+// the lock of the process that holds it; and N.lock, that of who changes the row.
+// Besides, layout, and lock, that of who claims.
+type directory struct{ path string }
+
+// changing is a directory in which this process alone changes what the lock is for: a
+// row, or the layout.
+type changing struct {
+	directory
+	name string // of the lock
+	lock *os.File
 }
+
+const spaceLock = "lock"
 
 // file is a row as it is written.
 type file struct {
@@ -32,6 +42,7 @@ type file struct {
 
 func rowName(number int64) string   { return fmt.Sprintf("%d.json", number) }
 func aliveName(number int64) string { return fmt.Sprintf("%d.alive", number) }
+func lockName(number int64) string  { return fmt.Sprintf("%d.lock", number) }
 
 func (d directory) join(name string) string { return filepath.Join(d.path, name) }
 
@@ -105,7 +116,7 @@ func decode(content []byte) (worker.Row, error) {
 }
 
 // write puts a row in the place of the one before, on the disk, in one step.
-func (d directory) write(row worker.Row) error {
+func (d changing) write(row worker.Row) error {
 	content, err := json.Marshal(file{row.Epoch, row.Token, row.Owner, row.Until, row.Expires})
 	if err != nil {
 		return fmt.Errorf("filestore: %w", err)
@@ -117,10 +128,10 @@ func (d directory) write(row worker.Row) error {
 	return d.rename(fresh, rowName(row.Worker))
 }
 
-// flushed writes a file that is on the disk, under a name of its own. The space is
-// locked, so there is one at a time; what a crash has left is overwritten.
-func (d directory) flushed(content []byte) (name string, err error) {
-	name = d.join("new")
+// flushed writes a file that is on the disk, under a name of its own: there is one
+// for each lock, and so one writer at a time. What a crash has left is overwritten.
+func (d changing) flushed(content []byte) (name string, err error) {
+	name = d.join(d.name + ".new")
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
 	if err != nil {
 		return "", fmt.Errorf("filestore: %w", err)
@@ -135,12 +146,12 @@ func (d directory) flushed(content []byte) (name string, err error) {
 	return name, nil
 }
 
-// rename puts a flushed file in its place, if the space is still locked: another
+// rename puts a flushed file in its place, if that is still locked: another
 // process has another lock when somebody has removed this one's file.
-func (d directory) rename(fresh, name string) error {
-	held, err := same(d.space, d.join("lock"))
+func (d changing) rename(fresh, name string) error {
+	held, err := same(d.lock, d.join(d.name))
 	if err == nil && !held {
-		err = fmt.Errorf("filestore: %s was removed or replaced while it was held; no file of the store may be", d.join("lock"))
+		err = fmt.Errorf("filestore: %s was removed or replaced while it was held; no file of the store may be", d.join(d.name))
 	}
 	if err != nil {
 		return err // and what is written now may be the other's
@@ -153,7 +164,7 @@ func (d directory) rename(fresh, name string) error {
 
 // checkLayout compares the space's layout with the request's; the first claim
 // records it.
-func (d directory) checkLayout(r worker.Request) error {
+func (d changing) checkLayout(r worker.Request) error {
 	content, err := os.ReadFile(d.join("layout"))
 	if errors.Is(err, os.ErrNotExist) {
 		fresh, err := d.flushed([]byte(r.Layout + "\n"))
@@ -183,12 +194,12 @@ func syncDir(name string) error {
 	return nil
 }
 
-// errLocked is returned by lock when somebody has it.
+// errLocked is returned by tryLock when somebody has it.
 var errLocked = errors.New("filestore: locked")
 
-// lock takes a lock file if nobody has it. It is held until it is closed, or the
+// tryLock takes a lock file if nobody has it. It is held until it is closed, or the
 // process ends.
-func (d directory) lock(name string) (*os.File, error) {
+func (d directory) tryLock(name string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(d.join(name), os.O_RDWR|os.O_CREATE, 0o640)
 		if err != nil {
@@ -208,6 +219,29 @@ func (d directory) lock(name string) (*os.File, error) {
 		}
 		if err := f.Close(); err != nil {
 			return nil, fmt.Errorf("filestore: %w", err)
+		}
+	}
+}
+
+// locked calls f while this process alone changes what the lock is for.
+func (d directory) locked(ctx context.Context, name string, f func(changing) error) error {
+	for tried := false; ; tried = true {
+		switch err := ctx.Err(); {
+		case err != nil && tried:
+			return fmt.Errorf("filestore: %s is locked by another process, which may be stopped: %w", d.join(name), err)
+		case err != nil:
+			return err
+		}
+		lock, err := d.tryLock(name)
+		if err == nil {
+			return errors.Join(f(changing{d, name, lock}), lock.Close())
+		}
+		if !errors.Is(err, errLocked) {
+			return err
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
 		}
 	}
 }

@@ -28,3 +28,25 @@ func ExampleNew() {
 	// 0 <nil>
 	// 0 <nil>
 }
+
+// A process that ends leaves its numbers to others at once; Close does the same.
+func ExampleStore_Close() {
+	dir, err := os.MkdirTemp("", "leases")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store := filestore.New(filestore.Config{Dir: dir})
+	lease, err := worker.Acquire(context.Background(), store, worker.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(lease.Worker(), lease.Close(), store.Close())
+	_, err = worker.Acquire(context.Background(), store, worker.Config{MaxWait: -1})
+	fmt.Println(err != nil)
+	// Output:
+	// 0 <nil> <nil>
+	// true
+}

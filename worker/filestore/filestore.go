@@ -10,6 +10,10 @@
 // once, and no time to live counts. What is written is flushed to the disk before
 // it counts, and replaces what was there in one step.
 //
+// Each number's row has a lock of its own. A process that is stopped (SIGSTOP) in
+// the middle of a renewal holds up nobody else; one that is stopped in the middle of
+// a claim holds up other claims, which fail when their context is done, and no renewal.
+//
 // The directory must lie on a local disk that keeps what is flushed to it. It
 // must not be copied while in use, nor shared by hosts over a network file system.
 // No file in it may be removed by anybody else, the lock files included, however old
@@ -24,13 +28,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 )
 
 // Config is what a store is made of.
@@ -84,6 +86,8 @@ func New(cfg Config) *Store {
 // check tells what is wrong with the store by itself, also where New has not made it.
 func (s *Store) check() error {
 	switch {
+	case s == nil:
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil", Reason: "must come from filestore.New"}}}
 	case s.err != nil:
 		return s.err
 	case s.dir == "":
@@ -103,6 +107,9 @@ var errClosed = errors.New("filestore: the store is closed")
 // Close lets go of all numbers as the end of the process would. Their rows stay as
 // they are; what is released by its lease needs no Close.
 func (s *Store) Close() error {
+	if s == nil {
+		return s.check()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
@@ -112,76 +119,6 @@ func (s *Store) Close() error {
 		delete(s.alive, at)
 	}
 	return errors.Join(errs...)
-}
-
-// Claim implements worker.Store.
-func (s *Store) Claim(ctx context.Context, r worker.Request) (c worker.Claim, err error) {
-	if err := r.Check(); err != nil {
-		return c, err
-	}
-	if err := s.prepare(r.Space); err != nil {
-		return c, err
-	}
-	err = s.locked(ctx, r.Space, func(d directory) error {
-		now := time.Now().UnixMilli()
-		if err := d.checkLayout(r); err != nil {
-			return err
-		}
-		if err := r.CheckSkew(now); err != nil {
-			return err
-		}
-		rows, err := d.rows()
-		if err != nil {
-			return err
-		}
-		if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 && s.holds(r.Space, rows[i].Worker) > 0 {
-			c = r.Again(rows[i])
-			return nil
-		}
-		row, lock, err := s.take(d, r, rows, now)
-		if err != nil {
-			return err
-		}
-		var until int64
-		c.From, until = r.Span(row.Until)
-		row.Epoch, row.Token, row.Owner, row.Until, row.Expires = row.Epoch+1, r.Token, r.Owner, until, worker.Expiry(now, r.TTL)
-		if err := d.write(row); err != nil {
-			return errors.Join(err, lock.Close())
-		}
-		c.Worker, c.Epoch, c.Until = row.Worker, row.Epoch, until
-		return s.keep(place{r.Space, row.Worker}, held{lock, row.Epoch})
-	})
-	if err != nil {
-		return worker.Claim{}, err
-	}
-	return c, nil
-}
-
-// take finds a number whose process does not live, and locks it.
-func (s *Store) take(d directory, r worker.Request, rows []worker.Row, now int64) (worker.Row, *os.File, error) {
-	for i := range rows { // who holds it is told by the lock alone
-		rows[i].Expires = 0
-	}
-	for {
-		free, err := choose.Candidates(r, rows, now, nil)
-		if err != nil {
-			return worker.Row{}, nil, err
-		}
-		row := free[0]
-		lock, err := d.lock(aliveName(row.Worker))
-		if err == nil {
-			return row, lock, nil
-		}
-		if !errors.Is(err, errLocked) {
-			return worker.Row{}, nil, err
-		}
-		taken := worker.Row{Worker: row.Worker, Epoch: row.Epoch, Token: "held", Until: row.Until, Expires: worker.NoTTL}
-		if i := slices.IndexFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); i >= 0 {
-			rows[i] = taken
-		} else {
-			rows = append(rows, taken)
-		}
-	}
 }
 
 // keep remembers the lock of a number that was claimed.
@@ -264,10 +201,11 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 		}
 		return worker.ErrTaken
 	}
-	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
+	d := directory{path: s.path(space)}
+	if _, err := os.Stat(d.join(rowName(number))); errors.Is(err, os.ErrNotExist) { // nor make a lock for it
 		return missing()
 	}
-	return s.locked(ctx, space, func(d directory) error {
+	return d.locked(ctx, lockName(number), func(d changing) error {
 		row, err := d.read(number)
 		if errors.Is(err, os.ErrNotExist) {
 			return missing()
@@ -311,14 +249,14 @@ func (s *Store) path(space string) string {
 
 // prepare makes the directory of a space.
 func (s *Store) prepare(space string) error {
+	if err := s.check(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
 	if closed {
 		return errClosed
-	}
-	if err := s.check(); err != nil {
-		return err
 	}
 	if number := s.heldIn(space); number >= 0 {
 		if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
@@ -338,26 +276,4 @@ func (s *Store) prepare(space string) error {
 		}
 	}
 	return nil
-}
-
-// locked calls f while this process alone changes the space.
-func (s *Store) locked(ctx context.Context, space string, f func(directory) error) error {
-	d := directory{path: s.path(space)}
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		lock, err := d.lock("lock")
-		if err == nil {
-			d.space = lock
-			return errors.Join(f(d), lock.Close())
-		}
-		if !errors.Is(err, errLocked) {
-			return err
-		}
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
 }

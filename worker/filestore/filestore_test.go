@@ -175,8 +175,10 @@ func TestLeftOver(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "default"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "default", "new"), []byte(strings.Repeat("x", 4096)), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"lock.new", "0.lock.new"} {
+		if err := os.WriteFile(filepath.Join(dir, "default", name), []byte(strings.Repeat("x", 4096)), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,7 +22,7 @@ func TestLockOfRemovedFile(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for taken := 0; taken < 100; {
-				f, err := d.lock("lock")
+				f, err := d.tryLock("lock")
 				if errors.Is(err, errLocked) {
 					continue
 				}
@@ -62,7 +63,7 @@ func TestLocksAreRemoved(t *testing.T) {
 	}
 	var b worker.Claim
 	err = first.change(t.Context(), "x", 0, func(row *worker.Row) error {
-		for _, name := range []string{"lock", "0.alive"} {
+		for _, name := range []string{"lock", "0.lock", "0.alive"} {
 			if err := os.Remove(filepath.Join(dir, "x", name)); err != nil {
 				t.Fatal(err)
 			}
@@ -87,5 +88,37 @@ func TestLocksAreRemoved(t *testing.T) {
 	// From then on the number is the other's.
 	if err := first.Renew(t.Context(), worker.Renewal{Space: "x", Epoch: a.Epoch, Token: "a", Until: now + 9000, TTL: 1000}); !errors.Is(err, worker.ErrTaken) {
 		t.Error(err)
+	}
+}
+
+// A row that was renewed, or released, between being read and being locked is claimed
+// as it is then: from the later bound on, and not with the epoch before.
+func TestTakeReadsAgain(t *testing.T) {
+	s := New(Config{Dir: t.TempDir()})
+	defer s.Close()
+	r := worker.Request{Space: "x", Layout: "l", Numbers: 1, Preferred: -1, Avoid: -1, Token: "a", Owner: "o", Now: 1000, Window: 1000, TTL: 1000, MaxSkew: 1 << 60, MaxLead: 1 << 60}
+	c, err := s.Claim(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := directory{path: s.path("x")}
+	stale, err := d.rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Renew(t.Context(), worker.Renewal{Space: "x", Epoch: c.Epoch, Token: "a", Until: 9000, TTL: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil { // its process ends
+		t.Fatal(err)
+	}
+	row, locks, err := take(d, r, slices.Clone(stale), time.Now().UnixMilli())
+	if err != nil || row.Until != 9000 {
+		t.Errorf("%+v, %v", row, err)
+	}
+	_ = locks.close()
+	r.MaxLead = 2000
+	if row, _, err := take(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, worker.ErrNoneFree) {
+		t.Errorf("it begins too far ahead now: %+v, %v", row, err)
 	}
 }

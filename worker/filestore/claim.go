@@ -1,0 +1,153 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+)
+
+// Claim implements worker.Store.
+func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if err := r.Check(); err != nil {
+		return worker.Claim{}, err
+	}
+	if err := s.prepare(r.Space); err != nil {
+		return worker.Claim{}, err
+	}
+	var c worker.Claim
+	d := directory{path: s.path(r.Space)}
+	for busy := false; ; {
+		err := d.locked(ctx, spaceLock, func(space changing) (err error) {
+			c, err = s.claim(space, r)
+			return err
+		})
+		switch {
+		case err == nil:
+			return c, nil
+		case busy && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return worker.Claim{}, fmt.Errorf("%w: %w", errBusy, err)
+		case !errors.Is(err, errBusy):
+			return worker.Claim{}, err
+		}
+		busy = true
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// claim does it while no other process claims. Those that hold numbers go on meanwhile.
+func (s *Store) claim(d changing, r worker.Request) (c worker.Claim, err error) {
+	now := time.Now().UnixMilli()
+	if err := d.checkLayout(r); err != nil {
+		return c, err
+	}
+	if err := r.CheckSkew(now); err != nil {
+		return c, err
+	}
+	rows, err := d.rows()
+	if err != nil {
+		return c, err
+	}
+	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 && s.holds(r.Space, rows[i].Worker) > 0 {
+		return r.Again(rows[i]), nil
+	}
+	row, alive, err := take(d.directory, r, rows, now)
+	if err != nil {
+		return c, err
+	}
+	var until int64
+	c.From, until = r.Span(row.Until)
+	row.Epoch, row.Token, row.Owner, row.Until, row.Expires = row.Epoch+1, r.Token, r.Owner, until, worker.Expiry(now, r.TTL)
+	if err := alive.number.write(row); err != nil {
+		return worker.Claim{}, errors.Join(err, alive.close())
+	}
+	c.Worker, c.Epoch, c.Until = row.Worker, row.Epoch, until
+	return c, errors.Join(s.keep(place{r.Space, row.Worker}, held{alive.process, row.Epoch}), alive.number.lock.Close())
+}
+
+// errBusy says that no number is free but one whose row somebody is about to change.
+var errBusy = errors.New("filestore: the number that is free is being changed by another process, which may be stopped")
+
+// taken are the two locks of a number that is claimed.
+type taken struct {
+	process *os.File // that this process lives; kept
+	number  changing // its row
+}
+
+func (t taken) close() error { return errors.Join(t.process.Close(), t.number.lock.Close()) }
+
+// take finds a number whose process does not live, locks it and gives its row as it
+// is then.
+func take(d directory, r worker.Request, rows []worker.Row, now int64) (worker.Row, taken, error) {
+	for i := range rows { // who holds it is told by the lock alone
+		rows[i].Expires = 0
+	}
+	set := func(row worker.Row) {
+		if i := slices.IndexFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); i >= 0 {
+			rows[i] = row
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	busy := false
+	for {
+		free, err := choose.Candidates(r, rows, now, nil)
+		if busy && errors.Is(err, worker.ErrNoneFree) {
+			err = errBusy
+		}
+		if err != nil {
+			return worker.Row{}, taken{}, err
+		}
+		row := free[0]
+		locks, err := d.takeLocks(row.Worker)
+		switch {
+		case errors.Is(err, errBusy), errors.Is(err, errLocked):
+			busy = busy || errors.Is(err, errBusy)
+			set(worker.Row{Worker: row.Worker, Epoch: row.Epoch, Token: "held", Until: row.Until, Expires: worker.NoTTL})
+			continue
+		case err != nil:
+			return worker.Row{}, taken{}, err
+		}
+		// It may have been renewed or released since it was read.
+		latest, err := d.read(row.Worker)
+		switch {
+		case errors.Is(err, os.ErrNotExist) && row.Epoch == 0:
+			return row, locks, nil
+		case err != nil:
+			return worker.Row{}, taken{}, errors.Join(err, locks.close())
+		case latest.Epoch == row.Epoch && latest.Until == row.Until:
+			return latest, locks, nil
+		}
+		if err := locks.close(); err != nil {
+			return worker.Row{}, taken{}, err
+		}
+		latest.Expires = 0
+		set(latest)
+	}
+}
+
+// takeLocks locks a number for its process, or gives errLocked; and its row, or gives
+// errBusy.
+func (d directory) takeLocks(number int64) (taken, error) {
+	process, err := d.tryLock(aliveName(number))
+	if err != nil {
+		return taken{}, err
+	}
+	name := lockName(number)
+	lock, err := d.tryLock(name)
+	if errors.Is(err, errLocked) {
+		err = errBusy
+	}
+	if err != nil {
+		return taken{}, errors.Join(err, process.Close())
+	}
+	return taken{process, changing{d, name, lock}}, nil
+}

@@ -1,0 +1,165 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package filestore_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+)
+
+// In its own process this is a program and no test.
+func TestStopIn(*testing.T) {
+	if dir := os.Getenv("SNOWKEY_TEST_STOP"); dir != "" {
+		filestore.StopIn(dir, os.Getenv("SNOWKEY_TEST_STOP_IN"))
+	}
+}
+
+// child is a process that has claimed number 0 and then been stopped.
+type child struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func stopped(t *testing.T, dir, in string) *child {
+	t.Helper()
+	c := &child{cmd: exec.Command(os.Args[0], "-test.run=^TestStopIn$")}
+	c.cmd.Env = append(os.Environ(), "SNOWKEY_TEST_STOP="+dir, "SNOWKEY_TEST_STOP_IN="+in)
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.kill)
+	c.out = bufio.NewReader(out)
+	if line := c.line(); line != "stops" {
+		t.Fatalf("%q", line)
+	}
+	return c
+}
+
+func (c *child) line() string {
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(line)
+}
+
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	_ = c.in.Close()
+}
+
+// goOn lets it end what it was doing.
+func (c *child) goOn(t *testing.T) {
+	t.Helper()
+	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintln(c.in); err != nil {
+		t.Fatal(err)
+	}
+	if line := c.line(); line != "child: <nil>" {
+		t.Error(line)
+	}
+	c.kill()
+}
+
+const (
+	ample = 30 * time.Second       // for what must come
+	short = 500 * time.Millisecond // for what cannot
+)
+
+// A process that is stopped in the middle of anything holds up no renewal and no
+// release of another number, and claims only if it was claiming itself.
+func TestAStoppedProcess(t *testing.T) {
+	for _, in := range []string{"renewal", "claim", "end of claim", "operator"} {
+		for _, end := range []string{"goes on", "is killed"} {
+			t.Run(in+", "+end, func(t *testing.T) {
+				dir := t.TempDir()
+				store := open(t, dir)
+				hold := func(number int64, most time.Duration) (worker.Claim, error) {
+					ctx, cancel := context.WithTimeout(t.Context(), most)
+					defer cancel()
+					return store.Claim(ctx, filestore.Asking(number, fmt.Sprint("t", number)))
+				}
+				one, err := hold(1, ample)
+				if err != nil {
+					t.Fatal(err)
+				}
+				two, err := hold(2, ample)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := stopped(t, dir, in)
+				ctx, cancel := context.WithTimeout(t.Context(), ample)
+				defer cancel()
+				for i := range int64(50) {
+					for _, h := range []worker.Claim{one, two} {
+						if err := store.Renew(ctx, worker.Renewal{Space: "x", Worker: h.Worker, Epoch: h.Epoch, Token: fmt.Sprint("t", h.Worker), Until: h.Until + i, TTL: 1000}); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if err := store.Release(ctx, worker.Return{Space: "x", Worker: 2, Epoch: two.Epoch, Token: "t2", Until: two.From + 5}); err != nil {
+					t.Fatal(err)
+				}
+				claiming := strings.Contains(in, "claim")
+				most := ample
+				if claiming {
+					most = short
+				}
+				again, err := hold(2, most)
+				if claiming && (!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), filepath.Join(dir, "x", "lock")+" is locked by another process, which may be stopped")) {
+					t.Errorf("a claim beside another: %+v, %v", again, err)
+				}
+				if !claiming && (err != nil || again.Worker != 2 || again.Epoch != 2) {
+					t.Errorf("%+v, %v", again, err)
+				}
+				if most = short; in == "renewal" {
+					most = ample
+				}
+				zero, err := hold(0, most)
+				switch {
+				case in == "renewal" && !errors.Is(err, worker.ErrNoneFree),
+					in == "operator" && (!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "being changed by another process")):
+					t.Errorf("the stopped one's number: %+v, %v", zero, err)
+				}
+				if end == "goes on" {
+					c.goOn(t)
+				} else {
+					c.kill()
+				}
+				rows, err := store.List(t.Context(), "x")
+				if err != nil || len(rows) < 3 || rows[0].Worker != 0 || rows[0].Epoch != 1 {
+					t.Fatalf("%+v, %v", rows, err)
+				}
+				next, err := hold(0, ample)
+				if err != nil || next.From < rows[0].Until || next.Epoch != 2 {
+					t.Errorf("%+v after %+v, %v", next, rows[0], err)
+				}
+			})
+		}
+	}
+}
