@@ -47,6 +47,14 @@
 // or more, so that the loss of one loses nothing. A member that has lost its data
 // must join as a new one.
 //
+// A member that has ended is found out at once. One that hangs, or that the network has
+// swallowed, keeps its connection, and the client goes on asking it in its turn. A
+// renewal or a release, which is several requests, makes each that has no answer in a
+// third of the time left a second time, at the next member; a claim and a count do not. So
+// let the client look after its connections, by clientv3.Config's DialKeepAliveTime of
+// 10s, which is the least that gRPC takes, and a DialKeepAliveTimeout of 3s; without
+// them nothing may end this.
+//
 // A snapshot that is restored has forgotten the latest bounds. End all holders
 // before, and start none until the clock has passed the last bound: that is
 // worker.Config.Window after the last of them ended, and longer if its clock was fast.

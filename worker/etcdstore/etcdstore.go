@@ -56,10 +56,18 @@ func New(client *clientv3.Client, cfg Config) *Store {
 	return s
 }
 
-// begin is how each method begins.
+// begin is how each method begins. A client that reaches no member waits longer each
+// time before it tries again, up to two minutes. A lease asks every half second, and
+// needs the answer as soon as there is one.
 func (s *Store) begin(ctx context.Context) error {
-	if s.wrong != nil {
+	switch {
+	case s == nil || s.client == nil && s.wrong == nil:
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil or zero", Reason: "must come from etcdstore.New"}}}
+	case s.wrong != nil:
 		return s.wrong
+	}
+	if conn := s.client.ActiveConnection(); conn != nil {
+		conn.ResetConnectBackoff()
 	}
 	return ctx.Err()
 }
@@ -213,7 +221,9 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 	}
 	key, alive := s.rowKey(space, number), s.aliveKey(space, token)
 	return repeat(ctx, func() (bool, error) {
-		read, err := s.client.Txn(ctx).Then(clientv3.OpGet(key), clientv3.OpGet(alive)).Commit()
+		read, err := second(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+			return s.client.Txn(ctx).Then(clientv3.OpGet(key), clientv3.OpGet(alive)).Commit()
+		})
 		if err != nil {
 			return false, failed(ctx, what, err)
 		}
@@ -235,10 +245,12 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 		if err != nil {
 			return false, err
 		}
-		written, err := s.client.Txn(ctx).
-			If(clientv3.Compare(clientv3.ModRevision(key), "=", held.revision)).
-			Then(clientv3.OpPut(key, held.String()), also).
-			Commit()
+		written, err := second(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+			return s.client.Txn(ctx).
+				If(clientv3.Compare(clientv3.ModRevision(key), "=", held.revision)).
+				Then(clientv3.OpPut(key, held.String()), also).
+				Commit()
+		})
 		if err != nil {
 			return false, failed(ctx, what, err)
 		}

@@ -42,7 +42,9 @@ func (l *lifetime) goOn(ctx context.Context, key string, alive *mvccpb.KeyValue)
 	if alive == nil || alive.Lease == 0 || string(alive.Value) != strconv.FormatInt(l.ttl, 10) {
 		return l.put(ctx, key)
 	}
-	_, err := l.store.client.KeepAliveOnce(ctx, clientv3.LeaseID(alive.Lease))
+	_, err := second(ctx, func(ctx context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+		return l.store.client.KeepAliveOnce(ctx, clientv3.LeaseID(alive.Lease))
+	})
 	switch {
 	case errors.Is(err, rpctypes.ErrLeaseNotFound): // it ended just now
 		return l.put(ctx, key)

@@ -3,9 +3,14 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
@@ -164,6 +169,46 @@ func TestContexts(t *testing.T) {
 	}
 	if err := server.Resume(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// While no member answers, each request makes the client try again at once: so ids
+// go on soon after the server is back, however long it was away.
+func TestEachRequestConnects(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var tries atomic.Int64
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			tries.Add(1)
+			_ = c.Close()
+		}
+	}()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{l.Addr().String()}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	store := New(client, Config{})
+	const requests = 12
+	for range requests {
+		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+		err := store.Renew(ctx, worker.Renewal{Space: "s", Epoch: 1, Token: "t", Until: 1, TTL: 1})
+		if err == nil {
+			t.Error("nobody has answered, and there is no error")
+		}
+		cancel()
+	}
+	// By itself it would have tried two or three times by now.
+	if n := tries.Load(); n < requests/2 {
+		t.Errorf("%d requests made it try %d times", requests, n)
 	}
 }
 
