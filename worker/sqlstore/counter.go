@@ -12,11 +12,8 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := worker.CheckSpace(name); err != nil {
 		return 0, err
 	}
-	st, err := s.prepare(ctx)
+	st, err := s.prepareTables(ctx, counterTable)
 	if err != nil {
-		return 0, err
-	}
-	if err := s.counterTable(ctx); err != nil {
 		return 0, err
 	}
 	if _, err := s.exec(ctx, st, st.addCount, name); err != nil {
@@ -33,19 +30,4 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 		return raised, nil
 	})
 	return value, err
-}
-
-func (s *Store) counterTable(ctx context.Context) error {
-	if err := s.wait(ctx); err != nil {
-		return err
-	}
-	defer s.done()
-	if s.counter {
-		return nil
-	}
-	if err := s.create(ctx, s.cfg, 2); err != nil {
-		return err
-	}
-	s.counter = true
-	return nil
 }

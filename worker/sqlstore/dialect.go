@@ -111,7 +111,8 @@ func (cfg Config) table(suffix string) string {
 }
 
 // DDL gives the statements that create the tables, in their order, for a
-// Config with a Dialect. The last one is needed only by worker.FromCounter.
+// Config with a Dialect. The last one is needed by counters only: worker.FromCounter
+// and the numbers of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	cfg, err := cfg.check()
 	if err != nil {
@@ -137,10 +138,11 @@ func (cfg Config) DDL() ([]string, error) {
 // statements are the store's SQL in the dialect.
 type statements struct {
 	dialect                                        Dialect
+	galera                                         bool // a node of several, which may be behind
 	space, addSpace, rows, addRow                  string
 	claim, claimForever, renew, renewForever, held string
 	release, free                                  string
-	count, addCount, raiseCount                    string
+	count, addCount, raiseCount, reserve           string
 }
 
 func (cfg Config) statements() *statements {
@@ -161,12 +163,13 @@ func (cfg Config) statements() *statements {
 		count:      "SELECT value FROM " + cfg.table("_counter") + " WHERE name = ?",
 		addCount:   d.ignore("INSERT INTO " + cfg.table("_counter") + " (name, value) VALUES (?, 0)"),
 		raiseCount: "UPDATE " + cfg.table("_counter") + " SET value = value + 1 WHERE name = ? AND value = ?",
+		reserve:    cfg.reserve(),
 	}
 	st.claimForever = strings.Replace(st.claim, "{now} + ?", "?", 1)
 	st.renewForever = strings.Replace(st.renew, "{now} + ?", "?", 1)
 	for _, query := range []*string{
 		&st.space, &st.addSpace, &st.rows, &st.addRow, &st.claim, &st.claimForever, &st.renew, &st.renewForever, &st.held,
-		&st.release, &st.free, &st.count, &st.addCount, &st.raiseCount,
+		&st.release, &st.free, &st.count, &st.addCount, &st.raiseCount, &st.reserve,
 	} {
 		*query = strings.ReplaceAll(*query, "{now}", d.now())
 		if d == Postgres {
@@ -174,6 +177,18 @@ func (cfg Config) statements() *statements {
 		}
 	}
 	return st
+}
+
+// reserve adds to a counter, and makes it where there is none, in one statement. In
+// MySQL what it has become is the answer's insert id; it is the row that comes back
+// in the others, and none does where it would overflow.
+func (cfg Config) reserve() string {
+	insert := "INSERT INTO " + cfg.table("_counter")
+	if cfg.Dialect == MySQL {
+		return insert + " (name, value) VALUES (?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
+	}
+	return insert + " AS c (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value" +
+		" WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value"
 }
 
 // numbered turns each ? into PostgreSQL's $n; there is none in quotes.

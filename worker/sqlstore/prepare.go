@@ -10,9 +10,22 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
+// The tables, by their places in DDL.
+const (
+	spaceTable = iota
+	workerTable
+	counterTable
+	tables // how many there are
+)
+
 // prepare looks at the database, once: which it is, whether it keeps what it
-// commits, and whether the tables are there.
+// commits, and whether the tables of the leases are there.
 func (s *Store) prepare(ctx context.Context) (*statements, error) {
+	return s.prepareTables(ctx, spaceTable, workerTable)
+}
+
+// prepareTables looks at the database, once, and at each of these tables.
+func (s *Store) prepareTables(ctx context.Context, numbers ...int) (*statements, error) {
 	if s == nil || s.db == nil {
 		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
 	}
@@ -20,28 +33,47 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 		return nil, err
 	}
 	defer s.done()
-	if s.ready != nil {
-		return s.ready, nil
+	if s.ready == nil {
+		cfg, err := s.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		st := cfg.statements()
+		if st.galera, err = s.galera(ctx, cfg.Dialect); err != nil {
+			return nil, err
+		}
+		s.cfg, s.ready = cfg, st
 	}
+	for _, i := range numbers {
+		if s.there[i] {
+			continue
+		}
+		if err := s.create(ctx, s.cfg, i); err != nil {
+			return nil, err
+		}
+		s.there[i] = true
+	}
+	return s.ready, nil
+}
+
+// look finds out what the configuration leaves open, and whether the database
+// keeps what it commits.
+func (s *Store) look(ctx context.Context) (Config, error) {
 	cfg, err := s.cfg.check()
 	if err != nil {
-		return nil, err
+		return cfg, err
 	}
 	if cfg.Dialect == Detect {
 		if cfg.Dialect, err = s.detect(ctx); err != nil {
-			return nil, err
+			return cfg, err
 		}
 	}
 	if !cfg.AllowLossy {
 		if err := s.durable(ctx, cfg); err != nil {
-			return nil, err
+			return cfg, err
 		}
 	}
-	if err := s.create(ctx, cfg, 0, 1); err != nil {
-		return nil, err
-	}
-	s.cfg, s.ready = cfg, cfg.statements()
-	return s.ready, nil
+	return cfg, nil
 }
 
 // wait is for this goroutine's turn with what the store has found out. Another one may
@@ -76,26 +108,18 @@ func (s *Store) detect(ctx context.Context) (Dialect, error) {
 }
 
 // suffixes of the tables, in the order of DDL.
-var suffixes = [...]string{"_space", "", "_counter"}
+var suffixes = [tables]string{"_space", "", "_counter"}
 
-// create sees to it that the tables of these numbers in DDL are there, and are kept.
-func (s *Store) create(ctx context.Context, cfg Config, numbers ...int) error {
+// create sees to it that the table of this number in DDL is there, and is kept.
+func (s *Store) create(ctx context.Context, cfg Config, number int) error {
 	ddl, err := cfg.DDL()
 	if err != nil {
 		return err
 	}
-	for _, i := range numbers {
-		if err := s.createOne(ctx, cfg, suffixes[i], ddl[i]); err != nil {
-			return err
-		}
-		if cfg.AllowLossy {
-			continue
-		}
-		if err := s.kept(ctx, cfg, suffixes[i]); err != nil {
-			return err
-		}
+	if err := s.createOne(ctx, cfg, suffixes[number], ddl[number]); err != nil {
+		return err
 	}
-	return nil
+	return s.kept(ctx, cfg, suffixes[number])
 }
 
 // createOne sees to it that a table is there.

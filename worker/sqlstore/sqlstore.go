@@ -3,12 +3,16 @@
 //
 //	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
 //
-// It needs two small tables (and a third for counters), and creates them if they are not there: see
+// It needs two small tables, counters need a third, and it creates them if they are not there: see
 // [Config.DDL]. Every verb is one UPDATE that names the row as it was read, at any
 // isolation level, committed by itself, also where the sessions of MySQL or MariaDB
 // have autocommit off; nothing is locked in between. It takes one
 // connection at a time from the pool: where the program may use up the pool for
 // longer than a lease can go without a renewal, give it a pool of its own.
+//
+// A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] for
+// the numbers of package serial, in one statement for each block; [Store.In] does so
+// within a transaction of yours.
 //
 // # What the database must do
 //
@@ -16,11 +20,30 @@
 // be seen, is a *worker.LossyError: synchronous_commit or fsync off in
 // PostgreSQL; innodb_flush_log_at_trx_commit or, with a binary log, sync_binlog
 // other than 1 in MySQL and MariaDB; synchronous below FULL, or no file, in
-// SQLite; a table that is unlogged or temporary in PostgreSQL, or of another engine than
+// SQLite; a table or a partition that is unlogged in PostgreSQL, or of another engine than
 // InnoDB. What cannot be seen from here: a standby that is promoted must have been
 // synchronous, and an SQLite file must lie on a local disk. After a restore from
 // a backup, first raise until_ts of all rows above the present, and empty their
 // tokens.
+//
+// A temporary table that has the name of one of the store's is a *worker.ConfigError. The
+// session that looks is asked, once: let no session of the pool make one later.
+//
+// # Galera
+//
+// The clients of one space may use different nodes of a Galera cluster, and one client
+// several. Of two writes that meet on two nodes, one is undone at its commit (error 1213)
+// and made again, so a number has one holder; what a node outside the primary component
+// is asked to do fails (error 1047), and is tried again. A node applies what others have
+// committed in its own time; where that matters, the store waits for it, so wsrep_sync_wait
+// need not be set. It does so in MariaDB only: on Percona's cluster set it to 7 in the DSN,
+// for a node that is behind may take a number for lost or not find it to release. No id is
+// issued twice for that. A session with wsrep_on off writes to its node alone, which is a
+// *worker.LossyError.
+//
+// A store whose database/sql pool knows one node fails with that node. Ids go on for
+// Window − Renew; for more, connect by a balancer that leaves out a node whose wsrep_ready
+// is not ON.
 package sqlstore
 
 import (
@@ -30,6 +53,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
@@ -55,9 +79,11 @@ type Store struct {
 	db  *sql.DB
 	cfg Config
 
-	turn    chan struct{} // held by who looks at the database, for what is below
-	ready   *statements   // nil until that is done
-	counter bool          // its table is there
+	turn  chan struct{} // held by who looks at the database, for what is below
+	ready *statements   // nil until that is done
+	there [tables]bool  // which tables have been seen
+
+	counts atomic.Pointer[statements] // nil until PrepareCounters is done
 }
 
 var (
@@ -159,7 +185,7 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 	if r.TTL >= worker.NoTTL {
 		query, expiry = st.renewForever, worker.NoTTL
 	}
-	changed, err := s.exec(ctx, st, query, r.Until, r.Until, expiry, r.Space, r.Worker, r.Epoch, r.Token)
+	changed, err := s.execKnown(ctx, st, query, r.Until, r.Until, expiry, r.Space, r.Worker, r.Epoch, r.Token)
 	if err != nil {
 		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Space, err)
 	}
@@ -189,7 +215,7 @@ func (s *Store) Release(ctx context.Context, r worker.Return) error {
 	if r.Token == "" {
 		return worker.ErrTaken
 	}
-	changed, err := s.exec(ctx, st, st.release, r.Until, r.Space, r.Worker, r.Epoch, r.Token)
+	changed, err := s.execKnown(ctx, st, st.release, r.Until, r.Space, r.Worker, r.Epoch, r.Token)
 	if err != nil {
 		return fmt.Errorf("sqlstore: release number %d of space %q: %w", r.Worker, r.Space, err)
 	}
@@ -220,7 +246,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 	if err != nil {
 		return err
 	}
-	changed, err := s.exec(ctx, st, st.free, space, number, epoch)
+	changed, err := s.execKnown(ctx, st, st.free, space, number, epoch)
 	if err != nil {
 		return fmt.Errorf("sqlstore: free number %d of space %q: %w", number, space, err)
 	}

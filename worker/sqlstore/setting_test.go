@@ -1,0 +1,127 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// scripted is a database whose connections answer as a test wants.
+type scripted struct {
+	answer func(query string) (value driver.Value, err error)
+	lost   int // so many connections are lost by the first query that contains this
+	by     string
+}
+
+var errDenied, errGone = errors.New("denied"), errors.New("connection lost")
+
+func (s *scripted) Connect(context.Context) (driver.Conn, error) { return &scriptedConn{of: s}, nil }
+func (s *scripted) Driver() driver.Driver                        { return nil }
+
+type scriptedConn struct {
+	driver.Conn
+	of   *scripted
+	gone bool
+}
+
+func (c *scriptedConn) Close() error { return nil }
+func (c *scriptedConn) QueryContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+	if c.of.lost > 0 && strings.Contains(query, c.of.by) {
+		c.of.lost--
+		c.gone = true
+	}
+	if c.gone {
+		return nil, errGone
+	}
+	if query == "SELECT 1" {
+		return &oneValue{value: int64(1)}, nil
+	}
+	value, err := c.of.answer(query)
+	if err != nil {
+		return nil, err
+	}
+	return &oneValue{value: value}, nil
+}
+
+// IsValid implements driver.Validator: who has lost a connection is given another.
+func (c *scriptedConn) IsValid() bool { return !c.gone }
+
+type oneValue struct {
+	value driver.Value
+	read  bool
+}
+
+func (*oneValue) Columns() []string { return []string{"value"} }
+func (*oneValue) Close() error      { return nil }
+func (r *oneValue) Next(into []driver.Value) error {
+	if r.read {
+		return io.EOF
+	}
+	r.read, into[0] = true, r.value
+	return nil
+}
+
+// A setting is passed over where it may not be seen, and not because a connection was
+// lost at that moment: nobody would look again.
+func TestSettingAndALostConnection(t *testing.T) {
+	lossy := func(d Dialect) func(string) (driver.Value, error) {
+		return func(query string) (driver.Value, error) {
+			switch {
+			case strings.Contains(query, "current_setting('fsync')"):
+				return "off", nil
+			case strings.Contains(query, "flush_log"), strings.HasSuffix(query, ".synchronous"):
+				return "0", nil
+			case d == SQLite:
+				return "wal", nil
+			}
+			return "1", nil
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		dialect Dialect
+		by      string
+	}{
+		{"fsync", Postgres, "'fsync'"}, {"innodb_flush_log_at_trx_commit", MySQL, "flush_log"}, {"synchronous", SQLite, ".synchronous"},
+	} {
+		for lost := range 8 {
+			db := sql.OpenDB(&scripted{answer: lossy(c.dialect), lost: lost, by: c.by})
+			err := New(db, Config{}).durable(t.Context(), Config{Dialect: c.dialect})
+			var found *worker.LossyError
+			if !errors.As(err, &found) && !errors.Is(err, errGone) || found != nil && found.Setting != c.name {
+				t.Errorf("%s, %d connections lost: %v", c.name, lost, err)
+			}
+			if lost == 1 && found == nil {
+				t.Errorf("%s: one lost connection: %v", c.name, err)
+			}
+			_ = db.Close()
+		}
+	}
+	for _, lost := range []int{1, 7} {
+		db := sql.OpenDB(&scripted{answer: func(string) (driver.Value, error) { return int64(1), nil }, lost: lost, by: "wsrep"})
+		if on, err := New(db, Config{}).galera(t.Context(), MySQL); on == (err != nil) || on != (lost == 1) {
+			t.Errorf("galera, %d connections lost: %v, %v", lost, on, err)
+		}
+		_ = db.Close()
+	}
+}
+
+func TestSettingThatIsDenied(t *testing.T) {
+	db := sql.OpenDB(&scripted{answer: func(string) (driver.Value, error) { return nil, errDenied }})
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for d, want := range map[Dialect]error{Postgres: nil, MySQL: nil, SQLite: errDenied} {
+		if err := New(db, Config{}).durable(t.Context(), Config{Dialect: d}); !errors.Is(err, want) {
+			t.Errorf("%v: %v", d, err)
+		}
+	}
+	if on, err := New(db, Config{}).galera(t.Context(), MySQL); on || err != nil {
+		t.Errorf("%v, %v", on, err)
+	}
+}
