@@ -49,8 +49,11 @@ func ExampleNewHandler() {
 func ExampleNew() {
 	store := httpstore.New(httpstore.Config{URL: "ids.internal", Token: "from-the-secret-store"})
 	_, err := worker.Acquire(context.Background(), store, worker.Config{})
-	fmt.Println(err)
-	// Output: worker: space "default" gave no number in 0s: worker: URL "ids.internal": must begin with https:// or http:// and name a host
+	var wrong *worker.ConfigError
+	if errors.As(err, &wrong) {
+		fmt.Println(wrong)
+	}
+	// Output: worker: URL "ids.internal": must begin with https:// or http:// and name a host
 }
 
 func ExampleStoreError() {
@@ -61,4 +64,30 @@ func ExampleStoreError() {
 	var said *httpstore.StoreError
 	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, worker.ErrTaken))
 	// Output: true 404 false
+}
+
+// starts counts; in earnest sqlstore, redisstore or etcdstore.
+type starts struct {
+	*memstore.Store
+	n int64
+}
+
+func (c *starts) Count(context.Context, string) (int64, error) { c.n++; return c.n - 1, nil }
+
+func ExampleStore_Count() {
+	const secret = "from-the-secret-store"
+	handler, err := httpstore.NewHandler(&starts{Store: memstore.New(memstore.Config{})}, httpstore.HandlerConfig{Tokens: []string{secret}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	store := httpstore.New(httpstore.Config{URL: server.URL, Token: secret})
+	for range 2 {
+		fmt.Println(store.Count(context.Background(), "starts"))
+	}
+	// Output:
+	// 0 <nil>
+	// 1 <nil>
 }

@@ -85,7 +85,10 @@ func redacted(text string) string {
 
 // ask sends one request, once.
 func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
-	if s.wrong != nil {
+	switch {
+	case s == nil || s.base == "":
+		return result, &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil or zero", Reason: "must come from httpstore.New"}}}
+	case s.wrong != nil:
 		return result, s.wrong
 	}
 	if err := ctx.Err(); err != nil {

@@ -6,7 +6,9 @@
 //	}
 //	lease, err := worker.Acquire(ctx, redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
 //
-// Each verb is one script over one hash. Redis 5 or later is needed.
+// Each verb is one script over one hash. Redis 5 or later is needed. A store also
+// counts: [Store.Count] for worker.FromCounter, [Store.Reserve] for the numbers of
+// package serial.
 //
 // # What the Redis must do
 //
@@ -109,7 +111,23 @@ func tooMany(numbers int64) error {
 const mostWait = int64(math.MaxInt64 / time.Millisecond)
 
 // key is a space's; what stands in braces decides where a cluster keeps it.
-func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{" + name + "}" }
+func (s *Store) key(kind, name string) string {
+	if s == nil {
+		return "" // run says what is wrong
+	}
+	return s.cfg.Prefix + kind + ":{" + name + "}"
+}
+
+// check tells whether there is a client.
+func (s *Store) check() error {
+	if s == nil {
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil", Reason: "must come from redisstore.New"}}}
+	}
+	if f, ok := s.eval.(EvalFunc); s.eval == nil || ok && f == nil {
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
+	}
+	return nil
+}
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
@@ -156,6 +174,9 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 
 // checkSync looks at what the script cannot see.
 func (s *Store) checkSync(ctx context.Context) error {
+	if err := s.check(); err != nil {
+		return err
+	}
 	if s.cfg.AllowLossy || s.cfg.ConfigGet == nil {
 		return nil
 	}
@@ -303,8 +324,8 @@ func bit(b bool) string {
 type reply []string
 
 func (s *Store) run(ctx context.Context, what, script, key string, args ...any) (reply, error) {
-	if f, ok := s.eval.(EvalFunc); s.eval == nil || ok && f == nil {
-		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
