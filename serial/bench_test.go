@@ -1,0 +1,117 @@
+package serial_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/serial"
+)
+
+func formats(t testing.TB) map[string]serial.Format {
+	return map[string]serial.Format{
+		"utc":            {Prefix: "PAY"},
+		"shanghai+check": {Prefix: "PAY", Location: zone(t, "Asia/Shanghai"), Separator: "-", Check: true},
+		"berlin+fold":    {Prefix: "PAY", Location: zone(t, "Europe/Berlin"), Fold: true},
+	}
+}
+
+const paid = 2124042817363972138
+
+func BenchmarkEncode(b *testing.B) {
+	for name, f := range formats(b) {
+		c, err := serial.New(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Encode(paid); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/append", func(b *testing.B) {
+			var buf [100]byte
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.AppendEncode(buf[:0], paid); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/unprepared", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f.Encode(paid); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for name, f := range formats(b) {
+		c, err := serial.New(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := c.Encode(paid)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Decode(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	n, err := serial.NewNumbers(serial.Numbering{Prefix: "INV", Digits: 18, Block: 1000, Counter: &counter{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := n.Next(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// AppendEncode and Decode allocate nothing in a prepared format, Encode its string.
+func TestAllocations(t *testing.T) {
+	for name, f := range formats(t) {
+		c, err := serial.New(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var buf [100]byte
+		s, err := c.Encode(paid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, want := range map[string]struct {
+			most float64
+			call func() error
+		}{
+			"AppendEncode": {0, func() error { _, err := c.AppendEncode(buf[:0], paid); return err }},
+			"Encode":       {1, func() error { _, err := c.Encode(paid); return err }},
+			"Decode":       {0, func() error { _, err := c.Decode(s); return err }},
+		} {
+			if n := testing.AllocsPerRun(200, func() { err = want.call() }); n > want.most || err != nil {
+				t.Errorf("%s, %s: %v allocations, %v", name, what, n, err)
+			}
+		}
+	}
+	if core.Twitter().Validate() != nil {
+		t.Fatal("the layout")
+	}
+}

@@ -1,0 +1,387 @@
+package serial_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // the zones, whatever the machine has
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/serial"
+)
+
+func zone(t testing.TB, name string) *time.Location {
+	t.Helper()
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}
+
+func compose(t testing.TB, l core.Layout, p core.Parts) int64 {
+	t.Helper()
+	id, err := l.Compose(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func at(t testing.TB, text string) time.Time {
+	t.Helper()
+	when, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return when
+}
+
+// there encodes, compares, and decodes again.
+func there(t testing.TB, f serial.Format, id int64, want string) {
+	t.Helper()
+	got, err := f.Encode(id)
+	if err != nil || got != want && want != "" {
+		t.Errorf("%d: %q, %v; want %q", id, got, err, want)
+		return
+	}
+	if back, err := f.Decode(got); err != nil || back != id {
+		t.Errorf("%q came back as %d, %v; want %d", got, back, err, id)
+	}
+	if len(got) != f.Width() {
+		t.Errorf("%q has %d characters, Width says %d", got, len(got), f.Width())
+	}
+}
+
+func TestForms(t *testing.T) {
+	shanghai, berlin := zone(t, "Asia/Shanghai"), zone(t, "Europe/Berlin")
+	twitter := core.Twitter()
+	pay := compose(t, twitter, core.Parts{Time: at(t, "2026-11-21T15:30:45.123+08:00"), Datacenter: 25, Worker: 17, Sequence: 42})
+	rollback := core.Layout{TimeBits: 41, RollbackBits: 2, DatacenterBits: 3, WorkerBits: 5, SequenceBits: 12}
+	aligned := core.Layout{Epoch: time.UnixMilli(1500000000007), Tick: 250 * time.Millisecond, TimeBits: 40, WorkerBits: 4, SequenceBits: 10, SequenceFirst: true}
+	for _, c := range []struct {
+		name   string
+		format serial.Format
+		id     int64
+		want   string
+	}{
+		{"a payment", serial.Format{Prefix: "PAY", Location: shanghai}, pay, "PAY2026112115304512308170042"},
+		{"check", serial.Format{Prefix: "PAY", Location: shanghai, Check: true}, pay, "PAY202611211530451230817004229"},
+		{"one digit", serial.Format{Prefix: "PAY", Location: shanghai, Check: true, Scheme: serial.Luhn}, pay, "PAY20261121153045123081700421"},
+		{"separated", serial.Format{Prefix: "PAY", Location: shanghai, Check: true, Separator: "-"}, pay, "PAY-20261121153045123-0817-0042-29"},
+		{"UTC", serial.Format{}, pay, "2026112107304512308170042"},
+		{"fold", serial.Format{Prefix: "B", Location: berlin, Fold: true, Separator: "."}, pay, "B.202611210830451230.0817.0042"},
+		{"zero", serial.Format{}, 0, "2010110401425465700000000"},
+		{"roll-back", serial.Format{Layout: rollback, Separator: "-"}, compose(t, rollback, core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Rollback: 3, Datacenter: 7, Worker: 31, Sequence: 4095}), "20300101000000000-3-255-4095"},
+		{"instagram", serial.Format{Layout: core.Instagram(), Separator: "-"}, compose(t, core.Instagram(), core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Worker: 8191, Sequence: 1023}), "20300101000000000-8191-1023"},
+		{"mastodon", serial.Format{Layout: core.Mastodon(), Separator: "-"}, compose(t, core.Mastodon(), core.Parts{Time: at(t, "1970-01-01T00:00:00.001Z"), Sequence: 65535}), "19700101000000001-65535"},
+		{"sonyflake", serial.Format{Layout: core.Sonyflake(), Separator: "-"}, compose(t, core.Sonyflake(), core.Parts{Time: at(t, "2030-01-01T00:00:00.019Z"), Worker: 65535, Sequence: 7}), "20300101000000010-007-65535"},
+		{"seconds", serial.Format{Layout: core.Seconds(), Separator: "-"}, compose(t, core.Seconds(), core.Parts{Time: at(t, "2156-02-07T06:28:15Z"), Worker: 1, Sequence: 2}), "21560207062815000-0001-0000002"},
+		{"a tick of its own", serial.Format{Layout: aligned, Separator: "/"}, 5<<14 | 1023<<4 | 15, "020170714024001257/1023/15"},
+		{"the last millisecond of a year", serial.Format{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2026-12-31T23:59:59.999+08:00")}), "2026123123595999900000000"},
+		{"the first of the next", serial.Format{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2027-01-01T00:00:00+08:00")}), "2027010100000000000000000"},
+		{"a leap day", serial.Format{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2028-02-29T23:59:59.999+08:00")}), "2028022923595999900000000"},
+		{"the end", serial.Format{}, 1<<63 - 1, "2080071017303020810234095"},
+		{"a prefix that ends in digits", serial.Format{Prefix: "A20"}, 0, "A202010110401425465700000000"},
+		{"a prefix with the separator", serial.Format{Prefix: "A-1-", Separator: "-"}, 0, "A-1--20101104014254657-0000-0000"},
+		{"an offset of seconds", serial.Format{Location: time.FixedZone("odd", -(3*3600 + 17))}, 0, "2010110322423765700000000"},
+		{"an offset of years", serial.Format{Location: time.FixedZone("far", 366*86400)}, 0, "2011110501425465700000000"},
+	} {
+		t.Run(c.name, func(t *testing.T) { there(t, c.format, c.id, c.want) })
+	}
+}
+
+// shown is a serial by another road: package time, and the layout's own parts. It is
+// without check; yearDigits is how wide the year is.
+func shown(t testing.TB, f serial.Format, id int64, yearDigits int, fold string) string {
+	t.Helper()
+	if yearDigits > 9 && strconv.IntSize == 32 {
+		return "" // there package time cannot say the year; there is no comparison
+	}
+	parts, err := f.Layout.Decompose(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, when := f.Layout.WithDefaults(), parts.Time
+	if f.Location != nil {
+		when = when.In(f.Location)
+	}
+	width := func(bits uint8) int { return len(fmt.Sprint(uint64(1)<<bits - 1)) }
+	groups := []string{fmt.Sprintf("%0*d", yearDigits, when.Year()) + strings.ReplaceAll(when.Format("0102150405.000"), ".", "") + fold}
+	if f.Prefix != "" {
+		groups = append([]string{f.Prefix}, groups...)
+	}
+	if l.RollbackBits > 0 {
+		groups = append(groups, fmt.Sprintf("%0*d", width(l.RollbackBits), parts.Rollback))
+	}
+	var worker, sequence []string
+	if bits := l.DatacenterBits + l.WorkerBits; bits > 0 {
+		worker = append(worker, fmt.Sprintf("%0*d", width(bits), parts.Datacenter<<l.WorkerBits|parts.Worker))
+	}
+	if l.SequenceBits > 0 {
+		sequence = append(sequence, fmt.Sprintf("%0*d", width(l.SequenceBits), parts.Sequence))
+	}
+	if l.SequenceFirst {
+		worker, sequence = sequence, worker
+	}
+	return strings.Join(slices.Concat(groups, worker, sequence), f.Separator)
+}
+
+// A layout may go on beyond the year 9999, or beyond 2^31, or have no field but the
+// time: the width follows from its end.
+func TestWideLayouts(t *testing.T) {
+	for _, c := range []struct {
+		layout     core.Layout
+		yearDigits int
+		width      int
+	}{
+		{core.Layout{TimeBits: 63}, 9, 22},
+		{core.Layout{TimeBits: 64, Unsigned: true}, 9, 22},
+		{core.Layout{Tick: 30 * time.Second, TimeBits: 55, SequenceBits: 8}, 11, 27},
+		{core.Layout{Tick: 1000 * time.Second, TimeBits: 50}, 11, 24},
+		{core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 47}, 4, 17},
+		{core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 48}, 4, 17},
+		{core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 49}, 5, 18},
+		{core.Layout{Epoch: at(t, "9999-12-31T23:59:59.998Z"), TimeBits: 1}, 4, 17},
+		{core.Layout{Epoch: at(t, "9999-12-31T23:59:59.999Z"), TimeBits: 1}, 5, 18},
+		{core.Layout{TimeBits: 1, WorkerBits: 62}, 4, 36},
+		{core.Layout{TimeBits: 1, SequenceBits: 62}, 4, 36},
+		{core.Layout{TimeBits: 2, SequenceBits: 62, Unsigned: true}, 4, 36},
+		{core.Layout{TimeBits: 1, WorkerBits: 63, Unsigned: true}, 4, 36},
+		{core.Layout{TimeBits: 1, RollbackBits: 63, Unsigned: true}, 4, 36},
+		{core.Layout{TimeBits: 2, DatacenterBits: 31, WorkerBits: 31, SequenceFirst: true, Unsigned: true}, 4, 36},
+		{core.Layout{TimeBits: 40, RollbackBits: 1, DatacenterBits: 1, WorkerBits: 1, SequenceBits: 1, SequenceFirst: true}, 4, 20},
+	} {
+		f := serial.Format{Layout: c.layout}
+		bits := c.layout.TimeBits + c.layout.RollbackBits + c.layout.DatacenterBits + c.layout.WorkerBits + c.layout.SequenceBits
+		top := int64(1<<bits - 1)
+		if bits == 64 {
+			top = -1
+		}
+		if f.Width() != c.width {
+			t.Errorf("%v: a width of %d, want %d", c.layout, f.Width(), c.width)
+		}
+		for i := range int64(500) {
+			id := rand.Int64() & top
+			if i < 4 {
+				id = []int64{0, 1, top - 1, top}[i] & top
+			}
+			there(t, f, id, shown(t, f, id, c.yearDigits, ""))
+		}
+	}
+}
+
+// Every preset and many layouts, in zones of all kinds.
+func TestInverse(t *testing.T) {
+	var layouts []core.Layout
+	for _, p := range core.Presets() {
+		layouts = append(layouts, p.Layout)
+	}
+	for range 60 {
+		layouts = append(layouts, randomLayout(rand.Uint64(), rand.Uint64()))
+	}
+	for i, l := range layouts {
+		for _, name := range []string{"", "Asia/Kolkata", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia"} {
+			f := serial.Format{Prefix: "X1", Layout: l, Location: zone(t, name), Fold: name != "" && name != "Asia/Kolkata", Check: i%2 == 0, Scheme: serial.Scheme(i % 8 / 2), Separator: "-:"[:i%3]}
+			if !f.Check {
+				f.Scheme = 0
+			}
+			if name == "Asia/Kolkata" && l.Epoch.Year() < 1946 {
+				f.Fold = true
+			}
+			c, err := serial.New(f)
+			if err != nil {
+				t.Fatalf("%v: %v", l, err)
+			}
+			for range 40 {
+				id := randomID(l, rand.Uint64(), rand.Uint64())
+				there(t, f, id, "")
+				if plain := f; !f.Fold {
+					plain.Check, plain.Scheme = false, 0
+					there(t, plain, id, shown(t, plain, id, yearDigits(plain), ""))
+				}
+				text, err := c.Encode(id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if back, err := c.Decode(text); err != nil || back != id {
+					t.Fatalf("%v, %s: %d is %q and comes back as %d, %v", l, name, id, text, back, err)
+				}
+			}
+		}
+	}
+}
+
+// yearDigits follows from the layout's end.
+func yearDigits(f serial.Format) int {
+	l := f.Layout.WithDefaults()
+	return max(4, len(fmt.Sprint(l.End().Add(-l.Tick).In(f.Location).Year())))
+}
+
+// randomLayout is a valid layout made of random numbers.
+func randomLayout(a, b uint64) core.Layout {
+	l := core.Layout{
+		Epoch:    time.UnixMilli(int64(a % (1 << 41))).UTC(),
+		Tick:     time.Duration([]int64{1, 1, 10, 1000, 7, 60_000}[b%6]) * time.Millisecond,
+		TimeBits: uint8(20 + b>>3%29), SequenceFirst: a>>41&1 == 1, Unsigned: a>>42&1 == 1,
+	}
+	left := 63 - l.TimeBits
+	if l.Unsigned {
+		left++
+	}
+	for i, width := range []*uint8{&l.RollbackBits, &l.DatacenterBits, &l.WorkerBits, &l.SequenceBits} {
+		*width = uint8(b >> (10 + 6*i) % (uint64(left) + 1))
+		left -= *width
+	}
+	return l
+}
+
+// randomID is an id of the layout, at an edge of its time or anywhere.
+func randomID(l core.Layout, a, b uint64) int64 {
+	below := l.RollbackBits + l.DatacenterBits + l.WorkerBits + l.SequenceBits
+	tick := b & (1<<l.TimeBits - 1)
+	switch b >> 61 {
+	case 0:
+		tick = b & 3
+	case 1:
+		tick = 1<<l.TimeBits - 1 - b&3
+	}
+	return int64(tick<<below | a&(1<<below-1))
+}
+
+// In a zone without changes, strings sort as the ids do: of all workers, also where
+// the sequence comes first, and where the ids use the sign bit.
+func TestOrder(t *testing.T) {
+	layouts := []core.Layout{core.Twitter(), core.Sonyflake(), core.Mastodon(), {TimeBits: 30, RollbackBits: 3, DatacenterBits: 4, WorkerBits: 9, SequenceBits: 18, SequenceFirst: true, Unsigned: true}}
+	for range 20 {
+		layouts = append(layouts, randomLayout(rand.Uint64(), rand.Uint64()))
+	}
+	for i, l := range layouts {
+		c, err := serial.New(serial.Format{Layout: l, Prefix: "P", Separator: "--"[:i%3], Check: i%2 == 0, Location: time.FixedZone("", 3600*(i%24-12))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []uint64
+		near := randomID(l, rand.Uint64(), rand.Uint64())
+		for range 300 {
+			ids = append(ids, uint64(randomID(l, rand.Uint64(), rand.Uint64())), uint64(near)^rand.Uint64N(16))
+		}
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		var before string
+		for _, id := range ids {
+			s, err := c.Encode(int64(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s <= before {
+				t.Fatalf("%v: %q comes after %q", l, s, before)
+			}
+			before = s
+		}
+	}
+}
+
+// An id of another layout is an error and not another serial.
+func TestForeignIDs(t *testing.T) {
+	small := core.JavaScriptSafe()
+	for _, c := range []struct {
+		layout core.Layout
+		id     int64
+	}{{core.Twitter(), -1}, {small, -1}, {small, 1 << 53}, {core.Layout{TimeBits: 10, Unsigned: true}, -1}} {
+		f := serial.Format{Layout: c.layout}
+		s, err := f.Encode(c.id)
+		var bounds *core.RangeError
+		if !errors.As(err, &bounds) || s != "" {
+			t.Errorf("%d: %q, %v", c.id, s, err)
+		}
+		codec, err := serial.New(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := codec.AppendEncode([]byte("kept"), c.id); err == nil || string(b) != "kept" {
+			t.Errorf("%q, %v", b, err)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	berlin := zone(t, "Europe/Berlin")
+	for _, c := range []struct {
+		format serial.Format
+		want   []string // a piece of each fault, in their order
+	}{
+		{serial.Format{}, nil},
+		{serial.Format{Prefix: strings.Repeat("x", 32), Separator: "-_.:"}, nil},
+		{serial.Format{Prefix: strings.Repeat("x", 33)}, []string{`Prefix "xxx`}},
+		{serial.Format{Prefix: "A B"}, []string{`Prefix "A B": must have at most 32 visible`}},
+		{serial.Format{Prefix: "Ä"}, []string{"Prefix"}},
+		{serial.Format{Prefix: "A\x00"}, []string{`Prefix "A\x00"`}},
+		{serial.Format{Separator: "0"}, []string{`Separator "0": must have at most 4`}},
+		{serial.Format{Separator: "x"}, []string{"Separator"}},
+		{serial.Format{Separator: " "}, []string{"Separator"}},
+		{serial.Format{Separator: "-----"}, []string{"Separator"}},
+		{serial.Format{Location: time.Local}, []string{"Location Local: must be a zone by its name"}},
+		{serial.Format{Location: berlin}, []string{"Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so that a time may come twice: set Fold"}},
+		{serial.Format{Location: berlin, Fold: true}, nil},
+		{serial.Format{Location: zone(t, "Asia/Shanghai")}, nil},
+		{serial.Format{Location: zone(t, "Asia/Shanghai"), Layout: core.Mastodon()}, []string{"at 1986-05-03T18:00:00Z"}},
+		{serial.Format{Scheme: 4, Check: true}, []string{"Scheme Scheme(4): must be Mod97"}},
+		{serial.Format{Scheme: serial.Luhn}, []string{"Check false: must be true where a Scheme is chosen, here Luhn"}},
+		{serial.Format{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400)}, nil},
+		{serial.Format{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400-1)}, []string{"Layout.Epoch 0001-01-01T00:00:00Z: lies before the year 0 in w"}},
+		{
+			serial.Format{Prefix: "A B", Separator: "12345", Layout: core.Layout{TimeBits: 60, WorkerBits: 10, Tick: time.Microsecond}, Location: time.Local, Scheme: 7},
+			[]string{"Prefix", "Layout.Tick", "Layout.TimeBits+", "Location", "Separator", "Scheme"},
+		},
+		{serial.Format{Prefix: "A B", Location: berlin}, []string{"Prefix", "Location"}},
+	} {
+		err := c.format.Validate()
+		if len(c.want) == 0 {
+			if err != nil {
+				t.Errorf("%+v: %v", c.format, err)
+			}
+			continue
+		}
+		var config *serial.ConfigError
+		if !errors.As(err, &config) || len(config.Faults) != len(c.want) {
+			t.Errorf("%+v: %v, want %q", c.format, err, c.want)
+			continue
+		}
+		for i, f := range config.Faults {
+			if !strings.Contains(f.String(), c.want[i]) {
+				t.Errorf("%s, want %s", f, c.want[i])
+			}
+		}
+		_, errEncode := c.format.Encode(0)
+		_, errDecode := c.format.Decode("x")
+		codec, errNew := serial.New(c.format)
+		if errEncode == nil || errDecode == nil || errNew == nil || codec != nil || c.format.Width() != 0 {
+			t.Errorf("%+v: %v, %v, %v, %d", c.format, errEncode, errDecode, errNew, c.format.Width())
+		}
+	}
+}
+
+// A Codec that New has not made says so.
+func TestUnmadeCodec(t *testing.T) {
+	for _, c := range []*serial.Codec{nil, {}} {
+		if c.Width() != 0 || c.Format().Prefix != "" {
+			t.Errorf("%d, %+v", c.Width(), c.Format())
+		}
+		for _, id := range []int64{0, 1, -1} {
+			if s, err := c.Encode(id); err == nil || s != "" {
+				t.Errorf("%d: %q, %v", id, s, err)
+			}
+		}
+		for _, s := range []string{"", "x", "2026112107304512308170042"} {
+			if id, err := c.Decode(s); err == nil || id != 0 {
+				t.Errorf("%q: %d, %v", s, id, err)
+			}
+		}
+	}
+}

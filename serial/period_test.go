@@ -1,0 +1,109 @@
+package serial_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/serial"
+)
+
+// A period begins where a clock first shows its date: at one where midnight is skipped,
+// at the first of two midnights; and a date that is skipped is none.
+func TestParseInZones(t *testing.T) {
+	for _, c := range []struct {
+		zone   string
+		period serial.Period
+		date   string
+		want   string // "": the date is skipped
+	}{
+		{"UTC", serial.Day, "20261121", "2026-11-21T00:00:00Z"},
+		{"America/Sao_Paulo", serial.Day, "20181104", "2018-11-04T01:00:00-02:00"},
+		{"Africa/Cairo", serial.Day, "20260424", "2026-04-24T01:00:00+03:00"},
+		{"America/St_Johns", serial.Day, "20091101", "2009-11-01T00:00:00-02:30"},
+		{"Asia/Kolkata", serial.Month, "202611", "2026-11-01T00:00:00+05:30"},
+		{"Pacific/Apia", serial.Day, "20111229", "2011-12-29T00:00:00-10:00"},
+		{"Pacific/Apia", serial.Day, "20111230", ""},
+		{"Pacific/Apia", serial.Day, "20111231", "2011-12-31T00:00:00+14:00"},
+		{"Pacific/Apia", serial.Month, "201112", "2011-12-01T00:00:00-10:00"},
+		{"Pacific/Kwajalein", serial.Day, "19930821", ""},
+		{"Pacific/Kwajalein", serial.Day, "19690930", "1969-09-30T00:00:00+11:00"}, // it comes twice
+		{"far", serial.Day, "20261121", "2026-11-21T00:00:00+48:00"},
+		{"Asia/Manila", serial.Day, "18441231", ""},
+	} {
+		loc := time.FixedZone("far", 48*3600)
+		if c.zone != "far" {
+			loc = zone(t, c.zone)
+		}
+		n := serial.Numbering{Prefix: "A", Period: c.period, Location: loc}
+		start, value, err := n.Parse("A" + c.date + "000007")
+		if c.want == "" {
+			var parse *serial.ParseError
+			if !errors.As(err, &parse) || parse.Part != "date" || !strings.Contains(err.Error(), "no clock in "+c.zone) {
+				t.Errorf("%s in %s: %v, %v", c.date, c.zone, start, err)
+			}
+			continue
+		}
+		if err != nil || value != 7 || start.Format(time.RFC3339) != c.want {
+			t.Errorf("%s in %s: %v, %v; want %s", c.date, c.zone, start.Format(time.RFC3339), err, c.want)
+		}
+	}
+}
+
+// Clocks that go back and forth over midnight, in several processes: no number comes
+// twice, none is dated by a day that it was not counted for, and what is skipped of a
+// block is told by how often the day has changed.
+func TestClockOverMidnight(t *testing.T) {
+	const processes, goroutines, each, block = 3, 4, 200, 5
+	store := &counter{}
+	midnight := at(t, "2026-11-21T00:00:00Z")
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	var changes int64
+	var wg sync.WaitGroup
+	for range processes {
+		var last time.Time
+		n := numbers(t, serial.Numbering{Prefix: "A", Block: block, Counter: store, Now: func() time.Time { // called by one at a time
+			now := midnight
+			if rand.IntN(4) == 0 {
+				now = midnight.Add(-time.Nanosecond)
+			}
+			if mu.Lock(); now != last {
+				changes++
+			}
+			mu.Unlock()
+			last = now
+			return now
+		}})
+		for range goroutines {
+			wg.Go(func() {
+				for range each {
+					got, err := n.Next(t.Context())
+					mu.Lock()
+					if err != nil || seen[got] {
+						t.Errorf("%q, %v; seen %v", got, err, seen[got])
+					}
+					seen[got] = true
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	wg.Wait()
+	parse := serial.Numbering{Prefix: "A"}
+	given := map[string]int64{}
+	for text := range seen {
+		day, value, err := parse.Parse(text)
+		key := day.Format("20060102") + ":A"
+		if given[key]++; err != nil || value > store.at[key] {
+			t.Errorf("%q, %v, of %v", text, err, store.at)
+		}
+	}
+	taken := store.at["20261120:A"] + store.at["20261121:A"]
+	if skipped := taken - processes*goroutines*each; len(given) != 2 || skipped < 0 || skipped > changes*(block-1) {
+		t.Errorf("%d taken, %v given, %d changes of the day", taken, given, changes)
+	}
+}
