@@ -1,55 +1,64 @@
 package pgxtype
 
 import (
+	"encoding/binary"
+	"math"
+	"slices"
+
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// slice is a []ID as pgx's array codec wants it. It hands out the elements'
-// addresses: a pointer fits an interface as it is, where an ID would be copied
-// to the heap, once per element.
-type slice []sqltype.ID
+// pgx's array codec plans and calls once for each element. For the binary form of
+// a bigint[] of one dimension, which is nearly every array of ids, the elements are
+// written and read here in one loop; all else, and every error, is left to pgx.
 
-var (
-	_ pgtype.ArrayGetter = slice(nil)
-	_ pgtype.ArraySetter = (*slice)(nil)
+const (
+	headSize    = 20    // dimensions, flag of NULLs, element OID, length, lower bound
+	elementSize = 4 + 8 // its size, and the number
+	flagAt      = 4     // in the head
+	lengthAt    = 12    // in the head
+	nullSize    = ^uint32(0)
 )
 
-func (s slice) Dimensions() []pgtype.ArrayDimension {
-	if s == nil {
-		return nil
-	}
-	return []pgtype.ArrayDimension{{Length: int32(len(s)), LowerBound: 1}}
+// isHead reports whether b is, or begins with, the head of a binary bigint[] of one
+// dimension. No array in the text format begins with a zero.
+func isHead(b []byte) bool {
+	return len(b) >= headSize && binary.BigEndian.Uint32(b) == 1 && binary.BigEndian.Uint32(b[8:]) == pgtype.Int8OID
 }
 
-func (s slice) Index(i int) any { return &s[i] }
-
-func (s slice) IndexType() any { return (*sqltype.ID)(nil) }
-
-// SetDimensions makes a new slice, which is nil for NULL. More than one
-// dimension is laid out flat, as pgx does for every plain slice. The size is
-// computed as pgx computes it, which has compared it with the data before.
-func (s *slice) SetDimensions(dimensions []pgtype.ArrayDimension) error {
-	if dimensions == nil {
-		*s = nil
-		return nil
+// appendHead lets pgx append an empty array, whose bytes tell what the column
+// takes. ok is false if that is not for the loops here.
+func appendHead(next pgtype.EncodePlan, empty any, buf []byte, n int) (head []byte, ok bool) {
+	head, err := next.Encode(empty, buf)
+	if err != nil || n > math.MaxInt32 || len(head) != len(buf)+headSize || !isHead(head[len(buf):]) {
+		return nil, false
 	}
-	n := min(len(dimensions), 1)
-	for _, d := range dimensions {
-		n *= int(d.Length)
-	}
-	*s = make(slice, max(n, 0))
-	return nil
+	head = slices.Grow(head, n*elementSize)
+	binary.BigEndian.PutUint32(head[len(buf)+lengthAt:], uint32(n))
+	return head, true
 }
 
-func (s slice) ScanIndex(i int) any { return &s[i] }
-
-func (s slice) ScanIndexType() any { return new(sqltype.ID) }
+// elements returns what follows the head of an array, and how many there are. ok
+// is false if the loops here cannot read them; they are no more than the bytes allow.
+func elements(src []byte) (rest []byte, n int, ok bool) {
+	if !isHead(src) {
+		return nil, 0, false
+	}
+	rest = src[headSize:]
+	length := binary.BigEndian.Uint32(src[lengthAt:])
+	return rest, int(length), uint64(length) <= uint64(len(rest)/4)
+}
 
 func wrapSlice(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
-	if v, ok := value.([]sqltype.ID); ok {
+	switch v := value.(type) {
+	case []sqltype.ID:
 		return &encodeSlice{}, slice(v), true
+	case []*sqltype.ID:
+		return &encodeNullable[*sqltype.ID]{id: fromPointer}, pgtype.FlatArray[*sqltype.ID](v), true
+	case []sqltype.NullID:
+		return &encodeNullable[sqltype.NullID]{id: fromNullID}, pgtype.FlatArray[sqltype.NullID](v), true
 	}
 	return nil, nil, false
 }
@@ -59,12 +68,72 @@ type encodeSlice struct{ next pgtype.EncodePlan }
 func (p *encodeSlice) SetNext(next pgtype.EncodePlan) { p.next = next }
 
 func (p *encodeSlice) Encode(value any, buf []byte) ([]byte, error) {
-	return p.next.Encode(slice(value.([]sqltype.ID)), buf)
+	ids := value.([]sqltype.ID)
+	out, ok := appendHead(p.next, slice{}, buf, len(ids))
+	if !ok || ids == nil {
+		return p.next.Encode(slice(ids), buf)
+	}
+	at := len(out)
+	out = out[:at+len(ids)*elementSize]
+	to := out[at:]
+	for _, id := range ids {
+		if id < 0 {
+			return nil, negative("encode", id)
+		}
+		binary.BigEndian.PutUint32(to, 8)
+		binary.BigEndian.PutUint64(to[4:], uint64(id))
+		to = to[elementSize:]
+	}
+	return out, nil
+}
+
+// encodeNullable is for the slices whose elements may be NULL.
+type encodeNullable[T any] struct {
+	next pgtype.EncodePlan
+	id   func(T) (id sqltype.ID, ok bool)
+}
+
+func fromPointer(p *sqltype.ID) (sqltype.ID, bool) {
+	if p == nil {
+		return 0, false
+	}
+	return *p, true
+}
+
+func fromNullID(n sqltype.NullID) (sqltype.ID, bool) { return n.ID, n.Valid }
+
+func (p *encodeNullable[T]) SetNext(next pgtype.EncodePlan) { p.next = next }
+
+func (p *encodeNullable[T]) Encode(value any, buf []byte) ([]byte, error) {
+	values := value.([]T)
+	out, ok := appendHead(p.next, pgtype.FlatArray[T]{}, buf, len(values))
+	if !ok || values == nil {
+		return p.next.Encode(pgtype.FlatArray[T](values), buf)
+	}
+	for _, v := range values {
+		id, ok := p.id(v)
+		switch {
+		case !ok:
+			out = binary.BigEndian.AppendUint32(out, nullSize)
+			out[len(buf)+flagAt+3] = 1
+		case id < 0:
+			return nil, negative("encode", id)
+		default:
+			out = binary.BigEndian.AppendUint32(out, 8)
+			out = binary.BigEndian.AppendUint64(out, uint64(id))
+		}
+	}
+	return out, nil
 }
 
 func wrapSliceTarget(target any) (pgtype.WrappedScanPlanNextSetter, any, bool) {
-	if t, ok := target.(*[]sqltype.ID); ok {
+	switch t := target.(type) {
+	case *[]sqltype.ID:
 		return &scanSlice{}, (*slice)(t), true
+	case *[]*sqltype.ID:
+		return &scanNullable[*sqltype.ID]{put: toPointer}, (*pgtype.FlatArray[*sqltype.ID])(t), true
+	case *[]sqltype.NullID:
+		return &scanNullable[sqltype.NullID]{put: toNullID}, (*pgtype.FlatArray[sqltype.NullID])(t), true
 	}
 	return nil, nil, false
 }
@@ -73,13 +142,93 @@ type scanSlice struct{ next pgtype.ScanPlan }
 
 func (p *scanSlice) SetNext(next pgtype.ScanPlan) { p.next = next }
 
-// Scan restores the old slice on an error, which may come from any element.
+// Scan leaves the old slice on an error, which may come from any element.
 func (p *scanSlice) Scan(src []byte, target any) error {
 	t := target.(*[]sqltype.ID)
+	if ids, ok := readIDs(src); ok {
+		*t = ids
+		return nil
+	}
 	old := *t
 	err := p.next.Scan(src, (*slice)(t))
 	if err != nil {
 		*t = old
 	}
 	return err
+}
+
+// readIDs reads an array in which nothing is wrong.
+func readIDs(src []byte) (ids []sqltype.ID, ok bool) {
+	src, n, ok := elements(src)
+	if !ok || len(src)%elementSize != 0 || len(src)/elementSize != n {
+		return nil, false
+	}
+	ids = make([]sqltype.ID, n)
+	for i := range ids {
+		e := src[:elementSize:elementSize]
+		id := sqltype.ID(binary.BigEndian.Uint64(e[4:]))
+		if binary.BigEndian.Uint32(e) != 8 || id < 0 {
+			return nil, false
+		}
+		ids[i], src = id, src[elementSize:]
+	}
+	return ids, true
+}
+
+// scanNullable is for the slices whose elements may be NULL.
+type scanNullable[T any] struct {
+	next pgtype.ScanPlan
+	put  func(*T, sqltype.ID)
+}
+
+func toPointer(p **sqltype.ID, id sqltype.ID) {
+	*p = new(sqltype.ID)
+	**p = id
+}
+
+func toNullID(n *sqltype.NullID, id sqltype.ID) { *n = sqltype.NullID{ID: id, Valid: true} }
+
+func (p *scanNullable[T]) SetNext(next pgtype.ScanPlan) { p.next = next }
+
+// Scan leaves the old slice on an error, as that of scanSlice does.
+func (p *scanNullable[T]) Scan(src []byte, target any) error {
+	t := target.(*[]T)
+	if values, ok := p.read(src); ok {
+		*t = values
+		return nil
+	}
+	old := *t
+	err := p.next.Scan(src, (*pgtype.FlatArray[T])(t))
+	if err != nil {
+		*t = old
+	}
+	return err
+}
+
+func (p *scanNullable[T]) read(src []byte) (values []T, ok bool) {
+	src, n, ok := elements(src)
+	if !ok {
+		return nil, false
+	}
+	values = make([]T, n)
+	for i := range values {
+		if len(src) < 4 {
+			return nil, false
+		}
+		size := binary.BigEndian.Uint32(src)
+		if size == nullSize {
+			src = src[4:]
+			continue
+		}
+		if size != 8 || len(src) < elementSize {
+			return nil, false
+		}
+		id := sqltype.ID(binary.BigEndian.Uint64(src[4:]))
+		if id < 0 {
+			return nil, false
+		}
+		p.put(&values[i], id)
+		src = src[elementSize:]
+	}
+	return values, len(src) == 0
 }

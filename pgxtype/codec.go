@@ -132,9 +132,11 @@ func negative(op string, id sqltype.ID) error {
 }
 
 func (scanBinary) Scan(src []byte, target any) error {
-	if t, ok := target.(*sqltype.ID); ok && t != nil && len(src) == 8 && src[0] < 0x80 {
-		*t = sqltype.ID(binary.BigEndian.Uint64(src))
-		return nil
+	if t, ok := target.(*sqltype.ID); ok && t != nil && len(src) == 8 {
+		if id := sqltype.ID(binary.BigEndian.Uint64(src)); id >= 0 {
+			*t = id
+			return nil
+		}
 	}
 	if src == nil {
 		return setNull(target)

@@ -1,0 +1,199 @@
+package pgxtype_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// nullables returns the array in every form that a slice of ids has here. Its
+// elements are not NULL where all is true.
+func nullables(ints []*int64) (forms []any, all bool) {
+	all = true
+	ids, pointers, nulls := make([]ID, len(ints)), make([]*ID, len(ints)), make([]NullID, len(ints))
+	for i, n := range ints {
+		if n == nil {
+			all = false
+			continue
+		}
+		ids[i], pointers[i], nulls[i] = ID(*n), ptr(ID(*n)), valid(ID(*n))
+	}
+	forms = []any{pointers, nulls}
+	if all {
+		forms = append(forms, ids)
+	}
+	return forms, all
+}
+
+// pgx's own arrays of int64 are the judge of every byte.
+func TestArrayBytes(t *testing.T) {
+	m, plain := registered(), pgtype.NewMap()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []int{0, 1, 2, 3, 100, 70_000} {
+		for _, withNull := range []bool{false, true} {
+			ints := make([]*int64, size)
+			for i := range ints {
+				if !withNull || random.IntN(3) > 0 {
+					ints[i] = ptr(random.Int64() >> random.IntN(64))
+				}
+			}
+			forms, _ := nullables(ints)
+			for _, prefix := range [][]byte{nil, []byte("prefix"), make([]byte, 3, 1<<10)} {
+				want, err := plain.Encode(pgtype.Int8ArrayOID, bin, ints, bytes.Clone(prefix))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, form := range forms {
+					got, err := m.Encode(pgtype.Int8ArrayOID, bin, form, prefix)
+					if err != nil || !bytes.Equal(got, want) {
+						t.Fatalf("%T of %d, NULLs %t: %d bytes, want %d, %v", form, size, withNull, len(got), len(want), err)
+					}
+					back := reflect.New(reflect.TypeOf(form))
+					if err := m.Scan(pgtype.Int8ArrayOID, bin, got[len(prefix):], back.Interface()); err != nil || !reflect.DeepEqual(back.Elem().Interface(), form) {
+						t.Fatalf("%T of %d, NULLs %t: not the same when scanned, %v", form, size, withNull, err)
+					}
+				}
+			}
+		}
+	}
+	for _, form := range []any{[]ID(nil), []*ID(nil), []NullID(nil), (*[]ID)(nil)} {
+		if b, err := m.Encode(pgtype.Int8ArrayOID, bin, form, nil); b != nil || err != nil {
+			t.Errorf("nil %T: %x, %v", form, b, err)
+		}
+	}
+}
+
+// The elements of other arrays are not bigints, whatever the Go type is.
+func TestArrayOfOtherColumns(t *testing.T) {
+	m, plain := registered(), pgtype.NewMap()
+	for _, ints := range [][]*int64{{}, {ptr(int64(1)), ptr(int64(300))}, {ptr(int64(1)), nil}} {
+		forms, _ := nullables(ints)
+		for _, oid := range []uint32{pgtype.Int2ArrayOID, pgtype.Int4ArrayOID, pgtype.NumericArrayOID} {
+			for format, code := range formats {
+				want, err := plain.Encode(oid, code, ints, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, form := range forms {
+					got, err := m.Encode(oid, code, form, nil)
+					if err != nil || !bytes.Equal(got, want) {
+						t.Errorf("%T to oid %d, %s: %x, want %x, %v", form, oid, format, got, want, err)
+						continue
+					}
+					back := reflect.New(reflect.TypeOf(form))
+					if err := m.Scan(oid, code, got, back.Interface()); err != nil || !reflect.DeepEqual(back.Elem().Interface(), form) {
+						t.Errorf("%T from oid %d, %s: %v, %v", form, oid, format, back.Elem(), err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestArrayNegative(t *testing.T) {
+	m := registered()
+	for _, at := range []int{0, 1, 99} {
+		for _, n := range []int64{-1, math.MinInt64} {
+			ints := make([]*int64, 100)
+			for i := range ints {
+				ints[i] = ptr(int64(i))
+			}
+			ints[at] = ptr(n)
+			forms, _ := nullables(ints)
+			src, err := pgtype.NewMap().Encode(pgtype.Int8ArrayOID, bin, ints, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, form := range forms {
+				if b, err := m.Encode(pgtype.Int8ArrayOID, bin, form, nil); !errors.Is(err, sqltype.ErrNegative) {
+					t.Errorf("%T: %d bytes, %v", form, len(b), err)
+				}
+				target := reflect.New(reflect.TypeOf(form))
+				old := reflect.MakeSlice(reflect.TypeOf(form), 3, 3)
+				target.Elem().Set(old)
+				err := m.Scan(pgtype.Int8ArrayOID, bin, src, target.Interface())
+				if !errors.Is(err, sqltype.ErrNegative) || !reflect.DeepEqual(target.Elem().Interface(), old.Interface()) {
+					t.Errorf("%T: %v, %v", form, target.Elem(), err)
+				}
+			}
+		}
+	}
+}
+
+// FuzzArray compares what is read of an array with what pgx reads of it.
+func FuzzArray(f *testing.F) {
+	for _, ints := range [][]*int64{{}, {ptr(int64(1))}, {ptr(int64(big)), nil, ptr(int64(0))}, {ptr(int64(-1))}} {
+		b, err := pgtype.NewMap().Encode(pgtype.Int8ArrayOID, bin, ints, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+		f.Add(append(b, 0))
+		f.Add(b[:len(b)-1])
+		for _, at := range []int{3, 7, 11, 15, 12, 19, 23} {
+			if at < len(b) {
+				bad := bytes.Clone(b)
+				bad[at] ^= 0x82
+				f.Add(bad)
+			}
+		}
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, src []byte) {
+		m := registered()
+		var ints []*int64
+		plain := pgtype.NewMap().Scan(pgtype.Int8ArrayOID, bin, src, &ints)
+		sound := plain == nil
+		for _, n := range ints {
+			sound = sound && (n == nil || *n >= 0)
+		}
+		forms, all := nullables(ints)
+		if !all || !sound {
+			forms = append(forms[:2], []ID{})
+		}
+		for i, want := range forms {
+			target := reflect.New(reflect.TypeOf(want))
+			old := reflect.MakeSlice(reflect.TypeOf(want), 1, 1)
+			target.Elem().Set(old)
+			err := m.Scan(pgtype.Int8ArrayOID, bin, src, target.Interface())
+			if ok := sound && (all || i < 2); ok != (err == nil) {
+				t.Fatalf("%x into %T: %v, int64: %v", src, want, err, plain)
+			} else if !ok {
+				want = old.Interface()
+			}
+			if got := target.Elem().Interface(); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%x into %T: %v, want %v, %v", src, want, got, want, err)
+			}
+		}
+	})
+}
+
+// An array that claims more than it has costs no memory.
+func TestArrayClaims(t *testing.T) {
+	m := registered()
+	src := binary.BigEndian.AppendUint32(nil, 1)
+	for _, n := range []uint32{0, pgtype.Int8OID, math.MaxInt32, 1, 8, 0, 7} {
+		src = binary.BigEndian.AppendUint32(src, n)
+	}
+	for _, target := range []any{new([]ID), new([]*ID), new([]NullID)} {
+		if err := m.Scan(pgtype.Int8ArrayOID, bin, src, target); err == nil {
+			t.Errorf("%T: no error", target)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_ = m.Scan(pgtype.Int8ArrayOID, bin, src, target)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+			t.Errorf("%T: %d bytes", target, got)
+		}
+	}
+}
