@@ -51,8 +51,8 @@ type graph struct {
 	given  map[*schema.Schema]bool // the models of the starts
 	joins  bool                    // walk to join rows as well
 
-	nodes    map[nodeID]*node
-	slab     []node // where the next nodes are made
+	nodes    map[unsafe.Pointer]*node // by the row's address
+	slab     []node                   // where the next nodes are made
 	joinRows map[joinID]reflect.Value
 	walks    int // how often it was walked
 	order    []*node
@@ -66,11 +66,6 @@ type graph struct {
 type start struct {
 	row   reflect.Value
 	shape *shape
-}
-
-type nodeID struct {
-	at     unsafe.Pointer
-	schema *schema.Schema // a struct and its first field share an address
 }
 
 type joinID struct {
@@ -106,6 +101,7 @@ type node struct {
 	fresh bool  // its key was given by us
 	walk  int   // the last walk that met it
 	by    *step // of a detail: how it was reached
+	inner *node // another row at the same address: a struct and its first field share it
 
 	// Of the schedule.
 	group *group
@@ -153,7 +149,6 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 		ctx: ctx, db: db, plugin: p,
 		given:    map[*schema.Schema]bool{},
 		shapes:   map[shapeID]*shape{},
-		nodes:    map[nodeID]*node{},
 		joinRows: map[joinID]reflect.Value{},
 	}
 	v := reflect.ValueOf(value)
@@ -217,6 +212,9 @@ func (g *graph) addStarts(v reflect.Value, at int) error {
 // walk finds all rows and how they refer to each other. It may be called again
 // when hooks have changed the rows: rows known from before keep their state.
 func (g *graph) walk() error {
+	if g.walks == 0 {
+		g.makeRoom()
+	}
 	g.walks++
 	g.order, g.edges = g.order[:0], g.edges[:0]
 	for _, s := range g.starts {
@@ -228,6 +226,25 @@ func (g *graph) walk() error {
 		}
 	}
 	return nil
+}
+
+// makeRoom is for as many rows as were given and stand in their lists; what lies
+// deeper, or is found by a single relation, makes room for itself.
+func (g *graph) makeRoom() {
+	n := len(g.starts)
+	for _, s := range g.starts {
+		for i := range s.shape.steps {
+			if st := &s.shape.steps[i]; st.isList() {
+				if list := indirect(fieldAt(s.row, st.rel.Field.StructField.Index)); list.IsValid() {
+					n += list.Len()
+				}
+			}
+		}
+	}
+	g.nodes = make(map[unsafe.Pointer]*node, n)
+	g.slab = make([]node, 0, n)
+	g.order = make([]*node, 0, n)
+	g.edges = make([]edge, 0, n)
 }
 
 // descend is a walk in depth on a stack of its own: a list may be long.
@@ -246,7 +263,7 @@ func (g *graph) descend() error {
 		st := &sh.steps[f.step]
 		elem := f.elem
 		v := fieldAt(f.n.row, st.rel.Field.StructField.Index)
-		if st.kind == hasMany || st.kind == manyToMany {
+		if st.isList() {
 			for v.IsValid() && v.Kind() == reflect.Pointer {
 				v = v.Elem()
 			}
@@ -277,9 +294,12 @@ func (g *graph) descend() error {
 
 // follow notes the reference between owner and other, and goes there if it is new.
 func (g *graph) follow(owner *node, st *step, v reflect.Value) error {
-	sh, err := g.shapeOf(st.rel.FieldSchema, st.child)
-	if err != nil {
-		return err
+	if st.to == nil {
+		sh, err := g.shapeOf(st.rel.FieldSchema, st.child)
+		if err != nil {
+			return err
+		}
+		st.to = sh
 	}
 	as := isDetail
 	switch {
@@ -288,7 +308,7 @@ func (g *graph) follow(owner *node, st *step, v reflect.Value) error {
 	case st.kind == belongsTo || st.kind == manyToMany:
 		as = isOther
 	}
-	n, first := g.meet(v, sh, as)
+	n, first := g.meet(v, st.to, as)
 	switch st.kind {
 	case belongsTo:
 		g.edges = append(g.edges, edge{child: owner, parent: n, links: &st.down, belongs: true})
@@ -310,15 +330,19 @@ func (g *graph) follow(owner *node, st *step, v reflect.Value) error {
 
 // meet is the node of a row; first says that this walk was not there yet.
 func (g *graph) meet(v reflect.Value, sh *shape, as role) (n *node, first bool) {
-	id := nodeID{v.Addr().UnsafePointer(), sh.schema}
-	n, known := g.nodes[id]
-	if !known {
+	at := v.Addr().UnsafePointer()
+	outer := g.nodes[at]
+	n = outer
+	for n != nil && n.shape.schema != sh.schema {
+		n = n.inner
+	}
+	if n == nil {
 		if len(g.slab) == cap(g.slab) {
 			g.slab = make([]node, 0, min(1024, 16+2*len(g.nodes)))
 		}
-		g.slab = append(g.slab, node{row: v, shape: sh, role: as})
+		g.slab = append(g.slab, node{row: v, shape: sh, role: as, inner: outer})
 		n = &g.slab[len(g.slab)-1]
-		g.nodes[id] = n
+		g.nodes[at] = n
 	}
 	if n.walk == g.walks {
 		if n.role == isLeftOut && as != isLeftOut { // it was not descended to

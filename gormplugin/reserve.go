@@ -64,7 +64,8 @@ func (g *graph) reserve() error {
 			k := slices.Index(sources, t.sourceName)
 			if k < 0 {
 				k = len(sources)
-				sources, needs = append(sources, t.sourceName), append(needs, nil)
+				sources = append(sources, t.sourceName)
+				needs = append(needs, make([]need, 0, len(g.order))) // most rows have one key
 			}
 			needs[k] = append(needs[k], need{n, t})
 		}

@@ -50,12 +50,15 @@ type step struct {
 	rel       *schema.Relationship
 	kind      stepKind
 	child     scope
+	to        *shape   // the other side, once it was met
 	down      []link   // to the detail or, of a belongs-to, to the owner
 	join      []link   // of a many2many: from the owner to the join row
 	joinOther []link   // and from the other side
 	updates   []string // the foreign key's columns
 	skipOther bool     // of a many2many: Omit("Tags.*") writes the join rows alone
 }
+
+func (st *step) isList() bool { return st.kind == hasMany || st.kind == manyToMany }
 
 type shapeID struct {
 	schema *schema.Schema

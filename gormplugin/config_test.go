@@ -1,0 +1,119 @@
+package gormplugin_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type (
+	DoublePointer struct {
+		ID **sqltype.ID `gorm:"primaryKey"`
+	}
+	Protected struct {
+		ID sqltype.ID `gorm:"<-:false"`
+	}
+	NullKey struct{ ID sqltype.NullID }
+)
+
+type Narrow struct {
+	ID int32 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+}
+
+type Forgotten struct {
+	ID int64 `gorm:"primaryKey;snowflake"`
+}
+
+func TestValidate(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}})
+	if err := gormplugin.Validate(db, Order{}, &Line{}, Composite{}, PublicNumber{}); err != nil {
+		t.Error(err)
+	}
+	err := gormplugin.Validate(db, Forgotten{}, Narrow{}, NullKey{}, 5)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"Forgotten.ID: the key of type int64 is auto-increment", "add autoIncrement:false", "Narrow.ID", "NullKey.ID: a key of type sqltype.NullID", "int"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not tell %q", err, want)
+		}
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: &counter{}, Models: []any{Forgotten{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fresh.Use(plugin); err == nil || !strings.Contains(err.Error(), "Forgotten.ID") {
+		t.Errorf("Use with a model that is auto-increment: %v", err)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	_, err := gormplugin.New(gormplugin.Config{
+		Named: map[string]gormplugin.Source{"a b": &counter{}, "nil": nil, "base62": &counter{}, "-": &counter{}},
+		Tables: map[string]gormplugin.Table{
+			"t": {}, "u": {Column: "id", Source: "nobody"}, "shop.v": {Column: "id"}, "": {Column: "id"}, "w": {Column: "id", Text: "base58"},
+		},
+	})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `"t": Column`, `"u": source "nobody"`, `Named "base62": the word has another meaning`,
+		`Named "-": the word`, `Tables "shop.v": not the name of a table`, `Tables "": not`, `Tables "w": Text "base58": must be empty`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not tell %q", err, want)
+		}
+	}
+	if _, err := gormplugin.New(gormplugin.Config{}); err == nil || !strings.Contains(err.Error(), "Source nil") {
+		t.Errorf("no source: %v", err)
+	}
+}
+
+// One value serves many handles, each with its own schemas, from many goroutines.
+func TestOnePluginTwoHandles(t *testing.T) {
+	src := &counter{}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: src})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var handles []*gorm.DB
+	for range 2 {
+		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Use(plugin); err != nil {
+			t.Fatal(err)
+		}
+		handles = append(handles, db)
+	}
+	if err := handles[0].Use(plugin); !errors.Is(err, gorm.ErrRegistered) {
+		t.Errorf("a second Use: %v", err)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 50 {
+				o := Order{Lines: []Line{{}}}
+				if err := handles[i%2].Create(&o).Error; err != nil || o.ID == 0 || o.Lines[0].ID == 0 {
+					t.Errorf("%+v, %v", o, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if src.last != 800 {
+		t.Errorf("%d ids were taken, want 800", src.last)
+	}
+}
