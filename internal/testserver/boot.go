@@ -21,9 +21,27 @@ const (
 	portTries  = 5
 )
 
-// boot makes the data of a new server, and starts it on an address of nextAddr.
-func boot(e *engine, nextAddr func() (string, error)) (*Server, error) {
-	programs, err := e.find()
+// boot makes the data of a new server, and starts it on an address of nextAddr,
+// with arguments added to its command line.
+func boot(e *engine, nextAddr func() (string, error), arguments ...string) (*Server, error) {
+	s, err := prepare(e)
+	if err != nil {
+		return nil, err
+	}
+	s.arguments = arguments
+	if err := s.settle(nextAddr); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return s, nil
+}
+
+// prepare makes the data of a new server.
+func prepare(e *engine) (*Server, error) {
+	find := e.find
+	if e.lookup != nil {
+		find = e.lookup
+	}
+	programs, err := find()
 	if err != nil {
 		return nil, err
 	}
@@ -36,23 +54,20 @@ func boot(e *engine, nextAddr func() (string, error)) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Kind: e.kind, engine: e, programs: programs, dir: dir, tag: filepath.Base(home)}
-	if err := s.create(nextAddr); err != nil {
+	if e.unprivileged {
+		err = giveToUser(dir)
+	}
+	if err == nil && e.setup != nil {
+		err = e.setup(s)
+	}
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
 }
 
-func (s *Server) create(nextAddr func() (string, error)) error {
-	if s.engine.unprivileged {
-		if err := giveToUser(s.dir); err != nil {
-			return err
-		}
-	}
-	if s.engine.setup != nil {
-		if err := s.engine.setup(s); err != nil {
-			return err
-		}
-	}
+// settle starts a server on the first of these addresses that is free.
+func (s *Server) settle(nextAddr func() (string, error)) error {
 	for try := 1; ; try++ {
 		addr, err := nextAddr()
 		if err != nil {
@@ -63,12 +78,15 @@ func (s *Server) create(nextAddr func() (string, error)) error {
 		if err == nil {
 			return nil
 		}
-		// Between our look at the port and the server's, somebody else took it.
-		taken := strings.Contains(strings.ToLower(err.Error()), "address already in use")
-		if !taken || try == portTries {
+		if !taken(err) || try == portTries {
 			return err
 		}
 	}
+}
+
+// taken reports whether somebody else took a port between our look at it and the server's.
+func taken(err error) bool {
+	return strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }
 
 // start starts the process and waits until it answers. The caller holds mu, or
@@ -83,7 +101,7 @@ func (s *Server) start() error {
 	if err != nil {
 		return err
 	}
-	cmd := s.program(s.engine.command(s)...)
+	cmd := s.program(append(s.engine.command(s), s.arguments...)...)
 	if s.engine.retitles {
 		cmd.Args[0] = filepath.Join(s.dir, filepath.Base(cmd.Path))
 	}

@@ -4,7 +4,8 @@
 // one test binary share. It is started at the first call and is kept until the
 // binary ends. [NewPostgres], [NewMariaDB], [NewRedis] and [NewEtcd] start one
 // more server, for a test that kills or pauses it; that one is gone when the
-// test is over. No TestMain is needed. [Run] starts one for a program.
+// test is over. [NewEtcdCluster] and [NewGalera] start several that are one. No
+// TestMain is needed. [Run] starts one for a program.
 //
 // # Guarantees
 //

@@ -13,7 +13,9 @@ type engine struct {
 	programs [][]string // what is needed; each may have several names, best first
 	together bool       // the programs must be of one folder, that is of one version
 	refuse   func(paths []string) error
+	lookup   func() ([]string, error) // instead of find
 
+	oneByOne     bool           // a member of a cluster starts when the one before is ready
 	retitles     bool           // its command line becomes its name and address only, so the name must hold the tag
 	unprivileged bool           // the server refuses to run as root
 	orderly      syscall.Signal // ends the server as an administrator would, clients or not

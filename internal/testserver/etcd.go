@@ -33,6 +33,9 @@ func etcdEngine() *engine {
 func etcdName(s *Server) string { return s.tag + "-" + filepath.Base(s.dir) }
 
 func etcdCommand(s *Server) []string {
+	if s.member != nil {
+		return etcdMember(s)
+	}
 	// The only member has no peers: any free port to listen on will do, and what
 	// it advertises is never called.
 	const listen, advertise = "http://127.0.0.1:0", "http://127.0.0.1:1"
@@ -42,6 +45,22 @@ func etcdCommand(s *Server) []string {
 		"--initial-cluster", etcdName(s) + "=" + advertise,
 		// The election of the only member waits for these milliseconds at each start.
 		"--heartbeat-interval", "20", "--election-timeout", "100",
+		"--unsafe-no-fsync", "--log-level", "error"}
+}
+
+// etcdMember is the command of one of several. They share this machine with the tests,
+// so a leader that is late by some tenths of a second must not be taken for dead.
+func etcdMember(s *Server) []string {
+	all := make([]string, len(s.member.of))
+	for i, m := range s.member.of {
+		all[i] = etcdName(m) + "=http://" + m.member.peer
+	}
+	peer := "http://" + s.member.peer
+	return []string{s.programs[0], "--name", etcdName(s), "--data-dir", filepath.Join(s.dir, "data"),
+		"--listen-client-urls", s.DSN, "--advertise-client-urls", s.DSN,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-token", s.tag,
+		"--heartbeat-interval", "100", "--election-timeout", "1000",
 		"--unsafe-no-fsync", "--log-level", "error"}
 }
 

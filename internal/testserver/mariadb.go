@@ -50,8 +50,8 @@ func refuseMySQL(programs []string) error {
 }
 
 // asRoot is what MariaDB wants to be told if it is to run as root.
-func asRoot() []string {
-	if os.Getuid() == 0 {
+func asRoot(s *Server) []string {
+	if os.Getuid() == 0 && !s.engine.unprivileged {
 		return []string{"--user=root"}
 	}
 	return nil
@@ -68,7 +68,7 @@ func mariadbSetup(s *Server) error {
 		// The script knows only the place that it was built for.
 		argv = append(argv, "--basedir="+filepath.Join(filepath.Dir(s.programs[0]), ".."))
 	}
-	return s.run(append(argv, asRoot()...)...)
+	return s.run(append(argv, asRoot(s)...)...)
 }
 
 func mariadbCommand(s *Server) []string {
@@ -88,7 +88,7 @@ func mariadbCommand(s *Server) []string {
 		"--innodb-log-file-size=16M",
 		"--max-connections=300",
 	}
-	return append(argv, asRoot()...)
+	return append(argv, asRoot(s)...)
 }
 
 func mariadbPidFile(s *Server) string { return filepath.Join(s.dir, "pid") }

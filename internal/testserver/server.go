@@ -31,11 +31,13 @@ type Server struct {
 	// SNOWKEY_TEST_REDIS holds), etcd the URL of an endpoint.
 	DSN string
 
-	engine   *engine
-	external bool
-	programs []string // paths, in the order of engine.programs
-	dir      string   // everything the server writes
-	tag      string   // part of the command line of each of its processes
+	engine    *engine
+	external  bool
+	programs  []string // paths, in the order of engine.programs
+	arguments []string // the caller's, after those of the engine
+	dir       string   // everything the server writes
+	tag       string   // part of the command line of each of its processes
+	member    *member  // of a cluster; nil: it stands alone
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd     // nil before the first start
@@ -70,6 +72,14 @@ func NewRedis(t testing.TB) *Server { t.Helper(); return private(t, KindRedis) }
 
 // NewEtcd starts an etcd server of one member for this test alone.
 func NewEtcd(t testing.TB) *Server { t.Helper(); return private(t, KindEtcd) }
+
+// New starts a server of a kind for this test alone, with arguments that follow
+// those of the package on its command line, at every start, and win over them:
+// "-c", "fsync=on" for PostgreSQL.
+func New(t testing.TB, kind Kind, arguments ...string) *Server {
+	t.Helper()
+	return private(t, kind, arguments...)
+}
 
 // External returns the server that the environment gives for kind, if any.
 func External(t testing.TB, kind Kind) (*Server, bool) {
@@ -117,9 +127,9 @@ func shared(t testing.TB, kind Kind) *Server {
 	return s
 }
 
-func private(t testing.TB, kind Kind) *Server {
+func private(t testing.TB, kind Kind, arguments ...string) *Server {
 	t.Helper()
-	s, err := boot(engines()[kind], freeAddr)
+	s, err := boot(engines()[kind], freeAddr, arguments...)
 	if err != nil {
 		giveUp(t, err)
 		return nil

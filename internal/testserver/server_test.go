@@ -40,6 +40,25 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestArguments checks that a caller's arguments win over the package's.
+func TestArguments(t *testing.T) {
+	for kind, c := range map[Kind]struct {
+		argument  []string
+		ask, want string
+	}{
+		KindPostgres: {[]string{"-c", "fsync=on"}, "SHOW fsync", "on"},
+		KindMariaDB:  {[]string{"--innodb-flush-log-at-trx-commit=1"}, "SELECT @@innodb_flush_log_at_trx_commit + 60", "61"},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			s := New(t, kind, c.argument...)
+			answer, err := call(s, patience, c.ask)
+			if err != nil || !strings.Contains(answer, c.want) {
+				t.Errorf("%s: %q, %v; want %s", c.ask, answer, err, c.want)
+			}
+		})
+	}
+}
+
 // TestRun checks that a program gets a server of its own, and leaves nothing.
 func TestRun(t *testing.T) {
 	shared := Postgres(t) // or skip

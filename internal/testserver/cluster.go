@@ -1,0 +1,123 @@
+package testserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+// member is what a server knows of the cluster that it belongs to.
+type member struct {
+	of    []*Server // all members
+	peer  string    // where the others reach this one
+	more  []string  // further addresses of its own, as many as the engine wants
+	joins bool      // there is a cluster already
+}
+
+// NewEtcdCluster starts an etcd cluster of n members for this test alone. Each can be
+// killed, paused and started by itself; Start needs most members to run, that one among
+// them.
+func NewEtcdCluster(t testing.TB, n int) []*Server {
+	t.Helper()
+	return cluster(t, etcdEngine(), n, 0)
+}
+
+// NewGalera starts a Galera cluster of n MariaDB servers for this test alone. Each can
+// be killed, paused and started by itself, as long as another one runs that has all the
+// data. Start returns when the server accepts clients, which is before it has got all
+// writes of the others: ask it for wsrep_ready. Unlike a single one of [MariaDB], they
+// flush each commit as far as the settings tell, so that durability is not refused. A
+// silent server is suspected after two seconds.
+func NewGalera(t testing.TB, n int) []*Server {
+	t.Helper()
+	return cluster(t, galeraEngine(), n, 2)
+}
+
+func cluster(t testing.TB, e *engine, n, more int) []*Server {
+	t.Helper()
+	for try := 1; ; try++ {
+		members, err := bootCluster(e, n, more)
+		if err == nil {
+			t.Cleanup(func() {
+				for _, s := range members {
+					if t.Failed() {
+						t.Logf("end of the log of %s:\n%s", s, s.logTail(0))
+					}
+					if err := s.remove(); err != nil {
+						t.Errorf("remove %s: %v", s, err)
+					}
+				}
+			})
+			return members
+		}
+		// Galera's helpers do not say what is wrong when a port has been taken meanwhile.
+		if !taken(err) && !e.oneByOne || isMissing(err) || try == portTries {
+			giveUp(t, err)
+			return nil
+		}
+	}
+}
+
+// bootCluster starts the first member, and then all others. Members that need most of
+// the others to be ready are started at once.
+func bootCluster(e *engine, n, more int) (members []*Server, err error) {
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, s := range members {
+			if s.running() {
+				err = errors.Join(err, s.kill())
+			}
+			err = errors.Join(err, os.RemoveAll(s.dir))
+		}
+		members = nil
+	}()
+	for range n {
+		s, err := prepare(e)
+		if err != nil {
+			return members, err
+		}
+		members = append(members, s)
+		if err := s.join(more); err != nil {
+			return members, err
+		}
+	}
+	for _, s := range members {
+		s.member.of = members
+	}
+	if e.oneByOne {
+		for _, s := range members {
+			if err := s.start(); err != nil {
+				return members, err
+			}
+			for _, m := range members {
+				m.member.joins = true
+			}
+		}
+		return members, nil
+	}
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i, s := range members {
+		wg.Go(func() { errs[i] = s.start() })
+	}
+	wg.Wait()
+	return members, errors.Join(errs...)
+}
+
+// join gives a server its addresses.
+func (s *Server) join(more int) error {
+	addrs := make([]string, 2+more)
+	for i := range addrs {
+		var err error
+		if addrs[i], err = freeAddr(); err != nil {
+			return fmt.Errorf("address of %s: %w", s.Kind, err)
+		}
+	}
+	s.Addr, s.DSN = addrs[0], s.engine.dsn(addrs[0])
+	s.member = &member{peer: addrs[1], more: addrs[2:]}
+	return nil
+}

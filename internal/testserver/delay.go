@@ -1,0 +1,72 @@
+package testserver
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Delayed is the address of a proxy before server, a host:port, that adds
+// roundTrip to all bytes alike, however many are under way, as a network does.
+// All of it is added on the way back: two short sleeps would be longer than one,
+// and nobody can tell the difference. It ends with the test, after its clients:
+// they are to be closed by then.
+func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
+	wg.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			upstream, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			wg.Go(func() { carry(client, upstream, 0) })
+			wg.Go(func() { carry(upstream, client, roundTrip) })
+		}
+	})
+	return l.Addr().String()
+}
+
+// carry moves what from sends to to, each piece a delay after it came.
+func carry(from, to net.Conn, delay time.Duration) {
+	type piece struct {
+		due  time.Time
+		data []byte
+	}
+	pieces := make(chan piece, 4096)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for p := range pieces {
+			time.Sleep(time.Until(p.due))
+			if _, err := to.Write(p.data); err != nil {
+				_ = from.Close() // ends the reader
+			}
+		}
+		_ = to.Close()
+	}()
+	for {
+		buf := make([]byte, 64<<10)
+		n, err := from.Read(buf)
+		if n > 0 {
+			pieces <- piece{time.Now().Add(delay), buf[:n]}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(pieces)
+	<-done
+	_ = from.Close()
+}

@@ -1,0 +1,50 @@
+package testserver
+
+import (
+	"net"
+	"testing"
+	"time"
+)
+
+// The proxy delays what it should, by about what it should, and loses nothing.
+func TestDelayed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // an echo
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		buf := make([]byte, 100)
+		for {
+			n, err := conn.Read(buf)
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write(buf[:n])
+		}
+	}()
+	const roundTrip = 20 * time.Millisecond
+	conn, err := net.Dial("tcp", Delayed(t, l.Addr().String(), roundTrip))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	began := time.Now()
+	buf := make([]byte, 5)
+	for range 3 {
+		if _, err := conn.Write([]byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := conn.Read(buf); err != nil || string(buf[:n]) != "hello" {
+			t.Fatalf("%q, %v", buf[:n], err)
+		}
+	}
+	if d := time.Since(began); d < 3*roundTrip {
+		t.Errorf("three round trips in %v", d)
+	}
+}
