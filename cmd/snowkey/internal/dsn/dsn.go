@@ -1,0 +1,225 @@
+// Package dsn reads the data source names that every command takes, and opens
+// what they name: a database, a Redis, an etcd, a directory, or a server that
+// allots worker numbers.
+package dsn
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+)
+
+// Kind is what a DSN names.
+type Kind string
+
+// The kinds.
+const (
+	Postgres Kind = "PostgreSQL"
+	MySQL    Kind = "MySQL"
+	SQLite   Kind = "SQLite"
+	Redis    Kind = "Redis"
+	Etcd     Kind = "etcd"
+	Dir      Kind = "directory"
+	HTTP     Kind = "HTTP"
+)
+
+// SQL reports whether it is a database with tables.
+func (k Kind) SQL() bool { return k == Postgres || k == MySQL || k == SQLite }
+
+// Forms are the DSNs that Parse takes, for messages and help.
+const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], dir:/path, https://…/leases, or env:VARIABLE that holds one of these"
+
+// A DSN is what a text names. Make it with Parse.
+type DSN struct {
+	Kind Kind
+	// Name is for messages: what it is and where, without user and password.
+	Name string
+
+	pg        *pgx.ConnConfig
+	my        *mysqldriver.Config
+	redis     *redis.Options
+	path      string // of the file or directory
+	query     string // of SQLite's URI
+	endpoints []string
+	user      *url.Userinfo
+	url       string
+}
+
+// Parse reads a DSN. No error repeats it, for it may hold a password.
+func Parse(text string) (*DSN, error) {
+	scheme, rest, isURL := strings.Cut(text, "://")
+	scheme = strings.ToLower(scheme)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return nil, errors.New("is empty: want " + Forms)
+	case strings.ContainsAny(text, "\x00\r\n"):
+		return nil, errors.New("has a line break in it")
+	case isURL && (scheme == "postgres" || scheme == "postgresql"):
+		return parsePostgres(text)
+	case isURL && (scheme == "mysql" || scheme == "mariadb"):
+		return parseMySQL(text)
+	case mysqlNative.MatchString(text):
+		cfg, err := mysqldriver.ParseDSN(text)
+		if err != nil {
+			return nil, errors.New("is no DSN of MySQL's driver: want user:password@tcp(host:3306)/database")
+		}
+		return finishMySQL(cfg)
+	case isURL && (scheme == "redis" || scheme == "rediss"):
+		return parseRedis(text)
+	case isURL && (scheme == "etcd" || scheme == "etcds"):
+		return parseEtcd(scheme, rest)
+	case isURL && (scheme == "http" || scheme == "https"):
+		return parseHTTP(text)
+	case len(text) > 4 && strings.EqualFold(text[:4], "dir:"):
+		return &DSN{Kind: Dir, Name: "directory " + text[4:], path: text[4:]}, nil
+	case len(text) > 5 && strings.EqualFold(text[:5], "file:"):
+		return parseSQLite(text[5:])
+	case !isURL && isFile(text):
+		return &DSN{Kind: SQLite, Name: "SQLite " + text, path: text}, nil
+	}
+	return nil, errors.New("want " + Forms)
+}
+
+// MySQL's own form, with its protocol in front of parentheses.
+var mysqlNative = regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\([^()]*\)/`)
+
+func isFile(text string) bool {
+	switch strings.ToLower(filepath.Ext(text)) {
+	case ".db", ".sqlite", ".sqlite3":
+		return true
+	}
+	return false
+}
+
+func parsePostgres(text string) (*DSN, error) {
+	if _, err := url.Parse(text); err != nil {
+		return nil, errNotURL
+	}
+	cfg, err := pgx.ParseConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("is no DSN of PostgreSQL: want postgres://user:password@host:5432/database: %s", reason(err))
+	}
+	return &DSN{Kind: Postgres, Name: fmt.Sprintf("PostgreSQL %s:%d/%s", cfg.Host, cfg.Port, cfg.Database), pg: cfg}, nil
+}
+
+var errNotURL = errors.New("is no URL; special characters in a password are written %40, for example")
+
+// reason is what stands last in an error of pgx, behind its own copy of the DSN.
+func reason(err error) string {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	text := err.Error()
+	if _, after, ok := strings.Cut(text, "`: "); ok {
+		text = after
+	}
+	return text
+}
+
+// parseMySQL turns mysql://user:password@host:port/database?param=value into the
+// driver's own configuration.
+func parseMySQL(text string) (*DSN, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errNotURL
+	}
+	if u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
+		return nil, errors.New("want mysql://user:password@host:3306/database")
+	}
+	cfg, err := mysqldriver.ParseDSN("/?" + u.RawQuery)
+	if err != nil {
+		return nil, errors.New("has a parameter that MySQL's driver does not take")
+	}
+	cfg.Net, cfg.Addr, cfg.DBName = "tcp", u.Host, strings.Trim(u.Path, "/")
+	if u.Port() == "" {
+		cfg.Addr = strings.TrimSuffix(u.Host, ":") + ":3306"
+	}
+	cfg.User = u.User.Username()
+	cfg.Passwd, _ = u.User.Password()
+	return finishMySQL(cfg)
+}
+
+func finishMySQL(cfg *mysqldriver.Config) (*DSN, error) {
+	if cfg.DBName == "" {
+		return nil, errors.New("names no database: want mysql://user:password@host:3306/database")
+	}
+	return &DSN{Kind: MySQL, Name: fmt.Sprintf("MySQL %s/%s", cfg.Addr, cfg.DBName), my: cfg}, nil
+}
+
+func parseRedis(text string) (*DSN, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errNotURL
+	}
+	opt, err := redis.ParseURL(text)
+	if err != nil || u.Hostname() == "" {
+		return nil, errors.New("want redis://user:password@host:6379/0")
+	}
+	opt.DialerRetries = 1 // requests are tried again as it is, and who waits wants to know
+	return &DSN{Kind: Redis, Name: fmt.Sprintf("Redis %s/%d", opt.Addr, opt.DB), redis: opt}, nil
+}
+
+// parseEtcd reads what url.Parse cannot: several hosts with ports.
+func parseEtcd(scheme, rest string) (*DSN, error) {
+	want := errors.New("want etcd://host:2379[,host:2379], or etcds:// for TLS")
+	d := &DSN{Kind: Etcd}
+	hosts := strings.TrimSuffix(rest, "/")
+	if at := strings.LastIndexByte(hosts, '@'); at >= 0 {
+		u, err := url.Parse("etcd://" + hosts[:at] + "@host")
+		if err != nil {
+			return nil, errNotURL
+		}
+		d.user, hosts = u.User, hosts[at+1:]
+	}
+	transport := "http://"
+	if scheme == "etcds" {
+		transport = "https://"
+	}
+	for host := range strings.SplitSeq(hosts, ",") {
+		u, err := url.Parse(transport + host)
+		if err != nil || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(host, " ") {
+			return nil, want
+		}
+		if u.Port() == "" {
+			u.Host = strings.TrimSuffix(u.Host, ":") + ":2379"
+		}
+		d.endpoints = append(d.endpoints, transport+u.Host)
+	}
+	d.Name = "etcd " + hosts
+	return d, nil
+}
+
+func parseHTTP(text string) (*DSN, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errNotURL
+	}
+	if u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("want https://host/path, with the token apart: --token-file or SNOWKEY_TOKEN")
+	}
+	return &DSN{Kind: HTTP, Name: text, url: text}, nil
+}
+
+func parseSQLite(rest string) (*DSN, error) {
+	rest = strings.TrimPrefix(rest, "//")
+	path, query, _ := strings.Cut(rest, "?")
+	path, err := url.PathUnescape(path)
+	if err != nil || path == "" {
+		return nil, errors.New("want file:x.db or file:/path/to/x.db")
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, errors.New("has parameters that are none: want file:x.db?_pragma=busy_timeout(5000)")
+	}
+	if path == ":memory:" || values.Get("mode") == "memory" {
+		return nil, errors.New("is a database in memory, which nobody else sees: want file:x.db")
+	}
+	return &DSN{Kind: SQLite, Name: "SQLite " + path, path: path, query: query}, nil
+}

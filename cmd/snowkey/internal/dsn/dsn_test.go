@@ -1,0 +1,89 @@
+package dsn
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]struct {
+		kind Kind
+		name string
+	}{
+		"postgres://u:p@h:5433/db?sslmode=disable": {Postgres, "PostgreSQL h:5433/db"},
+		"postgresql://h/db":                        {Postgres, "PostgreSQL h:5432/db"},
+		"mysql://u:p@h/db?charset=utf8mb4":         {MySQL, "MySQL h:3306/db"},
+		"mariadb://u:p@[::1]:3307/db":              {MySQL, "MySQL [::1]:3307/db"},
+		"u:p@w@tcp(h:3306)/db?tls=false":           {MySQL, "MySQL h:3306/db"},
+		"root@unix(/run/mysqld.sock)/db":           {MySQL, "MySQL /run/mysqld.sock/db"},
+		"file:x.db":                                {SQLite, "SQLite x.db"},
+		"file:///tmp/a%20b?_pragma=x":              {SQLite, "SQLite /tmp/a b"},
+		"a.sqlite":                                 {SQLite, "SQLite a.sqlite"},
+		"/data/A.DB":                               {SQLite, "SQLite /data/A.DB"},
+		"redis://:p@h/2":                           {Redis, "Redis h:6379/2"},
+		"rediss://h:6380":                          {Redis, "Redis h:6380/0"},
+		"etcd://a,b:1,[::1]:2":                     {Etcd, "etcd a,b:1,[::1]:2"},
+		"etcds://u:p@a/":                           {Etcd, "etcd a"},
+		"dir:/var/lib/x":                           {Dir, "directory /var/lib/x"},
+		"https://h/leases":                         {HTTP, "https://h/leases"},
+	} {
+		d, err := Parse(text)
+		if err != nil || d.Kind != want.kind || d.Name != want.name {
+			t.Errorf("Parse(%q) = %+v, %v, want %+v", text, d, err, want)
+		}
+	}
+	d, err := Parse("etcds://u:p@a,b:1")
+	if err != nil || strings.Join(d.Endpoints(), " ") != "https://a:2379 https://b:1" {
+		t.Errorf("%v, %v", d, err)
+	}
+	for _, text := range []string{"", " ", "x", "x.txt", "h:5432", "oracle://h/x", "postgres://h:x/db", "mysql://h", "mysql:///db", "u@tcp(h)", "u@tcp(h)/", "redis://", "redis://h/x", "etcd://", "etcd://a,,b", "etcd://a/b", "dir:", "file:", "file::memory:", "file:x?mode=memory", "http://", "https://h?x=1", "postgres://h/db\n"} {
+		if d, err := Parse(text); err == nil {
+			t.Errorf("Parse(%q) = %+v, want an error", text, d)
+		}
+	}
+}
+
+func TestHide(t *testing.T) {
+	for text, want := range map[string]string{
+		"postgres://u:p%40ss@h/db":         "postgres://u:…@h/db",
+		"u:pa:ss@word@tcp(h)/db":           "u:…@tcp(h)/db",
+		"postgres://h/db?password=hunter2": "postgres://h/db?password=…",
+		"redis://h":                        "redis://h",
+	} {
+		if got := Hide(text, Secrets(text)); got != want {
+			t.Errorf("Hide(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := Hide("p@ss", Secrets("postgres://u:p%40ss@h/db")); got != "…" {
+		t.Errorf("a password without its escapes is shown: %q", got)
+	}
+}
+
+// No error and no name shows the password, whatever stands around it.
+func FuzzParse(f *testing.F) {
+	f.Add("postgres://u:", "@h/db")
+	f.Add("u:", "@tcp(h)/db")
+	f.Add("etcd://u:", "@a,b")
+	f.Add("redis://:", "@h/0")
+	f.Add("mysql://h/db?password=", "&x=y")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "hunter2hunter2"
+		if !strings.HasSuffix(before, ":") && !strings.HasSuffix(before, "password=") || strings.HasSuffix(before, "=") && strings.ContainsAny(before, "#") {
+			return
+		}
+		text := before + secret + after
+		var shown string
+		d, err := Parse(text)
+		switch {
+		case err != nil:
+			shown = Hide(err.Error(), Secrets(text))
+		case d.Kind == SQLite || d.Kind == Dir || d.Kind == HTTP:
+			return // a path, in which nothing is secret
+		default:
+			shown = Hide(d.Name, Secrets(text))
+		}
+		if strings.Contains(shown, secret) && strings.Contains(after, "@") {
+			t.Errorf("%q shows %q", text, shown)
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package dsn
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite" // the driver "sqlite"
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+// Options say how a DSN is opened.
+type Options struct {
+	Token   string        // of an HTTP server
+	Create  bool          // a file of SQLite and a directory that are not there are made
+	Timeout time.Duration // for the first answer; zero: 10s
+}
+
+// Target is what a DSN names, open. Of its clients the one of its kind is set.
+type Target struct {
+	*DSN
+	DB    *sql.DB
+	Redis *redis.Client
+	Etcd  *clientv3.Client
+
+	token   string
+	closers []func() error
+}
+
+// Open connects and asks for a first answer. What cannot be opened within the
+// timeout is an error that names the target, without its password.
+func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
+	if opt.Timeout == 0 {
+		opt.Timeout = 10 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
+	defer cancel()
+	t = &Target{DSN: d, token: opt.Token}
+	defer func() {
+		if err != nil {
+			t.Close()
+			t, err = nil, fmt.Errorf("%s: %w", d.Name, oneLine(err))
+		}
+	}()
+	switch d.Kind {
+	case Postgres:
+		t.sql(stdlib.OpenDB(*d.pg))
+	case MySQL:
+		err = t.openMySQL()
+	case SQLite:
+		err = t.openSQLite(opt.Create)
+	case Redis:
+		silence()
+		t.Redis = redis.NewClient(d.redis)
+		t.closers = append(t.closers, t.Redis.Close)
+		return t, t.Redis.Ping(ctx).Err()
+	case Etcd:
+		return t, t.openEtcd(ctx)
+	case Dir:
+		return t, d.checkDir(opt.Create)
+	case HTTP:
+		if opt.Token == "" {
+			err = errors.New("needs a token: --token-file, or SNOWKEY_TOKEN in the environment")
+		}
+		return t, err
+	}
+	if err != nil {
+		return t, err
+	}
+	return t, t.DB.PingContext(ctx)
+}
+
+// silence keeps go-redis from writing to standard error what it returns as well. Its
+// logger is the whole process', and not to be set while another client is in use.
+var silence = sync.OnceFunc(func() { redis.SetLogger(quiet{}) }) //nolint:gochecknoglobals // as theirs is
+
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
+// Close lets go of everything. It may be called twice.
+func (t *Target) Close() {
+	for _, closer := range t.closers {
+		_ = closer()
+	}
+	t.closers = nil
+}
+
+func (t *Target) sql(db *sql.DB) {
+	t.DB = db
+	t.closers = append(t.closers, db.Close)
+}
+
+func (t *Target) openMySQL() error {
+	cfg := t.my.Clone()
+	cfg.ParseTime, cfg.Loc = true, time.UTC
+	cfg.Logger = &mysqldriver.NopLogger{}
+	connector, err := mysqldriver.NewConnector(cfg)
+	if err != nil {
+		return err
+	}
+	t.sql(sql.OpenDB(connector))
+	return nil
+}
+
+func (t *Target) openSQLite(create bool) error {
+	flag := os.O_RDWR
+	if create {
+		flag |= os.O_CREATE
+	}
+	// SQLite's own words for a file that cannot be opened are misleading.
+	f, err := os.OpenFile(t.path, flag, 0o644)
+	if err != nil {
+		return bare(err)
+	}
+	_ = f.Close()
+	query := t.query
+	if !strings.Contains(query, "busy_timeout") {
+		query = strings.TrimPrefix(query+"&_pragma=busy_timeout(5000)", "&")
+	}
+	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: t.path}).EscapedPath(), RawQuery: query}
+	db, err := sql.Open("sqlite", file.String())
+	if err != nil {
+		return err
+	}
+	t.sql(db)
+	return nil
+}
+
+func (t *Target) openEtcd(ctx context.Context) error {
+	cfg := clientv3.Config{Endpoints: t.endpoints, DialTimeout: 5 * time.Second, Logger: zap.NewNop()}
+	if t.user != nil {
+		cfg.Username = t.user.Username()
+		cfg.Password, _ = t.user.Password()
+	}
+	client, err := clientv3.New(cfg)
+	if err != nil {
+		return err
+	}
+	t.Etcd = client
+	t.closers = append(t.closers, client.Close)
+	_, err = client.Get(ctx, "snowkey", clientv3.WithCountOnly())
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("no member answers")
+	}
+	return err
+}
+
+func (d *DSN) checkDir(create bool) error {
+	info, err := os.Stat(d.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && create:
+		return nil // the store makes it
+	case err != nil:
+		return bare(err)
+	case !info.IsDir():
+		return errors.New("is no directory")
+	}
+	return nil
+}
+
+// Path is the file or directory of a DSN that names one.
+func (d *DSN) Path() string { return d.path }
+
+// Endpoints are the members of an etcd, and the address of an HTTP server.
+func (d *DSN) Endpoints() []string {
+	if d.Kind == HTTP {
+		return []string{d.url}
+	}
+	return d.endpoints
+}
+
+// bare is the error without the path that the message names already.
+func bare(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// oneLine joins the lines in which some drivers tell their errors, and keeps what
+// may be asked of them.
+func oneLine(err error) error {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if text == err.Error() {
+		return err
+	}
+	return &lined{text, err}
+}
+
+type lined struct {
+	text string
+	err  error
+}
+
+func (e *lined) Error() string { return e.text }
+
+func (e *lined) Unwrap() error { return e.err }

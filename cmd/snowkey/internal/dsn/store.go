@@ -1,0 +1,52 @@
+package dsn
+
+import (
+	"context"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// Store is a lease store and its operator's side.
+type Store interface {
+	worker.Store
+	worker.Admin
+}
+
+// StoreOptions say what a store may do.
+type StoreOptions struct {
+	NoCreate   bool // tables that are not there are an error
+	AllowLossy bool // a server that may lose what it has acknowledged will do
+}
+
+// Store is the lease store in the target.
+func (t *Target) Store(opt StoreOptions) Store {
+	switch t.Kind {
+	case Redis:
+		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowLossy: opt.AllowLossy})
+	case Etcd:
+		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
+	case Dir:
+		store := filestore.New(filestore.Config{Dir: t.path})
+		t.closers = append(t.closers, store.Close)
+		return store
+	case HTTP:
+		return httpstore.New(httpstore.Config{URL: t.url, Token: t.token})
+	}
+	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
+	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: opt.NoCreate, AllowLossy: opt.AllowLossy})
+}
+
+func (t *Target) eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+	return t.Redis.Eval(ctx, script, keys, args...).Result()
+}
+
+// ConfigGet asks a Redis for a setting.
+func (t *Target) ConfigGet(ctx context.Context, name string) (string, error) {
+	values, err := t.Redis.ConfigGet(ctx, name).Result()
+	return values[name], err
+}
