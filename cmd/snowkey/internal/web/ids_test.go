@@ -1,0 +1,230 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// Many ask at once, for the same number in ways that look different: no id comes twice.
+func TestNoDuplicates(t *testing.T) {
+	h := handler(t, Config{})
+	// All of them are Twitter's layout and worker 35 of 1024, so are one pair.
+	queries := []string{
+		"worker=35", "datacenter=1&worker=3", "preset=twitter&worker=35", "time_bits=41&worker_bits=10&sequence_bits=12&worker=35",
+		"time_bits=42&worker_bits=10&sequence_bits=12&unsigned=true&worker=35", "time_bits=40&datacenter_bits=10&sequence_bits=12&datacenter=35&worker=0&n=3",
+		"time_bits=41&rollback_bits=3&worker_bits=7&sequence_bits=12&worker=35", "tick=1ms&epoch=1288834974657&worker=35",
+	}
+	var mu sync.Mutex
+	seen := map[string]string{}
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			for i := range 60 {
+				query := queries[(g+i)%len(queries)]
+				if g%2 == 0 && query != queries[5] {
+					query += fmt.Sprintf("&n=%d", 1+i%50)
+				}
+				w := ask(h, http.MethodGet, "/api/ids?"+query, "")
+				var body idsBody
+				if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != http.StatusOK || len(body.IDs) == 0 {
+					t.Errorf("%s: %d %s", query, w.Code, w.Body)
+					return
+				}
+				mu.Lock()
+				for _, id := range body.IDs {
+					if before, ok := seen[id]; ok {
+						t.Errorf("%s came twice: %s and %s", id, before, query)
+					}
+					seen[id] = query
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(seen) < 5000 {
+		t.Errorf("only %d ids", len(seen))
+	}
+}
+
+// Layouts that make the same numbers share a pair, and others do not.
+func TestPairs(t *testing.T) {
+	base := core.Layout{TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}.WithDefaults()
+	with := func(change func(*core.Layout)) core.Layout {
+		l := base
+		change(&l)
+		return l
+	}
+	for i, l := range []core.Layout{
+		with(func(l *core.Layout) { l.TimeBits = 30 }),
+		with(func(l *core.Layout) { l.Unsigned = true }),
+		with(func(l *core.Layout) { l.DatacenterBits, l.WorkerBits = 0, 10 }),
+		with(func(l *core.Layout) { l.RollbackBits, l.DatacenterBits = 2, 3 }),
+		with(func(l *core.Layout) { l.Epoch = l.Epoch.In(time.FixedZone("x", 3600)) }),
+	} {
+		if pairOf(l, 7) != pairOf(base, 7) {
+			t.Errorf("%d: %v has a pair of its own", i, l)
+		}
+	}
+	for i, l := range []core.Layout{
+		with(func(l *core.Layout) { l.SequenceFirst = true }),
+		with(func(l *core.Layout) { l.Tick = 10 * time.Millisecond }),
+		with(func(l *core.Layout) { l.Epoch = l.Epoch.Add(time.Millisecond) }),
+		with(func(l *core.Layout) { l.WorkerBits = 4 }),
+		with(func(l *core.Layout) { l.SequenceBits = 11 }),
+		with(func(l *core.Layout) { l.TimeBits, l.RollbackBits = 40, 1 }),
+	} {
+		if pairOf(l, 7) == pairOf(base, 7) {
+			t.Errorf("%d: %v has the pair of %v", i, l, base)
+		}
+	}
+	if pairOf(base, 7) == pairOf(base, 8) {
+		t.Error("two numbers have one pair")
+	}
+	one := core.Layout{TimeBits: 41, WorkerBits: 10}.WithDefaults()
+	first := one
+	first.SequenceFirst = true
+	if pairOf(one, 1) != pairOf(first, 1) {
+		t.Error("there is no sequence to be first")
+	}
+}
+
+// randomLayout is a valid layout, whose time may have run out.
+func randomLayout(r *rand.Rand) core.Layout {
+	for {
+		l := core.Layout{
+			Epoch: time.UnixMilli(r.Int64N(1_700_000_000_000)), Tick: time.Duration(1+r.Int64N(20)) * time.Millisecond,
+			TimeBits: uint8(1 + r.IntN(50)), RollbackBits: uint8(r.IntN(4)), DatacenterBits: uint8(r.IntN(8)), WorkerBits: uint8(r.IntN(12)), SequenceBits: uint8(r.IntN(24)),
+			SequenceFirst: r.IntN(2) == 0, Unsigned: r.IntN(4) == 0,
+		}
+		if l.Validate() == nil {
+			return l
+		}
+	}
+}
+
+func queryOf(l core.Layout) url.Values {
+	q := url.Values{}
+	q.Set("epoch", strconv.FormatInt(l.Epoch.UnixMilli(), 10))
+	q.Set("tick", l.Tick.String())
+	for name, bits := range map[string]uint8{"time_bits": l.TimeBits, "rollback_bits": l.RollbackBits, "datacenter_bits": l.DatacenterBits, "worker_bits": l.WorkerBits, "sequence_bits": l.SequenceBits} {
+		q.Set(name, strconv.Itoa(int(bits)))
+	}
+	q.Set("sequence_first", strconv.FormatBool(l.SequenceFirst))
+	q.Set("unsigned", strconv.FormatBool(l.Unsigned))
+	return q
+}
+
+// The widest layout of a pair makes ids that mean in each of its layouts what was asked.
+func TestWidest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	m := newMakers(1 << 20)
+	made := 0
+	for range 1500 {
+		l := randomLayout(r)
+		worker := r.Int64N(l.Workers())
+		ids := make([]int64, min(3, atOnce(l)))
+		before := time.Now()
+		err := m.fill(t.Context(), l, worker, ids)
+		var refused *refusal
+		if errors.As(err, &refused) {
+			if l.End().After(time.Now().Add(time.Minute)) {
+				t.Fatalf("%v: %v", l, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", l, err)
+		}
+		made++
+		for _, id := range ids {
+			p, err := l.Decompose(id)
+			if err != nil || p.Datacenter<<l.WorkerBits|p.Worker != worker || p.Rollback != 0 || p.Time.Before(before.Add(-time.Second)) || p.Time.After(time.Now().Add(time.Second)) {
+				t.Fatalf("%v, worker %d: %d is %+v, %v", l, worker, id, p, err)
+			}
+		}
+	}
+	if made < 100 {
+		t.Errorf("only %d layouts made ids", made)
+	}
+}
+
+// Beyond the bound new pairs are refused and the known ones go on; a pair that could
+// not be served takes no place.
+func TestBoundOfPairs(t *testing.T) {
+	h := handler(t, Config{Pairs: 2})
+	for _, c := range []struct {
+		query  string
+		status int
+	}{
+		{"worker=1&epoch=2999-01-01", 400}, {"worker=1", 200}, {"worker=2", 200}, {"worker=3", 503}, {"worker=1&preset=discord", 503},
+		{"worker=1", 200}, {"datacenter=0&worker=2", 200}, {"worker=3&time=2026-01-01", 200}, // composed: needs none
+	} {
+		w := ask(h, http.MethodGet, "/api/ids?"+c.query, "")
+		if w.Code != c.status || (w.Code == 503) != (w.Header().Get("Retry-After") != "") {
+			t.Errorf("%s: %d %s", c.query, w.Code, w.Body)
+		}
+	}
+}
+
+// A worker that is asked for more than it can make says so, and waits for no longer
+// than it may.
+func TestNoPlace(t *testing.T) {
+	h := handler(t, Config{})
+	statuses := map[int]int{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 12 {
+		wg.Go(func() {
+			w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=1h&time_bits=30&worker_bits=8", "")
+			mu.Lock()
+			statuses[w.Code]++
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if statuses[http.StatusOK]+statuses[http.StatusServiceUnavailable] != 12 || statuses[http.StatusServiceUnavailable] == 0 {
+		t.Errorf("%v", statuses)
+	}
+}
+
+// Ids of a given time are core's, in every form.
+func TestComposed(t *testing.T) {
+	h := handler(t, Config{})
+	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	for form, read := range map[string]string{"decimal": "decimal", "hex": "hex", "base32": "base32", "base58": "base58", "base62": "base62"} {
+		body := get[idsBody](t, h, "/api/ids?datacenter=3&worker=7&n=2&sequence=9&time=2026-01-31T12:00:00Z&form="+form)
+		if body.Made != "composed" || body.Worker != "103" || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
+			t.Errorf("%+v", body)
+		}
+		for i, text := range body.IDs {
+			want, err := core.Twitter().Compose(core.Parts{Time: at, Datacenter: 3, Worker: 7, Sequence: 9 + int64(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id, err := readID(text, read, false); err != nil || id != want {
+				t.Errorf("%s %s: %d, %v, want %d", form, text, id, err, want)
+			}
+		}
+	}
+	if body := get[idsBody](t, h, "/api/ids?worker=103"); body.Made != "generated" || len(body.IDs) != 1 {
+		t.Errorf("%+v", body)
+	}
+}

@@ -1,0 +1,109 @@
+// Ids taken apart: one or many, as they are pasted.
+import { Fault, decompose, fields, javaScript } from "./layout.js";
+import { read, split, write } from "./idtext.js";
+import { formatTime, localTime, relativeTime, utc } from "./times.js";
+import { complain, copyButton, el, find, people, terms } from "./dom.js";
+import { strip, titles, width } from "./bits.js";
+import { current } from "./layoutform.js";
+
+const most = 1000; // as many as the API takes at once
+const inFull = 4; // more than that become a table
+
+// A number of JavaScript is shown with all its digits.
+const plain = (number) => BigInt(number).toString();
+
+function javaScriptNote(layout, id) {
+  const js = javaScript(id);
+  if (js.safe) return el("p", { class: "note good" }, el("strong", {}, "Safe in JavaScript."), " As a number it stays what it is.");
+  const rounded = BigInt(js.value);
+  let becomes = "";
+  try {
+    const was = decompose(layout, id);
+    const is = decompose(layout, rounded);
+    const changed = ["worker", "datacenter", "sequence"].filter((name) => was[name] !== is[name]).map((name) => `${titles[name]} ${is[name]} for ${was[name]}`);
+    if (was.time !== is.time) changed.unshift("another time");
+    if (changed.length > 0) becomes = ` Taken apart, that is ${changed.join(", ")}.`;
+  } catch (fault) {
+    if (!(fault instanceof Fault)) throw fault;
+    becomes = " That is no id of this layout any more.";
+  }
+  const off = rounded - id;
+  const text = js.exact
+    ? " JSON.parse happens to leave this id as it is, but not its neighbours: send ids as strings."
+    : [" JSON.parse makes ", el("code", {}, plain(js.value)), ` of it, off by ${off > 0n ? "+" : "−"}${people(off < 0n ? -off : off)}.${becomes} Send ids as strings.`];
+  return el("p", { class: "note bad" }, el("strong", {}, "Not safe as a JavaScript number."), text);
+}
+
+const copyable = (name, text) => [name, el("code", {}, text), " ", copyButton(`${name.toLowerCase()}`, () => text)];
+
+function card(layout, { text, id, parts }) {
+  const row = (f) => el("tr", {},
+    el("th", { scope: "row" }, el("span", { class: `swatch field-${f.name}`, "aria-hidden": "true" }), titles[f.name]),
+    el("td", {}, width(f)),
+    el("td", {}, el("code", {}, f.name === "time" ? String(parts.tick) : String(parts[f.name]))));
+  const shorts = ["base32", "base58", "base62"].map((form) => [form.replace("base", "Base "), write(id, form)]).filter(([, t]) => t !== null);
+  return el("article", { class: "id" },
+    el("h3", {}, el("code", {}, String(id)), " ", copyButton(`the id ${id}`, () => String(id))),
+    text === String(id) ? null : el("p", { class: "quiet" }, "read from ", el("code", {}, text)),
+    terms([
+      ["UTC", el("time", { datetime: formatTime(parts.time) }, utc(parts.time)), " ", copyButton("the time", () => utc(parts.time))],
+      ["Local", localTime(parts.time)],
+      ["From now", relativeTime(parts.time)],
+    ]),
+    strip(layout, id),
+    el("table", { class: "fields" },
+      el("caption", { class: "visually-hidden" }, `Fields of ${id}`),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Field"), el("th", { scope: "col" }, "Width"), el("th", { scope: "col" }, "Value"))),
+      el("tbody", {}, fields(layout).filter((f) => f.name !== "unused").map(row))),
+    terms([
+      id < 0n ? copyable("Unsigned", String(BigInt.asUintN(64, id))) : null,
+      copyable("Hex", "0x" + write(id, "hex")),
+      ...shorts.map(([name, t]) => copyable(name, t)),
+    ]),
+    javaScriptNote(layout, id));
+}
+
+function table(layout, all) {
+  const names = fields(layout).map((f) => f.name).filter((name) => name !== "unused" && name !== "time");
+  const head = ["Id", "UTC", "From now", ...names.map((name) => titles[name]), "JavaScript"];
+  const cells = ({ id, parts }) => [String(id), utc(parts.time), relativeTime(parts.time), ...names.map((name) => String(parts[name])), javaScript(id).safe ? "safe" : plain(javaScript(id).value)];
+  const asText = () => [head, ...all.map(cells)].map((line) => line.join("\t")).join("\n");
+  return [
+    el("p", { class: "row" }, copyButton("the table", asText), el("span", { class: "quiet" }, "with tabs between, for a spreadsheet")),
+    el("div", { class: "scroll", role: "region", "aria-label": "Ids taken apart", tabindex: "0" },
+      el("table", { class: "many" },
+        el("thead", {}, el("tr", {}, head.map((h) => el("th", { scope: "col" }, h)))),
+        el("tbody", {}, all.map((one) => el("tr", {}, cells(one).map((c, i) => (i === 0 ? el("th", { scope: "row" }, el("code", {}, c)) : el("td", {}, c)))))))),
+  ];
+}
+
+// show takes apart what stands in the field.
+export function show() {
+  const layout = current();
+  const area = find("ids");
+  const result = find("apart-result");
+  const status = find("apart-status");
+  const texts = split(area.value);
+  complain(area, null);
+  result.replaceChildren();
+  status.textContent = "";
+  if (!layout || texts.length === 0) return;
+  if (texts.length > most) {
+    complain(area, `These are ${people(texts.length)} ids; ${people(most)} at once are the most.`);
+    return;
+  }
+  const good = [];
+  const bad = [];
+  for (const text of texts) {
+    try {
+      const id = read(text, find("form").value, layout.unsigned);
+      good.push({ text, id, parts: decompose(layout, id) });
+    } catch (fault) {
+      if (!(fault instanceof Fault)) throw fault;
+      bad.push(`“${text.length > 60 ? text.slice(0, 60) + "…" : text}”: ${fault.message}.`);
+    }
+  }
+  if (bad.length > 0) complain(area, bad.length === 1 ? bad[0] : `${bad.length} of ${texts.length} could not be read. ${bad.slice(0, 5).join(" ")}${bad.length > 5 ? " …" : ""}`);
+  status.textContent = good.length === 1 ? `Read one id, made ${relativeTime(good[0].parts.time)}.` : `Read ${people(good.length)} ids.`;
+  result.replaceChildren(...(good.length > inFull ? table(layout, good) : good.map((one) => card(layout, one))));
+}

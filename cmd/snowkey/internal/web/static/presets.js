@@ -1,0 +1,17 @@
+// The layouts that core knows by name. A test holds them against /api/layouts.
+const ms = { tick: 1n, rollbackBits: 0, datacenterBits: 0, workerBits: 0, sequenceBits: 0, sequenceFirst: false, unsigned: false };
+const classic = { ...ms, timeBits: 41, datacenterBits: 5, workerBits: 5, sequenceBits: 12 };
+
+export const presets = [
+  { name: "twitter", title: "Twitter", layout: { ...classic, epoch: 1288834974657n } },
+  { name: "discord", title: "Discord", layout: { ...classic, epoch: 1420070400000n } },
+  { name: "instagram", title: "Instagram", layout: { ...ms, epoch: 1314220021721n, timeBits: 40, workerBits: 13, sequenceBits: 10 } },
+  { name: "mastodon", title: "Mastodon", layout: { ...ms, epoch: 0n, timeBits: 47, sequenceBits: 16 } },
+  { name: "sonyflake", title: "Sonyflake", layout: { ...ms, epoch: 1409529600000n, tick: 10n, timeBits: 39, sequenceBits: 8, workerBits: 16, sequenceFirst: true } },
+  { name: "classic2015", title: "Classic of 2015", layout: { ...classic, epoch: 1420041600000n } },
+  { name: "seconds", title: "Seconds", layout: { ...ms, epoch: 1577836800000n, tick: 1000n, timeBits: 32, workerBits: 10, sequenceBits: 21 } },
+  { name: "javascript-safe", title: "Safe for JavaScript", layout: { ...ms, epoch: 1577836800000n, timeBits: 41, workerBits: 6, sequenceBits: 6 } },
+];
+
+export const same = (a, b) => Object.keys(a).every((key) => a[key] === b[key]);
+export const presetOf = (layout) => presets.find((p) => same(p.layout, layout));

@@ -1,0 +1,102 @@
+// Times as text. Instants that are read are BigInts of nanoseconds, those that are
+// written BigInts of milliseconds: a layout can reach beyond what Date holds.
+import { Fault, floorDiv } from "./layout.js";
+
+const form = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
+const reason = "must be a time such as 2026-01-31T12:00:00Z, a date, or Unix milliseconds";
+const day = 86_400_000n;
+
+// Days since 1970 of a date of the Gregorian calendar, and back, for any year.
+// The year begins in March here, so that the leap day is its last.
+function daysOf(year, month, date) {
+  const y = BigInt(month <= 2 ? year - 1 : year);
+  const era = floorDiv(y, 400n);
+  const ofEra = y - era * 400n;
+  const ofYear = (153n * BigInt((month + 9) % 12) + 2n) / 5n + BigInt(date) - 1n;
+  return era * 146097n + ofEra * 365n + ofEra / 4n - ofEra / 100n + ofYear - 719468n;
+}
+
+function dateOf(days) {
+  const z = days + 719468n;
+  const era = floorDiv(z, 146097n);
+  const ofEra = z - era * 146097n;
+  const year = (ofEra - ofEra / 1460n + ofEra / 36524n - ofEra / 146096n) / 365n;
+  const ofYear = ofEra - (365n * year + year / 4n - year / 100n);
+  const m = (5n * ofYear + 2n) / 153n;
+  const month = m < 10n ? m + 3n : m - 9n;
+  return [era * 400n + year + (month <= 2n ? 1n : 0n), month, ofYear - (153n * m + 2n) / 5n + 1n];
+}
+
+const leap = (y) => y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
+const lengthOf = (y, m) => (m === 2 ? (leap(y) ? 29 : 28) : [4, 6, 9, 11].includes(m) ? 30 : 31);
+
+// parseTime reads RFC 3339, a date, or Unix milliseconds; a missing zone means UTC.
+export function parseTime(text, field = "time") {
+  if (/^-?\d{1,15}$/.test(text)) return BigInt(text) * 1_000_000n;
+  const m = form.exec(text);
+  if (!m) throw new Fault(field, text, reason);
+  const [year, month, date, hour, minute, second] = m.slice(1, 7).map((s) => Number(s ?? 0));
+  if (month < 1 || month > 12 || date < 1 || date > lengthOf(year, month) || hour > 23 || minute > 59 || second > 59) {
+    throw new Fault(field, text, reason);
+  }
+  let ms = daysOf(year, month, date) * day + BigInt((hour * 60 + minute) * 60 + second) * 1000n;
+  const zone = m[8] ?? "Z";
+  if (zone.length > 1) {
+    const offset = BigInt(Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4))) * 60_000n;
+    ms += zone[0] === "+" ? -offset : offset;
+  }
+  return ms * 1_000_000n + BigInt((m[7] ?? "").padEnd(9, "0"));
+}
+
+const pad = (n, width) => String(n).padStart(width, "0");
+
+// formatTime writes a time as the API does: 2026-01-31T12:00:00.000Z.
+export function formatTime(ms) {
+  const days = floorDiv(ms, day);
+  const rest = ms - days * day;
+  const [year, month, date] = dateOf(days);
+  const clock = [rest / 3_600_000n, (rest / 60_000n) % 60n, (rest / 1000n) % 60n].map((n) => pad(n, 2)).join(":");
+  return `${pad(year, 4)}-${pad(month, 2)}-${pad(date, 2)}T${clock}.${pad(rest % 1000n, 3)}Z`;
+}
+
+// utc is the same for people.
+export const utc = (ms) => formatTime(ms).replace("T", " ").replace("Z", " UTC");
+
+const farthest = 8_640_000_000_000_000n; // of a Date
+const local = new Intl.DateTimeFormat("en-GB", {
+  year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
+  fractionalSecondDigits: 3, timeZoneName: "short",
+});
+
+export function localTime(ms) {
+  if (ms > farthest || ms < -farthest) return "beyond this browser’s calendar";
+  return local.format(new Date(Number(ms)));
+}
+
+const units = [["year", 31_557_600_000n], ["month", 2_629_800_000n], ["day", day], ["hour", 3_600_000n], ["minute", 60_000n], ["second", 1000n]];
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+
+export function relativeTime(ms, now = BigInt(Date.now())) {
+  const ahead = ms - now;
+  const far = ahead < 0n ? -ahead : ahead;
+  for (const [unit, length] of units) {
+    if (far >= length) return relative.format(Number(ahead / length), unit);
+  }
+  return "just now";
+}
+
+// formatSpan writes milliseconds in days, hours, minutes and seconds.
+export function formatSpan(ms) {
+  if (ms < 0n) return "-" + formatSpan(-ms);
+  if (ms === 0n) return "0s";
+  const parts = [];
+  for (const [name, length] of [["d", day], ["h", 3_600_000n], ["m", 60_000n]]) {
+    if (ms >= length) parts.push(`${ms / length}${name}`);
+    ms %= length;
+  }
+  if (ms > 0n) parts.push(`${ms / 1000n}.${pad(ms % 1000n, 3)}`.replace(/\.?0+$/, "") + "s");
+  return parts.join(" ");
+}
+
+// floorMs is the millisecond that an instant of nanoseconds lies in.
+export const floorMs = (ns) => floorDiv(ns, 1_000_000n);

@@ -1,0 +1,48 @@
+// A span of time as the condition of a query.
+import { Fault, range } from "./layout.js";
+import { localTime, parseTime, utc, floorMs } from "./times.js";
+import { complain, copyButton, el, find, terms } from "./dom.js";
+import { current } from "./layoutform.js";
+
+const column = /^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$/;
+
+// time reads a field; undefined if it is wrong, null if it is empty.
+function time(id) {
+  const field = find(id);
+  const text = field.value.trim();
+  complain(field, null);
+  if (text === "") return null;
+  try {
+    return parseTime(text, id);
+  } catch (fault) {
+    if (!(fault instanceof Fault)) throw fault;
+    complain(field, `This ${fault.message}.`);
+    return undefined;
+  }
+}
+
+const moment = (ns) => (ns === null ? "no end" : [utc(floorMs(ns)), " ", el("span", { class: "quiet" }, localTime(floorMs(ns)))]);
+
+// show gives the condition for what stands in the fields.
+export function show() {
+  const layout = current();
+  const result = find("where-result");
+  result.replaceChildren();
+  const from = time("from");
+  const to = time("to");
+  const name = find("column").value.trim() || "id";
+  complain(find("column"), column.test(name) ? null : "This must be a name of letters, digits and _, with its table’s before it if need be.");
+  if (!layout || from === null || from === undefined || to === undefined || !column.test(name)) return;
+  let bounds;
+  try {
+    bounds = range(layout, from, to);
+  } catch (fault) {
+    if (!(fault instanceof Fault)) throw fault;
+    complain(find(fault.field === "to" ? "to" : "from"), `This ${fault.message}.`);
+    return;
+  }
+  const where = `WHERE ${name} >= ${bounds.min}` + (bounds.max === null ? "" : ` AND ${name} < ${bounds.max}`);
+  result.replaceChildren(
+    el("p", { class: "row" }, el("code", { class: "sql" }, where), copyButton("the condition", () => where)),
+    terms([["From", moment(from)].flat(), ["Before", moment(to)].flat()]));
+}

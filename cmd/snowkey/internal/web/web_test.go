@@ -1,0 +1,256 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+const secret = "a-token-of-the-tests"
+
+func handler(t testing.TB, cfg Config) http.Handler {
+	t.Helper()
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// ask sends a request and gives the answer; headers are name, value, name, value.
+func ask(h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	for ; len(headers) > 0; headers = headers[2:] {
+		r.Header.Set(headers[0], headers[1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// get reads the JSON that a path answers with.
+func get[T any](t testing.TB, h http.Handler, target string) (body T) {
+	t.Helper()
+	w := ask(h, http.MethodGet, target, "")
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", target, w.Code, w.Body)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		t.Fatalf("%s: %v in %s", target, err, w.Body)
+	}
+	return body
+}
+
+func TestConfigFaults(t *testing.T) {
+	store := memstore.New(memstore.Config{})
+	for _, c := range []struct {
+		cfg  Config
+		want []string
+	}{
+		{Config{Store: store}, []string{"Token of 0 bytes"}},
+		{Config{Store: store, Token: "short"}, []string{"Token of 5 bytes"}},
+		{Config{Store: store, Token: "short", Pairs: -1, Hosts: []string{"http://a", "b"}}, []string{"Pairs -1", "Hosts http://a", "Token of 5 bytes"}},
+	} {
+		h, err := New(c.cfg)
+		var config *core.ConfigError
+		if h != nil || !errors.As(err, &config) || len(config.Faults) != len(c.want) {
+			t.Errorf("%+v: %v", c.cfg, err)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+	}
+}
+
+// Each answer, also one that is refused, has the headers.
+func TestSecurityHeaders(t *testing.T) {
+	h := handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret})
+	for _, path := range []string{"/", "/app.js", "/missing", "/api/layouts", "/api/parse?id=x", "/api/missing", LeasesPath + "/v1/claim"} {
+		w := ask(h, http.MethodGet, path, "")
+		for name, want := range map[string]string{
+			"Content-Security-Policy":      "default-src 'none'; script-src 'self'",
+			"X-Content-Type-Options":       "nosniff",
+			"Referrer-Policy":              "no-referrer",
+			"X-Frame-Options":              "DENY",
+			"Permissions-Policy":           "camera=()",
+			"Cross-Origin-Opener-Policy":   "same-origin",
+			"Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			if got := w.Header().Get(name); !strings.Contains(got, want) {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+		if w.Header().Get("Access-Control-Allow-Origin") != "" || w.Header().Get("Set-Cookie") != "" {
+			t.Errorf("%s: %v", path, w.Header())
+		}
+	}
+	if strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		t.Error(policy)
+	}
+}
+
+// The page's own files hold no inline script, and name nothing elsewhere.
+func TestAssets(t *testing.T) {
+	files, err := newAssets()
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	h := handler(t, Config{})
+	for name, file := range files {
+		path := name
+		if name == "/index.html" {
+			path = "/"
+		}
+		w := ask(h, http.MethodGet, path, "")
+		tag := w.Header().Get("ETag")
+		if w.Code != http.StatusOK || w.Body.Len() != len(file.text) || tag == "" || w.Header().Get("Cache-Control") != "no-cache" || w.Header().Get("Content-Type") != file.media {
+			t.Errorf("%s: %d, %d bytes, %v", path, w.Code, w.Body.Len(), w.Header())
+		}
+		if w := ask(h, http.MethodGet, path, "", "If-None-Match", tag); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+		if w := ask(h, http.MethodHead, path, ""); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "" {
+			t.Errorf("HEAD %s: %d, %d bytes", path, w.Code, w.Body.Len())
+		}
+		if w := ask(h, http.MethodPost, path, ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d %v", path, w.Code, w.Header())
+		}
+		text := strings.ReplaceAll(string(file.text), "http://www.w3.org/2000/svg", "")
+		for _, bad := range []string{"http://", "https://", " style=", "innerHTML", "eval(", " onclick=\"", "<script>", "<style"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s holds %q", name, bad)
+			}
+		}
+	}
+	for _, path := range []string{"/index.html", "/static/app.js", "/..%2fweb.go", "/app.js/", "/favicon.ico"} {
+		if w := ask(h, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+// Pages of other sites reach neither the API nor the leases; links to the page work.
+func TestOtherSites(t *testing.T) {
+	h := handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret})
+	for path, want := range map[string]int{"/": 200, "/api/ids?worker=1": 403, "/api/layouts": 403, LeasesPath + "/v1/claim": 403} {
+		for _, site := range []string{"cross-site", "same-site"} {
+			if w := ask(h, http.MethodGet, path, "", "Sec-Fetch-Site", site, "Authorization", "Bearer "+secret); w.Code != want {
+				t.Errorf("%s from %s: %d %s", path, site, w.Code, w.Body)
+			}
+		}
+	}
+	for origin, want := range map[string]int{"http://evil.example": 403, "null": 403, "http://example.com.evil.example": 403, "http://example.com": 200} {
+		if w := ask(h, http.MethodPost, "/api/parse", "1", "Origin", origin, "Content-Type", "text/plain"); w.Code != want {
+			t.Errorf("from %s: %d", origin, w.Code)
+		}
+	}
+	for _, site := range []string{"same-origin", "none", ""} {
+		if w := ask(h, http.MethodGet, "/api/layouts", "", "Sec-Fetch-Site", site); w.Code != http.StatusOK {
+			t.Errorf("from %q: %d", site, w.Code)
+		}
+	}
+}
+
+// Over loopback, a name that is not this machine's is refused: DNS rebinding.
+func TestForeignNames(t *testing.T) {
+	server := httptest.NewServer(handler(t, Config{Hosts: []string{"ids.example"}}))
+	defer server.Close()
+	for host, want := range map[string]int{
+		"": 200, "localhost:80": 200, "LOCALHOST": 200, "x.localhost": 200, "127.0.0.1": 200, "[::1]:9": 200, "192.0.2.7:80": 200, "ids.example": 200, "IDS.example.:443": 200,
+		"evil.example": 421, "localhost.evil.example": 421, "evil.example:80": 421, "xlocalhost": 421,
+	} {
+		for _, path := range []string{"/", "/api/layouts"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			answer, err := server.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("%q: %d, want %d", host, answer.StatusCode, want)
+			}
+		}
+	}
+}
+
+func TestMethods(t *testing.T) {
+	h := handler(t, Config{})
+	for _, c := range []struct{ method, target, allow string }{
+		{http.MethodPost, "/api/ids?worker=1", "GET"},
+		{http.MethodHead, "/api/ids?worker=1", "GET"}, // it would use ids up
+		{http.MethodPost, "/api/layouts", "GET, HEAD"},
+		{http.MethodDelete, "/api/parse", "GET, HEAD, POST"},
+		{http.MethodOptions, "/api/range", "GET, HEAD"},
+		{http.MethodPut, "/api/openapi.json", "GET, HEAD"},
+	} {
+		if w := ask(h, c.method, c.target, ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != c.allow {
+			t.Errorf("%s %s: %d, Allow %q", c.method, c.target, w.Code, w.Header().Get("Allow"))
+		}
+	}
+	for _, target := range []string{"/api/layouts", "/api/parse?id=1", "/api/range?from=2026-01-01", "/api/openapi.json"} {
+		w, whole := ask(h, http.MethodHead, target, ""), ask(h, http.MethodGet, target, "")
+		if w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != fmt.Sprint(whole.Body.Len()) {
+			t.Errorf("HEAD %s: %d, %d bytes, %v", target, w.Code, w.Body.Len(), w.Header())
+		}
+	}
+}
+
+// A panic is a 500 and a line of the log, and neither says what it must not.
+func TestPanic(t *testing.T) {
+	var log bytes.Buffer
+	h := guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a bug") }), nil, slog.New(slog.NewTextHandler(&log, nil)))
+	w := ask(h, http.MethodGet, "/api/parse?id=1234567", "")
+	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "a bug") || !strings.Contains(log.String(), "a bug") || strings.Contains(log.String(), "1234567") {
+		t.Errorf("%d %s\n%s", w.Code, w.Body, &log)
+	}
+}
+
+// The server is the allocation server of the clients of httpstore, for those who have
+// the token.
+func TestLeases(t *testing.T) {
+	server := httptest.NewServer(handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret}))
+	defer server.Close()
+	var workers []int64
+	for range 2 {
+		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret}), worker.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lease.Close()
+		workers = append(workers, lease.Worker())
+	}
+	if workers[0] == workers[1] {
+		t.Errorf("%d", workers)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := worker.Acquire(ctx, httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"}), worker.Config{MaxWait: time.Millisecond})
+	var refused *httpstore.StoreError
+	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+		t.Error(err)
+	}
+	// Without a store there is nothing.
+	if w := ask(handler(t, Config{}), http.MethodPost, LeasesPath+"/v1/claim", "{}", "Authorization", "Bearer "+secret); w.Code != http.StatusNotFound {
+		t.Error(w.Code)
+	}
+}
