@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// measured is what the flags of bench say.
+type measured struct {
+	each       time.Duration
+	goroutines int64
+	place      place
+	rounds     int64
+	layout     *layoutflag.Flags
+}
+
+const benchAbout = `Measure how many ids a generator makes on this machine: one at a time, in blocks,
+and by several goroutines, in the given layout and in one that does not cap it.
+The ids are thrown away, and no worker number is taken.
+
+With --dsn, measure instead how long a store of worker numbers takes to claim,
+renew and release one, in a space of its own. Its rows stay there, free.`
+
+func (a *app) benchCommand() *cobra.Command {
+	m := &measured{each: time.Second, goroutines: int64(runtime.GOMAXPROCS(0)), rounds: 200}
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "measure the generator here, or a store of worker numbers",
+		Long:    benchAbout,
+		Example: "  snowkey bench\n  snowkey bench --preset sonyflake --for 5s\n  snowkey bench --dsn postgres://localhost/app --rounds 1000",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
+			l, err := m.layout.Layout()
+			if err != nil {
+				return &usageError{err}
+			}
+			if err := m.unused(cmd); err != nil {
+				return err
+			}
+			if m.place.text != "" {
+				return a.benchStore(cmd.Context(), m)
+			}
+			return a.bench(cmd.Context(), m, l)
+		}),
+	}
+	f := cmd.Flags()
+	f.Var(flagval.New(&m.each, "DURATION", "1s", flagval.Duration(time.Millisecond, time.Hour)), "for", "how long each measurement takes")
+	f.Var(flagval.New(&m.goroutines, "N", "as many as cores", flagval.Whole(1, 10_000)), "goroutines", "how many draw from one generator together")
+	m.place.add(cmd, "dsn", "store of worker numbers to be measured")
+	m.place.addSpace(cmd, "snowkey-bench")
+	m.place.addLossy(cmd)
+	f.Var(flagval.New(&m.rounds, "N", "200", flagval.Whole(1, 1_000_000)), "rounds", "how often each request is made of the store")
+	a.jsonFlag(cmd, "one object")
+	m.layout = layoutflag.Add(f)
+	completeWith(cmd, "preset", layoutflag.Presets())
+	return cmd
+}
+
+// unused complains about flags of the one measurement where the other is made.
+func (m *measured) unused(cmd *cobra.Command) error {
+	if m.place.text == "" {
+		if cmd.Flags().Changed("rounds") {
+			return usage("--rounds is of use with --dsn only")
+		}
+		return m.place.unused()
+	}
+	for _, name := range append([]string{"for", "goroutines"}, layoutflag.Names()...) {
+		if cmd.Flags().Changed(name) {
+			return usage("--%s is of no use with --dsn", name)
+		}
+	}
+	return nil
+}
+
+// speed is one measurement; its JSON.
+type speed struct {
+	What      string  `json:"what"`
+	Layout    string  `json:"layout"`
+	PerSecond float64 `json:"ids_per_second"`
+	NsPerID   float64 `json:"ns_per_id"`
+	Cap       float64 `json:"cap_per_second,omitempty"` // what the layout allows
+}
+
+// uncapped is a layout that this machine cannot fill.
+func uncapped() core.Layout {
+	l := core.Twitter()
+	l.TimeBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = 41, 0, 0, 22
+	return l
+}
+
+// blocks is how many ids are reserved at once.
+const blocks = 1000
+
+func (a *app) bench(ctx context.Context, m *measured, l core.Layout) error {
+	var speeds []speed
+	kinds := []struct {
+		name       string
+		goroutines int
+		block      int
+	}{
+		{"Next", 1, 1},
+		{fmt.Sprintf("Fill of %d", blocks), 1, blocks},
+		{fmt.Sprintf("Next, %s", plural(m.goroutines, "goroutine")), int(m.goroutines), 1},
+	}
+	add, done := a.progress(int64(2*len(kinds)), "measuring")
+	defer done()
+	for _, which := range []struct {
+		name   string
+		layout core.Layout
+	}{{"layout", l}, {"uncapped", uncapped()}} {
+		limit := float64(which.layout.PerTick()) * float64(time.Second) / float64(which.layout.Tick)
+		for _, kind := range kinds {
+			made, took, err := measure(ctx, which.layout, m.each, kind.goroutines, kind.block)
+			if err != nil {
+				return fmt.Errorf("%s: %w", kind.name, err)
+			}
+			add(1)
+			s := speed{What: kind.name, Layout: which.name, PerSecond: float64(made) / took.Seconds(), NsPerID: float64(took.Nanoseconds()) / float64(made)}
+			if which.name == "layout" {
+				s.Cap = limit
+			}
+			speeds = append(speeds, s)
+		}
+	}
+	done()
+	if a.json {
+		return a.object(struct {
+			Cores  int     `json:"cores"`
+			Go     string  `json:"go"`
+			Layout string  `json:"layout"`
+			Speeds []speed `json:"speeds"`
+		}{runtime.GOMAXPROCS(0), runtime.Version(), l.String(), speeds})
+	}
+	fmt.Fprintf(a.out, "%s, %s/%s, %s\nlayout: %s\nuncapped: %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, plural(int64(runtime.GOMAXPROCS(0)), "core"), l, uncapped())
+	rows := [][]string{{"", "LAYOUT", "IDS/S", "NS/ID", "OF ITS CAP"}}
+	for _, s := range speeds {
+		part := ""
+		if s.Cap > 0 {
+			part = fmt.Sprintf("%.1f%%", 100*s.PerSecond/s.Cap)
+		}
+		rows = append(rows, []string{s.What, s.Layout, grouped(int64(s.PerSecond)), strconv.FormatFloat(s.NsPerID, 'f', 1, 64), part})
+	}
+	a.table(rows)
+	return nil
+}
+
+// measure draws ids until the time is over.
+func measure(ctx context.Context, l core.Layout, each time.Duration, goroutines, block int) (made int64, took time.Duration, err error) {
+	generator, err := core.New(core.Config{Layout: l, Worker: core.Fixed(0)})
+	if err != nil {
+		return 0, 0, newError(err)
+	}
+	defer generator.Close()
+	if _, err := generator.Next(ctx); err != nil { // a generator begins with its second tick, which may be long
+		return 0, 0, err
+	}
+	var over atomic.Bool
+	defer time.AfterFunc(each, func() { over.Store(true) }).Stop()
+	defer context.AfterFunc(ctx, func() { over.Store(true) })()
+	counts, errs := make([]int64, goroutines), make([]error, goroutines)
+	var all sync.WaitGroup
+	began := time.Now()
+	for i := range goroutines {
+		all.Go(func() {
+			counts[i], errs[i] = draw(generator, &over, block)
+		})
+	}
+	all.Wait()
+	took = time.Since(began)
+	for _, n := range counts {
+		made += n
+	}
+	if ctx.Err() != nil {
+		return 0, 0, errors.New("interrupted")
+	}
+	return made, took, errors.Join(errs...)
+}
+
+// draw draws until it is over, and at least once, however busy the machine is. A
+// context that can end costs each call something, so none is given.
+func draw(generator *core.Generator, over *atomic.Bool, block int) (made int64, err error) {
+	ids := make([]int64, block)
+	for made == 0 || !over.Load() {
+		if block == 1 {
+			_, err = generator.Next(context.Background())
+		} else {
+			err = generator.Fill(context.Background(), ids)
+		}
+		if err != nil {
+			return made, err
+		}
+		made += int64(block)
+	}
+	return made, nil
+}

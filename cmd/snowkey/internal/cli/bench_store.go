@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// latency is how long one kind of request took; its JSON.
+type latency struct {
+	What string  `json:"what"`
+	P50  float64 `json:"p50_ms"`
+	P99  float64 `json:"p99_ms"`
+	Max  float64 `json:"max_ms"`
+}
+
+// claimFor is the span and the time to live of the claims.
+const claimFor = 30 * time.Second
+
+// benchStore measures the store's three verbs.
+func (a *app) benchStore(ctx context.Context, m *measured) error {
+	target, err := a.open(ctx, &m.place, true)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	store := target.Store(storeOptions(&m.place))
+	var claims, renewals, releases []time.Duration
+	timed := func(to *[]time.Duration, do func() error) error {
+		began := time.Now()
+		err := do()
+		*to = append(*to, time.Since(began))
+		return err
+	}
+	add, done := a.progress(m.rounds, "rounds")
+	defer done()
+	for i := range m.rounds + 1 {
+		if i == 1 { // the first one made connections and tables
+			claims, renewals, releases = nil, nil, nil
+		}
+		if err := benchRound(ctx, store, m.place.space, timed, &claims, &renewals, &releases); err != nil {
+			if ctx.Err() != nil {
+				return errors.New("interrupted")
+			}
+			return fmt.Errorf("%s: %w", target.Name, tell(err))
+		}
+		add(1)
+	}
+	done()
+	figures := []latency{percentiles("claim", claims), percentiles("renew", renewals), percentiles("release", releases)}
+	if a.json {
+		return a.object(struct {
+			Target    string    `json:"target"`
+			Rounds    int64     `json:"rounds"`
+			Latencies []latency `json:"latencies"`
+		}{target.Name, m.rounds, figures})
+	}
+	fmt.Fprintf(a.out, "%s, %s one after another, space %q\n\n", target.Name, plural(m.rounds, "round"), m.place.space)
+	rows := [][]string{{"", "P50", "P99", "MAX"}}
+	for _, f := range figures {
+		rows = append(rows, []string{f.What, ms(f.P50), ms(f.P99), ms(f.Max)})
+	}
+	a.table(rows)
+	return nil
+}
+
+func ms(n float64) string { return fmt.Sprintf("%.2f ms", n) }
+
+func benchRound(ctx context.Context, store worker.Store, space string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
+	l := core.Twitter()
+	now := time.Now().UnixMilli()
+	span := claimFor.Milliseconds()
+	r := worker.Request{
+		Space: space, Layout: worker.Fingerprint(l), Numbers: l.Workers(), Preferred: -1, Avoid: -1, Token: rand.Text(), Owner: "snowkey bench",
+		Now: now, Window: span, TTL: span, MaxSkew: time.Minute.Milliseconds(), MaxLead: time.Minute.Milliseconds(),
+	}
+	var c worker.Claim
+	if err := timed(claims, func() (err error) { c, err = store.Claim(ctx, r); return err }); err != nil {
+		return err
+	}
+	err := timed(renewals, func() error {
+		return store.Renew(ctx, worker.Renewal{Space: space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1, TTL: span})
+	})
+	// What was claimed is given back, whatever happened: no id was made under it.
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return errors.Join(err, timed(releases, func() error {
+		return store.Release(back, worker.Return{Space: space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From})
+	}))
+}
+
+func percentiles(what string, all []time.Duration) latency {
+	slices.Sort(all)
+	at := func(part float64) float64 {
+		return float64(all[max(0, int(math.Ceil(part*float64(len(all))))-1)].Microseconds()) / 1000
+	}
+	return latency{What: what, P50: at(0.50), P99: at(0.99), Max: at(1)}
+}

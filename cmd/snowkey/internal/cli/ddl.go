@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// sqlOf is what the flags of ddl say.
+type sqlOf struct {
+	dialect               ddl.Dialect
+	schema, prefix        string
+	table, column, viewed string
+	layout                *layoutflag.Flags
+}
+
+// parts of ddl, by name.
+var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "workers"} //nolint:gochecknoglobals // constant
+
+const ddlAbout = `Print the SQL that goes with a layout; nothing is executed. PART is one of:
+
+  functions    functions that take ids apart in the database (the default)
+  drop         drops those functions
+  expressions  the same as expressions over --column
+  domain       a type that refuses what is no id (PostgreSQL)
+  check        a constraint that does, for --column
+  view         --view over --table with its ids taken apart
+  workers      the tables of the worker leases`
+
+func (a *app) ddlCommand() *cobra.Command {
+	s := &sqlOf{}
+	cmd := &cobra.Command{
+		Use:       "ddl [PART] --dialect D",
+		Short:     "print SQL for a layout: functions, checks, worker tables",
+		Long:      ddlAbout,
+		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_apart",
+		Args:      arguments(0, 1, "at most one part"),
+		ValidArgs: ddlParts,
+		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+			part := "functions"
+			if len(args) > 0 {
+				part = args[0]
+			}
+			for name, parts := range map[string][]string{"table": {"view"}, "view": {"view"}, "column": {"view", "check", "expressions"}, "prefix": {"functions", "drop", "domain"}} {
+				if cmd.Flags().Changed(name) && slices.Contains(ddlParts, part) && !slices.Contains(parts, part) {
+					return usage("--%s is of no use to %s", name, part)
+				}
+			}
+			return a.ddl(s, part)
+		}),
+	}
+	f := cmd.Flags()
+	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "whose SQL: postgres, mysql or sqlite; required")
+	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
+	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of functions and of the domain (default \"snowflake_\")")
+	f.StringVar(&s.table, "table", "", "`TABLE` of the view")
+	f.StringVar(&s.column, "column", "id", "`COLUMN` that holds the ids")
+	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
+	a.jsonFlag(cmd, "the statements as a list")
+	s.layout = layoutflag.Add(f)
+	completeWith(cmd, "dialect", dialects())
+	completeWith(cmd, "preset", layoutflag.Presets())
+	return cmd
+}
+
+func (a *app) ddl(s *sqlOf, part string) error {
+	l, err := s.layout.Layout()
+	if err != nil {
+		return &usageError{err}
+	}
+	if s.dialect == "" {
+		return usage("--dialect is required: postgres, mysql or sqlite")
+	}
+	script, err := s.script(l, part)
+	if err != nil {
+		return sqlError(err)
+	}
+	return a.script(script)
+}
+
+// script writes the statements of a part.
+func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
+	cfg := ddl.Config{Dialect: s.dialect, Layout: l, Schema: s.schema, Prefix: s.prefix}
+	switch part {
+	case "functions":
+		return cfg.Functions()
+	case "drop":
+		return cfg.DropFunctions()
+	case "domain":
+		return cfg.Domain()
+	case "check":
+		text, err := cfg.Check(s.column)
+		return ddl.Script{text}, err
+	case "expressions":
+		return s.expressions(cfg)
+	case "view":
+		if s.table == "" || s.viewed == "" {
+			return nil, usage("view needs --table and --view, a name for it")
+		}
+		return cfg.View(s.viewed, s.table, s.column)
+	case "workers":
+		table := ""
+		if s.schema != "" {
+			table = s.schema + "." + ddl.DefaultWorkerTable
+		}
+		dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
+		return sqlstore.Config{Dialect: dialect, Table: table}.DDL()
+	}
+	return nil, usage("there is no part %q: want %s", short(part), flagval.List(ddlParts))
+}
+
+// expressions are those of each field that the layout has, as one query.
+func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
+	l := cfg.Layout
+	fields := []ddl.Field{ddl.Time}
+	for _, f := range []struct {
+		field ddl.Field
+		bits  uint8
+	}{{ddl.Rollback, l.RollbackBits}, {ddl.Datacenter, l.DatacenterBits}, {ddl.Worker, l.WorkerBits}, {ddl.Sequence, l.SequenceBits}} {
+		if f.bits > 0 {
+			fields = append(fields, f.field)
+		}
+	}
+	var columns []string
+	for _, field := range fields {
+		text, err := cfg.Expression(field, s.column)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, fmt.Sprintf("  %s AS id_%s", text, field))
+	}
+	return ddl.Script{"SELECT\n" + strings.Join(columns, ",\n")}, nil
+}
+
+// sqlError makes a fault in what was given one of the command line.
+func sqlError(err error) error {
+	var faults *ddl.ConfigError
+	if errors.As(err, &faults) {
+		return usage("%s", flagged(faults.Faults))
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		return usage("--dialect: %w", err)
+	}
+	return err
+}
+
+// flagged says faults by the flags that they come from.
+func flagged(faults []core.Fault) string {
+	var all []string
+	for _, f := range faults {
+		name := strings.ToLower(f.Field)
+		switch name {
+		case "dialect", "schema", "prefix", "table", "column", "view", "from", "to":
+			f.Field = "--" + name
+		case "by":
+			f.Field = "--by"
+		case "layout.unsigned":
+			f.Field = "--unsigned"
+		}
+		all = append(all, f.String())
+	}
+	return strings.Join(all, "; ")
+}
+
+// script prints statements.
+func (a *app) script(script ddl.Script) error {
+	if a.json {
+		return a.object([]string(script))
+	}
+	fmt.Fprint(a.out, script.String())
+	return nil
+}

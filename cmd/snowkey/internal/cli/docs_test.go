@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// A command line in a text: in `a span of code`, or on a line of a block for a shell.
+var inline = regexp.MustCompile("`snowkey(?: [^`]*)?`")
+
+// commandLines are those of snowkey in a document in Markdown, those of blocks apart:
+// they are whole, while a span of code may name a command only.
+func commandLines(text string) (spans, blocks []string) {
+	shell, fenced := false, false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```"):
+			fenced = !fenced
+			shell = fenced && (trimmed == "```sh" || trimmed == "```bash" || trimmed == "```console" || trimmed == "```shell")
+		case shell:
+			blocks = append(blocks, ofShell(trimmed)...)
+		case !fenced:
+			for _, span := range inline.FindAllString(line, -1) {
+				spans = append(spans, ofShell(strings.Trim(span, "`"))...)
+			}
+		}
+	}
+	return spans, blocks
+}
+
+// ofShell takes the calls of snowkey out of a line of a shell, whatever is piped
+// into or out of them. It knows of quoting no more than that quotes go.
+func ofShell(line string) (calls []string) {
+	line, _, _ = strings.Cut(" "+line, " #")
+	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&()", r) }) {
+		part, _, _ = strings.Cut(part, " >")
+		part, _, _ = strings.Cut(part, " <")
+		part = strings.TrimPrefix(strings.TrimSpace(part), "$ ")
+		if part == "snowkey" || strings.HasPrefix(part, "snowkey ") {
+			calls = append(calls, part)
+		}
+	}
+	return calls
+}
+
+// understood checks that a call names a command and flags that there are, and values
+// that they take; … stands for any value. A whole one has its arguments as well.
+func understood(t *testing.T, where, call string, whole bool) {
+	t.Helper()
+	a := &app{out: newOutput(os.Stderr)}
+	root := a.root()
+	args := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(call))[1:]
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		t.Errorf("%s: %q: there is no such command: %v", where, call, err)
+		return
+	}
+	var given []string
+	for _, arg := range rest {
+		if n := len(given); arg == "…" && n > 0 && strings.HasPrefix(given[n-1], "--") && cmd.Flags().Lookup(given[n-1][2:]) != nil {
+			given = given[:n-1]
+			continue
+		}
+		given = append(given, arg)
+	}
+	if n := len(given); !whole && n > 0 { // `serve --store` names the flag only
+		if f := cmd.Flags().Lookup(strings.TrimPrefix(given[n-1], "--")); f != nil && f.NoOptDefVal == "" && strings.HasPrefix(given[n-1], "--") {
+			given = given[:n-1]
+		}
+	}
+	if err := cmd.ParseFlags(mark(root, append(strings.Fields(cmd.CommandPath())[1:], given...))[strings.Count(cmd.CommandPath(), " "):]); err != nil {
+		t.Errorf("%s: %q: %v", where, call, err)
+		return
+	}
+	if whole {
+		if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+			t.Errorf("%s: %q: %v", where, call, err)
+		}
+	} else if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+		t.Errorf("%s: %q: there is no such command", where, call)
+	}
+}
+
+// The documents show command lines that there are.
+func TestDocuments(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not cleaned: a path that begins in this module is one whose changes go test sees,
+	// and it would give a result that it remembers otherwise.
+	root := here + "/../../../.."
+	pages, err := os.ReadDir(root + "/docs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []string{root + "/README.md"}
+	for _, page := range pages {
+		if filepath.Ext(page.Name()) == ".md" {
+			files = append(files, root+"/docs/"+page.Name())
+		}
+	}
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spans, blocks := commandLines(string(text))
+		found += len(spans) + len(blocks)
+		for _, call := range spans {
+			understood(t, filepath.Base(file), call, false)
+		}
+		for _, call := range blocks {
+			understood(t, filepath.Base(file), call, true)
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d command lines were found in %q", found, files)
+	}
+}
+
+// And so do the texts of help.
+func TestHelpExamples(t *testing.T) {
+	found := 0
+	eachCommand(func(cmd *cobra.Command, name string) {
+		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+			if !strings.HasPrefix(line, "  ") {
+				continue
+			}
+			for _, call := range ofShell(line) {
+				found++
+				understood(t, name, call, true)
+			}
+		}
+	})
+	if found < 30 {
+		t.Errorf("only %d examples were found", found)
+	}
+}
+
+func TestCommandLines(t *testing.T) {
+	spans, blocks := commandLines("see `snowkey parse ID…`, `snowkey` and `go run x/snowkey`\n```sh\n$ psql -c x | snowkey parse --brief > out # snowkey no\n  snowkey gen -n 3 --worker 3\n```\n```go\nsnowkey no\n```\n")
+	if got := strings.Join(spans, "|"); got != "snowkey parse ID…|snowkey" {
+		t.Errorf("spans: %q", got)
+	}
+	if got := strings.Join(blocks, "|"); got != "snowkey parse --brief|snowkey gen -n 3 --worker 3" {
+		t.Errorf("blocks: %q", got)
+	}
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
+)
+
+// examined is what the flags of doctor say.
+type examined struct {
+	place           place
+	tables, columns []string
+	maxSkew         time.Duration
+	layout          *layoutflag.Flags
+}
+
+const doctorAbout = `Examine what the uniqueness of ids rests on:
+
+  the clock of the server against this machine's
+  settings that let the server lose what it has acknowledged
+  worker numbers: leases that run out or ran out, numbers held twice
+  --table: whether the greatest id lies ahead of now
+
+It reads only: nothing is created, claimed or changed. The exit status is 3 if a
+check failed; a warning does not fail.`
+
+func (a *app) doctorCommand() *cobra.Command {
+	x := &examined{maxSkew: 10 * time.Second}
+	cmd := &cobra.Command{
+		Use:     "doctor --dsn DSN",
+		Short:   "examine a database: clock, durability, leases, greatest ids",
+		Long:    doctorAbout,
+		Example: "  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) }),
+	}
+	x.place.add(cmd, "dsn", "what is examined")
+	x.place.addSpace(cmd, "default")
+	f := cmd.Flags()
+	f.StringArrayVar(&x.tables, "table", nil, "`TABLE` whose greatest id is looked at; may be given several times")
+	f.StringArrayVar(&x.columns, "column", nil, "its `COLUMN`, one for all tables or one for each (default id)")
+	f.Var(flagval.New(&x.maxSkew, "DURATION", "10s", flagval.Duration(time.Millisecond, 24*time.Hour)), "max-skew", "how far the clocks may lie apart")
+	a.jsonFlag(cmd, "one object")
+	x.layout = layoutflag.Add(f)
+	completeWith(cmd, "preset", layoutflag.Presets())
+	return cmd
+}
+
+// pairs are the columns to look at.
+func (x *examined) pairs() ([]doctor.Column, error) {
+	var pairs []doctor.Column
+	for _, column := range x.columns {
+		if _, err := quoted(column, "postgres"); err != nil || strings.Contains(column, ".") {
+			return nil, usage("--column %q: want the name of a column", short(column))
+		}
+	}
+	switch {
+	case len(x.tables) == 0 && len(x.columns) > 0:
+		return nil, usage("--column %q: give its --table as well", short(x.columns[0]))
+	case len(x.columns) > 1 && len(x.columns) != len(x.tables):
+		return nil, usage("--column was given %d times and --table %d times: want one column for all tables, or one for each", len(x.columns), len(x.tables))
+	}
+	for i, table := range x.tables {
+		column := "id"
+		switch len(x.columns) {
+		case 0:
+		case 1:
+			column = x.columns[0]
+		default:
+			column = x.columns[i]
+		}
+		if _, err := quoted(table, "postgres"); err != nil {
+			return nil, usage("--table %q: want a table, or schema.table", short(table))
+		}
+		pairs = append(pairs, doctor.Column{Table: table, Column: column})
+	}
+	return pairs, nil
+}
+
+func (a *app) doctor(ctx context.Context, x *examined) error {
+	l, err := x.layout.Layout()
+	if err != nil {
+		return &usageError{err}
+	}
+	pairs, err := x.pairs()
+	if err != nil {
+		return err
+	}
+	d, err := a.parsePlace(&x.place)
+	if err != nil {
+		return err
+	}
+	if len(pairs) > 0 && !d.Kind.SQL() {
+		return usage("--table: %s has no tables", d.Kind)
+	}
+	found := a.reporter()
+	target, err := a.open(ctx, &x.place, false)
+	var bad *usageError
+	switch {
+	case errors.As(err, &bad):
+		return err
+	case err != nil:
+		found.add(doctor.Check{Name: "connection", Status: doctor.Fail, Detail: err.Error(), Advice: "see whether it is there, runs, and lets this user in"})
+	default:
+		defer target.Close()
+		doctor.Run(ctx, doctor.Config{Target: target, Layout: l, Space: x.place.space, Columns: pairs, Now: a.now, MaxSkew: x.maxSkew}, found.add)
+	}
+	if err := found.end(d.Name); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errors.New("interrupted: not everything was examined")
+	}
+	if found.count[doctor.Fail] > 0 {
+		return errCheck
+	}
+	return nil
+}
+
+// report shows checks as they come, or keeps them for JSON.
+type report struct {
+	a      *app
+	checks []doctor.Check
+	count  map[doctor.Status]int
+}
+
+func (a *app) reporter() *report {
+	return &report{a: a, checks: []doctor.Check{}, count: map[doctor.Status]int{}}
+}
+
+func (r *report) add(c doctor.Check) {
+	c.Detail, c.Advice = dsn.Hide(c.Detail, r.a.secrets), dsn.Hide(c.Advice, r.a.secrets)
+	r.checks = append(r.checks, c)
+	r.count[c.Status]++
+	if r.a.json {
+		return
+	}
+	s := r.a.style
+	word := map[doctor.Status]string{doctor.OK: s.good("ok  "), doctor.Warn: s.warn("WARN"), doctor.Fail: s.bad("FAIL"), doctor.Skip: s.faint("-   ")}[c.Status]
+	fmt.Fprintf(r.a.out, "%s  %s: %s\n", word, c.Name, c.Detail)
+	if c.Advice != "" {
+		fmt.Fprintf(r.a.out, "      %s\n", c.Advice)
+	}
+	_ = r.a.out.Flush()
+}
+
+// end shows the sum.
+func (r *report) end(name string) error {
+	if r.a.json {
+		return r.a.object(struct {
+			Target string         `json:"target"`
+			OK     bool           `json:"ok"`
+			Checks []doctor.Check `json:"checks"`
+		}{name, r.count[doctor.Fail] == 0, r.checks})
+	}
+	text := fmt.Sprintf("%d ok, %s, %d failed", r.count[doctor.OK], plural(int64(r.count[doctor.Warn]), "warning"), r.count[doctor.Fail])
+	if n := r.count[doctor.Skip]; n > 0 {
+		text += fmt.Sprintf(", %d not to be seen from here", n)
+	}
+	fmt.Fprintf(r.a.out, "\n%s\n", text)
+	return nil
+}

@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+type diagnosis struct {
+	Target string         `json:"target"`
+	OK     bool           `json:"ok"`
+	Checks []doctor.Check `json:"checks"`
+}
+
+// examine runs doctor and checks that its exit code fits what it says.
+func examine(t *testing.T, env Env, args ...string) (d diagnosis) {
+	t.Helper()
+	got := runWith(t, env, append([]string{"doctor", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(got.out), &d); err != nil {
+		t.Fatalf("%v: exit code %d\n%s%s", err, got.code, got.out, got.err)
+	}
+	if want := map[bool]int{true: 0, false: 3}[d.OK]; got.code != want || got.err != "" {
+		t.Errorf("exit code %d, want %d: %s", got.code, want, got.err)
+	}
+	return d
+}
+
+// want checks how a check ended, and part of what it says.
+func (d diagnosis) want(t *testing.T, name string, status doctor.Status, says string) {
+	t.Helper()
+	for _, c := range d.Checks {
+		if c.Name != name {
+			continue
+		}
+		if c.Status != status || !strings.Contains(c.Detail, says) {
+			t.Errorf("%s: %s %q, want %s %q", name, c.Status, c.Detail, status, says)
+		}
+		if (c.Status == doctor.Fail || c.Status == doctor.Warn) && c.Advice == "" {
+			t.Errorf("%s says not what to do", name)
+		}
+		return
+	}
+	t.Errorf("there is no check %q: %+v", name, d.Checks)
+}
+
+// The servers of the tests flush nothing, which is told of each setting by name.
+func TestDoctorLossy(t *testing.T) {
+	all := places(t)
+	pg := examine(t, Env{}, "--dsn", all["PostgreSQL"])
+	pg.want(t, "connection", doctor.OK, "PostgreSQL 127.0.0.1")
+	pg.want(t, "clock", doctor.OK, "round trip")
+	pg.want(t, "fsync", doctor.Fail, "off")
+	pg.want(t, "synchronous_commit", doctor.OK, "on")
+	pg.want(t, "pg_is_in_recovery", doctor.OK, "primary")
+	pg.want(t, "leases", doctor.Fail, "fsync")
+
+	maria := examine(t, Env{}, "--dsn", all["MariaDB"])
+	maria.want(t, "clock", doctor.OK, "round trip")
+	maria.want(t, "innodb_flush_log_at_trx_commit", doctor.Fail, "2")
+	maria.want(t, "sync_binlog", doctor.OK, "no binary log")
+	maria.want(t, "leases", doctor.Fail, "innodb_flush_log_at_trx_commit")
+
+	etcd := examine(t, Env{}, "--dsn", all["etcd"])
+	etcd.want(t, "clock", doctor.OK, "")
+	etcd.want(t, "members", doctor.Warn, "1 voting")
+	etcd.want(t, "alarms", doctor.OK, "none")
+	etcd.want(t, "fsync", doctor.Skip, "")
+}
+
+// A Redis becomes sound setting by setting.
+func TestDoctorRedis(t *testing.T) {
+	server := testserver.NewRedis(t)
+	dsn := "redis://" + server.Addr
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer client.Close()
+	set := func(name, value string) {
+		t.Helper()
+		if err := client.ConfigSet(t.Context(), name, value).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("appendonly", "no")
+	set("maxmemory-policy", "allkeys-lru")
+	d := examine(t, Env{}, "--dsn", dsn)
+	d.want(t, "appendonly", doctor.Fail, "no")
+	d.want(t, "appendfsync", doctor.Fail, "no")
+	d.want(t, "maxmemory-policy", doctor.Warn, "allkeys-lru")
+	set("maxmemory", "100mb")
+	examine(t, Env{}, "--dsn", dsn).want(t, "maxmemory-policy", doctor.Fail, "allkeys-lru")
+	set("appendonly", "yes")
+	set("appendfsync", "always")
+	set("maxmemory-policy", "noeviction")
+	if d = examine(t, Env{}, "--dsn", dsn); !d.OK {
+		t.Errorf("a sound Redis fails: %+v", d.Checks)
+	}
+	// Then a lease is granted, without --allow-lossy.
+	if got := run(t, "gen", "--lease", dsn); got.code != 0 {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+	examine(t, Env{}, "--dsn", dsn).want(t, "layout of the space", doctor.OK, "default")
+	examine(t, Env{}, "--dsn", dsn, "--preset", "discord").want(t, "layout of the space", doctor.Fail, "epoch")
+}
+
+// The clock of this machine is put forward and back.
+func TestDoctorClock(t *testing.T) {
+	all := places(t)
+	for _, name := range []string{"PostgreSQL", "MariaDB", "Redis", "etcd"} {
+		dsn := all[name]
+		for _, c := range []struct {
+			by     time.Duration
+			status doctor.Status
+			says   string
+		}{{time.Minute, doctor.Fail, "behind"}, {-time.Minute, doctor.Fail, "ahead of"}, {6 * time.Second, doctor.Warn, "behind"}} {
+			d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(c.by) }}, "--dsn", dsn, "--space", "clock")
+			d.want(t, "clock", c.status, c.says)
+		}
+		if d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(time.Minute) }}, "--dsn", dsn, "--max-skew", "2m", "--space", "clock"); d.Checks[1].Status != doctor.Warn {
+			t.Errorf("with --max-skew 2m: %+v", d.Checks[1])
+		}
+	}
+}
+
+// Greatest ids: of now, ahead of it, of no row, of another layout, and no ids at all.
+func TestDoctorGreatest(t *testing.T) {
+	all := places(t)
+	for name, driver := range map[string]string{"PostgreSQL": "pgx", "MariaDB": "mysql", "SQLite": "sqlite"} {
+		t.Run(name, func(t *testing.T) {
+			db, err := sql.Open(driver, all[name])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			id := func(from time.Duration) int64 {
+				id, err := core.Twitter().FirstAt(time.Now().Add(from))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return id
+			}
+			for table, value := range map[string]string{
+				"fresh": fmt.Sprint(id(-time.Hour)), "soon": fmt.Sprint(id(20 * time.Second)), "ahead": fmt.Sprint(id(time.Hour)), "bare": "NULL", "odd": "-5", "words": "'x'",
+			} {
+				kind := "bigint"
+				if table == "words" {
+					kind = "varchar(10)"
+				}
+				for _, statement := range []string{"CREATE TABLE greatest_" + table + " (id " + kind + ")", "INSERT INTO greatest_" + table + " VALUES (" + value + ")"} {
+					if _, err := db.ExecContext(t.Context(), statement); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			args := []string{"--dsn", all[name], "--space", "greatest"}
+			for _, table := range []string{"fresh", "soon", "ahead", "bare", "odd", "words", "missing"} {
+				args = append(args, "--table", "greatest_"+table)
+			}
+			d := examine(t, Env{}, args...)
+			d.want(t, "greatest id of greatest_fresh.id", doctor.OK, "not ahead of now")
+			d.want(t, "greatest id of greatest_soon.id", doctor.Warn, "ahead of now")
+			d.want(t, "greatest id of greatest_ahead.id", doctor.Fail, "ahead of now")
+			d.want(t, "greatest id of greatest_bare.id", doctor.OK, "no rows")
+			d.want(t, "greatest id of greatest_odd.id", doctor.Fail, "not of this layout")
+			d.want(t, "greatest id of greatest_words.id", doctor.Fail, "no bigint")
+			d.want(t, "greatest id of greatest_missing.id", doctor.Fail, "")
+		})
+	}
+}
+
+// Worker numbers in every state, in a table that lacks its key.
+func TestDoctorNumbers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ids.db")
+	if got := run(t, "gen", "--lease", file); got.code != 0 { // makes the tables
+		t.Fatal(got.err)
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := examine(t, Env{}, "--dsn", file)
+	d.want(t, "synchronous", doctor.OK, "full")
+	d.want(t, "worker numbers", doctor.OK, "0 of 1024")
+	d.want(t, "numbers held twice", doctor.OK, "none")
+	exec("CREATE TABLE copied AS SELECT * FROM snow_worker")
+	exec("DROP TABLE snow_worker")
+	exec("ALTER TABLE copied RENAME TO snow_worker")
+	now := time.Now()
+	row := func(number int, owner string, until, expires time.Duration) {
+		exec("INSERT INTO snow_worker (space, worker, token, epoch, until_ts, expires_at, owner) VALUES ('default', ?, 't', 1, ?, ?, ?)", number, now.Add(until).UnixMilli(), now.Add(expires).UnixMilli(), owner)
+	}
+	row(1, "well", time.Hour/2, time.Hour) // its clock is fast as well
+	row(2, "ending", -time.Second, time.Hour)
+	row(3, "gone\x1b[31m", -time.Minute, -time.Minute)
+	row(4, "one", time.Minute, time.Hour)
+	row(4, "two", time.Minute, time.Hour)
+	row(5000, "outside", time.Minute, time.Hour)
+	d = examine(t, Env{}, "--dsn", file)
+	d.want(t, "numbers held twice", doctor.Fail, "4 in space")
+	d.want(t, "numbers outside the layout", doctor.Fail, "5000")
+	d.want(t, "leases about to run out", doctor.Warn, "2 of ending")
+	d.want(t, "leases that ran out", doctor.Warn, "3 of gone?[31m")
+	d.want(t, "bounds far ahead", doctor.Warn, "1 (to ")
+	d.want(t, "worker numbers", doctor.OK, "5 of 1024")
+
+	plain := run(t, "doctor", "--dsn", file)
+	if plain.code != 3 || !strings.Contains(plain.out, "FAIL  numbers held twice") || strings.Contains(plain.out, "\x1b") {
+		t.Errorf("exit code %d: %s", plain.code, plain.out)
+	}
+	if got := run(t, "workers", "list", "--dsn", file); strings.Contains(got.out, "\x1b") || !strings.Contains(got.out, "expired") {
+		t.Errorf("%s", got.out)
+	}
+}
+
+// A file system that is gone after a restart keeps no bounds.
+func TestDoctorDirectory(t *testing.T) {
+	dir := t.TempDir()
+	examine(t, Env{}, "--dsn", "dir:"+dir).want(t, "clock", doctor.OK, "this machine's")
+	shared := "/dev/shm"
+	if _, err := os.Stat(shared); err != nil {
+		t.Skip(": no /dev/shm: " + err.Error())
+	}
+	examine(t, Env{}, "--dsn", "dir:"+shared).want(t, "directory", doctor.Fail, "tmpfs")
+	gone := examine(t, Env{}, "--dsn", "dir:"+dir+"/none")
+	gone.want(t, "connection", doctor.Fail, "no such file")
+}
+
+// Over HTTP, with the token from a file and from the environment.
+func TestHTTP(t *testing.T) {
+	const token = "a-token-of-16-or-more"
+	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{token}, Admin: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, "gen", "-n", "5", "--lease", server.URL, "--token-file", file); got.code != 0 || strings.Count(got.out, "\n") != 5 {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+	env := Env{Getenv: environment("SNOWKEY_TOKEN", token)}
+	if got := runWith(t, env, "workers", "list", "--dsn", server.URL); got.code != 0 || !strings.Contains(got.out, "free") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
+	}
+	d := examine(t, env, "--dsn", server.URL)
+	d.want(t, "clock", doctor.OK, "")
+	d.want(t, "durability", doctor.Skip, "")
+	d.want(t, "numbers held twice", doctor.OK, "none")
+	wrong := examine(t, env, "--dsn", server.URL+"/nowhere")
+	wrong.want(t, "worker numbers", doctor.Fail, "404")
+	if advice := wrong.Checks[len(wrong.Checks)-1].Advice; !strings.Contains(advice, "/leases") {
+		t.Errorf("it advises %q", advice)
+	}
+	other := Env{Getenv: environment("SNOWKEY_TOKEN", "another-token-of-16")}
+	if got := runWith(t, other, "workers", "list", "--dsn", server.URL); got.code != 1 || !strings.Contains(got.err, "401") || strings.Contains(got.err, "another-token") {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+}
+
+// A store that cannot be used is told, when the lease has tried for a while.
+func TestNoLease(t *testing.T) {
+	t.Parallel() // the while is some seconds
+	got := run(t, "gen", "--lease", "dir:"+t.TempDir()+"/a/b/c")
+	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "no such file") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
+	}
+}
+
+// No password is ever shown, whether the DSN can be read or not.
+func TestPasswords(t *testing.T) {
+	const secret = "s3cr3t-p4ss"
+	for i, dsn := range []string{
+		"postgres://u:" + secret + "@127.0.0.1:1/x", "postgres://u:" + secret + "@h:badport/x", "postgres://u:" + secret + "%zz@h/x",
+		"postgres://127.0.0.1:1/x?user=u&password=" + secret, "postgres://u@127.0.0.1:1/x?sslmode=bad&password=" + secret,
+		"mysql://u:" + secret + "@127.0.0.1:1/x", "mysql://u:" + secret + "@/x", "u:" + secret + "@tcp(127.0.0.1:1)/x", "u:" + secret + "@tcp(127.0.0.1:1)/x?bad=%zz",
+		"redis://u:" + secret + "@127.0.0.1:1/0", "redis://u:" + secret + "@127.0.0.1:1/zero", "redis://:" + secret + "@%zz",
+		"etcd://u:" + secret + "@127.0.0.1:1,,", "https://u:" + secret + "@h/", "u:" + secret + "@host", "oracle://u:" + secret + "@h/x",
+	} {
+		for _, args := range [][]string{
+			{"doctor", "--dsn", dsn}, {"doctor", "--json", "--dsn", dsn}, {"gen", "--lease", dsn}, {"workers", "list", "--dsn", dsn}, {"doctor", "--dsn", "env:PLACE"},
+			// Where none belongs, as after a slip.
+			{"doctor", "-dsn=" + dsn}, {"doctor", "-d" + dsn}, {"doctor", dsn}, {dsn}, {"workers", dsn}, {"help", dsn}, {"doctor", "--json=" + dsn}, {"doctor", "--dsnn=" + dsn},
+			{"parse", dsn}, {"gen", "--worker", dsn}, {"partitions", "--by", dsn}, {"range", dsn, "now"}, {"workers", "free", dsn, "--epoch", "1", "--dsn", "a.db"}, {"completion", dsn},
+		} {
+			t.Run(fmt.Sprintf("%d %s", i, args[0]), func(t *testing.T) {
+				t.Parallel() // some clients try again for a while
+				got := runWith(t, Env{Getenv: environment("PLACE", dsn)}, args...)
+				if got.code == 0 || got.err+got.out == "" || strings.Contains(got.out+got.err, secret) {
+					t.Errorf("%q: exit code %d\n%s%s", args, got.code, got.out, got.err)
+				}
+			})
+		}
+	}
+	// Nor part of one that a message cuts off.
+	long := "postgres://user-with-a-long-name:" + strings.Repeat(secret, 20) + "@h/x"
+	for _, args := range [][]string{{long}, {"parse", long}, {"range", long, "now"}, {"gen", "--not-before", long, "--worker", "1"}, {"ddl", long, "--dialect", "mysql"}} {
+		if got := run(t, args...); got.code == 0 || strings.Contains(got.err, secret) {
+			t.Errorf("%q: exit code %d: %s", args, got.code, got.err)
+		}
+	}
+}

@@ -1,0 +1,332 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+)
+
+// Bad values of every flag, by command. Each is refused with exit code 2 and a
+// message that names the flag and, unless it may be a secret, quotes the value;
+// nothing is printed as data. A flag that is not here fails TestBadFlags.
+var badFlags = map[string]map[string][]string{
+	"gen": {
+		"count":      {"", "0", "-1", "1.5", "ten", "+3", "9999999999999", "99999999999999999999"},
+		"worker":     {"", "-1", "1024", "x", "0x3", "99999999999999999999"},
+		"datacenter": {"", "-1", "32", "x"},
+		"format":     {"", "base64", "dec imal"},
+		"not-before": {"", "never", "2026-13-01", "-5", "@x", "2026-11-21T25:00:00Z"},
+		"lease":      {"", "nonsense", "ftp://x/y", "postgres://h:badport/x", "x.txt"},
+		"space":      {"", "a b", "ä", strings.Repeat("x", 65)},
+		"token":      {"short", "has spaces in the middle of it"},
+		"token-file": {"", "/does/not/exist"},
+	},
+	"parse": {
+		"from": {"", "base64", "guess"},
+		"tz":   {"", "Mars/Olympus", "+02:00"},
+	},
+	"range": {
+		"sql":     {".", "a.b.c.d", strings.Repeat("x", 65)},
+		"dialect": {"", "oracle"},
+		"tz":      {"", "Mars/Olympus"},
+	},
+	"ddl": {
+		"dialect": {"", "oracle"},
+		"schema":  {strings.Repeat("x", 64)},
+		"prefix":  {strings.Repeat("x", 64)},
+		"table":   {"", strings.Repeat("x", 64)},
+		"column":  {"", strings.Repeat("x", 64)},
+		"view":    {"", strings.Repeat("x", 64)},
+	},
+	"partitions": {
+		"by":      {"", "year"},
+		"dialect": {"", "oracle"},
+		"table":   {"", strings.Repeat("x", 64)},
+		"column":  {strings.Repeat("x", 64)},
+		"schema":  {strings.Repeat("x", 64)},
+		"from":    {"", "soon", "1990-13-01"},
+		"to":      {"later", "2010-01-01"},
+		"count":   {"", "0", "-2", "9000", "x"},
+		"tz":      {"", "Mars/Olympus"},
+	},
+	"serial encode": {
+		"prefix":    {strings.Repeat("P", 33), "a\tb", "ä"},
+		"separator": {"-----", "x", "ä"},
+		"from":      {"", "base64", "guess"},
+		"scheme":    {"", "mod98"},
+		"tz":        {"", "Mars/Olympus", "Europe/Vienna"},
+	},
+	"workers list": {
+		"dsn":        {"", "nonsense", "mysql://h/", "redis://h/x", "etcd://", "dir:", "https://u:p@h/"},
+		"space":      {"", "a b"},
+		"token":      {"short"},
+		"token-file": {"", "/does/not/exist"},
+	},
+	"workers free": {
+		"dsn":        {"", "nonsense"},
+		"space":      {"", "a b"},
+		"epoch":      {"", "0", "-1", "x"},
+		"token":      {"short"},
+		"token-file": {"", "/does/not/exist"},
+	},
+	"doctor": {
+		"dsn":        {"", "nonsense", "file::memory:", "file:", "user:pw@tcp(h)/"},
+		"space":      {"", "a b"},
+		"table":      {"", "a.b.c.d", "."},
+		"column":     {"", "a.b", strings.Repeat("x", 65)},
+		"max-skew":   {"", "0", "-1s", "10", "25h"},
+		"token":      {"short"},
+		"token-file": {"", "/does/not/exist"},
+	},
+	"serve": {
+		"addr":       {"", "8080", "host", ":x", ":99999"},
+		"store":      {"nonsense"},
+		"host":       {"", "a/b", "h:80"},
+		"token-file": {"", "/does/not/exist"},
+		"tls-cert":   {"", "/does/not/exist"},
+		"tls-key":    {"", "/does/not/exist"},
+	},
+	"bench": {
+		"for":        {"", "0", "-1s", "10", "2h"},
+		"goroutines": {"", "0", "-1", "x", "10001"},
+		"dsn":        {"", "nonsense"},
+		"rounds":     {"", "0", "x"},
+		"space":      {"", "a b"},
+		"token":      {"short"},
+		"token-file": {"", "/does/not/exist"},
+	},
+}
+
+// Those of a layout, the same for every command that has them.
+var badLayouts = map[string][]string{
+	"preset":          {"", "twiter"},
+	"epoch":           {"", "soon", "2020-13-01", "99999999999999999999", "0001-01-01T00:00:00Z", "2020-01-01T00:00:00.0005Z"},
+	"tick":            {"", "0", "-1ms", "1.5ms", "10", "1us"},
+	"time-bits":       {"", "0", "-1", "65", "300", "x", "64"},
+	"rollback-bits":   {"", "-1", "65", "x", "3"},
+	"datacenter-bits": {"", "-1", "65", "x", "3"},
+	"worker-bits":     {"", "-1", "65", "x", "3"},
+	"sequence-bits":   {"", "-1", "65", "x", "3"},
+}
+
+// What a command needs besides the flag that is wrong.
+var otherwise = map[string][]string{
+	"gen":           {"--worker=3"},
+	"parse":         {"1"},
+	"range":         {"yesterday", "today"},
+	"ddl":           {"--dialect=postgres"},
+	"partitions":    {"--by=month", "--dialect=postgres", "--table=orders"},
+	"serial encode": {"1"},
+	"workers list":  {"--dsn=file:none.db"},
+	"workers free":  {"7", "--dsn=file:none.db", "--epoch=1", "--yes"},
+	"doctor":        {"--dsn=file:none.db"},
+	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
+}
+
+// And with which flags beside it.
+var beside = map[string][]string{
+	"gen lease": {"-without-worker"}, "gen space": {"-without-worker", "--lease=file:none.db"}, "gen token": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
+	"gen token-file": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
+	"ddl table":      {"view", "--view=v"}, "ddl view": {"view", "--table=t"}, "ddl column": {"check"},
+	"workers list token": {"--dsn=https://127.0.0.1:1/x"}, "workers list token-file": {"--dsn=https://127.0.0.1:1/x"},
+	"workers free token": {"--dsn=https://127.0.0.1:1/x"}, "workers free token-file": {"--dsn=https://127.0.0.1:1/x"},
+	"doctor token": {"--dsn=https://127.0.0.1:1/x"}, "doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
+	"bench token": {"--dsn=https://127.0.0.1:1/x"}, "bench token-file": {"--dsn=https://127.0.0.1:1/x"}, "bench space": {"--dsn=file:none.db"},
+	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
+}
+
+func TestBadFlags(t *testing.T) {
+	t.Chdir(t.TempDir()) // nothing may be made in it
+	if err := os.WriteFile("none.db", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	eachCommand(func(cmd *cobra.Command, name string) {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" {
+				return
+			}
+			values, known := badFlags[name][f.Name]
+			if layout, ok := badLayouts[f.Name]; ok && !known && cmd.Flags().Lookup("tick") != nil {
+				values, known = layout, true
+			}
+			if f.NoOptDefVal != "" { // a bool
+				values, known = []string{"maybe", ""}, true
+			}
+			if strings.HasPrefix(name, "serial decode") {
+				values, known = append(values, badFlags["serial encode"][f.Name]...), true
+			}
+			if !known {
+				t.Errorf("%s --%s: no bad value of it is tried", name, f.Name)
+			}
+			for _, value := range values {
+				tried++
+				t.Run(fmt.Sprintf("%s --%s=%.20s", name, f.Name, value), func(t *testing.T) { badFlag(t, name, f.Name, value) })
+			}
+		})
+	})
+	if tried < 250 {
+		t.Errorf("only %d values were tried", tried)
+	}
+	if left, _ := os.ReadDir("."); len(left) > 1 { // none.db is there by itself
+		t.Errorf("a file was made: %v", left)
+	}
+}
+
+func badFlag(t *testing.T, name, flag, value string) {
+	args := strings.Fields(name)
+	needs := slices.Clone(otherwise[name])
+	env := Env{}
+	for _, extra := range beside[name+" "+flag] {
+		switch extra {
+		case "-without-worker":
+			needs = nil
+		case "-token":
+			env.Getenv = environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")
+		default:
+			needs = append(needs, extra)
+		}
+	}
+	args = append(args, needs...)
+	args = append(args, "--"+flag+"="+value)
+	got := runWith(t, env, args...)
+	if got.code != 2 {
+		t.Fatalf("%q: exit code %d\n%s%s", args, got.code, got.out, got.err)
+	}
+	if got.out != "" {
+		t.Errorf("%q prints %q", args, got.out)
+	}
+	named := strings.Contains(got.err, "--"+flag) || strings.HasSuffix(flag, "-bits") && (strings.Contains(got.err, "widths") || strings.Contains(got.err, "--time-bits"))
+	if !named {
+		t.Errorf("%q: the message does not name it: %s", args, got.err)
+	}
+	secret := flag == "token" || flag == "dsn" || flag == "lease" || flag == "store"
+	quoted := strings.Trim(fmt.Sprintf("%q", value[:min(len(value), 40)]), `"`)
+	if !secret && !strings.HasSuffix(flag, "-bits") && flag != "tz" && !strings.Contains(got.err, quoted) && !strings.Contains(got.err, value[:min(len(value), 40)]) {
+		t.Errorf("%q: the message does not quote it: %s", args, got.err)
+	}
+	if secret && value != "" && strings.Contains(strings.ReplaceAll(strings.ReplaceAll(got.err, dsn.Forms, ""), "etcd://host", ""), value) {
+		t.Errorf("%q: the message shows it: %s", args, got.err)
+	}
+}
+
+func eachCommand(do func(cmd *cobra.Command, name string)) {
+	a := &app{out: newOutput(os.Stderr)}
+	var walk func(cmd *cobra.Command, path string)
+	walk = func(cmd *cobra.Command, path string) {
+		for _, c := range cmd.Commands() {
+			if !c.Hidden {
+				name := strings.TrimSpace(path + " " + c.Name())
+				do(c, name)
+				walk(c, name)
+			}
+		}
+	}
+	walk(a.root(), "")
+}
+
+// Exit codes, and where what was said went.
+func TestExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		says string // on standard error
+	}{
+		{"", 0, ""},
+		{"--help", 0, ""},
+		{"gen --worker 3", 0, ""},
+		{"gen", 2, "--lease"},
+		{"gen 5 --worker 3", 2, "want no arguments, not 1 argument\n"},
+		{"gen --worker 3 --datacenter", 2, "needs an argument"},
+		{"gen --worker 3 --space x", 2, "--space is of use with --lease only"},
+		{"gen --worker 3 --allow-lossy", 2, "--allow-lossy"},
+		{"gen --datacenter 3", 2, "--worker"},
+		{"gen --worker 3 --unsigned --format base58", 2, "--format base58"},
+		{"gen --worker 1 --preset mastodon", 2, "must be 0 to 0"},
+		{"gen --worker 3 --epoch 2999-01-01", 2, "--epoch 2999-01-01T00:00:00Z: lies in the future"},
+		{"gen --worker 3 --not-before 2200-01-01", 2, "--not-before"},
+		{"bench --epoch 2999-01-01", 2, "--epoch"},
+		{"gen --worker 3 --time-bits 10 --worker-bits 5", 1, "run out"},
+		{"gen --lease https://127.0.0.1:1/", 1, "token"},
+		{"parse", 1, "standard input"},
+		{"parse 1 -", 2, "alone"},
+		{"parse x", 1, `"x"`},
+		{"parse 5doYnWboBWc", 1, "base58 for 1996573624012345677 or base62 for 4735482757908314898"},
+		{"serial encode 5doYnWboBWc", 1, "--from"},
+		{"serial encode --from base58 5doYnWboBWc", 0, ""},
+		{"help", 0, ""},
+		{"help workers free", 0, ""},
+		{"help nothing", 2, `"nothing"`},
+		{"help gen x", 2, `"x"`},
+		{"--version", 0, ""},
+		{"--version=no", 2, "--version"},
+		{"doctor --dsn env:SNOWKEY_NO_SUCH_VARIABLE", 2, "SNOWKEY_NO_SUCH_VARIABLE"},
+		{"doctor --dsn a.db --token a-token-of-16-or-more", 2, "http(s)"},
+		{"workers list --dsn dir:. --token-file x", 2, "http(s)"},
+		{"serve --token-file " + empty, 2, "--store only"},
+		{"serve --admin", 2, "--store only"},
+		{"parse -7", 1, "never negative"},
+		{"parse ''", 1, "is empty"},
+		{"parse --preset twitter --time-bits 41 1", 2, "--preset twitter and --time-bits"},
+		{"range now", 2, "two times"},
+		{"range now -x", 2, "unknown shorthand"},
+		{"range now -5", 2, `TO "-5"`},
+		{"range -- -1h now", 0, ""},
+		{"layout --all --tick 10ms", 2, "--all"},
+		{"ddl", 2, "--dialect is required"},
+		{"ddl nothing --dialect postgres", 2, `"nothing"`},
+		{"ddl domain --dialect mysql", 2, "--dialect"},
+		{"partitions --by day --dialect sqlite --table x", 2, "--dialect"},
+		{"ddl --dialect postgres --table x", 2, "--table is of no use to functions"},
+		{"partitions --dialect postgres", 2, "--by is required"},
+		{"partitions --by day", 2, "--dialect is required"},
+		{"partitions --by day --dialect postgres --to tomorrow --count 3", 2, "--to and --count"},
+		{"workers list", 2, "--dsn is required"},
+		{"workers list --dsn " + dir + "/none.db", 1, "no such file"},
+		{"workers list --dsn dir:" + empty, 1, "no directory"},
+		{"workers free x --epoch 1 --dsn a.db", 2, `NUMBER "x"`},
+		{"workers free 1 --dsn a.db", 2, "--epoch is required"},
+		{"workers free 1 --epoch 1 --dsn a.db", 2, "--yes"},
+		{"workers fee", 2, "did you mean free"},
+		{"doctor", 2, "--dsn is required"},
+		{"doctor --dsn " + dir + "/none.db", 3, ""},
+		{"doctor --dsn a.db --column x", 2, "--table"},
+		{"doctor --dsn a.db --table x --table y --table z --column a --column b", 2, "2 times and --table 3 times"},
+		{"doctor --dsn dir:. --table x", 2, "has no tables"},
+		{"serve --store a.db", 2, "needs a token"},
+		{"serve --tls-cert x", 2, "both or none"},
+		{"serve --store a.db --token-file " + empty, 2, "one line"},
+		{"bench --rounds 5", 2, "--dsn only"},
+		{"bench --dsn a.db --for 1s", 2, "no use with --dsn"},
+		{"completion", 2, "one shell"},
+		{"completion tcsh", 2, `"tcsh"`},
+		{"version 1", 2, "no arguments"},
+	} {
+		args := strings.Fields(c.args)
+		for i := range args {
+			if args[i] == "''" {
+				args[i] = ""
+			}
+		}
+		got := run(t, args...)
+		if got.code != c.code || !strings.Contains(got.err, c.says) || c.says == "" && got.err != "" {
+			t.Errorf("snowkey %s: exit code %d, want %d; %q, want %q", c.args, got.code, c.code, got.err, c.says)
+		}
+		if got.code == 2 && got.out != "" {
+			t.Errorf("snowkey %s: prints %q", c.args, got.out)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+var update = flag.Bool("update", false, "write testdata again")
+
+const someID = "1996573624012345677"
+
+// What each command prints, word for word.
+var golden = []struct {
+	name  string
+	args  string
+	stdin string
+	tty   bool
+}{
+	{name: "gen", args: "gen -n 3 --worker 3"},
+	{name: "gen-number", args: "gen --worker 3 --datacenter 2 --format base58"},
+	{name: "gen-hex", args: "gen --worker 1023 --format hex"},
+	{name: "gen-json", args: "gen -n 2 --worker 3 --json"},
+	{name: "gen-json-base62", args: "gen --worker 3 --json --format base62"},
+	{name: "gen-sonyflake", args: "gen -n 2 --worker 65535 --preset sonyflake --format base32"},
+	{name: "gen-unsigned", args: "gen -n 2 --worker 1 --unsigned --time-bits 41 --worker-bits 10 --sequence-bits 13 --epoch 1970-01-01"},
+	{name: "gen-not-before", args: "gen --worker 3 --not-before +5m"},
+	{name: "gen-nothing", args: "gen"},
+	{name: "gen-both", args: "gen --worker 3 --lease file:x.db"},
+	{name: "parse", args: "parse " + someID},
+	{name: "parse-tty", args: "parse --tz Europe/Vienna " + someID, tty: true},
+	{name: "parse-json", args: "parse --json --tz Europe/Vienna " + someID},
+	{name: "parse-several", args: "parse 1 0x1bb54121fb2b914d 1QDA147XJQ4AD"},
+	{name: "parse-ambiguous", args: "parse --brief 5doYnWboBWc 12345678912 2NUKMIAa421"},
+	{name: "help-of", args: "help version"},
+	{name: "parse-from", args: "parse --brief --from base62 5doYnWboBWc"},
+	{name: "parse-input", args: "parse --brief", stdin: "1996573624012345677\nbad\n\n[\"1996573624012345678\", '0x1bb54121fb2b914d'],\n-5 9223372036854775808 007\n1996573624012345679"},
+	{name: "parse-sonyflake", args: "parse --preset sonyflake 645216000000000001"},
+	{name: "parse-unsigned", args: "parse --unsigned --time-bits 42 --worker-bits 10 --sequence-bits 12 --epoch 1970-01-01 --json 18446744073709551615 -1"},
+	{name: "parse-outside", args: "parse --preset javascript-safe " + someID},
+	{name: "range", args: "range 2026-11-20 2026-11-21"},
+	{name: "range-relative", args: "range -24h now --sql id"},
+	{name: "range-mysql", args: "range yesterday today --tz Europe/Vienna --sql o.id --dialect mysql"},
+	{name: "range-quotes", args: `range yesterday today --sql a"b`},
+	{name: "range-json", args: "range --json --sql id 2026-11-20T10:00:00+02:00 @1795262400.5"},
+	{name: "range-outside", args: "range 1990-01-01 2026-01-01"},
+	{name: "range-backwards", args: "range now -1h"},
+	{name: "layout", args: "layout"},
+	{name: "layout-custom", args: "layout --epoch 2026-01-01 --tick 10ms --time-bits 40 --rollback-bits 2 --worker-bits 8 --sequence-bits 13 --sequence-first"},
+	{name: "layout-expired", args: "layout --time-bits 20 --worker-bits 8 --sequence-bits 8 --unsigned"},
+	{name: "layout-json", args: "layout --preset sonyflake --json"},
+	{name: "layout-all", args: "layout --all"},
+	{name: "layout-all-json", args: "layout --all --json"},
+	{name: "ddl", args: "ddl --dialect postgres"},
+	{name: "ddl-drop", args: "ddl drop --dialect mysql"},
+	{name: "ddl-domain", args: "ddl domain --dialect postgres --prefix my_ --schema app"},
+	{name: "ddl-check", args: "ddl check --dialect mysql --column order_id"},
+	{name: "ddl-view", args: "ddl view --dialect sqlite --table orders --view orders_apart"},
+	{name: "ddl-workers", args: "ddl workers --dialect mysql"},
+	{name: "ddl-expressions", args: "ddl expressions --dialect sqlite --preset sonyflake"},
+	{name: "ddl-json", args: "ddl drop --dialect postgres --json"},
+	{name: "ddl-unsigned", args: "ddl --dialect postgres --unsigned"},
+	{name: "partitions", args: "partitions --by month --dialect postgres"},
+	{name: "partitions-mysql", args: "partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2026-12-04 --tz Europe/Vienna"},
+	{name: "partitions-clause", args: "partitions --by week --dialect mysql --table orders --count 2 --clause"},
+	{name: "partitions-json", args: "partitions --by week --dialect postgres --table orders --count 1 --json"},
+	{name: "serial-encode", args: "serial encode --prefix PAY --separator - --check " + someID + " 0x1"},
+	{name: "serial-decode", args: "serial decode --prefix PAY --separator - --check", stdin: "PAY-20251204133341165-0697-0333-51\nPAY-20251204133341165-0697-0333-84\n"},
+	{name: "serial-json", args: "serial encode --json --scheme luhn --check " + someID},
+	{name: "workers", args: "workers"},
+	{name: "version", args: "version"},
+	{name: "version-json", args: "version --json"},
+	{name: "no-such-command", args: "layuot"},
+	{name: "no-such-flag", args: "layout --colour"},
+	{name: "top", args: ""},
+}
+
+func TestGolden(t *testing.T) {
+	for _, c := range golden {
+		t.Run(c.name, func(t *testing.T) {
+			env := Env{In: strings.NewReader(c.stdin), Clock: at(noon), OutTTY: c.tty, ErrTTY: c.tty}
+			got := runWith(t, env, strings.Fields(c.args)...)
+			compare(t, c.name, "snowkey "+c.args, got)
+		})
+	}
+}
+
+// Every command's help, which has an example.
+func TestHelp(t *testing.T) {
+	a := &app{out: newOutput(os.Stderr)}
+	n := 0
+	var walk func(cmd *cobra.Command, path []string)
+	walk = func(cmd *cobra.Command, path []string) {
+		n++
+		name := "help-" + strings.Join(append([]string{"snowkey"}, path...), "-")
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(cmd.Example, "  snowkey "+strings.Join(path, " ")) && !strings.Contains(cmd.Example, "(snowkey "+strings.Join(path, " ")) {
+				t.Errorf("its example does not show it: %q", cmd.Example)
+			}
+			got := run(t, append(path, "--help")...)
+			if got.code != 0 || got.err != "" {
+				t.Errorf("exit code %d, %s", got.code, got.err)
+			}
+			compare(t, name, "snowkey "+strings.Join(append(path, "--help"), " "), got)
+		})
+		for _, c := range cmd.Commands() {
+			if !c.Hidden {
+				walk(c, append(path[:len(path):len(path)], c.Name()))
+			}
+		}
+	}
+	walk(a.root(), nil)
+	if n < 15 {
+		t.Errorf("only %d commands were looked at", n)
+	}
+}
+
+func compare(t *testing.T, name, line string, got result) {
+	t.Helper()
+	text := fmt.Sprintf("$ %s\n%s", strings.TrimSpace(line), got.out)
+	if got.err != "" {
+		text += "--- stderr\n" + got.err
+	}
+	text += fmt.Sprintf("--- exit %d\n", got.code)
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; go test -update writes it", err)
+	}
+	if string(want) != text {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
+)
+
+// helpWidth is where the texts of flags are wrapped.
+const helpWidth = 100
+
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "say more of a command",
+		Long:    "Say how a command is used, as its --help does.",
+		Example: "  snowkey help gen\n  snowkey help workers free",
+		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return &usageError{err}
+			}
+			if len(rest) > 0 {
+				return noSuchCommand(about, rest)
+			}
+			return about.Help()
+		}),
+	}
+}
+
+func helpText(cmd *cobra.Command, _ []string) {
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short + "."
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), text)
+	fmt.Fprintln(cmd.OutOrStdout())
+	_ = usageText(cmd)
+}
+
+// usageText shows how a command is used, the flags of the layout apart from its own.
+func usageText(cmd *cobra.Command) error {
+	w := cmd.OutOrStdout()
+	if cmd.HasSubCommands() {
+		fmt.Fprintf(w, "Usage:\n  %s COMMAND [flags]\n", cmd.CommandPath())
+	} else {
+		fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	list := func(title, group string) {
+		var lines []string
+		for _, c := range cmd.Commands() {
+			if !c.Hidden && c.GroupID == group {
+				lines = append(lines, fmt.Sprintf("  %-11s %s", c.Name(), c.Short))
+			}
+		}
+		if len(lines) > 0 {
+			fmt.Fprintf(w, "\n%s\n%s\n", title, strings.Join(lines, "\n"))
+		}
+	}
+	for _, g := range cmd.Groups() {
+		list(g.Title, g.ID)
+	}
+	list("Commands:", "")
+	own, layout := split(cmd.LocalFlags())
+	if own.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nFlags:\n%s", own.FlagUsagesWrapped(helpWidth))
+	}
+	if layout.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nLayout of the ids:\n%s", layout.FlagUsagesWrapped(helpWidth))
+	}
+	if cmd.HasSubCommands() {
+		fmt.Fprintf(w, "\n%s COMMAND --help says more of a command.\n", cmd.CommandPath())
+	}
+	return nil
+}
+
+func split(all *pflag.FlagSet) (own, layout *pflag.FlagSet) {
+	own, layout = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	layout.SortFlags = false
+	names := layoutflag.Names()
+	has := all.Lookup("tick") != nil
+	all.VisitAll(func(f *pflag.Flag) {
+		if !has || !slices.Contains(names, f.Name) {
+			own.AddFlag(f)
+		}
+	})
+	for _, name := range names {
+		if f := all.Lookup(name); has && f != nil {
+			layout.AddFlag(f)
+		}
+	}
+	return own, layout
+}

@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+// ledger finds an id that was printed before.
+type ledger map[int64]string
+
+func (l ledger) add(t *testing.T, who, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(line, "\n") {
+			continue // a process that was killed may leave part of a line
+		}
+		id, err := strconv.ParseInt(strings.TrimSuffix(line, "\n"), 10, 64)
+		if err != nil {
+			t.Fatalf("%s printed %q", who, line)
+		}
+		if before, ok := l[id]; ok {
+			t.Fatalf("id %d was printed by %s and by %s", id, before, who)
+		}
+		l[id] = who
+	}
+}
+
+// places are stores of every kind, by DSN.
+func places(t *testing.T) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	return map[string]string{
+		"PostgreSQL": testserver.Postgres(t).DSN,
+		"MariaDB":    testserver.MariaDB(t).DSN,
+		"Redis":      "redis://" + strings.TrimPrefix(testserver.Redis(t).DSN, "redis://"),
+		"etcd":       "etcd://" + strings.TrimPrefix(testserver.Etcd(t).DSN, "http://"),
+		"SQLite":     "file:" + filepath.Join(dir, "ids.db"),
+		"directory":  "dir:" + filepath.Join(dir, "ids"),
+	}
+}
+
+type listed struct {
+	Space   string       `json:"space"`
+	Workers []workerInfo `json:"workers"`
+}
+
+func list(t *testing.T, dsn, space string, more ...string) []workerInfo {
+	t.Helper()
+	got := run(t, append([]string{"workers", "list", "--json", "--dsn", dsn, "--space", space}, more...)...)
+	var l listed
+	if err := json.Unmarshal([]byte(got.out), &l); err != nil || got.code != 0 || l.Space != space {
+		t.Fatalf("workers list: exit code %d, %v\n%s%s", got.code, err, got.out, got.err)
+	}
+	return l.Workers
+}
+
+func held(t *testing.T, dsn, space string) (found []workerInfo) {
+	t.Helper()
+	for _, w := range list(t, dsn, space) {
+		if w.State == "held" {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// Two processes at once, and one after them, print no id twice, whatever grants
+// their numbers; afterwards none is held.
+func TestTogether(t *testing.T) {
+	for name, dsn := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			const space = "together"
+			both := []*endlessGen{startGen(t, dsn, space), startGen(t, dsn, space)}
+			if h := held(t, dsn, space); len(h) != 2 {
+				t.Errorf("two run, and held are %+v", h)
+			}
+			var reading sync.WaitGroup
+			for _, g := range both { // neither has ended, so what they make now has the same times
+				reading.Go(func() {
+					for range 100_000 {
+						line, _ := g.out.ReadString('\n')
+						g.read.WriteString(line)
+					}
+				})
+			}
+			reading.Wait()
+			seen := ledger{}
+			for i, g := range both {
+				if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
+				if code := g.end(t); code != 1 {
+					t.Errorf("exit code %d: %s", code, g.err.String())
+				}
+				seen.add(t, fmt.Sprintf("process %d", i+1), g.read.String())
+			}
+			got := run(t, "gen", "-n", "20000", "--lease", dsn, "--space", space, "--allow-lossy")
+			if got.code != 0 {
+				t.Fatalf("exit code %d: %s", got.code, got.err)
+			}
+			seen.add(t, "process 3", got.out)
+			if len(seen) < 240_000 {
+				t.Errorf("%d ids", len(seen))
+			}
+			if h := held(t, dsn, space); len(h) > 0 {
+				t.Errorf("still held: %+v", h)
+			}
+		})
+	}
+}
+
+// endlessGen is a process that makes ids until it is stopped, with its first ones read.
+type endlessGen struct {
+	cmd  *exec.Cmd
+	out  *bufio.Reader
+	pipe io.Closer
+	err  bytes.Buffer
+	read strings.Builder
+}
+
+func startGen(t *testing.T, dsn, space string) *endlessGen {
+	t.Helper()
+	g := &endlessGen{cmd: program(t, "gen", "-n", "1000000000000", "--lease", dsn, "--space", space, "--allow-lossy")}
+	pipe, err := g.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.pipe, g.out, g.cmd.Stderr = pipe, bufio.NewReader(pipe), &g.err
+	if err := g.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 10_000 {
+		line, err := g.out.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v: %s", err, g.err.String())
+		}
+		g.read.WriteString(line)
+	}
+	return g
+}
+
+// end reads the rest and gives the exit code, -1 for a signal's.
+func (g *endlessGen) end(t *testing.T) int {
+	t.Helper()
+	_, _ = io.Copy(&g.read, g.out)
+	err := g.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return g.cmd.ProcessState.ExitCode()
+}
+
+// SIGINT and SIGTERM give the number back, and nothing that was printed comes again.
+func TestInterrupted(t *testing.T) {
+	all := map[string]string{"SQLite": "file:" + filepath.Join(t.TempDir(), "ids.db"), "PostgreSQL": testserver.Postgres(t).DSN}
+	for name := range all {
+		for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			t.Run(name+" "+signal.String(), func(t *testing.T) {
+				space := "interrupted-" + signal.String()
+				g := startGen(t, all[name], space)
+				if len(held(t, all[name], space)) != 1 {
+					t.Errorf("no number is held while ids are made")
+				}
+				if err := g.cmd.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+				if code := g.end(t); code != 1 || !strings.Contains(g.err.String(), "interrupted after ") {
+					t.Errorf("exit code %d: %s", code, g.err.String())
+				}
+				if !strings.HasSuffix(g.read.String(), "\n") {
+					t.Error("the last line was cut off")
+				}
+				if h := held(t, all[name], space); len(h) > 0 {
+					t.Errorf("still held: %+v", h)
+				}
+				seen := ledger{}
+				seen.add(t, "the interrupted", g.read.String())
+				after := run(t, "gen", "-n", "10000", "--lease", all[name], "--space", space, "--allow-lossy")
+				seen.add(t, "the next", after.out)
+			})
+		}
+	}
+}
+
+// A process that is killed keeps its number until somebody frees it, and what comes
+// after prints none of its ids, before that and after.
+func TestKilled(t *testing.T) {
+	dsn, space := testserver.Postgres(t).DSN, "killed"
+	g := startGen(t, dsn, space)
+	if err := g.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if code := g.end(t); code != -1 {
+		t.Errorf("exit code %d", code)
+	}
+	seen := ledger{}
+	seen.add(t, "the killed", g.read.String())
+	gen := func(who string) {
+		t.Helper()
+		got := run(t, "gen", "-n", "10000", "--lease", dsn, "--space", space, "--allow-lossy")
+		if got.code != 0 {
+			t.Fatalf("exit code %d: %s", got.code, got.err)
+		}
+		seen.add(t, who, got.out)
+	}
+	gen("the next")
+	h := held(t, dsn, space)
+	if len(h) != 1 {
+		t.Fatalf("held: %+v", h)
+	}
+	number, epoch := strconv.FormatInt(h[0].Worker, 10), strconv.FormatInt(h[0].Epoch, 10)
+	free := func(env Env, code int, says string, args ...string) {
+		t.Helper()
+		got := runWith(t, env, append([]string{"workers", "free", "--dsn", dsn, "--space", space}, args...)...)
+		if got.code != code || !strings.Contains(got.err, says) || got.out != "" {
+			t.Errorf("workers free %q: exit code %d, want %d: %s, want %q", args, got.code, code, got.err, says)
+		}
+	}
+	free(Env{}, 1, "is of epoch "+epoch, number, "--epoch", "999", "--yes")
+	free(Env{}, 1, "was never held", "77", "--epoch", epoch, "--yes")
+	free(Env{InTTY: true, In: strings.NewReader("n\n")}, 1, "not freed", number, "--epoch", epoch)
+	free(Env{InTTY: true, In: strings.NewReader("")}, 1, "not freed", number, "--epoch", epoch)
+	if len(held(t, dsn, space)) != 1 {
+		t.Error("it was freed all the same")
+	}
+	free(Env{InTTY: true, In: strings.NewReader("y\n")}, 0, "is free", number, "--epoch", epoch)
+	free(Env{}, 1, "is free already", number, "--epoch", epoch, "--yes")
+	if len(held(t, dsn, space)) != 0 {
+		t.Error("it is still held")
+	}
+	for range 3 {
+		gen("one after it was freed")
+	}
+}
+
+// A reader that has had enough is no failure, and the number is given back.
+func TestBrokenPipe(t *testing.T) {
+	dsn := "file:" + filepath.Join(t.TempDir(), "ids.db")
+	g := startGen(t, dsn, "pipe")
+	if err := g.pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.cmd.Wait(); err != nil || g.err.Len() > 0 {
+		t.Errorf("%v: %s", err, g.err.String())
+	}
+	if h := held(t, dsn, "pipe"); len(h) > 0 {
+		t.Errorf("still held: %+v", h)
+	}
+}
+
+// What failed is told by the exit code, whether or not the reader has gone.
+func TestBrokenPipeAfterFailure(t *testing.T) {
+	for code, args := range map[int][]string{1: {"parse", "1", "x"}, 3: {"doctor", "--dsn", filepath.Join(t.TempDir(), "none.db")}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		cmd := program(t, args...)
+		cmd.Stdout = w
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != code {
+			t.Errorf("%q: %v, want exit code %d", args, err, code)
+		}
+		_ = w.Close()
+	}
+}
+
+// A disk that is full is one.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(": no /dev/full: " + err.Error())
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"gen", "-n", "100000", "--worker", "3"}, {"gen", "--worker", "3"}, {"layout"}, {"parse", "1"}, {"--help"}, {"gen", "--help"}, {"--version"}} {
+		cmd := program(t, args...)
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = full, &said
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "no space left") {
+			t.Errorf("%q: %v: %s", args, err, said.String())
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// startServe runs serve until the test ends it, and gives its URL and what it says.
+func startServe(t *testing.T, env Env, args ...string) (url, said string, end func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	env.In, env.Out, env.Err = strings.NewReader(""), io.Discard, w
+	if env.Getenv == nil {
+		env.Getenv = func(string) string { return "" }
+	}
+	ended := make(chan int, 1)
+	go func() {
+		code := Run(ctx, append([]string{"serve"}, args...), env)
+		_ = w.Close()
+		ended <- code
+	}()
+	lines := bufio.NewReader(r)
+	for url == "" {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("it ended: exit code %d: %s", <-ended, said)
+		}
+		said += line
+		if _, after, ok := strings.Cut(line, "serving "); ok {
+			url = strings.TrimSpace(after)
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	return url, said, sync.OnceValue(func() int {
+		cancel()
+		select {
+		case code := <-ended:
+			return code
+		case <-time.After(30 * time.Second):
+			t.Error("it does not end")
+			return -1
+		}
+	})
+}
+
+func TestServe(t *testing.T) {
+	url, said, end := startServe(t, Env{}, "--addr", "127.0.0.1:0")
+	defer end()
+	if strings.Contains(said, "not encrypted") {
+		t.Errorf("it warns of an address of this machine: %s", said)
+	}
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if code := end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if answer, err := http.Get(url); err == nil {
+		_ = answer.Body.Close()
+		t.Error("it still serves")
+	}
+}
+
+// Worker numbers are had below /leases, as help says, and listed only if --admin says so.
+func TestServeLeases(t *testing.T) {
+	env := Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")}
+	for admin, code := range map[string]int{"--admin=false": 1, "--admin": 0} {
+		url, _, end := startServe(t, env, "--addr", "127.0.0.1:0", admin, "--store", "dir:"+filepath.Join(t.TempDir(), "ids"))
+		defer end()
+		if got := runWith(t, env, "gen", "-n", "2", "--lease", url+"/leases"); got.code != 0 || strings.Count(got.out, "\n") != 2 {
+			t.Errorf("exit code %d: %s", got.code, got.err)
+		}
+		if got := runWith(t, env, "workers", "list", "--dsn", url+"/leases"); got.code != code {
+			t.Errorf("%s: workers list: exit code %d: %s", admin, got.code, got.err)
+		}
+	}
+}
+
+func TestServeWarns(t *testing.T) {
+	_, said, end := startServe(t, Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")}, "--addr", ":0", "--store", "dir:"+filepath.Join(t.TempDir(), "ids"))
+	if !strings.Contains(said, "not encrypted") || strings.Contains(said, "a-token") {
+		t.Errorf("it says %q", said)
+	}
+	if code := end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// An address that is taken is told, and is no fault of the command line.
+func TestServeTaken(t *testing.T) {
+	url, _, end := startServe(t, Env{}, "--addr", "127.0.0.1:0")
+	defer end()
+	if got := run(t, "serve", "--addr", strings.TrimPrefix(url, "http://")); got.code != 1 || !strings.Contains(got.err, "in use") {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{"127.0.0.1": true, "127.1.2.3": true, "::1": true, "localhost": true, "": false, "0.0.0.0": false, "::": false, "10.0.0.1": false, "example.org": false} {
+		if loopback(host) != want {
+			t.Errorf("loopback(%q) = %v", host, !want)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Colours stand on a terminal only, and not where they are not wanted.
+func TestColours(t *testing.T) {
+	for _, c := range []struct {
+		env  Env
+		want bool
+	}{
+		{Env{OutTTY: true}, true},
+		{Env{}, false},
+		{Env{ErrTTY: true}, false},
+		{Env{OutTTY: true, Getenv: environment("NO_COLOR", "1")}, false},
+		{Env{OutTTY: true, Getenv: environment("TERM", "dumb")}, false},
+	} {
+		for _, args := range [][]string{{"layout"}, {"layout", "--all"}, {"parse", someID}, {"range", "yesterday", "now"}, {"version"}} {
+			if got := runWith(t, c.env, args...); got.code != 0 || strings.Contains(got.out, "\x1b[") != c.want {
+				t.Errorf("%q, %+v: %q", args, c.env, got.out)
+			}
+		}
+		for _, args := range [][]string{{"layout", "--json"}, {"parse", "--json", someID}, {"parse", "--brief", someID}, {"gen", "--worker", "1"}, {"ddl", "--dialect", "mysql"}} {
+			if got := runWith(t, c.env, args...); got.code != 0 || strings.Contains(got.out, "\x1b[") {
+				t.Errorf("%q: data in colour: %q", args, got.out)
+			}
+		}
+	}
+}
+
+// The bar stands on standard error where that is a terminal and the ids go elsewhere.
+func TestProgress(t *testing.T) {
+	count := strconv.Itoa(2 * showFrom)
+	for _, c := range []struct {
+		env  Env
+		args []string
+		want bool
+	}{
+		{Env{ErrTTY: true}, []string{"gen", "--worker", "1", "-n", count}, true},
+		{Env{}, []string{"gen", "--worker", "1", "-n", count}, false},
+		{Env{ErrTTY: true, OutTTY: true}, []string{"gen", "--worker", "1", "-n", count}, false},
+		{Env{ErrTTY: true}, []string{"gen", "--worker", "1", "-n", "1000"}, false},
+		{Env{ErrTTY: true}, []string{"bench", "--for", "2ms"}, true},
+		{Env{ErrTTY: true, OutTTY: true}, []string{"bench", "--for", "2ms"}, true}, // its data come at the end
+		{Env{}, []string{"bench", "--for", "2ms"}, false},
+	} {
+		got := runWith(t, c.env, c.args...)
+		if got.code != 0 || (got.err != "") != c.want {
+			t.Errorf("%q, %+v: exit code %d, standard error %q", c.args, c.env, got.code, got.err)
+		}
+		if strings.Contains(got.out, "\r") {
+			t.Errorf("%q: the bar is in the data", c.args)
+		}
+	}
+}
+
+func TestBench(t *testing.T) {
+	got := run(t, "bench", "--for", "5ms", "--json")
+	var speeds struct {
+		Speeds []speed `json:"speeds"`
+	}
+	if err := json.Unmarshal([]byte(got.out), &speeds); err != nil || got.code != 0 || len(speeds.Speeds) != 6 {
+		t.Fatalf("%v, exit code %d: %s%s", err, got.code, got.out, got.err)
+	}
+	for _, s := range speeds.Speeds {
+		if s.PerSecond <= 0 || s.NsPerID <= 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	got = run(t, "bench", "--dsn", "dir:"+t.TempDir(), "--rounds", "5", "--json")
+	var store struct {
+		Latencies []latency `json:"latencies"`
+	}
+	if err := json.Unmarshal([]byte(got.out), &store); err != nil || got.code != 0 || len(store.Latencies) != 3 {
+		t.Fatalf("%v, exit code %d: %s%s", err, got.code, got.out, got.err)
+	}
+	for _, l := range store.Latencies {
+		if l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max {
+			t.Errorf("%+v", l)
+		}
+	}
+	// Its ticks are longer than the measurement.
+	if got := run(t, "bench", "--for", "5ms", "--tick", "50ms", "--time-bits", "40", "--sequence-bits", "12"); got.code != 0 {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+}
+
+// Each script names a command, and is taken by its shell where that is here.
+func TestCompletion(t *testing.T) {
+	for _, shell := range shells {
+		got := run(t, "completion", shell)
+		if got.code != 0 || !strings.Contains(got.out, "snowkey") || len(got.out) < 1000 {
+			t.Errorf("%s: exit code %d, %d bytes", shell, got.code, len(got.out))
+		}
+		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
+			check := exec.CommandContext(t.Context(), path, "-n")
+			check.Stdin = strings.NewReader(got.out)
+			if out, err := check.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", shell, err, out)
+			}
+		}
+	}
+	for args, want := range map[string]string{
+		"gen --format ": "base58", "parse --from ": "hex", "layout --preset son": "sonyflake", "ddl --dialect my": "mysql", "ddl wor": "workers",
+		"partitions --by ": "month", "completion ": "fish", "workers ": "list", "serial encode --scheme ": "luhn", "": "doctor",
+	} {
+		fields := strings.Fields("__complete " + args)
+		if args == "" || strings.HasSuffix(args, " ") {
+			fields = append(fields, "")
+		}
+		if got := run(t, fields...); got.code != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("complete %q: exit code %d: %s%s", args, got.code, got.out, got.err)
+		}
+	}
+}
+
+func TestRelative(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "now", 999 * time.Millisecond: "now", -2 * time.Second: "2 seconds ago", 90 * time.Second: "in 1 minute 30 seconds", time.Hour: "in 1 hour",
+		-36 * time.Hour: "1 day 12 hours ago", 400 * 24 * time.Hour: "in 400 days", 3 * 8766 * time.Hour: "in 3 years",
+	} {
+		if got := relative(noon.Add(d), noon); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+	if got := relative(noon.AddDate(5000, 0, 0), noon); got != "in 5000 years" {
+		t.Errorf("far away: %q", got)
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("grouped(%d) = %q", n, got)
+		}
+	}
+}
+
+// What it says JavaScript makes of a number is what node prints of it.
+func TestJavaScript(t *testing.T) {
+	for id, want := range map[string]string{"1996573624012345677": "1996573624012345600", "9007199254740991": "9007199254740991", "9223372036854775807": "9223372036854776000", "18446744073709551615": "18446744073709552000"} {
+		text, safe := javascript(id)
+		if text != want || safe != (len(id) == 16) {
+			t.Errorf("javascript(%s) = %s, %v, want %s", id, text, safe, want)
+		}
+	}
+}
+
+// A line that is too long is left out, and the others are read.
+func TestLongLine(t *testing.T) {
+	in := "1\n" + strings.Repeat("7", mostLine+5) + "\n2"
+	got := runWith(t, Env{In: strings.NewReader(in)}, "parse", "--brief")
+	if got.code != 1 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.err, "line 2: longer than 1,048,576 bytes") {
+		t.Errorf("exit code %d: %s%.200s", got.code, got.out, got.err)
+	}
+}
