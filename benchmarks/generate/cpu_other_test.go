@@ -1,0 +1,11 @@
+//go:build !unix
+
+package generate
+
+import (
+	"testing"
+	"time"
+)
+
+// cpu is not known here.
+func cpu(*testing.B) time.Duration { return 0 }

@@ -1,0 +1,212 @@
+package inserts
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/database"
+	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+)
+
+// graphWay is one way to write masters with their details by gorm.
+type graphWay struct {
+	name string
+	run  func(db *gorm.DB, masters, details int) error
+}
+
+func snow(masters, details int) []SnowMaster {
+	rows := make([]SnowMaster, masters)
+	for i := range rows {
+		rows[i] = SnowMaster{Name: "master", Details: make([]SnowDetail, details)}
+		for k := range rows[i].Details {
+			rows[i].Details[k] = SnowDetail{Position: k, Text: "detail"}
+		}
+	}
+	return rows
+}
+
+// slice is gorm's own create of the slice. SQLite has not the parameters for it,
+// and gets it in batches.
+func slice(db *gorm.DB) *gorm.DB {
+	if db.Name() == database.SQLite {
+		return db.Session(&gorm.Session{CreateBatchSize: 1000})
+	}
+	return db
+}
+
+// graphWays: the first is gormplugin.Create, the next three are gorm's own
+// creates of the same models, whose keys the plugin fills; the rest are gorm's
+// create of the slice under keys of other kinds.
+func graphWays() []graphWay {
+	return []graphWay{
+		{"snowkey", func(db *gorm.DB, m, d int) error {
+			return gormplugin.Create(db.Statement.Context, db, snow(m, d))
+		}},
+		{"gorm-slice", func(db *gorm.DB, m, d int) error {
+			rows := snow(m, d)
+			return slice(db).Create(&rows).Error
+		}},
+		{"gorm-each-master", eachMaster},
+		{"gorm-row-by-row", rowByRow},
+		{"gorm-slice-auto", func(db *gorm.DB, m, d int) error {
+			rows := make([]AutoMaster, m)
+			for i := range rows {
+				rows[i] = AutoMaster{Name: "master", Details: make([]AutoDetail, d)}
+				for k := range rows[i].Details {
+					rows[i].Details[k] = AutoDetail{Position: k, Text: "detail"}
+				}
+			}
+			return slice(db).Create(&rows).Error
+		}},
+		{"gorm-slice-uuid4-text", func(db *gorm.DB, m, d int) error {
+			rows := make([]TextMaster, m)
+			for i := range rows {
+				rows[i] = TextMaster{ID: uuid.NewString(), Name: "master", Details: make([]TextDetail, d)}
+				for k := range rows[i].Details {
+					rows[i].Details[k] = TextDetail{ID: uuid.NewString(), Position: k, Text: "detail"}
+				}
+			}
+			return slice(db).Create(&rows).Error
+		}},
+		{"gorm-slice-uuid7-bytes", func(db *gorm.DB, m, d int) error {
+			rows := make([]ByteMaster, m)
+			for i := range rows {
+				rows[i] = ByteMaster{ID: binaryUUID(uuid.Must(uuid.NewV7())), Name: "master", Details: make([]ByteDetail, d)}
+				for k := range rows[i].Details {
+					rows[i].Details[k] = ByteDetail{ID: binaryUUID(uuid.Must(uuid.NewV7())), Position: k, Text: "detail"}
+				}
+			}
+			return slice(db).Create(&rows).Error
+		}},
+	}
+}
+
+func eachMaster(db *gorm.DB, m, d int) error {
+	rows := snow(m, d)
+	return db.Transaction(func(tx *gorm.DB) error {
+		for i := range rows {
+			if err := tx.Create(&rows[i]).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func rowByRow(db *gorm.DB, m, d int) error {
+	rows := snow(m, d)
+	return db.Transaction(func(tx *gorm.DB) error {
+		tx = tx.Omit(clause.Associations).Session(&gorm.Session{})
+		for i := range rows {
+			if err := tx.Create(&rows[i]).Error; err != nil {
+				return err
+			}
+			for k := range rows[i].Details {
+				rows[i].Details[k].MasterID = rows[i].ID
+				if err := tx.Create(&rows[i].Details[k]).Error; err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// BenchmarkGraph writes 1,000 masters with ten details each by gorm, in one
+// transaction.
+func BenchmarkGraph(b *testing.B) {
+	masters := scale.Pick(b, 3, 1_000)
+	for _, name := range database.Engines() {
+		b.Run("db="+name, func(b *testing.B) { graph(b, database.Open(b, name, true), masters) })
+	}
+}
+
+// BenchmarkGraphFar does the same with 100 masters, on a server behind a network
+// of 1 ms a round trip.
+func BenchmarkGraphFar(b *testing.B) {
+	masters := scale.Pick(b, 2, 100)
+	for _, name := range []string{database.Postgres, database.MariaDB} {
+		b.Run("db="+name, func(b *testing.B) { graph(b, database.OpenFar(b, name, true, time.Millisecond), masters) })
+	}
+}
+
+// graph runs all ways. Tables are emptied by DELETE after each time.
+func graph(b *testing.B, e *database.Engine, masters int) {
+	tables := []string{"snow_details", "snow_masters", "auto_details", "auto_masters", "text_details", "text_masters", "byte_details", "byte_masters"}
+	count := &counter{Interface: logger.Discard}
+	db := graphHandle(b, e, count)
+	empty := func(want int) {
+		rows := 0
+		for _, table := range tables {
+			rows += e.Count(b, table)
+			e.Exec(b, "DELETE FROM "+table)
+		}
+		if rows != want {
+			b.Fatalf("%d rows were written, want %d", rows, want)
+		}
+	}
+	for _, way := range scale.Rotate(b, graphWays()) {
+		b.Run("way="+way.name, func(b *testing.B) {
+			if err := way.run(db, 2, 1); err != nil { // schemas are parsed, statements prepared
+				b.Fatal(err)
+			}
+			empty(4)
+			count.statements = 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := way.run(db, masters, detailsEach); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				empty(masters * (1 + detailsEach))
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(b.N*masters*(1+detailsEach))/b.Elapsed().Seconds(), "rows/s")
+			b.ReportMetric(float64(count.statements)/float64(b.N), "stmts/op")
+			b.ReportMetric(0, "ns/op") // rows/s says it
+		})
+	}
+}
+
+// graphHandle opens gorm with the plugin and makes the tables.
+func graphHandle(b *testing.B, e *database.Engine, log logger.Interface) *gorm.DB {
+	b.Helper()
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = gen.Close() })
+	db, err := gorm.Open(e.Dialector(), &gorm.Config{Logger: log})
+	if err != nil {
+		b.Fatal(err)
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{&SnowMaster{}, &SnowDetail{}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := db.Use(plugin); err != nil {
+		b.Fatal(err)
+	}
+	if err := db.AutoMigrate(&SnowMaster{}, &SnowDetail{}, &AutoMaster{}, &AutoDetail{}, &TextMaster{}, &TextDetail{}, &ByteMaster{}, &ByteDetail{}); err != nil {
+		b.Fatal(err)
+	}
+	return db.WithContext(b.Context())
+}
+
+// counter counts the statements that gorm sends, BEGIN and COMMIT left out.
+type counter struct {
+	logger.Interface
+	statements int
+}
+
+func (c *counter) LogMode(logger.LogLevel) logger.Interface { return c }
+
+func (c *counter) Trace(context.Context, time.Time, func() (string, int64), error) { c.statements++ }

@@ -1,0 +1,11 @@
+package inserts
+
+import (
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/smoke"
+)
+
+func TestBenchmarks(t *testing.T) {
+	smoke.Run(t, "Insert", "MasterDetail", "Graph", "GraphFar", "Load")
+}

@@ -1,0 +1,66 @@
+// Package smoke runs all benchmarks of a test binary once, at the small scale,
+// so that the module's tests say whether they still work.
+package smoke
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
+	"github.com/seed-299c1d6b/snowkey/benchmarks/report"
+)
+
+// Run runs the benchmarks of the calling test's binary, each body once, in a
+// process of its own: a benchmark that fails fails the test, and so does one of
+// the names in want that printed no figure. What was measured is of no interest.
+func Run(t *testing.T, want ...string) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.v")
+	// Without -test.v nothing would tell that a benchmark was skipped.
+	cmd.Env = append(os.Environ(), scale.Variable+"=small", scale.Round+"=1")
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	text := out.String()
+	if why, ok := skipped(text); ok {
+		t.Skipf("a benchmark was skipped: %s", why)
+	}
+	parsed, err := report.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := map[string]bool{}
+	for _, r := range parsed.Results {
+		printed[r.Name.Function] = true
+	}
+	for _, name := range want {
+		if !printed[name] {
+			t.Errorf("Benchmark%s printed no figure; the output:\n%s", name, text)
+		}
+	}
+}
+
+// skipped reports whether a benchmark was skipped, and the reason it gave, in one
+// line: test.sh compares it with the reasons that are allowed.
+func skipped(text string) (why string, ok bool) {
+	why = "it gave no reason"
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "--- SKIP") {
+			return why, true
+		}
+		// "    server.go:120: no private postgres: …", above that line
+		if place, reason, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.Contains(place, ".go:") {
+			why = reason
+		}
+	}
+	return "", false
+}
