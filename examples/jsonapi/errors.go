@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+)
+
+// problem is an error as a client gets it: application/problem+json of RFC 9457.
+type problem struct {
+	Title  string  `json:"title"`
+	Status int     `json:"status"`
+	Detail string  `json:"detail,omitempty"`
+	Errors []fault `json:"errors,omitempty"`
+
+	header map[string]string
+}
+
+// fault is what is wrong with one field of the input.
+type fault struct {
+	Field  string `json:"field"`
+	Value  string `json:"value"`
+	Reason string `json:"reason"`
+}
+
+func (p *problem) Error() string { return p.Detail }
+
+func newProblem(status int, detail string, faults ...fault) *problem {
+	for i := range faults {
+		faults[i].Value = short(faults[i].Value)
+	}
+	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Errors: faults}
+}
+
+// with adds a header of the answer.
+func (p *problem) with(key, value string) *problem {
+	if p.header == nil {
+		p.header = map[string]string{}
+	}
+	p.header[key] = value
+	return p
+}
+
+// bad is for a request that cannot be understood, invalid for one that can and
+// says what cannot be.
+func bad(f fault) *problem { return newProblem(http.StatusBadRequest, told(f), f) }
+
+func invalid(faults ...fault) *problem {
+	return newProblem(http.StatusUnprocessableEntity, told(faults...), faults...)
+}
+
+func told(faults ...fault) string {
+	all := make([]string, len(faults))
+	for i, f := range faults {
+		all[i] = f.Field + " " + quoted(f.Value) + ": " + f.Reason
+	}
+	return strings.Join(all, "; ")
+}
+
+// short cuts a value down to what one wants to see of it.
+func short(value string) string {
+	const most = 60
+	value = strings.ToValidUTF8(value, "\ufffd")
+	if runes := []rune(value); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return value
+}
+
+func quoted(value string) string { return strconv.Quote(short(value)) }
+
+// problemOf is the answer to an error; unexpected ones keep their words for the log.
+func problemOf(err error) *problem {
+	var p *problem
+	var tooLarge *http.MaxBytesError
+	var clock *core.ClockError
+	is := func(targets ...error) bool {
+		for _, target := range targets {
+			if errors.Is(err, target) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &tooLarge):
+		return newProblem(http.StatusRequestEntityTooLarge, "the body is longer than 64 KiB").with("Connection", "close")
+	case is(gorm.ErrRecordNotFound):
+		return newProblem(http.StatusNotFound, "there is no such order")
+	case is(errChanged):
+		return newProblem(http.StatusPreconditionFailed, errChanged.Error())
+	case is(errKeyReused):
+		return newProblem(http.StatusUnprocessableEntity, errKeyReused.Error())
+	case is(errDeleted):
+		return newProblem(http.StatusGone, errDeleted.Error())
+	case is(core.ErrFenced, core.ErrSequenceExhausted, core.ErrLost, core.ErrClosed), errors.As(err, &clock):
+		return unavailable("no id can be issued at the moment; nothing was written")
+	case isOutage(err):
+		return unavailable("the database does not answer at the moment")
+	}
+	return newProblem(http.StatusInternalServerError, "something went wrong; the log has the reason")
+}
+
+func unavailable(detail string) *problem {
+	return newProblem(http.StatusServiceUnavailable, detail).with("Retry-After", "2")
+}
+
+// isOutage tells a database that cannot be reached, or is too slow, from one that
+// refuses a statement.
+func isOutage(err error) bool {
+	var network net.Error
+	if errors.As(err, &network) {
+		return true
+	}
+	var state interface{ SQLState() string } // of PostgreSQL: being shut down, starting up, no connection
+	if errors.As(err, &state) && (strings.HasPrefix(state.SQLState(), "57P") || strings.HasPrefix(state.SQLState(), "08")) {
+		return true
+	}
+	for _, target := range []error{driver.ErrBadConn, mysql.ErrInvalidConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return strings.Contains(err.Error(), "SQLITE_BUSY")
+}
+
+// writeProblem answers with p.
+func writeProblem(w http.ResponseWriter, p *problem) {
+	for key, value := range p.header {
+		w.Header().Set(key, value)
+	}
+	w.Header().Del("ETag")
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(p.Status)
+	body, _ := encode(p) // it has nothing that JSON could not hold
+	_, _ = w.Write(body)
+}
+
+// unknown adds to an error of COMMIT the one thing that helps: the key under which
+// the order is stored, if it is. It was known before the first statement.
+func unknown(err error, o *Order) error {
+	if o == nil || !errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+		return err
+	}
+	p := unavailable("whether the order was stored is not known yet: ask for " + path(o.ID) + ", or repeat the request under its Idempotency-Key")
+	return p.with("Location", path(o.ID))
+}

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// What an order may hold, so that no database refuses it, and so that a total is
+// exact as a JavaScript number: it stays far below 2^53.
+const (
+	maxBody     = 64 << 10
+	maxLines    = 100
+	maxQuantity = 10_000
+	maxCents    = 99_999_999
+	maxName     = 190
+	maxNote     = 1000
+	maxSKU      = 64
+)
+
+// draft is an order as a client sends it: without ids, which are the server's to
+// give, except for one that refers to another order.
+type draft struct {
+	ReorderOf json.RawMessage `json:"reorderOf,omitempty"`
+	Customer  string          `json:"customer"`
+	Note      string          `json:"note"`
+	Lines     []draftLine     `json:"lines"`
+
+	reorderOf *sqltype.ID
+}
+
+// draftLine keeps its numbers as they were sent: encoding/json would name neither
+// the line nor the value of one that is none.
+type draftLine struct {
+	SKU        string          `json:"sku"`
+	Quantity   json.RawMessage `json:"quantity,omitempty"`
+	PriceCents json.RawMessage `json:"priceCents,omitempty"`
+
+	quantity, priceCents int64
+}
+
+// change is what PATCH may change.
+type change struct {
+	Note *string `json:"note"`
+}
+
+func (d draft) order() *Order {
+	o := &Order{ReorderOf: d.reorderOf, Customer: d.Customer, Note: d.Note, Version: 1, Lines: make([]Line, len(d.Lines))}
+	for i, l := range d.Lines {
+		o.Lines[i] = Line{SKU: l.SKU, Quantity: l.quantity, PriceCents: l.priceCents}
+	}
+	return o
+}
+
+// check finds every fault of a draft at once.
+func (d *draft) check() error {
+	var faults []fault
+	text := func(field, value string, least, most int) {
+		if wrong := checkText(value, least, most); wrong != "" {
+			faults = append(faults, fault{field, value, wrong})
+		}
+	}
+	number := func(field string, raw json.RawMessage, least, most int64) int64 {
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil || n < least || n > most {
+			faults = append(faults, fault{field, plain(raw), fmt.Sprintf("want a whole number from %d to %d", least, most)})
+		}
+		return n
+	}
+	if raw := d.ReorderOf; len(raw) > 0 && string(raw) != "null" {
+		d.reorderOf = new(sqltype.ID)
+		if err := d.reorderOf.UnmarshalJSON(raw); err != nil {
+			faults = append(faults, fault{"reorderOf", plain(raw), wantID + ", as a string"})
+		} else {
+			d.ReorderOf = json.RawMessage(`"` + d.reorderOf.String() + `"`) // "7" and 7 are one id
+		}
+	} else {
+		d.ReorderOf = nil
+	}
+	text("customer", d.Customer, 1, maxName)
+	text("note", d.Note, 0, maxNote)
+	if n := len(d.Lines); n < 1 || n > maxLines {
+		faults = append(faults, fault{"lines", fmt.Sprintf("%d lines", n), fmt.Sprintf("want 1 to %d", maxLines)})
+		return invalid(faults...)
+	}
+	for i := range d.Lines {
+		at, l := fmt.Sprintf("lines[%d].", i), &d.Lines[i]
+		text(at+"sku", l.SKU, 1, maxSKU)
+		l.quantity = number(at+"quantity", l.Quantity, 1, maxQuantity)
+		l.priceCents = number(at+"priceCents", l.PriceCents, 0, maxCents)
+	}
+	if faults != nil {
+		return invalid(faults...)
+	}
+	return nil
+}
+
+// plain is a JSON value for a message: of a string what it says.
+func plain(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
+		return text
+	}
+	return string(raw)
+}
+
+const wantID = "want an id: the decimal digits of a number below 2^63"
+
+// checkText says what is wrong with a text, or nothing. Databases count
+// characters, and some take no control characters.
+func checkText(value string, least, most int) string {
+	switch n := utf8.RuneCountInString(value); {
+	case n < least:
+		return "must not be empty"
+	case n > most:
+		return fmt.Sprintf("is longer than %d characters", most)
+	case strings.TrimSpace(value) != value:
+		return "has a space at its beginning or end"
+	case strings.ContainsFunc(value, unicode.IsControl):
+		return "has a control character"
+	case strings.ContainsRune(value, utf8.RuneError): // JSON's decoder puts it in place of half a surrogate
+		return "has a character that is none"
+	}
+	return ""
+}
+
+// readJSON reads the body of a request into v: one JSON value of known fields,
+// and nothing else.
+func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	kind := r.Header.Get("Content-Type")
+	media, params, err := mime.ParseMediaType(kind)
+	if charset := params["charset"]; err != nil || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		f := fault{"Content-Type", kind, "want application/json"}
+		return newProblem(http.StatusUnsupportedMediaType, told(f), f).with("Accept", "application/json").with("Accept-Patch", "application/json")
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		f := fault{"Content-Encoding", coding, "want none"}
+		return newProblem(http.StatusUnsupportedMediaType, told(f), f).with("Accept-Encoding", "identity")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return err
+	}
+	if err != nil {
+		return bad(fault{"body", "", "it broke off: " + err.Error()})
+	}
+	if !utf8.Valid(body) {
+		return bad(fault{"body", string(body), "is not UTF-8"})
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return jsonFault(body, err)
+	}
+	if rest := bytes.TrimSpace(body[dec.InputOffset():]); len(rest) > 0 {
+		return bad(fault{"body", string(rest), "stands behind the JSON value"})
+	}
+	if string(bytes.TrimSpace(body)) == "null" {
+		return invalid(fault{"body", "null", "want an object"})
+	}
+	return nil
+}
+
+// jsonFault names the field and the value that encoding/json could not take.
+func jsonFault(body []byte, err error) error {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &kind):
+		field := kind.Field
+		if field == "" {
+			field = "body"
+		}
+		value := kind.Value // "object", "array", or else:
+		if scalar := lastScalar.Find(body[:min(kind.Offset, int64(len(body)))]); scalar != nil {
+			value = plain(scalar)
+		}
+		return invalid(fault{field, value, "want " + wanted(kind)})
+	case errors.As(err, &syntax):
+		// The offset is behind the byte at which it failed.
+		at := max(0, min(int(syntax.Offset)-1, len(body)))
+		return bad(fault{"body", string(body[at:]), "is no JSON at byte " + strconv.Itoa(at) + ": " + syntax.Error()})
+	case errors.Is(err, io.EOF):
+		return bad(fault{"body", "", "is empty"})
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return bad(fault{"body", string(body), "ends in the middle of the JSON value"})
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		if text, err := strconv.Unquote(name); err == nil {
+			name = text
+		}
+		return invalid(fault{name, "", "there is no such field"})
+	}
+	return bad(fault{"body", "", err.Error()})
+}
+
+// lastScalar is a string, a number, true or false at the end of JSON.
+var lastScalar = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|[-+.0-9A-Za-z]+)$`)
+
+func wanted(err *json.UnmarshalTypeError) string {
+	switch err.Type.Kind() {
+	case reflect.Slice:
+		return "an array"
+	case reflect.Struct:
+		return "an object"
+	default:
+		return "a " + err.Type.Kind().String()
+	}
+}
+
+// pathID reads the id in a path.
+func pathID(r *http.Request) (sqltype.ID, error) {
+	id, err := sqltype.Parse(r.PathValue("id"))
+	if err != nil {
+		return 0, bad(fault{"id", r.PathValue("id"), wantID})
+	}
+	return id, nil
+}
+
+// readSpan reads the query of a list: limit, after, from and to.
+func readSpan(layout core.Layout, query string) (span, url.Values, error) {
+	p := span{max: math.MaxInt64, limit: 20}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return p, nil, bad(fault{"query", query, err.Error()})
+	}
+	for name, all := range values {
+		switch {
+		case name != "limit" && name != "after" && name != "from" && name != "to":
+			return p, nil, bad(fault{name, all[0], "there is no such parameter; want limit, after, from or to"})
+		case len(all) > 1:
+			return p, nil, bad(fault{name, strings.Join(all, ", "), "is given more than once"})
+		}
+	}
+	if values.Has("limit") {
+		text := values.Get("limit")
+		if p.limit, err = strconv.Atoi(text); err != nil || p.limit < 1 || p.limit > 100 {
+			return p, nil, bad(fault{"limit", text, "want a whole number from 1 to 100"})
+		}
+	}
+	if err := p.times(layout, values); err != nil {
+		return p, nil, err
+	}
+	if values.Has("after") {
+		after, err := sqltype.Parse(values.Get("after"))
+		if err != nil {
+			return p, nil, bad(fault{"after", values.Get("after"), wantID})
+		}
+		p.max = min(p.max, after)
+	}
+	return p, values, nil
+}
+
+// times turns from and to into bounds of ids: the orders placed in [from, to).
+func (p *span) times(layout core.Layout, values url.Values) error {
+	for _, bound := range []struct {
+		name string
+		id   *sqltype.ID
+	}{{"from", &p.min}, {"to", &p.max}} {
+		if !values.Has(bound.name) {
+			continue
+		}
+		text := values.Get(bound.name)
+		t, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return bad(fault{bound.name, text, "want a time like 2026-11-21T15:04:05Z; + is written %2B"})
+		}
+		first, err := layout.FirstAt(t)
+		var out *core.RangeError
+		if errors.As(err, &out) {
+			return bad(fault{bound.name, text, out.Limit})
+		}
+		if err != nil {
+			return err
+		}
+		*bound.id = sqltype.ID(first)
+	}
+	if p.min > p.max {
+		return bad(fault{"from", values.Get("from"), "lies after to, " + values.Get("to")})
+	}
+	return nil
+}
+
+// idempotencyKey reads the key of a POST, which is any printable ASCII; empty if
+// there is none.
+func idempotencyKey(r *http.Request) (string, error) {
+	keys := r.Header.Values("Idempotency-Key")
+	if len(keys) == 0 {
+		return "", nil
+	}
+	key := strings.Join(keys, ", ")
+	printable := !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
+	if len(keys) > 1 || key == "" || len(key) > 255 || !printable {
+		return "", bad(fault{"Idempotency-Key", key, "want one of 1 to 255 characters of ASCII"})
+	}
+	return key, nil
+}

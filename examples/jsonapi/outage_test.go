@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+// failing is a source of ids that has none.
+type failing struct{ err error }
+
+func (f failing) Next(context.Context) (int64, error) { return 0, f.err }
+func (f failing) Fill(context.Context, []int64) error { return f.err }
+
+// Without an id nothing is written, the client is told when to come again, and
+// reading goes on.
+func TestNoIDs(t *testing.T) {
+	t.Parallel()
+	c := serve(t, sqliteDSN(t))
+	at := "/orders/" + c.send("POST", "/orders", tea).order(t, http.StatusCreated).ID
+	good := c.svc.orders
+	for _, err := range []error{
+		core.ErrFenced, core.ErrSequenceExhausted, core.ErrLost, core.ErrClosed,
+		&core.ClockError{Back: time.Hour}, context.DeadlineExceeded,
+	} {
+		store, errStore := newStore(t.Context(), good.db.Dialector, failing{fmt.Errorf("wrapped: %w", err)}, good.layout)
+		if errStore != nil {
+			t.Fatal(errStore)
+		}
+		c.svc.orders = store
+		for _, headers := range [][]string{nil, {"Idempotency-Key: k"}} {
+			a := c.send("POST", "/orders", tea, headers...)
+			if checkProblem(t, a); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+				t.Errorf("%v: %+v", err, a)
+			}
+		}
+		if a := c.send("GET", at, ""); a.status != http.StatusOK {
+			t.Errorf("%v: reading gave %+v", err, a)
+		}
+	}
+	c.svc.orders = good
+	if n := len(stored(t, c.svc)); n != 3 {
+		t.Errorf("%d rows, want 3", n)
+	}
+	// The real one, after its number was given back.
+	if err := c.svc.lease.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if a := c.send("POST", "/orders", tea); a.status != http.StatusServiceUnavailable {
+		t.Errorf("without a number: %+v", a)
+	}
+	// What failed before can be repeated under its key when there are ids again.
+	c2 := serve(t, sqliteDSN(t))
+	good = c2.svc.orders
+	store, err := newStore(t.Context(), good.db.Dialector, failing{core.ErrFenced}, good.layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c2.svc.orders = store
+	c2.send("POST", "/orders", tea, "Idempotency-Key: k")
+	c2.svc.orders = good
+	if a := c2.send("POST", "/orders", tea, "Idempotency-Key: k"); a.status != http.StatusCreated || a.header.Get("Idempotency-Replayed") != "" {
+		t.Errorf("repeated: %+v", a)
+	}
+}
+
+// A database that dies and comes back costs answers of 503, no order and no id.
+func TestDatabaseDies(t *testing.T) {
+	t.Parallel()
+	server := testserver.NewPostgres(t)
+	c := serve(t, server.DSN)
+	at := "/orders/" + c.send("POST", "/orders", tea).order(t, http.StatusCreated).ID
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []answer{c.send("GET", at, ""), c.send("GET", "/orders", ""), c.send("POST", "/orders", tea, "Idempotency-Key: k"),
+		c.send("PATCH", at, `{"note":"x"}`, "If-Match: *"), c.send("GET", "/healthz", "")} {
+		if checkProblem(t, a); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || strings.Contains(a.body, "127.0.0.1") {
+			t.Errorf("%+v", a)
+		}
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); c.send("GET", "/healthz", "").status != http.StatusNoContent; {
+		if time.Now().After(deadline) {
+			t.Fatal("still unhealthy")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	c.send("POST", "/orders", tea, "Idempotency-Key: k").order(t, http.StatusCreated)
+	c.send("POST", "/orders", tea, "Idempotency-Key: k").order(t, http.StatusCreated)
+	if n := len(stored(t, c.svc)); n != 6 {
+		t.Errorf("%d rows, want 6", n)
+	}
+}
+
+// A client that goes away takes its query with it.
+func TestClientGoesAway(t *testing.T) {
+	t.Parallel()
+	c := serve(t, ":memory:")
+	c.svc.stop() // the cleaning, so that only the request waits
+	pool := c.svc.pools[0]
+	pool.SetMaxOpenConns(1)
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := pool.Stats()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gone := make(chan error, 1)
+	go func() {
+		_, err := c.try(ctx, "POST", "/orders", tea)
+		gone <- err
+	}()
+	for pool.Stats().WaitCount == before.WaitCount { // until the request waits for the connection
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	for pool.Stats().WaitDuration == before.WaitDuration { // until it waits no more
+		time.Sleep(time.Millisecond)
+	}
+	_ = conn.Close()
+	if n := len(stored(t, c.svc)); n != 0 {
+		t.Errorf("%d rows, want none", n)
+	}
+}
+
+// When no answer to COMMIT came, the client is told under which key the order may be.
+func TestOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	o := &Order{ID: 1996573624012345677}
+	p := problemOf(unknown(fmt.Errorf("%w: EOF", gormplugin.ErrOutcomeUnknown), o))
+	if p.Status != http.StatusServiceUnavailable || p.header["Location"] != "/orders/1996573624012345677" || !strings.Contains(p.Detail, "1996573624012345677") {
+		t.Errorf("%+v", p)
+	}
+	if other := errors.New("x"); unknown(other, o) != other {
+		t.Error("another error is changed")
+	}
+}
+
+// No panic and no inner error reaches a client.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	svc := &service{log: slog.New(slog.NewTextHandler(&log, nil))}
+	for name, handle := range map[string]http.Handler{
+		"panic": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") }),
+		"error": svc.answer(func(http.ResponseWriter, *http.Request) error { return errors.New("secret") }),
+	} {
+		log.Reset()
+		w := httptest.NewRecorder()
+		svc.around(handle).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		text, _ := io.ReadAll(w.Result().Body)
+		a := answer{w.Code, w.Header(), string(text)}
+		if checkProblem(t, a); a.status != http.StatusInternalServerError || strings.Contains(a.body, "secret") || !strings.Contains(log.String(), "secret") {
+			t.Errorf("%s: %+v, log %s", name, a, log.String())
+		}
+	}
+	// What has begun is cut off, so that nobody takes it for whole.
+	server := httptest.NewServer(svc.around(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("half"))
+		panic("secret")
+	})))
+	defer server.Close()
+	response, err := http.Get(server.URL)
+	if err == nil {
+		_, err = io.ReadAll(response.Body)
+		_ = response.Body.Close()
+	}
+	if err == nil {
+		t.Error("half an answer looked whole")
+	}
+}
+
+// The page and the description are there, and carry the headers that browsers heed.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	c := serve(t, ":memory:")
+	for target, kind := range map[string]string{
+		"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8",
+		"/style.css": "text/css; charset=utf-8", "/openapi.yaml": "application/yaml",
+	} {
+		a := c.send("GET", target, "")
+		if a.status != http.StatusOK || a.header.Get("Content-Type") != kind || a.body == "" ||
+			a.header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(a.header.Get("Content-Security-Policy"), "script-src 'self';") {
+			t.Errorf("%s: %d %v", target, a.status, a.header)
+		}
+		if target == "/" && (strings.Contains(a.body, "onclick") || strings.Contains(a.body, "<style") || strings.Contains(a.body, "<script>")) {
+			t.Error("the page has scripts or styles of its own, which its policy refuses")
+		}
+	}
+	if a := c.send("GET", "/healthz", ""); a.status != http.StatusNoContent {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A client that sends nothing does not hold a connection for ever.
+func TestSlowClient(t *testing.T) {
+	t.Parallel()
+	p := start(t, "-db", sqliteDSN(t))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /orders HTTP/1.1\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := io.ReadAll(conn); err != nil {
+		t.Errorf("the connection was not closed: %v", err)
+	}
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// TestMain runs the command itself where a test asks for a process of it.
+func TestMain(m *testing.M) {
+	if os.Getenv("JSONAPI_TEST_COMMAND") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// process is a real one of the command.
+type process struct {
+	*client
+	cmd    *exec.Cmd
+	number string
+	stderr bytes.Buffer // read it after the end
+	out    io.Reader    // what follows the first line
+}
+
+// start starts the command and waits until it listens. It is killed at the end
+// of the test, if it still runs.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(os.Args[0], append([]string{"-addr", "127.0.0.1:0", "-allow-lossy"}, args...)...)}
+	p.cmd.Env = append(os.Environ(), "JSONAPI_TEST_COMMAND=1")
+	p.cmd.Stderr = &p.stderr
+	stdout, err := p.cmd.StdoutPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if p.cmd.ProcessState == nil {
+			_ = p.cmd.Process.Kill()
+			_ = p.cmd.Wait()
+		}
+		if t.Failed() {
+			t.Logf("worker number %s said: %s", p.number, p.stderr.String())
+		}
+	})
+	lines := bufio.NewReader(stdout)
+	line, err := lines.ReadString('\n')
+	found := regexp.MustCompile(`^listening on (http://\S+), worker number (\d+), `).FindStringSubmatch(line)
+	if err != nil || found == nil {
+		t.Fatalf("it said %q, %v", line, err)
+	}
+	p.client, p.number, p.out = &client{t: t, url: found[1]}, found[2], lines
+	return p
+}
+
+// end waits for the process and gives its exit status, -1 for a signal.
+func (p *process) end(t *testing.T) int {
+	t.Helper()
+	rest, err := io.ReadAll(p.out)
+	if err != nil {
+		t.Error(err)
+	}
+	_ = p.cmd.Wait()
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 || string(rest) == "stopped\n" {
+		return code
+	}
+	t.Errorf("it ended with %q", rest)
+	return 0
+}
+
+// After SIGTERM requests are finished, and the number is free at once.
+func TestGracefulEnd(t *testing.T) {
+	t.Parallel()
+	dsn := sqliteDSN(t)
+	p := start(t, "-db", dsn)
+	placed := p.send("POST", "/orders", tea).order(t, http.StatusCreated)
+
+	// One request is half sent when the end comes.
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(tea))
+	answers := bufio.NewReader(conn)
+	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v", line, err) // the handler is reading now
+	}
+	_, _ = answers.ReadString('\n')
+	_, _ = io.WriteString(conn, tea[:20])
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for { // until nobody is let in any more
+		other, err := net.Dial("tcp", conn.RemoteAddr().String())
+		if err != nil {
+			break
+		}
+		_ = other.Close()
+		time.Sleep(5 * time.Millisecond)
+	}
+	_, _ = io.WriteString(conn, tea[20:])
+	response, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	last := answer{response.StatusCode, response.Header, string(text)}.order(t, http.StatusCreated)
+	if code := p.end(t); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "jsonapi")
+	if err != nil || len(rows) != 1 || rows[0].Token != "" {
+		t.Errorf("%+v, %v: want one number that nobody holds", rows, err)
+	}
+
+	next := start(t, "-db", dsn)
+	if next.number != p.number {
+		t.Errorf("the next has number %s, not %s again", next.number, p.number)
+	}
+	o := next.send("POST", "/orders", tea).order(t, http.StatusCreated)
+	orders, _ := next.list("/orders")
+	if len(orders) != 3 || orders[0].ID != o.ID || orders[1].ID != last.ID || orders[2].ID != placed.ID {
+		t.Errorf("%+v", orders)
+	}
+}
+
+// A process that is killed keeps its number for its time to live: the next one
+// takes another, and no id is issued twice.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	onEvery(t, func(t *testing.T, dsn string) {
+		if dsn == ":memory:" {
+			return // dies with its process
+		}
+		seen := map[string]bool{}
+		numbers := map[string]bool{}
+		for round := range 3 {
+			p := start(t, "-db", dsn)
+			if numbers[p.number] {
+				t.Errorf("round %d: number %s again, while it is held", round, p.number)
+			}
+			numbers[p.number] = true
+			for range 20 {
+				o := p.send("POST", "/orders", tea).order(t, http.StatusCreated)
+				for _, id := range []string{o.ID, o.Lines[0].ID, o.Lines[1].ID} {
+					if seen[id] {
+						t.Errorf("%s twice", id)
+					}
+					seen[id] = true
+				}
+			}
+			_ = p.cmd.Process.Kill()
+			p.end(t)
+		}
+		p := start(t, "-db", dsn)
+		orders, next := p.list("/orders?limit=100")
+		if len(orders) != 60 || next != "" {
+			t.Errorf("%d orders, want 60", len(orders))
+		}
+	})
+}
+
+// Two processes that start at once on an empty database both come up.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	onEvery(t, func(t *testing.T, dsn string) {
+		if dsn == ":memory:" {
+			return // is nobody else's
+		}
+		processes := make(chan *process, 3)
+		for range 3 {
+			go func() {
+				defer func() { processes <- nil }() // after a t.Fatal, which ends the goroutine
+				processes <- start(t, "-db", dsn)
+			}()
+		}
+		numbers := map[string]bool{}
+		for range 6 {
+			if p := <-processes; p != nil {
+				numbers[p.number] = true
+			}
+		}
+		if len(numbers) != 3 {
+			t.Errorf("%v", numbers)
+		}
+	})
+}
+
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var out, err bytes.Buffer
+	code = cli(ctx, args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// Each is one line on stderr that names what was wrong.
+func TestBadArguments(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	text := filepath.Join(t.TempDir(), "text.sqlite")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("this is no database\n"), 500), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"-nonsense"}, 2, "-nonsense"},
+		{[]string{"orders"}, 2, `unexpected argument "orders"`},
+		{[]string{"-db", "orders"}, 1, `-db "orders": want postgres://`},
+		{[]string{"-db", ""}, 1, `-db "": want postgres://`},
+		{[]string{"-db", "oracle://x/y"}, 1, "want postgres://"},
+		{[]string{"-db", "/no/such/folder/x.sqlite"}, 1, `-db "/no/such/folder/x.sqlite": no such file or directory`},
+		{[]string{"-db", text}, 1, "text.sqlite"},
+		{[]string{"-db", "postgres://u:secret@127.0.0.1:1/x"}, 1, `-db "postgres://u:xxxxx@127.0.0.1:1/x"`},
+		{[]string{"-db", "postgres://127.0.0.1:port/x?password=secret"}, 1, "-db"},
+		{[]string{"-db", "host=127.0.0.1 password=secret"}, 1, "want postgres://"},
+		{[]string{"-db", "mysql://u:secret@127.0.0.1:1/x"}, 1, "refused"},
+		{[]string{"-db", "mysql://127.0.0.1"}, 1, "want mysql://user"},
+		{[]string{"-db", "mysql://u:sec%zzret@127.0.0.1/x"}, 1, "is not a URL"},
+		{[]string{"-db", ":memory:", "-addr", "nowhere"}, 1, `-addr "nowhere"`},
+		{[]string{"-db", ":memory:", "-addr", taken.Addr().String()}, 1, "in use"},
+	} {
+		code, out, err := call(t, append(c.args, "-quiet")...)
+		if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+		}
+	}
+	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
+		t.Errorf("-h: exit %d, %q", code, err)
+	}
+}
+
+// A database that may forget worker numbers is refused unless it is allowed.
+func TestLossy(t *testing.T) {
+	t.Parallel()
+	server := testserver.Postgres(t)
+	if server.External() {
+		return // has settings of its own
+	}
+	code, _, err := call(t, "-db", postgresDSN(t), "-addr", "127.0.0.1:0", "-quiet")
+	if code != 1 || !strings.Contains(err, "fsync = off") || !strings.Contains(err, "-allow-lossy") {
+		t.Errorf("exit %d, %s", code, err)
+	}
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+// onEvery runs a test on every database, each time on a fresh one, by its -db.
+func onEvery(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, sqliteDSN(t)) })
+	t.Run("memory", func(t *testing.T) { test(t, ":memory:") })
+	t.Run("postgres", func(t *testing.T) { test(t, postgresDSN(t)) })
+	t.Run("mysql", func(t *testing.T) {
+		for i, server := range testserver.MySQLs(t) {
+			t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, mysqlDSN(t, server)) })
+		}
+	})
+}
+
+func sqliteDSN(t *testing.T) string { return filepath.Join(t.TempDir(), "orders.sqlite") }
+
+func postgresDSN(t *testing.T) string {
+	t.Helper()
+	server := testserver.Postgres(t)
+	name := fresh(t, "pgx", server.DSN, " WITH (FORCE)")
+	u, err := url.Parse(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func mysqlDSN(t *testing.T, server *testserver.Server) string {
+	t.Helper()
+	name := fresh(t, "mysql", server.DSN, "")
+	cfg, err := mysqldriver.ParseDSN(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (&url.URL{Scheme: "mysql", User: url.UserPassword(cfg.User, cfg.Passwd), Host: cfg.Addr, Path: "/" + name}).String()
+}
+
+// fresh makes a database that is dropped after the test.
+func fresh(t *testing.T, driver, dsn, drop string) string {
+	t.Helper()
+	admin, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("jsonapi_%016x", rand.Uint64())
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
+			t.Error(err)
+		}
+		_ = admin.Close()
+	})
+	return name
+}
+
+// client talks to a service that runs in this process.
+type client struct {
+	t   *testing.T
+	svc *service
+	url string
+	log *bytes.Buffer // read it only when the service is quiet
+}
+
+// serve starts the service, which ends with the test. The servers of tests do
+// without the disk.
+func serve(t *testing.T, dsn string) *client {
+	t.Helper()
+	var log bytes.Buffer
+	svc, err := newService(t.Context(), config{db: dsn, allowLossy: true}, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(svc.handler())
+	t.Cleanup(func() {
+		server.Close()
+		if err := svc.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &client{t, svc, server.URL, &log}
+}
+
+// answer is what came back, its body read.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send sends a request with headers given as "Name: value".
+func (c *client) send(method, target, body string, headers ...string) answer {
+	c.t.Helper()
+	a, err := c.try(context.Background(), method, target, body, headers...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return a
+}
+
+func (c *client) try(ctx context.Context, method, target, body string, headers ...string) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.url+target, strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if name == "Content-Type" {
+			request.Header.Set(name, value)
+		} else {
+			request.Header.Add(name, value)
+		}
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, string(text)}, err
+}
+
+// order reads an answer as an order, with the ids as a browser has them.
+type order struct {
+	ID, ReorderOf string
+	PlacedAt      string
+	Customer      string
+	Note          string
+	TotalCents    int64
+	Lines         []struct {
+		ID, OrderID, SKU     string
+		Quantity, PriceCents int64
+	}
+}
+
+func (a answer) order(t *testing.T, status int) (o order) {
+	t.Helper()
+	a.into(t, status, &o)
+	return o
+}
+
+func (a answer) into(t *testing.T, status int, v any) {
+	t.Helper()
+	if a.status != status {
+		t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
+	}
+	if err := json.Unmarshal([]byte(a.body), v); err != nil {
+		t.Fatalf("%v: %s", err, a.body)
+	}
+}
+
+// list reads one page.
+func (c *client) list(target string) (orders []order, next string) {
+	c.t.Helper()
+	var p struct {
+		Orders []order
+		Next   string
+	}
+	a := c.send("GET", target, "")
+	a.into(c.t, http.StatusOK, &p)
+	if link := a.header.Get("Link"); (link != "") != (p.Next != "") || link != "" && link != "<"+p.Next+`>; rel="next"` {
+		c.t.Errorf("Link %q beside next %q", link, p.Next)
+	}
+	return p.Orders, p.Next
+}
+
+// stored are the ids of the orders and lines in the database, as it says them.
+func stored(t *testing.T, svc *service) (ids map[string]bool) {
+	t.Helper()
+	ids = map[string]bool{}
+	for _, table := range []string{"jsonapi_orders", "jsonapi_lines"} {
+		rows, err := svc.pools[0].Query("SELECT id FROM " + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			text := strconv.FormatInt(id, 10)
+			if ids[text] {
+				t.Errorf("%s is there twice", text)
+			}
+			ids[text] = true
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ids
+}
+
+const tea = `{"customer":"Ada","lines":[{"sku":"tea","quantity":2,"priceCents":450},{"sku":"cup","quantity":1,"priceCents":1299}]}`

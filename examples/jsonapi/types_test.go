@@ -1,0 +1,170 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// The types for TypeScript are those of the JSON that is really sent and read,
+// field by field, and no id among them is a number.
+func TestTypesMatch(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("client", "snowkey.d.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "export type SnowkeyID = string & {") {
+		t.Error("SnowkeyID is no string of its own kind")
+	}
+	declared := interfaces(string(text))
+	ids := 0
+	for name, model := range map[string]any{
+		"Line": Line{}, "Order": Order{}, "NewLine": draftLine{}, "NewOrder": draft{},
+		"OrderChange": change{}, "OrderPage": page{}, "Fault": fault{}, "Problem": problem{},
+	} {
+		want := map[string]string{}
+		typ := reflect.TypeOf(model)
+		for i := range typ.NumField() {
+			tag, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if tag == "" || tag == "-" {
+				continue
+			}
+			optional := strings.Contains(options, "omitempty")
+			kind := script(typ.Field(i).Type)
+			// What a client sends is told by check, not by the Go type.
+			switch name + "." + tag {
+			case "NewLine.quantity", "NewLine.priceCents":
+				kind, optional = "number", false
+			case "NewOrder.reorderOf":
+				kind = "SnowkeyID | null"
+			case "NewOrder.note":
+				optional = true
+			}
+			if optional {
+				tag += "?"
+			}
+			want[tag] = kind
+			if strings.HasPrefix(kind, "SnowkeyID") {
+				ids++
+			}
+		}
+		if !reflect.DeepEqual(declared[name], want) {
+			t.Errorf("interface %s declares\n%v\nand Go has\n%v", name, declared[name], want)
+		}
+		delete(declared, name)
+	}
+	if len(declared) != 0 || ids != 5 {
+		t.Errorf("%d ids; declared and not compared: %v", ids, declared)
+	}
+}
+
+// script is how a Go type reaches TypeScript.
+func script(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[sqltype.ID]():
+		return "SnowkeyID"
+	case t == reflect.TypeFor[time.Time]():
+		return "Timestamp"
+	case t.Kind() == reflect.Pointer:
+		return script(t.Elem())
+	case t.Kind() == reflect.Slice:
+		name := t.Elem().Name()
+		if name == "draftLine" {
+			name = "NewLine"
+		}
+		return strings.ToUpper(name[:1]) + name[1:] + "[]"
+	case t.Kind() == reflect.String:
+		return "string"
+	case t.Kind() == reflect.Int64, t.Kind() == reflect.Int:
+		return "number"
+	}
+	return t.String()
+}
+
+var (
+	interfaceText = regexp.MustCompile(`(?s)export interface (\w+) \{\n(.*?)\n\}`)
+	fieldText     = regexp.MustCompile(`(?m)^  (?:readonly )?(\w+\??): (?:readonly )?([^;]+);$`)
+)
+
+func interfaces(text string) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, found := range interfaceText.FindAllStringSubmatch(text, -1) {
+		fields := map[string]string{}
+		for _, f := range fieldText.FindAllStringSubmatch(found[2], -1) {
+			fields[f[1]] = f[2]
+		}
+		all[found[1]] = fields
+	}
+	return all
+}
+
+// tsc takes the client and the page as they are, and reports every line of
+// refused.ts in which an id is taken for a number. With the types loosened it
+// must complain, or it would show nothing.
+func TestTypeScript(t *testing.T) {
+	t.Parallel()
+	tsc := findTSC()
+	if tsc == "" {
+		const missing = "no tsc: install the Debian package node-typescript, or npm install --prefix examples/jsonapi/client --no-save typescript"
+		if os.Getenv("SNOWKEY_TEST_REQUIRE") == "1" {
+			t.Fatalf("%s; SNOWKEY_TEST_REQUIRE=1", missing)
+		}
+		t.Skip(missing)
+	}
+	check := func(dir string) (string, error) {
+		out, err := exec.Command(tsc, "-p", filepath.Join(dir, "client")).CombinedOutput()
+		return string(out), err
+	}
+	t.Run("strict", func(t *testing.T) {
+		t.Parallel()
+		if out, err := check("."); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	dir := t.TempDir()
+	for _, name := range []string{"client/tsconfig.json", "client/client.ts", "client/refused.ts", "client/snowkey.d.ts", "page/app.js"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "client/snowkey.d.ts" {
+			loose := regexp.MustCompile(`export type SnowkeyID = .*;`).ReplaceAll(text, []byte("export type SnowkeyID = any;"))
+			if slices.Equal(loose, text) {
+				t.Fatal("nothing was loosened")
+			}
+			text = loose
+		}
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := check(dir); err == nil || strings.Count(out, "Unused '@ts-expect-error'") != 7 {
+		t.Errorf("with any in place of an id tsc says %v\n%s", err, out)
+	}
+}
+
+// findTSC looks where npm puts it beside the client, and in PATH.
+func findTSC() string {
+	if path, err := filepath.Abs(filepath.Join("client", "node_modules", ".bin", "tsc")); err == nil {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	path, err := exec.LookPath("tsc")
+	if err != nil {
+		return ""
+	}
+	return path
+}
