@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writer) error {
+	dir, err := os.MkdirTemp("", "serial")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	db, err := gorm.Open(sqlite.Open("file:"+filepath.Join(dir, "shop.sqlite")+"?_pragma=busy_timeout(5000)&_txlock=immediate"), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		return err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Payment{}, Invoice{}}})
+	if err != nil {
+		return err
+	}
+	if err := db.Use(plugin); err != nil {
+		return err
+	}
+	db = db.WithContext(ctx)
+	if err := db.AutoMigrate(&Payment{}, &Invoice{}); err != nil {
+		return err
+	}
+
+	payments := []Payment{{Cents: 1250}, {Cents: 99}, {Cents: 400_000}}
+	if err := db.Create(&payments).Error; err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "Payments:")
+	for _, p := range payments {
+		fmt.Fprintf(out, "  %s is id %d\n", p.Serial, p.ID)
+	}
+	id, err := paymentSerial.Decode(payments[1].Serial) // as somebody reads it out on the phone
+	if err != nil {
+		return err
+	}
+	var found Payment
+	if err := db.First(&found, id).Error; err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "  by its serial: %d cents\n", found.Cents)
+
+	store := sqlstore.New(pool, sqlstore.Config{})
+	if err := store.PrepareCounters(ctx); err != nil { // a transaction is too late for it
+		return err
+	}
+	numbers, err := serial.NewNumbers(invoiceNumbers(store, opt.now))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "\nInvoices, numbered in the transaction that writes them:")
+	for _, cents := range []int64{1250, 0, 99} { // the database refuses the second
+		invoice := Invoice{Cents: cents}
+		err := db.Transaction(func(tx *gorm.DB) (err error) {
+			if invoice.Number, err = numbers.NextIn(ctx, store.In(tx.Statement.ConnPool)); err != nil {
+				return err
+			}
+			return tx.Create(&invoice).Error
+		})
+		fmt.Fprintf(out, "  %s of %d cents: %v\n", invoice.Number, cents, written(err))
+	}
+	var kept []string
+	if err := db.Model(&Invoice{}).Order("number").Pluck("number", &kept).Error; err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "  kept: %s\n", kept)
+	return inBlocks(ctx, store, opt, out)
+}
+
+// inBlocks numbers orders, where a gap does no harm and speed matters.
+func inBlocks(ctx context.Context, store serial.Counter, opt options, out io.Writer) error {
+	trips := 0
+	counting := serial.CounterFunc(func(ctx context.Context, key string, n int64) (int64, error) {
+		trips++
+		return store.Reserve(ctx, key, n)
+	})
+	orders, err := serial.NewNumbers(serial.Numbering{Prefix: "ORD", Separator: "-", Period: serial.Month, Digits: 8, Block: 100, Counter: counting, Now: opt.now})
+	if err != nil {
+		return err
+	}
+	var last string
+	for range 250 {
+		if last, err = orders.Next(ctx); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "\nOrders, in blocks of 100: 250 numbers up to %s took %d round trips\n", last, trips)
+	return nil
+}
+
+func written(err error) string {
+	if err != nil {
+		return "rolled back, " + err.Error()
+	}
+	return "written"
+}
