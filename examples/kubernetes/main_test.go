@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// pod runs the service as a pod does, and gives its address and what ends it.
+func pod(t *testing.T, env map[string]string) (url string, end func()) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	t.Setenv("ADDRESS", address)
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	// A server made for tests flushes nothing to the disk, and would be refused.
+	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler), sqlstore.Config{AllowLossy: true}) }()
+	url = "http://" + address
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			t.Fatalf("the pod ended: %v", err)
+		default:
+		}
+		if status, _ := get(t, url+"/livez"); status == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the pod does not answer")
+		}
+	}
+	return url, func() {
+		t.Helper()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+func TestPods(t *testing.T) {
+	dsn := testserver.Postgres(t).DSN
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	env := map[string]string{"DATABASE_URL": dsn, "SNOWKEY_SPACE": "pods", "POD_NAME": "ids-3", "POD_INDEX": "3"}
+	first, endFirst := pod(t, env)
+	env["POD_NAME"] = "ids-3-again" // its twin, while the first is still there
+	second, endSecond := pod(t, env)
+
+	seen := map[sqltype.ID]bool{}
+	workers := map[string]bool{}
+	for _, url := range []string{first, second} {
+		status, text := get(t, url+"/readyz")
+		if status != http.StatusOK {
+			t.Errorf("not ready: %s", text)
+		}
+		workers[strings.Fields(text)[1]] = true
+		_, text = get(t, url+"/ids?n=500")
+		var ids []sqltype.ID
+		if err := json.Unmarshal([]byte(text), &ids); err != nil || len(ids) != 500 || !strings.HasPrefix(text, `["`) {
+			t.Fatalf("%d ids, %v: %.80s", len(ids), err, text)
+		}
+		for _, id := range ids {
+			seen[id] = true
+		}
+		for _, bad := range []string{"0", "-1", "1001", "x", "99999999999999999999"} {
+			if status, text := get(t, url+"/ids?n="+bad); status != http.StatusBadRequest || !strings.Contains(text, bad) {
+				t.Errorf("n=%s: %d %s", bad, status, text)
+			}
+		}
+	}
+	if len(seen) != 1000 || len(workers) != 2 || !workers["3,"] {
+		t.Errorf("%d ids of workers %v", len(seen), workers)
+	}
+	endFirst()
+	endSecond()
+	rows, err := sqlstore.New(db, sqlstore.Config{AllowLossy: true}).List(t.Context(), "pods")
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	for _, row := range rows {
+		if row.Token != "" {
+			t.Errorf("number %d is still held by %s", row.Worker, row.Owner)
+		}
+	}
+}
+
+func TestBadEnvironment(t *testing.T) {
+	for _, c := range []struct{ name, dsn, index, want string }{
+		{"no database", "", "", "DATABASE_URL"},
+		{"host name for an ordinal", "postgres://127.0.0.1:1/x", "ids-3", `"ids-3"`},
+		{"empty ordinal", "postgres://127.0.0.1:1/x", "", "POD_INDEX"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("DATABASE_URL", c.dsn)
+			t.Setenv("POD_INDEX", c.index)
+			if err := run(t.Context(), slog.New(slog.DiscardHandler), sqlstore.Config{}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v lacks %s", err, c.want)
+			}
+		})
+	}
+}
