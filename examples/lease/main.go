@@ -1,7 +1,13 @@
 // Command lease takes a worker number from a database, issues ids under it, shows
-// who holds which number, and gives it back. Run it twice at the same time.
+// who holds which number, and gives it back. Run it twice at the same time:
 //
 //	go run ./examples/lease -for 20s
+//
+// With -only both want the same number, and the second waits. End the first by
+// Ctrl-C, and it has the number at once; by kill -9, and it takes it over when its time
+// to live is over. Its ids begin behind the bound of the first either way:
+//
+//	go run ./examples/lease -only 7 -window 6s -for 1m
 package main
 
 import (
@@ -23,11 +29,14 @@ import (
 )
 
 func main() {
-	file := flag.String("db", "lease.sqlite", "SQLite file; it is created")
-	length := flag.Duration("for", 0, "how long to hold the number")
+	var o options
+	flag.StringVar(&o.file, "db", "lease.sqlite", "SQLite file; it is created")
+	flag.DurationVar(&o.length, "for", 0, "how long to hold the number")
+	flag.Int64Var(&o.only, "only", -1, "the only number that will do, 0 to 1023; -1: any")
+	flag.DurationVar(&o.window, "window", 30*time.Second, "how far ahead the end of the ids' time is recorded")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, *file, *length)
+	err := run(ctx, os.Stdout, o)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lease:", err)
@@ -35,14 +44,28 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, out io.Writer, file string, length time.Duration) (err error) {
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)")
+type options struct {
+	file           string
+	length, window time.Duration
+	only           int64
+}
+
+func run(ctx context.Context, out io.Writer, o options) (err error) {
+	db, err := sql.Open("sqlite", "file:"+o.file+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	store := sqlstore.New(db, sqlstore.Config{})
-	lease, err := worker.Acquire(ctx, store, worker.Config{Space: "example"})
+	cfg := worker.Config{Space: "example", Window: o.window}
+	if o.only != -1 {
+		if o.only < 0 {
+			return fmt.Errorf("-only %d: want a number from 0 on, or -1 for any", o.only)
+		}
+		cfg.Preferred, cfg.Only = worker.Prefer(o.only), true
+		cfg.MaxWait = 2 * time.Minute // for who holds it
+	}
+	lease, err := worker.Acquire(ctx, store, cfg)
 	if err != nil {
 		return err
 	}
@@ -57,10 +80,14 @@ func run(ctx context.Context, out io.Writer, file string, length time.Duration) 
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "number %d gives %d\n", lease.Worker(), ids)
+	parts, err := gen.Layout().Decompose(ids[0])
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "number %d gives %d, from %s on\n", lease.Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
 
 	select {
-	case <-time.After(length):
+	case <-time.After(o.length):
 	case <-ctx.Done():
 	}
 	rows, err := store.List(context.WithoutCancel(ctx), "example")

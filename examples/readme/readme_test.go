@@ -127,9 +127,9 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Each block of Go in the README stands in a file of this folder, but for its
-// indentation, and so compiles.
-func TestTheREADMEShowsThisCode(t *testing.T) {
+// Each block of Go in the README and in docs stands in a file of this folder, but
+// for its indentation, and so compiles.
+func TestTheDocumentsShowThisCode(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -142,18 +142,25 @@ func TestTheREADMEShowsThisCode(t *testing.T) {
 		}
 		code.WriteString(flat(string(text)))
 	}
-	readme, err := os.ReadFile("../../README.md")
+	documents, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
-	if len(blocks) < 4 {
-		t.Fatalf("only %d blocks of Go found in the README", len(blocks))
-	}
-	for _, block := range blocks {
-		if !strings.Contains(code.String(), flat(block[1])) {
-			t.Errorf("this block of the README is in no file here:\n%s", block[1])
+	blocks := 0
+	for _, document := range append(documents, "../../README.md") {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+			blocks++
+			if !strings.Contains(code.String(), flat(block[1])) {
+				t.Errorf("this block of %s is in no file here:\n%s", document, block[1])
+			}
+		}
+	}
+	if blocks < 10 {
+		t.Fatalf("only %d blocks of Go found", blocks)
 	}
 }
 

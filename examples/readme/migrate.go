@@ -1,0 +1,49 @@
+package readme
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// bwmarrin is the layout of github.com/bwmarrin/snowflake with its variables as
+// they come: Epoch, NodeBits and StepBits.
+func bwmarrin() core.Layout {
+	return core.Layout{Epoch: time.UnixMilli(1288834974657), TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
+}
+
+// sonyflakeV1 is the layout of github.com/sony/sonyflake with Settings.StartTime
+// as given; its zero value there is 2014-09-01 in UTC, which is core.Sonyflake().
+func sonyflakeV1(start time.Time) core.Layout {
+	l := core.Sonyflake()
+	l.Epoch = start
+	return l
+}
+
+// backfill gives keys to rows that had none of this kind, in the order of the time
+// at which they were made. Ids of the past meet no generator's, which makes them
+// from now on only.
+func backfill(l core.Layout, made []time.Time) ([]sqltype.ID, error) {
+	keys := make([]sqltype.ID, len(made))
+	var last time.Time
+	var sequence int64
+	for i, at := range made {
+		at = at.Truncate(time.Millisecond)
+		switch {
+		case at.Before(last):
+			return nil, fmt.Errorf("row %d was made at %v, before the one above: sort them first", i, at)
+		case at.Equal(last):
+			sequence++
+		default:
+			last, sequence = at, 0
+		}
+		id, err := l.Compose(core.Parts{Time: at, Worker: sequence / 4096, Sequence: sequence % 4096})
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
+		keys[i] = sqltype.ID(id)
+	}
+	return keys, nil
+}

@@ -1,0 +1,56 @@
+package readme
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/glebarez/go-sqlite"
+
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+func TestSerials(t *testing.T) {
+	text, err := paymentText(2124042817363972138)
+	if err != nil || text != "PAY-20261121073045123-0817-0042-42" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if id, err := paymentID(text); err != nil || id != 2124042817363972138 {
+		t.Errorf("%d, %v", id, err)
+	}
+	if _, err := paymentID(strings.Replace(text, "0817", "0871", 1)); err == nil {
+		t.Error("swapped digits are taken")
+	}
+}
+
+func TestInvoiceNumbers(t *testing.T) {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=busy_timeout(60000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	numbers, err := invoiceNumbers(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, err := numbers.Next(t.Context()); err != nil || !strings.HasSuffix(first, "-000001") {
+		t.Errorf("%q, %v", first, err)
+	}
+	store := sqlstore.New(db, sqlstore.Config{})
+	if err := store.PrepareCounters(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // rolled back, it is given again; a block of 100 has been taken before
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if number, err := invoiceNumber(t.Context(), store, numbers, tx); err != nil || !strings.HasSuffix(number, "-000101") {
+			t.Errorf("%q, %v", number, err)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
