@@ -1,0 +1,217 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// space is where all processes of a store compete.
+const space = "torture"
+
+// layout has eight numbers, and ticks that are soon full: so those who draw as fast as
+// they can stand at the end of their grants most of the time.
+func layout() core.Layout {
+	return core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 3, SequenceBits: 10}
+}
+
+// A holder is a process that takes a number, issues under it as fast as it can,
+// gives it back and begins anew.
+type holder struct {
+	store worker.Store
+	rand  *random
+	book  *logbook
+	clock *clock
+	naive bool
+
+	inside  pit // of Next and Fill
+	outside pit // between them and the use of the ids
+}
+
+func hold(ctx context.Context, k task) error {
+	store, err := openStore(k.Store, k.DSN)
+	if err != nil {
+		return err
+	}
+	book, err := openLogbook(k.Book)
+	if err != nil {
+		return err
+	}
+	h := &holder{rand: newRandom(k.Seed, 1), book: book, clock: newClock(newRandom(k.Seed, 2)), naive: k.Naive}
+	h.store = &network{store: store, rand: newRandom(k.Seed, 3), book: book}
+	h.inside.dig(h.rand)
+	h.outside.dig(h.rand)
+	for ctx.Err() == nil {
+		if err := h.tenure(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A pit is where the process stands still now and then for longer than its window.
+type pit struct{ at atomic.Int64 } // when next, in Unix nanoseconds
+
+func (p *pit) dig(r *random) {
+	p.at.Store(time.Now().Add(r.duration(0, 12*time.Second)).UnixNano())
+}
+
+func (h *holder) pass(p *pit) {
+	if at := p.at.Load(); time.Now().UnixNano() > at && p.at.CompareAndSwap(at, 1<<62) {
+		h.book.write(record{kind: stalled})
+		time.Sleep(h.rand.duration(window+100*time.Millisecond, 2*window))
+		p.dig(h.rand)
+	}
+}
+
+// now is the clock as the generator reads it, and where it may stand still in the middle
+// of issuing: it has chosen its grant's run and the place in it, and has yet to look at
+// the bound and to take the place. The other pit comes behind all that.
+func (h *holder) now() time.Time {
+	now := h.clock.now()
+	h.pass(&h.inside)
+	return now
+}
+
+// Observe implements worker.Observer.
+func (h *holder) Observe(e worker.Event) {
+	if e.Kind == worker.Lost {
+		h.book.write(record{n: uint32(e.Worker), kind: lost})
+	}
+}
+
+// tenure is one lease from its claim to its release. The error is one that no lease
+// and no generator may give here.
+func (h *holder) tenure(ctx context.Context) error {
+	cfg := worker.Config{
+		Space: space, Layout: layout(), Window: window, Renew: renew, TTL: ttl,
+		MaxWait: 3 * time.Second, MaxLead: 20 * time.Second,
+		StopOnLoss: h.rand.oneIn(4), Now: h.clock.now, Observer: h,
+	}
+	if h.rand.oneIn(4) {
+		cfg.Preferred = worker.Prefer(h.rand.below(layout().Workers()))
+	}
+	var bare *unfenced
+	if h.naive {
+		bare = new(unfenced)
+		cfg.Observer = bare
+	}
+	lease, err := worker.Acquire(ctx, h.store, cfg)
+	if err != nil {
+		return h.noLease(ctx, err)
+	}
+	defer lease.Close()
+	var source core.Worker = lease
+	if bare != nil {
+		bare.lease, source = lease, bare
+	}
+	gen, err := core.New(core.Config{
+		Worker: source, ClockBack: h.strategy(), Sequence: core.SequenceStart(h.rand.below(3)), Now: h.now,
+		MaxWait: h.rand.duration(10*time.Millisecond, renew),
+	})
+	switch {
+	case errors.Is(err, core.ErrLost), errors.Is(err, worker.ErrLost): // it stood still between the two
+		return nil
+	case err != nil:
+		return fmt.Errorf("new generator: %w", err)
+	}
+	defer gen.Close()
+	if h.rand.oneIn(3) {
+		if err := second(lease); err != nil {
+			return err
+		}
+	}
+	return h.use(ctx, lease, gen)
+}
+
+// noLease sorts out why there was none.
+func (h *holder) noLease(ctx context.Context, err error) error {
+	var config *worker.ConfigError
+	var other *worker.LayoutError
+	var lossy *worker.LossyError
+	var none *worker.NoneFreeError
+	switch {
+	case errors.As(err, &config), errors.As(err, &other), errors.As(err, &lossy):
+		return fmt.Errorf("acquire: %w", err)
+	case errors.As(err, &none):
+		h.book.write(record{kind: noneFree})
+	default:
+		h.book.write(record{kind: failed})
+	}
+	select {
+	case <-time.After(50 * time.Millisecond):
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// strategy picks what the generator does when the clock goes back.
+func (h *holder) strategy() core.ClockBack {
+	all := []core.ClockBack{
+		core.Logical{}, core.Logical{}, core.Logical{MaxAhead: 100 * time.Millisecond}, core.Rotate{}, core.Rotate{},
+		core.Rollback{}, core.Reuse{}, core.Wait{}, core.Refuse{}, core.Logical{Detached: true},
+	}
+	if h.naive {
+		all = all[:len(all)-1] // it needs a bound
+	}
+	return all[h.rand.below(int64(len(all)))]
+}
+
+// second makes sure that a lease serves one generator.
+func second(lease *worker.Lease) error {
+	gen, err := core.New(core.Config{Worker: lease})
+	if err == nil {
+		_ = gen.Close()
+	}
+	if !errors.Is(err, core.ErrInUse) && !errors.Is(err, worker.ErrLost) {
+		return fmt.Errorf("a second generator on one lease: %v", err)
+	}
+	return nil
+}
+
+// use draws from the generator with several goroutines for a while, and then closes
+// generator and lease: after those have ended, or while they draw.
+func (h *holder) use(ctx context.Context, lease *worker.Lease, gen *core.Generator) error {
+	halt := make(chan struct{})
+	errs := make(chan error, 3)
+	var drawers sync.WaitGroup
+	for range h.rand.between(1, 3) {
+		drawers.Go(func() { errs <- h.draw(halt, lease, gen) })
+	}
+	select {
+	case <-time.After(h.rand.duration(100*time.Millisecond, 3*time.Second)):
+	case <-lease.Done():
+	case <-ctx.Done():
+	}
+	switch h.rand.below(3) {
+	case 0:
+		close(halt)
+		drawers.Wait()
+		_ = gen.Close()
+		_ = lease.Close() // a store that fails is its own business
+	case 1:
+		_ = lease.Close()
+		_ = gen.Close()
+		close(halt)
+	case 2:
+		_ = gen.Close()
+		_ = lease.Close()
+		close(halt)
+	}
+	drawers.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

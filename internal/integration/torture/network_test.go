@@ -1,0 +1,83 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+var errReplyLost = errors.New("torture: the reply was lost on purpose")
+
+// A network stands between a lease and its store: now and then a request arrives
+// late, or a second time long after the first, or its reply does not arrive.
+type network struct {
+	store worker.Store
+	rand  *random
+	book  *logbook
+}
+
+const (
+	lateOne   = 40 // one request in so many is late,
+	twiceOne  = 30 // is sent again later,
+	repliesOn = 25 // or is carried out and its reply lost
+)
+
+// carry sends a request once or twice. send gives the store's error.
+func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.Context, again bool) error) error {
+	if n.rand.oneIn(lateOne) {
+		n.book.write(record{kind: garbled})
+		select {
+		case <-time.After(n.rand.duration(0, renew)):
+		case <-ctx.Done():
+		}
+	}
+	if twice {
+		n.book.write(record{kind: garbled})
+		go func() {
+			time.Sleep(n.rand.duration(0, 2*ttl))
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+			defer cancel()
+			_ = send(ctx, true) // its reply is nobody's
+		}()
+	}
+	err := send(ctx, false)
+	if err == nil && n.rand.oneIn(repliesOn) {
+		n.book.write(record{kind: garbled})
+		return errReplyLost
+	}
+	return err
+}
+
+// Claim writes down what the store has given, also where nobody is told of it.
+func (n *network) Claim(ctx context.Context, r worker.Request) (got worker.Claim, err error) {
+	twice := n.rand.oneIn(4 * twiceOne) // it may take a number for nothing
+	err = n.carry(ctx, twice, func(ctx context.Context, again bool) error {
+		c, err := n.store.Claim(ctx, r)
+		if err != nil {
+			return err
+		}
+		n.book.write(record{c.Epoch, uint32(c.Worker), claimed})
+		if !again {
+			got = c
+		}
+		return nil
+	})
+	if err != nil {
+		return worker.Claim{}, err
+	}
+	return got, nil
+}
+
+// Renew implements worker.Store.
+func (n *network) Renew(ctx context.Context, r worker.Renewal) error {
+	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Renew(ctx, r) })
+}
+
+// Release implements worker.Store.
+func (n *network) Release(ctx context.Context, r worker.Return) error {
+	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Release(ctx, r) })
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package torture
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+)
+
+// A record is one thing that a process has written down: 16 bytes, so that a
+// process that is killed while it writes leaves whole ones and at most one that is
+// cut off at the end.
+type record struct {
+	a    int64
+	n    uint32
+	kind kind
+}
+
+type kind uint32
+
+const (
+	issued   kind = iota + 1 // n ids, one after another, the first is a
+	claimed                  // the number n, in its epoch a
+	lost                     // the number n
+	fenced                   // a call met the end of its grant
+	noneFree                 // no number could be had
+	failed                   // the store failed at a claim
+	stalled                  // the process stood still in the middle of issuing
+	garbled                  // a reply was lost on purpose, or a request was sent late or twice
+	kinds
+)
+
+const recordSize = 16
+
+func (r record) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.a))
+	b = binary.LittleEndian.AppendUint32(b, r.n)
+	return binary.LittleEndian.AppendUint32(b, uint32(r.kind))
+}
+
+// A logbook is what one process has written. What is written is with the kernel
+// when write returns, and stays there when the process is killed.
+type logbook struct{ file *os.File }
+
+func openLogbook(path string) (*logbook, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	return &logbook{f}, err
+}
+
+// write appends records in one step. Without its book a process is of no use, so
+// it ends.
+func (l *logbook) write(records ...record) {
+	b := make([]byte, 0, len(records)*recordSize)
+	for _, r := range records {
+		b = r.append(b)
+	}
+	if _, err := l.file.Write(b); err != nil {
+		die(err)
+	}
+}
+
+// readLogbook reads the records from an offset on and gives the one behind the
+// last whole record.
+func readLogbook(path string, from int64, each func(record)) (next int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return from, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return from, err
+	}
+	r := bufio.NewReaderSize(f, 1<<16)
+	var b [recordSize]byte
+	for next = from; ; next += recordSize {
+		if _, err := io.ReadFull(r, b[:]); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // cut off, or still being written
+				err = nil
+			}
+			return next, err
+		}
+		each(record{
+			a:    int64(binary.LittleEndian.Uint64(b[:])),
+			n:    binary.LittleEndian.Uint32(b[8:]),
+			kind: kind(binary.LittleEndian.Uint32(b[12:])),
+		})
+	}
+}
+
+// runs writes down ids as they were handed out: those that follow one another make
+// one record.
+func runs(records []record, ids []int64) []record {
+	for begin := 0; begin < len(ids); {
+		end := begin + 1
+		for end < len(ids) && ids[end] == ids[end-1]+1 {
+			end++
+		}
+		records = append(records, record{ids[begin], uint32(end - begin), issued})
+		begin = end
+	}
+	return records
+}

@@ -1,0 +1,343 @@
+//go:build unix
+
+package torture
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// A torture is a run of many processes on one store.
+type torture struct {
+	t       *testing.T
+	service *service
+	seed    uint64
+	naive   bool
+	dir     string
+	rand    *random
+
+	slots   []*slot
+	books   []*book
+	started int
+	kills   int
+	stops   int
+	tally   [kinds]uint64 // records by kind; of issued, the ids
+	claims  []claim
+
+	mu      sync.Mutex
+	outages map[string]int // of the store, by what they were
+	freed   int            // numbers
+}
+
+// A claim is one that the store has given to a process.
+type claim struct{ worker, epoch, source int64 }
+
+// A slot is the place of one process after another.
+type slot struct {
+	*process
+	resume time.Time // when it goes on; zero: it runs
+	begin  time.Time // when the next begins; zero: there is one
+}
+
+// A book is what one process has written, as far as it was counted.
+type book struct {
+	path string
+	next int64
+}
+
+func newTorture(t *testing.T, name string, seed uint64, naive bool) *torture {
+	t.Helper()
+	dir := t.TempDir()
+	r := &torture{
+		t: t, service: startService(t, name, dir), seed: seed, naive: naive, dir: dir,
+		rand: newRandom(seed, 4), outages: map[string]int{},
+	}
+	t.Cleanup(func() { // whatever happens
+		for _, s := range r.slots {
+			s.kill()
+		}
+	})
+	for range setting(t, "SNOWKEY_TORTURE_PROCESSES", 16) { // for eight numbers: half of them wait
+		s := new(slot)
+		r.start(s)
+		r.slots = append(r.slots, s)
+	}
+	return r
+}
+
+// start puts another process into a slot.
+func (r *torture) start(s *slot) {
+	r.t.Helper()
+	n := r.started
+	r.started++
+	b := &book{path: filepath.Join(r.dir, fmt.Sprintf("book-%06d", n))}
+	p, err := startProcess(task{
+		Role: holderRole, Store: r.service.name, DSN: r.service.dsn, Errors: filepath.Join(r.dir, "errors"),
+		Book: b.path, Seed: r.seed + uint64(n)<<32, Naive: r.naive,
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.books = append(r.books, b)
+	s.process, s.begin, s.resume = p, time.Time{}, time.Time{}
+}
+
+// until torments processes and store until enough has happened, but no longer than
+// a limit.
+func (r *torture) until(limit time.Duration, enough func(elapsed time.Duration) bool) {
+	r.t.Helper()
+	began := time.Now()
+	halt, failed := make(chan struct{}), make(chan error, 2)
+	var others sync.WaitGroup
+	others.Go(func() { r.tormentStore(halt, failed) })
+	others.Go(func() { r.operate(halt, failed) })
+	defer func() {
+		r.resume() // one that was stopped may hold what the others wait for
+		close(halt)
+		others.Wait()
+	}()
+	counted := time.Now()
+	for {
+		r.tormentProcesses()
+		select {
+		case err := <-failed:
+			r.t.Fatal(err)
+		case <-time.After(r.rand.duration(10*time.Millisecond, 100*time.Millisecond)):
+		}
+		if time.Since(counted) < 500*time.Millisecond {
+			continue
+		}
+		counted = time.Now()
+		r.count()
+		elapsed := time.Since(began)
+		if enough(elapsed) {
+			return
+		}
+		if elapsed > limit {
+			r.t.Errorf("after %v still too little has happened", limit)
+			return
+		}
+	}
+}
+
+// tormentStore lets it fail again and again.
+func (r *torture) tormentStore(halt <-chan struct{}, failed chan<- error) {
+	random := newRandom(r.seed, 5)
+	for {
+		select {
+		case <-time.After(random.duration(500*time.Millisecond, 4*time.Second)):
+		case <-halt:
+			return
+		}
+		how, err := r.service.fail(random)
+		if err != nil {
+			failed <- fmt.Errorf("%s: %w", r.service.name, err)
+			return
+		}
+		if how != "" {
+			r.mu.Lock()
+			r.outages[how]++
+			r.mu.Unlock()
+		}
+	}
+}
+
+// operate is an operator who frees numbers, those of living holders as well.
+func (r *torture) operate(halt <-chan struct{}, failed chan<- error) {
+	random := newRandom(r.seed, 6)
+	store, err := openStore(r.service.name, r.service.dsn)
+	if err != nil {
+		failed <- err
+		return
+	}
+	admin := store.(worker.Admin) // all have it
+	for {
+		select {
+		case <-time.After(random.duration(200*time.Millisecond, 1200*time.Millisecond)):
+		case <-halt:
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		rows, err := admin.List(ctx, space) // it fails as often as the store is away
+		if err == nil && len(rows) > 0 {
+			row := rows[random.below(int64(len(rows)))]
+			if err = admin.Free(ctx, space, row.Worker, row.Epoch); err == nil {
+				r.mu.Lock()
+				r.freed++
+				r.mu.Unlock()
+			}
+		}
+		cancel()
+	}
+}
+
+// tormentProcesses stops or kills one, and lets go on or begin whose time has come.
+func (r *torture) tormentProcesses() {
+	r.t.Helper()
+	now := time.Now()
+	for _, s := range r.slots {
+		switch {
+		case !s.begin.IsZero():
+			if now.After(s.begin) {
+				r.start(s)
+			}
+		case s.ended():
+			r.t.Fatalf("a process ended by itself: %v; it said:\n%s", s.cmd.ProcessState, s.said())
+		case !s.resume.IsZero() && now.After(s.resume):
+			s.signal(syscall.SIGCONT)
+			s.resume = time.Time{}
+		}
+	}
+	s := r.slots[r.rand.below(int64(len(r.slots)))]
+	if !s.begin.IsZero() {
+		return
+	}
+	switch chance := r.rand.below(12); {
+	case chance < 2 && (s.resume.IsZero() || r.rand.oneIn(4)): // those that are stopped are to wake up, mostly
+		s.kill()
+		r.kills++
+		if s.begin = now; r.rand.oneIn(4) {
+			s.begin = now.Add(r.rand.duration(0, 2*time.Second))
+		}
+	case chance < 5 && s.resume.IsZero():
+		s.signal(syscall.SIGSTOP)
+		r.stops++
+		least, longest := ttl, ttl+window
+		if r.rand.oneIn(4) {
+			least, longest = time.Millisecond, renew
+		}
+		s.resume = now.Add(r.rand.duration(least, longest))
+	}
+}
+
+// resume lets all that are stopped go on.
+func (r *torture) resume() {
+	for _, s := range r.slots {
+		s.signal(syscall.SIGCONT)
+		s.resume = time.Time{}
+	}
+}
+
+// end lets all processes come to an orderly end.
+func (r *torture) end() {
+	r.t.Helper()
+	r.resume()
+	for _, s := range r.slots {
+		_ = s.stdin.Close()
+	}
+	for _, s := range r.slots {
+		if !s.begin.IsZero() {
+			continue
+		}
+		select {
+		case <-s.done:
+			if !s.cmd.ProcessState.Success() {
+				r.t.Errorf("a process ended with %v; it said:\n%s", s.cmd.ProcessState, s.said())
+			}
+		case <-time.After(patience):
+			r.t.Errorf("a process does not end")
+			s.kill()
+		}
+	}
+	r.count()
+}
+
+// count takes in what was written since the last time.
+func (r *torture) count() {
+	r.t.Helper()
+	for source, b := range r.books {
+		next, err := readLogbook(b.path, b.next, func(rec record) {
+			switch {
+			case rec.kind == 0 || rec.kind >= kinds:
+				r.t.Errorf("%s holds %+v", b.path, rec)
+				return
+			case rec.kind == issued:
+				r.tally[issued] += uint64(rec.n)
+				return
+			case rec.kind == claimed:
+				r.claims = append(r.claims, claim{int64(rec.n), rec.a, int64(source)})
+			}
+			r.tally[rec.kind]++
+		})
+		if b.next = next; err != nil && !isNotYet(err) {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// takeovers is how often a number came to another process than the one before.
+func (r *torture) takeovers() (n int) {
+	r.t.Helper()
+	slices.SortFunc(r.claims, func(a, b claim) int {
+		return cmp.Or(cmp.Compare(a.worker, b.worker), cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.source, b.source))
+	})
+	for i := 1; i < len(r.claims); i++ {
+		a, b := r.claims[i-1], r.claims[i]
+		if a.worker != b.worker || a.source == b.source {
+			continue
+		}
+		n++
+		if a.epoch == b.epoch {
+			r.t.Errorf("epoch %d of number %d was given to the processes %d and %d", a.epoch, a.worker, a.source, b.source)
+		}
+	}
+	return n
+}
+
+// check compares all ids with all others.
+func (r *torture) check() finding {
+	r.t.Helper()
+	c := newChecker(r.dir)
+	for source, b := range r.books {
+		var failed error
+		_, err := readLogbook(b.path, 0, func(rec record) {
+			if failed == nil && rec.kind == issued {
+				failed = c.add(interval{rec.a, rec.a + int64(rec.n) - 1, int64(source)})
+			}
+		})
+		if err = cmp.Or(failed, err); err != nil && !isNotYet(err) {
+			r.t.Fatal(err)
+		}
+	}
+	found, err := c.finish()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return found
+}
+
+// describe shows a duplicate.
+func (r *torture) describe(d duplicate) string {
+	p, err := layout().Decompose(d.first)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("ids %d to %d, of number %d at %s from sequence %d on, are of the processes %d and %d",
+		d.first, d.last, p.Worker, p.Time.Format("15:04:05.000"), p.Sequence, d.sources[0], d.sources[1])
+}
+
+// happened is what the store has suffered, in words; enough says that it was something
+// of everything.
+func (r *torture) happened() (text string, enough bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var parts []string
+	outages := 0
+	for how, times := range r.outages {
+		parts = append(parts, fmt.Sprintf("%s %d", how, times))
+		outages += times
+	}
+	slices.Sort(parts)
+	parts = append(parts, fmt.Sprintf("numbers freed %d", r.freed))
+	return strings.Join(parts, ", "), outages >= 2 && r.freed >= 2
+}

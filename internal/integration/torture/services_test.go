@@ -1,0 +1,183 @@
+//go:build unix
+
+package torture
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+// A service is a store's other side: where it is, and how it fails.
+type service struct {
+	name string
+	dsn  string
+	// fail lets the store fail once and mends it again. It says how, or nothing where
+	// there was nothing to fail yet.
+	fail func(r *random) (how string, err error)
+}
+
+// longest is how long a service is away at most, when it fails.
+const longest = 2500 * time.Millisecond
+
+// patience is for what is certain to come, on a machine that is busy.
+const patience = time.Minute
+
+func rest(r *random) { time.Sleep(r.duration(100*time.Millisecond, longest)) }
+
+// startService starts one store by name.
+func startService(t *testing.T, name, dir string) *service {
+	t.Helper()
+	s := &service{name: name}
+	switch name {
+	case "postgres":
+		s.of(testserver.NewPostgres(t))
+	case "mariadb":
+		s.of(testserver.NewMariaDB(t))
+	case "redis":
+		s.of(testserver.NewRedis(t))
+	case "etcd":
+		s.of(testserver.NewEtcd(t))
+	case "sqlite":
+		s.dsn = sqliteIn(dir)
+		s.fail = func(r *random) (string, error) { return "locked", lockSQLite(s.dsn, r) }
+	case "filestore":
+		s.dsn = filepath.Join(dir, "numbers")
+		s.fail = func(r *random) (string, error) { return lockSpace(filepath.Join(s.dsn, space), r) }
+	case "httpstore":
+		startHandler(t, s, sqliteIn(dir))
+	default:
+		t.Fatalf("no store %q", name)
+	}
+	return s
+}
+
+// of makes it a server of its own, which is killed, paused and started anew.
+func (s *service) of(server *testserver.Server) {
+	s.dsn = server.DSN
+	s.fail = func(r *random) (string, error) {
+		switch r.below(3) {
+		case 0:
+			if err := server.Pause(); err != nil {
+				return "", err
+			}
+			rest(r)
+			return "paused", server.Resume()
+		case 1:
+			return "restarted", server.Restart()
+		}
+		if err := server.Kill(); err != nil {
+			return "", err
+		}
+		rest(r)
+		return "killed", server.Start()
+	}
+}
+
+func sqliteIn(dir string) string {
+	return "file:" + filepath.Join(dir, "numbers.sqlite") + "?_pragma=busy_timeout(300)&_pragma=journal_mode(wal)&_pragma=synchronous(2)"
+}
+
+// lockSQLite keeps everybody from writing for a while, as a backup does.
+func lockSQLite(dsn string, r *random) (err error) {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	for deadline := time.Now().Add(patience); ; {
+		if _, err = db.Exec("BEGIN EXCLUSIVE"); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			return err
+		}
+	}
+	rest(r)
+	_, err = db.Exec("ROLLBACK")
+	return err
+}
+
+// lockSpace keeps everybody from the directory of a space for a while, as a process
+// does that is stopped in the middle of a claim.
+func lockSpace(dir string, r *random) (how string, err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) { // nobody has claimed yet
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // who holds it may be stopped
+		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+		case err == nil:
+			rest(r)
+			return "locked", nil
+		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) || time.Now().After(deadline):
+			return "", fmt.Errorf("lock %s: %w", f.Name(), err)
+		}
+	}
+}
+
+// startHandler puts an HTTP server, a process of its own, before a store in SQLite.
+func startHandler(t *testing.T, s *service, behind string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.dsn = "http://" + addr + "/leases"
+	errs := filepath.Join(t.TempDir(), "handler")
+	start := func() (*process, error) {
+		p, err := startProcess(task{Role: handlerRole, Store: "sqlite", DSN: behind, Addr: addr, Errors: errs})
+		if err != nil {
+			return nil, err
+		}
+		for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+			c, err := net.Dial("tcp", addr)
+			if err == nil {
+				return p, c.Close()
+			}
+			if p.ended() || time.Now().After(deadline) {
+				return nil, fmt.Errorf("the handler does not answer: %w; it said: %s", err, p.said())
+			}
+		}
+	}
+	p, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.kill() })
+	s.fail = func(r *random) (string, error) {
+		if p.ended() {
+			return "", fmt.Errorf("the handler has ended; it said: %s", p.said())
+		}
+		if r.oneIn(3) {
+			p.signal(syscall.SIGSTOP)
+			rest(r)
+			p.signal(syscall.SIGCONT)
+			return "paused", nil
+		}
+		p.kill()
+		rest(r)
+		next, err := start()
+		if err == nil {
+			p = next
+		}
+		return "killed", err
+	}
+}

@@ -1,0 +1,87 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite"
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// httpToken is what the processes and the handler between them and a store share.
+const httpToken = "torture-torture-torture"
+
+// openStore opens a store as every process does for itself. What dsn is depends on
+// the store: see startService.
+func openStore(name, dsn string) (worker.Store, error) {
+	switch name {
+	case "postgres":
+		return openSQL("pgx", dsn)
+	case "mariadb":
+		if err := mysql.SetLogger(new(mysql.NopLogger)); err != nil { // that a server is gone is no news here
+			return nil, err
+		}
+		return openSQL("mysql", dsn)
+	case "sqlite":
+		return openSQL("sqlite", dsn)
+	case "redis":
+		return openRedis(dsn), nil
+	case "etcd":
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{dsn}, Logger: zap.NewNop()})
+		if err != nil {
+			return nil, err
+		}
+		return etcdstore.New(client, etcdstore.Config{}), nil
+	case "filestore":
+		return filestore.New(filestore.Config{Dir: dsn}), nil
+	case "httpstore":
+		client := &http.Client{Timeout: 3 * time.Second}
+		return httpstore.New(httpstore.Config{URL: dsn, Token: httpToken, Client: client}), nil
+	}
+	return nil, fmt.Errorf("no store %q", name)
+}
+
+// The servers of the tests write to the kernel, which outlives them, and not to the
+// disk: hence AllowLossy.
+func openSQL(driver, dsn string) (worker.Store, error) {
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(4)
+	return sqlstore.New(db, sqlstore.Config{AllowLossy: driver != "sqlite"}), nil
+}
+
+// openRedis lets each connection ask for what a Redis must be set to, since one that
+// was killed comes back without it.
+func openRedis(addr string) worker.Store {
+	logging.Disable()
+	client := redis.NewClient(&redis.Options{Addr: addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {
+		return c.ConfigSet(ctx, "appendfsync", "always").Err()
+	}})
+	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		return client.Eval(ctx, script, keys, args...).Result()
+	}
+	get := func(ctx context.Context, name string) (string, error) {
+		values, err := client.ConfigGet(ctx, name).Result()
+		return values[name], err
+	}
+	return redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{ConfigGet: get})
+}

@@ -1,0 +1,120 @@
+//go:build unix
+
+package torture
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+func stores() []string {
+	return []string{"postgres", "mariadb", "redis", "etcd", "sqlite", "filestore", "httpstore"}
+}
+
+// A book that its process has not begun yet.
+func isNotYet(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// setting reads a number from the environment.
+func setting(t *testing.T, name string, unset uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return unset
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %q is no number", name, text)
+	}
+	return n
+}
+
+// seedOf gives the seed of a run, and says it.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := setting(t, "SNOWKEY_TORTURE_SEED", rand.Uint64N(1<<32))
+	t.Logf("SNOWKEY_TORTURE_SEED=%d", seed)
+	return seed
+}
+
+// TestFence is the proof with real processes that no id of a space comes twice:
+// on each store 16 processes compete for eight numbers. Each has a clock of its own
+// that steps by up to seconds, and at times by more than a minute; it stands still
+// for longer than its window in the middle of issuing; it draws by Next and Fill
+// with every ClockBack, closes, releases, begins anew. They are stopped and killed
+// at any time, and so is the store; requests and replies are lost, late and doubled;
+// an operator frees numbers of those who live.
+//
+// The run on one store lasts as long as it takes for enough to have happened, and
+// these variables of the environment say what is enough, over all stores:
+//
+//	SNOWKEY_TORTURE_SECONDS    the least time, 56 if not set
+//	SNOWKEY_TORTURE_IDS        the least number of ids, 14,000,000 if not set
+//	SNOWKEY_TORTURE_PROCESSES  how many compete on each, 16 if not set
+//	SNOWKEY_TORTURE_SEED       decides who is stopped and killed when, and how clocks
+//	                           step; chance has its part all the same
+//
+// `make torture` asks for a billion ids in ten minutes.
+func TestFence(t *testing.T) {
+	n := len(stores())
+	least := time.Duration(setting(t, "SNOWKEY_TORTURE_SECONDS", 56)) * time.Second / time.Duration(n)
+	ids := setting(t, "SNOWKEY_TORTURE_IDS", 14_000_000) / uint64(n)
+	seed := seedOf(t)
+	var all uint64
+	for _, name := range stores() {
+		t.Run(name, func(t *testing.T) {
+			r := newTorture(t, name, seed, false)
+			r.until(5*least+3*time.Minute, func(elapsed time.Duration) bool {
+				return elapsed >= least && r.tally[issued] >= ids && r.enough()
+			})
+			r.end()
+			found := r.check()
+			suffered, _ := r.happened()
+			t.Logf("%d ids in %d intervals, %d duplicates; %d processes, %d killed, %d stopped, %d times one stood still; %d claims, %d takeovers, %d losses; %d requests or replies lost, late or doubled; %d times at the fence, %d times no number free, %d claims failed; the store: %s",
+				found.ids, found.intervals, found.duplicates, r.started, r.kills, r.stops, r.tally[stalled],
+				r.tally[claimed], r.takeovers(), r.tally[lost], r.tally[garbled], r.tally[fenced], r.tally[noneFree], r.tally[failed], suffered)
+			for _, d := range found.first {
+				t.Errorf("DUPLICATE: %s", r.describe(d))
+			}
+			if found.duplicates > 0 || found.ids != r.tally[issued] {
+				t.Errorf("%d duplicates among %d ids, and %d were written down", found.duplicates, found.ids, r.tally[issued])
+			}
+			all += found.ids
+		})
+	}
+	t.Logf("%d ids in all", all)
+}
+
+// enough reports whether there was some of everything: a run without it shows nothing.
+func (r *torture) enough() bool {
+	_, suffered := r.happened()
+	return suffered && r.kills >= 10 && r.stops >= 10 && r.takeovers() >= 15 && r.tally[lost] >= 2 &&
+		r.tally[stalled] >= 5 && r.tally[garbled] >= 10 && r.tally[fenced] >= 10 && r.tally[noneFree] > 0
+}
+
+// TestWithoutFence is the same with numbers that are held by their time to live
+// alone: there are duplicates, and they are found.
+func TestWithoutFence(t *testing.T) {
+	seed := seedOf(t)
+	for _, name := range []string{"sqlite", "redis"} {
+		t.Run(name, func(t *testing.T) {
+			r := newTorture(t, name, seed, true)
+			var found finding
+			r.until(2*time.Minute, func(time.Duration) bool {
+				if r.tally[issued] > 0 {
+					found = r.check()
+				}
+				return found.duplicates > 0
+			})
+			r.end()
+			if found = r.check(); found.duplicates == 0 {
+				t.Fatalf("no duplicate among %d ids after %d takeovers", found.ids, r.takeovers())
+			}
+			t.Logf("%d ids, %d duplicates after %d takeovers; the first: %s", found.ids, found.duplicates, r.takeovers(), r.describe(found.first[0]))
+		})
+	}
+}
