@@ -1,0 +1,208 @@
+package knocks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// A clock can be set while it runs.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// patience is how long one write may take.
+const patience = 3 * time.Second
+
+// A writer writes graphs with a lease, a generator and a clock of its own.
+type writer struct {
+	name   string
+	store  worker.Store
+	ledger *ledger
+	clock  clock
+	rand   *rand.Rand
+	source *source
+	write  writing
+	count  int
+}
+
+// writing writes graphs with keys of the writer's source.
+type writing func(ctx context.Context, w *writer, orders []Order) (outcome, error)
+
+// run writes until ctx is done. Now and then it begins anew with another lease.
+func (w *writer) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := w.life(ctx); err != nil {
+			w.ledger.met(kindOf(err))
+			pause(ctx, 20*time.Millisecond)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+func (w *writer) life(ctx context.Context) error {
+	lease, err := worker.Acquire(ctx, w.store, worker.Config{
+		Space: "knocks", Owner: w.name, Now: w.clock.now, MaxSkew: time.Hour, MaxLead: time.Hour,
+		Window: 3 * time.Second, Renew: time.Second, TTL: 4 * time.Second, Timeout: time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	defer lease.Close()
+	gen, err := core.New(core.Config{Worker: lease, Now: w.clock.now})
+	if err != nil {
+		return err
+	}
+	defer gen.Close()
+	w.source.gen = gen
+	for range 200 + w.rand.IntN(800) {
+		if ctx.Err() != nil {
+			break
+		}
+		w.attempt()
+	}
+	return nil
+}
+
+// attempt writes some graphs at once, and enters what it is told about each.
+func (w *writer) attempt() {
+	orders := make([]Order, 1+w.rand.IntN(5))
+	notes := make([]string, len(orders))
+	for i := range orders {
+		w.count++
+		notes[i] = fmt.Sprintf("%s/%d", w.name, w.count)
+		orders[i] = Order{Note: notes[i], Want: w.rand.IntN(6)}
+		for j := range orders[i].Want {
+			orders[i].Lines = append(orders[i].Lines, Line{SKU: fmt.Sprintf("SKU-%d", j)})
+		}
+	}
+	// Not the context of the test: an attempt that was begun is brought to its end.
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	if w.rand.IntN(50) == 0 { // gives up at any moment
+		cancel()
+		ctx, cancel = context.WithTimeout(context.Background(), time.Duration(w.rand.IntN(int(5*time.Millisecond))))
+	}
+	defer cancel()
+	how, err := w.write(ctx, w, orders)
+	if err != nil {
+		kind := kindOf(err)
+		w.ledger.met(kind)
+		if kind == "duplicate" {
+			w.ledger.fault(fmt.Errorf("%s: %w", w.name, err))
+		}
+		if how != written {
+			pause(context.Background(), 10*time.Millisecond)
+		}
+	}
+	for i := range orders {
+		w.ledger.note(&orders[i], notes[i], how)
+	}
+}
+
+// kindOf sorts the errors, for the report.
+func kindOf(err error) string {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "23505"), strings.Contains(text, "1062"), strings.Contains(text, "uplicate"):
+		return "duplicate"
+	case errors.Is(err, core.ErrFenced):
+		return "fenced"
+	case errors.Is(err, gormplugin.ErrOutcomeUnknown), errors.Is(err, pgxtype.ErrOutcomeUnknown):
+		return "outcome unknown"
+	case errors.Is(err, worker.ErrNoneFree):
+		return "no number free"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "too late"
+	}
+	return "other"
+}
+
+// byGORM writes with the plug-in's Create. An unknown outcome is settled by writing
+// the same graph again, half of the time.
+func byGORM(db *gorm.DB) writing {
+	return func(ctx context.Context, w *writer, orders []Order) (outcome, error) {
+		err := gormplugin.Create(ctx, db, &orders)
+		if err == nil {
+			return written, nil
+		}
+		if !errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+			return refused, err
+		}
+		if w.rand.IntN(2) == 0 {
+			return unknown, err
+		}
+		for range 20 {
+			again, cancel := context.WithTimeout(context.Background(), patience)
+			errAgain := gormplugin.Create(again, db.Clauses(clause.OnConflict{DoNothing: true}), &orders)
+			cancel()
+			if errAgain == nil {
+				return written, err
+			}
+			pause(context.Background(), 200*time.Millisecond)
+		}
+		return unknown, err
+	}
+}
+
+// byCOPY writes with pgxtype, which asks the database itself after a lost answer.
+func byCOPY(pool *pgxpool.Pool) writing {
+	tables := []pgxtype.Table[Order]{
+		pgxtype.Masters(pgx.Identifier{"knock_orders"}, []string{"id", "note", "want"},
+			func(o *Order, row []any) []any { return append(row, &o.ID, o.Note, o.Want) }),
+		pgxtype.Details(pgx.Identifier{"knock_lines"}, []string{"id", "order_id", "sku"},
+			func(o *Order) []Line { return o.Lines },
+			func(l *Line, row []any) []any { return append(row, &l.ID, &l.OrderID, l.SKU) }),
+	}
+	return func(ctx context.Context, w *writer, orders []Order) (outcome, error) {
+		err := sqltype.Assign(ctx, w.source, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Details(
+			func(o *Order) []Line { return o.Lines },
+			func(l *Line) *sqltype.ID { return &l.ID },
+			func(l *Line) *sqltype.ID { return &l.OrderID },
+		))
+		if err != nil {
+			return refused, err
+		}
+		there := func(ctx context.Context) (yes bool, err error) {
+			err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM knock_orders WHERE id = $1)", orders[0].ID).Scan(&yes)
+			return yes, err
+		}
+		err = pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{Committed: there}, func(tx pgx.Tx) error {
+			_, err := pgxtype.Load(ctx, tx, func(yield func(Order, error) bool) {
+				for _, o := range orders {
+					if !yield(o, nil) {
+						return
+					}
+				}
+			}, pgxtype.LoadConfig[Order]{Tables: tables})
+			return err
+		})
+		switch {
+		case err == nil:
+			return written, nil
+		case errors.Is(err, pgxtype.ErrOutcomeUnknown):
+			return unknown, err
+		}
+		return refused, err
+	}
+}
