@@ -1,0 +1,281 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// few numbers, so that they change hands, and few ids in a millisecond.
+var layout = core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 6}
+
+const (
+	window = 4 * time.Second
+	renew  = 500 * time.Millisecond
+	ttl    = 5 * time.Second
+)
+
+// A crowd is many holders of one space that draw ids all the time. The clocks of any two
+// lie apart by up to some tenths of a second.
+type crowd struct {
+	t       *testing.T
+	ids     tally
+	stop    chan struct{}
+	wg      sync.WaitGroup
+	holders []*holder
+}
+
+// A holder keeps its lease, or takes another one every second or two. Of those leases, half
+// are never released, as after a crash.
+type holder struct {
+	name    string
+	fenced  atomic.Int64 // draws refused at the bound
+	drawn   atomic.Int64 // ids
+	claimed atomic.Int64 // numbers
+	renewed atomic.Int64
+	lost    atomic.Int64
+
+	mu       sync.Mutex
+	lastID   time.Time
+	idGap    time.Duration // the longest without an id
+	lastAck  time.Time
+	ackGap   time.Duration // the longest without an acknowledged claim or renewal
+	failures map[string]int
+}
+
+func newCrowd(t *testing.T) *crowd { return &crowd{t: t, stop: make(chan struct{})} }
+
+// join adds a holder.
+func (c *crowd) join(name string, store worker.Store, apart time.Duration, changing bool) {
+	h := &holder{name: name, failures: map[string]int{}, lastID: time.Now(), lastAck: time.Now()}
+	c.holders = append(c.holders, h)
+	now := func() time.Time { return time.Now().Add(apart) }
+	c.wg.Go(func() {
+		for life := 0; c.live(h, store, now, changing, life); life++ {
+		}
+	})
+}
+
+// Observe implements worker.Observer.
+func (h *holder) Observe(e worker.Event) {
+	switch e.Kind {
+	case worker.Claimed:
+		h.claimed.Add(1)
+	case worker.Renewed:
+		h.renewed.Add(1)
+	case worker.Lost:
+		h.lost.Add(1)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch e.Kind {
+	case worker.Claimed, worker.Renewed:
+		h.ackGap = max(h.ackGap, time.Since(h.lastAck))
+		h.lastAck = time.Now()
+	case worker.RenewFailed, worker.ClaimFailed, worker.NotReleased:
+		h.failures[e.Kind.String()+": "+plain(e.Err)]++
+	}
+}
+
+var digits = regexp.MustCompile(`\b(\d+(\.\d+)?(ms|s|m)?|[0-9a-f]{16,})\b`)
+
+// plain is an error without what differs each time.
+func plain(err error) string {
+	text := err.Error()
+	if i := strings.Index(text, "Error "); i >= 0 {
+		return fmt.Sprintf("%.120s", text[i:])
+	}
+	return fmt.Sprintf("%.160s", digits.ReplaceAllString(text, "N"))
+}
+
+// live is one lease; it reports whether there shall be another.
+func (c *crowd) live(h *holder, store worker.Store, now func() time.Time, changing bool, life int) bool {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-c.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	lease, err := worker.Acquire(ctx, store, worker.Config{
+		Space: "crowd", Layout: layout, Now: now, Window: window, Renew: renew, TTL: ttl, Timeout: 2 * time.Second,
+		MaxWait: time.Second, MaxLead: time.Hour, Observer: h,
+	})
+	switch {
+	case ctx.Err() != nil:
+		if lease != nil {
+			_ = lease.Close()
+		}
+		return false
+	case err != nil: // the store is away
+		h.mu.Lock()
+		h.failures["acquire: "+plain(errors.Unwrap(err))]++
+		h.mu.Unlock()
+		return true
+	}
+	gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 50 * time.Millisecond})
+	if err != nil {
+		c.t.Error(err)
+		return false
+	}
+	end := make(<-chan time.Time)
+	if changing {
+		end = time.After(time.Duration(1000+life*377%1000) * time.Millisecond)
+	}
+	more := c.draw(ctx, h, gen, end)
+	_ = gen.Close()
+	forget, done := context.WithTimeout(context.Background(), 2*time.Second)
+	defer done()
+	if life%2 == 1 {
+		done()
+	}
+	_ = lease.Release(forget)
+	return more
+}
+
+// draw takes ids until the end; it reports whether the holder shall go on.
+func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-chan time.Time) bool {
+	pause := time.NewTicker(2 * time.Millisecond)
+	defer pause.Stop()
+	ids := make([]int64, 16)
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-end:
+			return true
+		case <-pause.C:
+		}
+		err := gen.Fill(ctx, ids)
+		switch {
+		case errors.Is(err, core.ErrFenced):
+			h.fenced.Add(1)
+			continue
+		case errors.Is(err, core.ErrSequenceExhausted):
+			continue
+		case ctx.Err() != nil:
+			return false
+		case err != nil:
+			h.mu.Lock()
+			h.failures["next: "+plain(err)]++
+			h.mu.Unlock()
+			continue
+		}
+		c.ids.add(ids)
+		h.drawn.Add(int64(len(ids)))
+		h.mu.Lock()
+		h.idGap = max(h.idGap, time.Since(h.lastID))
+		h.lastID = time.Now()
+		h.mu.Unlock()
+	}
+}
+
+// await waits until every holder has what is asked for.
+func (c *crowd) await(what string, ok func(h *holder) bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		i := slices.IndexFunc(c.holders, func(h *holder) bool { return !ok(h) })
+		if i < 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("%s: no %s in a minute; its errors: %v", c.holders[i].name, what, c.holders[i].failures)
+		}
+	}
+}
+
+// progress waits until every holder has drawn ids and had claims or renewals acknowledged,
+// from now on.
+func (c *crowd) progress(times int64) {
+	c.t.Helper()
+	c.others(-1, times)
+}
+
+// others is progress, but of those who have a store at this node.
+func (c *crowd) others(node int, times int64) {
+	c.t.Helper()
+	away := fmt.Sprintf("at node %d", node)
+	type mark struct{ ids, acks int64 }
+	from := map[*holder]mark{}
+	for _, h := range c.holders {
+		from[h] = mark{h.drawn.Load(), h.claimed.Load() + h.renewed.Load()}
+	}
+	c.await("progress", func(h *holder) bool {
+		return strings.HasSuffix(h.name, away) || h.drawn.Load() > from[h].ids+times*100 && h.claimed.Load()+h.renewed.Load() >= from[h].acks+times
+	})
+}
+
+// phase carries out what shall be ridden out, waits until all go on, and reports what it
+// has cost.
+func (c *crowd) phase(name string, what func()) {
+	c.t.Helper()
+	for _, h := range c.holders {
+		h.mu.Lock()
+		h.idGap, h.ackGap, h.failures = 0, 0, map[string]int{}
+		h.mu.Unlock()
+		h.fenced.Store(0)
+	}
+	lost, claimed := c.sum(func(h *holder) int64 { return h.lost.Load() }), c.sum(func(h *holder) int64 { return h.claimed.Load() })
+	_, before := c.ids.twice()
+	began := time.Now()
+	what()
+	c.progress(2)
+	duplicates, n := c.ids.twice()
+	if len(duplicates) > 0 {
+		p, err := layout.Decompose(duplicates[0])
+		c.t.Fatalf("%s: %d ids were issued twice, the first %+v, %v", name, len(duplicates), p, err)
+	}
+	var idGap, ackGap []string
+	failures := map[string]int{}
+	for _, h := range c.holders {
+		h.mu.Lock()
+		idGap = append(idGap, fmt.Sprintf("%.2f", h.idGap.Seconds()))
+		ackGap = append(ackGap, fmt.Sprintf("%.2f", h.ackGap.Seconds()))
+		for text, n := range h.failures {
+			failures[text] += n
+		}
+		h.mu.Unlock()
+	}
+	c.t.Logf("%s: %.1fs, %d ids, no duplicate; %d claims, %d losses, %d draws fenced; longest seconds of each holder without an id %v, without an acknowledgement %v",
+		name, time.Since(began).Seconds(), n-before, c.sum(func(h *holder) int64 { return h.claimed.Load() })-claimed,
+		c.sum(func(h *holder) int64 { return h.lost.Load() })-lost, c.sum(func(h *holder) int64 { return h.fenced.Load() }), idGap, ackGap)
+	for _, text := range slices.Sorted(maps.Keys(failures)) {
+		c.t.Logf("    %4d x %s", failures[text], text)
+	}
+}
+
+func (c *crowd) sum(of func(h *holder) int64) (n int64) {
+	for _, h := range c.holders {
+		n += of(h)
+	}
+	return n
+}
+
+// leave ends all holders.
+func (c *crowd) leave() {
+	close(c.stop)
+	c.wg.Wait()
+}
+
+// must fails the test.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,138 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+)
+
+func connectEtcd(t *testing.T, members ...*testserver.Server) *clientv3.Client {
+	t.Helper()
+	endpoints := make([]string, len(members))
+	for i, m := range members {
+		endpoints[i] = m.DSN
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: endpoints, Logger: zap.NewNop(),
+		// A member that is silent, and not gone, is found out by this only. gRPC does not
+		// ask more often than every ten seconds.
+		DialTimeout: time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: time.Second,
+	})
+	must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// A council knows which member has which id, so that one can be asked for another.
+type council struct {
+	clients []*clientv3.Client
+	number  map[uint64]int
+}
+
+func newCouncil(t *testing.T, members []*testserver.Server) *council {
+	c := &council{number: map[uint64]int{}}
+	for i, m := range members {
+		c.clients = append(c.clients, connectEtcd(t, m))
+		status, err := c.clients[i].Status(t.Context(), m.DSN)
+		must(t, err)
+		c.number[status.Header.MemberId] = i
+	}
+	return c
+}
+
+// leader is the number of the member that leads, other than that one, as a member sees it.
+func (c *council) leader(t *testing.T, asked, other int) int {
+	t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		status, err := c.clients[asked].Status(ctx, c.clients[asked].Endpoints()[0])
+		cancel()
+		if err != nil || status.Leader == 0 {
+			continue
+		}
+		if n, ok := c.number[status.Leader]; ok && n != other {
+			return n
+		}
+	}
+	t.Fatal("no leader")
+	return -1
+}
+
+func TestEtcd(t *testing.T) {
+	members := testserver.NewEtcdCluster(t, 3)
+	asked := newCouncil(t, members)
+	c := newCrowd(t)
+	for i := range 9 {
+		store := etcdstore.New(connectEtcd(t, members...), etcdstore.Config{})
+		c.join(fmt.Sprint("holder ", i), store, time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
+	}
+	defer c.leave()
+	c.phase("all is well", func() { c.progress(6) })
+
+	lead := asked.leader(t, 0, -1)
+	c.phase("the leader is paused for 6s", func() {
+		must(t, members[lead].Pause())
+		began := time.Now()
+		asked.leader(t, (lead+1)%3, lead)
+		t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
+		c.progress(1)
+		t.Logf("all holders go on after %v", time.Since(began).Round(time.Millisecond))
+		time.Sleep(time.Until(began.Add(6 * time.Second)))
+		must(t, members[lead].Resume())
+	})
+	lead = asked.leader(t, 0, -1)
+	c.phase("the leader is killed, and started 5s later", func() {
+		must(t, members[lead].Kill())
+		began := time.Now()
+		asked.leader(t, (lead+1)%3, lead)
+		t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
+		c.progress(1)
+		t.Logf("all holders go on after %v", time.Since(began).Round(time.Millisecond))
+		time.Sleep(time.Until(began.Add(5 * time.Second)))
+		must(t, members[lead].Start())
+	})
+	c.phase("two members are paused until nobody has ids", func() { noQuorum(t, c, members) })
+	for i, m := range members {
+		c.phase(fmt.Sprintf("member %d is killed and started", i), func() {
+			must(t, m.Kill())
+			c.progress(1)
+			must(t, m.Start())
+		})
+	}
+}
+
+// noQuorum takes away most of the members: ids go on, and end at the bound.
+func noQuorum(t *testing.T, c *crowd, members []*testserver.Server) {
+	t.Helper()
+	drawn := map[*holder]int64{}
+	for _, h := range c.holders {
+		drawn[h] = h.drawn.Load()
+	}
+	must(t, members[0].Pause())
+	must(t, members[1].Pause())
+	began := time.Now()
+	steady := func(h *holder) bool { return c.holders[0] == h || c.holders[3] == h || c.holders[6] == h }
+	c.await("id without a quorum", func(h *holder) bool { return !steady(h) || h.drawn.Load() > drawn[h]+100 })
+	c.await("end of its ids", func(h *holder) bool { return !steady(h) || h.fenced.Load() > 0 })
+	t.Logf("ids went on for %v", time.Since(began).Round(time.Millisecond))
+	time.Sleep(2 * time.Second)
+	before := c.sum(func(h *holder) int64 { return h.drawn.Load() })
+	time.Sleep(time.Second)
+	if after := c.sum(func(h *holder) int64 { return h.drawn.Load() }); after != before {
+		t.Errorf("%d ids beyond the bounds", after-before)
+	}
+	must(t, members[0].Resume())
+	must(t, members[1].Resume())
+	back := time.Now()
+	c.progress(1)
+	t.Logf("all holders go on %v after the quorum is back", time.Since(back).Round(time.Millisecond))
+}

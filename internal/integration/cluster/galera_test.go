@@ -1,0 +1,328 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// nodes is a driver.Connector to several nodes, as a balancer is: each connection is to
+// the next node that is ready.
+type nodes struct {
+	all  []driver.Connector
+	next atomic.Int64
+	away []atomic.Int64 // until when a node is left out, in Unix nanoseconds
+}
+
+func (n *nodes) Connect(ctx context.Context) (conn driver.Conn, err error) {
+	if len(n.all) == 1 {
+		return n.all[0].Connect(ctx)
+	}
+	err = errors.New("no node is ready")
+	for try := range 2 * len(n.all) {
+		i := int(n.next.Add(1)) % len(n.all)
+		if try < len(n.all) && time.Now().UnixNano() < n.away[i].Load() {
+			continue // unless no other is ready
+		}
+		if conn, err = n.all[i].Connect(ctx); err == nil {
+			if err = ready(ctx, conn); err == nil {
+				n.away[i].Store(0)
+				return conn, nil
+			}
+			_ = conn.Close()
+		}
+		n.away[i].Store(time.Now().Add(5 * time.Second).UnixNano())
+	}
+	return nil, err
+}
+
+func (n *nodes) Driver() driver.Driver { return n.all[0].Driver() }
+
+// ready asks a node whether it is a working member.
+func ready(ctx context.Context, conn driver.Conn) error {
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, "SHOW STATUS LIKE 'wsrep_ready'", nil)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	values := make([]driver.Value, 2)
+	if err := rows.Next(values); err != nil {
+		return err
+	}
+	if fmt.Sprintf("%s", values[1]) != "ON" {
+		return errors.New("wsrep_ready is not ON")
+	}
+	return nil
+}
+
+// connectGalera opens a pool of connections to one node, or to several in turn.
+func connectGalera(t *testing.T, members ...*testserver.Server) *sql.DB {
+	t.Helper()
+	n := &nodes{away: make([]atomic.Int64, len(members))}
+	for _, m := range members {
+		cfg, err := mysql.ParseDSN(m.DSN)
+		must(t, err)
+		cfg.Timeout, cfg.ReadTimeout, cfg.WriteTimeout = time.Second, 3*time.Second, 3*time.Second
+		cfg.Logger = &mysql.NopLogger{}
+		connector, err := mysql.NewConnector(cfg)
+		must(t, err)
+		n.all = append(n.all, connector)
+	}
+	db := sql.OpenDB(n)
+	if len(members) > 1 {
+		db.SetMaxIdleConns(-1) // each statement by another node
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// status asks a node for one of its words.
+func status(ctx context.Context, db *sql.DB, name string) string {
+	var value string
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := db.QueryRowContext(ctx, "SELECT variable_value FROM information_schema.global_status WHERE variable_name = ?", name).Scan(&value); err != nil {
+		return err.Error()
+	}
+	return value
+}
+
+// whole waits until every node is a member of a cluster of all.
+func whole(t *testing.T, admins []*sql.DB) {
+	t.Helper()
+	for i, db := range admins {
+		for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			ready, size := status(t.Context(), db, "wsrep_ready"), status(t.Context(), db, "wsrep_cluster_size")
+			if ready == "ON" && size == fmt.Sprint(len(admins)) && status(t.Context(), db, "wsrep_local_state_comment") == "Synced" {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("node %d: wsrep_ready = %s, cluster of %s", i, ready, size)
+			}
+		}
+	}
+}
+
+func TestGalera(t *testing.T) {
+	began := time.Now()
+	members := testserver.NewGalera(t, 3)
+	var admins []*sql.DB
+	for _, m := range members {
+		admins = append(admins, connectGalera(t, m))
+	}
+	whole(t, admins)
+	t.Logf("three nodes are ready after %v", time.Since(began).Round(time.Millisecond))
+
+	t.Run("one winner", func(t *testing.T) { oneWinner(t, members) })
+	t.Run("renewed elsewhere", func(t *testing.T) { renewedElsewhere(t, members, admins) })
+	t.Run("not replicated", func(t *testing.T) { notReplicated(t, members[0]) })
+	t.Run("counter", func(t *testing.T) { counter(t, members) })
+	t.Run("crowd", func(t *testing.T) { galeraCrowd(t, members, admins) })
+}
+
+// oneWinner lets two nodes claim the only number at once.
+func oneWinner(t *testing.T, members []*testserver.Server) {
+	stores := make([]*sqlstore.Store, len(members))
+	for i, m := range members {
+		stores[i] = sqlstore.New(connectGalera(t, m), sqlstore.Config{})
+	}
+	const rounds = 150
+	wins := make([]int, len(members))
+	until := int64(0)
+	for round := range rounds {
+		var wg sync.WaitGroup
+		claims, errs := make([]worker.Claim, len(members)), make([]error, len(members))
+		start := make(chan struct{})
+		token := func(i int) string { return fmt.Sprintf("round%dnode%d", round, i) }
+		for i, s := range stores {
+			wg.Go(func() {
+				<-start
+				claims[i], errs[i] = s.Claim(t.Context(), worker.Request{
+					Space: "one", Layout: "x", Numbers: 1, Preferred: -1, Avoid: -1, Token: token(i), Owner: "test",
+					Now: time.Now().UnixMilli(), Window: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
+				})
+			})
+		}
+		close(start)
+		wg.Wait()
+		winner := -1
+		for i, err := range errs {
+			switch {
+			case err == nil && winner >= 0:
+				t.Fatalf("round %d: node %d gave %+v, and node %d %+v", round, winner, claims[winner], i, claims[i])
+			case err == nil:
+				winner = i
+			case !errors.Is(err, worker.ErrNoneFree):
+				t.Errorf("round %d: node %d: %v", round, i, err)
+			}
+		}
+		if winner < 0 {
+			t.Fatalf("round %d has no winner: %v", round, errs)
+		}
+		c := claims[winner]
+		if c.From < until {
+			t.Fatalf("round %d begins at %d, and the one before ended at %d", round, c.From, until)
+		}
+		until = c.Until
+		wins[winner]++
+		must(t, stores[winner].Release(t.Context(), worker.Return{Space: "one", Worker: c.Worker, Epoch: c.Epoch, Token: token(winner), Until: c.Until}))
+	}
+	t.Logf("%d rounds of 3 claimants, wins of each node %v", rounds, wins)
+}
+
+// renewedElsewhere claims a number at one node, and at once renews it at another, claims it
+// again at the third, and releases it at the second, while these have much else to apply
+// before the claim: who has been answered once is known everywhere.
+func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
+	stores := make([]*sqlstore.Store, len(members))
+	for i, m := range members {
+		stores[i] = sqlstore.New(connectGalera(t, m), sqlstore.Config{})
+		_, err := stores[i].List(t.Context(), "elsewhere")
+		must(t, err)
+	}
+	_, err := admins[0].ExecContext(t.Context(), "CREATE TABLE much (n BIGINT PRIMARY KEY) ENGINE=InnoDB")
+	must(t, err)
+	const rounds = 6
+	failed := map[string]int{}
+	for round := range rounds {
+		at := func(i int) *sqlstore.Store { return stores[(round+i)%len(stores)] }
+		_, err := admins[round%len(stores)].ExecContext(t.Context(), fmt.Sprintf("INSERT INTO much SELECT seq + %d FROM seq_1_to_60000", round*100_000))
+		must(t, err)
+		r := worker.Request{
+			Space: "elsewhere", Layout: "x", Numbers: 8, Preferred: -1, Avoid: -1, Token: fmt.Sprint("round", round), Owner: "test",
+			Now: time.Now().UnixMilli(), Window: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
+		}
+		c, err := at(0).Claim(t.Context(), r)
+		must(t, err)
+		if err := at(1).Renew(t.Context(), worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1, TTL: r.TTL}); err != nil {
+			failed["renew: "+err.Error()]++
+		}
+		if again, err := at(2).Claim(t.Context(), r); err != nil || again.Worker != c.Worker {
+			failed[fmt.Sprintf("claim again: another number, %v", err)]++
+		}
+		if err := at(1).Release(t.Context(), worker.Return{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until}); err != nil {
+			failed["release: "+err.Error()]++
+		}
+	}
+	if len(failed) > 0 {
+		t.Errorf("of %d rounds: %v", rounds, failed)
+	}
+}
+
+// notReplicated refuses a session whose writes stay at its node.
+func notReplicated(t *testing.T, member *testserver.Server) {
+	cfg, err := mysql.ParseDSN(member.DSN)
+	must(t, err)
+	cfg.Params = map[string]string{"wsrep_on": "0"}
+	db, err := sql.Open("mysql", cfg.FormatDSN())
+	must(t, err)
+	defer db.Close()
+	_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "off")
+	var lossy *worker.LossyError
+	if !errors.As(err, &lossy) || lossy.Setting != "wsrep_on" {
+		t.Errorf("%v", err)
+	}
+}
+
+// counter counts on all nodes at once.
+func counter(t *testing.T, members []*testserver.Server) {
+	const clients, each = 6, 40
+	seen := make(chan int64, clients*each)
+	var wg sync.WaitGroup
+	for i := range clients {
+		store := sqlstore.New(connectGalera(t, members[i%len(members)]), sqlstore.Config{})
+		wg.Go(func() {
+			for range each {
+				n, err := store.Count(t.Context(), "starts")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				seen <- n
+			}
+		})
+	}
+	wg.Wait()
+	close(seen)
+	all := map[int64]bool{}
+	for n := range seen {
+		if all[n] || n < 0 || n >= clients*each {
+			t.Errorf("%d", n)
+		}
+		all[n] = true
+	}
+}
+
+// isolate cuts a node off from the others, or lets it back.
+func isolate(t *testing.T, admin *sql.DB, value int) {
+	t.Helper()
+	_, err := admin.ExecContext(t.Context(), fmt.Sprintf("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=%d'", value))
+	must(t, err)
+}
+
+func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
+	c := newCrowd(t)
+	for i := range 9 { // three at each node, of which two change
+		c.join(fmt.Sprintf("holder %d at node %d", i, i/3), sqlstore.New(connectGalera(t, members[i/3]), sqlstore.Config{}), time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
+	}
+	for i := range 3 { // and three at all nodes in turn
+		c.join(fmt.Sprintf("roaming holder %d", i), sqlstore.New(connectGalera(t, members...), sqlstore.Config{}), time.Duration(i-1)*100*time.Millisecond, i > 0)
+	}
+	defer c.leave()
+	c.phase("all is well", func() { c.progress(6) })
+	c.phase("node 2 is killed, and started 3s later", func() {
+		must(t, members[2].Kill())
+		began := time.Now()
+		c.others(2, 1)
+		t.Logf("those at other nodes go on after %v", time.Since(began).Round(time.Millisecond))
+		time.Sleep(time.Until(began.Add(3 * time.Second)))
+		began = time.Now()
+		for try := 1; ; try++ { // a port that it needs may be in use for a moment
+			err := members[2].Start()
+			if err == nil {
+				break
+			}
+			if t.Logf("%.300v", err); try == 5 {
+				t.Fatal("it does not start")
+			}
+		}
+		whole(t, admins)
+		t.Logf("it is back after %v", time.Since(began).Round(time.Millisecond))
+	})
+	c.phase("node 0 is paused for 6s", func() {
+		must(t, members[0].Pause())
+		began := time.Now()
+		c.others(0, 1)
+		t.Logf("those at other nodes go on after %v", time.Since(began).Round(time.Millisecond))
+		time.Sleep(time.Until(began.Add(6 * time.Second)))
+		must(t, members[0].Resume())
+		began = time.Now()
+		whole(t, admins)
+		t.Logf("it is back after %v", time.Since(began).Round(time.Millisecond))
+	})
+	c.phase("node 1 is cut off for 6s", func() {
+		isolate(t, admins[1], 1)
+		began := time.Now()
+		c.others(1, 1)
+		t.Logf("those at other nodes go on after %v", time.Since(began).Round(time.Millisecond))
+		time.Sleep(time.Until(began.Add(6 * time.Second)))
+		isolate(t, admins[1], 0)
+		began = time.Now()
+		whole(t, admins)
+		t.Logf("it is back after %v", time.Since(began).Round(time.Millisecond))
+	})
+}
