@@ -1,0 +1,109 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The environment has SNOWKEY_TEST_CHROMIUM=/path/of/chromium to name a browser, or
+// "none" for a machine without; and SNOWKEY_TEST_REQUIRE=1 where a missing one fails
+// the test instead of skipping it.
+const (
+	chromiumVar = "SNOWKEY_TEST_CHROMIUM"
+	requireVar  = "SNOWKEY_TEST_REQUIRE"
+)
+
+// chromium finds the browser. The same places are in tools/install.sh.
+func chromium(t testing.TB) string {
+	t.Helper()
+	switch named := os.Getenv(chromiumVar); named {
+	case "":
+	case "none":
+		t.Skipf("no browser: %s is none", chromiumVar)
+	default:
+		path, err := exec.LookPath(named)
+		if err != nil { // somebody asked for it: to skip would hide a typing error
+			t.Fatalf("%s: %v", chromiumVar, err)
+		}
+		return path
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"} {
+		if path, err := exec.LookPath(name); err == nil && !snap(path) {
+			return path
+		}
+	}
+	const missing = "no browser: neither chromium nor google-chrome was found; install the Debian package chromium, or set " + chromiumVar + " to the path of one (a snap's sees no folder of the tests)"
+	if v := os.Getenv(requireVar); v != "" && v != "0" {
+		t.Fatal(missing)
+	}
+	t.Skipf("%s; %s=1 makes this a failure", missing, requireVar)
+	return ""
+}
+
+// snap reports whether the path is a snap's: it may not read the folders that tests make.
+func snap(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || strings.HasPrefix(real, "/snap/") || filepath.Base(real) == "snap" {
+		return true
+	}
+	f, err := os.Open(real)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := f.Read(head)
+	return bytes.HasPrefix(head, []byte("#!")) && bytes.Contains(head[:n], []byte("/snap/bin"))
+}
+
+// browser is the one headless Chromium of this binary, started by the first test that
+// wants it.
+var browser struct {
+	sync.Once
+	ctx  context.Context
+	err  error
+	stop func()
+}
+
+// startBrowser gives the context in which tabs are made.
+func startBrowser(t testing.TB) context.Context {
+	t.Helper()
+	path := chromium(t)
+	browser.Do(func() {
+		profile := filepath.Join(scratch, "profile")
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
+			chromedp.ExecPath(path),
+			chromedp.NoSandbox, // root cannot have it, and the pages are our own
+			chromedp.DisableGPU,
+			chromedp.Flag("disable-component-update", true),
+			chromedp.Flag("no-proxy-server", true),
+			chromedp.UserDataDir(profile),
+			chromedp.Env("HOME="+scratch, "XDG_CONFIG_HOME="+scratch, "XDG_CACHE_HOME="+scratch),
+			chromedp.WSURLReadTimeout(limit),
+			chromedp.WindowSize(1280, 900),
+		})...)
+		ctx, cancel := chromedp.NewContext(allocator)
+		browser.ctx = ctx //nolint:fatcontext // the parent of all tabs, made once
+		browser.stop = func() { _ = chromedp.Cancel(ctx); cancel(); stop() }
+		browser.err = chromedp.Do(ctx) // nothing, but that starts it
+	})
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
+	return browser.ctx
+}
+
+func closeBrowser() {
+	if browser.stop != nil {
+		browser.stop()
+	}
+}

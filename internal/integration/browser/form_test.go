@@ -1,0 +1,76 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// serve starts the page on a free port.
+func serve(t testing.TB) string {
+	t.Helper()
+	return start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0")
+}
+
+// page opens the page in a state, and waits until it is there.
+func page(t testing.TB, url, state string) *tab {
+	t.Helper()
+	tb := open(t, url+"/"+state)
+	tb.wait("document.documentElement.dataset.ready")
+	return tb
+}
+
+// settled carries something out, and waits until the page has followed.
+func (tb *tab) settled(act func()) {
+	tb.t.Helper()
+	eval[bool](tb, "delete document.documentElement.dataset.settled")
+	act()
+	tb.wait("document.documentElement.dataset.settled")
+}
+
+// write fills fields of the page, and waits until it has followed.
+func (tb *tab) write(pairs ...string) {
+	tb.t.Helper()
+	var differ []string // if none does, nothing would happen
+	for ; len(pairs) > 0; pairs = pairs[2:] {
+		if eval[string](tb, fmt.Sprintf("document.querySelector(%q).value", pairs[0])) != pairs[1] {
+			differ = append(differ, pairs[:2]...)
+		}
+	}
+	if differ == nil {
+		return
+	}
+	tb.settled(func() {
+		for ; len(differ) > 0; differ = differ[2:] {
+			tb.fill(differ[0], differ[1])
+		}
+	})
+}
+
+func (tb *tab) scheme(dark bool) {
+	tb.t.Helper()
+	value := "light"
+	if dark {
+		value = "dark"
+	}
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}, {Name: "prefers-reduced-motion", Value: "reduce"}}
+	tb.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+		return err
+	}))
+}
+
+// has fails the test unless each text can be seen within the selector.
+func (tb *tab) has(selector string, texts ...string) {
+	tb.t.Helper()
+	seen := strings.Join(strings.Fields(tb.text(selector)), " ")
+	for _, want := range texts {
+		if !strings.Contains(seen, want) {
+			tb.t.Errorf("%s: there is no %q in %q", selector, want, seen)
+		}
+	}
+}

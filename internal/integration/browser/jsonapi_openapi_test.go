@@ -1,0 +1,185 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+)
+
+// described is a service and the description that it serves.
+type described struct {
+	t      *testing.T
+	url    string
+	router routers.Router
+	seen   map[string]bool // operation and status
+}
+
+// send sends a request and holds it and its answer to the description: does that
+// take the request too, and does it know the answer, with its status and fields?
+func (d *described) send(valid bool, status int, method, target, body string, headers ...string) (header http.Header, text string) {
+	d.t.Helper()
+	request, err := http.NewRequestWithContext(d.t.Context(), method, d.url+target, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		request.Header.Set(name, value)
+	}
+	route, params, err := d.router.FindRoute(request)
+	if err != nil {
+		d.t.Fatalf("%s %s: %v", method, target, err)
+	}
+	input := &openapi3filter.RequestValidationInput{Request: request, PathParams: params, Route: route}
+	if err := openapi3filter.ValidateRequest(context.Background(), input); (err == nil) != valid {
+		d.t.Errorf("%s %s %.80s: to the description the request is %v", method, target, body, err)
+	}
+	request.Body = io.NopCloser(strings.NewReader(body))
+	request.ContentLength = int64(len(body))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer bytes.Buffer
+	if _, err := answer.ReadFrom(response.Body); err != nil {
+		d.t.Fatal(err)
+	}
+	if response.StatusCode != status {
+		d.t.Errorf("%s %s %.80s: status %d, want %d: %s", method, target, body, response.StatusCode, status, answer.String())
+	}
+	output := (&openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: response.StatusCode, Header: response.Header,
+		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+	}).SetBodyBytes(answer.Bytes())
+	if err := openapi3filter.ValidateResponse(context.Background(), output); err != nil {
+		d.t.Errorf("%s %s: to the description the answer %d %s is %v", method, target, response.StatusCode, answer.String(), err)
+	}
+	d.seen[route.Operation.OperationID+" "+strconv.Itoa(response.StatusCode)] = true
+	return response.Header, answer.String()
+}
+
+// The service does what its openapi.yaml says, and that takes and refuses what the
+// service does; every id in it is a string of the format int64.
+func TestOrdersMatchTheirDescription(t *testing.T) {
+	t.Parallel()
+	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite"), "-quiet")
+	response, err := http.Get(url + "/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	checkIDs(t, doc)
+	doc.Servers = openapi3.Servers{{URL: url}}
+	router, err := legacy.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &described{t, url, router, map[string]bool{}}
+
+	const tea = `{"customer":"Ada","note":"x","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`
+	header, _ := d.send(true, 201, "POST", "/orders", tea, "Idempotency-Key: k")
+	at := header.Get("Location")
+	d.send(true, 201, "POST", "/orders", tea, "Idempotency-Key: k")
+	d.send(true, 422, "POST", "/orders", strings.Replace(tea, "Ada", "Eve", 1), "Idempotency-Key: k")
+	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":"`+strings.TrimPrefix(at, "/orders/")+`",`, 1))
+	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":null,`, 1))
+	d.send(true, 200, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "")
+	header, _ = d.send(true, 200, "GET", "/orders?after=1996573624012345677", "")
+	d.send(true, 304, "GET", "/orders?after=1996573624012345677", "", "If-None-Match: "+header.Get("ETag"))
+	d.send(true, 200, "GET", at, "")
+	d.send(true, 304, "GET", at, "", `If-None-Match: "v1"`)
+	d.send(true, 404, "GET", "/orders/7", "")
+	d.send(true, 200, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(true, 412, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(true, 404, "PATCH", "/orders/7", `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(true, 403, "POST", "/orders", tea, "Sec-Fetch-Site: cross-site")
+	d.send(true, 204, "GET", "/healthz", "")
+
+	// What one refuses the other does.
+	for _, body := range []string{
+		`{"customer":"Ada","lines":[]}`, `{"lines":[]}`, `[]`, `{}`,
+		strings.Replace(tea, "2,", "-2,", 1), strings.Replace(tea, "2,", "10001,", 1), strings.Replace(tea, "2,", `"2",`, 1), strings.Replace(tea, "2,", "1.5,", 1),
+		strings.Replace(tea, "450", "-1", 1), strings.Replace(tea, "450", "100000000", 1),
+		strings.Replace(tea, "Ada", "", 1), strings.Replace(tea, `"Ada"`, "7", 1), strings.Replace(tea, "tea", strings.Repeat("t", 65), 1),
+		strings.Replace(tea, `"note":"x"`, `"id":"7"`, 1), strings.Replace(tea, `"x"`, `"`+strings.Repeat("n", 1001)+`"`, 1),
+		strings.Replace(tea, "{", `{"reorderOf":"x",`, 1),
+	} {
+		d.send(false, 422, "POST", "/orders", body)
+	}
+	d.send(false, 400, "POST", "/orders", "{")
+	d.send(false, 415, "POST", "/orders", tea, "Content-Type: text/plain")
+	d.send(true, 413, "POST", "/orders", strings.Replace(tea, "{", "{"+strings.Repeat(" ", 1<<16), 1))
+	d.send(true, 413, "PATCH", at, `{"note":"y"`+strings.Repeat(" ", 1<<16)+"}", "If-Match: *")
+	d.send(false, 400, "PATCH", at, "{", "If-Match: *")
+	d.send(true, 403, "PATCH", at, `{"note":"y"}`, "If-Match: *", "Sec-Fetch-Site: cross-site")
+	d.send(true, 403, "DELETE", at, "", "If-Match: *", "Sec-Fetch-Site: cross-site")
+	d.send(false, 400, "DELETE", "/orders/x", "", "If-Match: *")
+	d.send(false, 422, "PATCH", at, `{}`, "If-Match: *")
+	d.send(false, 428, "PATCH", at, `{"note":"y"}`)
+	d.send(false, 415, "PATCH", at, `{"note":"y"}`, "If-Match: *", "Content-Type: text/plain")
+	d.send(false, 428, "DELETE", at, "")
+	for _, target := range []string{"/orders/x", "/orders/007", "/orders/-7", "/orders?limit=0", "/orders?limit=101", "/orders?limit=x", "/orders?after=x", "/orders?from=yesterday"} {
+		d.send(false, 400, "GET", target, "")
+	}
+	d.send(true, 412, "DELETE", at, "", `If-Match: "v1"`)
+	d.send(true, 204, "DELETE", at, "", `If-Match: "v2"`)
+	d.send(true, 404, "DELETE", at, "", `If-Match: "v2"`)
+	d.send(true, 410, "POST", "/orders", tea, "Idempotency-Key: k")
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status := range operation.Responses.Map() {
+				if status != "503" && !d.seen[operation.OperationID+" "+status] { // that is what tests with a failing database are for
+					t.Errorf("%s %s: no answer was %s", method, path, status)
+				}
+			}
+		}
+	}
+}
+
+// checkIDs looks at every schema that is or holds an id.
+func checkIDs(t *testing.T, doc *openapi3.T) {
+	t.Helper()
+	n := 0
+	for name, schema := range doc.Components.Schemas {
+		for property, p := range schema.Value.Properties {
+			if property != "id" && property != "orderId" && property != "reorderOf" {
+				continue
+			}
+			value := p.Value
+			if len(value.AllOf) > 0 {
+				value = value.AllOf[0].Value
+			}
+			if n++; !value.Type.Is("string") || value.Format != "int64" {
+				t.Errorf("%s.%s is a %v of the format %q", name, property, value.Type, value.Format)
+			}
+		}
+	}
+	if id := doc.Components.Schemas["ID"]; n != 5 || id == nil || !id.Value.Type.Is("string") || id.Value.Format != "int64" {
+		t.Errorf("%d ids were found, and ID is %+v", n, id)
+	}
+}

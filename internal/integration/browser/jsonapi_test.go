@@ -1,0 +1,257 @@
+package browser
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	_ "github.com/glebarez/go-sqlite" // reads what the service has written
+)
+
+// shop is the example's service, its page in a browser, and its database.
+type shop struct {
+	*tab
+	url string
+	db  *sql.DB
+}
+
+func openShop(t *testing.T) *shop {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "orders.sqlite")
+	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", file, "-quiet")
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := &shop{open(t, url+"/"), url, db}
+	s.wait("!document.querySelector('#none').hidden")
+	return s
+}
+
+// ids are those that a query finds, in the database's own digits.
+func (s *shop) ids(query string, args ...any) (ids []string) {
+	s.t.Helper()
+	rows, err := s.db.Query(query, args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			s.t.Fatal(err)
+		}
+		ids = append(ids, strconv.FormatInt(id, 10))
+	}
+	if err := rows.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return ids
+}
+
+const allOrders = "SELECT id FROM jsonapi_orders ORDER BY id DESC"
+
+// shown are the ids of the list, as they stand in the page, in the text of the
+// links and in their addresses.
+func (s *shop) shown() []string {
+	s.t.Helper()
+	texts := eval[[]string](s.tab, "Array.from(document.querySelectorAll('#orders a'), a => a.textContent)")
+	addresses := eval[[]string](s.tab, "Array.from(document.querySelectorAll('#orders a'), a => new URL(a.href).hash.replace('#/orders/', ''))")
+	if !slices.Equal(texts, addresses) {
+		s.t.Errorf("the links %q lead to %q", texts, addresses)
+	}
+	return texts
+}
+
+// same tells ids that differ.
+func (s *shop) same(what string, got, want []string) {
+	s.t.Helper()
+	if !slices.Equal(got, want) {
+		s.t.Errorf("%s: the page shows\n%q\nand the database has\n%q", what, got, want)
+	}
+}
+
+// post places orders as another client would.
+func (s *shop) post(n int) {
+	s.t.Helper()
+	for i := range n {
+		body := fmt.Sprintf(`{"customer":"Customer %d","lines":[{"sku":"tea","quantity":%d,"priceCents":450}]}`, i, i+1)
+		response, err := http.Post(s.url+"/orders", "application/json", strings.NewReader(body))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusCreated {
+			s.t.Fatalf("status %s", response.Status)
+		}
+	}
+}
+
+// add places an order with the keyboard alone: from field to field by Tab, and Enter.
+func (s *shop) add(customer, sku, quantity, price string) {
+	s.t.Helper()
+	s.do(chromedp.Focus(chromedp.CSS("#customer")))
+	for _, keys := range []string{customer, kb.Tab, "by hand", kb.Tab, sku, kb.Tab, quantity, kb.Tab, price, kb.Enter} {
+		s.press(keys)
+	}
+}
+
+// No id is rounded on its way from the database to the page and back: what is
+// added, listed, opened, ordered again and deleted there has the very digits that
+// the database has, and JavaScript's numbers would have changed them.
+func TestOrdersKeepTheirIDs(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	s.post(12)
+	// What a customer is called is text, whatever it looks like.
+	const name = `<img src=x onerror="throw 1"> & Söhne`
+	s.add(name, "cup", "3", "12.50")
+	s.wait("document.querySelector('#added a')")
+	want := s.ids(allOrders)
+	if len(want) != 13 || s.text("#added a") != want[0] {
+		t.Fatalf("added %s, the database has %q", s.text("#added a"), want)
+	}
+	s.wait("document.querySelector('#orders a')?.textContent === '" + want[0] + "'")
+	if row := s.text("#orders tr"); !strings.Contains(row, name) || !strings.Contains(row, "37.50") {
+		t.Errorf("the row says %q", row)
+	}
+	s.same("the first page", s.shown(), want[:10])
+	if !eval[bool](s.tab, "Array.from(document.querySelectorAll('#orders a'), a => a.textContent).some(id => String(Number(id)) !== id)") {
+		t.Errorf("Number(id) would have changed none of %q: the test shows nothing", s.shown())
+	}
+
+	// The next page, and back.
+	s.click("#next")
+	s.wait("document.querySelector('#orders a')?.textContent === '" + want[10] + "'")
+	s.same("the second page", s.shown(), want[10:])
+	if !eval[bool](s.tab, "document.querySelector('#next').disabled") {
+		t.Error("a page is said to be behind the last")
+	}
+	s.click("#newest")
+	s.wait("document.querySelector('#orders a')?.textContent === '" + want[0] + "'")
+
+	// A link by id opens that order and its lines.
+	id := want[4]
+	s.click(`#orders a[data-id="` + id + `"]`)
+	s.wait("!document.querySelector('#one').hidden")
+	s.wait("document.activeElement.id === 'one-title'")
+	if title := s.text("#one-title"); title != "Order "+id {
+		t.Errorf("the link of %s opens %q", id, title)
+	}
+	lines := eval[[]string](s.tab, "Array.from(document.querySelectorAll('#one-lines .id'), e => e.textContent)")
+	s.same("the lines", lines, s.ids("SELECT id FROM jsonapi_lines WHERE order_id = ? ORDER BY id", id))
+	if rounded := eval[string](s.tab, "BigInt(Number('"+lines[0]+"')).toString()"); rounded == lines[0] {
+		t.Errorf("%s is exact as a number: the test shows nothing", rounded)
+	}
+	// So does the address itself, as in a bookmark.
+	s.do(chromedp.Reload())
+	s.wait("document.querySelector('#one-title').textContent === 'Order " + id + "'")
+
+	// The id goes back to the server inside of another order.
+	s.click("#again")
+	s.wait("document.querySelector('#added a')")
+	again := s.text("#added a")
+	s.same("ordered again", s.ids("SELECT reorder_of FROM jsonapi_orders WHERE id = ?", again), []string{id})
+	s.click("#added a")
+	s.wait("document.querySelector('#one-title').textContent === 'Order " + again + "'")
+	if link := s.text("#facts a"); link != id {
+		t.Errorf("ordered again from %s, the page says %s", id, link)
+	}
+
+	// And deletes the row that it names, and no other.
+	eval[bool](s.tab, "window.confirm = () => true, true")
+	s.click("#delete")
+	s.wait("document.querySelector('#one').hidden && document.querySelector('#orders a')?.textContent === '" + want[0] + "'")
+	s.same("after deleting", s.ids(allOrders), want)
+}
+
+// Wrong input is told at its field, nothing is written, and what was typed stays.
+func TestOrdersRefuseWrongInput(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	s.allow("422") // the browser logs what a server refuses
+	s.allow("400")
+	s.allow("404")
+	s.click("#save")
+	s.wait("!document.querySelector('#faults').hidden")
+	for _, want := range []string{"Customer: ", "Line 1, SKU: ", "Line 1, Quantity: ", "Line 1, Price: "} {
+		if faults := s.text("#faults"); !strings.Contains(faults, want) {
+			t.Errorf("%q does not name %s", faults, want)
+		}
+	}
+	s.add("Ada", "tea", "-1", "4,5")
+	s.wait("document.querySelector('#faults').textContent.includes('“-1”')")
+	if faults := s.text("#faults"); !strings.Contains(faults, "Line 1, Quantity “-1”: want a whole number from 1 to 10000") || !strings.Contains(faults, "Line 1, Price “4,5”: want an amount") || strings.Contains(faults, "Customer") {
+		t.Errorf("%q", faults)
+	}
+	if at := eval[string](s.tab, "Array.from(document.querySelectorAll('[aria-invalid]'), e => e.name).join() + ' ' + document.activeElement.name"); at != "quantity,price quantity" {
+		t.Errorf("marked and focused: %s", at)
+	}
+	if typed := eval[string](s.tab, "document.querySelector('#customer').value"); typed != "Ada" {
+		t.Errorf("what was typed is %q", typed)
+	}
+	if ids := s.ids(allOrders); len(ids) != 0 {
+		t.Errorf("written: %q", ids)
+	}
+	s.screenshot("jsonapi-faults")
+
+	// Mended, it is taken.
+	s.fill("[name=quantity]", "1")
+	s.fill("[name=price]", "4,50")
+	s.press(kb.Enter)
+	s.wait("document.querySelector('#added a')")
+	if eval[bool](s.tab, "!document.querySelector('#faults').hidden || Boolean(document.querySelector('[aria-invalid]'))") {
+		t.Error("the faults still stand there")
+	}
+	if cents := s.ids("SELECT price_cents FROM jsonapi_lines"); !slices.Equal(cents, []string{"450"}) {
+		t.Errorf("4,50 became %q", cents)
+	}
+
+	// An address with no id, and one of no order.
+	for hash, want := range map[string]string{"#/orders/12x": `id "12x": want an id`, "#/orders/%zz": `id "%zz": want an id`, "#/orders/7": "there is no such order"} {
+		eval[string](s.tab, "location.hash = '"+hash+"'")
+		s.wait(fmt.Sprintf("document.querySelector('#failure').textContent.includes(%q)", want))
+		if !eval[bool](s.tab, "document.querySelector('#one').hidden && !document.querySelector('#failure').hidden") {
+			t.Errorf("%s shows an order, or no failure", hash)
+		}
+	}
+}
+
+// The page can be read in the light, in the dark and on a telephone.
+func TestOrdersOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	s.post(7)
+	s.add("Ada", "cup", "3", "12.50")
+	s.wait("document.querySelector('#added a')")
+	s.click("#added a")
+	s.wait("!document.querySelector('#one').hidden")
+	for _, name := range []string{"jsonapi-light", "jsonapi-dark"} {
+		s.scheme(name == "jsonapi-dark")
+		if seen, low := s.contrast(); seen < 50 || len(low) > 0 {
+			t.Errorf("%s: of %d these are too low: %q", name, seen, low)
+		}
+		s.screenshot(name)
+	}
+	s.scheme(false)
+	for _, width := range []int64{1280, 768, 390, 320} {
+		s.do(chromedp.EmulateViewport(width, 844))
+		if over := eval[int64](s.tab, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+			t.Errorf("%d pixels wide, the page is %d wider", width, over)
+		}
+		cut := eval[[]string](s.tab, "Array.from(document.querySelectorAll('.id')).filter(e => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map(e => e.textContent)")
+		if len(cut) > 0 {
+			t.Errorf("%d pixels wide, ids are cut off: %q", width, cut)
+		}
+	}
+	s.do(chromedp.EmulateViewport(390, 844))
+	s.screenshot("jsonapi-390")
+}

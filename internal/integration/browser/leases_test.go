@@ -1,0 +1,57 @@
+package browser
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+)
+
+// With a store, snowkey serve allots worker numbers beside the page, to those who have
+// the token and to nobody's browser.
+func TestAllocationServer(t *testing.T) {
+	t.Parallel()
+	const token = "a-token-of-these-tests"
+	dir := t.TempDir()
+	file := filepath.Join(dir, "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0", "--store", "dir:"+filepath.Join(dir, "leases"), "--token-file", file)
+	seen := map[int64]bool{}
+	for range 3 {
+		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token}), worker.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lease.Close()
+		if seen[lease.Worker()] {
+			t.Errorf("%d has two holders", lease.Worker())
+		}
+		seen[lease.Worker()] = true
+		gen, err := core.New(core.Config{Worker: lease})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		if _, err := gen.Next(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	var refused *httpstore.StoreError
+	_, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token + "x"}), worker.Config{MaxWait: time.Millisecond})
+	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+		t.Error(err)
+	}
+	tb := page(t, url, "") // the page is there as well, and its browser has no token
+	tb.allow("status of 401")
+	if status := eval[int](tb, "fetch('leases/v1/claim', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }).then(a => a.status)"); status != http.StatusUnauthorized {
+		t.Errorf("a page without the token gets %d", status)
+	}
+}

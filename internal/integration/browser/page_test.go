@@ -1,0 +1,360 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+const some = "1996573624012345677"
+
+func TestTakeApart(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	tb.write("#ids", some)
+	id, err := sqltype.Parse(some)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := core.Twitter().Decompose(int64(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.has("#apart-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("datacenter 5 bits %d", parts.Datacenter), fmt.Sprintf("worker 5 bits %d", parts.Worker),
+		fmt.Sprintf("sequence 12 bits %d", parts.Sequence), id.Base32(), id.Base58(), id.Base62(), fmt.Sprintf("0x%016x", int64(id)), "ago")
+	strip := eval[string](tb, "[...document.querySelectorAll('.strip code')].map(c => c.textContent).join('')")
+	if want := fmt.Sprintf("%064b", uint64(id)); strip != want {
+		t.Errorf("bits %s, want %s", strip, want)
+	}
+	if got := eval[string](tb, "document.querySelector('#apart-result time').dateTime"); got != parts.Time.Format("2006-01-02T15:04:05.000Z") {
+		t.Error(got)
+	}
+
+	// Many, in every form, with quotes and commas, as they stand in a query's answer.
+	tb.write("#ids", fmt.Sprintf("\"%s\",\n'%s';  0x%x\n%s", some, some, int64(id), id.Base32()))
+	if n := eval[int](tb, "document.querySelectorAll('#apart-result article').length"); n != 4 {
+		t.Errorf("%d cards", n)
+	}
+	if same := eval[int](tb, "new Set([...document.querySelectorAll('#apart-result h3 code')].map(c => c.textContent)).size"); same != 1 {
+		t.Errorf("%d different ids", same)
+	}
+	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#form"), "base62")); tb.input("#form") })
+	tb.has("#ids-error", "4 of 4 could not be read", "11 digits")
+	tb.write("#ids", id.Base62())
+	tb.has("#apart-result h3", some)
+	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#form"), "auto")); tb.input("#form") })
+
+	// More than a few become a table, and those that cannot be read are named.
+	tb.write("#ids", "1 2 3 4 five 6 7")
+	if rows := eval[int](tb, "document.querySelectorAll('table.many tbody tr').length"); rows != 6 {
+		t.Errorf("%d rows", rows)
+	}
+	tb.has("#ids-error", "five")
+	tb.write("#ids", strings.Repeat("1 ", 1001))
+	tb.has("#ids-error", "1,001 ids; 1,000 at once")
+	tb.write("#ids", "")
+	if eval[bool](tb, "document.querySelector('#apart-result').children.length > 0 || document.querySelector('[aria-invalid]') !== null") {
+		t.Error("an empty field leaves something behind")
+	}
+}
+
+// input tells the page that a field has changed, where the browser does not by itself.
+func (tb *tab) input(selector string) {
+	tb.t.Helper()
+	eval[bool](tb, fmt.Sprintf("document.querySelector(%q).dispatchEvent(new Event('input', { bubbles: true }))", selector))
+}
+
+// What JSON.parse makes of an id is shown with what it would then say.
+func TestJavaScriptSafety(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	for id, want := range map[string][]string{
+		some:                  {"Not safe", "1996573624012345600", "off by −77", "sequence 256 for 333"},
+		"4611686018427387904": {"Not safe", "happens to leave this id as it is"},
+		"9007199254740991":    {"Safe in JavaScript"},
+		"9007199254740993":    {"Not safe", "9007199254740992", "off by −1"},
+	} {
+		tb.write("#ids", id)
+		tb.has("#apart-result .note", want...)
+		if rounded := eval[string](tb, "BigInt(JSON.parse('"+id+"')).toString()"); strings.Contains(strings.Join(want, " "), "off by") && !strings.Contains(strings.Join(want, " "), rounded) {
+			t.Errorf("%s: this browser says %s", id, rounded)
+		}
+	}
+	tb.write("#ids", "")
+	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "javascript-safe")); tb.change("#preset") })
+	tb.has("#figures", "always: at most 53 bits")
+}
+
+func (tb *tab) change(selector string) {
+	tb.t.Helper()
+	eval[bool](tb, fmt.Sprintf("document.querySelector(%q).dispatchEvent(new Event('change', { bubbles: true }))", selector))
+}
+
+// made is what stands in the field of ids that were made.
+func made(tb *tab, l core.Layout) (ids []int64, parts []core.Parts) {
+	tb.t.Helper()
+	for _, text := range strings.Fields(eval[string](tb, "document.getElementById('made').value")) {
+		id, err := sqltype.Parse(text)
+		if err != nil {
+			tb.t.Fatal(err)
+		}
+		p, err := l.Decompose(int64(id))
+		if err != nil {
+			tb.t.Fatal(err)
+		}
+		ids, parts = append(ids, int64(id)), append(parts, p)
+	}
+	return ids, parts
+}
+
+func TestMake(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	// There is no number by default: the field is named and has the focus.
+	tb.click("#make-button")
+	tb.wait("document.activeElement.id === 'datacenter' && document.activeElement.getAttribute('aria-invalid') === 'true'")
+	tb.has("#worker-error", "must be given")
+	if eval[bool](tb, "document.getElementById('made') !== null") {
+		t.Error("ids were made without a number")
+	}
+	for _, c := range [][3]string{
+		{"#worker", "32", "from 0 to 31"}, {"#worker", "-1", "from 0 to 31"}, {"#worker", "1.5", "from 0 to 31"}, {"#worker", "x", "from 0 to 31"}, {"#datacenter", "99999999999999999999", "from 0 to 31"},
+		{"#count", "0", "from 1 to 10000"}, {"#count", "10001", "from 1 to 10000"}, {"#time", "tomorrow", "must be a time"}, {"#time", "2009-01-01", "outside the layout"},
+	} {
+		tb.write("#datacenter", "1", "#worker", "3", "#count", "2", "#time", "", c[0], c[1])
+		tb.click("#make-button")
+		tb.wait("document.querySelector('" + c[0] + "').getAttribute('aria-invalid') === 'true'")
+		tb.has(c[0]+"-error", c[2])
+	}
+
+	// Ids of this page, of the server, and of a given time: each of the number that was
+	// asked for, and none twice.
+	tb.write("#datacenter", "1", "#worker", "3", "#count", "5000", "#time", "")
+	seen := map[int64]bool{}
+	for round, by := range []string{"#by-page", "#by-page", "#by-page", "#by-server", "#by-server"} {
+		if round == 3 {
+			seen = map[int64]bool{} // the page and the server do not know of each other
+		}
+		tb.click(by)
+		eval[bool](tb, "document.getElementById('make-result').replaceChildren(), true")
+		tb.click("#make-button")
+		tb.wait("document.getElementById('made')")
+		ids, parts := made(tb, core.Twitter())
+		if len(ids) != 5000 {
+			t.Fatalf("%d ids", len(ids))
+		}
+		for i, id := range ids {
+			if seen[id] || i > 0 && ids[i-1] >= id {
+				t.Fatalf("round %d: %d comes twice, or before %d", round, id, ids[max(0, i-1)])
+			}
+			seen[id] = true
+			if parts[i].Datacenter != 1 || parts[i].Worker != 3 {
+				t.Fatalf("%d is %+v", id, parts[i])
+			}
+		}
+	}
+	tb.has("#make-result", "From this server’s generator")
+	tb.click("#by-page")
+	seen = map[int64]bool{}
+	eval[bool](tb, "Date.now = () => 1796000000000, true")                                                                                      // both begin in one tick
+	for _, state := range []string{"#datacenter=1&worker=3&count=5000", "#time_bits=41&worker_bits=10&sequence_bits=12&worker=35&count=5000"} { // the same number
+		eval[bool](tb, fmt.Sprintf("history.pushState(null, '', %q), dispatchEvent(new PopStateEvent('popstate')), true", state))
+		tb.click("#make-button")
+		tb.wait("document.getElementById('made')")
+		ids, _ := made(tb, core.Twitter())
+		for _, id := range ids {
+			if seen[id] {
+				t.Fatalf("%s: %d comes twice", state, id)
+			}
+			seen[id] = true
+		}
+	}
+	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "twitter")); tb.change("#preset") })
+	tb.write("#datacenter", "1", "#worker", "3")
+	tb.write("#count", "2", "#time", "2026-01-31T12:00:00Z")
+	tb.click("#make-button")
+	tb.wait("document.getElementById('made')?.value.split('\\n').length === 2")
+	ids, _ := made(tb, core.Twitter())
+	for i, id := range ids {
+		if want, _ := core.Twitter().Compose(core.Parts{Time: ptime(t, "2026-01-31T12:00:00Z"), Datacenter: 1, Worker: 3, Sequence: int64(i)}); id != want {
+			t.Errorf("%d, want %d", id, want)
+		}
+	}
+	tb.has("#make-result", "bounds and test data")
+
+	// From there they go on to be taken apart.
+	tb.settled(func() { tb.click("#take-apart") })
+	tb.has("#apart-result", "2026-01-31 12:00:00.000 UTC", fmt.Sprint(ids[1]))
+}
+
+// A layout of one's own, wrong and right.
+func TestOwnLayout(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	tb.click("#custom summary")
+	tb.write("#time_bits", "42")
+	tb.has("#widths-error", "42+0+5+5+12 = 64", "at most 63")
+	tb.has("#figures", "make no layout yet")
+	tb.click("#make-button")
+	tb.has("#make-error", "make no layout yet")
+	tb.write("#time_bits", "x")
+	tb.has("#time_bits-error", "0 to 64")
+	tb.write("#time_bits", "39", "#datacenter_bits", "0", "#worker_bits", "16", "#sequence_bits", "8", "#tick", "0")
+	tb.has("#tick-error", "at least 1ms")
+	tb.write("#tick", "10", "#epoch", "2014-09-31")
+	tb.has("#epoch-error", "must be a time")
+	tb.write("#epoch", "2014-09-01")
+	if eval[string](tb, "document.getElementById('preset').value") != "custom" {
+		t.Error("it is none of the presets")
+	}
+	tb.settled(func() { tb.click("#sequence_first") })
+	if got := eval[string](tb, "document.getElementById('preset').value"); got != "sonyflake" {
+		t.Errorf("it is Sonyflake's, and the page says %s", got)
+	}
+	tb.has("#figures", "65,536", "25,600", "2188-11-16")
+	if eval[bool](tb, "!document.getElementById('datacenter-field').hidden") {
+		t.Error("there is no datacenter field in this layout")
+	}
+}
+
+func TestWhere(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	tb.write("#from", "2026-01-01", "#to", "2026-02-01T00:00:00+01:00", "#column", "o.id")
+	least, behind, err := core.Twitter().Range(ptime(t, "2026-01-01T00:00:00Z"), ptime(t, "2026-02-01T00:00:00+01:00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.has("#where-result", fmt.Sprintf("WHERE o.id >= %d AND o.id < %d", least, behind))
+	tb.write("#to", "")
+	tb.has("#where-result", fmt.Sprintf("WHERE o.id >= %d", least))
+	for _, c := range [][3]string{
+		{"#from", "soon", "must be a time"}, {"#from", "2009-01-01", "outside the layout"}, {"#to", "2025-01-01", ""}, {"#to", "2999-01-01", "outside"}, {"#column", "id;drop", "letters"},
+	} {
+		tb.write("#from", "2026-01-01", "#to", "2026-02-01", "#column", "", c[0], c[1])
+		if c[2] != "" {
+			tb.has(c[0]+"-error", c[2])
+		}
+		if eval[bool](tb, "document.getElementById('where-result').children.length > 0") {
+			t.Errorf("%q gives a condition", c)
+		}
+	}
+	tb.has("#from-error", "")
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "#preset=discord")
+	tb.write("#a", "175928847299117063", "#b", "1312345678901234567")
+	tb.has("#difference-result", "3135d 21h 54m 46.257s apart", "second is the later", "270,942,886,257", "1,136,416,831,602,117,504")
+	tb.write("#b", "no id!")
+	tb.has("#b-error", "no id")
+	if eval[bool](tb, "document.getElementById('difference-result').children.length > 0") {
+		t.Error("the old difference stays")
+	}
+	tb.write("#b", "175928847299117063")
+	tb.has("#difference-result", "same id")
+}
+
+// The address holds all that was typed: a link restores it, and the browser's buttons
+// go back and forth.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	url := serve(t)
+	tb := page(t, url, "")
+	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "discord")); tb.change("#preset") })
+	tb.write("#ids", "175928847299117063\n0x1bb5404d9b33914d", "#worker", "7", "#datacenter", "2", "#count", "3", "#time", "2026-01-01", "#from", "2026-01-01", "#to", "2026-02-01", "#column", "o.id", "#a", "1", "#b", "2")
+	tb.settled(func() { tb.click("#by-server") })
+	values := "JSON.stringify([...document.querySelectorAll('input[type=text], select, textarea, input:checked')].filter(e => e.id !== 'made').map(e => [e.id, e.value]))"
+	shown := eval[string](tb, values)
+	text := tb.text("#apart-result") + tb.text("#where-result") + tb.text("#difference-result")
+	link := eval[string](tb, "location.href")
+	if strings.Contains(eval[string](tb, "location.search"), "=") {
+		t.Errorf("the state goes to the server: %s", link)
+	}
+	other := open(t, link)
+	other.wait("document.documentElement.dataset.ready")
+	if again := eval[string](other, values); again != shown {
+		t.Errorf("%s\nbecomes\n%s", shown, again)
+	}
+	if again := other.text("#apart-result") + other.text("#where-result") + other.text("#difference-result"); again != text {
+		t.Errorf("%s\nbecomes\n%s", text, again)
+	}
+
+	// A layout of one's own as well; and one that is none is shown with what is wrong.
+	own := page(t, url, "#epoch=2020-01-01&tick=10ms&time_bits=39&worker_bits=16&sequence_bits=8&ids=4611686018427387904")
+	own.has("#figures", "2020-01-01 00:00:00.000 UTC", "25,600")
+	own.has("#apart-result", "4611686018427387904")
+	none := page(t, url, "#time_bits=60&worker_bits=16&ids=1")
+	none.has("#widths-error", "at most 63")
+	none.write("#ids", "2")
+	none.do(chromedp.Reload())
+	none.wait("document.documentElement.dataset.ready && document.getElementById('ids').value === '2'")
+	none.has("#widths-error", "60+0+0+16+0", "at most 63")
+
+	// Back and forth, from one id to another.
+	own.write("#ids", "1")
+	own.write("#a", "1")
+	own.write("#ids", "2")
+	for _, step := range []struct{ to, want string }{{"back", "1"}, {"back", "1"}, {"back", "4611686018427387904"}, {"forward", "1"}, {"forward", "1"}, {"forward", "2"}} {
+		was := eval[string](own, "location.hash")
+		eval[bool](own, "history."+step.to+"(), true")
+		own.wait(fmt.Sprintf("location.hash !== %q && document.getElementById('ids').value === %q", was, step.want))
+		own.has("#apart-result h3", step.want)
+	}
+}
+
+// The page from one end to the other by keys alone.
+func TestKeyboard(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	order := eval[[]string](tb, "[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex=\"0\"]')].filter(e => e.checkVisibility() && !e.disabled && !(e.type === 'radio' && !e.checked)).map((e, i) => (e.dataset.stop = i, String(i)))")
+	for i, want := range order {
+		tb.press(kb.Tab)
+		if got := eval[string](tb, "document.activeElement.dataset.stop ?? document.activeElement.tagName"); got != want {
+			t.Fatalf("stop %d is %s, want %s", i, got, want)
+		}
+		if !eval[bool](tb, "document.activeElement.matches(':focus-visible') && parseFloat(getComputedStyle(document.activeElement).outlineWidth) >= 2 && document.activeElement.getBoundingClientRect().top >= 0") {
+			t.Errorf("the focus cannot be seen on %s", eval[string](tb, "document.activeElement.outerHTML"))
+		}
+	}
+	if len(order) < 12 {
+		t.Errorf("only %d stops", len(order))
+	}
+	// The first stop leads past the head.
+	tb.do(chromedp.Reload())
+	tb.wait("document.documentElement.dataset.ready")
+	tb.press(kb.Tab)
+	tb.wait("document.activeElement.id === 'skip' && document.activeElement.getBoundingClientRect().top >= 0")
+	tb.press(kb.Enter)
+	tb.wait("document.activeElement.id === 'main'")
+
+	// Ids made and taken apart without a mouse.
+	to := func(id string) {
+		t.Helper()
+		for range 60 {
+			tb.press(kb.Tab)
+			if eval[string](tb, "document.activeElement.id") == id {
+				return
+			}
+		}
+		t.Fatalf("no way to %s", id)
+	}
+	to("datacenter")
+	tb.press("1" + kb.Tab + "3" + kb.Tab + kb.Tab)
+	tb.press("2026-01-31" + kb.Enter)
+	tb.wait("document.getElementById('made')")
+	to("take-apart")
+	tb.settled(func() { tb.press(" ") })
+	tb.wait("document.activeElement.id === 'ids'")
+	tb.has("#apart-result", "2026-01-31 00:00:00.000 UTC")
+	to("form")
+	tb.press(kb.Tab + kb.Enter)
+	tb.wait("document.activeElement.textContent === 'Copied' && document.getElementById('live').textContent.startsWith('Copied the id')")
+}

@@ -1,0 +1,139 @@
+// Runs within the page. It asks the API and computes by the page's own modules.
+const [L, T, I, P, D] = await Promise.all(["layout", "times", "idtext", "presets", "difference"].map((name) => import(`./${name}.js`)));
+
+// mulberry32: the same seed, the same questions.
+function random(seed) {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+async function compare(seed, layouts, idsEach) {
+  const r = random(seed);
+  const below = (n) => Math.floor(r() * n);
+  const big = (bits) => {
+    let n = 0n;
+    for (let i = 0; i < bits; i += 16) n = (n << 16n) | BigInt(below(65536));
+    return n & ((1n << BigInt(bits)) - 1n);
+  };
+  const result = { Asked: 0, Ids: 0, Refused: 0, Differ: [] };
+  const text = (v) => JSON.stringify(v, (_, x) => (typeof x === "bigint" ? String(x) : x));
+  const differ = (what, ours, theirs) => {
+    if (ours !== theirs) result.Differ.push(`${what}: the page says ${ours}, the API ${theirs}`);
+  };
+  async function ask(path, query, body) {
+    result.Asked++;
+    const answer = await fetch(`api/${path}?${query}`, body && { method: "POST", body, headers: { "Content-Type": "application/json" } });
+    if (answer.status === 400) result.Refused++;
+    else if (!answer.ok) throw new Error(`${path}?${query}: ${answer.status}`);
+    return [answer.ok, await answer.json()];
+  }
+  // attempt gives a value, or null for what the page refuses.
+  function attempt(compute) {
+    try {
+      return compute();
+    } catch (fault) {
+      if (!(fault instanceof L.Fault)) throw fault;
+      return null;
+    }
+  }
+
+  // The presets.
+  const [, all] = await ask("layouts", "");
+  differ("presets", P.presets.map((p) => p.name).join(), all.layouts.map((l) => l.preset).join());
+
+  for (let round = 0; round < layouts; round++) {
+    const most = [63, 63, 20, 14, 14, 30][below(6)];
+    const l = below(4) === 0 ? P.presets[below(P.presets.length)].layout : {
+      epoch: below(10) === 0 ? -big(45) : big(41), tick: below(3) === 0 ? 1n + big(below(24)) : 1n,
+      timeBits: 1 + below(Math.min(64, most + 40)), rollbackBits: below(4) === 0 ? below(6) : 0, datacenterBits: below(most), workerBits: below(most), sequenceBits: below(most),
+      sequenceFirst: below(2) === 0, unsigned: below(3) === 0,
+    };
+    const query = new URLSearchParams({
+      epoch: String(l.epoch), tick: `${l.tick}ms`, time_bits: l.timeBits, rollback_bits: l.rollbackBits, datacenter_bits: l.datacenterBits,
+      worker_bits: l.workerBits, sequence_bits: l.sequenceBits, sequence_first: l.sequenceFirst, unsigned: l.unsigned,
+    });
+    const name = String(query);
+    const faults = L.faults(l);
+    const [valid, described] = await ask("layouts", query);
+    differ(`${name}: faults`, faults.map((f) => f.field).join(" "), valid ? "" : described.error.faults.map((f) => f.field).join(" "));
+    if (!valid || faults.length > 0) continue;
+    const f = L.figures(l);
+    const theirs = described.layouts[0];
+    differ(`${name}: figures`,
+      text([f.bits, f.workers, f.perTick, f.perSecond, f.allPerSecond, T.formatTime(f.end), f.unsafe === null ? null : T.formatTime(f.unsafe), T.formatTime(l.epoch)]),
+      text([theirs.bits, theirs.workers, theirs.ids_per_tick, theirs.ids_per_second, theirs.all_ids_per_second, theirs.end, theirs.javascript_unsafe_from, theirs.epoch]));
+
+    // Ids taken apart: all bits of the layout, and now and then one more.
+    const ids = [];
+    for (let i = 0; i < idsEach; i++) ids.push(BigInt.asIntN(64, big(L.allBits(l))));
+    const [parsed, body] = await ask("parse", query, text({ ids: ids.map(String) }));
+    if (!parsed) {
+      result.Differ.push(`${name}: the API refuses ${text(body)}`);
+      continue;
+    }
+    ids.forEach((id, i) => {
+      result.Ids++;
+      const parts = L.decompose(l, id);
+      const js = L.javaScript(id);
+      const api = body.ids[i];
+      differ(`${name}: ${id}`,
+        text([id, I.write(id, "hex"), I.write(id, "base32"), I.write(id, "base58"), I.write(id, "base62"), T.formatTime(parts.time), parts.tick, parts.rollback, parts.datacenter, parts.worker, parts.sequence, js.safe, js.exact, String(js.value)]),
+        text([api.id, api.hex, api.base32 ?? null, api.base58 ?? null, api.base62 ?? null, api.time, api.tick, api.rollback, api.datacenter, api.worker, api.sequence, api.javascript.safe, api.javascript.exact, api.javascript.value]));
+      differ(`${name}: ${id} put together again`, String(L.compose(l, { ...parts, time: parts.time * 1_000_000n })), String(id));
+    });
+
+    // Two ids, in any spelling, and what may be none.
+    const spell = () => {
+      const id = BigInt.asIntN(64, big(64 - below(8)));
+      const forms = ["decimal", "hex", "base32", "base58", "base62"];
+      const spelt = I.write(id, forms[below(5)]) ?? String(id);
+      return [spelt, `0x${spelt}`, `"${spelt}",`, spelt.slice(1), spelt + below(10), spelt.toLowerCase()][below(6)];
+    };
+    for (let i = 0; i < 2; i++) {
+      const texts = [spell(), spell()];
+      const ours = attempt(() => texts.map((t) => {
+        const id = I.read(t, "auto", l.unsigned);
+        L.decompose(l, id);
+        return id;
+      }));
+      const [ok, answer] = await ask("parse", query, text({ ids: texts }));
+      differ(`${name}: ${text(texts)}`, text(ours), ok ? text(answer.ids.map((a) => a.id)) : "null");
+      if (ok && ours) {
+        const d = D.difference(l, ...ours);
+        differ(`${name}: difference`, text([d.ids, d.ticks]), text([answer.difference.ids, answer.difference.ticks]));
+        if (answer.difference.time_ms !== "") differ(`${name}: time between`, text([d.ms, T.formatSpan(d.ms)]), text([answer.difference.time_ms, answer.difference.time]));
+      }
+    }
+
+    // Spans of time around the layout's own.
+    const instants = [0, 0].map(() => {
+      const span = (1n << BigInt(l.timeBits)) * l.tick;
+      const ms = l.epoch + (span * BigInt(below(1100) - 50)) / 1000n + BigInt(below(3000));
+      const year = T.formatTime(ms).split("-").length === 3 && /^\d{4}-/.test(T.formatTime(ms));
+      if (!year) return String(253402300799999n);
+      return below(2) === 0 && ms > -(10n ** 15n) && ms < 10n ** 15n ? String(ms) : T.formatTime(ms).replace("Z", `${String(below(1_000_000)).padStart(6, "0")}Z`);
+    });
+    const span = new URLSearchParams(query);
+    span.set("from", instants[0]);
+    if (below(5) > 0) span.set("to", instants[1]);
+    const ours = attempt(() => L.range(l, T.parseTime(instants[0]), span.has("to") ? T.parseTime(instants[1]) : null));
+    const [ok, answer] = await ask("range", span);
+    differ(`${name}: from ${instants}`, ours ? text([ours.min, ours.max]) : "refused", ok ? text([answer.min, answer.max ?? null]) : "refused");
+  }
+
+  // Texts that are times, and those that only look it.
+  const parts = ["2026", "2024", "1900", "0000", "9999", "-", "02", "29", "30", "31", "12", "13", "T", " ", ":", "00", "23", "24", "59", "60", ".", "5", "999999999", "Z", "+01:00", "-23:59", "+24:00"];
+  for (let i = 0; i < 200; i++) {
+    const p = () => parts[below(parts.length)];
+    const time = below(3) === 0 ? [p(), p(), p(), p()].join("") : `${["2026", "2024", "1900", "0000"][below(4)]}-${["01", "02", "11", "13"][below(4)]}-${["01", "28", "29", "30", "31"][below(5)]}${["", "T12:30", " 23:59:59", "T24:00:00Z", "t00:00:00.123456789z", "T05:06:07+14:00", "T05:06:07-00:30", "T05:06"][below(8)]}`;
+    const query = new URLSearchParams({ epoch: "-62135596799999", tick: "1ms", time_bits: 50, from: time });
+    const ours = attempt(() => L.range({ ...P.presets[0].layout, epoch: -62135596799999n, timeBits: 50, datacenterBits: 0, workerBits: 0, sequenceBits: 0 }, T.parseTime(time), null));
+    const [ok, answer] = await ask("range", query);
+    differ(`time ${time}`, ours ? String(ours.min) : "refused", ok ? answer.min : "refused");
+  }
+  return result;
+}
