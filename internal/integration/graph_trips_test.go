@@ -17,7 +17,22 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
+
+// SnowMaster and SnowDetail are no more than a key each, a reference and a text.
+type SnowMaster struct {
+	ID      sqltype.ID
+	Name    string       `gorm:"size:40"`
+	Details []SnowDetail `gorm:"foreignKey:MasterID"`
+}
+
+type SnowDetail struct {
+	ID       sqltype.ID
+	MasterID sqltype.ID `gorm:"index"`
+	Position int
+	Text     string `gorm:"size:40"`
+}
 
 // proxy stands before a server and counts round trips: how often the client
 // speaks after the server did.

@@ -207,13 +207,36 @@ func TestLossyTables(t *testing.T) {
 		u.RawQuery = q.Encode()
 		db := open(t, "pgx", u.String())
 		check(t, db, "public", func(table string) string { return "ALTER TABLE " + table + " SET UNLOGGED" })
-		db.SetMaxOpenConns(1)
-		if _, err := db.Exec("CREATE TEMPORARY TABLE snow_worker (space text, worker bigint, token text, epoch bigint, until_ts bigint, expires_at bigint, owner text)"); err != nil {
+		// Of a table in parts, each counts.
+		ddl, err := sqlstore.Config{Dialect: sqlstore.Postgres, Table: "parted"}.DDL()
+		if err != nil {
 			t.Fatal(err)
 		}
-		var lossy *worker.LossyError
-		if err := use(db, ""); !errors.As(err, &lossy) || lossy.Value != "t" {
-			t.Errorf("%v", err)
+		for _, statement := range append(ddl[:1:1], ddl[1]+" PARTITION BY HASH (worker)",
+			"CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0)",
+			"CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1) PARTITION BY HASH (space)",
+			"CREATE TABLE parted_1_0 PARTITION OF parted_1 FOR VALUES WITH (MODULUS 1, REMAINDER 0)") {
+			if _, err := db.Exec(statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		if err := use(db, "parted"); err != nil {
+			t.Error(err)
+		}
+		for _, part := range []string{"parted_0", "parted_1_0"} {
+			if _, err := db.Exec("ALTER TABLE " + part + " SET UNLOGGED"); err != nil {
+				t.Fatal(err)
+			}
+			var lossy *worker.LossyError
+			if err := use(db, "parted"); !errors.As(err, &lossy) || lossy.Value != "u" || !strings.HasSuffix(lossy.Setting, part) {
+				t.Errorf("%s: %v", part, err)
+			}
+			if _, err := sqlstore.New(db, sqlstore.Config{Table: "parted", AllowLossy: true}).List(t.Context(), "x"); err != nil {
+				t.Errorf("%s, allowed: %v", part, err)
+			}
+			if _, err := db.Exec("ALTER TABLE " + part + " SET LOGGED"); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 	t.Run("mariadb", func(t *testing.T) {
@@ -236,6 +259,51 @@ func TestLossyTables(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
+				}
+			}
+		}
+	})
+}
+
+// A temporary table takes the name of the one that all see: what is claimed in it, nobody
+// else knows of. It is refused in whatever database, and whatever else is allowed.
+func TestTemporaryTables(t *testing.T) {
+	onEvery(t, func(t *testing.T, e engine) {
+		for _, suffix := range []string{"_space", "", "_counter"} {
+			for _, prefix := range []string{"before", "instead"} {
+				table := prefix + strings.TrimPrefix(suffix, "_")
+				cfg := sqlstore.Config{Dialect: e.dialect, Table: table, AllowLossy: true}
+				ddl, err := cfg.DDL()
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := e.open(t)
+				all.SetMaxOpenConns(1) // so that this session's are the store's
+				if prefix == "before" {
+					for _, statement := range ddl {
+						if _, err := all.Exec(statement); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				i := map[string]int{"_space": 0, "": 1, "_counter": 2}[suffix]
+				if _, err := all.Exec(strings.Replace(ddl[i], "CREATE TABLE", "CREATE TEMPORARY TABLE", 1)); err != nil {
+					t.Fatal(err)
+				}
+				store := sqlstore.New(all, cfg)
+				lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+				if err == nil {
+					_ = lease.Close()
+					_, err = store.Count(t.Context(), "starts")
+				}
+				var config *worker.ConfigError
+				if !errors.As(err, &config) || config.Faults[0].Field != "Table" || !strings.Contains(err.Error(), table+suffix) {
+					t.Errorf("%s%s: %v", table, suffix, err)
+				}
+				_ = all.Close()
+				other := sqlstore.New(e.open(t), cfg) // which sees none of it
+				if _, err := other.Count(t.Context(), "starts"); err != nil {
+					t.Errorf("%s%s, from elsewhere: %v", table, suffix, err)
 				}
 			}
 		}

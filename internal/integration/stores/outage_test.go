@@ -1,12 +1,22 @@
 package stores
 
 import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // rideOutAKill kills the store's server under a lease and starts it again: ids
@@ -43,4 +53,130 @@ func rideOutAKill(t *testing.T, server *testserver.Server, store worker.Store) {
 	if err := lease.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// When a server is killed, ids go on for Window − Renew at least, less what they are
+// ahead of the clock and what the last renewal came late; then the answer is
+// ErrFenced; and when the server is back they go on by themselves. The figures are
+// said, to be taken from a machine at rest: `go test -v -count=5 -run OutageFigures`.
+func TestOutageFigures(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		start func(testing.TB) *testserver.Server
+		open  func(t *testing.T, server *testserver.Server) worker.Store
+	}{
+		{"postgres", testserver.NewPostgres, func(t *testing.T, server *testserver.Server) worker.Store {
+			return sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{AllowLossy: true})
+		}},
+		{"mariadb", testserver.NewMariaDB, func(t *testing.T, server *testserver.Server) worker.Store {
+			return sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{AllowLossy: true})
+		}},
+		{"redis", testserver.NewRedis, func(t *testing.T, server *testserver.Server) worker.Store {
+			return redisstore.New(evaler(client(t, server), false), redisstore.Config{})
+		}},
+		{"etcd", testserver.NewEtcd, func(t *testing.T, server *testserver.Server) worker.Store {
+			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = client.Close() })
+			return etcdstore.New(client, etcdstore.Config{})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they wait, mostly
+			server := c.start(t)
+			outage(t, server, &lastRenewal{Store: c.open(t, server)})
+		})
+	}
+}
+
+// lastRenewal remembers when the last renewal began that was acknowledged.
+type lastRenewal struct {
+	worker.Store
+	mu   sync.Mutex
+	last time.Time
+}
+
+func (s *lastRenewal) Renew(ctx context.Context, r worker.Renewal) error {
+	began := time.Now()
+	err := s.Store.Renew(ctx, r)
+	if err == nil {
+		s.mu.Lock()
+		s.last = began
+		s.mu.Unlock()
+	}
+	return err
+}
+
+func (s *lastRenewal) renewed() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
+	const window, renew = 4 * time.Second, time.Second
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: window, Renew: renew})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Close()
+	gen, err := core.New(core.Config{Worker: lease, MaxWait: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	// draw takes ids at leisure until one comes, or none does.
+	seen := map[int64]bool{}
+	draw := func(want bool) (at time.Time) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			id, err := gen.Next(t.Context())
+			at = time.Now()
+			switch {
+			case err != nil && !errors.Is(err, core.ErrFenced):
+				t.Fatal(err)
+			case err == nil && seen[id]:
+				t.Fatalf("%d a second time", id)
+			case err == nil:
+				seen[id] = true
+			}
+			if (err == nil) == want {
+				return at
+			}
+			if at.After(deadline) {
+				t.Fatalf("after a minute: %v", err)
+			}
+		}
+	}
+	await(t, "a renewal", func() bool { return !store.renewed().IsZero() })
+	time.Sleep(rand.N(renew)) // at any time between two of them
+	draw(true)
+
+	killed, lead, renewed := time.Now(), gen.Stats().Ahead, store.renewed()
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	fenced := draw(false)
+	until := lease.Stats().Until
+	late := max(killed.Sub(renewed)-renew, 0)
+	least := window - renew - lead - late
+	if rode := fenced.Sub(killed); rode < least {
+		t.Errorf("ids went on for %v, and not for %v: Window − Renew, ids %v ahead, the renewal %v late", rode, least, lead, late)
+	}
+	if after := fenced.Sub(until); after > 10*time.Second {
+		t.Errorf("ErrFenced came %v after the bound", after)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	back := time.Now()
+	resumed := draw(true)
+	if took := resumed.Sub(back); took > 10*time.Second {
+		t.Errorf("ids went on %v after the server was back", took)
+	}
+	t.Logf("killed %v after a renewal: ids went on for %v of at least %v; ErrFenced %v after the bound; ids again %v after the server answered, %d in all",
+		killed.Sub(renewed).Round(time.Millisecond), fenced.Sub(killed).Round(time.Millisecond), least.Round(time.Millisecond),
+		fenced.Sub(until).Round(time.Millisecond), resumed.Sub(back).Round(time.Millisecond), len(seen))
 }

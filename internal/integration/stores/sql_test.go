@@ -72,17 +72,21 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 	})
 	t.Run("mysql", func(t *testing.T) {
 		for i, server := range testserver.MySQLs(t) {
-			for _, mode := range []string{"prepared", "interpolated", "found rows"} {
+			for _, mode := range []string{"prepared", "interpolated", "found rows", "serializable"} {
 				t.Run(fmt.Sprintf("%d/%s", i, mode), func(t *testing.T) {
 					cfg, err := mysql.ParseDSN(server.DSN)
 					if err != nil {
 						t.Fatal(err)
 					}
-					cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+					admin := open(t, "mysql", server.DSN)
+					cfg.DBName = create(t, admin, "")
 					cfg.InterpolateParams = mode == "interpolated"
 					cfg.ClientFoundRows = mode == "found rows"
 					if mode == "interpolated" {
 						cfg.Params = map[string]string{"time_zone": "'-07:00'"}
+					}
+					if mode == "serializable" {
+						cfg.Params = serializable(t, admin)
 					}
 					test(t, engine{"mysql", sqlstore.MySQL, func(t *testing.T) *sql.DB { return open(t, "mysql", cfg.FormatDSN()) }})
 				})
@@ -91,7 +95,17 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 	})
 }
 
-func open(t *testing.T, driver, dsn string) *sql.DB {
+// serializable is what a DSN of MySQL says for this isolation.
+func serializable(t *testing.T, admin *sql.DB) map[string]string {
+	t.Helper()
+	var name string // MariaDB has not always called it as MySQL does
+	if err := admin.QueryRow("SHOW VARIABLES WHERE variable_name IN ('tx_isolation', 'transaction_isolation')").Scan(&name, new(string)); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{name: "'SERIALIZABLE'"}
+}
+
+func open(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
@@ -101,8 +115,19 @@ func open(t *testing.T, driver, dsn string) *sql.DB {
 	return db
 }
 
+// inDatabase is the DSN of PostgreSQL for a database that is dropped after the test.
+func inDatabase(t testing.TB, dsn string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + create(t, open(t, "pgx", dsn), " WITH (FORCE)")
+	return u.String()
+}
+
 // create makes a database that is dropped after the test.
-func create(t *testing.T, admin *sql.DB, drop string) (name string) {
+func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 	t.Helper()
 	name = fmt.Sprintf("snowkey_%016x", rand.Uint64())
 	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {

@@ -1,0 +1,2 @@
+// Package kubernetes checks the manifests of examples/kubernetes.
+package kubernetes

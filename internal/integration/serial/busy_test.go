@@ -1,0 +1,35 @@
+package serial
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// A reader keeps SQLite from committing: the row is there, and then the commit fails.
+// What was read is not handed out.
+func TestCommitFails(t *testing.T) {
+	file := "file:" + filepath.Join(t.TempDir(), "x.sqlite") + "?_pragma=journal_mode(delete)&_pragma=busy_timeout(1)"
+	store := sqlstore.New(open(t, "sqlite", file), sqlstore.Config{})
+	if first, err := store.Reserve(t.Context(), "a", 10); err != nil || first != 1 {
+		t.Fatal(first, err)
+	}
+	reading, err := open(t, "sqlite", file).Query("SELECT value FROM snow_worker_counter UNION ALL SELECT 1 UNION ALL SELECT 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Close()
+	if !reading.Next() {
+		t.Fatal(reading.Err())
+	}
+	if first, err := store.Reserve(t.Context(), "a", 10); err == nil || first != 0 {
+		t.Errorf("%d, %v while the file cannot be written", first, err)
+	}
+	if err := reading.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if first, err := store.Reserve(t.Context(), "a", 10); err != nil || first != 11 {
+		t.Errorf("%d, %v", first, err)
+	}
+}

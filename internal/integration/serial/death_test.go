@@ -1,0 +1,163 @@
+package serial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+)
+
+// testRedis is a Redis of this test's own that syncs every write.
+func testRedis(t *testing.T) *testserver.Server {
+	t.Helper()
+	server := testserver.NewRedis(t)
+	if err := client(t, server.DSN).ConfigSet(t.Context(), "appendfsync", "always").Err(); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// The server dies again and again while numbers are drawn. No number comes twice:
+// what was taken by an answer that never came is skipped, a block for each error.
+func TestServerDies(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T) (*testserver.Server, engine){
+		"postgres": func(t *testing.T) (*testserver.Server, engine) {
+			s := testserver.NewPostgres(t)
+			return s, engine{"pgx", s.DSN}
+		},
+		"mariadb": func(t *testing.T) (*testserver.Server, engine) {
+			s := testserver.NewMariaDB(t)
+			cfg, err := mysql.ParseDSN(s.DSN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.DBName = "serial"
+			if _, err := open(t, "mysql", s.DSN).Exec("CREATE DATABASE serial"); err != nil {
+				t.Fatal(err)
+			}
+			return s, engine{"mysql", cfg.FormatDSN()}
+		},
+		"redis": func(t *testing.T) (*testserver.Server, engine) {
+			s := testRedis(t)
+			return s, engine{"redis", s.DSN}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { ride(t, start) })
+	}
+}
+
+func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
+	const handles, goroutines, block, deaths = 3, 2, 5, 2
+	server, e := start(t)
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	var given, failed atomic.Int64
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range handles {
+		n, err := serial.NewNumbers(numbering(e.counter(t), "dies", block))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range goroutines {
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+					s, err := n.Next(ctx)
+					cancel()
+					if err != nil {
+						failed.Add(1)
+						var config *serial.ConfigError
+						if errors.As(err, &config) {
+							t.Error(err)
+						}
+						time.Sleep(5 * time.Millisecond) // the server is down: no rush
+						continue
+					}
+					mu.Lock()
+					if seen[s] {
+						t.Errorf("%s a second time", s)
+					}
+					seen[s] = true
+					mu.Unlock()
+					given.Add(1)
+				}
+			})
+		}
+	}
+	await := func(what string, done func() bool) {
+		t.Helper()
+		for began := time.Now(); !done(); time.Sleep(time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("%s did not come: %d given, %d failed", what, given.Load(), failed.Load())
+			}
+		}
+	}
+	func() {
+		defer func() { close(stop); wg.Wait() }()
+		for range deaths {
+			had := given.Load()
+			await("a number", func() bool { return given.Load() > had+100 })
+			before := failed.Load()
+			if err := server.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			await("an error", func() bool { return failed.Load() > before })
+			if err := server.Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		had := given.Load()
+		await("a number after all", func() bool { return given.Load() > had+100 })
+	}()
+	if t.Failed() {
+		return
+	}
+	first, err := e.counter(t).Reserve(t.Context(), "20261121:dies", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := first - 1 - given.Load()
+	if limit := failed.Load()*block + handles*(block-1); skipped < 0 || skipped > limit {
+		t.Errorf("%d given, %d skipped, at most %d may be", given.Load(), skipped, limit)
+	}
+	t.Logf("%d given, %d errors, %d skipped", given.Load(), failed.Load(), skipped)
+}
+
+// The answer is lost, the reservation was made: its block is nobody's.
+func TestLostAnswer(t *testing.T) {
+	c := client(t, testserver.Redis(t).DSN)
+	lose := true
+	eval := redisstore.EvalFunc(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		v, err := c.Eval(ctx, script, keys, args...).Result()
+		if lose {
+			return nil, fmt.Errorf("connection reset: %w", context.DeadlineExceeded)
+		}
+		return v, err
+	})
+	n, err := serial.NewNumbers(numbering(redisstore.New(eval, redisstore.Config{AllowLossy: true}), code(), 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := n.Next(t.Context()); err == nil {
+		t.Error(s)
+	}
+	lose = false
+	if s, err := n.Next(t.Context()); err != nil || s != "INV-20261121-000011" {
+		t.Errorf("%q, %v", s, err)
+	}
+}

@@ -1,0 +1,163 @@
+package serial
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/glebarez/go-sqlite"
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// The stores are counters.
+var (
+	_ serial.Counter = (*sqlstore.Store)(nil)
+	_ serial.Counter = sqlstore.InTx{}
+	_ serial.Counter = (*redisstore.Store)(nil)
+	_ sqlstore.Tx    = (*sql.Tx)(nil)
+)
+
+// engine is one empty database, which another process can open too.
+type engine struct {
+	driver, dsn string
+}
+
+// onEverySQL runs a test on an empty database of every engine.
+func onEverySQL(t *testing.T, test func(t *testing.T, e engine)) {
+	for _, mode := range []string{"wal", "delete"} {
+		t.Run("sqlite "+mode, func(t *testing.T) {
+			test(t, engine{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)&_txlock=immediate"})
+		})
+	}
+	for _, isolation := range []string{"read committed", "serializable"} {
+		t.Run("postgres "+isolation, func(t *testing.T) {
+			test(t, engine{"pgx", freshPostgres(t, testserver.Postgres(t).DSN, isolation)})
+		})
+	}
+	for _, mode := range []string{"prepared", "interpolated", "autocommit off"} {
+		t.Run("mysql "+mode, func(t *testing.T) {
+			for i, server := range testserver.MySQLs(t) {
+				t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, engine{"mysql", freshMySQL(t, server.DSN, mode)}) })
+			}
+		})
+	}
+}
+
+// onEvery also runs it on Redis.
+func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
+	onEverySQL(t, test)
+	t.Run("redis", func(t *testing.T) { test(t, engine{"redis", testserver.Redis(t).DSN}) })
+}
+
+func freshPostgres(t *testing.T, dsn, isolation string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + create(t, open(t, "pgx", dsn), " WITH (FORCE)")
+	query := u.Query()
+	query.Set("default_transaction_isolation", isolation)
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a blank, to PostgreSQL
+	return u.String()
+}
+
+func freshMySQL(t *testing.T, dsn, mode string) string {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DBName = create(t, open(t, "mysql", dsn), "")
+	cfg.InterpolateParams = mode == "interpolated"
+	if mode == "autocommit off" {
+		cfg.Params = map[string]string{"autocommit": "0"}
+	}
+	return cfg.FormatDSN()
+}
+
+func open(t testing.TB, driver, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// create makes a database that is dropped after the test.
+func create(t *testing.T, admin *sql.DB, drop string) (name string) {
+	t.Helper()
+	name = fmt.Sprintf("snowkey_%016x", rand.Uint64())
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+// counter opens a store, as a process of its own would.
+func (e engine) counter(t testing.TB) serial.Counter {
+	t.Helper()
+	if e.driver == "redis" {
+		return redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowLossy: true})
+	}
+	return sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowLossy: true})
+}
+
+func client(t testing.TB, dsn string) *redis.Client {
+	t.Helper()
+	options, err := redisOptions(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := redis.NewClient(options)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func redisOptions(dsn string) (*redis.Options, error) {
+	options := &redis.Options{Addr: dsn}
+	if strings.Contains(dsn, "://") {
+		var err error
+		if options, err = redis.ParseURL(dsn); err != nil {
+			return nil, err
+		}
+	}
+	options.MaxRetries = -1 // what is tried again is the test's affair
+	return options, nil
+}
+
+func evaler(c *redis.Client) redisstore.EvalFunc {
+	return func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		return c.Eval(ctx, script, keys, args...).Result()
+	}
+}
+
+// code is a business code that no other test has: a Redis is shared.
+func code() string { return fmt.Sprintf("T%016x", rand.Uint64()) }
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(child())
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,82 @@
+package serial
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/driver/mysql"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// bill numbers itself, in whatever its hook runs in.
+type bill struct {
+	Number string `gorm:"primaryKey;size:40"`
+	Cents  int64  `gorm:"check:cents > 0"`
+
+	numbers *serial.Numbers
+	store   *sqlstore.Store
+}
+
+func (b *bill) BeforeCreate(tx *gorm.DB) (err error) {
+	b.Number, err = b.numbers.NextIn(tx.Statement.Context, b.store.In(tx.Statement.ConnPool))
+	return err
+}
+
+// With gorm, in its own transactions and with prepared statements: no gaps; and where it
+// has no transaction, because it was told to skip that, an error and no number.
+func TestGORM(t *testing.T) {
+	onEverySQL(t, func(t *testing.T, e engine) {
+		dialector := map[string]func(string) gorm.Dialector{"sqlite": sqlite.Open, "pgx": postgres.Open, "mysql": mysql.Open}[e.driver]
+		code, given := code(), 0
+		for _, prepare := range []bool{false, true} {
+			db, err := gorm.Open(dialector(e.dsn), &gorm.Config{PrepareStmt: prepare, Logger: logger.Discard})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pool, err := db.DB()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = pool.Close() })
+			db = db.WithContext(t.Context())
+			if err := db.AutoMigrate(&bill{}); err != nil {
+				t.Fatal(err)
+			}
+			store := sqlstore.New(pool, sqlstore.Config{AllowLossy: true})
+			if err := store.PrepareCounters(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n, err := serial.NewNumbers(numbering(store, code, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, cents := range []int64{5, 0, 7} { // the database refuses the second
+				b := bill{Cents: cents, numbers: n, store: store}
+				if cents > 0 {
+					given++
+				}
+				err := db.Create(&b).Error
+				if want := fmt.Sprintf("INV-20261121-%06d", given); (err == nil) != (cents > 0) || err == nil && b.Number != want {
+					t.Errorf("prepared %v: %q of %d cents, %v; want %q", prepare, b.Number, cents, err, want)
+				}
+			}
+			b := bill{Cents: 9, numbers: n, store: store}
+			var config *worker.ConfigError
+			if err := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Create(&b).Error; !errors.As(err, &config) || b.Number != "" {
+				t.Errorf("prepared %v: %q in no transaction, %v", prepare, b.Number, err)
+			}
+		}
+		var rows int
+		if err := openCommitting(t, e).QueryRow("SELECT count(*) FROM bills").Scan(&rows); err != nil || rows != given {
+			t.Errorf("%d rows, %v; want %d", rows, err, given)
+		}
+	})
+}

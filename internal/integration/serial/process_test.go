@@ -1,0 +1,152 @@
+package serial
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+const (
+	childVariable = "SNOWKEY_TEST_SERIAL_CHILD" // driver, code, block and how many
+	childDSN      = "SNOWKEY_TEST_SERIAL_DSN"
+)
+
+// numbering is what parent and children have in common.
+func numbering(c serial.Counter, code string, block int64) serial.Numbering {
+	return serial.Numbering{
+		Prefix: "INV", Code: code, Separator: "-", Block: block, Counter: c,
+		Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+	}
+}
+
+// child is another process: it prints numbers, each as soon as it has it.
+func child() int {
+	var driver, code string
+	var block int64
+	var many int
+	if _, err := fmt.Sscan(os.Getenv(childVariable), &driver, &code, &block, &many); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	var c serial.Counter
+	if driver == "redis" {
+		options, err := redisOptions(os.Getenv(childDSN))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		client := redis.NewClient(options)
+		defer client.Close()
+		c = redisstore.New(evaler(client), redisstore.Config{AllowLossy: true})
+	} else {
+		db, err := sql.Open(driver, os.Getenv(childDSN))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer db.Close()
+		c = sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+	}
+	n, err := serial.NewNumbers(numbering(c, code, block))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	for range many {
+		s, err := n.Next(context.Background())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Println(s)
+	}
+	return 0
+}
+
+// Processes of their own draw from one counter, some are killed on the way, and
+// others begin after them. No number comes twice; what a process leaves is less than
+// a block, or one block more where it died with an answer on the way.
+func TestProcesses(t *testing.T) {
+	const processes, many, block = 6, 400, 8
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	onEvery(t, func(t *testing.T, e engine) {
+		code := code()
+		var mu sync.Mutex
+		seen := map[string]bool{}
+		var wg sync.WaitGroup
+		killed := 0
+		for p := range processes {
+			wg.Go(func() {
+				cmd := exec.CommandContext(t.Context(), program)
+				cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %d", childVariable, e.driver, code, block, many), childDSN+"="+e.dsn)
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				out, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := cmd.Start(); err != nil {
+					t.Error(err)
+					return
+				}
+				lines := bufio.NewReader(out)
+				got, dies := 0, p%3 == 2
+				for {
+					line, err := lines.ReadString('\n')
+					if err != nil { // half a line is of one that was killed
+						break
+					}
+					got++
+					mu.Lock()
+					if seen[line] {
+						t.Errorf("%q a second time", line)
+					}
+					seen[line] = true
+					mu.Unlock()
+					if dies && got == many/4 {
+						_ = cmd.Process.Kill()
+					}
+				}
+				err = cmd.Wait()
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case dies && err != nil:
+					killed++
+				case err != nil || got != many:
+					t.Errorf("%d numbers, %v, %s", got, err, &stderr)
+				}
+			})
+		}
+		wg.Wait()
+		first, err := e.counter(t).Reserve(t.Context(), "20261121:"+code, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given, taken := int64(len(seen)), first-1
+		// A killed one may have had lines that were never read: a pipe's worth.
+		if limit := int64(processes*(block-1) + killed*(many+block)); taken < given || taken-given > limit {
+			t.Errorf("%d taken, %d given, %d killed; at most %d may be skipped", taken, given, killed, limit)
+		}
+		if taken%block != 0 {
+			t.Errorf("%d taken, in blocks of %d", taken, block)
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package serial
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+type span struct{ first, n int64 }
+
+// whole reports how many numbers the spans have, and fails unless they cover all from
+// 1 on without gaps or overlaps.
+func whole(t *testing.T, spans []span) (last int64) {
+	t.Helper()
+	slices.SortFunc(spans, func(a, b span) int { return int(a.first - b.first) })
+	for _, s := range spans {
+		if s.first != last+1 {
+			t.Fatalf("a span begins with %d, the one before ends with %d", s.first, last)
+		}
+		last += s.n
+	}
+	return last
+}
+
+// Many handles, each as a process would have it, begin at once with nothing there:
+// every number is given once, and none is skipped.
+func TestReserve(t *testing.T) {
+	const handles, goroutines, each = 4, 3, 20
+	onEvery(t, func(t *testing.T, e engine) {
+		key := "20261121:" + code()
+		var mu sync.Mutex
+		var spans []span
+		var wg sync.WaitGroup
+		for range handles {
+			c := e.counter(t)
+			for range goroutines {
+				wg.Go(func() {
+					for range each {
+						n := 1 + rand.Int64N(50)
+						first, err := c.Reserve(t.Context(), key, n)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						mu.Lock()
+						spans = append(spans, span{first, n})
+						mu.Unlock()
+					}
+				})
+			}
+		}
+		wg.Wait()
+		if t.Failed() {
+			return
+		}
+		last := whole(t, spans)
+		c := e.counter(t)
+		if first, err := c.Reserve(t.Context(), key, 7); err != nil || first != last+1 {
+			t.Errorf("%d, %v; want %d", first, err, last+1)
+		}
+		if first, err := c.Reserve(t.Context(), strings.ToLower(key), 1); err != nil || first != 1 {
+			t.Errorf("a key in lower case goes on with %d, %v", first, err)
+		}
+		counting := c.(worker.Counter) // it counts from 0 what is given as from 1
+		if n, err := counting.Count(t.Context(), key); err != nil || n != last+7 {
+			t.Errorf("%d, %v; want %d", n, err, last+7)
+		}
+		if first, err := c.Reserve(t.Context(), key, 1); err != nil || first != last+9 {
+			t.Errorf("%d, %v; want %d", first, err, last+9)
+		}
+		for _, bad := range []struct {
+			key string
+			n   int64
+		}{{key, 0}, {key, -1}, {key, math.MaxInt64}, {"", 1}, {"a b", 1}} {
+			var config *worker.ConfigError
+			if first, err := c.Reserve(t.Context(), bad.key, bad.n); !errors.As(err, &config) || first != 0 {
+				t.Errorf("%+v: %d, %v", bad, first, err)
+			}
+		}
+	})
+}
+
+// At the end of 64 bits a counter stands still, and says so.
+func TestOverflow(t *testing.T) {
+	onEvery(t, func(t *testing.T, e engine) {
+		key, c := code(), e.counter(t)
+		if _, err := c.Reserve(t.Context(), key, 1); err != nil {
+			t.Fatal(err)
+		}
+		if e.driver == "redis" {
+			if err := client(t, e.dsn).Set(t.Context(), "snowkey:counter:{"+key+"}", int64(math.MaxInt64-5), 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, err := openCommitting(t, e).Exec("UPDATE snow_worker_counter SET value = 9223372036854775802 WHERE name = '" + key + "'"); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if first, err := c.Reserve(t.Context(), key, 6); err == nil {
+				t.Errorf("%d", first)
+			}
+		}
+		if first, err := c.Reserve(t.Context(), key, 5); err != nil || first != math.MaxInt64-4 {
+			t.Errorf("%d, %v", first, err)
+		}
+		if first, err := c.Reserve(t.Context(), key, 1); err == nil {
+			t.Errorf("%d", first)
+		}
+	})
+}
+
+// Who only counts needs one table, and need not be let create it.
+func TestOneTable(t *testing.T) {
+	onEverySQL(t, func(t *testing.T, e engine) {
+		db := openCommitting(t, e)
+		none := sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowLossy: true, Table: "billing"})
+		_, err := none.Reserve(t.Context(), "a", 1)
+		if err == nil || !strings.Contains(err.Error(), "CREATE TABLE") || !strings.Contains(err.Error(), "billing_counter") {
+			t.Fatal(err)
+		}
+		if err := sqlstore.New(db, sqlstore.Config{AllowLossy: true, Table: "billing"}).PrepareCounters(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for want := range int64(3) {
+			if first, err := none.Reserve(t.Context(), "a", 1); err != nil || first != want+1 {
+				t.Fatalf("%d, %v", first, err)
+			}
+		}
+		var rows int
+		if db.QueryRow("SELECT count(*) FROM billing").Scan(&rows) == nil || db.QueryRow("SELECT count(*) FROM billing_space").Scan(&rows) == nil {
+			t.Error("there are tables for leases")
+		}
+	})
+}
+
+// What may lose an acknowledged write is refused.
+func TestLossy(t *testing.T) {
+	var lossy *worker.LossyError
+	memory := open(t, "sqlite", ":memory:")
+	memory.SetMaxOpenConns(1)
+	if first, err := sqlstore.New(memory, sqlstore.Config{}).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
+		t.Errorf("%d, %v", first, err)
+	}
+	if err := sqlstore.New(memory, sqlstore.Config{}).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
+		t.Error(err)
+	}
+	server := testRedis(t)
+	c := client(t, server.DSN)
+	reserve := func() error {
+		_, err := redisstore.New(evaler(c), redisstore.Config{}).Reserve(t.Context(), "a", 1)
+		return err
+	}
+	if err := reserve(); err != nil {
+		t.Errorf("a durable Redis: %v", err)
+	}
+	if err := c.ConfigSet(t.Context(), "appendonly", "no").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := reserve(); !errors.As(err, &lossy) || lossy.Setting != "appendonly" {
+		t.Error(err)
+	}
+}

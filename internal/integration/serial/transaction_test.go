@@ -1,0 +1,222 @@
+package serial
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// openCommitting opens the database with autocommit, wherever the test has it off.
+func openCommitting(t *testing.T, e engine) *sql.DB {
+	t.Helper()
+	if e.driver == "mysql" {
+		cfg, err := mysql.ParseDSN(e.dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Params = nil
+		return open(t, "mysql", cfg.FormatDSN())
+	}
+	return open(t, e.driver, e.dsn)
+}
+
+var errChangedMind = errors.New("the caller changes its mind")
+
+// Invoices that are numbered and written in one transaction have no gaps, though every
+// third is rolled back and many write at once.
+func TestNoGaps(t *testing.T) {
+	const handles, goroutines, each = 3, 2, 12
+	onEverySQL(t, func(t *testing.T, e engine) {
+		admin := openCommitting(t, e)
+		if _, err := admin.Exec("CREATE TABLE invoices (number VARCHAR(40) PRIMARY KEY)"); err != nil {
+			t.Fatal(err)
+		}
+		code := code()
+		var turn atomic.Int64
+		var wg sync.WaitGroup
+		for range handles {
+			db := open(t, e.driver, e.dsn)
+			store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+			if err := store.PrepareCounters(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n, err := serial.NewNumbers(numbering(store, code, 100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range goroutines {
+				wg.Go(func() {
+					for range each {
+						fail := turn.Add(1)%3 == 0
+						err := inTransaction(t.Context(), db, func(tx *sql.Tx) error {
+							number, err := n.NextIn(t.Context(), store.In(tx))
+							if err != nil {
+								return err
+							}
+							if _, err := tx.Exec("INSERT INTO invoices VALUES ('" + number + "')"); err != nil {
+								return err
+							}
+							if fail {
+								return errChangedMind
+							}
+							return nil
+						})
+						if err != nil && !errors.Is(err, errChangedMind) {
+							t.Error(err)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		var rows int
+		var least, most string
+		if err := admin.QueryRow("SELECT count(*), min(number), max(number) FROM invoices").Scan(&rows, &least, &most); err != nil {
+			t.Fatal(err)
+		}
+		const want = handles * goroutines * each * 2 / 3
+		if rows != want || least != "INV-20261121-000001" || most != fmt.Sprintf("INV-20261121-%06d", want) {
+			t.Errorf("%d invoices from %s to %s, want %d without gaps", rows, least, most, want)
+		}
+	})
+}
+
+// inTransaction begins anew where the database says that the transaction gave way.
+func inTransaction(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
+	for {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err = f(tx); err == nil {
+			err = tx.Commit()
+		} else {
+			_ = tx.Rollback()
+		}
+		var state interface{ SQLState() string }
+		gaveWay := errors.As(err, &state) && (state.SQLState() == "40001" || state.SQLState() == "40P01")
+		var my *mysql.MySQLError
+		if gaveWay = gaveWay || errors.As(err, &my) && my.Number == 1213; !gaveWay || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// A transaction that reserves before the store has seen its table is told so at once,
+// where it would otherwise wait for a connection that it holds itself.
+func TestNotPrepared(t *testing.T) {
+	onEverySQL(t, func(t *testing.T, e engine) {
+		db := open(t, e.driver, e.dsn)
+		db.SetMaxOpenConns(1)
+		store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.In(tx).Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), "PrepareCounters") {
+			t.Error(err)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.PrepareCounters(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if tx, err = db.BeginTx(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		if first, err := store.In(tx).Reserve(t.Context(), "a", 5); err != nil || first != 1 {
+			t.Errorf("%d, %v", first, err)
+		}
+		if first, err := store.In(tx).Reserve(t.Context(), "a", 1); err != nil || first != 6 {
+			t.Errorf("%d, %v", first, err)
+		}
+	})
+}
+
+// The statement by itself, in a transaction of pgx.
+func TestPgx(t *testing.T) {
+	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
+	if err := sqlstore.New(open(t, "pgx", dsn), sqlstore.Config{AllowLossy: true}).PrepareCounters(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	statement, err := sqlstore.Config{Dialect: sqlstore.Postgres}.ReserveSQL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	n, err := serial.NewNumbers(numbering(serial.CounterFunc(func(context.Context, string, int64) (int64, error) { return 0, errors.New("not this one") }), "pgx", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, commit := range []bool{true, false, true, true} {
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := n.NextIn(t.Context(), serial.CounterFunc(func(ctx context.Context, key string, n int64) (int64, error) {
+			var last int64
+			err := tx.QueryRow(ctx, statement, key, n).Scan(&last)
+			return last - n + 1, err
+		}))
+		if want := fmt.Sprintf("INV-20261121-%06d", []int{1, 2, 2, 3}[i]); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+		if commit {
+			err = tx.Commit(t.Context())
+		} else {
+			err = tx.Rollback(t.Context())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Who waits for another's transaction gives up with the own context.
+func TestWaitInTransaction(t *testing.T) {
+	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
+	db := open(t, "pgx", dsn)
+	store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+	if err := store.PrepareCounters(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.In(tx).Reserve(t.Context(), "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if first, err := store.Reserve(ctx, "a", 1); err == nil {
+		t.Errorf("%d, while another transaction has not ended", first)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	// Who gave up may have been served all the same, after the commit and before the
+	// server heard of it.
+	if first, err := store.Reserve(t.Context(), "a", 1); err != nil || first != 2 && first != 3 {
+		t.Errorf("%d, %v", first, err)
+	}
+}

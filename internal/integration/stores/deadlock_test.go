@@ -1,0 +1,79 @@
+package stores
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// A serializable read of MySQL locks what it reads, and may be undone for the sake of a
+// transaction that it meets. It is then made again.
+func TestListIsUndone(t *testing.T) {
+	for _, server := range testserver.MySQLs(t) {
+		cfg, err := mysql.ParseDSN(server.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := open(t, "mysql", server.DSN)
+		cfg.DBName = create(t, root, "")
+		admin := open(t, "mysql", cfg.FormatDSN())
+		cfg.Params = serializable(t, root)
+		store := sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
+		for _, token := range []string{"a", "b", "c"} {
+			_, err := store.Claim(t.Context(), worker.Request{
+				Space: "x", Layout: "x", Numbers: 3, Preferred: -1, Avoid: -1, Token: token, Owner: "test",
+				Now: time.Now().UnixMilli(), Window: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		deadlocks := func() (n int) {
+			t.Helper()
+			if err := root.QueryRow("SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := deadlocks()
+		tx, err := admin.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func(number int) {
+			t.Helper()
+			if _, err := tx.Exec("UPDATE snow_worker SET owner = 'operator' WHERE space = 'x' AND worker = ?", number); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change(2)
+		listed := make(chan error, 1)
+		go func() {
+			rows, err := store.List(t.Context(), "x")
+			if err == nil && (len(rows) != 3 || rows[0].Owner != "operator") {
+				t.Errorf("%+v", rows)
+			}
+			listed <- err
+		}()
+		await(t, "read that waits for number 2", func() bool {
+			var waiting int
+			err := root.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'").Scan(&waiting)
+			return err == nil && waiting > 0
+		})
+		change(0) // which the read has locked: it is the one with nothing to lose
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-listed; err != nil {
+			t.Error(err)
+		}
+		if n := deadlocks(); n <= before {
+			t.Errorf("%s: %d deadlocks before, %d now: nothing was undone", server, before, n)
+		}
+	}
+}

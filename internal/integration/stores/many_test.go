@@ -1,0 +1,153 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// hold acquires n leases at once, over so many connections.
+func hold(t testing.TB, store worker.Store, n, atOnce int, cfg worker.Config, took func(i int, d time.Duration)) []*worker.Lease {
+	t.Helper()
+	leases := make([]*worker.Lease, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range atOnce {
+		wg.Go(func() {
+			for i := range next {
+				began := time.Now()
+				lease, err := worker.Acquire(context.Background(), store, cfg)
+				if err != nil {
+					t.Errorf("lease %d: %v", i, err)
+					continue
+				}
+				took(i, time.Since(began))
+				leases[i] = lease
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return leases
+}
+
+// giveBack releases them all.
+func giveBack(t testing.TB, leases []*worker.Lease, atOnce int) {
+	t.Helper()
+	turns := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for _, lease := range leases {
+		turns <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turns }()
+			if err := lease.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// All 1,024 numbers of the default layout are held at once: each is another, and so are
+// the ids. Who comes then is told so, or waits until one is free.
+func TestAllNumbersAreHeld(t *testing.T) {
+	dsn := inDatabase(t, testserver.Postgres(t).DSN)
+	db := open(t, "pgx", dsn)
+	db.SetMaxOpenConns(16)
+	db.SetMaxIdleConns(16)
+	store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+	// A minute, so that none is taken over on a machine that is busy with other things.
+	cfg := worker.Config{Window: 60 * time.Second, TTL: 10 * time.Minute, Timeout: 20 * time.Second, MaxWait: time.Minute}
+	numbers := int(core.Twitter().Workers())
+	leases := hold(t, store, numbers, 16, cfg, func(int, time.Duration) {})
+	defer func() { giveBack(t, leases, 16) }()
+
+	taken, ids := map[int64]bool{}, map[int64]bool{}
+	for _, lease := range leases {
+		if n := lease.Worker(); taken[n] || n < 0 || n >= int64(numbers) {
+			t.Fatalf("number %d a second time", n)
+		}
+		taken[lease.Worker()] = true
+		gen, err := core.New(core.Config{Worker: lease})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		for range 20 {
+			id, err := gen.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ids[id] {
+				t.Fatalf("id %d a second time", id)
+			}
+			ids[id] = true
+		}
+	}
+
+	once := cfg
+	once.MaxWait = -1
+	var none *worker.NoneFreeError
+	if _, err := worker.Acquire(t.Context(), store, once); !errors.As(err, &none) || none.Held != int64(numbers) || none.Numbers != int64(numbers) || none.Wait <= 0 {
+		t.Errorf("%v", err)
+	}
+
+	// One waits for what is released, and another one in vain, until its context ends.
+	impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := worker.Acquire(impatient, store, cfg); err == nil || !errors.Is(err, worker.ErrNoneFree) && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	got := make(chan *worker.Lease)
+	var asked sync.WaitGroup
+	asked.Add(1)
+	go func() {
+		lease, err := worker.Acquire(t.Context(), &told{store, &asked}, cfg)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- lease
+	}()
+	asked.Wait()
+	gone := leases[700]
+	number := gone.Worker()
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	late := <-got
+	if late == nil {
+		t.FailNow()
+	}
+	leases[700] = late
+	if late.Worker() != number {
+		t.Errorf("number %d, and %d was released", late.Worker(), number)
+	}
+}
+
+// told says when a claim was refused for the first time.
+type told struct {
+	worker.Store
+	refused *sync.WaitGroup
+}
+
+func (s *told) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	c, err := s.Store.Claim(ctx, r)
+	if s.refused != nil && errors.Is(err, worker.ErrNoneFree) {
+		s.refused.Done()
+		s.refused = nil
+	}
+	return c, err
+}

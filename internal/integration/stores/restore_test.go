@@ -1,0 +1,78 @@
+package stores
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// documented gives the statement that docs/operations.md has for the dialect.
+func documented(t *testing.T, d sqlstore.Dialect) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := map[sqlstore.Dialect]string{sqlstore.Postgres: "PostgreSQL", sqlstore.MySQL: "MySQL, MariaDB", sqlstore.SQLite: "SQLite"}[d]
+	found := regexp.MustCompile(`(?s)-- ` + name + `\n(.*?);`).FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("docs/operations.md has no statement for %s", name)
+	}
+	return strings.TrimSpace(string(found[1]))
+}
+
+// After the statement the holder that was there is refused, and who comes next
+// begins above whatever it may have issued.
+func TestRestore(t *testing.T) {
+	onEvery(t, func(t *testing.T, e engine) {
+		db := e.open(t)
+		store := sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowLossy: true})
+		before, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer before.Close()
+		bound := before.Stats().Until
+
+		// As an older backup has it.
+		if _, err := db.ExecContext(t.Context(), "UPDATE snow_worker SET until_ts = 1, epoch = 1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), documented(t, e.dialect)); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := store.List(t.Context(), "default")
+		if err != nil || len(rows) != 1 || rows[0].Token != "" || rows[0].Epoch != 2 {
+			t.Fatalf("%+v, %v", rows, err)
+		}
+		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7, Only: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer next.Close()
+		gen, err := core.New(core.Config{Worker: next})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		id, err := gen.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := gen.Layout().Decompose(id)
+		if err != nil || parts.Time.Before(bound) || parts.Time.After(time.Now().Add(time.Minute)) {
+			t.Errorf("begins at %v, and the bound was %v (%v)", parts.Time, bound, err)
+		}
+		row := rows[0]
+		if err := store.Renew(t.Context(), worker.Renewal{Space: "default", Worker: 7, Epoch: 1, Token: "of a holder before", Until: row.Until + 1, TTL: 1000}); !errors.Is(err, worker.ErrTaken) {
+			t.Errorf("a holder from before may renew: %v", err)
+		}
+	})
+}
