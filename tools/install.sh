@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: tools/install.sh            installs what the tests need and this machine lacks
-#        tools/install.sh --only N   the same for N alone, one of `needs` below
+#        tools/install.sh --only N   the same for N alone, one of `needs` or `extras` below
 #        tools/install.sh --absent   prints the names of what is lacking, installs nothing
 #
 # The tests start servers of their own on free ports. Their programs come from
@@ -19,8 +19,10 @@ fail() {
   exit 1
 }
 
-# What the tests need. For each: is it here, and which packages hold it?
-needs='certificates compiler postgres mariadb redis etcd spin'
+# What the tests need. For each: is it here, and which packages hold it? The extras are
+# for targets of the Makefile only.
+needs='certificates compiler postgres mariadb redis etcd spin typescript chromium'
+extras='galera'
 
 describe() {
   case $1 in
@@ -31,10 +33,14 @@ describe() {
     redis) echo 'Redis: the program redis-server, or SNOWKEY_TEST_REDIS' ;;
     etcd) echo 'etcd: the program etcd, or SNOWKEY_TEST_ETCD' ;;
     spin) echo 'Spin: the program spin, which checks the model of the leases' ;;
+    typescript) echo 'TypeScript: the program tsc, which checks the types of a client' ;;
+    galera) echo 'Galera: a MariaDB with libgalera_smm.so, and the programs wsrep_sst_rsync and rsync' ;;
+    chromium) echo 'a browser: chromium or google-chrome, or SNOWKEY_TEST_CHROMIUM; without one, ./test.sh --no-browser' ;;
   esac
 }
 
-# present NEED: the same places as in internal/testserver/find.go.
+# present NEED: the same places as in internal/testserver/find.go, for the browser in
+# internal/integration/browser, and for tsc in examples/jsonapi.
 present() {
   case $1 in
     certificates) certificates ;;
@@ -44,6 +50,9 @@ present() {
     redis) [ -n "${SNOWKEY_TEST_REDIS_BIN:-}" ] || program redis-server ;;
     etcd) [ -n "${SNOWKEY_TEST_ETCD_BIN:-}" ] || program etcd ;;
     spin) command -v spin >/dev/null 2>&1 ;;
+    typescript) [ -x "$root/examples/jsonapi/client/node_modules/.bin/tsc" ] || command -v tsc >/dev/null 2>&1 ;;
+    galera) galera ;;
+    chromium) [ -n "${SNOWKEY_TEST_CHROMIUM:-}" ] || browser ;;
   esac
 }
 
@@ -96,6 +105,30 @@ mariadb() {
   program mariadbd || { program mysqld && [[ $(mysqld --version 2>/dev/null) == *MariaDB* ]]; }
 }
 
+# galera: the same places as in internal/testserver/galera.go.
+galera() {
+  mariadb && program wsrep_sst_rsync && program rsync || return 1
+  local file
+  for file in /usr/lib/galera*/libgalera_smm.so /usr/lib64/galera*/libgalera_smm.so /usr/lib/*/galera*/libgalera_smm.so; do
+    [ ! -e "$file" ] || return 0
+  done
+  return 1
+}
+
+# A snap's Chromium, as Ubuntu has it, sees no folder that the tests make.
+browser() {
+  local name path
+  for name in chromium chromium-browser google-chrome google-chrome-stable chrome; do
+    path=$(command -v "$name" 2>/dev/null) || continue
+    case $(readlink -f "$path") in
+      /snap/* | */bin/snap) continue ;;
+    esac
+    ! grep -qs /snap/bin "$path" || continue
+    return 0
+  done
+  [ -x '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' ]
+}
+
 absent() {
   local need
   for need in $needs; do
@@ -117,6 +150,10 @@ packages() {
     redis) first redis-server ;;
     etcd) first etcd-server etcd ;;
     spin) first spin ;;
+    typescript) first node-typescript ;;
+    # The helper that gives a new member its data comes with the whole server.
+    galera) first mariadb-server && first galera-4 galera-3 && first rsync ;;
+    chromium) first chromium ;; # chromium-browser is a way to Ubuntu's snap
   esac
 }
 
@@ -183,9 +220,9 @@ unquiet() {
 }
 
 if [ "${1:-}" = --only ]; then
-  case " $needs " in
+  case " $needs $extras " in
     *" ${2:-} "*) needs=$2 ;;
-    *) fail "tools/install.sh: --only must be followed by one of: $needs" ;;
+    *) fail "tools/install.sh: --only must be followed by one of: $needs $extras" ;;
   esac
   shift 2
 fi
@@ -247,6 +284,7 @@ for need in "${missing[@]}"; do
     postgres) unit=postgresql ;;
     redis) unit=redis-server ;;
     etcd) unit=etcd ;;
+    galera) unit=mariadb ;;
     *) continue ;;
   esac
   # Either may not know the unit in this release, and nothing hangs on it.

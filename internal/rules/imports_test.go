@@ -16,6 +16,7 @@ var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
 	"ddl":                 {module + "core"},
+	"serial":              {module + "core"},
 	"internal/testserver": nil,
 
 	"worker":            {module + "core"},
