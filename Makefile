@@ -12,9 +12,22 @@ FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 6
 ARGS ?=
+# Of bench and growth: small proves that all runs and measures nothing; where to write.
+BENCH_SCALE ?= full
+RESULTS ?= benchmarks/results
+PROFILETIME ?= 2s
+# How long the API is under load.
+LOAD ?= 10s
 # How many seeds the simulation of leases runs, or the one to run again.
 SEEDS ?= 100000
 SEED ?=
+# Of the torture of leases: how long and how many ids at least, over all stores, and
+# SEED that of a run before.
+TORTURE_SECONDS ?= 420
+TORTURE_IDS ?= 1000000000
+# How long each server is knocked about.
+KNOCKS ?= 75s
+TAG ?=
 # Of the model of leases: its large sizes, or switches of worker/model/lease.pml.
 BIG ?=
 TRACE ?=
@@ -60,20 +73,61 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	done
 
 .PHONY: bench
-bench: ## benchmarks matching BENCH (all), COUNT (6) times, summed up by benchstat
+bench: ## ours beside the peers, COUNT (6) rounds, about 20 minutes: benchmarks/results
+	tools/install.sh --only postgres
+	tools/install.sh --only mariadb
+	GOWORK=off go -C benchmarks build -o ../bin/bench ./cmd/bench
+	bin/bench -suite bench -count $(COUNT) -scale $(BENCH_SCALE) -module benchmarks -out $(RESULTS)
+	"$(call tool,benchstat)" $(RESULTS)/bench.txt >$(RESULTS)/benchstat.txt
+
+.PHONY: growth
+growth: ## tables that grow to 10^7 rows, once, about 5 minutes: benchmarks/results
+	tools/install.sh --only postgres
+	tools/install.sh --only mariadb
+	GOWORK=off go -C benchmarks build -o ../bin/bench ./cmd/bench
+	bin/bench -suite growth -scale $(BENCH_SCALE) -module benchmarks -out $(RESULTS)
+
+.PHONY: microbench
+microbench: ## the root module's benchmarks matching BENCH (all), COUNT (6) times, by benchstat
 	mkdir -p bin
 	go test -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT) ./... | tee bin/bench.txt
 	"$(call tool,benchstat)" bin/bench.txt
 
+.PHONY: profile
+profile: ## profiles of what is called most, PROFILETIME (2s) each, in bin/*.prof
+	tools/profile.sh $(PROFILETIME)
+
+.PHONY: load
+load: ## the API of snowkey serve under load: 32 connections for LOAD (10s), its figures
+	SNOWKEY_LOAD=$(LOAD) go test -count=1 -v -run '^TestLoad$$' ./internal/integration/browser
+
 .PHONY: sim
 sim: ## simulate leases with SEEDS seeds (100000); SEED=n shows that one
 	SNOWKEY_SIM_SEEDS=$(SEEDS) SNOWKEY_SIM_SEED=$(SEED) go test -count=1 -timeout 24h -v -run '^TestSimulation$$' ./worker
+
+.PHONY: torture
+torture: leases knocks ## both of the next two: about ten minutes
+
+.PHONY: leases
+leases: ## real processes try to make leases duplicate: 10^9 ids in seven minutes
+	SNOWKEY_TORTURE_SECONDS=$(TORTURE_SECONDS) SNOWKEY_TORTURE_IDS=$(TORTURE_IDS) SNOWKEY_TORTURE_SEED=$(SEED) \
+	  SNOWKEY_TEST_REQUIRE=1 go test -count=1 -timeout 24h -v ./internal/integration/torture
+
+.PHONY: knocks
+knocks: ## writers while servers and clocks are knocked about, KNOCKS (75s) for each server
+	SNOWKEY_TEST_REQUIRE=1 SNOWKEY_KNOCKS=$(KNOCKS) go test -race -v -count=1 -timeout 24h ./internal/integration/knocks
 
 .PHONY: model
 model: ## model-check leases; installs spin. BIG=1: large sizes; TRACE="OWN_CLOCK": how it fails
 	tools/install.sh --only compiler
 	tools/install.sh --only spin
 	worker/model/run.sh $(if $(TRACE),--trace $(TRACE),$(if $(BIG),--big))
+
+.PHONY: cluster
+cluster: ## leases on clusters of etcd and Galera, members killed and cut off; installs galera
+	tools/install.sh --only etcd
+	tools/install.sh --only galera
+	SNOWKEY_TEST_REQUIRE=1 tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 8m .
 
 .PHONY: quickstart
 quickstart: ## the first example; ARGS="-h" shows its options
@@ -85,6 +139,15 @@ cover: ## coverage of the root module by its own tests, in bin/cover.html
 	go test -coverpkg=./... -coverprofile=bin/cover.out ./...
 	go tool cover -html=bin/cover.out -o bin/cover.html
 	go tool cover -func=bin/cover.out | tail -n 1
+
+.PHONY: licences
+licences: ## the licence of each module that is used; fails on one that asks for more than to be named
+	GOWORK=off go -C tools build -o ../bin/licences ./licences
+	bin/licences $(MODULES)
+
+.PHONY: api
+api: ## what the exported API has become since the last tag, or since TAG
+	tools/api.sh $(TAG)
 
 .PHONY: clean
 clean: ## remove what these targets made

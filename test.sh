@@ -8,17 +8,21 @@ usage() {
 usage: ./test.sh [option]
 
 Installs what the tests need and this machine lacks (Debian and Ubuntu: PostgreSQL,
-MariaDB, Redis, etcd, Spin, a C compiler, certificates; no service is started), then for
-every Go module: format, vet, tidiness, a build without the workspace, lint, and all
-tests with the race detector against real servers. Go itself must be there.
+MariaDB, Redis, etcd, Spin, TypeScript, Chromium, a C compiler, certificates; no service
+is started), then for every Go module: format, vet, tidiness, a build without the
+workspace, lint, and all tests with the race detector against real servers. Go itself
+must be there.
 
   --no-install    install nothing; say what is missing
   --install-only  install, test nothing
   --no-lint       leave out golangci-lint, which takes the longest to build
+  --no-browser    leave out the tests of web pages, which need Chromium: where there is
+                  neither Google Chrome nor a package of Chromium (Ubuntu has a snap)
   --help          this text
 
 A server that runs already is used instead if one of these is set; see CONTRIBUTING.md:
 SNOWKEY_TEST_POSTGRES, SNOWKEY_TEST_MYSQL, SNOWKEY_TEST_REDIS, SNOWKEY_TEST_ETCD.
+SNOWKEY_TEST_CHROMIUM is the path of another browser of Chromium's kind.
 
 Status: 0 all is well, 1 something failed or is missing, 2 a wrong option.
 TXT
@@ -30,6 +34,7 @@ for option in "$@"; do
     --no-install) install='' ;;
     --install-only) test='' ;;
     --no-lint) lint='' ;;
+    --no-browser) export SNOWKEY_TEST_CHROMIUM=none ;; # the tests know the word
     --help | -h)
       usage
       exit 0
@@ -92,6 +97,7 @@ while IFS= read -r absent; do
       ;;
   esac
 done < <(tools/install.sh --absent)
+[ "${SNOWKEY_TEST_CHROMIUM:-}" != none ] || echo ': no browser: SNOWKEY_TEST_CHROMIUM is none' >>"$work/allowed"
 
 modules=()
 while IFS= read -r module; do modules+=("$module"); done < <(tools/modules.sh)
@@ -113,13 +119,17 @@ formatted() {
   [ -z "$bad" ]
 }
 
-# tool_path TOOL: builds it. The tools may want a newer Go than the library does, and
-# their hundreds of downloads are of interest only if one fails.
-tool_path() {
+# tools_go ARGUMENT...: go in the tools' module, which may want a newer Go than the library does.
+tools_go() {
   local toolchain
   toolchain=$(go env GOTOOLCHAIN)
   GOWORK=off go -C tools list -m >/dev/null 2>&1 || toolchain=auto
-  if ! GOWORK=off GOTOOLCHAIN=$toolchain go -C tools tool -n "$1" 2>"$work/log"; then
+  GOWORK=off GOTOOLCHAIN=$toolchain go -C tools "$@"
+}
+
+# tool_path TOOL: builds it. Its hundreds of downloads are of interest only if one fails.
+tool_path() {
+  if ! tools_go tool -n "$1" 2>"$work/log"; then
     cat "$work/log" >&2
     return 1
   fi
@@ -136,7 +146,14 @@ elsewhere() {
     GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/...
 }
 
-builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet ./...; }
+# What the tools' own module holds of code, and with it the licences of all others.
+licensed() {
+  tools_go vet ./... && tools_go build -o "$work/licences" ./licences &&
+    "$work/licences" "${modules[@]}" >"$work/log" || { cat "$work/log"; return 1; }
+  echo "$(grep -c '' "$work/log") modules"
+}
+
+builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster ./...; }
 
 # In the workspace: it cannot be given another go.mod, as alone.sh does.
 linted() { (cd "$1" && "$golangci" run --allow-serial-runners --config "$root/.golangci.yml" ./...); }
@@ -187,9 +204,10 @@ tested() {
 gotestsum='' golangci=''
 : >"$work/steps" && : >"$work/tests"
 step all gofmt formatted
-step all vet go vet "${modules[@]/%//...}"
+step all vet go vet -tags cluster "${modules[@]/%//...}"
 step all platforms elsewhere
 step all tools build_tools
+step all licences licensed
 [ -n "$golangci" ] || lint=''
 
 # Each module, as those see it who import it.
