@@ -163,7 +163,7 @@ tested() {
   : >"$events"
   # -count=1: the servers are no part of what the cache of results knows.
   tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$events" \
-    -- -race -count=1 -timeout 30m ./... || status=1
+    -- -race -count=1 -timeout 20m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '
     function field(name) {

@@ -45,6 +45,7 @@ func TestListIsUndone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = tx.Rollback() }) // or its database cannot be dropped
 		change := func(number int) {
 			t.Helper()
 			if _, err := tx.Exec("UPDATE snow_worker SET owner = 'operator' WHERE space = 'x' AND worker = ?", number); err != nil {
@@ -61,6 +62,8 @@ func TestListIsUndone(t *testing.T) {
 			listed <- err
 		}()
 		await(t, "read that waits for number 2", func() bool {
+			// The server fills this table anew only when nobody has read it for 100 ms.
+			time.Sleep(200 * time.Millisecond)
 			var waiting int
 			err := root.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'").Scan(&waiting)
 			return err == nil && waiting > 0

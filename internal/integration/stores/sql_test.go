@@ -134,7 +134,10 @@ func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
+		// Whoever still holds a lock there must not hold up all tests that follow.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+name+drop); err != nil {
 			t.Error(err)
 		}
 	})
