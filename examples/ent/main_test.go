@@ -242,9 +242,14 @@ func TestBetween(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, o := range []struct {
 		name string
-		at   time.Time
-	}{{"before", noon.Add(-time.Millisecond)}, {"first", noon}, {"last", noon.Add(time.Hour - time.Millisecond)}, {"after", noon.Add(time.Hour)}} {
-		id, err := gen.Layout().Compose(core.Parts{Time: o.at, Worker: 31, Sequence: 4095})
+		at   core.Parts
+	}{ // the greatest id of a millisecond, and the least of the next
+		{"before", core.Parts{Time: noon.Add(-time.Millisecond), Datacenter: 31, Worker: 31, Sequence: 4095}},
+		{"first", core.Parts{Time: noon}},
+		{"last", core.Parts{Time: noon.Add(time.Hour - time.Millisecond), Datacenter: 31, Worker: 31, Sequence: 4095}},
+		{"after", core.Parts{Time: noon.Add(time.Hour)}},
+	} {
+		id, err := gen.Layout().Compose(o.at)
 		if err != nil {
 			t.Fatal(err)
 		}

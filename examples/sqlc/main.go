@@ -25,6 +25,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -119,7 +120,7 @@ func run(ctx context.Context, opt options, stdout io.Writer) (err error) {
 	}
 	numbers := stdlib.OpenDBFromPool(pool)
 	defer numbers.Close() // the pool stays open
-	lease, err := worker.Acquire(ctx, sqlstore.New(numbers, sqlstore.Config{AllowLossy: opt.lossy}), worker.Config{Space: "sqlc"})
+	lease, err := worker.Acquire(ctx, sqlstore.New(numbers, sqlstore.Config{AllowLossy: opt.lossy}), worker.Config{Space: "sqlc", MaxWait: time.Minute})
 	if err != nil {
 		return fmt.Errorf("claiming a worker number: %w", err)
 	}

@@ -63,12 +63,14 @@ func TestPrivateServer(t *testing.T) {
 			t.Errorf("the output does not tell %q:\n%s", want, out)
 		}
 	}
-	var rows []struct {
+	type row struct {
 		ID         string
 		ReplacedBy *string
 	}
-	for dec := json.NewDecoder(strings.NewReader(out[strings.Index(out, "{"):])); dec.More(); {
-		rows = slices.Grow(rows, 1)[:len(rows)+1]
+	var rows []row
+	_, text, _ := strings.Cut(out, "\n{")
+	for dec := json.NewDecoder(strings.NewReader("{" + text)); dec.More(); {
+		rows = append(rows, row{})
 		if err := dec.Decode(&rows[len(rows)-1]); err != nil {
 			t.Fatalf("%v in\n%s", err, out)
 		}
