@@ -91,7 +91,7 @@ func TestTwice(t *testing.T) {
 	if code, _, errs := call(t, "-dsn", dsn); code != 1 || !strings.Contains(errs, "fsync") { // the test's server does none
 		t.Fatalf("exit %d, %s", code, errs)
 	}
-	for _, args := range [][]string{{"-orders", "1", "-lines", "0"}, {"-orders", "401", "-lines", "1"}, {"-orders", "400"}} {
+	for _, args := range [][]string{{"-orders", "1", "-lines", "0"}, {"-orders", "500", "-lines", "0"}, {"-orders", "401", "-lines", "1"}, {"-orders", "400"}} {
 		code, out, errs := call(t, append([]string{"-dsn", dsn, "-allow-lossy"}, args...)...)
 		if code != 0 || errs != "" || !strings.Contains(out, "at the given address: "+args[1]+" orders") || !strings.Contains(out, "\n"+args[1]+" orders have ids") {
 			t.Errorf("%q: exit %d, %s\n%s", args, code, errs, out)
