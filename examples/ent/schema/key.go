@@ -14,9 +14,8 @@ import (
 // Key is the key that every table has.
 type Key struct{ mixin.Schema }
 
-// Fields is the key. Without the annotation ent takes an integer key for one that the
-// database counts up, and a row whose key was forgotten gets 1; so it does in SQLite
-// where the type is integer, of all words.
+// Fields is the key. The annotation keeps the database from counting it up: without it a
+// row whose key was forgotten gets 1. In SQLite the type integer alone would do so, too.
 func (Key) Fields() []ent.Field {
 	counted := false
 	return []ent.Field{
