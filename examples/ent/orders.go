@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/hook"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// newOrder is an order as it comes in, with room for its key.
+type newOrder struct {
+	ID       sqltype.ID
+	Customer string
+	Lines    []newLine
+}
+
+type newLine struct {
+	ID, OrderID sqltype.ID
+	SKU         string
+}
+
+// keys is a hook that gives a row which is created without a key one from src; one that is
+// set stays. ent's DefaultFunc could not: it returns no error, knows no context, and stands in
+// the schema, where there is no generator.
+func keys(src sqltype.Source) db.Hook {
+	return hook.On(func(next db.Mutator) db.Mutator {
+		return db.MutateFunc(func(ctx context.Context, m db.Mutation) (db.Value, error) {
+			row, ok := m.(interface {
+				ID() (sqltype.ID, bool)
+				SetID(sqltype.ID)
+			})
+			if !ok {
+				return nil, fmt.Errorf("the key of %s is no sqltype.ID", m.Type())
+			}
+			if _, set := row.ID(); !set {
+				id, err := sqltype.New(ctx, src)
+				if err != nil {
+					return nil, fmt.Errorf("a key for %s: %w", m.Type(), err)
+				}
+				row.SetID(id)
+			}
+			return next.Mutate(ctx, m)
+		})
+	}, db.OpCreate)
+}
+
+// atOnce is how many rows one INSERT takes: databases limit its parameters.
+const atOnce = 1000
+
+// insert gives all rows their keys from one reservation, and writes them in one
+// transaction, orders first.
+func insert(ctx context.Context, client *db.Client, src sqltype.Filler, orders []newOrder) error {
+	if err := sqltype.Assign(ctx, src, orders, func(o *newOrder) *sqltype.ID { return &o.ID }, sqltype.Details(
+		func(o *newOrder) []newLine { return o.Lines },
+		func(l *newLine) *sqltype.ID { return &l.ID },
+		func(l *newLine) *sqltype.ID { return &l.OrderID },
+	)); err != nil {
+		return err
+	}
+	tx, err := client.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	var lines []newLine
+	for part := range slices.Chunk(orders, atOnce) {
+		if err := tx.Order.MapCreateBulk(part, func(row *db.OrderCreate, i int) {
+			row.SetID(part[i].ID).SetCustomer(part[i].Customer)
+		}).Exec(ctx); err != nil {
+			return err
+		}
+		for _, o := range part {
+			lines = append(lines, o.Lines...)
+		}
+	}
+	for part := range slices.Chunk(lines, atOnce) {
+		if err := tx.Line.MapCreateBulk(part, func(row *db.LineCreate, i int) {
+			row.SetID(part[i].ID).SetOrderID(part[i].OrderID).SetSku(part[i].SKU)
+		}).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// between finds the orders whose ids were made in [from, to), with their lines, by the
+// primary key alone.
+func between(ctx context.Context, client *db.Client, layout core.Layout, from, to time.Time) ([]*db.Order, error) {
+	low, high, err := layout.Range(from, to)
+	if err != nil {
+		return nil, err
+	}
+	return client.Order.Query().
+		Where(order.IDGTE(sqltype.ID(low)), order.IDLT(sqltype.ID(high))).
+		WithLines(func(q *db.LineQuery) { q.Order(line.ByID()) }).
+		Order(order.ByID()).All(ctx)
+}
