@@ -31,6 +31,7 @@ var badFlags = map[string]map[string][]string{
 	},
 	"parse": {
 		"from": {"", "base64", "guess"},
+		"to":   {"", "base64", "guess"},
 		"tz":   {"", "Mars/Olympus", "+02:00"},
 	},
 	"range": {
@@ -264,6 +265,11 @@ func TestExitCodes(t *testing.T) {
 		{"parse", 1, "standard input"},
 		{"parse 1 -", 2, "alone"},
 		{"parse x", 1, `"x"`},
+		{"parse --to hex 1 x", 1, `"x"`},
+		{"parse --to hex --json 1", 2, "--to writes the ids alone"},
+		{"parse --to hex --brief 1", 2, "--to writes the ids alone"},
+		{"parse --to hex --tz UTC 1", 2, "--to writes the ids alone"},
+		{"parse --to base58 --unsigned --time-bits 64 1", 2, "--to base58 ends at the largest int64"},
 		{"parse 5doYnWboBWc", 1, "base58 for 1996573624012345677 or base62 for 4735482757908314898"},
 		{"serial encode 5doYnWboBWc", 1, "--from"},
 		{"serial encode --from base58 5doYnWboBWc", 0, ""},

@@ -39,6 +39,8 @@ var golden = []struct {
 	{name: "parse-ambiguous", args: "parse --brief 5doYnWboBWc 12345678912 2NUKMIAa421"},
 	{name: "help-of", args: "help version"},
 	{name: "parse-from", args: "parse --brief --from base62 5doYnWboBWc"},
+	{name: "parse-to", args: "parse --to base58", stdin: "1996573624012345677\nbad\n[\"0x1bb54121fb2b914d\", 1QDA147XJQ4AD] 0"},
+	{name: "parse-to-unsigned", args: "parse --unsigned --time-bits 64 --to hex -1 18446744073709551615"},
 	{name: "parse-input", args: "parse --brief", stdin: "1996573624012345677\nbad\n\n[\"1996573624012345678\", '0x1bb54121fb2b914d'],\n-5 9223372036854775808 007\n1996573624012345679"},
 	{name: "parse-sonyflake", args: "parse --preset sonyflake 645216000000000001"},
 	{name: "parse-unsigned", args: "parse --unsigned --time-bits 42 --worker-bits 10 --sequence-bits 12 --epoch 1970-01-01 --json 18446744073709551615 -1"},
