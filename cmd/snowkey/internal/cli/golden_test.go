@@ -40,6 +40,8 @@ var golden = []struct {
 	{name: "help-of", args: "help version"},
 	{name: "parse-from", args: "parse --brief --from base62 5doYnWboBWc"},
 	{name: "parse-to", args: "parse --to base58", stdin: "1996573624012345677\nbad\n[\"0x1bb54121fb2b914d\", 1QDA147XJQ4AD] 0"},
+	{name: "parse-objects", args: "parse --brief", stdin: `{"id":"1996573624012345677"}` + "\n" + `{"name":"x","id":1996573624012345677}` + "\n" + `{"id":null}` + "\n" + `{"id":["1"]}` + "\n" + `{"id":"1"` + "\n{}\n"},
+	{name: "serial-objects", args: "serial encode", stdin: `  {"id":"1996573624012345677","hex":"0x1bb54121fb2b914d"}`},
 	{name: "parse-to-unsigned", args: "parse --unsigned --time-bits 64 --to hex -1 18446744073709551615"},
 	{name: "parse-input", args: "parse --brief", stdin: "1996573624012345677\nbad\n\n[\"1996573624012345678\", '0x1bb54121fb2b914d'],\n-5 9223372036854775808 007\n1996573624012345679"},
 	{name: "parse-sonyflake", args: "parse --preset sonyflake 645216000000000001"},

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,10 +31,10 @@ const parseAbout = `Take ids apart: their time, worker and sequence, their bits,
 written, and what JavaScript would make of them.
 
 Ids are arguments, or, with none or with -, come from standard input, any number
-to a line, also with quotes and commas between them. They may be decimal, hex
-(0x…), base 58, base 62 or base 32; digits alone are decimal. A text that is an id
-in two of the others is refused: --from says which it is, as it is needed for most
-ids in base 58.
+to a line, also with quotes and commas between them, or one to a line as --json
+writes them. They may be decimal, hex (0x…), base 58, base 62 or base 32; digits
+alone are decimal. A text that is an id in two of the others is refused: --from
+says which it is, as it is needed for most ids in base 58.
 
 With --to they are written in another notation and nothing more is said of them.
 What is no id is reported with its line; the others go on, and the exit status is 1.`
@@ -68,7 +70,7 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	if err := p.alone(a.json); err != nil {
 		return err
 	}
-	err = a.each(cmd, args, notation.Split, func(where, text string) { a.parseOne(cmd, p, where, text) })
+	err = a.each(cmd, args, idsOf, func(where, text string) { a.parseOne(cmd, p, where, text) })
 	if err == nil && p.bad > 0 {
 		return errTold
 	}
@@ -116,6 +118,20 @@ func (a *app) parseOne(cmd *cobra.Command, p *parse, where, text string) {
 		}
 		a.show(p, info)
 	}
+}
+
+// idsOf takes the ids out of an argument or a line. Of a JSON object, such as --json
+// writes, its id counts.
+func idsOf(line string) []string {
+	if strings.HasPrefix(strings.TrimSpace(line), "{") {
+		var object struct {
+			ID json.RawMessage `json:"id"` // a number of more than 53 bits as well
+		}
+		if json.Unmarshal([]byte(line), &object) == nil && len(object.ID) > 0 {
+			return []string{notation.Unquote(string(object.ID))}
+		}
+	}
+	return notation.Split(line)
 }
 
 // read reads an id in the notation that was given, or else in the one it looks like.

@@ -45,7 +45,7 @@ func (a *app) serialCommand() *cobra.Command {
 	}
 	encode := &serials{}
 	encoding := a.serialWay(encode, "encode [ID…]", "write ids as serials", "Write ids as serials, one a line. Ids are arguments or come from standard input, in\nany notation that parse takes; most in base 58 need --from.",
-		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", notation.Split, encodeSerial)
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idsOf, encodeSerial)
 	encoding.Flags().Var(flagval.New(&encode.from, "NOTATION", "", flagval.OneOf(notation.All()...)), "from", "notation of the ids, in place of guessing: "+flagval.List(notation.All()))
 	completeWith(encoding, "from", notation.All())
 	cmd.AddCommand(encoding,
