@@ -85,13 +85,11 @@ func (a *app) partitions(c *cut) error {
 	if err != nil {
 		return wrong("--from", c.from, err)
 	}
-	to := from
+	to := c.last(from)
 	if c.to != "" {
 		if to, err = when.Parse(c.to, a.now(), c.p.Location); err != nil {
 			return wrong("--to", c.to, err)
 		}
-	} else {
-		to = c.last(from)
 	}
 	parts, err := c.p.Bounds(from, to)
 	if err != nil {
