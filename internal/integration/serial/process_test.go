@@ -5,8 +5,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +24,7 @@ import (
 const (
 	childVariable = "SNOWKEY_TEST_SERIAL_CHILD" // driver, code, block and how many
 	childDSN      = "SNOWKEY_TEST_SERIAL_DSN"
+	childClock    = "SNOWKEY_TEST_SERIAL_CLOCK" // a zone, and the times that it lives through
 )
 
 // numbering is what parent and children have in common.
@@ -60,20 +63,53 @@ func child() int {
 		defer db.Close()
 		c = sqlstore.New(db, sqlstore.Config{AllowLossy: true})
 	}
-	n, err := serial.NewNumbers(numbering(c, code, block))
+	describe := numbering(c, code, block)
+	times, err := liveThrough(&describe)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	for range many {
-		s, err := n.Next(context.Background())
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+	n, err := serial.NewNumbers(describe)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	for next := range times {
+		next()
+		for range many {
+			s, err := n.Next(context.Background())
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+			fmt.Println(s)
 		}
-		fmt.Println(s)
 	}
 	return 0
+}
+
+// liveThrough gives the numbering the zone and the clock that the environment says,
+// and steps from one time to the next. Without, there is one time.
+func liveThrough(n *serial.Numbering) (iter.Seq[func()], error) {
+	fields := strings.Fields(os.Getenv(childClock))
+	if len(fields) == 0 {
+		return slices.Values([]func(){func() {}}), nil
+	}
+	var err error
+	if n.Location, err = time.LoadLocation(fields[0]); err != nil {
+		return nil, err
+	}
+	var now time.Time
+	n.Now = func() time.Time { return now }
+	var steps []func()
+	for _, text := range fields[1:] {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, func() { now = at })
+	}
+	return slices.Values(steps), nil
 }
 
 // Processes of their own draw from one counter, some are killed on the way, and

@@ -66,7 +66,7 @@ func runIn(ctx context.Context, env Env, args ...string) result {
 	if env.Build == nil {
 		env.Build = build
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // what should have been refused may run for ever
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // what should have been refused may run for ever
 	defer cancel()
 	code := Run(ctx, args, env)
 	return result{out.String(), err.String(), code}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ import (
 // parse is what its flags say.
 type parse struct {
 	from   notation.Notation // empty: guess
+	to     notation.Notation // empty: all that is known
 	zone   *time.Location    // nil: UTC only
 	brief  bool
 	layout *layoutflag.Flags
@@ -28,11 +31,12 @@ const parseAbout = `Take ids apart: their time, worker and sequence, their bits,
 written, and what JavaScript would make of them.
 
 Ids are arguments, or, with none or with -, come from standard input, any number
-to a line, also with quotes and commas between them. They may be decimal, hex
-(0x…), base 58, base 62 or base 32; digits alone are decimal. A text that is an id
-in two of the others is refused: --from says which it is, as it is needed for most
-ids in base 58.
+to a line, also with quotes and commas between them, or one to a line as --json
+writes them. They may be decimal, hex (0x…), base 58, base 62 or base 32; digits
+alone are decimal. A text that is an id in two of the others is refused: --from
+says which it is, as it is needed for most ids in base 58.
 
+With --to they are written in another notation and nothing more is said of them.
 What is no id is reported with its line; the others go on, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
@@ -42,16 +46,18 @@ func (a *app) parseCommand() *cobra.Command {
 		Aliases: []string{"inspect"},
 		Short:   "take ids apart",
 		Long:    parseAbout,
-		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
+		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
 		RunE:    a.action(func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) }),
 	}
 	f := cmd.Flags()
 	f.Var(flagval.New(&p.from, "NOTATION", "", flagval.OneOf(notation.All()...)), "from", "notation of the ids, in place of guessing: "+flagval.List(notation.All()))
+	f.Var(flagval.New(&p.to, "NOTATION", "", flagval.OneOf(notation.All()...)), "to", "write the ids alone, one a line, in this notation: "+flagval.List(notation.All()))
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "time zone in which times are shown as well, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line for each id: id, time, worker number, sequence")
 	a.jsonFlag(cmd, "an object on each line")
 	p.layout = layoutflag.Add(f)
 	completeWith(cmd, "from", notation.All())
+	completeWith(cmd, "to", notation.All())
 	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
@@ -61,11 +67,26 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	if p.l, err = p.layout.Layout(); err != nil {
 		return &usageError{err}
 	}
-	err = a.each(cmd, args, notation.Split, func(where, text string) { a.parseOne(cmd, p, where, text) })
+	if err := p.alone(a.json); err != nil {
+		return err
+	}
+	err = a.each(cmd, args, idsOf, func(where, text string) { a.parseOne(cmd, p, where, text) })
 	if err == nil && p.bad > 0 {
 		return errTold
 	}
 	return err
+}
+
+// alone checks --to, which leaves nothing to be shown beside the id.
+func (p *parse) alone(asJSON bool) error {
+	switch {
+	case p.to == "":
+	case asJSON, p.brief, p.zone != nil:
+		return usage("--to writes the ids alone: it goes with none of --json, --brief and --tz")
+	case p.l.Unsigned && p.to.Signed():
+		return usage("--to %s ends at the largest int64: with --unsigned take decimal or hex", p.to)
+	}
+	return nil
 }
 
 // parseOne shows one id, or reports it.
@@ -81,6 +102,10 @@ func (a *app) parseOne(cmd *cobra.Command, p *parse, where, text string) {
 		return
 	}
 	p.shown++
+	if p.to != "" {
+		fmt.Fprintln(a.out, p.to.Text(id, p.l.Unsigned))
+		return
+	}
 	info := describe(p, text, id, as, parts, a.now())
 	switch {
 	case a.json:
@@ -93,6 +118,20 @@ func (a *app) parseOne(cmd *cobra.Command, p *parse, where, text string) {
 		}
 		a.show(p, info)
 	}
+}
+
+// idsOf takes the ids out of an argument or a line. Of a JSON object, such as --json
+// writes, its id counts.
+func idsOf(line string) []string {
+	if strings.HasPrefix(strings.TrimSpace(line), "{") {
+		var object struct {
+			ID json.RawMessage `json:"id"` // a number of more than 53 bits as well
+		}
+		if json.Unmarshal([]byte(line), &object) == nil && len(object.ID) > 0 {
+			return []string{notation.Unquote(string(object.ID))}
+		}
+	}
+	return notation.Split(line)
 }
 
 // read reads an id in the notation that was given, or else in the one it looks like.

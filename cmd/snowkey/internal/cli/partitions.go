@@ -85,24 +85,10 @@ func (a *app) partitions(c *cut) error {
 	if err != nil {
 		return wrong("--from", c.from, err)
 	}
-	to := from
+	to := c.last(from)
 	if c.to != "" {
 		if to, err = when.Parse(c.to, a.now(), c.p.Location); err != nil {
 			return wrong("--to", c.to, err)
-		}
-	} else {
-		// The partition of `from`, and those of as many periods after it.
-		switch n := int(c.count) - 1; c.p.By {
-		case ddl.Day:
-			to = from.In(c.p.Location).AddDate(0, 0, n)
-		case ddl.Week:
-			to = from.In(c.p.Location).AddDate(0, 0, 7*n)
-		case ddl.Month: // the 31st has no counterpart in every month, the first has
-			y, m, _ := from.In(c.p.Location).Date()
-			to = time.Date(y, m+time.Month(n), 1, 0, 0, 0, 0, c.p.Location)
-		}
-		if to = to.Add(time.Millisecond); to.Before(from) {
-			to = from.Add(time.Millisecond)
 		}
 	}
 	parts, err := c.p.Bounds(from, to)
@@ -131,6 +117,24 @@ func (a *app) partitions(c *cut) error {
 		return a.cutJSON(parts, script)
 	}
 	return a.script(script)
+}
+
+// last is a time within the last of the partitions that --count asks for, and not
+// before from. It is a noon, because midnights may be skipped by the clocks.
+func (c *cut) last(from time.Time) time.Time {
+	y, m, d := from.In(c.p.Location).Date()
+	switch n := int(c.count) - 1; c.p.By {
+	case ddl.Day:
+		d += n
+	case ddl.Week:
+		d += 7 * n
+	case ddl.Month: // the 31st has no counterpart in every month, the first has
+		m, d = m+time.Month(n), 1
+	}
+	if to := time.Date(y, m, d, 12, 0, 0, 0, c.p.Location); to.After(from) {
+		return to
+	}
+	return from.Add(time.Millisecond)
 }
 
 // boundsError makes a period that the layout or the database cannot have one of the

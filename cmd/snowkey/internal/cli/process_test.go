@@ -296,3 +296,26 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// Who asks for a space that has no numbers is told of those that have.
+func TestOtherSpaces(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ids.db")
+	list := func(want string) {
+		t.Helper()
+		if got := run(t, "workers", "list", "--dsn", file, "--space", "none"); got.code != 0 || got.out != "" || !strings.HasSuffix(got.err, file+want+"\n") {
+			t.Errorf("exit code %d: %s%s, want %s", got.code, got.out, got.err, want)
+		}
+	}
+	for _, space := range []string{"orders", "a/b"} {
+		if got := run(t, "gen", "--lease", file, "--space", space); got.code != 0 {
+			t.Fatal(got.err)
+		}
+	}
+	list(`; --space may be "a/b", "orders"`)
+	for i := range mostSpaces {
+		if got := run(t, "gen", "--lease", file, "--space", fmt.Sprint(i)); got.code != 0 {
+			t.Fatal(got.err)
+		}
+	}
+	list(`; --space may be "0", "1", "2", "3", "4", "5", "6", "7", "8", …`)
+}

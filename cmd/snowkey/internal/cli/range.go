@@ -20,8 +20,9 @@ const rangeAbout = `Say which ids are of a span of time, FROM inclusive and TO e
 can be selected by time with the key's own index.
 
 Times are 2006-01-02 or 2006-01-02T15:04:05 in the zone of --tz, either with an
-offset or Z of their own, now, today, yesterday, tomorrow, -24h, +7d (in w, d, h, m, s, ms), or
-@UNIXSECONDS.`
+offset or Z of their own, now, today, yesterday, tomorrow, -24h, +7d (in w, d, h,
+m, s, ms), or @UNIXSECONDS. Where clocks show a time twice it is the first; where
+they are set forward over it, it is the instant at which they are.`
 
 // quoting is how identifiers are quoted, by dialect.
 type quoting = ddl.Dialect

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ func (a *app) serialCommand() *cobra.Command {
 	}
 	encode := &serials{}
 	encoding := a.serialWay(encode, "encode [ID…]", "write ids as serials", "Write ids as serials, one a line. Ids are arguments or come from standard input, in\nany notation that parse takes; most in base 58 need --from.",
-		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", notation.Split, encodeSerial)
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idsOf, encodeSerial)
 	encoding.Flags().Var(flagval.New(&encode.from, "NOTATION", "", flagval.OneOf(notation.All()...)), "from", "notation of the ids, in place of guessing: "+flagval.List(notation.All()))
 	completeWith(encoding, "from", notation.All())
 	cmd.AddCommand(encoding,
@@ -108,6 +109,9 @@ func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(s
 	if err != nil {
 		return &usageError{err}
 	}
+	if cmd.Flags().Changed("scheme") && !s.format.Check {
+		return usage("--scheme is of use with --check only")
+	}
 	s.format.Layout, s.format.Scheme = l, schemes[s.scheme]
 	codec, err := serial.New(s.format)
 	if err != nil {
@@ -138,7 +142,10 @@ func serialFaults(err error) error {
 	if !errors.As(err, &faults) {
 		return usage("%w", err)
 	}
-	return usage("%s", byFlag(faults.Faults, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Check": "--check", "Scheme": "--scheme", "Location": "--tz", "Fold": "--fold", "Layout.Epoch": "--epoch"}))
+	for i, f := range faults.Faults { // its advice is for programs
+		faults.Faults[i].Reason = strings.Replace(f.Reason, "set Fold", "give --fold", 1)
+	}
+	return usage("%s", byFlag(faults.Faults, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"}))
 }
 
 // plainSerial is the reason of an error that stands beside its input already.

@@ -121,7 +121,7 @@ func (a *app) listWorkers(ctx context.Context, p *place, held bool) error {
 		if held && len(rows) > 0 {
 			a.note("no number of space %q is held; %d were", p.space, len(rows))
 		} else {
-			a.note("no number of space %q was ever held in %s", p.space, target.Name)
+			a.note("no number of space %q was ever held in %s%s", p.space, target.Name, otherSpaces(target.Spaces(ctx, mostSpaces)))
 		}
 		return nil
 	}
@@ -142,6 +142,24 @@ func (a *app) listWorkers(ctx context.Context, p *place, held bool) error {
 	}
 	a.table(table)
 	return nil
+}
+
+// mostSpaces is how many are named where the one that was asked for is not there.
+const mostSpaces = 10
+
+// otherSpaces names those that there are.
+func otherSpaces(spaces []string) string {
+	if len(spaces) == 0 {
+		return ""
+	}
+	var names []string
+	for _, s := range spaces {
+		names = append(names, strconv.Quote(s))
+	}
+	if len(names) == mostSpaces {
+		names[mostSpaces-1] = "…"
+	}
+	return "; --space may be " + strings.Join(names, ", ")
 }
 
 // plainText is what a stranger wrote, without what a terminal would obey.

@@ -90,7 +90,14 @@ func Parse(text string) (*DSN, error) {
 // MySQL's own form, with its protocol in front of parentheses.
 var mysqlNative = regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\([^()]*\)/`)
 
+// A word with a colon in front, such as sqlite: or mysql:, is meant for a kind of DSN.
+// One letter is a drive.
+var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
+
 func isFile(text string) bool {
+	if schemed.MatchString(text) {
+		return false
+	}
 	switch strings.ToLower(filepath.Ext(text)) {
 	case ".db", ".sqlite", ".sqlite3":
 		return true

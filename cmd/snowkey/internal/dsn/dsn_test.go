@@ -20,6 +20,8 @@ func TestParse(t *testing.T) {
 		"file:///tmp/a%20b?_pragma=x":              {SQLite, "SQLite /tmp/a b"},
 		"a.sqlite":                                 {SQLite, "SQLite a.sqlite"},
 		"/data/A.DB":                               {SQLite, "SQLite /data/A.DB"},
+		`C:x.db`:                                   {SQLite, "SQLite C:x.db"},
+		"file:sqlite:x.db":                         {SQLite, "SQLite sqlite:x.db"},
 		"redis://:p@h/2":                           {Redis, "Redis h:6379/2"},
 		"rediss://h:6380":                          {Redis, "Redis h:6380/0"},
 		"etcd://a,b:1,[::1]:2":                     {Etcd, "etcd a,b:1,[::1]:2"},
@@ -36,7 +38,7 @@ func TestParse(t *testing.T) {
 	if err != nil || strings.Join(d.Endpoints(), " ") != "https://a:2379 https://b:1" {
 		t.Errorf("%v, %v", d, err)
 	}
-	for _, text := range []string{"", " ", "x", "x.txt", "h:5432", "oracle://h/x", "postgres://h:x/db", "mysql://h", "mysql:///db", "u@tcp(h)", "u@tcp(h)/", "redis://", "redis://h/x", "etcd://", "etcd://a,,b", "etcd://a/b", "dir:", "file:", "file::memory:", "file:x?mode=memory", "http://", "https://h?x=1", "postgres://h/db\n"} {
+	for _, text := range []string{"", " ", "x", "x.txt", "h:5432", "oracle://h/x", "postgres://h:x/db", "mysql://h", "mysql:///db", "u@tcp(h)", "u@tcp(h)/", "redis://", "redis://h/x", "etcd://", "etcd://a,,b", "etcd://a/b", "dir:", "file:", "file::memory:", "file:x?mode=memory", "http://", "https://h?x=1", "postgres://h/db\n", "sqlite:x.db", "sqlite3:/x.db", "mysql:u@h/x.db", "SQLite:///x.db"} {
 		if d, err := Parse(text); err == nil {
 			t.Errorf("Parse(%q) = %+v, want an error", text, d)
 		}

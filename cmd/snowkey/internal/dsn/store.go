@@ -2,6 +2,7 @@ package dsn
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
@@ -39,6 +40,30 @@ func (t *Target) Store(opt StoreOptions) Store {
 	}
 	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
 	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: opt.NoCreate, AllowLossy: opt.AllowLossy})
+}
+
+// Spaces are the first few that a database has worker numbers of; of other kinds, and
+// where it has no such table, there are none to be told.
+func (t *Target) Spaces(ctx context.Context, most int) (spaces []string) {
+	if !t.Kind.SQL() {
+		return nil
+	}
+	rows, err := t.DB.QueryContext(ctx, fmt.Sprintf("SELECT space FROM snow_worker_space ORDER BY space LIMIT %d", most))
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var space string
+		if rows.Scan(&space) != nil {
+			return nil
+		}
+		spaces = append(spaces, space)
+	}
+	if rows.Err() != nil {
+		return nil
+	}
+	return spaces
 }
 
 func (t *Target) eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {

@@ -19,11 +19,14 @@ const want = "want " + Forms
 // of the zone loc; now, today, yesterday and tomorrow, the last three being
 // midnight in loc; a span before or after now, in w, d (24 hours), h, m, s and
 // ms; or Unix seconds after @.
+//
+// Of a time that clocks in loc show twice it is the first, and of one that they are
+// set forward over, the instant at which they are: a day without midnight begins there.
 func Parse(text string, now time.Time, loc *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	day := func(days int) (time.Time, error) {
 		y, m, d := now.In(loc).Date()
-		return time.Date(y, m, d+days, 0, 0, 0, 0, loc), nil
+		return first(time.Date(y, m, d+days, 0, 0, 0, 0, time.UTC), loc), nil
 	}
 	switch strings.ToLower(text) {
 	case "":
@@ -54,11 +57,33 @@ func Parse(text string, now time.Time, loc *time.Location) (time.Time, error) {
 		return t, nil
 	}
 	for _, form := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01"} {
-		if t, err := time.ParseInLocation(form, text, loc); err == nil {
-			return t, nil
+		if t, err := time.Parse(form, text); err == nil {
+			return first(t, loc), nil
 		}
 	}
 	return time.Time{}, errors.New(want)
+}
+
+// first is the instant at which clocks in loc first show what a clock in UTC shows at
+// wall. Which one time.Date takes where there are two, or none, is not promised.
+func first(wall time.Time, loc *time.Location) time.Time {
+	y, m, d := wall.Date()
+	t := time.Date(y, m, d, wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), loc)
+	begin, end := t.ZoneBounds()
+	_, offset := t.Zone()
+	switch shown := t.Add(time.Duration(offset) * time.Second); {
+	case shown.Before(wall):
+		return end
+	case shown.After(wall):
+		return begin
+	case begin.IsZero():
+		return t
+	}
+	_, offset = begin.Add(-time.Nanosecond).Zone()
+	if earlier := wall.Add(-time.Duration(offset) * time.Second); earlier.Before(begin) {
+		return earlier.In(loc)
+	}
+	return t
 }
 
 // unix reads seconds, with a fraction of up to nine digits.

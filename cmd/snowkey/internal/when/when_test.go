@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // the zones, whatever the machine has
 )
 
 func TestParse(t *testing.T) {
@@ -32,6 +33,55 @@ func TestParse(t *testing.T) {
 	}
 	if _, err := Parse("-400y", now, vienna); err == nil || !strings.Contains(err.Error(), `"400y"`) {
 		t.Errorf("%v does not quote what it refuses", err)
+	}
+}
+
+// Clocks are set forward over some times, and show others twice; the first counts.
+// So a day begins where it begins, and ends where the next one does.
+func TestChangesOfClocks(t *testing.T) {
+	for _, c := range []struct{ zone, text, want string }{
+		{"America/Santiago", "2026-09-05", "2026-09-05T00:00:00-04:00"},
+		{"America/Santiago", "2026-09-06", "2026-09-06T01:00:00-03:00"}, // has no midnight
+		{"America/Santiago", "2026-09-06T00:59:59.999", "2026-09-06T01:00:00-03:00"},
+		{"America/Santiago", "2026-09-06T01:00", "2026-09-06T01:00:00-03:00"},
+		{"America/Santiago", "2026-09-07", "2026-09-07T00:00:00-03:00"},
+		{"America/Santiago", "2026-04-04T23:30", "2026-04-04T23:30:00-03:00"}, // comes twice
+		{"America/Santiago", "2026-04-05", "2026-04-05T00:00:00-04:00"},
+		{"America/Havana", "2026-03-08", "2026-03-08T01:00:00-04:00"},
+		{"America/Havana", "2026-11-01", "2026-11-01T00:00:00-04:00"}, // has two midnights
+		{"America/Havana", "2026-11-01T01:00", "2026-11-01T01:00:00-05:00"},
+		{"Europe/Vienna", "2026-03-29T02:30", "2026-03-29T03:00:00+02:00"},
+		{"Europe/Vienna", "2026-10-25T02:30", "2026-10-25T02:30:00+02:00"},
+		{"Europe/Dublin", "2026-10-25T01:30", "2026-10-25T01:30:00+01:00"}, // winter is the saving there
+		{"Australia/Lord_Howe", "2026-10-04T02:15", "2026-10-04T02:30:00+11:00"},
+		{"Australia/Lord_Howe", "2026-04-05T01:45", "2026-04-05T01:45:00+11:00"},
+		{"Pacific/Apia", "2011-12-30", "2011-12-31T00:00:00+14:00"}, // a day that never was
+		{"Pacific/Apia", "2011-12-30T23:59", "2011-12-31T00:00:00+14:00"},
+		{"Pacific/Apia", "2011-12-29T23:59", "2011-12-29T23:59:00-10:00"},
+		{"Asia/Kolkata", "2026-11-21", "2026-11-21T00:00:00+05:30"},
+		{"UTC", "2026-11-21T12:00", "2026-11-21T12:00:00Z"},
+	} {
+		loc, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Parse(c.text, time.Time{}, loc); err != nil || got.Format(time.RFC3339Nano) != c.want {
+			t.Errorf("%s in %s: %v, %v, want %s", c.text, c.zone, got, err, c.want)
+		}
+		if len(c.text) != len(time.DateOnly) || c.zone == "Pacific/Apia" {
+			continue
+		}
+		// The same day, by the word for it.
+		noon, err := Parse(c.text+"T12:00", time.Time{}, loc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Parse("today", noon, loc); err != nil || got.Format(time.RFC3339Nano) != c.want {
+			t.Errorf("today, %s in %s: %v, %v, want %s", c.text, c.zone, got, err, c.want)
+		}
+		if got, err := Parse("tomorrow", noon.Add(-24*time.Hour), loc); err != nil || got.Format(time.RFC3339Nano) != c.want {
+			t.Errorf("tomorrow is %s in %s: %v, %v, want %s", c.text, c.zone, got, err, c.want)
+		}
 	}
 }
 
