@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 }
 
 // Programs that are not ours, in blocks for a shell.
-var foreign = []string{"snowkey", "curl", "docker", "git", "kubectl"}
+var foreign = []string{"snowkey", "cd", "curl", "docker", "git", "kubectl"}
 
 func TestCommandsAreJudged(t *testing.T) {
 	for line, well := range map[string]bool{
@@ -54,10 +54,10 @@ func TestCommandsAreJudged(t *testing.T) {
 		"tools/publish.sh":                            false,
 		"go run ./examples/lease -for 20s":            true,
 		"go run ./examples/lease -fro 20s":            false,
-		"go run ./examples/leese":                     false,
+		"go run ./examples/laese":                     false,
 		"go run ./docs":                               false,
 		"go test ./worker/model":                      true,
-		"go test ./worker/modle":                      false,
+		"go test ./worker/modal":                      false,
 		"go test -run '^$' -bench 'Next|Fill' ./core": true,
 		"go test -run '^$' -bench 'Next|Fil1' ./core": false,
 		"go test ./cmd/snowkey/internal/cli -update":  true,

@@ -15,6 +15,43 @@ var (
 	variable = regexp.MustCompile(`\bSNOWKEY_[A-Z_]*[A-Z]\b`)
 )
 
+// The words for which docs/operations.md sends its reader to the log are said by the code.
+func TestWordsOfTheLog(t *testing.T) {
+	var code strings.Builder
+	for _, dir := range []string{"core", "worker"} {
+		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(file, "_test.go") {
+				code.Write(text)
+			}
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for _, m := range regexp.MustCompile("`((?:snowkey|core|worker): [^`]*)`").FindAllStringSubmatch(string(page), -1) {
+		said++
+		words := `"` + strings.TrimPrefix(m[1], "snowkey: ")
+		for part := range strings.SplitSeq(words, "…") { // where a value stands
+			if !strings.Contains(code.String(), strings.TrimSpace(part)) {
+				t.Errorf("neither core nor worker says %s", m[1])
+			}
+		}
+	}
+	if said < 10 {
+		t.Errorf("only %d were found", said)
+	}
+}
+
 // Files and folders of the repository that a document names in code are there, and
 // something reads the variables that it tells of.
 func TestNames(t *testing.T) {
