@@ -104,7 +104,12 @@ func TestManifests(t *testing.T) {
 
 // The blocks of YAML in docs/kubernetes.md are cut out of the manifests.
 func TestTheDocumentShowsTheManifests(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/kubernetes.md")
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not cleaned, so that go test sees its changes.
+	page, err := os.ReadFile(here + "/../../../docs/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
