@@ -12,7 +12,7 @@ FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 6
 ARGS ?=
-# Of bench and growth: small proves that all runs and measures nothing; where to write.
+# Of peers and growth: small proves that all runs and measures nothing; where to write.
 BENCH_SCALE ?= full
 RESULTS ?= benchmarks/results
 PROFILETIME ?= 2s
@@ -73,7 +73,10 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	done
 
 .PHONY: bench
-bench: ## ours beside the peers, COUNT (6) rounds, about 20 minutes: benchmarks/results
+bench: peers growth ## both of the next two: about 25 minutes
+
+.PHONY: peers
+peers: ## ours beside other libraries and keys, COUNT (6) rounds, 20 minutes: benchmarks/results
 	tools/install.sh --only postgres
 	tools/install.sh --only mariadb
 	GOWORK=off go -C benchmarks build -o ../bin/bench ./cmd/bench

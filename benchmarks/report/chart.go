@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -43,7 +44,7 @@ func draw(c chart, all []*Series) ([]byte, error) {
 		}
 		name := ""
 		if c.Group != "" {
-			name = c.Group + " " + Name{Keys: s.Keys}.Get(c.Group)
+			name = Name{Keys: s.Keys}.Get(c.Group)
 		}
 		if groups[name] == nil {
 			names = append(names, name)
@@ -92,7 +93,10 @@ type (
 )
 
 func page(c chart, names []string, groups map[string][]*Series) ([]byte, error) {
-	d := drawing{Title: c.Title}
+	d := drawing{Title: c.Title + ", less is better"}
+	if strings.HasSuffix(c.Unit, "/s") {
+		d.Title = c.Title + ", more is better"
+	}
 	var most float64
 	for _, list := range groups {
 		for _, s := range list {
@@ -105,11 +109,12 @@ func page(c chart, names []string, groups map[string][]*Series) ([]byte, error) 
 	var said []string
 	y := headHeight
 	for _, name := range names {
+		list := groups[name]
 		if name != "" {
+			name = heading(c.Group, name)
 			d.Labels = append(d.Labels, label{y + 16, name})
 			y += groupHeight
 		}
-		list := groups[name]
 		slices.SortStableFunc(list, func(a, b *Series) int {
 			if d := rank(a.Pivot) - rank(b.Pivot); d != 0 {
 				return d
@@ -136,6 +141,21 @@ func page(c chart, names []string, groups map[string][]*Series) ([]byte, error) 
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// heading is what stands above a group: "mariadb", "8 goroutines", "1,000,000 rows", "delay 1ms".
+func heading(key, value string) string {
+	switch n, err := strconv.Atoi(value); {
+	case err == nil && n == 1:
+		return value + " " + strings.TrimSuffix(key, "s")
+	case err == nil && n >= 1000:
+		return number(float64(n)) + " " + key
+	case err == nil:
+		return value + " " + key
+	case key == "delay":
+		return key + " " + value
+	}
+	return value
 }
 
 func escape(s string) (string, error) {

@@ -45,8 +45,47 @@ func TestCharts(t *testing.T) {
 			}
 		}
 	}
-	if at8, at24 := strings.Index(string(pictures[1].SVG), "goroutines 8"), strings.Index(string(pictures[1].SVG), "goroutines 24"); at8 < 0 || at8 > at24 {
+	if at8, at24 := strings.Index(string(pictures[1].SVG), "8 goroutines"), strings.Index(string(pictures[1].SVG), "24 goroutines"); at8 < 0 || at8 > at24 {
 		t.Error("8 goroutines do not stand before 24")
+	}
+}
+
+// Which way is better, and of what a group is, must not be guessed.
+func TestChartWords(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{"goroutines", "1", "1 goroutine"}, {"goroutines", "24", "24 goroutines"}, {"rows", "1000000", "1,000,000 rows"},
+		{"db", "mariadb", "mariadb"}, {"delay", "1ms", "delay 1ms"},
+	} {
+		if got := heading(c.key, c.value); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.key, c.value, got, c.want)
+		}
+	}
+	_, all := parsed(t, charted+`
+BenchmarkGrowth/db=postgres/rows=1000000/lib=snowkey-2 1 9 rows/s
+BenchmarkGrowth/db=postgres/rows=10000/lib=snowkey-2 1 9 rows/s
+`)
+	pictures, err := Charts(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, p := range pictures {
+		svg := string(p.SVG)
+		switch p.File {
+		case "next.svg":
+			n++
+			if !strings.Contains(svg, ", less is better</title>") {
+				t.Error("next does not say that less is better")
+			}
+		case "growth-postgres.svg":
+			n++
+			if few, many := strings.Index(svg, ">10,000 rows<"), strings.Index(svg, ">1,000,000 rows<"); !strings.Contains(svg, ", more is better</title>") || few < 0 || many < few {
+				t.Errorf("growth: %s", svg)
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d of 2 charts in %d", n, len(pictures))
 	}
 }
 

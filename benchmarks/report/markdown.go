@@ -18,7 +18,8 @@ func Markdown(p *Parsed, all []*Series, charts []string) ([]byte, error) {
 		fmt.Fprintf(&b, "| %s | %s |\n", k.Name, cell(k.Value))
 	}
 	b.WriteString("\nA cell is the median of all runs, ± half the range between the quartiles, and in brackets its ratio to ours " +
-		"(**bold**). More is better where the unit ends in /s, less is in all others. `floor…` is what nothing of the kind can go below.\n\n")
+		"(**bold**). More is better where the unit ends in /s, less is in all others. `floor…` is the bare work that anything of the kind must do; where " +
+		"goroutines contend for one word it is no bound, since lost swaps count for more than the work.\n\n")
 	writeLosses(&b, p, all)
 	for _, c := range charts {
 		fmt.Fprintf(&b, "![%s](%s)\n\n", strings.TrimSuffix(c, ".svg"), c)

@@ -81,6 +81,16 @@ func TestFromAutoIncrement(t *testing.T) {
 			t.Errorf("%+v", shops)
 		}
 		checkParts(t, shops[2].ID, 1)
+		// What docs/migrating.md says of old processes: only a sequence stays below.
+		late := shopBefore{Name: "late"}
+		if err := old.Create(&late).Error; err != nil {
+			t.Error(err)
+		} else if below := late.ID < after.ID.Int64(); below != (d.name == "postgres") {
+			t.Errorf("an old process gets the key %d, beside %d", late.ID, after.ID)
+		}
+		if err := old.Delete(&late).Error; err != nil {
+			t.Error(err)
+		}
 		// What gorm leaves as it was is mended by hand, and only then is it gone.
 		byHand := map[string][]string{
 			"postgres": {

@@ -17,21 +17,8 @@ var (
 
 // Each link from one document to a file of the repository, or to a heading, leads there.
 func TestLinks(t *testing.T) {
-	root := filepath.Join("..", "..")
 	links := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if name := d.Name(); name == "node_modules" || name == "testdata" || strings.HasPrefix(name, ".") && path != root {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if filepath.Ext(path) != ".md" {
-			return nil
-		}
+	for _, path := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(prose(t, path), -1) {
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 				continue
@@ -48,14 +35,31 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: link to %s: %s has no such heading", path, m[1], target)
 			}
 		}
+	}
+	if links < 10 {
+		t.Errorf("only %d links were found", links)
+	}
+}
+
+// documents are the paths of all Markdown in the repository.
+func documents(t *testing.T) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == "node_modules" || name == "testdata" || strings.HasPrefix(name, ".") && path != root) {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) == ".md" {
+			paths = append(paths, path)
+		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if links < 10 {
-		t.Errorf("only %d links were found", links)
-	}
+	return paths
 }
 
 // prose is a document without its code.

@@ -102,6 +102,36 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// The blocks of YAML in docs/kubernetes.md are cut out of the manifests.
+func TestTheDocumentShowsTheManifests(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not cleaned, so that go test sees its changes.
+	page, err := os.ReadFile(here + "/../../../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests := ""
+	for _, name := range []string{"deployment.yaml", "statefulset.yaml"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests += string(text)
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) == 0 {
+		t.Fatal("no block of YAML found")
+	}
+	for _, block := range blocks {
+		if !strings.Contains(manifests, block[1]) {
+			t.Errorf("this block is in no manifest:\n%s", block[1])
+		}
+	}
+}
+
 func labelled(t *testing.T, name string, selector, labels map[string]string) {
 	t.Helper()
 	if len(selector) == 0 {

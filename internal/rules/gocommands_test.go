@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// goes checks a call of go: its folders are there and hold what the verb wants, and a
+// program or a test knows the flags that are meant for it.
+func goes(verb string, args []string) error {
+	switch verb {
+	case "run", "test", "generate", "install", "get", "doc", "build", "vet":
+	case "mod", "work":
+		return nil // of a module yet to be made
+	default:
+		return fmt.Errorf("go has no such command, or none that is known here: %s", verb)
+	}
+	dir, bench := "", ""
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case strings.HasPrefix(arg, "./") && dir == "":
+			dir = filepath.Join(root, strings.TrimSuffix(arg, "/..."))
+		case strings.HasPrefix(arg, "github.com/") && dir == "":
+			path, _, _ := strings.Cut(arg, "@")
+			dir = filepath.Join(root, strings.TrimPrefix(path+"/", module))
+		case !strings.HasPrefix(arg, "-"):
+			// A value, or an argument of the program.
+		case verb == "test" && slices.Contains(ofTest, arg):
+			if i++; arg == "-bench" && i < len(args) {
+				bench = args[i]
+			}
+		case dir == "":
+			return fmt.Errorf("go %s is given %s, which is not known here", verb, arg)
+		case !contains(dir, regexp.MustCompile(`flag[A-Za-z]*\.[A-Za-z0-9]+\((?:&[\w.]+, )?"`+regexp.QuoteMeta(strings.TrimLeft(arg, "-"))+`"`)):
+			return fmt.Errorf("%s has no flag %s", dir, arg)
+		}
+	}
+	if dir == "" {
+		return nil // `go test`, named and no more
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
+	wants := regexp.MustCompile(`(?m)^package `)
+	switch verb {
+	case "run", "install":
+		wants = regexp.MustCompile(`(?m)^package main$`)
+	case "generate":
+		wants = regexp.MustCompile(`(?m)^//go:generate `)
+	case "get":
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+			return err
+		}
+		return nil
+	}
+	if !contains(dir, wants) && !strings.HasSuffix(strings.Join(args, " "), "...") {
+		return errors.New(dir + " has nothing for go " + verb)
+	}
+	for _, name := range strings.FieldsFunc(bench, func(r rune) bool { return r == '|' }) {
+		if !contains(dir, regexp.MustCompile(`(?m)^func Benchmark[A-Za-z0-9_]*`+name)) {
+			return fmt.Errorf("%s has no benchmark %s", dir, name)
+		}
+	}
+	return nil
+}
+
+// Flags of go test that are followed by a value.
+var ofTest = []string{"-run", "-bench", "-benchtime", "-count", "-cpu"}
+
+// contains tells whether a file of Go in the folder has the pattern.
+func contains(dir string, pattern *regexp.Regexp) bool {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && pattern.Match(text)
+	})
+}
