@@ -250,3 +250,30 @@ func TestBadArguments(t *testing.T) {
 		t.Errorf("-h: exit %d, %q", code, err)
 	}
 }
+
+// The overrides that the documents show are those of this example.
+func TestDocumentsShowTheOverrides(t *testing.T) {
+	shown, err := os.ReadFile("../../docs/tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile("sqlc.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(shown), "```yaml\n")
+	block, _, _ = strings.Cut(block, "```")
+	var flat strings.Builder // without comments and indents
+	for line := range strings.Lines(string(config)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			flat.WriteString(line + "\n")
+		}
+	}
+	var want strings.Builder
+	for line := range strings.Lines(block) {
+		want.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	if !found || !strings.Contains(flat.String(), want.String()) {
+		t.Errorf("docs/tools.md shows what is not in sqlc.yaml:\n%s", block)
+	}
+}
