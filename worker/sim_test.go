@@ -22,7 +22,7 @@ import (
 
 // simLayout has few ids a tick, and ticks that are longer than a bound is precise. A
 // third of the seeds has the numbers of one datacenter of two, and half of them has
-// roll-back bits.
+// roll-back bits; ticks are of 1 and of 60 ms as well, up to half a window.
 var simLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Tick: 10 * time.Millisecond, TimeBits: 42, WorkerBits: 1, SequenceBits: 3}
 
 const (
@@ -92,6 +92,8 @@ func newSim(seed uint64, b breakage, logged bool) *sim {
 	if s.chance(2) {
 		s.layout.RollbackBits = 1
 	}
+	s.layout.Tick = []time.Duration{1, 10, 10, 10, 10, 60}[s.rng.IntN(6)] * time.Millisecond
+	s.layout.SequenceFirst = s.chance(4)
 	s.store = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(s.offset) }})
 	for i := range simProcesses {
 		s.procs = append(s.procs, &proc{sim: s, id: i, offset: s.span(100 * time.Millisecond)})
