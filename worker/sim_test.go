@@ -92,7 +92,7 @@ func newSim(seed uint64, b breakage, logged bool) *sim {
 	if s.chance(2) {
 		s.layout.RollbackBits = 1
 	}
-	s.layout.Tick = []time.Duration{1, 10, 10, 10, 10, 60}[s.rng.IntN(6)] * time.Millisecond
+	s.layout.Tick = []time.Duration{time.Millisecond, simLayout.Tick, simLayout.Tick, simLayout.Tick, simLayout.Tick, simWindow / 2}[s.rng.IntN(6)]
 	s.layout.SequenceFirst = s.chance(4)
 	s.store = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(s.offset) }})
 	for i := range simProcesses {
