@@ -126,6 +126,11 @@ model: ## model-check leases; installs spin. BIG=1: large sizes; TRACE="OWN_CLOC
 	tools/install.sh --only spin
 	worker/model/run.sh $(if $(TRACE),--trace $(TRACE),$(if $(BIG),--big))
 
+.PHONY: mutants
+mutants: ## break the Go code of leases where the model is broken: a test must fail each time
+	tools/install.sh --only redis
+	worker/model/mutants.sh
+
 .PHONY: cluster
 cluster: ## leases on clusters of etcd and Galera, members killed and cut off; installs galera
 	tools/install.sh --only etcd

@@ -164,7 +164,7 @@ func TestAcquireWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		defer cancel()
 		began = time.Now()
-		if _, err := worker.Acquire(ctx, w.store, w.cfg); !errors.Is(err, worker.ErrNoneFree) && !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+		if _, err := worker.Acquire(ctx, w.store, w.cfg); !errors.As(err, &none) || none.Held != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		cfg := w.cfg
@@ -172,6 +172,40 @@ func TestAcquireWaits(t *testing.T) {
 		began = time.Now()
 		if _, err := worker.Acquire(w.Context(), w.store, cfg); !errors.Is(err, worker.ErrNoneFree) || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+// Who waits by its context is told what for: also where the store, and not the lease,
+// finds that it has ended, or the first claim was never answered.
+func TestAcquireWaitsByItsContext(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for range 4 {
+			w.acquire(nil)
+		}
+		cfg := w.cfg
+		cfg.MaxWait = time.Hour
+		for _, slow := range []time.Duration{0, 700 * time.Millisecond} {
+			ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+			w.store.set(func(f *flaky) { f.slow = slow })
+			began := time.Now()
+			_, err := worker.Acquire(ctx, w.store, cfg)
+			var none *worker.NoneFreeError
+			if !errors.As(err, &none) || none.Held != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+			cancel()
+		}
+		w.store.set(func(f *flaky) { f.slow, f.down = 0, errNetwork })
+		ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+		if _, err := worker.Acquire(ctx, w.store, cfg); !errors.Is(err, errNetwork) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the store is down: %v", err)
+		}
+		cancel()
+		w.store.set(func(f *flaky) { f.slow, f.down = time.Hour, nil })
+		cfg.Timeout = 30 * time.Minute
+		if _, err := worker.Acquire(ctx, w.store, cfg); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a context that was over: %v", err)
 		}
 	})
 }

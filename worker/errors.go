@@ -108,7 +108,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("worker: number %d of space %q is lost, ids under it end before %s: %v", e.Worker, e.Space, show(e.Until), e.Err)
+	return fmt.Sprintf("worker: number %d of space %q is lost, ids under it end before %s: %v; the lease claims another number by itself, or, with StopOnLoss, acquire another lease", e.Worker, e.Space, show(e.Until), e.Err)
 }
 
 // Is reports whether the target is ErrLost.

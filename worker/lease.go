@@ -62,7 +62,8 @@ func (h *holding) left() time.Duration {
 }
 
 // Acquire claims a number of cfg.Space in the store and keeps it until the lease
-// is released. ctx is for the claim only.
+// is released. ctx is for the claim only: when it ends while no number is free, or while the
+// store fails, the error is both the context's and what was being waited for.
 //
 // The guarantee: no two generators of one space ever issue the same id, whatever
 // their clocks, pauses, crashes, lost replies and takeovers do, provided that the
@@ -104,6 +105,7 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	close(l.stopped)
 	l.life, l.end = context.WithCancel(context.Background())
 	began := time.Now()
+	var before error // why the claim before this one failed
 	for tries := 0; ; tries++ {
 		h, err := l.claim(ctx, -1, l.cfg.MaxLead)
 		if err == nil {
@@ -114,13 +116,29 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 		wait := l.backOff(tries)
 		if final(err) || ctx.Err() != nil || time.Since(began)+wait > cfg.MaxWait {
 			l.end()
+			if done := ctx.Err(); done != nil { // which says that the waiting is over, and not what for
+				err = waited(done, err, before)
+			}
 			return nil, fmt.Errorf("worker: space %q gave no number in %v: %w", cfg.Space, time.Since(began).Round(time.Millisecond), err)
 		}
+		before = err
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 		}
 	}
+}
+
+// waited is the error of a wait that the context has ended: its own, and with it what the
+// last claim that was answered has failed with.
+func waited(done, err, before error) error {
+	switch {
+	case !errors.Is(err, done):
+		return fmt.Errorf("%w, and the last claim: %w", done, err)
+	case before != nil:
+		return fmt.Errorf("%w; the claim before that: %w", err, before)
+	}
+	return err
 }
 
 // isNil reports whether there is nothing in an interface, or a pointer or function

@@ -48,6 +48,8 @@ func TestNilAndZero(t *testing.T) {
 		"zero counter":          count(&redisstore.Store{}),
 		"no number":             protect(nil),
 		"nil number":            protect((*worker.Number)(nil)),
+		"zero number":           protect(&worker.Number{}),
+		"negative number":       protect(core.Fixed(-1)),
 		"nil lease":             grant((*worker.Lease)(nil)),
 		"zero lease":            grant(&worker.Lease{}),
 		"a nil number's grant":  grant((*worker.Number)(nil)),

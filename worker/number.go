@@ -61,8 +61,8 @@ func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 	return g, nil
 }
 
-// Protect holds a number that was assigned from outside, one of this package's
-// sources, under a lease of exactly that number. Then neither a restart with a
+// Protect holds a number that was assigned from outside, by [core.Fixed] or one of this
+// package's sources, under a lease of exactly that number. Then neither a restart with a
 // clock that went back, nor a second process with the same number, can issue an
 // id again: the second gets a *NoneFreeError. On one host a filestore does for it:
 //
@@ -76,10 +76,17 @@ func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 // configuration are replaced.
 func Protect(ctx context.Context, s Store, w core.Worker, cfg Config) (*Lease, error) {
 	numbered, ok := w.(interface{ Number() int64 })
-	if !ok || isNil(w) {
-		return nil, configError([]core.Fault{{Field: "Worker", Value: fmt.Sprintf("%T", w), Reason: "must come from FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter; for another number set Config.Preferred and Config.Only"}})
+	if own, is := w.(*Number); is && (own == nil || own.fixed == nil) { // a zero one has been assigned by nobody
+		ok = false
 	}
-	cfg.Preferred, cfg.Only = Prefer(numbered.Number()), true
+	if !ok || isNil(w) {
+		return nil, configError([]core.Fault{{Field: "Worker", Value: fmt.Sprintf("%T", w), Reason: "must come from core.Fixed, FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter; for another number set Config.Preferred and Config.Only"}})
+	}
+	n := numbered.Number()
+	if n < 0 { // it is not PreferZero
+		return nil, configError([]core.Fault{{Field: "Worker", Value: fmt.Sprint(n), Reason: "must not be negative"}})
+	}
+	cfg.Preferred, cfg.Only = Prefer(n), true
 	return Acquire(ctx, s, cfg)
 }
 

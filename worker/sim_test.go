@@ -21,7 +21,8 @@ import (
 // test is interrupted at all the places that matter.
 
 // simLayout has few ids a tick, and ticks that are longer than a bound is precise. A
-// third of the seeds has the numbers of one datacenter of two.
+// third of the seeds has the numbers of one datacenter of two, and half of them has
+// roll-back bits; ticks are of 1 and of 60 ms as well, up to half a window.
 var simLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Tick: 10 * time.Millisecond, TimeBits: 42, WorkerBits: 1, SequenceBits: 3}
 
 const (
@@ -63,6 +64,7 @@ const (
 	released
 	takenOver
 	madeAnew
+	rolledBack
 	faultKinds
 )
 
@@ -87,6 +89,11 @@ func newSim(seed uint64, b breakage, logged bool) *sim {
 	if s.chance(3) {
 		s.layout.DatacenterBits, s.center = 1, []int64{worker.PreferZero, 1}[s.rng.IntN(2)]
 	}
+	if s.chance(2) {
+		s.layout.RollbackBits = 1
+	}
+	s.layout.Tick = []time.Duration{time.Millisecond, simLayout.Tick, simLayout.Tick, simLayout.Tick, simLayout.Tick, simWindow / 2}[s.rng.IntN(6)]
+	s.layout.SequenceFirst = s.chance(4)
 	s.store = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(s.offset) }})
 	for i := range simProcesses {
 		s.procs = append(s.procs, &proc{sim: s, id: i, offset: s.span(100 * time.Millisecond)})
@@ -241,7 +248,11 @@ func (p *proc) join() {
 }
 
 func (p *proc) generator(lease *worker.Lease) (*core.Generator, error) {
-	back := []core.ClockBack{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}, core.Reuse{Window: time.Hour}}[p.sim.rng.IntN(5)]
+	ways := []core.ClockBack{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}, core.Reuse{Window: time.Hour}}
+	if p.sim.layout.RollbackBits > 0 {
+		ways = append(ways, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{})
+	}
+	back := ways[p.sim.rng.IntN(len(ways))]
 	var after time.Time // as of a MAX(id)
 	if p.sim.chance(4) {
 		after = p.now().Add(p.sim.span(100 * time.Millisecond))
@@ -297,8 +308,12 @@ func (p *proc) draw(gen *core.Generator) {
 			p.sim.twice = fmt.Sprintf("%+v was issued by process %d and by %d", parts, owner, p.id)
 			p.sim.note("DUPLICATE %s", p.sim.twice)
 		}
-		if parts, _ := p.sim.layout.Decompose(id); parts.Datacenter != max(p.sim.center, 0) && p.sim.twice == "" {
+		parts, _ := p.sim.layout.Decompose(id)
+		if parts.Datacenter != max(p.sim.center, 0) && p.sim.twice == "" {
 			p.sim.twice = fmt.Sprintf("%+v is another datacenter's", parts)
+		}
+		if parts.Rollback > 0 {
+			p.sim.faults[rolledBack]++
 		}
 		p.sim.issued[id] = p.id
 	}

@@ -86,9 +86,9 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	seeds = ran.Load()
-	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d numbers stolen, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d generators made anew",
+	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d numbers stolen, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d generators made anew, %d ids rolled back",
 		seeds, ids.Load(), time.Since(began).Round(time.Millisecond), faults[lostRequest], faults[lostReply], faults[lateRequest], faults[twiceRequest],
-		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[madeAnew])
+		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[madeAnew], faults[rolledBack])
 	if t.Failed() {
 		return
 	}

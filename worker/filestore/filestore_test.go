@@ -137,7 +137,41 @@ func TestProtect(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = again.Close()
-	if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{}); err == nil || !strings.Contains(err.Error(), "set Config.Preferred and Config.Only") {
+	if _, err := worker.Protect(t.Context(), open(t, dir), unnumbered{}, worker.Config{}); err == nil || !strings.Contains(err.Error(), "set Config.Preferred and Config.Only") {
+		t.Errorf("%v", err)
+	}
+}
+
+type unnumbered struct{ core.Worker }
+
+// A fixed number is protected too: a restart with a clock that went back goes on above
+// what was issued, and a second process is refused.
+func TestProtectFixed(t *testing.T) {
+	dir := t.TempDir()
+	var last int64
+	for i, back := range []time.Duration{0, 5 * time.Second, 9 * time.Second} {
+		now := func() time.Time { return time.Now().Add(-back) }
+		lease, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{Now: now, MaxSkew: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoneFree) {
+			t.Errorf("a second process: %v", err)
+		}
+		gen, err := core.New(core.Config{Worker: lease, Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := gen.Next(t.Context())
+		if p, _ := gen.Layout().Decompose(id); err != nil || id <= last || p.Worker != 3 {
+			t.Errorf("start %d: %d after %d, of %+v, %v", i, id, last, p, err)
+		}
+		last = id
+		if err := lease.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(1024), worker.Config{}); err == nil || !strings.Contains(err.Error(), "1024: must be") {
 		t.Errorf("%v", err)
 	}
 }

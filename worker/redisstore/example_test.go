@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -49,23 +50,40 @@ func ExampleStore_Count() {
 	// 40 (from counter "starts", 983 left) <nil>
 }
 
-// This client stands for a Redis that knows the address by its number.
+// The datacenter comes from the environment, and the worker from Redis, by datacenter and
+// address: the same number for the same address, for as long as there are any. This client
+// stands for a Redis that knows the address by its number.
 func ExampleStore_NumberOf() {
-	eval := func(_ context.Context, _ string, _ []string, args ...any) (any, error) {
-		fmt.Println(args[0], args[1])
-		return []any{"ok", "3"}, nil
+	eval := func(_ context.Context, _ string, keys []string, args ...any) (any, error) {
+		fmt.Println(keys[0], args[0], args[1])
+		return []any{"ok", "7"}, nil
 	}
 	store := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
-	n, err := store.NumberOf(context.Background(), "orders", "10.0.0.7", 1024)
+	_ = os.Setenv("DATACENTER", "3") // in earnest the deployment does so, and
+	_ = os.Setenv("POD_IP", "10.0.0.7")
+
+	layout := core.Twitter()
+	datacenter, err := worker.FromEnv(core.Layout{TimeBits: 41, WorkerBits: layout.DatacenterBits}, "DATACENTER", "")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	cfg := worker.Config{Space: "orders", Preferred: worker.Prefer(n)} // another process may have the address too
-	fmt.Println(cfg.Preferred)
+	d := datacenter.(*worker.Number).Number()
+	cfg := worker.Config{Space: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: worker.Prefer(d)}
+
+	n, err := store.NumberOf(context.Background(), cfg.Space, os.Getenv("POD_IP"), 1<<layout.WorkerBits)
+	var used *worker.UsedUpError
+	switch {
+	case err == nil: // a wish: another container may have the address too, and the lease keeps them apart
+		cfg.Preferred = worker.Prefer(d<<layout.WorkerBits | n)
+	case !errors.As(err, &used): // else any number of the datacenter will do
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(cfg.Datacenter, cfg.Preferred)
 	// Output:
-	// 10.0.0.7 1024
-	// 3
+	// snowkey:identity:{orders/3} 10.0.0.7 32
+	// 3 103
 }
 
 func ExampleEvalFunc_Eval() {

@@ -300,7 +300,7 @@ func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers in
 	var n [1]int64
 	switch {
 	case answer.is("used", 1):
-		return 0, &worker.UsedUpError{Name: space, Numbers: numbers}
+		return 0, usedUp(space, identity, numbers)
 	case !answer.is("ok", 2):
 		return 0, answer.unexpected("number of an identity")
 	}
@@ -308,9 +308,13 @@ func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers in
 		return 0, err
 	}
 	if n[0] >= numbers {
-		return 0, &worker.UsedUpError{Name: space, Numbers: numbers} // it was given when there were more
+		return 0, usedUp(space, identity, numbers) // it was given when there were more
 	}
 	return n[0], nil
+}
+
+func usedUp(space, identity string, numbers int64) error {
+	return fmt.Errorf("redisstore: identity %.100q gets no number in space %q, acquire a lease without Preferred: %w", identity, space, &worker.UsedUpError{Name: space, Numbers: numbers})
 }
 
 func bit(b bool) string {

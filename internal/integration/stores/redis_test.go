@@ -141,7 +141,7 @@ func TestRedisIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: name, Layout: layout, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: name, Layout: layout, Datacenter: 1, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestRedisIdentity(t *testing.T) {
 	if first.Worker() != 4 || second.Worker() != 5 {
 		t.Errorf("numbers %d and %d", first.Worker(), second.Worker())
 	}
-	if twin := start("10.0.0.2"); twin.Worker() == 5 || twin.Worker() == 4 {
+	if twin := start("10.0.0.2"); twin.Worker() != 6 && twin.Worker() != 7 {
 		t.Errorf("two containers of one address have %d", twin.Worker())
 	}
 	if err := second.Close(); err != nil {
@@ -167,7 +167,7 @@ func TestRedisIdentity(t *testing.T) {
 		}
 	}
 	var used *worker.UsedUpError
-	if _, err := store.NumberOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) {
+	if _, err := store.NumberOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) || !strings.Contains(err.Error(), `identity "10.0.0.5" gets no number`) {
 		t.Errorf("%v", err)
 	}
 	if n, err := store.NumberOf(t.Context(), name, "10.0.0.4", 4); err != nil || n != 3 {

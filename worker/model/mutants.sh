@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Breaks the Go code in the places in which the model is broken, one at a time, and runs
+# the tests: each time one must fail. What is there is not touched: go test is given the
+# changed file by -overlay.
+#
+# usage: mutants.sh [WORD]     those that have the word in their name; all
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+words=${1:-}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+
+# mutant NAME FILE PERL PACKAGE TESTS
+mutant() {
+	local name=$1 file=$2 change=$3 package=$4 tests=$5 out
+	[[ $name == *"$words"* ]] || return 0
+	perl -0pe "$change" "$file" >"$scratch/${file##*/}"
+	if cmp -s "$file" "$scratch/${file##*/}"; then
+		echo "STALE   $name: $file is not as it was when this was written"
+		bad=1
+		return
+	fi
+	printf '{"Replace": {"%s": "%s"}}\n' "$PWD/$file" "$scratch/${file##*/}" >"$scratch/overlay.json"
+	if out=$(SNOWKEY_TEST_REQUIRE=1 go test -count=1 -short -vet=off -timeout 90s -overlay "$scratch/overlay.json" -run "$tests" $package 2>&1); then
+		echo "MISSED  $name: no test of $package fails"
+		bad=1
+	elif ! grep -q '^ *--- FAIL' <<<"$out"; then
+		echo "BROKEN  $name: no test has run"
+		tail -5 <<<"$out"
+		bad=1
+	else
+		printf 'caught  %-58s %s\n' "$name" "$(sed -nE 's/^--- FAIL: (Test[A-Za-z]+).*/\1/p' <<<"$out" | sort -u | paste -sd' ')"
+		sed -nE 's/^ +--- FAIL: ([^ ]+).*/        \1/p' <<<"$out" | grep '/.*[a-z]' | head -4 || true
+	fi
+}
+
+stores=./internal/integration/stores
+
+mutant 'renewal of anybody: memstore' worker/memstore/memstore.go \
+	's/row := s\.held\(r\.Space, r\.Worker, r\.Epoch, r\.Token\)(\n\tif row == nil \{\n\t\treturn worker\.ErrTaken\n\t\}\n\trow\.Until = max)/row := s.spaces[r.Space].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'renewal by token, without epoch: memstore' worker/memstore/memstore.go \
+	's/row\.Epoch != epoch \|\| //' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'renewal of anybody: filestore' worker/filestore/filestore.go \
+	's/if row\.Epoch != r\.Epoch \|\| row\.Token != r\.Token \|\| r\.Token == "" \{(\n.*\n\t\t\}\n\t\trow\.Until = max)/if r.Token == "" {$1/' ./worker/filestore .
+mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
+	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
+mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
+	"s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
+mutant 'bound raised before the acknowledgement' worker/renew.go \
+	's/\terr := l\.store\.Renew\(ctx, /\th.grant.Raise(time.UnixMilli(until))\n\terr := l.store.Renew(ctx, /' ./worker .
+mutant 'claim begins at its own clock' worker/request.go \
+	's/from = max\(until, r\.Now\)/from = r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua \
+	's/from = math\.max\(best\.bound, now\)/from = now/' $stores '^TestRedisStore$'
+mutant 'released before the run is closed' worker/release.go \
+	's/err := l\.release\(ctx, h, grant\.Close\(\)\.UnixMilli\(\)\)/now, _ := h.clock.read()\n\terr := l.release(ctx, h, now.UnixMilli())\n\tgrant.Close()/' ./worker .
+mutant 'released below what was issued' worker/release.go \
+	's/grant\.Close\(\)\.UnixMilli\(\)/grant.Close().UnixMilli()-1/' ./worker .
+mutant 'release of anybody: memstore' worker/memstore/memstore.go \
+	's/row := s\.held\(r\.Space, r\.Worker, r\.Epoch, r\.Token\)(\n\tif row == nil \{\n\t\treturn worker\.ErrTaken\n\t\}\n\trow\.Token, )/row := s.spaces[r.Space].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
+	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
+mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
+	's/(expires_at = \{now\} \+ \?" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' $stores '^TestSQLStore$/sqlite/wal'
+mutant 'the fence is not looked at' core/run.go \
+	's/until <= last/until == 0 \&\& until <= last/' ./worker .
+
+[[ $bad == 0 ]] && echo 'A test fails each time.'
+exit $bad
