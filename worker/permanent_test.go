@@ -86,17 +86,17 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			want  string
 			again bool
 		}{
-			"a wrong token":          {over(refused{status: 401}), "set Config.Token to one that the server knows", false},
-			"no right":               {over(refused{status: 403}), "set Config.Token", false},
-			"a wrong path":           {over(refused{status: 404}), "set Config.URL to where its handler is", false},
-			"another server":         {over(refused{status: 302}), "set Config.URL", false},
+			"a wrong token":          {over(refused{status: 401}), "give it a token that the server knows", false},
+			"no right":               {over(refused{status: 403}), "give it a token", false},
+			"a wrong path":           {over(refused{status: 404}), "the URL must be the one below which its handler is", false},
+			"another server":         {over(refused{status: 302}), "the URL must be", false},
 			"no handler of ours":     {over(refused{status: 405}), "405 Method Not Allowed", false},
 			"a gateway":              {over(refused{status: 502}), "502 Bad Gateway", true},
 			"a server that starts":   {over(refused{status: 503}), "503", true},
 			"too many requests":      {over(refused{status: 429}), "429", true},
 			"a page with 200":        {over(refused{status: 200}), "no answer of a lease store", true},
-			"a stranger's key":       {over(refused{err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}), "let Config.Client trust", false},
-			"no TLS":                 {over(refused{err: http.ErrSchemeMismatch}), "begin with http://", false},
+			"a stranger's key":       {over(refused{err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}), "must trust who has signed it", false},
+			"no TLS":                 {over(refused{err: http.ErrSchemeMismatch}), "must begin with http://", false},
 			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
 			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "the folder above it must be there", false},
 			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},

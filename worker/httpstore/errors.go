@@ -24,9 +24,9 @@ func (e *StoreError) Error() string {
 	text := fmt.Sprintf("httpstore: %s: the server answers with %d %s: %s", e.Verb, e.Status, http.StatusText(e.Status), e.Message)
 	switch {
 	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
-		text += "; set Config.Token to one that the server knows"
+		text += "; give it a token that the server knows"
 	case e.Status == http.StatusNotFound || e.Status/100 == 3:
-		text += "; set Config.URL to where its handler is"
+		text += "; the URL must be the one below which its handler is"
 	}
 	return text
 }

@@ -155,9 +155,9 @@ func failed(ctx context.Context, verb string, err error) error {
 	var untrusted *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &untrusted):
-		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; let Config.Client trust who has signed it, or set Config.URL to the name that it is for", verb, err))
+		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; this machine, or Config.Client, must trust who has signed it, and the URL have the name that it is for", verb, err))
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; let Config.URL begin with http://", verb, err))
+		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; the URL must begin with http:// there", verb, err))
 	}
 	return fmt.Errorf("httpstore: %s: %w", verb, err)
 }
