@@ -137,7 +137,11 @@ func TestNoDuplicateUnderClockSteps(t *testing.T) {
 func TestRemakeWithoutAPause(t *testing.T) {
 	worker := core.Fixed(7)
 	var ids []int64
-	for range 1000 {
+	rounds := 500
+	if testing.Short() {
+		rounds = 100
+	}
+	for range rounds {
 		g, err := core.New(core.Config{Worker: worker, MaxWait: time.Minute}) // longer than this process may stand still
 		if err != nil {
 			t.Fatal(err)
