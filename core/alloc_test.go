@@ -78,7 +78,7 @@ func TestNoAllocationsInManyParts(t *testing.T) {
 	g = sony
 	ids = make([]int64, 1000)
 	fill()
-	if n := testing.AllocsPerRun(5, fill); n != 0 {
+	if n := testing.AllocsPerRun(20, fill); n != 0 { // the runtime's own, such as for a thread, are fewer
 		t.Errorf("waiting for ticks of 10ms: %v allocations", n)
 	}
 }

@@ -24,6 +24,7 @@ type clock struct {
 	event    func(EventKind, time.Duration)
 	maxJump  int64
 	tickNs   int64
+	plain    bool      // ticks are milliseconds, and none that can be counted is beyond 64 bits
 	start    time.Time // has the monotonic reading that elapsed time counts from
 	origin   time.Time // the beginning of tick `base`, no monotonic reading
 	base     uint64
@@ -47,6 +48,7 @@ type anchor struct {
 func newClock(s *shape, now func() time.Time, at, wall time.Time, maxJump time.Duration, event func(EventKind, time.Duration)) *clock {
 	c := &clock{wallNow: now, event: event, maxJump: int64(maxJump), tickNs: int64(s.layout.Tick), start: at}
 	c.base = s.tickOf(wall)
+	c.plain = c.tickNs == int64(time.Millisecond) && c.base <= math.MaxUint64-math.MaxInt64/uint64(time.Millisecond)
 	c.origin = s.startOf(c.base)
 	offset := c.sinceOrigin(wall)
 	c.anchor.Store(&anchor{wall: offset, carried: offset})
@@ -187,7 +189,7 @@ func (c *clock) followed(leap int64) {
 // tickAt is the tick that lies ns after the origin; a time before the epoch
 // counts as tick 0.
 func (c *clock) tickAt(ns int64) uint64 {
-	if ns >= 0 && c.tickNs == int64(time.Millisecond) {
+	if ns >= 0 && c.plain {
 		return c.base + uint64(ns)/uint64(time.Millisecond) // a constant divisor is several times as fast
 	}
 	return c.anyTickAt(ns) // apart, so that the rest is inlined

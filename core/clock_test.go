@@ -70,7 +70,7 @@ func TestGreatestOf(t *testing.T) {
 
 func TestTickAtRoundsDown(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 10 * time.Millisecond, time.Second} {
-		c := &clock{base: 3, tickNs: int64(tick)}
+		c := &clock{base: 3, tickNs: int64(tick), plain: tick == time.Millisecond}
 		for _, x := range []struct {
 			ns   int64
 			want uint64

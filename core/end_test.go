@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,78 +11,90 @@ import (
 
 // Where time and sequence take all 64 bits, the word has no bit to spare.
 func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
-	l := core.Layout{TimeBits: 44, SequenceBits: 20, Unsigned: true}
-	began := time.Now()
-	now := func() time.Time { return l.End().Add(time.Since(began) - 100*time.Millisecond) }
-	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: now})
-	ids := make([]int64, 10_000)
-	var last uint64
-	for {
-		if err := g.Fill(t.Context(), ids); err != nil {
-			if !errors.Is(err, core.ErrTimeOver) {
-				t.Fatal(err)
+	inBubble(t, func(t *testing.T, _ *manual) {
+		l := core.Layout{TimeBits: 44, SequenceBits: 20, Unsigned: true}
+		began := time.Now()
+		now := func() time.Time { return l.End().Add(time.Since(began) - 100*time.Millisecond) }
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: now})
+		ids := make([]int64, 10_000)
+		var last uint64
+		for {
+			if err := g.Fill(t.Context(), ids); err != nil {
+				if !errors.Is(err, core.ErrTimeOver) {
+					t.Fatal(err)
+				}
+				break
 			}
-			break
-		}
-		for _, id := range ids {
-			if uint64(id) <= last {
-				t.Fatalf("%d came after %d", uint64(id), last)
+			for _, id := range ids {
+				if uint64(id) <= last {
+					t.Fatalf("%d came after %d", uint64(id), last)
+				}
+				last = uint64(id)
 			}
-			last = uint64(id)
+			time.Sleep(time.Millisecond / 2)
 		}
-	}
-	for time.Since(began) < 110*time.Millisecond { // to beyond the layout's end
-		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
-			t.Fatalf("after %d: %v", last, err)
+		for range 110 { // to beyond the layout's end
+			time.Sleep(time.Millisecond)
+			if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+				t.Fatalf("after %d: %v", last, err)
+			}
 		}
-	}
-	_ = g.Close()
-	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
-		t.Error(err)
-	}
+		_ = g.Close()
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
+			t.Error(err)
+		}
+	})
 }
 
 func TestTimeRunsOut(t *testing.T) {
-	l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 9, SequenceBits: 4}
-	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
-	var ids []int64
-	for {
-		id, err := g.Next(t.Context())
-		if err != nil {
-			if !errors.Is(err, core.ErrTimeOver) {
-				t.Fatal(err)
+	inBubble(t, func(t *testing.T, _ *manual) {
+		l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 9, SequenceBits: 4}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
+		var ids []int64
+		for {
+			id, err := g.Next(t.Context())
+			if err != nil {
+				if !errors.Is(err, core.ErrTimeOver) {
+					t.Fatal(err)
+				}
+				break
 			}
-			break
+			ids = append(ids, id)
 		}
-		ids = append(ids, id)
-	}
-	noDuplicates(t, ids)
-	if last := ids[len(ids)-1]; last >= 1<<13 {
-		t.Errorf("id %d is beyond the layout", last)
-	}
+		if len(ids) == 0 || slices.Max(ids) >= 1<<13 {
+			t.Errorf("%d ids, or one beyond the layout", len(ids))
+		}
+		noDuplicates(t, ids)
+	})
 }
 
 // The very last places of a word that time and sequence fill: it must not
-// overflow into places that were issued long ago.
+// overflow into places that were issued long ago, and the clock must not either,
+// however long the generator stands still before it draws.
 func TestTheLastPlaces(t *testing.T) {
 	for _, l := range []core.Layout{{TimeBits: 60, SequenceBits: 4, Unsigned: true}, {TimeBits: 64, Unsigned: true}} {
-		now := l.End().Add(-6 * time.Millisecond)
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: func() time.Time { return now }})
-		ids := make([]int64, l.PerTick())
-		var last uint64
-		for left := 6; left >= 0; left-- {
-			now = l.End().Add(-time.Duration(left) * time.Millisecond)
-			for g.Fill(t.Context(), ids) == nil {
-				for _, id := range ids {
-					if uint64(id) <= last {
-						t.Fatalf("%d came after %d", uint64(id), last)
+		for _, still := range []time.Duration{0, 10 * time.Millisecond, 5 * time.Second} {
+			inBubble(t, func(t *testing.T, _ *manual) {
+				now := l.End().Add(-6 * time.Millisecond)
+				g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: func() time.Time { return now }})
+				time.Sleep(still)
+				ids := make([]int64, l.PerTick())
+				var last uint64
+				for left := 6; left >= 0; left-- {
+					now = l.End().Add(-time.Duration(left) * time.Millisecond)
+					for g.Fill(t.Context(), ids) == nil {
+						for _, id := range ids {
+							if uint64(id) <= last {
+								t.Fatalf("%d came after %d", uint64(id), last)
+							}
+							last = uint64(id)
+						}
 					}
-					last = uint64(id)
 				}
-			}
-		}
-		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
-			t.Errorf("%v: after %d: %v", l, last, err)
+				if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+					t.Errorf("%v, still for %v: after %d: %v", l, still, last, err)
+				}
+			})
 		}
 	}
 }

@@ -143,10 +143,11 @@ func TestAGrantClosedWhileItBegins(t *testing.T) {
 		}
 		grants = append(grants, gr)
 	}
-	g, err := New(Config{Worker: &inTurn{grants}})
+	g, err := New(Config{Worker: &inTurn{grants}, MaxWait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer g.Close()
 	old, taken := grants[0], grants[1]
 	old.Revoke(nil)
 	old.mu.Lock() // succeed asks it how far it came, when it has attached the next
@@ -155,8 +156,13 @@ func TestAGrantClosedWhileItBegins(t *testing.T) {
 		defer close(done)
 		_ = g.replace(t.Context(), g.run.Load(), &waiting{}, AskedLost) // the grant may be found closed, or not
 	}()
-	for !taken.Attached() {
-		time.Sleep(time.Millisecond)
+	for gone := false; !gone && !taken.Attached(); {
+		select {
+		case <-done:
+			gone = true
+			t.Error("the next grant was not taken")
+		case <-time.After(time.Millisecond):
+		}
 	}
 	unused := taken.Close()
 	old.mu.Unlock()

@@ -15,6 +15,7 @@ type waiting struct {
 	counted  bool // in Stats, as one that waits
 	full     bool // and as one for which a tick was full
 	fenced   bool // has waited for a grant's end to rise, in vain
+	late     bool // its time is over, and it looks for the last time
 	timer    *time.Timer
 	spins    int
 	replaced int // grants gone through
@@ -46,6 +47,9 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 		return 0, false, g.fenced(ctx, r, w, until, risen)
 	}
 	if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.max) { // places that come and go, as with a clock that jumps to and fro
+		if w.lookAgain() {
+			return 0, false, nil
+		}
 		return 0, false, g.tooLong(fmt.Errorf("%w: no place was found in %v", ErrSequenceExhausted, waited))
 	}
 	if tick <= r.last(ceiling) {
@@ -68,6 +72,14 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 	return 0, false, g.pause(ctx, w, d, g.maxWait, true, risen, func() error {
 		return fmt.Errorf("%w: the next place comes in %v, and at most %v may be waited", ErrSequenceExhausted, d, g.maxWait)
 	})
+}
+
+// lookAgain is true once, when the time of a call is over: it may have stood still,
+// as a goroutine or the whole process may at any point, and what it has seen is old.
+func (w *waiting) lookAgain() bool {
+	first := !w.late
+	w.late = true
+	return first
 }
 
 // until is how long the clock takes to allow a tick.
@@ -156,6 +168,9 @@ const (
 func (g *Generator) pause(ctx context.Context, w *waiting, d, limit time.Duration, known bool, risen <-chan struct{}, refusal func() error) error {
 	left := limit - time.Since(w.began)
 	if left <= 0 || known && d > left {
+		if d <= limit && w.lookAgain() {
+			return nil
+		}
 		return g.tooLong(refusal())
 	}
 	if deadline, ok := ctx.Deadline(); ok && known && d > time.Until(deadline) {

@@ -106,6 +106,7 @@ func TestLoadCancelledWhileLocked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = tx.Rollback(context.Background()) }() // where this ends early
 		if _, err := tx.Exec(t.Context(), `lock table lines in share mode`); err != nil {
 			t.Fatal(err)
 		}
@@ -115,9 +116,10 @@ func TestLoadCancelledWhileLocked(t *testing.T) {
 			_, err := pgxtype.Load(ctx, s.pool, pgxtype.Seq(slices.Values(makeOrders(3, 3))), shopConfig(method))
 			done <- err
 		}()
-		for s.ask(t, `select count(*) from pg_locks where relation = $1::regclass and not granted`, s.schema+".lines") == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		defer cancel()
+		until(t, "the load waits for the lock", func() bool {
+			return len(done) > 0 || s.ask(t, `select count(*) from pg_locks where relation = $1::regclass and not granted`, s.schema+".lines") > 0
+		})
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Error(err)
@@ -186,9 +188,7 @@ func TestLoadPanics(t *testing.T) {
 						t.Errorf("recovered %v", v)
 					}
 					s.empty(t)
-					if n := s.pool.Stat().AcquiredConns(); n != 0 {
-						t.Errorf("%d connections are lost", n)
-					}
+					s.idle(t)
 				}()
 				_, err := pgxtype.Load(t.Context(), s.pool, masters, cfg)
 				t.Errorf("returned %v", err)
@@ -211,7 +211,7 @@ func TestLoadGoexit(t *testing.T) {
 				}
 				return lineValues(l, row)
 			})
-			done := make(chan string)
+			done := make(chan string, 1)
 			go func() {
 				how := "exited"
 				defer func() { done <- how }()
@@ -223,13 +223,11 @@ func TestLoadGoexit(t *testing.T) {
 				if how != "exited" {
 					t.Errorf("%s, row %d: %s", name, at, how)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(enough):
 				t.Fatalf("%s, row %d: Load hangs", name, at)
 			}
 			s.empty(t)
-			for s.pool.Stat().AcquiredConns() > 0 { // a closed one is given back on another goroutine
-				time.Sleep(time.Millisecond)
-			}
+			s.idle(t)
 		}
 	}
 }

@@ -61,10 +61,12 @@ func newShop(t testing.TB, mode pgx.QueryExecMode, register bool, ddl string) *s
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := s.pool.Exec(context.Background(), "drop schema "+s.schema+" cascade"); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), enough) // a test that failed may have left a lock
+		defer cancel()
+		if _, err := s.pool.Exec(ctx, "drop schema "+s.schema+" cascade"); err != nil {
 			t.Error(err)
 		}
-		s.pool.Close()
+		end(t, s.pool)
 	})
 	for _, sql := range append([]string{"create schema " + s.schema}, strings.Split(ddl, ";\n")...) {
 		if _, err := s.pool.Exec(t.Context(), sql); err != nil {
@@ -72,6 +74,39 @@ func newShop(t testing.TB, mode pgx.QueryExecMode, register bool, ddl string) *s
 		}
 	}
 	return s
+}
+
+// enough is far longer than anything here takes on a busy machine.
+const enough = 2 * time.Minute
+
+// end closes a pool, which waits for its connections: for ever, where a test that
+// failed has left one in use.
+func end(t testing.TB, pool *pgxpool.Pool) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { pool.Close(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(enough):
+		t.Error("a connection is still in use")
+	}
+}
+
+// until waits for something, but not for ever.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(enough); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after %v still not so: %s", enough, what)
+		}
+	}
+}
+
+// idle waits until no connection is in use: one that was closed is given back on
+// another goroutine.
+func (s *shop) idle(t testing.TB) {
+	t.Helper()
+	until(t, "no connection is in use", func() bool { return s.pool.Stat().AcquiredConns() == 0 })
 }
 
 func (s *shop) ask(t testing.TB, query string, args ...any) (n int64) {

@@ -117,7 +117,7 @@ func (s *shop) through(t *testing.T, w *breaker) *pgxpool.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
+	t.Cleanup(func() { end(t, pool) })
 	return pool
 }
 

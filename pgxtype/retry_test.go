@@ -68,6 +68,9 @@ func TestRetrySerialization(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+			if first { // the others wait for it
+				met.Done()
+			}
 		})
 	}
 	close(start)
@@ -104,6 +107,9 @@ func TestRetryDeadlock(t *testing.T) {
 			})
 			if err != nil {
 				t.Error(err)
+			}
+			if first {
+				met.Done()
 			}
 		})
 	}

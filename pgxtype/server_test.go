@@ -321,7 +321,7 @@ func TestPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
+	t.Cleanup(func() { end(t, pool) })
 	errs := make(chan error)
 	for range 10 {
 		go func() {

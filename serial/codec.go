@@ -76,7 +76,7 @@ func (c *Codec) compile(f Format) error {
 	first, _ := c.instant(0)
 	last, _ := c.instant(c.lastTick)
 	zone, change := newZone(f.Location, first, last)
-	if !zone.fixed && !f.Fold {
+	if !zone.fixed && !f.Fold && f.Location != time.Local { // which is refused whatever it is
 		faults = append(faults, core.Fault{Field: "Location", Value: f.Location.String(), Reason: change + ", so that a time may come twice: set Fold, or take UTC"})
 	}
 	c.zone = zone

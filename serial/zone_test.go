@@ -189,3 +189,17 @@ func TestZoneWithinLayout(t *testing.T) {
 		}
 	}
 }
+
+// The local zone is one fault, whichever zone this machine is in.
+func TestLocalZone(t *testing.T) {
+	before := time.Local
+	defer func() { time.Local = before }()
+	for _, name := range []string{"Europe/Berlin", "America/St_Johns", "Pacific/Apia"} {
+		time.Local = zone(t, name)
+		err := serial.Format{Location: time.Local}.Validate()
+		var config *serial.ConfigError
+		if !errors.As(err, &config) || len(config.Faults) != 1 || config.Faults[0].Value != "Local" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

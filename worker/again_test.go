@@ -19,9 +19,9 @@ func makers(w *world) map[string]func() (*worker.Lease, error) {
 		return cfg
 	}
 	return map[string]func() (*worker.Lease, error){
-		"Acquire": func() (*worker.Lease, error) { return worker.Acquire(w.Context(), w.store, only("Acquire")) },
+		"Acquire": func() (*worker.Lease, error) { return w.keep(worker.Acquire(w.Context(), w.store, only("Acquire"))) },
 		"FromPool": func() (*worker.Lease, error) {
-			return worker.FromPool(w.Context(), w.store, only("FromPool"))
+			return w.keep(worker.FromPool(w.Context(), w.store, only("FromPool")))
 		},
 		"Protect": func() (*worker.Lease, error) {
 			if err := os.Setenv("SNOWKEY_TEST_AGAIN", "2"); err != nil {
@@ -32,7 +32,7 @@ func makers(w *world) map[string]func() (*worker.Lease, error) {
 			if err != nil {
 				return nil, err
 			}
-			return worker.Protect(w.Context(), w.store, n, only("Protect"))
+			return w.keep(worker.Protect(w.Context(), w.store, n, only("Protect")))
 		},
 	}
 }

@@ -210,6 +210,7 @@ func TestManyGoroutines(t *testing.T) {
 					gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 20 * time.Millisecond})
 					if err != nil {
 						t.Error(err)
+						_ = lease.Close()
 						return
 					}
 					end := time.Now().Add(time.Duration(rand.IntN(3000)) * time.Millisecond)

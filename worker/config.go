@@ -36,7 +36,7 @@ type Config struct {
 	// if that is less.
 	Timeout time.Duration
 	// MaxWait is how long Acquire tries again when no number is free or the store
-	// fails. Zero: 5s. Negative: it tries once.
+	// fails with an error that may pass. Zero: 5s. Negative: it tries once.
 	MaxWait time.Duration
 
 	// MaxSkew is how far this machine's clock may lie from the store's when a

@@ -153,7 +153,7 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 				Layout: core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12},
 				Space:  fmt.Sprint("errs", wrong), Datacenter: 1, MaxWait: -1, Now: w.now,
 			}
-			lease, err := worker.Acquire(w.Context(), w.store, cfg)
+			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err == nil {
 				w.Errorf("number %d of the store became %d", wrong, lease.Worker())
 				_ = lease.Close()

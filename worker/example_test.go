@@ -165,8 +165,13 @@ func ExampleFromPool() {
 }
 
 func ExampleProtect() {
-	name := filepath.Join(os.TempDir(), "worker-number")
-	defer os.Remove(name)
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "worker-number")
 	if err := os.WriteFile(name, []byte("12\n"), 0o600); err != nil {
 		fmt.Println(err)
 		return

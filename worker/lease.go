@@ -72,7 +72,9 @@ func (h *holding) left() time.Duration {
 // the same tables use this space.
 //
 // The errors are [*ConfigError], [*NoneFreeError], [*SkewError], [*LayoutError],
-// [*LossyError], core.ErrTimeOver, and what the store fails with.
+// [*LossyError], core.ErrTimeOver, and what the store fails with. Where no number is
+// free, and where the store fails with what may pass, Acquire tries again for
+// Config.MaxWait; any other error, such as that of a wrong password, it gives at once.
 func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	l, err := acquire(ctx, s, cfg)
 	if err != nil {
@@ -162,8 +164,13 @@ func (l *Lease) unmade() error {
 	return configError([]core.Fault{{Field: "Lease", Value: "nil or zero", Reason: "must come from Acquire, Protect or FromPool"}})
 }
 
-// final reports whether trying again soon makes no difference.
+// final reports whether trying again soon makes no difference. A store's own errors
+// may say so of themselves.
 func final(err error) bool {
+	var permanent interface{ Permanent() bool }
+	if errors.As(err, &permanent) && permanent.Permanent() {
+		return true
+	}
 	var config *ConfigError
 	var skew *SkewError
 	var layout *LayoutError

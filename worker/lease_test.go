@@ -263,7 +263,7 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		cut := &flaky{Store: w.mem}
 		cfg := w.cfg
 		cfg.Preferred, cfg.Only = 3, true
-		lease, err := worker.Acquire(w.Context(), cut, cfg)
+		lease, err := w.keep(worker.Acquire(w.Context(), cut, cfg))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func TestFromPool(t *testing.T) {
 			t.Helper()
 			cfg := w.cfg
 			cfg.Preferred, cfg.Only, cfg.MaxWait = worker.Prefer(number), true, -1
-			lease, err := worker.FromPool(w.Context(), w.store, cfg)
+			lease, err := w.keep(worker.FromPool(w.Context(), w.store, cfg))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,13 +36,13 @@ func TestFromPool(t *testing.T) {
 		time.Sleep(3 * time.Hour)
 		cfg := w.cfg
 		cfg.Preferred, cfg.Only, cfg.MaxWait = 2, true, -1
-		if _, err := worker.Acquire(w.Context(), w.mem, cfg); !errors.Is(err, worker.ErrNoneFree) {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.mem, cfg)); !errors.Is(err, worker.ErrNoneFree) {
 			t.Fatalf("after hours: %v", err)
 		}
 		if err := w.mem.Free(w.Context(), "default", 2, w.row(2).Epoch); err != nil {
 			t.Fatal(err)
 		}
-		next, err := worker.FromPool(w.Context(), w.mem, cfg)
+		next, err := w.keep(worker.FromPool(w.Context(), w.mem, cfg))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 // its generator's run is closed first, and then whoever is next may begin right
 // after the last id. The generator answers core.ErrLost from then on.
 //
-// A store that fails is asked again until ctx is done, but no longer than
-// Config.MaxWait. If it goes on failing, the error says so, and the number comes
+// A store that fails with what may pass is asked again until ctx is done, but no
+// longer than Config.MaxWait. If it goes on failing, the error says so, and the number comes
 // free by itself when its time to live is over; Release may be called again.
 // Released twice, or after the number was lost, it returns nil.
 func (l *Lease) Release(ctx context.Context) error {
@@ -72,7 +72,7 @@ func (l *Lease) Release(ctx context.Context) error {
 				break
 			}
 			wait := l.backOff(tries)
-			if ctx.Err() != nil || time.Since(began)+wait > l.cfg.MaxWait {
+			if final(err) || ctx.Err() != nil || time.Since(began)+wait > l.cfg.MaxWait {
 				failed = fmt.Errorf("worker: number %d of space %q is not released, it comes free in %v: %w", h.claim.Worker, l.cfg.Space, l.cfg.TTL, err)
 				if l.cfg.noTTL {
 					failed = fmt.Errorf("worker: number %d of space %q is not released; release it again, or free it by Admin: %w", h.claim.Worker, l.cfg.Space, err)

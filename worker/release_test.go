@@ -38,6 +38,7 @@ func TestReleaseDuringRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer l.Close()
 		gen, err := core.New(core.Config{Worker: l})
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,9 @@ type Store interface {
 	// again, unchanged: its first answer was lost.
 	//
 	// The errors are [*LayoutError], [*SkewError], [*NoneFreeError],
-	// [*LossyError], and whatever the store itself fails with.
+	// [*LossyError], and whatever the store itself fails with. One of the last that has
+	// a method Permanent() bool which gives true is not asked about again by Acquire:
+	// somebody must mend something first, and its text says what.
 	Claim(ctx context.Context, r Request) (Claim, error)
 
 	// Renew raises the row's bound to r.Until and starts its time to live anew,

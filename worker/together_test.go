@@ -58,9 +58,10 @@ func TestOpenAndCloseTogether(t *testing.T) {
 		all.Go(func() {
 			made := 0
 			defer func() { counts.Store(name, made) }()
-			for !stopped() {
+			for rounds := 0; !stopped() || made < 30 && rounds < 1000; rounds++ { // as many as it takes, on a slow machine
 				lease, err := worker.Acquire(t.Context(), store, worker.Config{
 					Layout: layout, Window: 200 * time.Millisecond, Renew: 10 * time.Millisecond, TTL: time.Second, MaxLead: 300 * time.Hour, Owner: name,
+					Timeout: time.Minute, MaxWait: time.Minute, // this process may stand still
 				})
 				if err != nil {
 					t.Error(err)
@@ -71,6 +72,9 @@ func TestOpenAndCloseTogether(t *testing.T) {
 				}
 				if err := lease.Close(); err != nil {
 					t.Error(err)
+				}
+				if t.Failed() {
+					return
 				}
 			}
 		})

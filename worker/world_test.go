@@ -144,16 +144,24 @@ func (w *world) acquire(change func(*worker.Config)) *worker.Lease {
 	if change != nil {
 		change(&cfg)
 	}
-	lease, err := worker.Acquire(w.Context(), w.store, cfg)
+	lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = lease.Release(ctx)
-	})
 	return lease
+}
+
+// keep ends the lease with the test, wherever that fails: a bubble goes on for ever
+// while something in it has a timer.
+func (w *world) keep(lease *worker.Lease, err error) (*worker.Lease, error) {
+	if err == nil {
+		w.Cleanup(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			_ = lease.Release(ctx)
+		})
+	}
+	return lease, err
 }
 
 func (w *world) generator(lease *worker.Lease, back core.ClockBack) *core.Generator {

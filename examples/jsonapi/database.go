@@ -98,7 +98,7 @@ func sqliteFile(name string) (database, error) {
 	// unique as long as the worker numbers do. Transactions lock at their
 	// beginning, or two that read first could not both go on to write.
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: name}).EscapedPath(),
-		RawQuery: "_txlock=immediate&_pragma=foreign_keys(1)&_pragma=busy_timeout(8000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"}
+		RawQuery: fmt.Sprintf("_txlock=immediate&_pragma=foreign_keys(1)&_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", patience.Milliseconds())}
 	return sqlitePools("SQLite "+name, file.String(), false)
 }
 
@@ -106,7 +106,7 @@ func sqliteFile(name string) (database, error) {
 // plain :memory: each connection has one of its own, and it is gone when
 // database/sql gives that connection up, as after a request that was broken off.
 func sqliteMemory() (database, error) {
-	db, err := sqlitePools("SQLite in memory", "file:/"+rand.Text()+"?vfs=memdb&_txlock=immediate&_pragma=foreign_keys(1)&_pragma=busy_timeout(8000)", true)
+	db, err := sqlitePools("SQLite in memory", fmt.Sprintf("file:/%s?vfs=memdb&_txlock=immediate&_pragma=foreign_keys(1)&_pragma=busy_timeout(%d)", rand.Text(), patience.Milliseconds()), true)
 	if err == nil {
 		_, err = db.lease.Conn(context.Background()) // kept until the pool is closed, for the last connection takes the database with it
 	}

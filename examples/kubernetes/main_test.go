@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,10 +19,25 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
+// enough is far longer than anything here takes on a busy machine.
+const enough = 3 * time.Minute
+
 // pod runs the service as a pod does, and gives its address and what ends it.
 func pod(t *testing.T, env map[string]string) (url string, end func()) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
+	for range 20 {
+		if url, end = podAtFreePort(t, env); end != nil {
+			return url, end
+		}
+	}
+	t.Fatal("the port that was free is taken each time")
+	return "", nil
+}
+
+// podAtFreePort gives no end where somebody else was faster to take the port.
+func podAtFreePort(t *testing.T, env map[string]string) (url string, end func()) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +52,13 @@ func pod(t *testing.T, env map[string]string) (url string, end func()) {
 	// A server made for tests flushes nothing to the disk, and would be refused.
 	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler), sqlstore.Config{AllowLossy: true}) }()
 	url = "http://" + address
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(enough); ; time.Sleep(10 * time.Millisecond) {
 		select {
 		case err := <-ended:
+			cancel()
+			if errors.Is(err, syscall.EADDRINUSE) {
+				return "", nil
+			}
 			t.Fatalf("the pod ended: %v", err)
 		default:
 		}
@@ -45,14 +66,20 @@ func pod(t *testing.T, env map[string]string) (url string, end func()) {
 			break
 		}
 		if time.Now().After(deadline) {
+			cancel()
 			t.Fatal("the pod does not answer")
 		}
 	}
 	return url, func() {
 		t.Helper()
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(enough):
+			t.Fatal("the pod does not end")
 		}
 	}
 }

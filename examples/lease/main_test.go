@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -20,11 +21,14 @@ func TestRun(t *testing.T) {
 		out string
 		err error
 	}
-	done := make(chan result)
+	done := make(chan result, 2)
+	var both sync.WaitGroup
+	both.Add(2)
 	for range 2 {
 		go func() {
-			var out bytes.Buffer
-			err := run(context.Background(), &out, options{file: file, length: 500 * time.Millisecond, only: -1})
+			out := &meeting{both: &both}
+			err := run(context.Background(), out, options{file: file, only: -1})
+			out.once.Do(both.Done) // also where it has failed, so that the other goes on
 			done <- result{out.String(), err}
 		}()
 	}
@@ -47,6 +51,19 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), &out, options{file: file, only: -1}); err != nil || strings.Count(out.String(), "is held by") != 1 {
 		t.Errorf("%s, %v", out.String(), err)
 	}
+}
+
+// meeting is where one says which number it has, and goes on when the other has one.
+type meeting struct {
+	bytes.Buffer
+	both *sync.WaitGroup
+	once sync.Once
+}
+
+func (m *meeting) Write(p []byte) (int, error) {
+	m.once.Do(m.both.Done)
+	m.both.Wait()
+	return m.Buffer.Write(p)
 }
 
 const holder = "LEASE_TEST_HOLDER" // the file, in a process that is to be killed

@@ -19,7 +19,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -108,7 +107,7 @@ func check(opt options) error {
 	}
 	switch by := ddl.Period(opt.by); by {
 	case ddl.Day, ddl.Week, ddl.Month:
-		now := time.Now().UTC()
+		now := today().UTC()
 		if _, err := (ddl.Partitioning{Dialect: ddl.MySQL, Table: table, By: by}).Bounds(now, ago(by, now, -opt.ahead)); err != nil {
 			return fmt.Errorf("-ahead %d: %w", opt.ahead, err)
 		}

@@ -21,8 +21,19 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
+// oneDay lets the date not change while a test runs. The ids have times of their own,
+// for which there is a partition ahead.
+func oneDay(t *testing.T) (began time.Time) {
+	t.Helper()
+	began = time.Now()
+	today = func() time.Time { return began }
+	t.Cleanup(func() { today = time.Now })
+	return began
+}
+
 // A second run goes on with the table, and with a shorter time to keep drops the oldest.
 func TestRunsAgain(t *testing.T) {
+	oneDay(t)
 	servers := map[string]string{"postgres": testserver.NewPostgres(t).DSN}
 	config, err := mysqldriver.ParseDSN(testserver.NewMariaDB(t).DSN)
 	if err != nil {
@@ -85,6 +96,7 @@ func TestStartsAServer(t *testing.T) {
 
 // A run that ended behind CREATE TABLE, or between two partitions, is gone on with.
 func TestGoesOnWhereARunEnded(t *testing.T) {
+	began := oneDay(t)
 	server := testserver.NewPostgres(t)
 	db, err := connector(server.DSN)
 	if err != nil {
@@ -100,7 +112,7 @@ func TestGoesOnWhereARunEnded(t *testing.T) {
 			t.Fatalf("run %d: exit %d, %s\n%s", i, code, errs, out)
 		}
 	}
-	if _, err := db.ExecContext(t.Context(), "DROP TABLE "+table+time.Now().UTC().AddDate(0, 0, 2).Format("_p20060102")); err != nil {
+	if _, err := db.ExecContext(t.Context(), "DROP TABLE "+table+began.UTC().AddDate(0, 0, 2).Format("_p20060102")); err != nil {
 		t.Fatal(err)
 	}
 	if code, out, errs := call(t, "-db", server.DSN, "-rows", "100"); code != 0 || orders(t, out) != 400 || strings.Count(out, "PARTITION OF") != 1 {

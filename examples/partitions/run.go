@@ -14,6 +14,8 @@ import (
 
 const table = "snowkey_partitioned"
 
+var today = time.Now // which day the partitions are about; the tests hold it still
+
 func run(ctx context.Context, opt options, out io.Writer) error {
 	gen, err := core.New(core.Config{Worker: core.Fixed(opt.worker)})
 	if err != nil {
@@ -27,7 +29,7 @@ func run(ctx context.Context, opt options, out io.Writer) error {
 	defer done()
 
 	orders := ddl.Partitioning{Dialect: dialect, Layout: gen.Layout(), Table: table, By: ddl.Period(opt.by)}
-	now := time.Now().UTC()
+	now := today().UTC()
 	from, to := ago(orders.By, now, opt.keep), ago(orders.By, now, -opt.ahead)
 	if first := orders.Layout.Epoch.Add(time.Millisecond); from.Before(first) {
 		from = first // not the epoch itself, whose first id is 0

@@ -131,7 +131,18 @@ func heldAtCommit(t *testing.T, server string, committed func()) (addr string) {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
+	var mu sync.Mutex
+	open, over := map[net.Conn]bool{}, false
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		over = true
+		for conn := range open { // whoever has left it so
+			_ = conn.Close()
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
 	var held atomic.Bool
 	pass := func(from, to net.Conn, answers bool) {
 		defer from.Close()
@@ -162,6 +173,12 @@ func heldAtCommit(t *testing.T, server string, committed func()) (addr string) {
 				_ = client.Close()
 				continue
 			}
+			mu.Lock()
+			open[client], open[db] = true, true
+			if over {
+				_, _ = client.Close(), db.Close()
+			}
+			mu.Unlock()
 			wg.Go(func() { pass(client, db, false) })
 			wg.Go(func() { pass(db, client, true) })
 		}

@@ -7,11 +7,13 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Config is what a store is made of; the zero value is ready for use.
@@ -78,7 +80,13 @@ func failed(ctx context.Context, what string, err error) error {
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		return fmt.Errorf("etcdstore: %s: %w: %v", what, done, err) //nolint:errorlint // it is the context's error that counts
 	}
-	return fmt.Errorf("etcdstore: %s: %w", what, err)
+	err = fmt.Errorf("etcdstore: %s: %w", what, err)
+	for _, refusal := range []error{rpctypes.ErrPermissionDenied, rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty} {
+		if errors.Is(err, refusal) { // asking again makes no difference
+			return permanent.Mark(err)
+		}
+	}
+	return err
 }
 
 // maxRaces is how often a key may be found changed by another client.

@@ -4,16 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	c, err := s.claimWhenFree(ctx, r)
+	return c, lasting(err)
+}
+
+// lasting marks what a file system goes on answering until somebody has changed it:
+// also that it is read-only, or has no locks. A full disk, say, is none of it.
+func lasting(err error) error {
+	for _, refusal := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, errReadOnly, errors.ErrUnsupported} {
+		if errors.Is(err, refusal) {
+			return permanent.Mark(err)
+		}
+	}
+	return err
+}
+
+// claimWhenFree waits while other processes claim, or change the only row that is left.
+func (s *Store) claimWhenFree(ctx context.Context, r worker.Request) (worker.Claim, error) {
 	if err := r.Check(); err != nil {
 		return worker.Claim{}, err
 	}

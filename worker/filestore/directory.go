@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // directory is that of a space. For each number it has N.json, the row; N.alive,
@@ -60,7 +61,7 @@ func (d directory) rows() ([]worker.Row, error) {
 		}
 		number, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || number < 0 {
-			return nil, fmt.Errorf("filestore: %s is none of the store's files", d.join(e.Name()))
+			return nil, permanent.Mark(fmt.Errorf("filestore: %s is none of the store's files; move it elsewhere", d.join(e.Name())))
 		}
 		row, err := d.read(number)
 		if err != nil {
@@ -79,7 +80,7 @@ func (d directory) read(number int64) (worker.Row, error) {
 	}
 	row, err := decode(content)
 	if err != nil {
-		return worker.Row{}, fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err)
+		return worker.Row{}, permanent.Mark(fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err))
 	}
 	row.Worker = number
 	return row, nil

@@ -33,6 +33,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Config is what a store is made of.
@@ -99,10 +100,10 @@ func (s *Store) check() error {
 // errGone is not worker.ErrTaken: somebody who claims where nothing is recorded may
 // begin below the bound of the number that is held.
 func (s *Store) errGone(space string, number int64) error {
-	return fmt.Errorf("filestore: number %d is held and its files in %s have been removed or replaced: end all processes that use it, and wait for their Window, before you start one again", number, s.path(space))
+	return permanent.Mark(fmt.Errorf("filestore: number %d is held and its files in %s have been removed or replaced: end all processes that use it, and wait for their Window, before you start one again", number, s.path(space)))
 }
 
-var errClosed = errors.New("filestore: the store is closed")
+var errClosed = permanent.Mark(errors.New("filestore: the store is closed"))
 
 // Close lets go of all numbers as the end of the process would. Their rows stay as
 // they are; what is released by its lease needs no Close.
@@ -269,7 +270,7 @@ func (s *Store) prepare(space string) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("filestore: %w", err)
+			return fmt.Errorf("filestore: %w; the folder above it must be there, and this user must be allowed to write in it", err)
 		}
 		if err := syncDir(filepath.Dir(dir)); err != nil {
 			return err

@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// errReadOnly is what a file system answers that is mounted for reading only.
+const errReadOnly = syscall.EROFS
+
 // flock locks the file for this opening of it, without waiting.
 func flock(f *os.File) error {
 	for {

@@ -21,7 +21,27 @@ type StoreError struct {
 }
 
 func (e *StoreError) Error() string {
-	return fmt.Sprintf("httpstore: %s: the server answers with %d %s: %s", e.Verb, e.Status, http.StatusText(e.Status), e.Message)
+	text := fmt.Sprintf("httpstore: %s: the server answers with %d %s: %s", e.Verb, e.Status, http.StatusText(e.Status), e.Message)
+	switch {
+	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
+		text += "; give it a token that the server knows"
+	case e.Status == http.StatusNotFound || e.Status/100 == 3:
+		text += "; the URL must be the one below which its handler is"
+	}
+	return text
+}
+
+// Permanent reports whether asking again makes no difference until somebody has
+// mended something: the token, the URL, or what stands between here and the server.
+// worker.Acquire does not ask again then.
+func (e *StoreError) Permanent() bool {
+	switch e.Status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return true
+	}
+	return e.Status/100 == 3 || e.Status/100 == 4
 }
 
 // Is reports whether the target is errors.ErrUnsupported and the server does not

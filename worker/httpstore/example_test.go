@@ -66,6 +66,24 @@ func ExampleStoreError() {
 	// Output: true 404 false
 }
 
+// A wrong token is told at once: Acquire does not ask again.
+func ExampleStoreError_Permanent() {
+	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{"from-the-secret-store"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	store := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-another-store"})
+	_, err = worker.Acquire(context.Background(), store, worker.Config{})
+	var said *httpstore.StoreError
+	if errors.As(err, &said) {
+		fmt.Println(said.Permanent(), said)
+	}
+	// Output: true httpstore: claim: the server answers with 401 Unauthorized: the bearer token is missing or wrong; give it a token that the server knows
+}
+
 // starts counts; in earnest sqlstore, redisstore or etcdstore.
 type starts struct {
 	*memstore.Store

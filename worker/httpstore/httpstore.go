@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Config is what a client is made of. URL and Token are required.
@@ -149,6 +151,13 @@ func read[A any](verb, id string, status int, text []byte, limit int64) (result 
 func failed(ctx context.Context, verb string, err error) error {
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		return fmt.Errorf("httpstore: %s: %w: %v", verb, done, err) //nolint:errorlint // it is the context's error that counts
+	}
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &untrusted):
+		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; this machine, or Config.Client, must trust who has signed it, and the URL have the name that it is for", verb, err))
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; the URL must begin with http:// there", verb, err))
 	}
 	return fmt.Errorf("httpstore: %s: %w", verb, err)
 }

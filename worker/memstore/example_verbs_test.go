@@ -10,14 +10,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
+// at is when the examples are: no time passes in them.
+var at = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
 // begin makes a store for an example.
-func begin() (*memstore.Store, func()) { return memstore.New(memstore.Config{}), func() {} }
+func begin() (*memstore.Store, func()) {
+	return memstore.New(memstore.Config{Now: func() time.Time { return at }}), func() {}
+}
 
 // request asks for any number of the space "orders", as a lease does.
 func request(token string) worker.Request {
 	return worker.Request{
 		Space: "orders", Layout: "the fingerprint", Numbers: 4, Preferred: -1, Avoid: -1, Token: token, Owner: "web-1",
-		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
+		Now: at.UnixMilli(), Window: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
 	}
 }
 
@@ -75,7 +80,7 @@ func ExampleStore_Release() {
 func ExampleStore_List() {
 	store, end := begin()
 	defer end()
-	lease, err := worker.Acquire(context.Background(), store, worker.Config{Space: "orders", Owner: "web-1"})
+	lease, err := worker.Acquire(context.Background(), store, worker.Config{Space: "orders", Owner: "web-1", Now: func() time.Time { return at }})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -83,7 +88,7 @@ func ExampleStore_List() {
 	defer lease.Close()
 	rows, err := store.List(context.Background(), "orders")
 	for _, row := range rows {
-		fmt.Println(row.Worker, row.Owner, row.Free(time.Now().UnixMilli()))
+		fmt.Println(row.Worker, row.Owner, row.Free(at.UnixMilli()))
 	}
 	fmt.Println(err)
 	// Output:

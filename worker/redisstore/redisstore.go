@@ -33,6 +33,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 var (
@@ -343,7 +344,7 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 	}
 	value, err := s.eval.Eval(ctx, script, []string{key}, args...)
 	if err != nil {
-		return nil, fmt.Errorf("redisstore: %s in %s: %w", what, key, err)
+		return nil, lasting(fmt.Errorf("redisstore: %s in %s: %w", what, key, err))
 	}
 	list, ok := value.([]any)
 	if !ok {
@@ -361,6 +362,17 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 		}
 	}
 	return answer, nil
+}
+
+// refusals are what Redis answers until somebody has changed what the client logs in
+// with, what its user may do, or what the key holds.
+var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE "}
+
+func lasting(err error) error {
+	if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {
+		return permanent.Mark(err)
+	}
+	return err
 }
 
 func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }

@@ -105,7 +105,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	}
 	st, err := s.prepare(ctx)
 	if err != nil {
-		return worker.Claim{}, err
+		return worker.Claim{}, lasting(err)
 	}
 	var c worker.Claim
 	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
@@ -117,7 +117,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		return ok, err
 	})
 	if err != nil {
-		return worker.Claim{}, err
+		return worker.Claim{}, lasting(err)
 	}
 	return c, nil
 }

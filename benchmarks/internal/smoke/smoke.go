@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
 	"github.com/seed-299c1d6b/snowkey/benchmarks/report"
@@ -23,7 +24,11 @@ func Run(t *testing.T, want ...string) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.v")
+	args := []string{"-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.v"}
+	if deadline, ok := t.Deadline(); ok { // before this one, so that it says where it hangs and ends its servers
+		args = append(args, "-test.timeout="+max(time.Until(deadline)-15*time.Second, time.Second).String())
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	// Without -test.v nothing would tell that a benchmark was skipped.
 	cmd.Env = append(os.Environ(), scale.Variable+"=small", scale.Round+"=1")
 	cmd.Stdout, cmd.Stderr = &out, &out

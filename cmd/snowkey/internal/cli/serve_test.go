@@ -44,7 +44,7 @@ func startServe(t *testing.T, env Env, args ...string) (url, said string, end fu
 		select {
 		case code := <-ended:
 			return code
-		case <-time.After(30 * time.Second):
+		case <-time.After(endless):
 			t.Error("it does not end")
 			return -1
 		}

@@ -24,7 +24,7 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 
 // Many ask at once, for the same number in ways that look different: no id comes twice.
 func TestNoDuplicates(t *testing.T) {
-	h := handler(t, Config{})
+	h := handler(t, Config{patience: time.Minute}) // on a busy machine
 	// All of them are Twitter's layout and worker 35 of 1024, so are one pair.
 	queries := []string{
 		"worker=35", "datacenter=1&worker=3", "preset=twitter&worker=35", "time_bits=41&worker_bits=10&sequence_bits=12&worker=35",
@@ -135,7 +135,7 @@ func queryOf(l core.Layout) url.Values {
 // The widest layout of a pair makes ids that mean in each of its layouts what was asked.
 func TestWidest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	m := newMakers(1 << 20)
+	m := newMakers(1<<20, time.Minute)
 	made := 0
 	for range 1500 {
 		l := randomLayout(r)

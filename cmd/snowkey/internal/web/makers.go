@@ -15,7 +15,8 @@ import (
 // made for. None is ever let go, since a second one of the same pair might repeat what
 // the first has issued; so their number is bounded, and beyond it new pairs are refused.
 type makers struct {
-	most int
+	most     int
+	patience time.Duration // how long one request may wait for places in time
 
 	mu  sync.Mutex
 	all map[pair]*core.Generator
@@ -57,8 +58,11 @@ func (p pair) widest() core.Layout {
 	return l
 }
 
-func newMakers(most int) *makers {
-	return &makers{most: most, all: map[pair]*core.Generator{}}
+func newMakers(most int, patience time.Duration) *makers {
+	if patience == 0 {
+		patience = 2 * time.Second
+	}
+	return &makers{most: most, patience: patience, all: map[pair]*core.Generator{}}
 }
 
 // of is the generator of a layout and a worker number.
@@ -86,9 +90,6 @@ func (m *makers) of(l core.Layout, worker int64) (*core.Generator, error) {
 	return gen, nil
 }
 
-// patience is how long one request may wait for places in time.
-const patience = 2 * time.Second
-
 // fill makes ids; all of them are of the layout, or none is given out.
 func (m *makers) fill(ctx context.Context, l core.Layout, worker int64, ids []int64) error {
 	if end := l.End(); !time.Now().Before(end) {
@@ -98,13 +99,13 @@ func (m *makers) fill(ctx context.Context, l core.Layout, worker int64, ids []in
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, m.patience)
 	defer cancel()
 	switch err := gen.Fill(ctx, ids); {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, core.ErrSequenceExhausted):
 		return refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-			"has no room for %d ids within %v: a tick of %v holds %d, and a new generator begins with the next tick", len(ids), patience, l.Tick, l.PerTick()))
+			"has no room for %d ids within %v: a tick of %v holds %d, and a new generator begins with the next tick", len(ids), m.patience, l.Tick, l.PerTick()))
 	default:
 		return err
 	}

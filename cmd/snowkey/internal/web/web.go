@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -22,6 +23,8 @@ type Config struct {
 	Hosts  []string     // names, without port, under which it may be asked over loopback, beside localhost; for a proxy on this machine
 	Pairs  int          // 0: 4096; pairs of layout and worker number that ids are made for, each remembered until the process ends
 	Logger *slog.Logger // what failed, and each request at debug level; nil: nothing
+
+	patience time.Duration // 0: 2s; how long one request may wait for places in time
 }
 
 const defaultPairs = 4096
@@ -59,7 +62,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{makers: newMakers(cfg.Pairs), logger: cfg.Logger}
+	s := &server{makers: newMakers(cfg.Pairs, cfg.patience), logger: cfg.Logger}
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
 	}

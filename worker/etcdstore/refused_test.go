@@ -1,0 +1,26 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+)
+
+// What etcd refuses for good is said to be so; what may pass is not.
+func TestRefusedForGood(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{rpctypes.ErrPermissionDenied, true}, {rpctypes.ErrAuthFailed, true}, {rpctypes.ErrUserEmpty, true},
+		{rpctypes.ErrNoLeader, false}, {rpctypes.ErrTimeout, false}, {rpctypes.ErrInvalidAuthToken, false}, {context.DeadlineExceeded, false},
+	} {
+		var permanent interface{ Permanent() bool }
+		err := failed(t.Context(), "claim", c.err)
+		if got := errors.As(err, &permanent) && permanent.Permanent(); got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%v: %v, want %v", err, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// refused is a client of whichever kind, that gets one answer.
+type refused struct {
+	status int
+	err    error
+}
+
+func (r refused) RoundTrip(q *http.Request) (*http.Response, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	return &http.Response{StatusCode: r.status, Request: q, Header: http.Header{}, Body: io.NopCloser(bytes.NewBufferString("no"))}, nil
+}
+
+func (r refused) Connect(context.Context) (driver.Conn, error) { return nil, r.err }
+func (r refused) Driver() driver.Driver                        { return nil }
+
+func (r refused) Eval(context.Context, string, []string, ...any) (any, error) { return nil, r.err }
+
+// state is an error of PostgreSQL's drivers.
+type state string
+
+func (s state) Error() string    { return "SQLSTATE " + string(s) }
+func (s state) SQLState() string { return string(s) }
+
+// own is an error of a store that somebody else has written.
+type own bool
+
+func (own) Error() string     { return "its own" }
+func (o own) Permanent() bool { return bool(o) }
+
+// What cannot be otherwise until somebody mends it is told at once, and not when
+// Acquire has tried for MaxWait; what may pass is tried again.
+func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const token = "from-the-secret-store"
+		over := func(r refused) worker.Store {
+			return httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: token, Client: &http.Client{Transport: r}})
+		}
+		at := func(dir string) worker.Store {
+			store := filestore.New(filestore.Config{Dir: dir})
+			w.Cleanup(func() { _ = store.Close() })
+			return store
+		}
+		db := func(err error, cfg sqlstore.Config) worker.Store {
+			pool := sql.OpenDB(refused{err: err})
+			w.Cleanup(func() { _ = pool.Close() })
+			return sqlstore.New(pool, cfg)
+		}
+		redis := func(text string) worker.Store {
+			return redisstore.New(refused{err: errors.New(text)}, redisstore.Config{AllowLossy: true})
+		}
+		file := filepath.Join(w.TempDir(), "file")
+		damaged := filepath.Join(w.TempDir(), "damaged")
+		if err := errors.Join(os.WriteFile(file, nil, 0o600), os.MkdirAll(filepath.Join(damaged, "default"), 0o700), os.WriteFile(filepath.Join(damaged, "default", "0.json"), []byte("{"), 0o600)); err != nil {
+			w.Fatal(err)
+		}
+		closed := filestore.New(filestore.Config{Dir: w.TempDir()})
+		_ = closed.Close()
+		for name, c := range map[string]struct {
+			store worker.Store
+			want  string
+			again bool
+		}{
+			"a wrong token":          {over(refused{status: 401}), "give it a token that the server knows", false},
+			"no right":               {over(refused{status: 403}), "give it a token", false},
+			"a wrong path":           {over(refused{status: 404}), "the URL must be the one below which its handler is", false},
+			"another server":         {over(refused{status: 302}), "the URL must be", false},
+			"no handler of ours":     {over(refused{status: 405}), "405 Method Not Allowed", false},
+			"a gateway":              {over(refused{status: 502}), "502 Bad Gateway", true},
+			"a server that starts":   {over(refused{status: 503}), "503", true},
+			"too many requests":      {over(refused{status: 429}), "429", true},
+			"a page with 200":        {over(refused{status: 200}), "no answer of a lease store", true},
+			"a stranger's key":       {over(refused{err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}), "must trust who has signed it", false},
+			"no TLS":                 {over(refused{err: http.ErrSchemeMismatch}), "must begin with http://", false},
+			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
+			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "the folder above it must be there", false},
+			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},
+			"a damaged row":          {at(damaged), "is damaged, restore it", false},
+			"a closed store":         {closed, "is closed", false},
+			"a table's name":         {db(errNetwork, sqlstore.Config{Table: "a; drop"}), `Table "a; drop"`, false},
+			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},
+			"no such database":       {db(fmt.Errorf("connect: %w", state("3D000")), sqlstore.Config{}), "3D000", false},
+			"MySQL's password":       {db(errors.New("Error 1045 (28000): Access denied for user"), sqlstore.Config{}), "Access denied", false},
+			"SQLite's file":          {db(errors.New("unable to open database file: out of memory (14)"), sqlstore.Config{}), "unable to open", false},
+			"a database that starts": {db(state("57P03"), sqlstore.Config{}), "57P03", true},
+			"too many connections":   {db(errors.New("Error 1040: Too many connections"), sqlstore.Config{}), "1040", true},
+			"Redis's password":       {redis("WRONGPASS invalid username-password pair or user is disabled."), "WRONGPASS", false},
+			"Redis without one":      {redis("NOAUTH Authentication required."), "NOAUTH", false},
+			"Redis that starts":      {redis("LOADING Redis is loading the dataset in memory"), "LOADING", true},
+			"a store of one's own":   {&flaky{down: fmt.Errorf("in other words: %w", own(true))}, "its own", false},
+			"and what may pass":      {&flaky{down: own(false)}, "its own", true},
+		} {
+			began := time.Now()
+			_, err := w.keep(worker.Acquire(w.Context(), c.store, w.cfg))
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), token) {
+				w.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+			if took := time.Since(began); (took > 0) != c.again || took > 5*time.Second {
+				w.Errorf("%s: given up after %v: %v", name, took, err)
+			}
+		}
+	})
+}
+
+// Release does not either.
+func TestReleaseDoesNotRepeatWhatCannotChange(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		w.store.set(func(f *flaky) { f.down = own(true) })
+		began := time.Now()
+		if err := lease.Release(w.Context()); !errors.Is(err, own(true)) || time.Since(began) > 0 {
+			w.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
