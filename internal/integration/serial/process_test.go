@@ -65,8 +65,10 @@ func child() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience) // who hangs must not hang the test
+	defer cancel()
 	for range many {
-		s, err := n.Next(context.Background())
+		s, err := n.Next(ctx)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
