@@ -161,10 +161,12 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	draw(true)
 
 	killed, lead, renewed := time.Now(), gen.Stats().Ahead, store.renewed()
-	if err := server.Kill(); err != nil {
+	dead := make(chan error, 1) // that may take long, and ids go on
+	go func() { dead <- server.Kill() }()
+	fenced := draw(false)
+	if err := <-dead; err != nil {
 		t.Fatal(err)
 	}
-	fenced := draw(false)
 	until := lease.Stats().Until
 	late := max(killed.Sub(renewed)-renew, 0)
 	least := window - renew - lead - late
