@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	startLimit = 60 * time.Second // machines of continuous integration are slow
-	probeLimit = time.Second      // of one question to a server
+	setUpLimit = 5 * time.Minute // of a program that makes the data; machines of continuous integration are slow
+	startLimit = 3 * time.Minute
+	probeLimit = 10 * time.Second // of one question to a server
 	probePause = 5 * time.Millisecond
 	logLimit   = 4000 // bytes of a log that an error shows
 	portTries  = 5
@@ -74,10 +75,12 @@ func (s *Server) settle(nextAddr func() (string, error)) error {
 			return err
 		}
 		s.Addr, s.DSN = addr, s.engine.dsn(addr)
+		s.hold(addr)
 		err = s.start()
 		if err == nil {
 			return nil
 		}
+		s.unhold()
 		if !taken(err) || try == portTries {
 			return err
 		}
@@ -168,9 +171,12 @@ func (s *Server) run(argv ...string) error {
 	var out bytes.Buffer
 	cmd := s.program(argv...)
 	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = quickLimit // a child of its own may keep the output open
 	err := this.start(cmd)
 	if err == nil {
+		late := time.AfterFunc(setUpLimit, func() { _ = cmd.Process.Kill() })
 		err = cmd.Wait()
+		late.Stop()
 	}
 	if err != nil {
 		return fmt.Errorf("set up %s: %s: %w; end of its output:\n%s", s.Kind, argv[0], err, tail(out.Bytes()))
@@ -191,6 +197,22 @@ func (s *Server) logTail(from int64) string {
 
 func tail(b []byte) string {
 	return strings.TrimSpace(string(b[max(0, len(b)-logLimit):]))
+}
+
+// hold keeps others from taking the port of an address while its server is down. It
+// does nothing where the system cannot, or somebody has the port already: then the
+// server will say so.
+func (s *Server) hold(addr string) {
+	if release, err := holdPort(addr); err == nil {
+		s.held = append(s.held, release)
+	}
+}
+
+func (s *Server) unhold() {
+	for _, release := range s.held {
+		release()
+	}
+	s.held = nil
 }
 
 // freeAddr returns an address of this machine that nobody listens on just now.

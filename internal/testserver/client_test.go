@@ -98,11 +98,16 @@ func postgresLogin(conn net.Conn) error {
 }
 
 func postgresQuery(conn net.Conn, sql string) (string, error) {
-	packet := append([]byte{'Q', 0, 0, 0, byte(len(sql) + 5)}, sql...)
-	if _, err := conn.Write(append(packet, 0)); err != nil {
+	if err := postgresSend(conn, sql); err != nil {
 		return "", err
 	}
 	return postgresAnswer(conn)
+}
+
+func postgresSend(conn net.Conn, sql string) error {
+	packet := append([]byte{'Q', 0, 0, 0, byte(len(sql) + 5)}, sql...)
+	_, err := conn.Write(append(packet, 0))
+	return err
 }
 
 // postgresAnswer reads messages until the server is ready for a query.

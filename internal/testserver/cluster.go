@@ -71,6 +71,7 @@ func bootCluster(e *engine, n, more int) (members []*Server, err error) {
 			if s.running() {
 				err = errors.Join(err, s.kill())
 			}
+			s.unhold()
 			err = errors.Join(err, os.RemoveAll(s.dir))
 		}
 		members = nil
@@ -115,6 +116,9 @@ func (s *Server) join(more int) error {
 		var err error
 		if addrs[i], err = freeAddr(); err != nil {
 			return fmt.Errorf("address of %s: %w", s.Kind, err)
+		}
+		if i < 2 { // scripts look whether somebody has the others
+			s.hold(addrs[i])
 		}
 	}
 	s.Addr, s.DSN = addrs[0], s.engine.dsn(addrs[0])

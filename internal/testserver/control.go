@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	stopLimit  = 60 * time.Second // of an orderly end
-	quickLimit = 10 * time.Second // of everything that the kernel does for us
+	stopLimit  = 3 * time.Minute // of an orderly end
+	quickLimit = time.Minute     // of what the kernel does for us: it waits for disks
 )
 
 // Start starts a server that was stopped or killed, on the same data and
@@ -151,6 +151,7 @@ func (s *Server) remove() error {
 			}
 		}
 	}
+	s.unhold()
 	freeSharedMemory(s.dir)
 	return os.RemoveAll(s.dir)
 }

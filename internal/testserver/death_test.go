@@ -3,6 +3,7 @@
 package testserver
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +75,9 @@ func TestDeath(t *testing.T) {
 	}
 	for _, how := range []string{"return", "exit", "panic", "terminated", "killed", "paused"} {
 		t.Run(how, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestHelperDies$")
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it starts five servers
+			defer cancel()
+			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestHelperDies$")
 			cmd.Env = append(os.Environ(), deathVar+"="+how)
 			stderr, err := cmd.StderrPipe()
 			if err != nil {
@@ -101,7 +104,7 @@ func TestDeath(t *testing.T) {
 			if len(will.Pids) < 9 { // PostgreSQL has five at least
 				t.Errorf("only %d processes", len(will.Pids))
 			}
-			eventually(t, 20*time.Second, func() error {
+			eventually(t, patience, func() error {
 				table, err := processes()
 				if err != nil {
 					return err

@@ -10,8 +10,8 @@ import (
 // Delayed is the address of a proxy before server, a host:port, that adds
 // roundTrip to all bytes alike, however many are under way, as a network does.
 // All of it is added on the way back: two short sleeps would be longer than one,
-// and nobody can tell the difference. It ends with the test, after its clients:
-// they are to be closed by then.
+// and nobody can tell the difference. It ends with the test, and so do connections
+// that its clients have left open.
 func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -19,8 +19,18 @@ func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
+	var open []net.Conn // of the goroutine that accepts, until it has ended
+	accepted := make(chan struct{})
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-accepted
+		for _, c := range open {
+			_ = c.Close()
+		}
+		wg.Wait()
+	})
 	wg.Go(func() {
+		defer close(accepted)
 		for {
 			client, err := l.Accept()
 			if err != nil {
@@ -31,6 +41,7 @@ func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
 				_ = client.Close()
 				continue
 			}
+			open = append(open, client, upstream)
 			wg.Go(func() { carry(client, upstream, 0) })
 			wg.Go(func() { carry(upstream, client, roundTrip) })
 		}

@@ -38,6 +38,7 @@ type Server struct {
 	dir       string   // everything the server writes
 	tag       string   // part of the command line of each of its processes
 	member    *member  // of a cluster; nil: it stands alone
+	held      []func() // release its ports
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd     // nil before the first start

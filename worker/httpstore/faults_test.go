@@ -254,7 +254,7 @@ func TestEndlessAnswer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var said *StoreError
 	if _, err := New(Config{URL: server.URL, Token: secret}).Claim(ctx, request()); !errors.As(err, &said) || !strings.Contains(err.Error(), "more than 65536 bytes") {

@@ -94,6 +94,7 @@ func TestConflict(t *testing.T) {
 		stateError("23505"): false,
 		errors.New("Error 1213 (40001): Deadlock found when trying to get lock"): true,
 		errors.New("Error 1205 (HY000): Lock wait timeout exceeded"):             false,
+		errors.New("Error 1020 (HY000): Record has changed since last read"):     true,
 		errors.New("connection refused"):                                         false,
 		errors.New("database is locked (5) (SQLITE_BUSY)"):                       true,
 	} {

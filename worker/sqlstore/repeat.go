@@ -39,12 +39,14 @@ func repeat(ctx context.Context, try func() (ok bool, err error)) error {
 
 // conflict reports whether the statement was undone for the sake of another, or
 // did not begin: a serialization failure or a deadlock, in PostgreSQL's drivers by
-// SQLSTATE, in MySQL's by its text; a locked file, in SQLite's by its text.
+// SQLSTATE, in MySQL's by its text; a locked file, in SQLite's by its text. MariaDB says
+// 1020 for a row that was changed since the transaction looked, where
+// innodb_snapshot_isolation is on, as it is by default from 11.6 on.
 func conflict(err error) bool {
 	var state interface{ SQLState() string }
 	if errors.As(err, &state) {
 		return state.SQLState() == "40001" || state.SQLState() == "40P01"
 	}
 	text := err.Error()
-	return strings.Contains(text, "Error 1213") || strings.Contains(text, "database is locked") || strings.Contains(text, "SQLITE_BUSY")
+	return strings.Contains(text, "Error 1213") || strings.Contains(text, "Error 1020") || strings.Contains(text, "database is locked") || strings.Contains(text, "SQLITE_BUSY")
 }

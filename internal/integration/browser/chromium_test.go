@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -102,8 +103,15 @@ func startBrowser(t testing.TB) context.Context {
 	return browser.ctx
 }
 
+// closeBrowser ends the browser, which may not want to: then it ends with this process.
 func closeBrowser() {
-	if browser.stop != nil {
-		browser.stop()
+	if browser.stop == nil {
+		return
+	}
+	ended := make(chan struct{})
+	go func() { browser.stop(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(limit):
 	}
 }

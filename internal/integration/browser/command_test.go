@@ -103,7 +103,7 @@ func start(t testing.TB, folder string, args ...string) (url string) {
 		}
 		select {
 		case <-ended:
-		case <-time.After(30 * time.Second):
+		case <-time.After(limit):
 			_ = cmd.Process.Kill()
 			<-ended
 			t.Errorf("%s did not end when it was interrupted", folder)
@@ -119,7 +119,7 @@ func start(t testing.TB, folder string, args ...string) (url string) {
 	case url = <-out.found:
 	case <-ended:
 		t.Fatalf("%s ended before it listened", folder)
-	case <-time.After(time.Minute):
+	case <-time.After(limit):
 		t.Fatalf("%s prints no URL on which it listens", folder)
 	}
 	return url

@@ -24,7 +24,9 @@ func page(t testing.TB, url, state string) *tab {
 	return tb
 }
 
-// settled carries something out, and waits until the page has followed.
+// settled carries something out, and waits until the page has followed. The page itself
+// takes the mark away at each change, so that it is of the last one, however slowly they
+// come.
 func (tb *tab) settled(act func()) {
 	tb.t.Helper()
 	eval[bool](tb, "delete document.documentElement.dataset.settled")

@@ -24,9 +24,10 @@ func TestAllocationServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0", "--store", "dir:"+filepath.Join(dir, "leases"), "--token-file", file)
+	patient := worker.Config{Window: 10 * time.Minute, Timeout: limit, MaxWait: limit} // of a busy machine
 	seen := map[int64]bool{}
 	for range 3 {
-		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token}), worker.Config{})
+		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token}), patient)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func TestAllocationServer(t *testing.T) {
 		}
 	}
 	var refused *httpstore.StoreError
-	_, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token + "x"}), worker.Config{MaxWait: time.Millisecond})
+	_, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token + "x"}), worker.Config{MaxWait: -1, Timeout: limit})
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		t.Error(err)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // limit bounds each step, generously: the machine may be busy.
-const limit = time.Minute
+const limit = 2 * time.Minute
 
 // A tab shows a page in the headless Chromium, apart from all others: it shares no
 // storage, cache or connection with them. Every error that the page logs or throws,

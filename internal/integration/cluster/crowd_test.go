@@ -22,6 +22,9 @@ import (
 // few numbers, so that they change hands, and few ids in a millisecond.
 var layout = core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 6}
 
+// patience is for what is certain to come, on a machine that is busy.
+const patience = 3 * time.Minute
+
 const (
 	window = 4 * time.Second
 	renew  = 500 * time.Millisecond
@@ -43,6 +46,7 @@ type crowd struct {
 type holder struct {
 	name    string
 	fenced  atomic.Int64 // draws refused at the bound
+	asked   atomic.Int64 // when, in Unix nanoseconds, for the last ids that came
 	drawn   atomic.Int64 // ids
 	claimed atomic.Int64 // numbers
 	renewed atomic.Int64
@@ -161,6 +165,7 @@ func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-
 			return true
 		case <-pause.C:
 		}
+		began := time.Now()
 		err := gen.Fill(ctx, ids)
 		switch {
 		case errors.Is(err, core.ErrFenced):
@@ -177,6 +182,7 @@ func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-
 			continue
 		}
 		c.ids.add(ids)
+		h.asked.Store(began.UnixNano())
 		h.drawn.Add(int64(len(ids)))
 		h.mu.Lock()
 		h.idGap = max(h.idGap, time.Since(h.lastID))
@@ -188,13 +194,16 @@ func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-
 // await waits until every holder has what is asked for.
 func (c *crowd) await(what string, ok func(h *holder) bool) {
 	c.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		i := slices.IndexFunc(c.holders, func(h *holder) bool { return !ok(h) })
 		if i < 0 {
 			return
 		}
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%s: no %s in a minute; its errors: %v", c.holders[i].name, what, c.holders[i].failures)
+			h := c.holders[i]
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			c.t.Fatalf("%s: no %s in %v; its errors: %v", h.name, what, patience, h.failures)
 		}
 	}
 }

@@ -69,14 +69,21 @@ func ready(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// connectGalera opens a pool of connections to one node, or to several in turn.
+// connectGalera opens a pool of connections to one node, or to several in turn, that
+// gives up a node which is silent.
 func connectGalera(t *testing.T, members ...*testserver.Server) *sql.DB {
+	t.Helper()
+	return connectFor(t, 3*time.Second, members...)
+}
+
+// connectFor is for nodes that answer, within this time.
+func connectFor(t *testing.T, silent time.Duration, members ...*testserver.Server) *sql.DB {
 	t.Helper()
 	n := &nodes{away: make([]atomic.Int64, len(members))}
 	for _, m := range members {
 		cfg, err := mysql.ParseDSN(m.DSN)
 		must(t, err)
-		cfg.Timeout, cfg.ReadTimeout, cfg.WriteTimeout = time.Second, 3*time.Second, 3*time.Second
+		cfg.Timeout, cfg.ReadTimeout, cfg.WriteTimeout = silent/3, silent, silent
 		cfg.Logger = &mysql.NopLogger{}
 		connector, err := mysql.NewConnector(cfg)
 		must(t, err)
@@ -105,7 +112,7 @@ func status(ctx context.Context, db *sql.DB, name string) string {
 func whole(t *testing.T, admins []*sql.DB) {
 	t.Helper()
 	for i, db := range admins {
-		for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 			ready, size := status(t.Context(), db, "wsrep_ready"), status(t.Context(), db, "wsrep_cluster_size")
 			if ready == "ON" && size == fmt.Sprint(len(admins)) && status(t.Context(), db, "wsrep_local_state_comment") == "Synced" {
 				break
@@ -122,7 +129,7 @@ func TestGalera(t *testing.T) {
 	members := testserver.NewGalera(t, 3)
 	var admins []*sql.DB
 	for _, m := range members {
-		admins = append(admins, connectGalera(t, m))
+		admins = append(admins, connectFor(t, patience, m))
 	}
 	whole(t, admins)
 	t.Logf("three nodes are ready after %v", time.Since(began).Round(time.Millisecond))
@@ -138,7 +145,7 @@ func TestGalera(t *testing.T) {
 func oneWinner(t *testing.T, members []*testserver.Server) {
 	stores := make([]*sqlstore.Store, len(members))
 	for i, m := range members {
-		stores[i] = sqlstore.New(connectGalera(t, m), sqlstore.Config{})
+		stores[i] = sqlstore.New(connectFor(t, patience, m), sqlstore.Config{})
 	}
 	const rounds = 150
 	wins := make([]int, len(members))
@@ -190,7 +197,7 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 	stores := make([]*sqlstore.Store, len(members))
 	for i, m := range members {
-		stores[i] = sqlstore.New(connectGalera(t, m), sqlstore.Config{})
+		stores[i] = sqlstore.New(connectFor(t, patience, m), sqlstore.Config{})
 		_, err := stores[i].List(t.Context(), "elsewhere")
 		must(t, err)
 	}
@@ -244,7 +251,7 @@ func counter(t *testing.T, members []*testserver.Server) {
 	seen := make(chan int64, clients*each)
 	var wg sync.WaitGroup
 	for i := range clients {
-		store := sqlstore.New(connectGalera(t, members[i%len(members)]), sqlstore.Config{})
+		store := sqlstore.New(connectFor(t, patience, members[i%len(members)]), sqlstore.Config{})
 		wg.Go(func() {
 			for range each {
 				n, err := store.Count(t.Context(), "starts")

@@ -71,7 +71,9 @@ func openPostgres(t testing.TB) *server {
 	s := &server{DB: db, dialect: ddl.Postgres}
 	s.run(t, "CREATE SCHEMA "+name)
 	t.Cleanup(func() {
-		if _, err := db.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE"); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if _, err := db.ExecContext(ctx, "DROP SCHEMA "+name+" CASCADE"); err != nil {
 			t.Error(err)
 		}
 		_ = db.Close()
@@ -95,7 +97,9 @@ func openMySQL(t testing.TB, dsn string) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + config.DBName); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+config.DBName); err != nil {
 			t.Error(err)
 		}
 		_ = admin.Close()
@@ -111,6 +115,10 @@ func openMySQL(t testing.TB, dsn string) *server {
 	s.maria = strings.Contains(one[string](t, s, "SELECT version()"), "MariaDB")
 	return s
 }
+
+// patience is how long a clean-up may take: whoever still holds a lock there must not
+// hold up all tests that follow.
+const patience = 3 * time.Minute
 
 func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
 

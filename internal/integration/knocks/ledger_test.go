@@ -59,6 +59,13 @@ func (l *ledger) note(o *Order, note string, how outcome) {
 	}
 }
 
+// written is how many orders were.
+func (l *ledger) written() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.counts[written]
+}
+
 func (l *ledger) fault(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

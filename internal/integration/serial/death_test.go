@@ -102,7 +102,7 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 	await := func(what string, done func() bool) {
 		t.Helper()
 		for began := time.Now(); !done(); time.Sleep(time.Millisecond) {
-			if time.Since(began) > time.Minute {
+			if time.Since(began) > patience {
 				t.Fatalf("%s did not come: %d given, %d failed", what, given.Load(), failed.Load())
 			}
 		}

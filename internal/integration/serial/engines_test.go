@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	_ "github.com/glebarez/go-sqlite"
 	"github.com/go-sql-driver/mysql"
@@ -30,6 +31,9 @@ var (
 	_ sqlstore.Tx    = (*sql.Tx)(nil)
 )
 
+// patience is for what is certain to come, on a machine that is busy.
+const patience = 3 * time.Minute
+
 // engine is one empty database, which another process can open too.
 type engine struct {
 	driver, dsn string
@@ -39,7 +43,7 @@ type engine struct {
 func onEverySQL(t *testing.T, test func(t *testing.T, e engine)) {
 	for _, mode := range []string{"wal", "delete"} {
 		t.Run("sqlite "+mode, func(t *testing.T) {
-			test(t, engine{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)&_txlock=immediate"})
+			test(t, engine{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=busy_timeout(180000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)&_txlock=immediate"})
 		})
 	}
 	for _, isolation := range []string{"read committed", "serializable"} {
@@ -107,7 +111,10 @@ func create(t *testing.T, admin *sql.DB, drop string) (name string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
+		// Whoever still holds a lock there must not hold up all tests that follow.
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+name+drop); err != nil {
 			t.Error(err)
 		}
 	})

@@ -69,6 +69,8 @@ func child() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience) // who hangs must not hang the test
+	defer cancel()
 	n, err := serial.NewNumbers(describe)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -77,7 +79,7 @@ func child() int {
 	for next := range times {
 		next()
 		for range many {
-			s, err := n.Next(context.Background())
+			s, err := n.Next(ctx)
 			if err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				return 1

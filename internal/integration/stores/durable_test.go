@@ -61,7 +61,9 @@ func TestAutocommitOff(t *testing.T) {
 					t.Fatalf("autocommit = %d, %v", off, err)
 				}
 				store := sqlstore.New(db, space)
-				lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+				cfg := long
+				cfg.MaxWait = -1 // the first holder's end is not waited for
+				lease, err := worker.Acquire(t.Context(), store, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +120,7 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 func TestSQLiteWithoutFile(t *testing.T) {
 	acquire := func(db *sql.DB, cfg sqlstore.Config) error {
 		db.SetMaxOpenConns(1)
-		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, cfg), worker.Config{MaxWait: -1})
+		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, cfg), once)
 		if lease != nil {
 			_ = lease.Close()
 		}
@@ -162,7 +164,7 @@ func TestLossyTables(t *testing.T) {
 	suffixes := []string{"_space", "", "_counter"}
 	use := func(db *sql.DB, table string) error {
 		store := sqlstore.New(db, sqlstore.Config{Table: table})
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+		lease, err := worker.Acquire(t.Context(), store, once)
 		if err != nil {
 			return err
 		}
@@ -291,7 +293,7 @@ func TestTemporaryTables(t *testing.T) {
 					t.Fatal(err)
 				}
 				store := sqlstore.New(all, cfg)
-				lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+				lease, err := worker.Acquire(t.Context(), store, once)
 				if err == nil {
 					_ = lease.Close()
 					_, err = store.Count(t.Context(), "starts")

@@ -69,8 +69,8 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
 	store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
-	// A minute, so that none is taken over on a machine that is busy with other things.
-	cfg := worker.Config{Window: 60 * time.Second, TTL: 10 * time.Minute, Timeout: 20 * time.Second, MaxWait: time.Minute}
+	// Long, so that none is taken over on a machine that is busy with other things.
+	cfg := worker.Config{Window: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
 	numbers := int(core.Twitter().Workers())
 	leases := hold(t, store, numbers, 16, cfg, func(int, time.Duration) {})
 	defer func() { giveBack(t, leases, 16) }()
@@ -111,17 +111,24 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	if _, err := worker.Acquire(impatient, store, cfg); err == nil || !errors.Is(err, worker.ErrNoneFree) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	got := make(chan *worker.Lease)
-	var asked sync.WaitGroup
-	asked.Add(1)
+	got := make(chan *worker.Lease, 1)
+	asked := &told{Store: store, refused: make(chan struct{})}
 	go func() {
-		lease, err := worker.Acquire(t.Context(), &told{store, &asked}, cfg)
+		lease, err := worker.Acquire(t.Context(), asked, cfg)
 		if err != nil {
 			t.Error(err)
 		}
 		got <- lease
 	}()
-	asked.Wait()
+	select {
+	case <-asked.refused:
+	case lease := <-got:
+		if lease != nil {
+			t.Errorf("number %d, and all are held", lease.Worker())
+			_ = lease.Close()
+		}
+		t.FailNow()
+	}
 	gone := leases[700]
 	number := gone.Worker()
 	if err := gone.Close(); err != nil {
@@ -140,14 +147,14 @@ func TestAllNumbersAreHeld(t *testing.T) {
 // told says when a claim was refused for the first time.
 type told struct {
 	worker.Store
-	refused *sync.WaitGroup
+	refused chan struct{}
+	once    sync.Once
 }
 
 func (s *told) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
 	c, err := s.Store.Claim(ctx, r)
-	if s.refused != nil && errors.Is(err, worker.ErrNoneFree) {
-		s.refused.Done()
-		s.refused = nil
+	if errors.Is(err, worker.ErrNoneFree) {
+		s.once.Do(func() { close(s.refused) })
 	}
 	return c, err
 }

@@ -23,7 +23,9 @@ import (
 // go on meanwhile, and the number stays.
 func rideOutAKill(t *testing.T, server *testserver.Server, store worker.Store) {
 	t.Helper()
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: 20 * time.Second, Renew: time.Second, TTL: 30 * time.Second})
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{
+		Window: long.Window, Renew: time.Second, TTL: long.TTL, MaxWait: patience,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +58,8 @@ func rideOutAKill(t *testing.T, server *testserver.Server, store worker.Store) {
 }
 
 // When a server is killed, ids go on for Window − Renew at least, less what they are
-// ahead of the clock and what the last renewal came late; then the answer is
-// ErrFenced; and when the server is back they go on by themselves. The figures are
+// ahead of the clock and what the last renewal came late; whoever asks after the bound
+// has ErrFenced; and when the server is back they go on by themselves. The figures are
 // said, to be taken from a machine at rest: `go test -v -count=5 -run OutageFigures`.
 func TestOutageFigures(t *testing.T) {
 	for _, c := range []struct {
@@ -91,7 +93,8 @@ func TestOutageFigures(t *testing.T) {
 	}
 }
 
-// lastRenewal remembers when the last renewal began that was acknowledged.
+// lastRenewal remembers when the lease read its clock for the last renewal that was
+// acknowledged: the bound lies a window after that, however slow all else was.
 type lastRenewal struct {
 	worker.Store
 	mu   sync.Mutex
@@ -99,11 +102,10 @@ type lastRenewal struct {
 }
 
 func (s *lastRenewal) Renew(ctx context.Context, r worker.Renewal) error {
-	began := time.Now()
 	err := s.Store.Renew(ctx, r)
 	if err == nil {
 		s.mu.Lock()
-		s.last = began
+		s.last = time.UnixMilli(r.Until).Add(-outageWindow)
 		s.mu.Unlock()
 	}
 	return err
@@ -115,9 +117,11 @@ func (s *lastRenewal) renewed() time.Time {
 	return s.last
 }
 
+const outageWindow = 4 * time.Second
+
 func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
-	const window, renew = 4 * time.Second, time.Second
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: window, Renew: renew})
+	const window, renew = outageWindow, time.Second
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: window, Renew: renew, MaxWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,9 +133,11 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	defer gen.Close()
 	// draw takes ids at leisure until one comes, or none does.
 	seen := map[int64]bool{}
+	var asked time.Time // for the last id that came
 	draw := func(want bool) (at time.Time) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			began := time.Now()
 			id, err := gen.Next(t.Context())
 			at = time.Now()
 			switch {
@@ -140,13 +146,13 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 			case err == nil && seen[id]:
 				t.Fatalf("%d a second time", id)
 			case err == nil:
-				seen[id] = true
+				seen[id], asked = true, began
 			}
 			if (err == nil) == want {
 				return at
 			}
 			if at.After(deadline) {
-				t.Fatalf("after a minute: %v", err)
+				t.Fatalf("after %v: %v", patience, err)
 			}
 		}
 	}
@@ -155,27 +161,27 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	draw(true)
 
 	killed, lead, renewed := time.Now(), gen.Stats().Ahead, store.renewed()
-	if err := server.Kill(); err != nil {
+	dead := make(chan error, 1) // that may take long, and ids go on
+	go func() { dead <- server.Kill() }()
+	fenced := draw(false)
+	if err := <-dead; err != nil {
 		t.Fatal(err)
 	}
-	fenced := draw(false)
 	until := lease.Stats().Until
 	late := max(killed.Sub(renewed)-renew, 0)
 	least := window - renew - lead - late
 	if rode := fenced.Sub(killed); rode < least {
 		t.Errorf("ids went on for %v, and not for %v: Window − Renew, ids %v ahead, the renewal %v late", rode, least, lead, late)
 	}
-	if after := fenced.Sub(until); after > 10*time.Second {
-		t.Errorf("ErrFenced came %v after the bound", after)
+	// How soon it comes hangs on the machine; that nobody who asks later has an id does not.
+	if after := asked.Sub(until); after > 200*time.Millisecond { // clocks are set, a little at a time
+		t.Errorf("an id was asked for %v after the bound, and came", after)
 	}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	back := time.Now()
 	resumed := draw(true)
-	if took := resumed.Sub(back); took > 10*time.Second {
-		t.Errorf("ids went on %v after the server was back", took)
-	}
 	t.Logf("killed %v after a renewal: ids went on for %v of at least %v; ErrFenced %v after the bound; ids again %v after the server answered, %d in all",
 		killed.Sub(renewed).Round(time.Millisecond), fenced.Sub(killed).Round(time.Millisecond), least.Round(time.Millisecond),
 		fenced.Sub(until).Round(time.Millisecond), resumed.Sub(back).Round(time.Millisecond), len(seen))

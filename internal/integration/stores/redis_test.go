@@ -76,7 +76,7 @@ func TestRedisLossy(t *testing.T) {
 	}
 	lossy := func(setting string) {
 		t.Helper()
-		lease, err := worker.Acquire(t.Context(), redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}), worker.Config{MaxWait: -1})
+		lease, err := worker.Acquire(t.Context(), redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}), once)
 		var lossy *worker.LossyError
 		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: %v", setting, err)
@@ -141,7 +141,7 @@ func TestRedisIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: name, Layout: layout, Datacenter: 1, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: name, Layout: layout, Datacenter: 1, Window: long.Window, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestRedisOddClients(t *testing.T) {
 		"too short": []any{"ok", "1"}, "no number": []any{"ok", "a", "1", "2", "3"},
 	} {
 		eval := redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) { return value, nil })
-		if lease, err := worker.Acquire(t.Context(), redisstore.New(eval, redisstore.Config{}), worker.Config{MaxWait: -1}); err == nil {
+		if lease, err := worker.Acquire(t.Context(), redisstore.New(eval, redisstore.Config{}), once); err == nil {
 			t.Errorf("%s: %+v", what, lease.Stats())
 		}
 	}

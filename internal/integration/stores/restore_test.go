@@ -34,7 +34,10 @@ func TestRestore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
 		store := sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowLossy: true})
-		before, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7})
+		before, err := worker.Acquire(t.Context(), store, worker.Config{
+			Preferred: 7, StopOnLoss: true, // and takes no other number
+			Timeout: patience, MaxWait: patience,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +55,7 @@ func TestRestore(t *testing.T) {
 		if err != nil || len(rows) != 1 || rows[0].Token != "" || rows[0].Epoch != 2 {
 			t.Fatalf("%+v, %v", rows, err)
 		}
-		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7, Only: true})
+		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7, Only: true, Timeout: patience, MaxWait: patience})
 		if err != nil {
 			t.Fatal(err)
 		}

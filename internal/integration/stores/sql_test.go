@@ -135,7 +135,7 @@ func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 	}
 	t.Cleanup(func() {
 		// Whoever still holds a lock there must not hold up all tests that follow.
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+name+drop); err != nil {
 			t.Error(err)
@@ -161,11 +161,11 @@ func TestManyStarts(t *testing.T) {
 			lease *worker.Lease
 			err   error
 		}
-		done := make(chan outcome)
+		done := make(chan outcome, starts)
 		for range starts {
 			db := e.open(t)
 			go func() {
-				lease, err := worker.Acquire(context.Background(), sqlstore.New(db, sqlstore.Config{AllowLossy: true}), worker.Config{MaxWait: 20 * time.Second})
+				lease, err := worker.Acquire(context.Background(), sqlstore.New(db, sqlstore.Config{AllowLossy: true}), worker.Config{MaxWait: patience, Timeout: patience})
 				done <- outcome{lease, err}
 			}()
 		}
@@ -204,7 +204,7 @@ func TestDetectedAndNamed(t *testing.T) {
 		// Where nobody may create them, the error has the statement.
 		refused := cfg
 		refused.NoCreate = true
-		_, err = worker.Acquire(t.Context(), sqlstore.New(db, refused), worker.Config{MaxWait: -1})
+		_, err = worker.Acquire(t.Context(), sqlstore.New(db, refused), once)
 		if err == nil || !strings.Contains(err.Error(), ddl[0]) {
 			t.Errorf("%v", err)
 		}
@@ -216,7 +216,7 @@ func TestDetectedAndNamed(t *testing.T) {
 			}
 		}
 		refused.Dialect = sqlstore.Detect
-		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, refused), worker.Config{Owner: "Käthe's 🖥 host"})
+		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, refused), worker.Config{Owner: "Käthe's 🖥 host", Timeout: patience, MaxWait: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,10 @@ func TestBadTableNames(t *testing.T) {
 func TestLossySettings(t *testing.T) {
 	lossy := func(t *testing.T, db *sql.DB, setting string) {
 		t.Helper()
-		_, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{}), worker.Config{})
+		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{}), once)
+		if lease != nil {
+			_ = lease.Close()
+		}
 		var lossy *worker.LossyError
 		if setting == "" && errors.As(err, &lossy) || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: %v", setting, err)
@@ -367,11 +370,21 @@ func TestServerIsKilled(t *testing.T) {
 	}
 }
 
+// patience is for what is certain to come, on a machine that is busy.
+const patience = 3 * time.Minute
+
+// once tries once, and has the time for it; long holds on through what a busy machine
+// may do.
+var (
+	once = worker.Config{MaxWait: -1, Timeout: patience}
+	long = worker.Config{Window: 10 * time.Minute, TTL: 15 * time.Minute, MaxWait: patience, Timeout: patience}
+)
+
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("no %s in 30s", what)
+			t.Fatalf("no %s in %v", what, patience)
 		}
 	}
 }

@@ -92,11 +92,15 @@ func (r *torture) start(s *slot) {
 	s.process, s.begin, s.resume = p, time.Time{}, time.Time{}
 }
 
-// until torments processes and store until enough has happened, but no longer than
-// a limit.
-func (r *torture) until(limit time.Duration, enough func(elapsed time.Duration) bool) {
+// until torments processes and store until enough has happened. That takes as long as it
+// does on this machine, but no longer than the tests may.
+func (r *torture) until(enough func(elapsed time.Duration) bool) {
 	r.t.Helper()
 	began := time.Now()
+	limit := 30 * time.Minute
+	if end, ok := r.t.Deadline(); ok {
+		limit = min(limit, time.Until(end)-2*patience) // which is for an orderly end
+	}
 	halt, failed := make(chan struct{}), make(chan error, 2)
 	var others sync.WaitGroup
 	others.Go(func() { r.tormentStore(halt, failed) })
@@ -124,7 +128,7 @@ func (r *torture) until(limit time.Duration, enough func(elapsed time.Duration) 
 			return
 		}
 		if elapsed > limit {
-			r.t.Errorf("after %v still too little has happened", limit)
+			r.t.Errorf("after %v still too little has happened: %d killed, %d stopped, %d takeovers, by kind of record %v", elapsed, r.kills, r.stops, r.takeovers(), r.tally)
 			return
 		}
 	}

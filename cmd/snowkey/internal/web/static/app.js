@@ -47,10 +47,11 @@ function apply(given) {
 let later;
 function changed() {
   clearTimeout(later);
+  delete document.documentElement.dataset.settled; // for the tests to wait for
   later = setTimeout(() => {
     show();
     link.write(state());
-    document.documentElement.dataset.settled = String(Date.now()); // for the tests to wait for
+    document.documentElement.dataset.settled = String(Date.now());
   }, 150);
 }
 

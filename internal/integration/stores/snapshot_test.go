@@ -1,0 +1,49 @@
+package stores
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+// MariaDB undoes a serializable transaction that meets what another one has changed since
+// its first look, where innodb_snapshot_isolation is on: it is by default from 11.6 on.
+// It is then made again.
+func TestSnapshotIsolation(t *testing.T) {
+	server := testserver.NewMariaDB(t)
+	cfg, err := mysql.ParseDSN(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := open(t, "mysql", server.DSN)
+	if _, err := admin.Exec("SET GLOBAL innodb_snapshot_isolation = ON"); err != nil {
+		t.Logf("this server has no such setting: %v", err)
+	}
+	cfg.DBName = create(t, admin, "")
+	cfg.Params = serializable(t, admin)
+	store := func(t *testing.T) *sqlstore.Store {
+		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
+	}
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store { return store(t) }})
+	var wg sync.WaitGroup
+	for range 6 {
+		s := store(t)
+		wg.Go(func() {
+			for range 30 {
+				if _, err := s.Count(t.Context(), "starts"); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Reserve(t.Context(), "numbers", 7); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,37 @@
+package testserver
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+)
+
+// A port that is held is listened on by who asks for it as servers do, again and again;
+// to the system, which gives free ports away, it is in use.
+func TestPortIsKept(t *testing.T) {
+	addr := FreeAddr(t)
+	if conn, err := net.DialTimeout("tcp", addr, patience); err == nil {
+		_ = conn.Close()
+		t.Errorf("somebody answers at %s", addr)
+	}
+	unshared := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		refused := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 0) })
+		return errors.Join(err, refused)
+	}}
+	for range 3 {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := unshared.Listen(t.Context(), "tcp", addr); !errors.Is(err, syscall.EADDRINUSE) {
+			t.Errorf("%v: %s is anybody's", err, addr)
+			if err == nil {
+				_ = l.Close()
+			}
+		}
+	}
+}
