@@ -24,6 +24,14 @@ func page(t testing.TB, url, state string) *tab {
 	return tb
 }
 
+// follow opens a link to the page, and waits until it is there.
+func follow(t testing.TB, link string) *tab {
+	t.Helper()
+	tb := open(t, link)
+	tb.wait("document.documentElement.dataset.ready")
+	return tb
+}
+
 // settled carries something out, and waits until the page has followed.
 func (tb *tab) settled(act func()) {
 	tb.t.Helper()
