@@ -46,8 +46,8 @@ type idBody struct {
 // javaScriptBody is what becomes of an id that JSON.parse reads as a number.
 type javaScriptBody struct {
 	Safe  bool   `json:"safe"`  // within 2^53-1: such a number is that of one id only
-	Exact bool   `json:"exact"` // the number is the id, by luck if it is not safe
-	Value string `json:"value"` // as JavaScript writes the number
+	Exact bool   `json:"exact"` // the number is the id, by luck if it is not safe; but see Value
+	Value string `json:"value"` // as JavaScript writes the number: the fewest digits that it can be told by, and zeros
 }
 
 type differenceBody struct {

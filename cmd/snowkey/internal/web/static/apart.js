@@ -11,13 +11,10 @@ const most = 1000; // as many as the API takes at once
 export const longest = 1 << 16; // characters, as the API; more would take its time, and make no link
 const inFull = 4; // more than that become a table
 
-// A number of JavaScript is shown with all its digits.
-const plain = (number) => BigInt(number).toString();
-
 function javaScriptNote(layout, id) {
   const js = javaScript(id);
   if (js.safe) return el("p", { class: "note good" }, el("strong", {}, "Safe in JavaScript."), " As a number it stays what it is.");
-  const rounded = BigInt(js.value);
+  const rounded = BigInt(String(js.value)); // what is written is sent and asked for, be the number itself exact or not
   let becomes = "";
   try {
     const was = decompose(layout, id);
@@ -30,9 +27,9 @@ function javaScriptNote(layout, id) {
     becomes = " That is no id of this layout any more.";
   }
   const off = rounded - id;
-  const text = js.exact
-    ? " JSON.parse happens to leave this id as it is, but not its neighbours: send ids as strings."
-    : [" JSON.parse makes ", el("code", {}, plain(js.value)), ` of it, off by ${off > 0n ? "+" : "−"}${people(off < 0n ? -off : off)}.${becomes} Send ids as strings.`];
+  const text = off === 0n
+    ? " It happens to stay as it is, but its neighbours do not: send ids as strings."
+    : [" JavaScript makes ", el("code", {}, String(rounded)), ` of it, off by ${off > 0n ? "+" : "−"}${people(off < 0n ? -off : off)}.${becomes} Send ids as strings.`];
   return el("p", { class: "note bad" }, el("strong", {}, "Not safe as a JavaScript number."), text);
 }
 
@@ -68,7 +65,7 @@ function card(layout, { text, id, parts }) {
 function table(layout, all) {
   const names = fields(layout).map((f) => f.name).filter((name) => name !== "unused" && name !== "time");
   const head = ["Id", "UTC", "Relative", ...names.map((name) => titles[name]), "JavaScript"];
-  const cells = ({ id, parts }) => [String(id), utc(parts.time).replace(" UTC", ""), relativeTime(parts.time), ...names.map((name) => String(parts[name])), javaScript(id).safe ? "safe" : plain(javaScript(id).value)];
+  const cells = ({ id, parts }) => [String(id), utc(parts.time).replace(" UTC", ""), relativeTime(parts.time), ...names.map((name) => String(parts[name])), javaScript(id).safe ? "safe" : String(javaScript(id).value)];
   const asText = () => [head, ...all.map(cells)].map((line) => line.join("\t")).join("\n");
   return [
     el("p", { class: "row" }, copyButton("table", asText, "Copy table"),
