@@ -32,6 +32,23 @@ func follow(t testing.TB, link string) *tab {
 	return tb
 }
 
+// hear keeps what an element says from now on, also what it says for a moment only: see said.
+func (tb *tab) hear(selector string) {
+	tb.t.Helper()
+	eval[bool](tb, fmt.Sprintf(`(() => {
+		const node = document.querySelector(%q);
+		window.heard ??= [];
+		new MutationObserver(() => heard.push(node.textContent)).observe(node, { childList: true, characterData: true, subtree: true });
+		return true;
+	})()`, selector))
+}
+
+// said waits until an element that is heard has said something that begins so.
+func (tb *tab) said(text string) {
+	tb.t.Helper()
+	tb.wait(fmt.Sprintf("window.heard.some(t => t.startsWith(%q))", text))
+}
+
 // settled carries something out, and waits until the page has followed.
 func (tb *tab) settled(act func()) {
 	tb.t.Helper()
