@@ -251,7 +251,7 @@ func readSpan(layout core.Layout, query string) (span, url.Values, error) {
 	}
 	if values.Has("limit") {
 		text := values.Get("limit")
-		if p.limit, err = strconv.Atoi(text); err != nil || p.limit < 1 || p.limit > 100 {
+		if p.limit, err = strconv.Atoi(text); err != nil || p.limit < 1 || p.limit > 100 || text != strconv.Itoa(p.limit) { // Atoi takes +5 and 05
 			return p, nil, bad(fault{"limit", text, "want a whole number from 1 to 100"})
 		}
 	}

@@ -152,7 +152,7 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 			refuse(w, "", http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 			return
 		}
-		var q question[Q]
+		var q question[json.RawMessage]
 		if err := decode(http.MaxBytesReader(w, r.Body, maxRequest), &q, true); err != nil {
 			status := http.StatusBadRequest
 			var tooLarge *http.MaxBytesError
@@ -166,9 +166,14 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 			refuse(w, "", http.StatusBadRequest, fmt.Sprintf("the request must have an id of 1 to %d bytes, and a request", maxID))
 			return
 		}
+		request, err := whole[Q](*q.Request)
+		if err != nil {
+			refuse(w, q.ID, http.StatusBadRequest, "cannot read the request: "+err.Error())
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), h.timeout)
 		defer cancel()
-		result, err := call(ctx, *q.Request)
+		result, err := call(ctx, request)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			refuse(w, q.ID, http.StatusNotImplemented, verb+" is not offered here")

@@ -1,10 +1,12 @@
 package httpstore
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
@@ -113,6 +115,23 @@ func decode(from io.Reader, to any, strict bool) error {
 		return err
 	}
 	return nil
+}
+
+// whole reads a request that has all of its fields: a zero that nobody sent would be
+// the worker number 0, or an instant.
+func whole[Q any](raw json.RawMessage) (request Q, err error) {
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &sent); err != nil {
+		return request, err
+	}
+	fields := reflect.TypeFor[Q]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Tag.Get("json")
+		if value, ok := sent[name]; !ok || string(value) == "null" {
+			return request, fmt.Errorf("the field %q is missing", name)
+		}
+	}
+	return request, decode(bytes.NewReader(raw), &request, true)
 }
 
 // check tells whether a claim can be an answer to the request.

@@ -173,6 +173,14 @@
     await newest();
   };
 
+  // Who hears the page is told which line a field is of.
+  const numberLines = () => {
+    Array.from($("lines").children, (/** @type {Element} */ line, /** @type {number} */ i) => {
+      line.setAttribute("aria-label", "Line " + (i + 1));
+      line.querySelector("button")?.setAttribute("aria-label", "Remove line " + (i + 1));
+    });
+  };
+
   const addLine = () => {
     const line = element("div", "", "line");
     /** @type {[string, string, string][]} */
@@ -188,9 +196,15 @@
     }
     const remove = element("button", "Remove");
     remove.setAttribute("type", "button");
-    remove.addEventListener("click", () => line.remove());
+    remove.addEventListener("click", () => {
+      line.remove();
+      numberLines();
+      $("add-line").focus(); // it would be lost
+    });
     line.append(remove);
+    line.setAttribute("role", "group");
     $("lines").append(line);
+    numberLines();
     return line;
   };
 
@@ -217,14 +231,15 @@
   const showFaults = (problem) => {
     const faults = problem.errors || [];
     const sentences = faults.length > 0 ? faults.map(sentence) : [problem.detail || problem.title];
-    $("faults").replaceChildren(...sentences.map((text) => element("li", text)));
+    $("faults").replaceChildren(...sentences.map((text, i) => Object.assign(element("li", text), { id: "fault-" + i })));
     $("faults").hidden = false;
-    for (const f of faults) {
+    for (const [i, f] of faults.entries()) {
       const match = f.field.match(/^lines\[(\d+)\]\.(\w+)$/);
       const input = match
         ? $("lines").children[Number(match[1])]?.querySelector(`[name="${match[2] === "priceCents" ? "price" : match[2]}"]`)
         : document.querySelector("#add #" + CSS.escape(f.field || "none"));
       input?.setAttribute("aria-invalid", "true");
+      input?.setAttribute("aria-describedby", "fault-" + i);
     }
     /** @type {HTMLElement | null} */ (document.querySelector("#add [aria-invalid]"))?.focus();
   };
@@ -232,7 +247,10 @@
   $("add-line").addEventListener("click", () => addLine().querySelector("input")?.focus());
   $("add").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
-    for (const input of document.querySelectorAll("#add [aria-invalid]")) input.removeAttribute("aria-invalid");
+    for (const input of document.querySelectorAll("#add [aria-invalid]")) {
+      input.removeAttribute("aria-invalid");
+      input.removeAttribute("aria-describedby");
+    }
     $("faults").hidden = true;
     $("added").replaceChildren();
     const order = {

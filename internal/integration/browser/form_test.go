@@ -24,6 +24,31 @@ func page(t testing.TB, url, state string) *tab {
 	return tb
 }
 
+// follow opens a link to the page, and waits until it is there.
+func follow(t testing.TB, link string) *tab {
+	t.Helper()
+	tb := open(t, link)
+	tb.wait("document.documentElement.dataset.ready")
+	return tb
+}
+
+// hear keeps what an element says from now on, also what it says for a moment only: see said.
+func (tb *tab) hear(selector string) {
+	tb.t.Helper()
+	eval[bool](tb, fmt.Sprintf(`(() => {
+		const node = document.querySelector(%q);
+		window.heard ??= [];
+		new MutationObserver(() => heard.push(node.textContent)).observe(node, { childList: true, characterData: true, subtree: true });
+		return true;
+	})()`, selector))
+}
+
+// said waits until an element that is heard has said something that begins so.
+func (tb *tab) said(text string) {
+	tb.t.Helper()
+	tb.wait(fmt.Sprintf("window.heard.some(t => t.startsWith(%q))", text))
+}
+
 // settled carries something out, and waits until the page has followed. The page itself
 // takes the mark away at each change, so that it is of the last one, however slowly they
 // come.

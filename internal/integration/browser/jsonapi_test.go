@@ -195,6 +195,15 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 	if at := eval[string](s.tab, "Array.from(document.querySelectorAll('[aria-invalid]'), e => e.name).join() + ' ' + document.activeElement.name"); at != "quantity,price quantity" {
 		t.Errorf("marked and focused: %s", at)
 	}
+	// Who hears the page is told with each field which line it is of, and what is wrong.
+	if told := eval[string](s.tab, "Array.from(document.querySelectorAll('[aria-invalid]'), e => e.closest('[role=group]').ariaLabel + ': ' + document.getElementById(e.getAttribute('aria-describedby')).textContent).join(' ')"); told != "Line 1: Line 1, Quantity “-1”: want a whole number from 1 to 10000 Line 1: Line 1, Price “4,5”: want an amount like 12.50, at most 999999.99" {
+		t.Errorf("told: %q", told)
+	}
+	s.click("#add-line")
+	s.click("[aria-label='Remove line 2']")
+	if got := eval[string](s.tab, "document.activeElement.id + document.querySelectorAll('#lines > *').length"); got != "add-line1" {
+		t.Errorf("after removing a line: %s", got)
+	}
 	if typed := eval[string](s.tab, "document.querySelector('#customer').value"); typed != "Ada" {
 		t.Errorf("what was typed is %q", typed)
 	}
@@ -208,7 +217,7 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 	s.fill("[name=price]", "4,50")
 	s.press(kb.Enter)
 	s.wait("document.querySelector('#added a')")
-	if eval[bool](s.tab, "!document.querySelector('#faults').hidden || Boolean(document.querySelector('[aria-invalid]'))") {
+	if eval[bool](s.tab, "!document.querySelector('#faults').hidden || Boolean(document.querySelector('[aria-invalid], [aria-describedby]'))") {
 		t.Error("the faults still stand there")
 	}
 	if cents := s.ids("SELECT price_cents FROM jsonapi_lines"); !slices.Equal(cents, []string{"450"}) {

@@ -189,7 +189,11 @@ func TestDifference(t *testing.T) {
 
 func TestPosted(t *testing.T) {
 	h := handler(t, Config{})
-	for media, text := range map[string]string{"text/plain; charset=utf-8": "7, 8\n9", "application/json": `{"ids":["7","8","9"]}`} {
+	for _, c := range [][2]string{
+		{"text/plain; charset=utf-8", "7, 8\n9"}, {"text/plain", `["7","8",'9']`}, {"text/plain", "(7,8,9)"}, {"text/plain", "| 7 |\n| 8 |\n| 9 |"}, {"text/plain", "{7,8,9};"},
+		{"application/json", `{"ids":["7","8","9"]}`},
+	} {
+		media, text := c[0], c[1]
 		w := ask(h, http.MethodPost, "/api/parse?preset=discord", text, "Content-Type", media)
 		var body parseBody
 		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body.IDs) != 3 || body.IDs[2].ID != "9" || body.IDs[0].Time != "2015-01-01T00:00:00.000Z" {

@@ -54,6 +54,7 @@ func TestBadInput(t *testing.T) {
 		{"/api/layouts?a=1;b=2", 400, "query", "semicolon"},
 		{"/api/layouts?x=" + strings.Repeat("y", maxQuery), 414, "query", "at most"},
 		{"/api/openapi.json?v=1", 400, "v", "no parameter"},
+		{"/api", 404, "path", "nothing here"},
 		{"/api/", 404, "path", "nothing here"},
 		{"/api/ids/", 404, "path", "nothing here"},
 
@@ -150,6 +151,9 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 	if status != want || len(body.Error.Faults) == 0 || body.Error.Message == "" {
 		t.Errorf("%s: %d, want %d; %.300s", what, status, want, text)
 		return
+	}
+	if strings.Contains(body.Error.Message, " :") { // where a value is missing
+		t.Errorf("%s: %q", what, body.Error.Message)
 	}
 	for _, f := range body.Error.Faults {
 		if len(f.Value) > longest+3 || len(f.Field) > longest+3 || f.Reason == "" {

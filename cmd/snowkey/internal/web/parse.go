@@ -46,8 +46,8 @@ type idBody struct {
 // javaScriptBody is what becomes of an id that JSON.parse reads as a number.
 type javaScriptBody struct {
 	Safe  bool   `json:"safe"`  // within 2^53-1: such a number is that of one id only
-	Exact bool   `json:"exact"` // the number is the id, by luck if it is not safe
-	Value string `json:"value"` // as JavaScript writes the number
+	Exact bool   `json:"exact"` // the number is the id, by luck if it is not safe; but see Value
+	Value string `json:"value"` // as JavaScript writes the number: the fewest digits that it can be told by, and zeros
 }
 
 type differenceBody struct {
@@ -114,7 +114,11 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// readBody reads the ids of a request: JSON, or text with white space or commas between.
+// apart is what may stand between the ids of a text. The page's idtext.js parts them
+// likewise.
+const apart = " \t\r\n,;()[]{}|"
+
+// readBody reads the ids of a request: JSON, or text with something of apart between.
 func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" && media != "text/plain" {
@@ -126,7 +130,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		if err != nil {
 			return nil, bodyError(err)
 		}
-		return strings.FieldsFunc(string(text), func(c rune) bool { return strings.ContainsRune(" \t\r\n,;", c) }), nil
+		return strings.FieldsFunc(string(text), func(c rune) bool { return strings.ContainsRune(apart, c) }), nil
 	}
 	var ids struct {
 		IDs []json.RawMessage `json:"ids"`

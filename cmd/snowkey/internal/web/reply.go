@@ -70,7 +70,7 @@ func writeFaults(w http.ResponseWriter, r *http.Request, e *refusal) {
 		f.Value = shorten(f.Value)
 		body.Error.Faults = append(body.Error.Faults, faultBody(f))
 		if i == 0 {
-			body.Error.Message = f.String()
+			body.Error.Message = told(f)
 		}
 	}
 	if more := len(e.faults) - 1; more > 0 {
@@ -81,6 +81,14 @@ func writeFaults(w http.ResponseWriter, r *http.Request, e *refusal) {
 		w.Header().Set("Retry-After", "1")
 	}
 	_ = writeJSON(w, r, e.status, body) // who does not take it asks again
+}
+
+// told is a fault in one line.
+func told(f core.Fault) string {
+	if f.Value == "" { // there is nothing to quote
+		return f.Field + ": " + f.Reason
+	}
+	return f.String()
 }
 
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, body any) {

@@ -69,7 +69,7 @@ func New(cfg Config) (http.Handler, error) {
 	// Not a ServeMux, which answers with a page where a path has dots in it.
 	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case strings.HasPrefix(r.URL.Path, "/api/"):
+		case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
 			s.api(w, r)
 		case leases != nil && strings.HasPrefix(r.URL.Path, LeasesPath+"/"):
 			leases.ServeHTTP(w, r)

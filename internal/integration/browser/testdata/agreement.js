@@ -45,6 +45,21 @@ async function compare(seed, layouts, idsEach) {
   const [, all] = await ask("layouts", "");
   differ("presets", P.presets.map((p) => p.name).join(), all.layouts.map((l) => l.preset).join());
 
+  // The edges of what an id can be, and of what is exact in JavaScript.
+  for (const [query, l] of [["", P.presets[0].layout], ["epoch=0&tick=1ms&time_bits=42&sequence_bits=22&unsigned=true", { ...P.presets[3].layout, timeBits: 42, sequenceBits: 22, unsigned: true }]]) {
+    for (const edge of [0n, 1n, 2n ** 53n, 2n ** 62n, 2n ** 63n, 2n ** 64n].flatMap((n) => [n - 1n, n, n + 1n, -n])) {
+      const ours = attempt(() => {
+        const id = I.read(String(edge), "auto", l.unsigned);
+        const parts = L.decompose(l, id);
+        const js = L.javaScript(id);
+        return text([id, I.write(id, "hex"), T.formatTime(parts.time), parts.tick, parts.sequence, js.safe, js.exact, js.value === 0 ? "0" : String(js.value)]);
+      });
+      const [ok, answer] = await ask("parse", `${query}&id=${edge}`);
+      const a = ok && answer.ids[0];
+      differ(`${query} ${edge}`, ours ?? "refused", a ? text([a.id, a.hex, a.time, a.tick, a.sequence, a.javascript.safe, a.javascript.exact, a.javascript.value]) : "refused");
+    }
+  }
+
   for (let round = 0; round < layouts; round++) {
     const most = [63, 63, 20, 14, 14, 30][below(6)];
     const l = below(4) === 0 ? P.presets[below(P.presets.length)].layout : {

@@ -15,7 +15,7 @@ function state() {
   layoutForm.put(all);
   for (const [id, usual] of Object.entries(kept)) {
     const value = find(id).value.trim();
-    if (value !== usual && !find(id).disabled) all.set(id, value);
+    if (value !== usual && !find(id).disabled && value.length <= apart.longest) all.set(id, value);
   }
   if (find("by-server").checked) all.set("by", "server");
   return all;
@@ -57,6 +57,7 @@ function changed() {
 
 layoutForm.start(changed);
 make.start();
+apart.start();
 for (const id of [...Object.keys(kept), "by-server", "by-page"]) find(id).addEventListener("input", changed);
 find("share").append(copyButton("link to all that is shown", () => {
   link.write(state());

@@ -2,8 +2,8 @@
 import { Fault, decompose } from "./layout.js";
 import { read } from "./idtext.js";
 import { formatSpan, utc } from "./times.js";
-import { complain, copyButton, el, find, people, terms } from "./dom.js";
-import { current } from "./layoutform.js";
+import { complain, copyButton, el, find, fresh, people, sentence, terms } from "./dom.js";
+import { current, noLayout } from "./layoutform.js";
 
 function one(layout, id) {
   const field = find(id);
@@ -14,7 +14,7 @@ function one(layout, id) {
     return { value, bits: BigInt.asUintN(64, value), parts: decompose(layout, value) };
   } catch (fault) {
     if (!(fault instanceof Fault)) throw fault;
-    complain(field, `${fault.message}.`);
+    complain(field, sentence(fault.message));
     return null;
   }
 }
@@ -30,9 +30,14 @@ const signed = (n) => (n < 0n ? "−" : "") + people(n < 0n ? -n : n);
 // show compares what stands in the two fields.
 export function show() {
   const layout = current();
+  if (!fresh("difference", layout, find("a").value, find("b").value)) return;
   const result = find("difference-result");
   result.replaceChildren();
-  if (!layout) return;
+  if (!layout) {
+    for (const id of ["a", "b"]) complain(find(id), null);
+    if (find("a").value.trim() && find("b").value.trim()) result.replaceChildren(noLayout());
+    return;
+  }
   const a = one(layout, "a");
   const b = one(layout, "b");
   if (!a || !b) return;

@@ -69,6 +69,18 @@ export function complain(field, reason) {
   else field.removeAttribute("aria-invalid");
 }
 
+// sentence makes one of a reason.
+export const sentence = (reason) => `${reason[0].toUpperCase()}${reason.slice(1)}.`;
+
+// fresh reports whether a part of the page is made of something else than the last time.
+// If not, what it shows stays: it would be told anew to those who hear the page.
+const madeOf = new Map();
+export function fresh(part, ...values) {
+  const before = madeOf.get(part);
+  madeOf.set(part, values);
+  return before === undefined || values.some((value, i) => value !== before[i]);
+}
+
 // terms makes a list of names and values; a value may be a node.
 export function terms(entries) {
   return el("dl", { class: "terms" }, entries.filter(Boolean).map(([name, ...value]) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value))));

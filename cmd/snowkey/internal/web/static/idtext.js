@@ -35,7 +35,7 @@ function fits(n, unsigned, text) {
 
 function readDecimal(text, unsigned) {
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw no(text, "not a decimal id");
-  const n = BigInt(text);
+  const n = BigInt(text.slice(0, 21)); // which is too much already, and no more is worth the time
   if (n >= 0n) return fits(n, unsigned, text);
   if (!unsigned) throw no(text, "it must not be negative");
   if (n < -maxInt64 - 1n) throw no(text, "not a decimal id");
@@ -96,5 +96,5 @@ export function read(text, form, unsigned) {
   throw no(text, `it may be ${meanings.map(([f, id]) => `${f} for ${id}`).join(" or ")}: say which form it has`);
 }
 
-// split parts a text into what may be ids.
-export const split = (text) => text.split(/[\s,;]+/).filter((part) => part !== "");
+// split parts a text into what may be ids: lines, columns, a list of JSON or of SQL.
+export const split = (text) => text.split(/[\s,;()[\]{}|]+/).filter((part) => part !== "");

@@ -1,8 +1,9 @@
 // The layout that all tools of the page use: a preset, or fields of one's own.
 import { Fault, faults, figures, fields, widthNames } from "./layout.js";
 import { presetOf, presets } from "./presets.js";
-import { formatTime, parseTime, relativeTime, utc } from "./times.js";
+import { formatTime, parseTime, utc } from "./times.js";
 import { complain, el, find, people, terms } from "./dom.js";
+import { relative } from "./relative.js";
 import { ruler } from "./bits.js";
 
 const inputs = {
@@ -15,6 +16,9 @@ let layout = presets[0].layout;
 
 // current is the layout, or null while what stands in the fields is none.
 export const current = () => layout;
+
+// noLayout stands where something is asked for that no layout can answer.
+export const noLayout = () => el("p", { class: "quiet" }, "The layout’s fields make no layout yet.");
 
 function show(l) {
   find("epoch").value = formatTime(l.epoch);
@@ -55,12 +59,15 @@ function settle() {
   layout = found.length === 0 ? l : null;
   const preset = layout && presetOf(layout);
   find("preset").value = preset ? preset.name : "custom";
+  find("more").hidden = !layout;
   if (!layout) {
-    find("figures").replaceChildren(el("p", { class: "error" }, "These fields make no layout yet: see above."));
+    find("ruler").replaceChildren(el("p", { class: "error" }, "These fields make no layout yet: see above."));
     find("custom").open = true;
     return;
   }
-  find("figures").replaceChildren(...ruler(layout), capacity(layout));
+  const [bars, legend] = ruler(layout);
+  find("ruler").replaceChildren(bars);
+  find("capacity").replaceChildren(legend, capacity(layout));
 }
 
 function capacity(l) {
@@ -72,15 +79,17 @@ function capacity(l) {
     ["Ids per second and worker", people(f.perSecond)],
     ["Ids per second in all", people(f.allPerSecond)],
     ["Begins", utc(l.epoch)],
-    ["Ends", el("span", { class: expired ? "bad" : undefined }, utc(f.end)), " ", el("span", { class: "quiet" }, relativeTime(f.end))],
-    ["Exact in JavaScript", f.unsafe === null ? "always: at most 53 bits" : [`until ${utc(f.unsafe)} `, el("span", { class: "quiet" }, relativeTime(f.unsafe))]].flat(),
+    ["Ends", el("span", { class: expired ? "bad" : undefined }, utc(f.end)), " ", relative(f.end, "quiet")],
+    ["Exact in JavaScript", f.unsafe === null ? "always: at most 53 bits" : [`until ${utc(f.unsafe)} `, relative(f.unsafe, "quiet")]].flat(),
   ]);
 }
 
 // start fills the list of presets, and calls back whenever the layout has changed.
 export function start(changed) {
   find("preset").append(...presets.map((p) => el("option", { value: p.name }, p.title)), el("option", { value: "custom" }, "Your own"));
+  find("more").open = matchMedia("(min-width: 56rem)").matches; // on a small screen the tools come first
   find("preset").addEventListener("change", () => {
+    complain(find("preset"), null);
     const preset = presets.find((p) => p.name === find("preset").value);
     if (preset) show(preset.layout);
     else {
@@ -93,6 +102,7 @@ export function start(changed) {
   });
   for (const id of all) {
     find(id).addEventListener("input", () => {
+      complain(find("preset"), null);
       settle();
       changed();
     });
@@ -103,7 +113,7 @@ export function start(changed) {
 // fields, if that is none yet.
 export function put(state) {
   if (!layout) {
-    for (const id of all) state.set(id, find(id).type === "checkbox" ? String(find(id).checked) : find(id).value.trim());
+    for (const id of all) state.set(id, find(id).type === "checkbox" ? String(find(id).checked) : find(id).value.trim().slice(0, 100));
     return;
   }
   const preset = presetOf(layout);
@@ -120,10 +130,12 @@ export function put(state) {
 // take shows the layout of a state. What is wrong in it is shown as it would be if
 // somebody had typed it.
 export function take(state) {
-  const preset = presets.find((p) => p.name === state.get("preset")) ?? presets[0];
-  show(preset.layout);
+  const name = state.get("preset");
+  const preset = presets.find((p) => p.name === name);
+  show((preset ?? presets[0]).layout);
+  complain(find("preset"), name === null || preset ? null : `The link names “${name.slice(0, 60)}”, which is none of these. What is shown is ${presets[0].title}’s.`);
   const own = all.filter((id) => state.has(id));
-  if (own.some((id) => id.endsWith("_bits"))) for (const id of Object.values(inputs)) find(id).value = state.get(id) ?? "0";
+  if (!preset && own.some((id) => id.endsWith("_bits"))) for (const id of Object.values(inputs)) find(id).value = state.get(id) ?? "0";
   for (const id of own) {
     const value = state.get(id);
     if (find(id).type === "checkbox") find(id).checked = value === "true";

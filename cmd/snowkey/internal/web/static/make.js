@@ -1,7 +1,8 @@
 // Ids made: here, put together from their fields, or by the server's generator.
 import { Fault, atOnce, compose, end, lowBits, perTick } from "./layout.js";
 import { parseTime, formatTime } from "./times.js";
-import { complain, copyButton, el, find, people, tell } from "./dom.js";
+import { complain, copyButton, el, find, people, sentence, tell } from "./dom.js";
+import { same } from "./presets.js";
 import { current, limits, put } from "./layoutform.js";
 
 const most = 10_000n; // as many as the API makes at once
@@ -14,7 +15,7 @@ const reached = new Map();
 function number(id, max, least = 0n) {
   const text = find(id).value.trim();
   const right = /^\d{1,19}$/.test(text) && BigInt(text) >= least && BigInt(text) <= max;
-  complain(find(id), right ? null : text === "" ? "This must be given." : `This must be a whole number from ${least} to ${max}.`);
+  complain(find(id), right ? null : text === "" ? "This must be given." : `This must be a whole number from ${least} to ${people(max)}.`);
   return right ? BigInt(text) : null;
 }
 
@@ -32,7 +33,7 @@ function wanted(layout) {
     }
   } catch (fault) {
     if (!(fault instanceof Fault)) throw fault;
-    complain(time, `${fault.message}.`);
+    complain(time, `This ${fault.message}.`);
     return null;
   }
   if (want.worker === null || want.datacenter === null || want.count === null) return null;
@@ -68,6 +69,8 @@ function here(layout, want) {
   return ids;
 }
 
+const patience = 15; // seconds that the server has
+
 // byServer asks the server for them.
 async function byServer(layout, want) {
   const query = new URLSearchParams();
@@ -76,9 +79,9 @@ async function byServer(layout, want) {
   if (layout.datacenterBits > 0) query.set("datacenter", want.datacenter);
   query.set("n", want.count);
   if (want.time !== null) query.set("time", find("time").value.trim());
-  const answer = await fetch(`api/ids?${query}`, { headers: { Accept: "application/json" } });
+  const answer = await fetch(`api/ids?${query}`, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(patience * 1000) });
   const body = await answer.json();
-  if (!answer.ok) throw new Fault("server", answer.status, body.error.faults.map((f) => `${f.field} ${f.value}: ${f.reason}`).join("; "));
+  if (!answer.ok) throw new Fault("server", answer.status, body.error.faults.map((f) => `${[f.field, f.value].filter(Boolean).join(" ")}: ${f.reason}`).join("; "));
   return body.ids.map((id) => BigInt(id));
 }
 
@@ -94,7 +97,7 @@ function show(want, ids, byTheServer) {
   find("make-result").replaceChildren(
     el("p", {}, el("strong", {}, ids.length === 1 ? "One id." : `${people(ids.length)} ids.`), " ", made),
     area,
-    el("p", { class: "row" }, copyButton(ids.length === 1 ? "the id" : "the ids", () => text),
+    el("p", { class: "row actions" }, copyButton(ids.length === 1 ? "the id" : "the ids", () => text),
       el("button", { type: "button", id: "take-apart", onclick: () => {
         find("ids").value = ids.slice(0, 1000).join("\n");
         find("form").value = "decimal";
@@ -105,9 +108,25 @@ function show(want, ids, byTheServer) {
   tell(ids.length === 1 ? `Made ${ids[0]}` : `Made ${ids.length} ids`);
 }
 
+let madeOf = null; // the layout of the ids that are shown
+let waiting = false; // for the server
+
+function forget() {
+  madeOf = null;
+  find("make-result").replaceChildren();
+}
+
+function wait(yes) {
+  waiting = yes;
+  find("make-button").setAttribute("aria-disabled", String(yes)); // it keeps the focus
+  find("make-button").textContent = yes ? "Asking the server…" : "Make";
+}
+
 async function make() {
+  if (waiting) return;
   const layout = current();
   const failed = find("make-error");
+  forget(); // whoever sees old ids beside a fault takes them for new ones
   failed.textContent = layout ? "" : "The layout’s fields make no layout yet.";
   if (!layout) return;
   const want = wanted(layout);
@@ -115,20 +134,31 @@ async function make() {
     find("make-form").querySelector("[aria-invalid]")?.focus();
     return;
   }
+  const byTheServer = find("by-server").checked;
   try {
-    const byTheServer = find("by-server").checked;
-    show(want, byTheServer ? await byServer(layout, want) : here(layout, want), byTheServer);
+    if (byTheServer) wait(true);
+    const ids = byTheServer ? await byServer(layout, want) : here(layout, want);
+    if (!current() || !same(layout, current())) {
+      failed.textContent = "The layout has changed before the server answered.";
+      return;
+    }
+    show(want, ids, byTheServer);
+    madeOf = layout;
   } catch (fault) {
-    if (fault instanceof Fault) failed.textContent = `${fault.message}.`;
+    if (fault instanceof Fault) failed.textContent = sentence(fault.message);
+    else if (fault.name === "TimeoutError") failed.textContent = `The server has not answered within ${patience} seconds.`;
     else if (fault instanceof TypeError || fault instanceof SyntaxError) failed.textContent = "The server does not answer, or not in JSON.";
     else throw fault;
+  } finally {
+    if (byTheServer) wait(false);
   }
 }
 
-// adapt shows the fields that the layout has.
+// adapt shows the fields that the layout has, and forgets ids of another one.
 export function adapt() {
   const layout = current();
   if (!layout) return;
+  if (madeOf && !same(madeOf, layout)) forget();
   const { worker, datacenter } = limits();
   find("datacenter-field").hidden = datacenter === 0n;
   find("datacenter").disabled = datacenter === 0n;

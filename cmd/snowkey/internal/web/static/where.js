@@ -1,8 +1,8 @@
 // A span of time as the condition of a query.
 import { Fault, range } from "./layout.js";
 import { localTime, parseTime, utc, floorMs } from "./times.js";
-import { complain, copyButton, el, find, terms } from "./dom.js";
-import { current } from "./layoutform.js";
+import { complain, copyButton, el, find, fresh, terms } from "./dom.js";
+import { current, noLayout } from "./layoutform.js";
 
 const column = /^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$/;
 
@@ -26,13 +26,19 @@ const moment = (ns) => (ns === null ? "no end" : [utc(floorMs(ns)), " ", el("spa
 // show gives the condition for what stands in the fields.
 export function show() {
   const layout = current();
+  if (!fresh("where", layout, find("from").value, find("to").value, find("column").value)) return;
   const result = find("where-result");
   result.replaceChildren();
   const from = time("from");
   const to = time("to");
   const name = find("column").value.trim() || "id";
   complain(find("column"), column.test(name) ? null : "This must be a name of letters, digits and _, with its table’s before it if need be.");
-  if (!layout || from === null || from === undefined || to === undefined || !column.test(name)) return;
+  if (from === null && to !== null) complain(find("from"), "This must be given.");
+  if (from === null || from === undefined || to === undefined || !column.test(name)) return;
+  if (!layout) {
+    result.replaceChildren(noLayout());
+    return;
+  }
   let bounds;
   try {
     bounds = range(layout, from, to);
