@@ -288,7 +288,7 @@ func TestMasterAndDetailsInOneTransaction(t *testing.T) {
 // callers hold are compared with those in the table. 10,000 rows each on every
 // database; its further modes send other messages for the same rows, and get fewer.
 func TestManyWriters(t *testing.T) {
-	const handles, each, batch = 4, 4, 500
+	const handles, each, batch = 4, 4, 100
 	onEvery(t, func(t *testing.T, d database) {
 		rows := 10_000
 		if d.again {
