@@ -204,18 +204,23 @@ func TestGraphInHook(t *testing.T) {
 	})
 }
 
-// The chunks keep to the parameters that the database takes, whatever the size.
+// The chunks keep to the parameters that the database takes, whatever the size: one is
+// as full as can be, and the next has what did not go into it.
 func TestGraphParameterLimit(t *testing.T) {
 	onGraphs(t, func(t *testing.T, db *gorm.DB) {
-		purchases := make([]Purchase, 7000)
+		rows := 5100 // of 13 columns
+		if db.Name() == "sqlite" {
+			rows = 2600 // its driver takes time by the square of their parameters
+		}
+		purchases := make([]Purchase, rows)
 		for i := range purchases {
 			purchases[i].Name = fmt.Sprint(i)
 		}
-		result, err := gormplugin.CreateWith(t.Context(), db, purchases, gormplugin.CreateConfig{BatchSize: 7000})
+		result, err := gormplugin.CreateWith(t.Context(), db, purchases, gormplugin.CreateConfig{BatchSize: rows})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.RowsAffected != 7000 || result.Tables[0].Inserts < 2 {
+		if result.RowsAffected != int64(rows) || result.Tables[0].Inserts != 2 {
 			t.Errorf("%+v", result)
 		}
 	})

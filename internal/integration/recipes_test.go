@@ -30,7 +30,7 @@ func TestGormOverPgx(t *testing.T) {
 			config.DefaultQueryExecMode = mode
 			pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
 			t.Cleanup(func() { _ = pool.Close() })
-			db := migrated(t, database{"postgres", func(*testing.T) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) }})
+			db := migrated(t, database{name: "postgres", open: func(*testing.T) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) }})
 			events := make([]Event, 20)
 			if err := db.Create(&events).Error; err != nil {
 				t.Fatal(err)
