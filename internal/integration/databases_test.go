@@ -28,33 +28,32 @@ import (
 // database is one empty database in one of the modes its drivers have. open may be called
 // more than once, as several processes would.
 type database struct {
-	name  string
-	again bool // it is run in another mode as well, by its drivers' defaults
-	open  func(t *testing.T) gorm.Dialector
+	name string
+	open func(t *testing.T) gorm.Dialector
 }
 
 // onEvery runs a test on every database, each time on a fresh one.
 func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 	t.Run("sqlite", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "test.sqlite")
-		test(t, database{"sqlite", false, func(*testing.T) gorm.Dialector {
+		test(t, database{"sqlite", func(*testing.T) gorm.Dialector {
 			// SQLite has no queue: who waits may be passed over until all others have written.
 			return sqlite.Open("file:" + file + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(600000)&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
 		}})
 	})
 	for name, mode := range map[string]struct { // the server is asked for within, so that its absence skips no more
-		exec            pgx.QueryExecMode
-		register, again bool
+		exec     pgx.QueryExecMode
+		register bool
 	}{
-		"extended":            {pgx.QueryExecModeCacheStatement, false, false},
-		"extended+registered": {pgx.QueryExecModeCacheStatement, true, true},
-		"simple":              {pgx.QueryExecModeSimpleProtocol, false, true},
-		"simple+registered":   {pgx.QueryExecModeSimpleProtocol, true, true},
+		"extended":            {pgx.QueryExecModeCacheStatement, false},
+		"extended+registered": {pgx.QueryExecModeCacheStatement, true},
+		"simple":              {pgx.QueryExecModeSimpleProtocol, false},
+		"simple+registered":   {pgx.QueryExecModeSimpleProtocol, true},
 	} {
 		t.Run("postgres/"+name, func(t *testing.T) {
 			cfg := freshPostgres(t, testserver.Postgres(t).DSN)
 			cfg.DefaultQueryExecMode = mode.exec
-			test(t, database{"postgres", mode.again, func(t *testing.T) gorm.Dialector {
+			test(t, database{"postgres", func(t *testing.T) gorm.Dialector {
 				var options []stdlib.OptionOpenDB
 				if mode.register {
 					options = append(options, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
@@ -76,7 +75,7 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 				t.Run(fmt.Sprintf("%d/%s", i, name), func(t *testing.T) {
 					cfg := freshMySQL(t, server.DSN)
 					cfg.InterpolateParams = mode.interpolate
-					test(t, database{"mysql", mode.noReturning || mode.interpolate, func(*testing.T) gorm.Dialector {
+					test(t, database{"mysql", func(*testing.T) gorm.Dialector {
 						return mysql.New(mysql.Config{DSNConfig: cfg.Clone(), DisableWithReturning: mode.noReturning})
 					}})
 				})

@@ -285,15 +285,10 @@ func TestMasterAndDetailsInOneTransaction(t *testing.T) {
 
 // Four handles with a worker number each, as four processes would have them,
 // four goroutines on each. The primary key refuses a duplicate, and the keys that
-// callers hold are compared with those in the table. 10,000 rows each on every
-// database; its further modes send other messages for the same rows, and get fewer.
+// callers hold are compared with those in the table.
 func TestManyWriters(t *testing.T) {
-	const handles, each, batch = 4, 4, 100
+	const handles, each, rows, batch = 4, 4, 10_000, 100
 	onEvery(t, func(t *testing.T, d database) {
-		rows := 10_000
-		if d.again {
-			rows = 2_000
-		}
 		migrated(t, d)
 		var all [handles * each][]Event
 		var wg sync.WaitGroup
