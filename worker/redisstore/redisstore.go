@@ -23,7 +23,6 @@ package redisstore
 import (
 	"context"
 	_ "embed" // the scripts
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,7 +32,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 var (
@@ -277,126 +275,9 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	return n[0], nil
 }
 
-// NumberOf gives an identity, for example an address, a number from 0 to
-// numbers-1 in the space: the same one each time, the next one when it is new, and
-// a *worker.UsedUpError when there is none left.
-//
-// Two processes can have one identity, as two containers have one address. So the
-// number is no grant: it is the Preferred number of a lease, by [worker.Prefer],
-// and with a datacenter d it is d<<WorkerBits | number.
-func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers int64) (int64, error) {
-	if err := worker.CheckSpace(space); err != nil {
-		return 0, err
-	}
-	if identity == "" || numbers < 1 {
-		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
-	}
-	if numbers > maxNumbers {
-		return 0, tooMany(numbers)
-	}
-	answer, err := s.run(ctx, "number of an identity", identityScript, s.key("identity", space), identity, numbers)
-	if err != nil {
-		return 0, err
-	}
-	var n [1]int64
-	switch {
-	case answer.is("used", 1):
-		return 0, usedUp(space, identity, numbers)
-	case !answer.is("ok", 2):
-		return 0, answer.unexpected("number of an identity")
-	}
-	if err := answer.numbers(n[:]); err != nil {
-		return 0, err
-	}
-	if n[0] >= numbers {
-		return 0, usedUp(space, identity, numbers) // it was given when there were more
-	}
-	return n[0], nil
-}
-
-func usedUp(space, identity string, numbers int64) error {
-	return fmt.Errorf("redisstore: identity %.100q gets no number in space %q, acquire a lease without Preferred: %w", identity, space, &worker.UsedUpError{Name: space, Numbers: numbers})
-}
-
 func bit(b bool) string {
 	if b {
 		return "1"
 	}
 	return "0"
-}
-
-// reply is a script's answer: what it is, and then the details.
-type reply []string
-
-func (s *Store) run(ctx context.Context, what, script, key string, args ...any) (reply, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for i, a := range args { // a client need not know more than strings
-		if n, ok := a.(int64); ok {
-			args[i] = strconv.FormatInt(n, 10)
-		} else if n, ok := a.(int); ok {
-			args[i] = strconv.Itoa(n)
-		}
-	}
-	value, err := s.eval.Eval(ctx, script, []string{key}, args...)
-	if err != nil {
-		return nil, lasting(fmt.Errorf("redisstore: %s in %s: %w", what, key, err))
-	}
-	list, ok := value.([]any)
-	if !ok {
-		return nil, fmt.Errorf("redisstore: %s in %s: the client gave %T, want []any", what, key, value)
-	}
-	answer := make(reply, len(list))
-	for i, v := range list {
-		switch v := v.(type) {
-		case string:
-			answer[i] = v
-		case []byte:
-			answer[i] = string(v)
-		default:
-			return nil, fmt.Errorf("redisstore: %s in %s: the client gave %T in a list, want string or []byte", what, key, v)
-		}
-	}
-	return answer, nil
-}
-
-// refusals are what Redis answers until somebody has changed what the client logs in
-// with, what its user may do, or what the key holds.
-var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE "}
-
-func lasting(err error) error {
-	if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {
-		return permanent.Mark(err)
-	}
-	return err
-}
-
-func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }
-
-func (r reply) lossy() error {
-	return &worker.LossyError{Setting: r[1], Value: r[2], Want: r[3]}
-}
-
-var errUnexpected = errors.New("redisstore: unexpected answer")
-
-func (r reply) unexpected(what string) error {
-	return fmt.Errorf("%w to %s: %q", errUnexpected, what, []string(r))
-}
-
-// numbers reads what stands behind the first word.
-func (r reply) numbers(n []int64) error {
-	if len(r) != len(n)+1 {
-		return r.unexpected("a script")
-	}
-	for i := range n {
-		var err error
-		if n[i], err = strconv.ParseInt(r[i+1], 10, 64); err != nil {
-			return r.unexpected("a script")
-		}
-	}
-	return nil
 }

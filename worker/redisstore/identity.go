@@ -1,0 +1,50 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// NumberOf gives an identity, for example an address, a number from 0 to
+// numbers-1 in the space: the same one each time, the next one when it is new, and
+// a *worker.UsedUpError when there is none left.
+//
+// Two processes can have one identity, as two containers have one address. So the
+// number is no grant: it is the Preferred number of a lease, by [worker.Prefer],
+// and with a datacenter d it is d<<WorkerBits | number.
+func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers int64) (int64, error) {
+	if err := worker.CheckSpace(space); err != nil {
+		return 0, err
+	}
+	if identity == "" || numbers < 1 {
+		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
+	}
+	if numbers > maxNumbers {
+		return 0, tooMany(numbers)
+	}
+	answer, err := s.run(ctx, "number of an identity", identityScript, s.key("identity", space), identity, numbers)
+	if err != nil {
+		return 0, err
+	}
+	var n [1]int64
+	switch {
+	case answer.is("used", 1):
+		return 0, usedUp(space, identity, numbers)
+	case !answer.is("ok", 2):
+		return 0, answer.unexpected("number of an identity")
+	}
+	if err := answer.numbers(n[:]); err != nil {
+		return 0, err
+	}
+	if n[0] >= numbers {
+		return 0, usedUp(space, identity, numbers) // it was given when there were more
+	}
+	return n[0], nil
+}
+
+func usedUp(space, identity string, numbers int64) error {
+	return fmt.Errorf("redisstore: identity %.100q gets no number in space %q, acquire a lease without Preferred: %w", identity, space, &worker.UsedUpError{Name: space, Numbers: numbers})
+}
