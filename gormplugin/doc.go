@@ -134,9 +134,9 @@
 //
 // Change the field's type or tag; see the examples. Rows keep the keys they have, and new ones
 // are greater. AutoMigrate leaves the column's sequence or AUTO_INCREMENT as it is in
-// PostgreSQL, MySQL and MariaDB. In MySQL, MariaDB and SQLite the first snowflake lifts the
-// counter above itself: end programs that insert by it first. Take it away, so that a program without the plugin gets an error
-// rather than a key that a generator may issue next:
+// PostgreSQL, MySQL and MariaDB. Take it away, so that a program without the plugin gets an
+// error rather than a key that a generator may issue next. In MySQL, MariaDB and SQLite end such
+// programs before the first snowflake is written, since it lifts the counter above itself:
 //
 //	PostgreSQL      ALTER TABLE shops ALTER COLUMN id DROP DEFAULT; DROP SEQUENCE shops_id_seq;
 //	MySQL, MariaDB  ALTER TABLE shops MODIFY id bigint NOT NULL;
