@@ -22,6 +22,7 @@ const (
 type clock struct {
 	wallNow  func() time.Time // nil: the system clock, read through the monotonic one
 	event    func(EventKind, time.Duration)
+	covers   func(ns int64) bool // whether ids may carry a time; nil: any
 	maxJump  int64
 	tickNs   int64
 	plain    bool      // ticks are milliseconds, and none that can be counted is beyond 64 bits
@@ -166,17 +167,20 @@ func greatestOf(n int, read func() int64) int64 {
 }
 
 // follows reports whether a wall clock that is `leap` ahead of the carried
-// clock is to be believed: one beyond MaxJump only when it has lasted.
+// clock is to be believed: one beyond MaxJump only when it has lasted, and none
+// that ids could not follow, because it is beyond the fence. Until the fence is
+// raised, ids stay on the carried clock, and need not stop.
 func (c *clock) follows(leap, offset, elapsed int64) bool {
+	covered := leap <= 0 || c.covers == nil || c.covers(elapsed+offset)
 	if leap <= c.maxJump {
 		c.leap.forget()
-		return true
+		return covered
 	}
 	lasted, first := c.leap.lasts(offset, elapsed, c.maxJump)
 	if first {
 		c.event(ClockLeapt, time.Duration(leap))
 	}
-	return lasted
+	return lasted && covered
 }
 
 // followed is called when the anchor has taken a leap in.

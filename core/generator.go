@@ -170,6 +170,7 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 		maxJump = time.Minute
 	}
 	g.clock = newClock(s, cfg.Now, at, wall, maxJump, g.clockEvent)
+	g.clock.covers = g.covers
 	if err := g.suits(grant); err != nil {
 		return nil, err
 	}
@@ -183,6 +184,12 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 		return nil, err
 	}
 	return g, nil
+}
+
+// covers reports whether the grant's fence allows a time of the clock.
+func (g *Generator) covers(ns int64) bool {
+	r := g.run.Load()
+	return r == nil || !r.grant.bound || g.clock.tickAt(ns) < r.grant.until.Load()
 }
 
 // clockEvent is what the clock tells of itself.

@@ -28,8 +28,11 @@ type Grant struct {
 	high   uint64        // first tick above those of the runs before it
 	closed bool          // no run may start any more
 	cause  error         // why it was revoked
-	risen  chan struct{} // closed and replaced when until changes
+	fault  error         // why until does not rise at present; see SetFenceError
+	risen  chan struct{} // closed and replaced when until, cause or fault changes
 	done   chan struct{} // closed when no generator has it or will have it
+
+	reached chan struct{} // see Reached
 }
 
 // NewGrant makes a grant of the worker number datacenter<<WorkerBits | worker.
@@ -68,7 +71,7 @@ func NewGrant(l Layout, worker int64, from, until time.Time) (*Grant, error) {
 }
 
 func newGrant(s *shape, worker int64, from, until uint64) *Grant {
-	g := &Grant{shape: s, worker: worker, from: from, bound: until != noBound, risen: make(chan struct{}), done: make(chan struct{})}
+	g := &Grant{shape: s, worker: worker, from: from, bound: until != noBound, risen: make(chan struct{}), done: make(chan struct{}), reached: make(chan struct{}, 1)}
 	g.until.Store(until)
 	return g
 }
@@ -92,17 +95,45 @@ func (s *shape) checkWorker(worker int64) *Fault {
 }
 
 // Raise lifts the end of the grant to `until`, once that has been recorded
-// durably. It never lowers it, and does nothing to a grant that is revoked or
-// has no bound.
+// durably, and clears what SetFenceError has set. It never lowers the end, and
+// does nothing to a grant that is revoked or has no bound.
 func (g *Grant) Raise(until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.bound || g.cause != nil {
 		return
 	}
+	g.fault = nil
 	if tick := g.shape.untilTick(until); tick > g.until.Load() {
 		g.until.Store(tick)
 		g.announce()
+	}
+}
+
+// SetFenceError says why the end of the grant does not rise at present. While it
+// is set, a call that reaches the end fails at once with an [ErrFenced] that wraps
+// err, instead of waiting for Config.MaxWait; ids below the end are issued as
+// before. Raise and a nil err clear it.
+func (g *Grant) SetFenceError(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := g.fault
+	g.fault = err
+	if before == nil && err != nil {
+		g.announce() // those who wait already need not wait any longer
+	}
+}
+
+// Reached receives a value when a generator has reached the end of the grant and
+// waits for it to rise: a [Worker] can raise it early. There is one channel for
+// each grant, and it holds one value at most.
+func (g *Grant) Reached() <-chan struct{} { return g.reached }
+
+// noteReached is called by a generator that begins to wait at the end.
+func (g *Grant) noteReached() {
+	select {
+	case g.reached <- struct{}{}:
+	default:
 	}
 }
 
@@ -207,18 +238,18 @@ func (g *Grant) used() uint64 {
 	return g.high
 }
 
-// announce wakes who waits for until to rise; g.mu is held.
+// announce wakes the calls that wait for until to rise; g.mu is held.
 func (g *Grant) announce() {
 	close(g.risen)
 	g.risen = make(chan struct{})
 }
 
-// watch gives the cause of a revoked grant, and a channel that is closed at the
-// next change.
-func (g *Grant) watch() (risen <-chan struct{}, cause error) {
+// watch gives the cause of a revoked grant, what keeps its end from rising, and a
+// channel that is closed at the next change.
+func (g *Grant) watch() (risen <-chan struct{}, cause, fault error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.risen, g.cause
+	return g.risen, g.cause, g.fault
 }
 
 // singleGrant gives out one grant at a time, each above the one before it.

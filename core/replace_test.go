@@ -100,7 +100,7 @@ func TestAWorkerThatDoesNotAnswer(t *testing.T) {
 			go func() { _, err := g.Next(context.Background()); answers <- err }()
 		}
 		for range 2 {
-			if err := <-answers; !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "no answer within 2s") || time.Since(began) > 2*time.Second {
+			if err := <-answers; !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "within Config.MaxWait, 2s") || time.Since(began) > 2*time.Second {
 				t.Errorf("%v after %v", err, time.Since(began))
 			}
 		}

@@ -18,7 +18,7 @@ func (g *Generator) ended(ctx context.Context, r *run, w *waiting) error {
 	if g.run.Load() != r {
 		return nil
 	}
-	if _, cause := r.grant.watch(); cause != nil {
+	if _, cause, _ := r.grant.watch(); cause != nil {
 		return g.replaceLost(ctx, r, w, cause)
 	}
 	g.mu.Lock() // waits for the one that is replacing the run, or for Close
@@ -71,7 +71,7 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why Reason)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case ask.Err() != nil:
-			return fmt.Errorf("%w: %T gave no answer within %v", ErrLost, g.worker, g.maxWait)
+			return fmt.Errorf("%w: %T did not give another grant within Config.MaxWait, %v", ErrLost, g.worker, g.maxWait)
 		}
 		return err
 	}
@@ -88,6 +88,9 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why Reason)
 	grant, err := g.worker.Grant(ask, r.grant)
 	if err != nil {
 		return late(err)
+	}
+	if grant == r.grant && why == AskedUsedUp {
+		return nil // its end has risen
 	}
 	if grant == nil || grant == r.grant {
 		return fmt.Errorf("%w: %T gave no other grant and no error", ErrLost, g.worker)

@@ -32,7 +32,7 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 	if word == closedWord {
 		return 0, false, g.ended(ctx, r, w)
 	}
-	risen, cause := r.grant.watch()
+	risen, cause, fault := r.grant.watch()
 	if cause != nil {
 		return 0, false, g.replaceLost(ctx, r, w, cause)
 	}
@@ -44,7 +44,7 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimeOver, format(s.end))
 	}
 	if until := r.grant.until.Load(); tick >= until {
-		return 0, false, g.fenced(ctx, r, w, until, risen)
+		return 0, false, g.fenced(ctx, r, w, until, risen, fault)
 	}
 	if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.max) { // places that come and go, as with a clock that jumps to and fro
 		if w.lookAgain() {
@@ -124,8 +124,13 @@ func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single boo
 }
 
 // fenced waits for the grant's end to rise; when it does not, another grant is
-// asked for.
-func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64, risen <-chan struct{}) error {
+// asked for. Where it is known that it does not rise, there is no waiting: the
+// caller may hold what the Worker needs to raise it, such as a connection.
+func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64, risen <-chan struct{}, fault error) error {
+	if fault != nil {
+		return g.tooLong(fmt.Errorf("%w: ids have reached %s: %w", ErrFenced, format(r.shape.startOf(until)), fault))
+	}
+	r.grant.noteReached()
 	gaveUp := false
 	refusal := func() error {
 		gaveUp = true
@@ -141,7 +146,7 @@ func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64
 		return err
 	}
 	switch none := g.replace(ctx, r, w, AskedUsedUp); {
-	case none == nil:
+	case none == nil || r.grant.until.Load() > until: // it has risen meanwhile
 		*w = waiting{timer: w.timer, replaced: w.replaced, counted: w.counted, full: w.full, fenced: true}
 		return nil
 	case errors.Is(none, ErrClosed) || isContexts(ctx, none):
