@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 )
 
 // A TxBeginner begins the transactions of [Retry]: a *pgxpool.Pool or a
@@ -96,7 +97,7 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 		if !again || n >= cfg.Attempts {
 			return fmt.Errorf("pgxtype: Retry: attempt %d of %d: %w", n, cfg.Attempts, join(err, unknown))
 		}
-		if stopped := pause(ctx, cfg.pause(n)); stopped != nil {
+		if stopped := (backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}).Wait(ctx, n); stopped != nil {
 			return fmt.Errorf("pgxtype: Retry: %w; after attempt %d of %d: %w", stopped, n, cfg.Attempts, join(err, unknown))
 		}
 	}
@@ -184,29 +185,4 @@ func join(err, unknown error) error {
 		return err
 	}
 	return fmt.Errorf("%w; before that: %w", err, unknown)
-}
-
-// pause is how long to wait after an attempt, counted from 1.
-func (cfg *RetryConfig) pause(attempt int) time.Duration {
-	d := cfg.Backoff
-	for range attempt - 1 {
-		if d > cfg.MaxBackoff/2 {
-			d = cfg.MaxBackoff
-			break
-		}
-		d *= 2
-	}
-	d = min(d, cfg.MaxBackoff)
-	return d - rand.N(d/2+1) // apart from those it collided with
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

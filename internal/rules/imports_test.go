@@ -18,19 +18,20 @@ var allowed = map[string][]string{
 	"ddl":                 {module + "core"},
 	"serial":              {module + "core"},
 	"internal/testserver": nil,
+	"internal/backoff":    nil,
 
-	"worker":            {module + "core"},
-	"worker/memstore":   {module + "core", module + "worker"},
-	"worker/filestore":  {module + "core", module + "worker"},
-	"worker/sqlstore":   {module + "core", module + "worker"},
-	"worker/redisstore": {module + "core", module + "worker"},
-	"worker/httpstore":  {module + "core", module + "worker"},
-	"worker/storetest":  {module + "core", module + "worker"},
+	"worker":            {module + "core", module + "internal/backoff"},
+	"worker/memstore":   {module + "core", module + "worker", module + "internal/backoff"},
+	"worker/filestore":  {module + "core", module + "worker", module + "internal/backoff"},
+	"worker/sqlstore":   {module + "core", module + "worker", module + "internal/backoff"},
+	"worker/redisstore": {module + "core", module + "worker", module + "internal/backoff"},
+	"worker/httpstore":  {module + "core", module + "worker", module + "internal/backoff"},
+	"worker/storetest":  {module + "core", module + "worker", module + "internal/backoff"},
 }
 
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
-	"pgxtype":    {module + "sqltype", "github.com/jackc/pgx/v5"},
+	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
 	"gormplugin": {module + "sqltype", "gorm.io/gorm"},
 }
 

@@ -1,0 +1,75 @@
+// Package backoff spaces out the attempts at what may succeed later. Each delay is
+// twice the one before, up to a maximum, and random in its upper half, so that
+// clients which failed together do not try again together.
+//
+//	retry := backoff.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond}
+//	err := retry.Retry(ctx, func() (done bool, err error) { return swap(ctx) })
+//
+// worker/etcdstore is a module of its own and may be used with any later version of
+// this one: what is here keeps its signature.
+package backoff
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Backoff computes delays. The zero value is ready for use. It keeps no state, so any
+// number of goroutines may share one.
+type Backoff struct {
+	Min  time.Duration  // the longest delay after the first failure; zero: 50ms
+	Max  time.Duration  // the longest delay of all; zero: 500ms
+	Rand func() float64 // in [0, 1); nil: that of math/rand/v2
+}
+
+// Delay is how long to wait after so many failures in a row, counted from 1: at least
+// half of Min<<(failures-1), and at most all of it, or half and all of Max where that is
+// less. After no failure it is 0.
+func (b Backoff) Delay(failures int) time.Duration {
+	if failures < 1 {
+		return 0
+	}
+	if b.Min <= 0 {
+		b.Min = 50 * time.Millisecond
+	}
+	if b.Max <= 0 {
+		b.Max = 500 * time.Millisecond
+	}
+	if b.Rand == nil {
+		b.Rand = rand.Float64
+	}
+	d := min(b.Min, b.Max)
+	for ; failures > 1 && d < b.Max; failures-- {
+		d += min(d, b.Max-d) // doubled, without an overflow
+	}
+	return d - d/2 + time.Duration(float64(d/2)*b.Rand())
+}
+
+// Wait waits for Delay(failures). The error is that of a context that ends before.
+func (b Backoff) Wait(ctx context.Context, failures int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	timer := time.NewTimer(b.Delay(failures))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Retry calls attempt until it is done or fails, and waits after each call that was
+// neither. The error is attempt's, or that of a context that ends during a wait.
+func (b Backoff) Retry(ctx context.Context, attempt func() (done bool, err error)) error {
+	for failures := 1; ; failures++ {
+		if done, err := attempt(); done || err != nil {
+			return err
+		}
+		if err := b.Wait(ctx, failures); err != nil {
+			return err
+		}
+	}
+}

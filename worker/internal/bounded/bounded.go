@@ -1,0 +1,83 @@
+// Package bounded lets a call return when its context is done, also where the client
+// below ignores contexts: go-redis without ContextTimeoutEnabled, a driver of database/sql
+// that only knows deadlines of its own, a disk that hangs. The client's part continues in
+// its own goroutine, and its result is dropped.
+//
+// worker/etcdstore is a module of its own and may be used with any later version of
+// this one: what is here keeps its signature.
+package bounded
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// grace is how long a client that heeds its context has to say what it was doing.
+	grace = 100 * time.Millisecond
+	// most is how many abandoned calls may be under way before others are refused.
+	most = 16
+)
+
+// Calls counts the calls of one client that were abandoned and have not returned yet. The
+// zero value is ready for use.
+type Calls struct{ abandoned atomic.Int64 }
+
+type outcome[T any] struct {
+	value T
+	err   error
+}
+
+// Do calls f, and returns what it returns, or at most a tenth of a second after ctx is
+// done: then the error is that of ctx, and f is abandoned. While 16 are abandoned, the
+// error comes at once. A panic of f is an error.
+func Do[T any](ctx context.Context, c *Calls, f func() (T, error)) (T, error) {
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	if n := c.abandoned.Load(); n >= most {
+		return none, fmt.Errorf("%d requests are under way whose contexts are done: the client ignores contexts, or hangs", n)
+	}
+	outcomes := make(chan outcome[T], 1)
+	var ended atomic.Bool // by the one or the other: f has returned, or is abandoned
+	go func() {
+		value, err := Caught(f)
+		outcomes <- outcome[T]{value, err}
+		if !ended.CompareAndSwap(false, true) {
+			c.abandoned.Add(-1)
+		}
+	}()
+	select {
+	case o := <-outcomes:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case o := <-outcomes:
+		return o.value, o.err
+	case <-timer.C:
+	}
+	c.abandoned.Add(1) // before f can take it off
+	if !ended.CompareAndSwap(false, true) {
+		c.abandoned.Add(-1)
+		o := <-outcomes
+		return o.value, o.err
+	}
+	return none, fmt.Errorf("the client does not return, although its context is done: %w", ctx.Err())
+}
+
+// Caught calls f, in a goroutine that is none of the caller's, who could not recover: a
+// panic is an error.
+func Caught[T any](f func() (T, error)) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the client panicked: %v", p)
+		}
+	}()
+	return f()
+}
