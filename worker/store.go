@@ -13,6 +13,9 @@ import "context"
 // request may or may not have been carried out, now or later; every method can
 // therefore be repeated.
 //
+// A store may also have a method Warnings(context.Context) ([]string, error): what it says
+// about settings that may lose a write is logged by Acquire, and shown by snowkey doctor.
+//
 // Package storetest holds the suite that every store passes, also yours.
 type Store interface {
 	// Claim gives one free number of the space to the holder of r.Token: one that

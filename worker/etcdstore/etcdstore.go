@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
@@ -95,17 +96,16 @@ const maxRaces = 200
 // repeat calls try until it is ok or fails. It is not ok when somebody else
 // was faster, in which case nothing was written.
 func repeat(ctx context.Context, try func() (ok bool, err error)) error {
-	for races := range maxRaces {
+	races := 0
+	return backoff.Backoff{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
 		if ok, err := try(); ok || err != nil {
-			return err
+			return true, err
 		}
-		select { // so that those who meet do not meet again
-		case <-time.After(time.Duration(rand.Int64N(int64(min(races+1, 10)) * int64(time.Millisecond)))):
-		case <-ctx.Done():
-			return ctx.Err()
+		if races++; races == maxRaces {
+			return false, fmt.Errorf("etcdstore: %d times the key was changed by others", races)
 		}
-	}
-	return fmt.Errorf("etcdstore: %d times the key was changed by others", maxRaces)
+		return false, nil
+	})
 }
 
 // Claim implements worker.Store.

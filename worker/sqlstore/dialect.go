@@ -47,6 +47,14 @@ func (d Dialect) now() string {
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }
 
+// autocommit is 0 in a session that does not commit by itself. Only MySQL has such.
+func (d Dialect) autocommit() string {
+	if d == MySQL {
+		return "@@autocommit"
+	}
+	return "1"
+}
+
 // ignore makes an INSERT do nothing where the row is there.
 func (d Dialect) ignore(insert string) string {
 	if d == MySQL {
@@ -137,11 +145,12 @@ func (cfg Config) DDL() ([]string, error) {
 
 // statements are the store's SQL in the dialect.
 type statements struct {
-	dialect                                        Dialect
-	galera                                         bool // a node of several, which may be behind
-	space, addSpace, rows, addRow                  string
+	cfg                                            Config // with a Dialect
+	galera                                         bool   // a node of several, which may be behind
+	snapshot, addSpace                             string
+	first, firstForever                            string // claims a number never held
 	claim, claimForever, renew, renewForever, held string
-	release, free                                  string
+	confirm, release, free                         string
 	count, addCount, raiseCount, reserve           string
 }
 
@@ -149,15 +158,17 @@ func (cfg Config) statements() *statements {
 	t, d := cfg.table(""), cfg.Dialect
 	const row = " WHERE space = ? AND worker = ? AND epoch = ?"
 	st := &statements{
-		dialect:  d,
-		space:    "SELECT {now}, (SELECT layout FROM " + cfg.table("_space") + " WHERE space = ?)",
+		cfg: cfg,
+		// The first row is the space's own: its layout, the clock, and whether the session commits by itself.
+		snapshot: "SELECT s.layout, -1, 0, '', '', {now}, " + d.autocommit() + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
+			" UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ?",
 		addSpace: d.ignore("INSERT INTO " + cfg.table("_space") + " (space, layout) VALUES (?, ?)"),
-		rows:     "SELECT worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ? ORDER BY worker",
-		addRow:   d.ignore("INSERT INTO " + t + " (space, worker, token, epoch, until_ts, expires_at, owner) VALUES (?, ?, '', 0, 0, 0, '')"),
+		first:    d.ignore("INSERT INTO " + t + " (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, {now} + ?, ?, ?)"),
 		claim: "UPDATE " + t + " SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = {now} + ?" +
 			row + " AND until_ts = ? AND (token = '' OR expires_at < {now})",
 		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {now} + ?" + row + " AND token = ?",
 		held:       "SELECT until_ts FROM " + t + row + " AND token = ?",
+		confirm:    "UPDATE " + t + " SET expires_at = expires_at + 1" + row + " AND token = ?",
 		release:    "UPDATE " + t + " SET token = '', until_ts = ?, expires_at = 0" + row + " AND token = ?",
 		free:       "UPDATE " + t + " SET token = '', expires_at = 0" + row + " AND token <> ''",
 		count:      "SELECT value FROM " + cfg.table("_counter") + " WHERE name = ?",
@@ -165,11 +176,12 @@ func (cfg Config) statements() *statements {
 		raiseCount: "UPDATE " + cfg.table("_counter") + " SET value = value + 1 WHERE name = ? AND value = ?",
 		reserve:    cfg.reserve(),
 	}
+	st.firstForever = strings.Replace(st.first, "{now} + ?", "?", 1)
 	st.claimForever = strings.Replace(st.claim, "{now} + ?", "?", 1)
 	st.renewForever = strings.Replace(st.renew, "{now} + ?", "?", 1)
 	for _, query := range []*string{
-		&st.space, &st.addSpace, &st.rows, &st.addRow, &st.claim, &st.claimForever, &st.renew, &st.renewForever, &st.held,
-		&st.release, &st.free, &st.count, &st.addCount, &st.raiseCount, &st.reserve,
+		&st.snapshot, &st.addSpace, &st.first, &st.firstForever, &st.claim, &st.claimForever, &st.renew, &st.renewForever, &st.held,
+		&st.confirm, &st.release, &st.free, &st.count, &st.addCount, &st.raiseCount, &st.reserve,
 	} {
 		*query = strings.ReplaceAll(*query, "{now}", d.now())
 		if d == Postgres {

@@ -28,15 +28,15 @@ func TestStatements(t *testing.T) {
 	for dialect, want := range map[Dialect][2]string{
 		Postgres: {
 			`UPDATE "snow_worker" SET token = $1, owner = $2, epoch = $3, until_ts = $4, expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT) + $5 WHERE space = $6 AND worker = $7 AND epoch = $8 AND until_ts = $9 AND (token = '' OR expires_at < CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT))`,
-			`INSERT INTO "snow_worker" (space, worker, token, epoch, until_ts, expires_at, owner) VALUES ($1, $2, '', 0, 0, 0, '') ON CONFLICT DO NOTHING`,
+			`INSERT INTO "snow_worker" (token, owner, epoch, until_ts, expires_at, space, worker) VALUES ($1, $2, $3, $4, CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT) + $5, $6, $7) ON CONFLICT DO NOTHING`,
 		},
 		MySQL: {
 			"UPDATE `snow_worker` SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000) + ? WHERE space = ? AND worker = ? AND epoch = ? AND until_ts = ? AND (token = '' OR expires_at < (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000))",
-			"INSERT IGNORE INTO `snow_worker` (space, worker, token, epoch, until_ts, expires_at, owner) VALUES (?, ?, '', 0, 0, 0, '')",
+			"INSERT IGNORE INTO `snow_worker` (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000) + ?, ?, ?)",
 		},
 		SQLite: {
 			`UPDATE "snow_worker" SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + ? WHERE space = ? AND worker = ? AND epoch = ? AND until_ts = ? AND (token = '' OR expires_at < CAST((julianday('now')-2440587.5)*86400000 AS INTEGER))`,
-			`INSERT INTO "snow_worker" (space, worker, token, epoch, until_ts, expires_at, owner) VALUES (?, ?, '', 0, 0, 0, '') ON CONFLICT DO NOTHING`,
+			`INSERT INTO "snow_worker" (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + ?, ?, ?) ON CONFLICT DO NOTHING`,
 		},
 	} {
 		cfg, err := Config{Dialect: dialect}.check()
@@ -44,11 +44,11 @@ func TestStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := cfg.statements()
-		if st.claim != want[0] || st.addRow != want[1] {
-			t.Errorf("%v:\n%s\n%s", dialect, st.claim, st.addRow)
+		if st.claim != want[0] || st.first != want[1] {
+			t.Errorf("%v:\n%s\n%s", dialect, st.claim, st.first)
 		}
-		if strings.Contains(st.claimForever, "{") || strings.Contains(st.renewForever, "+ ") || st.claimForever == st.claim {
-			t.Errorf("%v:\n%s\n%s", dialect, st.claimForever, st.renewForever)
+		if strings.Contains(st.claimForever, "{") || strings.Contains(st.renewForever+st.firstForever, "+ ") || st.claimForever == st.claim || st.firstForever == st.first {
+			t.Errorf("%v:\n%s\n%s\n%s", dialect, st.claimForever, st.renewForever, st.firstForever)
 		}
 	}
 }

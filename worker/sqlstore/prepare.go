@@ -2,12 +2,13 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 // The tables, by their places in DDL.
@@ -18,84 +19,139 @@ const (
 	tables // how many there are
 )
 
+// found is what is known of the database. It does not change; who finds out more
+// makes another one.
+type found struct {
+	st    *statements
+	there [tables]bool // which tables have been seen, and are kept
+}
+
+// has reports whether all these tables have been seen.
+func (f *found) has(numbers ...int) bool {
+	for _, i := range numbers {
+		if f == nil || !f.there[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // prepare looks at the database, once: which it is, whether it keeps what it
 // commits, and whether the tables of the leases are there.
 func (s *Store) prepare(ctx context.Context) (*statements, error) {
 	return s.prepareTables(ctx, spaceTable, workerTable)
 }
 
-// prepareTables looks at the database, once, and at each of these tables.
+// linger is for how long the first look at a database continues when its caller's time is
+// over, so that the next attempt finds it done, and a connection open: to a database that is
+// far away it takes longer than one attempt.
+const linger = 3 * time.Second
+
+// prepareTables looks at the database, once, and at each of these tables. One caller does
+// so at a time, and each step that succeeds is remembered.
 func (s *Store) prepareTables(ctx context.Context, numbers ...int) (*statements, error) {
 	if s == nil || s.db == nil {
 		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
 	}
-	if err := s.wait(ctx); err != nil {
-		return nil, err
+	if f := s.found.Load(); f.has(numbers...) {
+		return f.st, nil
 	}
-	defer s.done()
-	if s.ready == nil {
-		cfg, err := s.look(ctx)
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, s.undone(ctx.Err())
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-s.turn }()
+		ctx, end := outlive(ctx, linger)
+		defer end()
+		_, err := bounded.Caught(func() (*statements, error) { return nil, s.look(ctx, numbers) })
+		s.failed.Store(&err)
+		done <- err
+	}()
+	select {
+	case err := <-done:
 		if err != nil {
 			return nil, err
 		}
-		st := cfg.statements()
-		if st.galera, err = s.galera(ctx, cfg.Dialect); err != nil {
-			return nil, err
-		}
-		s.cfg, s.ready = cfg, st
+		return s.found.Load().st, nil
+	case <-ctx.Done():
+		return nil, s.undone(ctx.Err())
 	}
-	for _, i := range numbers {
-		if s.there[i] {
-			continue
-		}
-		if err := s.create(ctx, s.cfg, i); err != nil {
-			return nil, err
-		}
-		s.there[i] = true
-	}
-	return s.ready, nil
 }
 
-// look finds out what the configuration leaves open, and whether the database
+// undone is the error of a caller who does not wait for the first look any more.
+func (s *Store) undone(done error) error {
+	if err := s.failed.Load(); err != nil && *err != nil {
+		return fmt.Errorf("sqlstore: wait for the first look at the database: %w; the one before failed: %w", done, *err)
+	}
+	return fmt.Errorf("sqlstore: wait for the first look at the database: %w", done)
+}
+
+// outlive makes a context that is done so long after the other one.
+func outlive(ctx context.Context, by time.Duration) (longer context.Context, end func()) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(by)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel(ctx.Err())
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { stop(); cancel(nil) }
+}
+
+// look finds out what is not known yet.
+func (s *Store) look(ctx context.Context, numbers []int) error {
+	now := found{}
+	if before := s.found.Load(); before != nil {
+		now = *before
+	} else if err := s.first(ctx, &now); err != nil {
+		return err
+	}
+	err := s.prepareEach(ctx, now.st.cfg, numbers, &now.there)
+	s.found.Store(&now)
+	return err
+}
+
+// first finds out what the configuration leaves open, and whether the database
 // keeps what it commits.
-func (s *Store) look(ctx context.Context) (Config, error) {
+func (s *Store) first(ctx context.Context, now *found) error {
 	cfg, err := s.cfg.check()
 	if err != nil {
-		return cfg, err
+		return err
 	}
 	if cfg.Dialect == Detect {
 		if cfg.Dialect, err = s.detect(ctx); err != nil {
-			return cfg, err
+			return err
 		}
 	}
-	if !cfg.AllowLossy {
+	s.cfg = cfg
+	if !cfg.AllowLossy && !s.safe {
 		if err := s.durable(ctx, cfg); err != nil {
-			return cfg, err
+			return err
 		}
+		s.safe = true
 	}
-	return cfg, nil
+	st := cfg.statements()
+	if st.galera, err = s.galera(ctx, cfg.Dialect); err != nil {
+		return err
+	}
+	now.st = st
+	return nil
 }
 
-// wait is for this goroutine's turn with what the store has found out. Another one may
-// be asking the database, with a context that lasts longer than this one's.
-func (s *Store) wait(ctx context.Context) error {
-	select {
-	case s.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("sqlstore: wait for the first look at the database: %w", ctx.Err())
-	}
-}
-
-func (s *Store) done() { <-s.turn }
-
-// detect asks which database it is. Only SQLite knows sqlite_version.
+// detect asks which database it is. Only SQLite does not know version(), and only SQLite
+// knows sqlite_version().
 func (s *Store) detect(ctx context.Context) (Dialect, error) {
 	var version string
-	if s.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version) == nil {
-		return SQLite, nil
-	}
 	if err := s.db.QueryRowContext(ctx, "SELECT version()").Scan(&version); err != nil {
+		if s.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version) == nil {
+			return SQLite, nil
+		}
 		return 0, fmt.Errorf("sqlstore: ask the database what it is: %w", err)
 	}
 	if strings.HasPrefix(version, "PostgreSQL") {
@@ -105,52 +161,4 @@ func (s *Store) detect(ctx context.Context) (Dialect, error) {
 		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: fmt.Sprintf("cannot tell what %q speaks: set the one it is compatible with", version)}}}
 	}
 	return MySQL, nil
-}
-
-// suffixes of the tables, in the order of DDL.
-var suffixes = [tables]string{"_space", "", "_counter"}
-
-// create sees to it that the table of this number in DDL is there, and is kept.
-func (s *Store) create(ctx context.Context, cfg Config, number int) error {
-	ddl, err := cfg.DDL()
-	if err != nil {
-		return err
-	}
-	if err := s.createOne(ctx, cfg, suffixes[number], ddl[number]); err != nil {
-		return err
-	}
-	return s.kept(ctx, cfg, suffixes[number])
-}
-
-// createOne sees to it that a table is there.
-func (s *Store) createOne(ctx context.Context, cfg Config, suffix, ddl string) error {
-	// Who may not create tables can still use one that is there.
-	missing := s.probe(ctx, cfg.Dialect, cfg.table(suffix))
-	if missing == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if cfg.NoCreate {
-		return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", cfg.table(suffix), ddl, missing)
-	}
-	if _, err := s.db.ExecContext(ctx, ddl); err != nil {
-		if s.probe(ctx, cfg.Dialect, cfg.table(suffix)) == nil {
-			return nil // another process was first
-		}
-		return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl, err)
-	}
-	return nil
-}
-
-func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
-	return s.alone(ctx, d, func(q querier) error {
-		rows, err := q.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		return errors.Join(rows.Err(), rows.Close())
-	})
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 )
 
 // maxRaces is how often a row may be found changed by another client.
@@ -15,26 +16,20 @@ const maxRaces = 200
 // repeat calls try until it is ok, or fails with something else than a conflict
 // with another transaction, of which nothing has remained.
 func repeat(ctx context.Context, try func() (ok bool, err error)) error {
-	var last error
-	for races := range maxRaces {
+	races := 0
+	return backoff.Backoff{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
 		ok, err := try()
-		switch {
-		case err != nil && !conflict(err):
-			return err
-		case err == nil && ok:
-			return nil
+		if err != nil && !conflict(err) || err == nil && ok {
+			return true, err
 		}
-		last = err
-		select { // so that those who meet do not meet again
-		case <-time.After(time.Duration(rand.Int64N(int64(min(races+1, 10)) * int64(time.Millisecond)))):
-		case <-ctx.Done():
-			return ctx.Err()
+		if races++; races < maxRaces {
+			return false, nil
 		}
-	}
-	if last != nil {
-		return last
-	}
-	return fmt.Errorf("sqlstore: %d times the row was changed by others", maxRaces)
+		if err == nil {
+			err = fmt.Errorf("sqlstore: %d times the row was changed by others", races)
+		}
+		return false, err
+	})
 }
 
 // conflict reports whether the statement was undone for the sake of another, or

@@ -24,14 +24,14 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err := reserve.Check(key, n); err != nil {
 		return 0, err
 	}
-	if err := s.PrepareCounters(ctx); err != nil {
+	st, err := s.prepareTables(ctx, counterTable)
+	if err != nil {
 		return 0, err
 	}
-	st := s.counts.Load()
 	// What a conflict has undone did not count. Nor would it matter: to reserve again
 	// is to take other numbers.
 	err = repeat(ctx, func() (bool, error) {
-		return true, s.alone(ctx, st.dialect, func(q querier) (err error) {
+		return true, s.alone(ctx, st.cfg.Dialect, func(q querier) (err error) {
 			first, err = st.reserveOn(ctx, q, key, n)
 			return err
 		})
@@ -46,15 +46,8 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 // database keeps what it commits. Reserve does it by itself; call it once before
 // the first In, which is too late to create a table.
 func (s *Store) PrepareCounters(ctx context.Context) error {
-	if s != nil && s.counts.Load() != nil {
-		return nil
-	}
-	st, err := s.prepareTables(ctx, counterTable)
-	if err != nil {
-		return err
-	}
-	s.counts.Store(st)
-	return nil
+	_, err := s.prepareTables(ctx, counterTable)
+	return err
 }
 
 // A Tx is a transaction of database/sql: a *sql.Tx, or what gorm has in
@@ -88,10 +81,10 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if err := checkTx(t.tx); err != nil {
 		return 0, err
 	}
-	if t.store == nil || t.store.counts.Load() == nil {
+	if t.store == nil || !t.store.found.Load().has(counterTable) {
 		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "not prepared", Reason: "PrepareCounters must have been called before a transaction that reserves"}}}
 	}
-	first, err = t.store.counts.Load().reserveOn(ctx, t.tx, key, n)
+	first, err = t.store.found.Load().st.reserveOn(ctx, t.tx, key, n)
 	if err != nil {
 		return 0, fmt.Errorf("sqlstore: reserve %d numbers of key %q: %w", n, key, err)
 	}
@@ -121,7 +114,7 @@ func checkTx(tx Tx) error {
 // reserveOn runs the statement, and says the first number from the last.
 func (st *statements) reserveOn(ctx context.Context, tx Tx, key string, n int64) (first int64, err error) {
 	var last int64
-	if st.dialect == MySQL {
+	if st.cfg.Dialect == MySQL {
 		result, err := tx.ExecContext(ctx, st.reserve, key, n, n)
 		if err != nil {
 			return 0, err

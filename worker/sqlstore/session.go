@@ -1,9 +1,13 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
@@ -36,7 +40,7 @@ func (s *Store) alone(ctx context.Context, d Dialect, f func(querier) error) err
 // found out when it commits.
 func (s *Store) caughtUp(ctx context.Context, st *statements, f func(querier) error) error {
 	if !st.galera {
-		return s.alone(ctx, st.dialect, f)
+		return s.alone(ctx, st.cfg.Dialect, f)
 	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -79,7 +83,7 @@ func within(tx *sql.Tx, f func(querier) error) error {
 
 // exec reports whether a row was changed.
 func (s *Store) exec(ctx context.Context, st *statements, query string, args ...any) (changed bool, err error) {
-	return s.execIn(ctx, func(f func(querier) error) error { return s.alone(ctx, st.dialect, f) }, query, args...)
+	return s.execIn(ctx, func(f func(querier) error) error { return s.alone(ctx, st.cfg.Dialect, f) }, query, args...)
 }
 
 // execKnown is exec for a row that the caller has reason to think is there.
@@ -92,17 +96,22 @@ func (s *Store) execKnown(ctx context.Context, st *statements, query string, arg
 
 func (s *Store) execIn(ctx context.Context, in func(func(querier) error) error, query string, args ...any) (changed bool, err error) {
 	err = repeat(ctx, func() (bool, error) {
-		return true, in(func(q querier) error {
-			result, err := q.ExecContext(ctx, query, args...)
-			if err != nil {
-				return err
-			}
-			n, err := result.RowsAffected()
-			changed = n > 0
+		return true, in(func(q querier) (err error) {
+			changed, err = change(ctx, q, query, args...)
 			return err
 		})
 	})
 	return changed && err == nil, err
+}
+
+// change reports whether a statement has changed a row.
+func change(ctx context.Context, q querier, query string, args ...any) (changed bool, err error) {
+	result, err := q.ExecContext(ctx, query, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0 && err == nil, err
 }
 
 // row gives what scans the one row of a query.
@@ -114,28 +123,88 @@ func (s *Store) row(ctx context.Context, st *statements, query string, args ...a
 	}
 }
 
-// rows reads the rows of a space.
-func (s *Store) rows(ctx context.Context, st *statements, space string) (rows []worker.Row, err error) {
+// snapshot is a space as one statement has read it.
+type snapshot struct {
+	now    int64          // the database's clock
+	layout sql.NullString // none: nobody has claimed here yet
+	rows   []worker.Row
+	open   bool // the session does not commit by itself, and is in a transaction now
+}
+
+// read reads a space, by number. Where a number that was read has changed meanwhile, it
+// reads again, with care: in a transaction that begins then.
+func (s *Store) read(ctx context.Context, st *statements, space string, care bool) (found snapshot, err error) {
 	err = repeat(ctx, func() (bool, error) { // a serializable read may be undone as well
-		rows = nil
-		return true, s.caughtUp(ctx, st, func(q querier) error {
-			found, err := q.QueryContext(ctx, st.rows, space)
-			if err != nil {
-				return err
-			}
-			defer found.Close()
-			for found.Next() {
-				var row worker.Row
-				if err := found.Scan(&row.Worker, &row.Epoch, &row.Token, &row.Owner, &row.Until, &row.Expires); err != nil {
-					return err
-				}
-				rows = append(rows, row)
-			}
-			return found.Err()
+		look := func(q querier) (err error) {
+			found, err = st.read(ctx, q, space)
+			return err
+		}
+		if st.cfg.Dialect != MySQL || st.galera || care {
+			return true, s.caughtUp(ctx, st, look)
+		}
+		return true, s.atOnce(ctx, func(q querier) (bool, error) {
+			err := look(q)
+			return err == nil && !found.open, err
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("sqlstore: list space %q: %w", space, err)
+		return snapshot{}, fmt.Errorf("sqlstore: read space %q: %w", space, err)
 	}
-	return rows, nil
+	return found, nil
+}
+
+// atOnce reads in one round trip, where alone takes three: without a transaction. It is
+// not ok in a session that has opened one by that; then it reads again, in one that ends.
+func (s *Store) atOnce(ctx context.Context, f func(querier) (ok bool, err error)) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if ok, err := f(conn); ok || err != nil {
+		return err
+	}
+	tx, err := conn.BeginTx(ctx, nil) // which ends the other one
+	if err != nil {
+		return err
+	}
+	return within(tx, func(q querier) error {
+		_, err := f(q)
+		return err
+	})
+}
+
+// read is the statement. MySQL's drivers prepare one that has arguments, which is a round
+// trip more; the name of a space has nothing that ends a literal, see worker.CheckSpace.
+func (st *statements) read(ctx context.Context, q querier, space string) (found snapshot, err error) {
+	query, args := st.snapshot, []any{space, space}
+	if st.cfg.Dialect == MySQL {
+		query, args = strings.ReplaceAll(query, "?", "'"+space+"'"), nil
+	}
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return found, err
+	}
+	defer rows.Close()
+	own := false
+	for rows.Next() {
+		var layout sql.NullString
+		var row worker.Row
+		if err := rows.Scan(&layout, &row.Worker, &row.Epoch, &row.Token, &row.Owner, &row.Until, &row.Expires); err != nil {
+			return found, err
+		}
+		if row.Worker >= 0 {
+			found.rows = append(found.rows, row)
+			continue
+		}
+		own, found.layout, found.now, found.open = true, layout, row.Until, row.Expires == 0
+	}
+	if err := rows.Err(); err != nil {
+		return found, err
+	}
+	if !own {
+		return found, errors.New("the answer lacks the database's clock")
+	}
+	slices.SortFunc(found.rows, func(a, b worker.Row) int { return cmp.Compare(a.Worker, b.Worker) })
+	return found, nil
 }

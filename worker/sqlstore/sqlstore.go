@@ -4,15 +4,20 @@
 //	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
 //
 // It needs two small tables, counters need a third, and it creates them if they are not there: see
-// [Config.DDL]. Every verb is one UPDATE that names the row as it was read, at any
-// isolation level, committed by itself, also where the sessions of MySQL or MariaDB
-// have autocommit off; nothing is locked in between. It takes one
+// [Config.DDL]. Every verb is one UPDATE that names the row as it was read, or the INSERT
+// of a row that was not there, at any isolation level, committed by itself, also where the
+// sessions of MySQL or MariaDB have autocommit off; nothing is locked in between. It takes one
 // connection at a time from the pool: where the program may use up the pool for
 // longer than a lease can go without a renewal, give it a pool of its own.
 //
 // A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] for
 // the numbers of package serial, in one statement for each block; [Store.In] does so
 // within a transaction of yours.
+//
+// The first call looks at the database: which it is, its settings, its tables. What is
+// found out is remembered, and the look continues for 3 seconds when its caller's context is
+// done, so that the next attempt finds it done: it takes some 12 round trips, and a claim
+// afterwards 4 (PostgreSQL by pgx) or 5 (MySQL).
 //
 // # What the database must do
 //
@@ -21,10 +26,11 @@
 // PostgreSQL; innodb_flush_log_at_trx_commit or, with a binary log, sync_binlog
 // other than 1 in MySQL and MariaDB; synchronous below FULL, or no file, in
 // SQLite; a table or a partition that is unlogged in PostgreSQL, or of another engine than
-// InnoDB. What cannot be seen from here: a standby that is promoted must have been
-// synchronous, and an SQLite file must lie on a local disk. After a restore from
-// a backup, first raise until_ts of all rows above the present, and empty their
-// tokens.
+// InnoDB; synchronous_commit = local where synchronous_standby_names is set. A standby of
+// PostgreSQL that is promoted must have been synchronous: [Store.Warnings] names those that
+// commits do not wait for. What cannot be seen from here: an SQLite file must lie on a
+// local disk. After a restore from a backup, first raise until_ts of all rows above the
+// present, and empty their tokens.
 //
 // A temporary table that has the name of one of the store's is a *worker.ConfigError. The
 // session that looks is asked, once: let no session of the pool make one later.
@@ -79,11 +85,10 @@ type Store struct {
 	db  *sql.DB
 	cfg Config
 
-	turn  chan struct{} // held by who looks at the database, for what is below
-	ready *statements   // nil until that is done
-	there [tables]bool  // which tables have been seen
-
-	counts atomic.Pointer[statements] // nil until PrepareCounters is done
+	found  atomic.Pointer[found] // what is known of the database; nil: nothing yet
+	failed atomic.Pointer[error] // of the last look at it; nil, or a nil one: none
+	turn   chan struct{}         // held by who finds out more
+	safe   bool                  // its settings were seen, and lose nothing; changed by who has the turn, and so is cfg.Dialect
 }
 
 var (
@@ -111,9 +116,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
 	err = repeat(ctx, func() (ok bool, err error) {
 		c, ok, err = s.claimOnce(ctx, st, r, shuffle)
-		if c.Epoch > 0 {
-			shuffle = rand.Shuffle
-		}
+		shuffle = rand.Shuffle
 		return ok, err
 	})
 	if err != nil {
@@ -125,51 +128,53 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 // claimOnce reads the space and tries one number; it is not ok if that has
 // changed meanwhile.
 func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
-	var now int64
-	var layout sql.NullString
-	if err := s.row(ctx, st, st.space, r.Space)(&now, &layout); err != nil {
-		return c, false, fmt.Errorf("sqlstore: read space %q: %w", r.Space, err)
-	}
-	if err := r.CheckSkew(now); err != nil {
-		return c, false, err
-	}
-	if !layout.Valid {
-		if _, err := s.exec(ctx, st, st.addSpace, r.Space, r.Layout); err != nil {
-			return c, false, fmt.Errorf("sqlstore: add space %q: %w", r.Space, err)
-		}
-		return c, false, nil // it is read again: another may have been first
-	}
-	if layout.String != r.Layout {
-		return c, false, &worker.LayoutError{Space: r.Space, Have: layout.String, Want: r.Layout}
-	}
-	rows, err := s.rows(ctx, st, r.Space)
+	found, err := s.read(ctx, st, r.Space, shuffle != nil)
 	if err != nil {
 		return c, false, err
 	}
-	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 {
-		return r.Again(rows[i]), true, nil
+	if err := r.CheckSkew(found.now); err != nil {
+		return c, false, err
 	}
-	free, err := choose.Candidates(r, rows, now, shuffle)
+	if found.layout.Valid && found.layout.String != r.Layout {
+		return c, false, &worker.LayoutError{Space: r.Space, Have: found.layout.String, Want: r.Layout}
+	}
+	rows := found.rows
+	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 {
+		return s.again(ctx, st, r, rows[i])
+	}
+	free, err := choose.Candidates(r, rows, found.now, shuffle)
 	if err != nil {
 		return c, false, err
 	}
 	row := free[0]
-	if row.Epoch == 0 && !slices.ContainsFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }) {
-		if _, err := s.exec(ctx, st, st.addRow, r.Space, row.Worker); err != nil {
-			return c, false, fmt.Errorf("sqlstore: add number %d to space %q: %w", row.Worker, r.Space, err)
-		}
-	}
 	from, until := r.Span(row.Until)
-	// The row must be as it was read, and still be free: this is the swap.
-	query, expiry := st.claim, r.TTL
-	if r.TTL >= worker.NoTTL {
-		query, expiry = st.claimForever, worker.NoTTL
+	c = worker.Claim{Worker: row.Worker, Epoch: row.Epoch + 1, From: from, Until: until}
+	args := []any{r.Token, r.Owner, c.Epoch, until, min(r.TTL, worker.NoTTL), r.Space, row.Worker}
+	// The row must be as it was read, and still be free, or not be there: this is the swap.
+	query, forever := st.claim, st.claimForever
+	if known := slices.ContainsFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); known {
+		args = append(args, row.Epoch, row.Until)
+	} else {
+		query, forever = st.first, st.firstForever
 	}
-	swapped, err := s.exec(ctx, st, query, r.Token, r.Owner, row.Epoch+1, until, expiry, r.Space, row.Worker, row.Epoch, row.Until)
+	if r.TTL >= worker.NoTTL {
+		query = forever
+	}
+	err = repeat(ctx, func() (bool, error) {
+		return true, s.alone(ctx, st.cfg.Dialect, func(q querier) (err error) {
+			if !found.layout.Valid { // another may be first, with another layout
+				if ok, err = change(ctx, q, st.addSpace, r.Space, r.Layout); !ok || err != nil {
+					return err
+				}
+			}
+			ok, err = change(ctx, q, query, args...)
+			return err
+		})
+	})
 	if err != nil {
 		return c, false, fmt.Errorf("sqlstore: claim number %d of space %q: %w", row.Worker, r.Space, err)
 	}
-	return worker.Claim{Worker: row.Worker, Epoch: row.Epoch + 1, From: from, Until: until}, swapped, nil
+	return c, ok, nil
 }
 
 // Renew implements worker.Store.
@@ -234,7 +239,8 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.rows(ctx, st, space)
+	found, err := s.read(ctx, st, space, false)
+	return found.rows, err
 }
 
 // Free implements worker.Admin.

@@ -11,8 +11,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// A serializable read of MySQL locks what it reads, and may be undone for the sake of a
-// transaction that it meets. It is then made again.
+// A serializable read of MySQL locks what it reads where the session does not commit by
+// itself, and may be undone for the sake of a transaction that it meets. It is then made
+// again.
 func TestListIsUndone(t *testing.T) {
 	for _, server := range testserver.MySQLs(t) {
 		cfg, err := mysql.ParseDSN(server.DSN)
@@ -23,6 +24,7 @@ func TestListIsUndone(t *testing.T) {
 		cfg.DBName = create(t, root, "")
 		admin := open(t, "mysql", cfg.FormatDSN())
 		cfg.Params = serializable(t, root)
+		cfg.Params["autocommit"] = "0"
 		store := sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
 		for _, token := range []string{"a", "b", "c"} {
 			_, err := store.Claim(t.Context(), worker.Request{
@@ -52,6 +54,11 @@ func TestListIsUndone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		for n := range 50 { // so that it is the one with more to lose
+			if _, err := tx.Exec("INSERT INTO snow_worker VALUES ('elsewhere', ?, '', 0, 0, 0, '')", n); err != nil {
+				t.Fatal(err)
+			}
+		}
 		change(2)
 		listed := make(chan error, 1)
 		go func() {
@@ -69,7 +76,7 @@ func TestListIsUndone(t *testing.T) {
 			err := root.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = ?", cfg.DBName).Scan(&waiting)
 			return err == nil && waiting > 0
 		})
-		change(0) // which the read has locked: it is the one with nothing to lose
+		change(0) // which the read has locked
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
 		}

@@ -23,13 +23,15 @@ type setting struct {
 	advice      string
 }
 
+// notWaiting is a synchronous_commit that makes a synchronous standby useless.
+const notWaiting = "local, so commits do not wait for a standby"
+
 var settings = map[dsn.Kind][]setting{ //nolint:gochecknoglobals // constant
 	dsn.Postgres: {
 		{"fsync", "SELECT current_setting('fsync')", []string{"off"}, Fail, "set fsync = on: a crash of the machine may lose what was committed"},
-		{"synchronous_commit", "SELECT current_setting('synchronous_commit')", []string{"off"}, Fail, "set synchronous_commit = on, at least for this user"},
+		{"synchronous_commit", "SELECT CASE WHEN current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '' THEN '" + notWaiting + "' ELSE current_setting('synchronous_commit') END", []string{"off", notWaiting}, Fail, "set synchronous_commit = on, at least for this user"},
 		{"full_page_writes", "SELECT current_setting('full_page_writes')", []string{"off"}, Fail, "set full_page_writes = on, unless the file system never tears a page"},
 		{"pg_is_in_recovery", "SELECT CASE WHEN pg_is_in_recovery() THEN 'a standby' ELSE 'primary' END", []string{"a standby"}, Fail, "connect to the primary: a standby takes no writes"},
-		{"standbys", "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_stat_replication) AND current_setting('synchronous_standby_names') = '' THEN 'asynchronous' ELSE 'none or synchronous' END", []string{"asynchronous"}, Warn, "set synchronous_standby_names: a standby that is promoted may lack the last commits"},
 	},
 	dsn.MySQL: {
 		{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, Fail, "set innodb_flush_log_at_trx_commit = 1: a crash of the machine may lose what was committed"},
@@ -72,6 +74,9 @@ func (e *examination) settings(ctx context.Context) {
 		} else {
 			e.ok(s.name, "%s", value)
 		}
+	}
+	if e.Target.Kind == dsn.Postgres {
+		e.standbys(ctx)
 	}
 	e.verdict(ctx)
 }

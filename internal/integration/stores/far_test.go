@@ -1,0 +1,69 @@
+package stores
+
+import (
+	"database/sql"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// far is the round trip to the other side of the world.
+const far = 280 * time.Millisecond
+
+// The first Acquire succeeds with all defaults, however far the database is: what has been
+// found out about it is kept when a claim runs out of time, and so is the connection.
+func TestFirstAcquireFromAfar(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		start func(t *testing.T) *testserver.Server
+		open  func(t *testing.T, server *testserver.Server, roundTrip time.Duration) (db *sql.DB)
+	}{
+		{"postgres", func(t *testing.T) *testserver.Server {
+			return testserver.New(t, testserver.KindPostgres, "-c", "fsync=on")
+		}, func(t *testing.T, server *testserver.Server, roundTrip time.Duration) *sql.DB {
+			u, err := url.Parse(inDatabase(t, server.DSN))
+			if err != nil {
+				t.Fatal(err)
+			}
+			u.Host = testserver.Delayed(t, server.Addr, roundTrip)
+			return open(t, "pgx", u.String())
+		}},
+		{"mariadb", func(t *testing.T) *testserver.Server {
+			return testserver.New(t, testserver.KindMariaDB, "--innodb-flush-log-at-trx-commit=1")
+		}, func(t *testing.T, server *testserver.Server, roundTrip time.Duration) *sql.DB {
+			cfg, err := mysql.ParseDSN(server.DSN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
+			cfg.Addr = testserver.Delayed(t, server.Addr, roundTrip)
+			return open(t, "mysql", cfg.FormatDSN())
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // it waits, mostly
+			server := c.start(t)
+			db := c.open(t, server, far)
+			for _, tables := range []string{"to be created", "there"} {
+				began := time.Now()
+				lease, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{}), worker.Config{})
+				took := time.Since(began)
+				t.Logf("tables %s: %v, %.1f round trips", tables, took.Round(time.Millisecond), float64(took)/float64(far))
+				if err != nil {
+					t.Fatalf("tables %s: %v", tables, err)
+				}
+				if err := lease.Close(); err != nil {
+					t.Error(err)
+				}
+				db.SetMaxIdleConns(0) // the next one has to connect again
+				db.SetMaxIdleConns(2)
+			}
+		})
+	}
+}

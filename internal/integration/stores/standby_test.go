@@ -1,0 +1,327 @@
+package stores
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// pair is a primary that keeps what it commits, as far as its own disk goes, and a standby
+// that has all of it by now.
+type pair struct {
+	primary, standby *testserver.Server
+	db               *sql.DB // of the primary
+	away             bool    // the standby does not run
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	p := &pair{primary: testserver.New(t, testserver.KindPostgres, "-c", "fsync=on", "-c", "wal_level=logical")}
+	p.standby = testserver.NewStandby(t, p.primary)
+	p.db = open(t, "pgx", p.primary.DSN)
+	p.caughtUp(t)
+	return p
+}
+
+func (p *pair) exec(t *testing.T, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := p.db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// synchronous makes commits wait for the standby.
+func (p *pair) synchronous(t *testing.T) {
+	t.Helper()
+	p.exec(t, "ALTER SYSTEM SET synchronous_standby_names = 'standby'", "SELECT pg_reload_conf()")
+	await(t, "synchronous standby", func() bool { return p.shows(t, "SELECT sync_state = 'sync' FROM pg_stat_replication") })
+}
+
+func (p *pair) caughtUp(t *testing.T) {
+	t.Helper()
+	await(t, "standby that has everything", func() bool {
+		return p.shows(t, "SELECT state = 'streaming' AND replay_lsn >= pg_current_wal_flush_lsn() FROM pg_stat_replication WHERE application_name = 'standby'")
+	})
+}
+
+func (p *pair) shows(t *testing.T, query string) (yes bool) {
+	t.Helper()
+	err := p.db.QueryRowContext(t.Context(), query).Scan(&yes)
+	return err == nil && yes
+}
+
+// behind ends the standby: what the primary commits from now on, it does not get.
+func (p *pair) behind(t *testing.T) {
+	t.Helper()
+	p.caughtUp(t)
+	if err := p.standby.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.away = true
+}
+
+// back starts it again.
+func (p *pair) back(t *testing.T) {
+	t.Helper()
+	if err := p.standby.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.away = false
+}
+
+// failover takes the primary away, and makes the standby one with what it has.
+func (p *pair) failover(t *testing.T) *sql.DB {
+	t.Helper()
+	if err := p.primary.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if p.away {
+		p.back(t)
+	}
+	db := open(t, "pgx", p.standby.DSN)
+	await(t, "promotion", func() bool {
+		var promoted bool
+		err := db.QueryRowContext(t.Context(), "SELECT pg_promote()").Scan(&promoted)
+		return err == nil && promoted
+	})
+	return db
+}
+
+// duplicates lets two leases issue ids at the same time, until both have issued one.
+func duplicates(t *testing.T, a, b *worker.Lease) bool {
+	t.Helper()
+	ids := make(chan int64)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for _, lease := range []*worker.Lease{a, b} {
+		gen, err := core.New(core.Config{Worker: lease})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				id, err := gen.Next(ctx)
+				if err != nil {
+					return
+				}
+				select {
+				case ids <- id:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+	}
+	seen := map[int64]bool{}
+	for {
+		select {
+		case id := <-ids:
+			if seen[id] {
+				t.Logf("issued twice: %d", id)
+				return true
+			}
+			seen[id] = true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// A claim whose answer was lost is given again only when the standby has it. The primary
+// shows its row before, once the wait for the standby was cancelled; with that alone, the
+// promoted standby would give the number to another holder for the same time.
+func TestClaimAgainWaitsForStandby(t *testing.T) {
+	p := newPair(t)
+	store := sqlstore.New(p.db, sqlstore.Config{})
+	if _, err := store.List(t.Context(), "default"); err != nil { // makes the tables
+		t.Fatal(err)
+	}
+	p.synchronous(t)
+	p.behind(t)
+	r := worker.Request{
+		Space: "default", Layout: "x", Numbers: 8, Preferred: 7, Avoid: -1, Token: "first", Owner: "test",
+		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 40_000, MaxSkew: 60_000, MaxLead: 60_000,
+	}
+	claim := func(limit time.Duration) (worker.Claim, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		return store.Claim(ctx, r)
+	}
+	held := func() bool {
+		rows, err := store.List(t.Context(), r.Space)
+		return err == nil && slices.ContainsFunc(rows, func(row worker.Row) bool { return row.Token == r.Token })
+	}
+	await(t, "row of a claim that was not answered", func() bool { // the space is new, and the wait for each of its rows is cancelled
+		if c, err := claim(500 * time.Millisecond); err == nil {
+			t.Fatalf("claimed without the standby: %+v", c)
+		}
+		return held()
+	})
+	if c, err := claim(500 * time.Millisecond); err == nil {
+		t.Fatalf("claimed again without the standby: %+v", c)
+	}
+	// A lease claims again by itself.
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: "leased", Preferred: 7, Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
+	if err == nil {
+		other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), worker.Config{Space: "leased", Preferred: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Fatalf("number %d is leased without the standby, and number %d after it was promoted; duplicates: %v", lease.Worker(), other.Worker(), duplicates(t, lease, other))
+	}
+	p.back(t)
+	first, err := claim(patience)
+	if err != nil || first.Worker != 7 || first.Epoch != 1 || first.Until != r.Now+r.Window {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	store = sqlstore.New(p.failover(t), sqlstore.Config{})
+	if c, err := claim(patience); err != nil || c != first {
+		t.Fatalf("after the failover: %+v, %v, and before it %+v", c, err, first)
+	}
+}
+
+// An asynchronous standby that is promoted lacks what the primary has acknowledged last: ids
+// are issued twice. The store says so before, to those who may see the standby and to those
+// who may only see that there is something.
+func TestAsynchronousStandby(t *testing.T) {
+	p := newPair(t)
+	p.exec(t, "CREATE ROLE app LOGIN", "GRANT ALL ON SCHEMA public TO app")
+	u, err := url.Parse(p.primary.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User("app")
+	store := sqlstore.New(open(t, "pgx", u.String()), sqlstore.Config{})
+	cfg := long
+	cfg.Preferred = 7
+	first, err := worker.Acquire(t.Context(), store, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned(t, sqlstore.New(p.db, sqlstore.Config{}), `an asynchronous standby "standby": a standby that is promoted may lack acknowledged writes`)
+	warned(t, store, `a WAL receiver "standby", of which this role may not see more`)
+	if err := first.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	p.behind(t)
+	if first, err = worker.Acquire(t.Context(), store, cfg); err != nil {
+		t.Fatal(err)
+	}
+	other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Worker() != first.Worker() || !duplicates(t, first, other) {
+		t.Errorf("numbers %d and %d, no duplicates: the standby has lost nothing", first.Worker(), other.Worker())
+	}
+}
+
+// warned checks that a store has exactly one warning, which says that, or none.
+func warned(t *testing.T, store *sqlstore.Store, says string) {
+	t.Helper()
+	warnings, err := store.Warnings(t.Context())
+	switch {
+	case err != nil:
+		t.Error(err)
+	case says == "" && len(warnings) > 0:
+		t.Errorf("warnings: %q", warnings)
+	case says != "" && (len(warnings) != 1 || !strings.Contains(warnings[0], says) || !strings.Contains(warnings[0], "; set ")):
+		t.Errorf("warnings %q, want one that says %q", warnings, says)
+	}
+}
+
+// Which settings and which followers of a primary are refused, warned of, or passed over.
+func TestStandbyWarnings(t *testing.T) {
+	p := newPair(t)
+	store := sqlstore.New(p.db, sqlstore.Config{})
+	lossy := func(setting string) (value string) {
+		t.Helper()
+		u, err := url.Parse(p.primary.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		q.Set("synchronous_commit", setting)
+		u.RawQuery = q.Encode()
+		db := open(t, "pgx", u.String())
+		defer db.Close()
+		_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "default")
+		var e *worker.LossyError
+		switch {
+		case errors.As(err, &e):
+			if e.Setting != "synchronous_commit" {
+				t.Errorf("%v", err)
+			}
+			return e.Value
+		case err != nil:
+			t.Errorf("synchronous_commit = %s: %v", setting, err)
+		}
+		return ""
+	}
+	for setting, want := range map[string]string{"on": "", "off": "off", "local": "", "remote_write": "", "remote_apply": ""} {
+		if got := lossy(setting); got != want {
+			t.Errorf("without synchronous standbys, synchronous_commit = %s: refused for %q, want %q", setting, got, want)
+		}
+	}
+	warned(t, store, `an asynchronous standby "standby"`)
+	warned(t, sqlstore.New(p.db, sqlstore.Config{AllowLossy: true}), "")
+
+	p.exec(t, "CREATE PUBLICATION everything FOR ALL TABLES")
+	subscribe(t, p)
+	p.exec(t, "SELECT pg_create_physical_replication_slot('elsewhere', true)")
+	p.behind(t)
+	await(t, "end of the standby's connection", func() bool {
+		return p.shows(t, "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_replication WHERE application_name = 'standby')")
+	})
+	warned(t, store, `there is a replication slot "elsewhere" for a standby that is not connected:`)
+	p.exec(t, "SELECT pg_drop_replication_slot('elsewhere')")
+	warned(t, store, "") // a subscriber is no standby
+
+	p.back(t)
+	p.synchronous(t)
+	warned(t, store, "")
+	for setting, want := range map[string]string{"on": "", "off": "off", "local": "local", "remote_write": "", "remote_apply": ""} {
+		if got := lossy(setting); got != want {
+			t.Errorf("with a synchronous standby, synchronous_commit = %s: refused for %q, want %q", setting, got, want)
+		}
+	}
+	p.exec(t, "ALTER SYSTEM SET synchronous_commit = 'remote_write'", "SELECT pg_reload_conf()")
+	await(t, "setting", func() bool { return p.shows(t, "SELECT current_setting('synchronous_commit') = 'remote_write'") })
+	warned(t, store, "synchronous_commit = remote_write")
+}
+
+// subscribe connects as a subscriber of logical replication does.
+func subscribe(t *testing.T, p *pair) {
+	t.Helper()
+	conn, err := pgconn.Connect(t.Context(), p.primary.DSN+"&replication=database")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	if err := conn.Exec(t.Context(), "CREATE_REPLICATION_SLOT subscriber LOGICAL pgoutput").Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn.Frontend().SendQuery(&pgproto3.Query{String: "START_REPLICATION SLOT subscriber LOGICAL 0/0 (proto_version '1', publication_names 'everything')"})
+	if err := conn.Frontend().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "subscriber", func() bool {
+		return p.shows(t, "SELECT EXISTS (SELECT 1 FROM pg_stat_replication r JOIN pg_replication_slots s ON s.active_pid = r.pid WHERE s.slot_name = 'subscriber' AND r.state = 'streaming')")
+	})
+}

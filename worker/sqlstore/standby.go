@@ -1,0 +1,79 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Warnings names what may make the database lose a write that it has acknowledged, where
+// that is not certain: then Claim does not refuse it. Each text says what to do behind a
+// semicolon. There are none where AllowLossy is set, and none for what the database hides.
+//
+// In PostgreSQL these are standbys that commits do not wait for. One that is promoted may
+// lack the last claims and renewals, and then another holder is given the same worker ID
+// for the same time; but some standbys are only there to be read from.
+func (s *Store) Warnings(ctx context.Context) ([]string, error) {
+	cfg, err := s.dialect(ctx)
+	if err != nil || cfg.Dialect != Postgres || cfg.AllowLossy {
+		return nil, err
+	}
+	// A server that only speaks like PostgreSQL may not know one of these.
+	var names, commit string
+	if shown, err := s.setting(ctx, cfg.Dialect, "SELECT COALESCE(current_setting('synchronous_standby_names', true), '')", &names); err != nil || !shown {
+		return nil, standbyError(err)
+	}
+	if strings.TrimSpace(names) != "" {
+		if shown, err := s.setting(ctx, cfg.Dialect, "SELECT current_setting('synchronous_commit')", &commit); err != nil || !shown || commit != "remote_write" {
+			return nil, standbyError(err)
+		}
+		return []string{"synchronous_commit = remote_write: a standby acknowledges what it has not flushed, and may lack it when the machines of both crash; set synchronous_commit = on"}, nil
+	}
+	var found string
+	if shown, err := s.setting(ctx, cfg.Dialect, standbys, &found); err != nil || !shown || found == "" {
+		return nil, standbyError(err)
+	}
+	return []string{"synchronous_standby_names is empty, and there is " + found + ": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it"}, nil
+}
+
+func standbyError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("sqlstore: ask for standbys: %w", err)
+}
+
+// dialect is the configuration with a Dialect.
+func (s *Store) dialect(ctx context.Context) (Config, error) {
+	select {
+	case s.turn <- struct{}{}: // another may be finding it out
+	case <-ctx.Done():
+		return Config{}, ctx.Err()
+	}
+	cfg, err := s.cfg.check()
+	<-s.turn
+	if err == nil && cfg.Dialect == Detect {
+		cfg.Dialect, err = s.detect(ctx)
+	}
+	return cfg, err
+}
+
+// standbys lists, in one text, who follows a primary and may be promoted: WAL senders but
+// those of logical replication, of a base backup and of pg_receivewal; and physical slots
+// whose standby is away. A role without pg_read_all_stats sees of a WAL sender only that
+// there is one.
+const standbys = `SELECT COALESCE(string_agg(one, ', ' ORDER BY one), '') FROM (
+	SELECT CASE WHEN r.state IS NULL THEN 'a WAL receiver "' || COALESCE(r.application_name, '') || '", of which this role may not see more without pg_monitor'
+		ELSE 'an asynchronous standby "' || COALESCE(r.application_name, '') || '"' END AS one
+	FROM pg_catalog.pg_stat_replication r
+	WHERE COALESCE(r.state, '') <> 'backup' AND COALESCE(r.application_name, '') NOT IN ('pg_basebackup', 'pg_receivewal')
+		AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_replication_slots s WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
+	UNION ALL
+	SELECT 'a replication slot "' || CAST(s.slot_name AS TEXT) || '" for a standby that is not connected'
+	FROM pg_catalog.pg_replication_slots s
+	WHERE s.slot_type = 'physical' AND NOT s.active AND NOT s.temporary AND NOT pg_is_in_recovery()) found`
+
+// commitLevel is synchronous_commit, but for "local" where there is no standby to wait for:
+// then it is all that a commit can do.
+const commitLevel = "CASE WHEN current_setting('synchronous_commit') = 'local' AND COALESCE(current_setting('synchronous_standby_names', true), '') = '' THEN 'on' " +
+	"ELSE current_setting('synchronous_commit') END"
