@@ -2,35 +2,46 @@ package worker
 
 import "time"
 
-// maxLeap is by how much the wall clock may leap ahead and be followed at once.
-// A generator follows such leaps as well. After a larger one, as when a machine
-// wakes up, the lease claims anew, and the store's clock is asked.
+// maxLeap is the largest leap ahead of the wall clock that is followed at once. After
+// a larger one, as when a machine wakes up, the store's clock is asked first.
 const maxLeap = time.Minute
 
-// carried is the wall clock, but that it never goes back: it is carried on by the
-// monotonic clock. What it shows decides how much time is asked of the store, and
-// never whether an id is unique.
-type carried struct {
+// A hybridClock is the wall clock, except that it never goes back: the monotonic clock
+// carries it on. It decides how much time is asked of the store, never whether an id
+// is unique.
+type hybridClock struct {
 	wall  func() time.Time
 	start time.Time // with its monotonic reading
-	base  time.Time // what it showed at start, without one
+	base  time.Time // what the clock showed at start, without one
 }
 
-func carryFrom(base time.Time, wall func() time.Time) *carried {
-	return &carried{wall: wall, start: time.Now(), base: base.Round(0)}
+func newHybridClock(base time.Time, wall func() time.Time) *hybridClock {
+	return &hybridClock{wall: wall, start: time.Now(), base: base.Round(0)}
 }
 
-// read gives the time, and whether the wall clock stands so far ahead of it that
-// it is not followed.
-func (c *carried) read() (now time.Time, leapt bool) {
+// read gives the time, and by how much the wall clock is ahead of it. Up to maxLeap it
+// is followed, so then that is zero.
+func (c *hybridClock) read() (now time.Time, ahead time.Duration) {
 	now = c.base.Add(time.Since(c.start))
-	leap := c.wall().Round(0).Sub(now)
-	if leap > maxLeap {
-		return now, true
+	if ahead = c.wall().Round(0).Sub(now); ahead > maxLeap {
+		return now, ahead
 	}
-	if leap > 0 {
-		c.base = c.base.Add(leap)
-		now = now.Add(leap)
+	c.base = c.base.Add(max(ahead, 0))
+	return now.Add(max(ahead, 0)), 0
+}
+
+// follow takes over a leap of the wall clock, whatever its size.
+func (c *hybridClock) follow() {
+	now, ahead := c.read()
+	c.atLeast(now.Add(ahead))
+}
+
+// atLeast sets the clock to a time, if that is later than what it shows.
+func (c *hybridClock) atLeast(t time.Time) bool {
+	now, _ := c.read()
+	if !t.After(now) {
+		return false
 	}
-	return now, false
+	c.start, c.base = time.Now(), t.Round(0)
+	return true
 }

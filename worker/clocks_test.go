@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -123,36 +122,6 @@ func TestSleepOfTheMachine(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A clock that leaps ahead of the store's is not followed for ever: the error
-// names both.
-func TestClockLeapsAhead(t *testing.T) {
-	inWorld(t, func(w *world) {
-		lease := w.acquire(nil)
-		gen := w.generator(lease, nil)
-		w.mustDraw(gen)
-		w.ahead.Add(int64(24 * time.Hour))
-		var err error
-		for range 100 {
-			if _, err = w.draw(gen); err != nil {
-				break
-			}
-			time.Sleep(200 * time.Millisecond)
-		}
-		if err == nil {
-			t.Fatal("a day ahead, and no error")
-		}
-		if _, err = gen.Next(w.Context()); !strings.Contains(err.Error(), "the store's 2000-01-01") || !strings.Contains(err.Error(), "24h0m0s apart") {
-			t.Errorf("%v", err)
-		}
-		if bound := w.bound(w.last.Worker); bound.After(time.Now().Add(time.Minute)) {
-			t.Errorf("the bound was carried to %v", bound)
-		}
-		w.ahead.Store(int64(0))
-		time.Sleep(time.Second)
-		w.mustDraw(gen)
-	})
 }
 
 // A leap of less than a minute is followed at once, in a space of one number too.

@@ -35,8 +35,10 @@ type Config struct {
 	// Timeout is how long one request to the store may take. Zero: 3s, or Renew
 	// if that is less.
 	Timeout time.Duration
-	// MaxWait is how long Acquire tries again when no number is free or the store
-	// fails with an error that may pass. Zero: 5s. Negative: it tries once.
+	// MaxWait is how long Acquire begins further attempts when no number is free or the
+	// store fails with an error that may pass; the last one may take Timeout more. Zero:
+	// 5s, or, with Only, until the time to live of a former holder is over, unless that
+	// renews it meanwhile. Negative: one attempt.
 	MaxWait time.Duration
 
 	// MaxSkew is how far this machine's clock may lie from the store's when a
@@ -68,8 +70,9 @@ type Config struct {
 	Logger   *slog.Logger     // nil: nothing is logged
 	Observer Observer         // nil: none
 
-	noTTL bool           // FromPool
-	rand  func() float64 // in [0, 1): jitter
+	noTTL      bool           // FromPool
+	waitForTTL bool           // Only, and no MaxWait
+	rand       func() float64 // in [0, 1): jitter
 }
 
 // PreferZero is Config.Preferred for the number 0, and Config.Datacenter for
@@ -133,7 +136,7 @@ func (cfg Config) check() (Config, error) {
 		add("TTL", cfg.TTL, fmt.Sprintf("must be more than Renew, %v: others would take the number between two renewals", cfg.Renew))
 	}
 	if cfg.MaxWait == 0 {
-		cfg.MaxWait = 5 * time.Second
+		cfg.MaxWait, cfg.waitForTTL = 5*time.Second, cfg.Only
 	}
 	if cfg.MaxSkew == 0 {
 		cfg.MaxSkew = 10 * time.Second

@@ -16,7 +16,7 @@
 //
 // A lease serves one generator after the other. When one is closed, the next
 // core.New goes on under the same number, behind the last id, without asking the
-// store, unless the number was lost meanwhile or the clock has leapt by a minute.
+// store, unless the clock has leapt by a minute.
 //
 // # What is guaranteed
 //
@@ -50,17 +50,25 @@
 //
 // # When something fails
 //
-// While the store does not answer, ids go on for at least Window − Renew, 20
-// seconds, less what they are ahead of the clock; it is tried again at least every
-// half second, apart from what a request takes. After that Next answers with
-// core.ErrFenced, and goes on when the store is back.
+// While the store does not answer, ids continue for at least Window − Renew, 20
+// seconds, less what they are ahead of the clock. The store is asked again at least
+// every half second, apart from what a request takes. After that Next fails at once with
+// core.ErrFenced, which wraps a [*RetryError]: why, and since when. It does not wait, for
+// its caller may hold the connection that the renewal needs. Ids resume when the store is
+// back, half a second and one request later at most.
 //
-// When the number is lost, ids go on below its bound, and under another number
+// Requests run in a goroutine of the lease's own, one at a time, each for Config.Timeout at
+// most. A call for an id, Acquire and Release wait for their outcome as long as their
+// context and MaxWait allow; the request continues when they give up. A claim that the store
+// grants after that is used by the next call, or released.
+//
+// When the number is lost, ids continue below its bound, and under another number
 // as soon as one is claimed. With Config.StopOnLoss they end there.
 //
 // A wall clock that goes back costs nothing. One that leaps ahead is followed
-// within half a second if it is by less than a minute; after a larger leap, as
-// when a machine wakes up, a number is claimed anew. A claim compares the clock
+// within half a second if it is by less than a minute. After a larger leap, as
+// when a machine wakes up, the store's clock is asked first, and ids continue on the
+// monotonic clock meanwhile. A claim compares the clock
 // with the store's and is refused when they are farther apart than Config.MaxSkew.
 //
 // A new holder may begin ahead of the clock: by at most Window after a crash that

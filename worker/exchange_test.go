@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // A number that was exchanged is released in the moment in which the generator has
@@ -201,71 +200,6 @@ func TestAnotherWorkersGrant(t *testing.T) {
 		first.Close()
 		if _, err := lease.Grant(w.Context(), foreign); err != nil || lease.Stats().Claims != 1 {
 			t.Errorf("%v, %+v", err, lease.Stats())
-		}
-	})
-}
-
-// belated keeps the releases for later, and says that the network failed.
-type belated struct {
-	worker.Store
-	kept []worker.Return
-	on   bool
-}
-
-func (b *belated) Release(ctx context.Context, r worker.Return) error {
-	if b.on {
-		b.kept = append(b.kept, r)
-		return errNetwork
-	}
-	return b.Store.Release(ctx, r)
-}
-
-// A number whose release was sent, and may arrive at any time, is not used again
-// under that claim, though the store has failed and the number is held still.
-func TestAReleaseThatArrivesLate(t *testing.T) {
-	inWorld(t, func(w *world) {
-		store := &belated{Store: w.mem, on: true}
-		w.store.set(func(f *flaky) { f.Store = store })
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.Only, cfg.StopOnLoss = 2, true, true })
-		gen := w.generator(lease, nil)
-		w.ahead.Add(int64(10 * time.Minute))
-		w.storeAhead.Add(int64(10 * time.Minute))
-		var err error
-		for err == nil { // until the generator follows the leap
-			time.Sleep(time.Second)
-			_, err = w.draw(gen)
-		}
-		if last := w.last; !errors.Is(err, errNetwork) || len(store.kept) == 0 || store.kept[0].Until > last.Time.UnixMilli()+1 {
-			t.Fatalf("%v, %+v: the test shows nothing", err, store.kept)
-		}
-		w.ahead.Store(0)
-		w.storeAhead.Store(0)
-		for range 30 { // the number is renewed meanwhile
-			time.Sleep(time.Second)
-			if p, err := w.draw(gen); !errors.Is(err, errNetwork) {
-				t.Fatalf("%+v, %v", p, err)
-			}
-		}
-		_ = gen.Close()
-		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, errNetwork) {
-			t.Errorf("%v", err)
-		}
-		store.on = false
-		if err := store.Release(w.Context(), store.kept[0]); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(20 * time.Second)
-		if st := lease.Stats(); st.Losses > 0 || lease.Err() != nil {
-			t.Errorf("nobody took the number: %+v, %v", st, lease.Err())
-		}
-		for range 100 {
-			time.Sleep(time.Second)
-			gen = w.generator(lease, nil)
-			w.mustDraw(gen)
-			_ = gen.Close()
-		}
-		if st := lease.Stats(); st.Claims != 2 || st.Epoch != 2 {
-			t.Errorf("%+v", st)
 		}
 	})
 }

@@ -2,16 +2,30 @@ package worker
 
 import (
 	"context"
+	"testing/synctest"
 	"time"
 )
 
-// AcquireStepped is Acquire for a test that does itself what is due: step does,
-// and says when something will be.
+// AcquireStepped is Acquire for a test that is the lease's owner itself: step does what
+// is due, and says when something will be.
 func AcquireStepped(ctx context.Context, s Store, cfg Config, rand func() float64) (l *Lease, step func() time.Duration, err error) {
 	cfg.rand = rand
-	l, err = acquire(ctx, s, cfg)
+	l, err = newLease(s, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	return l, l.step, nil
+	l.sleep = func(d time.Duration) {
+		time.Sleep(d)
+		synctest.Wait()
+	}
+	if err := l.acquire(ctx); err != nil {
+		return nil, nil, err
+	}
+	return l, func() time.Duration {
+		for {
+			if wait, _, _, _ := l.step(); wait > 0 {
+				return wait
+			}
+		}
+	}, nil
 }

@@ -3,97 +3,263 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// lateRenewal is a store in which one renewal arrives after the release, or after
-// a release that failed.
-type lateRenewal struct {
-	worker.Store
-	armed   atomic.Bool
-	fail    atomic.Bool // the releases
-	began   chan struct{}
-	goes    chan struct{}
-	goesOne sync.Once
+// leap lets the wall clocks of the machine and of the store leap ahead, as when the
+// machine has slept.
+func (w *world) leap(by time.Duration) {
+	w.ahead.Add(int64(by))
+	w.storeAhead.Add(int64(by))
 }
 
-func (s *lateRenewal) Renew(ctx context.Context, r worker.Renewal) error {
-	if s.armed.CompareAndSwap(true, false) {
-		close(s.began)
-		select {
-		case <-s.goes:
-		case <-ctx.Done():
-			return ctx.Err()
+// draws draws an id every 100ms for so long, and wants each at once.
+func (w *world) draws(gen *core.Generator, lasts time.Duration) {
+	w.Helper()
+	for began := time.Now(); time.Since(began) < lasts; time.Sleep(100 * time.Millisecond) {
+		asked := time.Now()
+		if w.mustDraw(gen); time.Since(asked) > 50*time.Millisecond {
+			w.Fatalf("an id took %v, after %v", time.Since(asked), asked.Sub(began))
 		}
 	}
-	return s.Store.Renew(ctx, r)
 }
 
-func (s *lateRenewal) Release(ctx context.Context, r worker.Return) error {
-	if s.fail.Load() {
-		return errors.New("down")
+// caughtUp wants the ids' time to be the wall clock's, and nothing to fail.
+func (w *world) caughtUp(lease *worker.Lease) {
+	w.Helper()
+	if behind := w.now().Sub(w.last.Time); behind > time.Second {
+		w.Errorf("ids are %v behind", behind)
 	}
-	err := s.Store.Release(ctx, r)
-	s.goesOne.Do(func() {
-		close(s.goes)
-		time.Sleep(20 * time.Millisecond) // its answer is on its way
-	})
-	return err
+	if st := lease.Stats(); st.Losses > 0 || st.State != "held" || st.Failing != nil || st.ClockAhead != 0 || !st.Fenced.IsZero() {
+		w.Errorf("%+v", st)
+	}
 }
 
-// The clock leaps while a renewal is under way: the number is given back and claimed
-// anew, which is no loss, and does not end the lease.
-func TestLeapDuringRenewal(t *testing.T) {
-	for name, fails := range map[string]bool{"released": false, "store fails first": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
-				s := &lateRenewal{Store: memstore.New(memstore.Config{Now: time.Now}), began: make(chan struct{}), goes: make(chan struct{})}
-				var ahead atomic.Int64
-				now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-				l, err := worker.Acquire(t.Context(), s, worker.Config{Now: now, StopOnLoss: true, MaxSkew: time.Hour})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer l.Close()
-				first, err := l.Grant(t.Context(), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if fails {
-					s.fail.Store(true)
-				} else {
-					s.armed.Store(true)
-				}
-				ahead.Store(int64(10 * time.Minute))
-				if fails {
-					if _, err := l.Grant(t.Context(), first); err == nil || err.Error() != "down" {
-						t.Errorf("%v", err)
+// The machine wakes up, and each request takes 1.2s, which is longer than a call waits.
+// Ids go on all the same, and soon have the new time: whether the claim has expired
+// meanwhile or, as one from a pool, has not.
+func TestLeapOverASlowStore(t *testing.T) {
+	for name, take := range map[string]func(context.Context, worker.Store, worker.Config) (*worker.Lease, error){"expired": worker.Acquire, "held": worker.FromPool} {
+		for _, asleep := range []time.Duration{61 * time.Second, time.Hour, 1000 * time.Hour} {
+			t.Run(name+" "+asleep.String(), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					w.store.slow = 1200 * time.Millisecond
+					lease, err := w.keep(take(w.Context(), w.store, w.cfg))
+					if err != nil {
+						t.Fatal(err)
 					}
-					time.Sleep(5 * time.Second) // it is held, and renewed again
-					if st := l.Stats(); st.Losses > 0 || st.Renewals == 0 || l.Err() != nil {
-						t.Errorf("%+v, %v", st, l.Err())
+					gen := w.generator(lease, nil)
+					w.draws(gen, 30*time.Second)
+					w.leap(asleep)
+					w.draws(gen, 15*time.Second)
+					w.caughtUp(lease)
+					w.draws(gen, 3*time.Minute)
+					if st := lease.Stats(); st.Failures > 0 || w.seen.count(worker.ClockLeapt) != 1 {
+						t.Errorf("%+v, %v", st, w.seen.seen)
 					}
-					return
-				}
-				<-s.began
-				second, err := l.Grant(t.Context(), first)
-				if err != nil || second == first {
-					t.Errorf("%v", err)
-				}
-				synctest.Wait()
-				if st := l.Stats(); l.Err() != nil || st.Losses > 0 || st.Claims != 2 {
-					t.Errorf("nobody took the number: %v, %+v", l.Err(), st)
-				}
+				})
 			})
-		})
+		}
 	}
+}
+
+// Every worker ID of the space is held: nothing needs to be released or exchanged.
+func TestLeapInAFullSpace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var gens []*core.Generator
+		var leases []*worker.Lease
+		for range 4 {
+			leases = append(leases, w.acquire(nil))
+			gens = append(gens, w.generator(leases[len(leases)-1], nil))
+		}
+		w.leap(time.Hour)
+		for range 200 {
+			for _, gen := range gens {
+				w.mustDraw(gen)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		for i, lease := range leases {
+			w.mustDraw(gens[i])
+			w.caughtUp(lease)
+		}
+	})
+}
+
+// A clock that leaps ahead of the store's is not followed: ids go on by the monotonic
+// clock, visibly, however long it lasts, and also through an outage in that time.
+func TestClockLeapsAhead(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log strings.Builder
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Logger = textLogger(&log) })
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		w.ahead.Add(int64(24 * time.Hour))
+		w.draws(gen, 10*time.Minute)
+		if d := time.Since(w.last.Time); d > time.Second || d < -time.Second {
+			t.Errorf("ids are %v off", d)
+		}
+		if bound := w.bound(w.last.Worker); bound.After(time.Now().Add(time.Minute)) {
+			t.Errorf("the bound was raised to %v", bound)
+		}
+		st := lease.Stats()
+		var skew *worker.SkewError
+		if !errors.As(st.Failing, &skew) || st.ClockAhead.Round(time.Minute) != 24*time.Hour || st.State != "checking" || time.Since(st.Since) < 9*time.Minute || !st.Fenced.IsZero() {
+			t.Errorf("%+v", st)
+		}
+		if text := st.Failing.Error(); !strings.Contains(text, "the store's 2000-01-01") || !strings.Contains(text, "24h0m0s apart") {
+			t.Errorf("%s", text)
+		}
+		if !strings.Contains(log.String(), `level=WARN msg="snowkey: wall clock leapt ahead"`) || strings.Count(log.String(), "24h0m0s apart") != 1 {
+			t.Errorf("%s", log.String())
+		}
+		if n := len(w.store.claims); n > 100 {
+			t.Errorf("the store's clock was asked %d times in ten minutes", n)
+		}
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		time.Sleep(time.Minute)
+		if _, err := w.draw(gen); !errors.Is(err, core.ErrFenced) || !errors.Is(err, errNetwork) {
+			t.Errorf("%v", err)
+		}
+		w.store.set(func(f *flaky) { f.down = nil })
+		time.Sleep(time.Second)
+		w.draws(gen, time.Minute)
+		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
+			t.Errorf("%v", err)
+		}
+		_ = gen.Close()
+		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.As(err, &skew) {
+			t.Errorf("a generator that begins at the wrong time: %v", err)
+		}
+		w.ahead.Store(0)
+		time.Sleep(time.Second)
+		w.draws(w.generator(lease, nil), time.Minute)
+		w.caughtUp(lease)
+	})
+}
+
+// What the store answers to the question for its clock is lost, delayed or taken for
+// something else: no worker ID is given up for it, and no lease ends.
+func TestLeapWhileAnswersAreLost(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for lose := range 4 {
+			lease := w.acquire(func(cfg *worker.Config) {
+				cfg.StopOnLoss, cfg.Preferred, cfg.Only, cfg.Space = true, 2, true, "lost-answers"
+			})
+			gen, err := core.New(core.Config{Worker: lease, Now: w.now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.store.set(func(f *flaky) { f.lose = lose })
+			w.leap(time.Hour)
+			for range 300 {
+				if _, err := gen.Next(w.Context()); err != nil {
+					t.Fatalf("%d answers lost: %v, %+v", lose, err, lease.Stats())
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			if st := lease.Stats(); st.Losses > 0 || lease.Err() != nil || st.Worker != 2 || st.Claims != 2 {
+				t.Errorf("%d answers lost: %v, %+v", lose, lease.Err(), st)
+			}
+			_ = gen.Close()
+			if err := lease.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// The worker ID was taken while the machine slept: that is a loss, and ids go on.
+func TestLeapAfterALoss(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.store.slow = 1200 * time.Millisecond
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		first := w.mustDraw(gen)
+		w.leap(time.Hour)
+		thief, err := w.keep(worker.Acquire(w.Context(), w.mem, worker.Config{Layout: testLayout, Now: w.now, Preferred: worker.PreferZero, Only: true, MaxWait: -1}))
+		if err != nil || thief.Worker() != first.Worker {
+			t.Fatalf("%v: the test shows nothing", err)
+		}
+		w.draws(gen, 15*time.Second)
+		if st := lease.Stats(); st.Losses != 1 || st.Worker == first.Worker || w.now().Sub(w.last.Time) > time.Second {
+			t.Errorf("%+v, %+v", st, w.last)
+		}
+	})
+}
+
+// The wall clock leaps for a moment and is back: nothing is asked for but the time.
+func TestLeapThatPasses(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		for range 10 {
+			w.ahead.Store(int64(time.Hour))
+			w.draws(gen, 2*time.Second)
+			w.ahead.Store(0)
+			w.draws(gen, 20*time.Second)
+			w.caughtUp(lease)
+		}
+		if st := lease.Stats(); st.Claims != 1 || st.Epoch != 1 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A generator asks for another worker ID, and the claim takes longer than it waits: the
+// claim is not cancelled, and the generator gets what comes of it.
+func TestRotateOverASlowStore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, core.Rotate{})
+		first := w.mustDraw(gen)
+		w.store.set(func(f *flaky) { f.slow = 1200 * time.Millisecond })
+		w.ahead.Add(-int64(5 * time.Second))
+		began := time.Now()
+		var p core.Parts
+		var err error
+		for p, err = w.draw(gen); err != nil && time.Since(began) < time.Minute; p, err = w.draw(gen) { // each takes a second
+			if !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "within Config.MaxWait, 1s") {
+				t.Errorf("%v", err)
+			}
+		}
+		if p.Worker == first.Worker || !p.Time.Before(first.Time) || time.Since(began) > 1300*time.Millisecond {
+			t.Errorf("%+v after %v, %v", p, time.Since(began), err)
+		}
+		if st := lease.Stats(); st.Claims != 2 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A worker ID that was claimed for a generator which does not come for it is released.
+func TestRotateThatIsNotFetched(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, core.Rotate{})
+		first := w.mustDraw(gen)
+		w.store.set(func(f *flaky) { f.slow = 1200 * time.Millisecond })
+		w.ahead.Add(-int64(5 * time.Second))
+		if _, err := w.draw(gen); err == nil {
+			t.Fatal("the test shows nothing")
+		}
+		w.ahead.Add(int64(5 * time.Second)) // now it needs no other
+		for range 60 {
+			time.Sleep(time.Second)
+			if p := w.mustDraw(gen); p.Worker != first.Worker {
+				t.Fatalf("%+v", p)
+			}
+		}
+		rows, err := w.mem.List(w.Context(), "default")
+		held := slices.DeleteFunc(rows, func(r worker.Row) bool { return r.Token == "" })
+		if err != nil || len(rows) < 1 || len(held) != 1 || held[0].Worker != first.Worker {
+			t.Errorf("%+v, %v", rows, err)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"sync"
 	"time"
@@ -18,52 +19,46 @@ import (
 // When the number is lost to another holder, ids go on under it up to its bound
 // at most; meanwhile the lease claims another number, and the generator goes on
 // under that one. All methods may be called from any goroutine.
+//
+// A goroutine of the lease's own, its owner, makes all requests to the store, one at a
+// time, and is the only one that changes the lease's state. Calls wait for what it
+// finds, as long as their context allows.
 type Lease struct {
-	store    Store
-	cfg      Config
-	life     context.Context // ends with Release
-	end      func()
-	done     chan struct{} // closed when the lease has ended
-	stopped  chan struct{} // closed when nothing is done in the background any more
-	kick     chan struct{} // something new is due
-	claiming chan struct{} // held by who claims, or hands out a grant
-	giving   chan struct{} // held by Release
+	store Store
+	cfg   Config
+	wake  chan struct{}       // the owner has something to look at
+	sleep func(time.Duration) // set by a test that is the owner itself; see export_test.go
 
-	mu      sync.Mutex
-	cur     *holding
-	retired []*holding // numbers exchanged for others, yet to be released
-	out     []lent     // what generators have or may yet take
-	token   string     // of the claim under way, kept when it is repeated
-	ended   bool
-	err     error
-	stats   Stats
-}
-
-// A holding is one claim and the grant made of it.
-type holding struct {
-	claim   Claim
-	token   string
-	grant   *core.Grant // changed under l.claiming and l.mu, by again
-	clock   *carried
-	until   int64     // the highest bound that the store has acknowledged
-	due     time.Time // when to renew; once lost, when to claim another; once retired, when to release
-	tries   int       // that failed in a row
-	failing error
-	lost    error
-	handed  bool // to the generator
-	given   bool // back: a release was sent, which may take effect at any time from then on
-	told    EventKind
-}
-
-// left is how long ids can go on under the bound; l.mu is held.
-func (h *holding) left() time.Duration {
-	now, _ := h.clock.read()
-	return max(time.UnixMilli(h.until).Sub(now), 0)
+	mu       sync.Mutex // held by the owner for each change, and by those who read
+	owned    bool       // whether there is an owner
+	state    state
+	current  *holding      // what the generator has, or gets next; nil until the first claim
+	leaving  []*holding    // to be released as soon as no generator has them
+	out      []lent        // grants that generators have or may yet take
+	asks     []*ask        // calls of Grant that wait
+	calls    []*call       // that the store has not answered
+	answers  []answer      // that the owner has not looked at
+	token    string        // of a claim whose outcome is not known, to be used again
+	reason   core.Reason   // of the generator that wants another worker ID
+	claims   retry         // of claims
+	renewal  retry         // of the current worker ID
+	acquired chan struct{} // closed when Acquire has its outcome
+	began    time.Time     // of Acquire
+	expiry   time.Time     // when the claim of the one worker ID that will do expires
+	releases int           // calls of Release that wait
+	changed  chan struct{} // closed and replaced when a release was answered
+	fenced   time.Time     // since when no id can be issued; zero: ids can be
+	err      error         // why the lease is over
+	notices  []notice      // for the observer and the log
+	stats    Stats
+	done     chan struct{} // closed when the lease is over
+	over     sync.Once     // closes it
 }
 
 // Acquire claims a number of cfg.Space in the store and keeps it until the lease
 // is released. ctx is for the claim only: when it ends while no number is free, or while the
-// store fails, the error is both the context's and what was being waited for.
+// store fails, the error is both the context's and what was being waited for, and a claim that
+// the store grants afterwards is released.
 //
 // The guarantee: no two generators of one space ever issue the same id, whatever
 // their clocks, pauses, crashes, lost replies and takeovers do, provided that the
@@ -76,20 +71,39 @@ func (h *holding) left() time.Duration {
 // free, and where the store fails with what may pass, Acquire tries again for
 // Config.MaxWait; any other error, such as that of a wrong password, it gives at once.
 func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
-	l, err := acquire(ctx, s, cfg)
+	l, err := newLease(s, cfg)
 	if err != nil {
 		return nil, err
 	}
-	l.stopped = make(chan struct{})
-	go l.run()
-	return l, nil
-}
-
-// acquire is Acquire without anything in the background.
-func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if err := l.acquire(ctx); err != nil {
+		return nil, fmt.Errorf("worker: space %q gave no number in %v: %w", l.cfg.Space, time.Since(l.began).Round(time.Millisecond), err)
+	}
+	if w, ok := s.(warner); ok && cfg.Logger != nil {
+		go l.warn(w)
+	}
+	return l, nil
+}
+
+// A warner is a store that knows of settings which may lose an acknowledged write, where that
+// is not certain.
+type warner interface {
+	Warnings(ctx context.Context) ([]string, error)
+}
+
+// warn logs what the store warns of. That it cannot be asked is no news: renewals tell.
+func (l *Lease) warn(w warner) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
+	defer cancel()
+	warnings, _ := w.Warnings(ctx)
+	for _, text := range warnings {
+		l.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "snowkey: store: "+text, slog.String("space", l.cfg.Space))
+	}
+}
+
+func newLease(s Store, cfg Config) (*Lease, error) {
 	cfg, err := cfg.check()
 	if err != nil {
 		return nil, err
@@ -100,47 +114,49 @@ func acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	if datacenter, ok := cfg.datacenter(); ok {
 		s = withinDatacenter(s, cfg.Layout, datacenter)
 	}
-	l := &Lease{
-		store: s, cfg: cfg, done: make(chan struct{}), stopped: make(chan struct{}),
-		kick: make(chan struct{}, 1), claiming: make(chan struct{}, 1), giving: make(chan struct{}, 1),
-	}
-	close(l.stopped)
-	l.life, l.end = context.WithCancel(context.Background())
-	began := time.Now()
-	var before error // why the claim before this one failed
-	for tries := 0; ; tries++ {
-		h, err := l.claim(ctx, -1, l.cfg.MaxLead)
-		if err == nil {
-			l.cur = h
-			l.tell(Claimed, h, nil)
-			return l, nil
-		}
-		wait := l.backOff(tries)
-		if final(err) || ctx.Err() != nil || time.Since(began)+wait > cfg.MaxWait {
-			l.end()
-			if done := ctx.Err(); done != nil { // which says that the waiting is over, and not what for
-				err = waited(done, err, before)
-			}
-			return nil, fmt.Errorf("worker: space %q gave no number in %v: %w", cfg.Space, time.Since(began).Round(time.Millisecond), err)
-		}
-		before = err
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
-	}
+	return &Lease{
+		store: s, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
+		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
+	}, nil
 }
 
-// waited is the error of a wait that the context has ended: its own, and with it what the
-// last claim that was answered has failed with.
-func waited(done, err, before error) error {
-	switch {
-	case !errors.Is(err, done):
-		return fmt.Errorf("%w, and the last claim: %w", done, err)
-	case before != nil:
-		return fmt.Errorf("%w; the claim before that: %w", err, before)
+// acquire waits until the owner has claimed a number, or has given up.
+func (l *Lease) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return err
+	l.mu.Lock()
+	l.run()
+	l.mu.Unlock()
+	waiting := l.wait(ctx, l.acquired)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state == acquiring { // and ctx is done
+		err := waiting
+		if l.claims.err != nil {
+			err = fmt.Errorf("%w, and the last claim: %w", waiting, l.claims.err)
+		}
+		l.close(err)
+		return err
+	}
+	return l.err
+}
+
+// givesUp reports whether Acquire does not try again after a failed claim.
+func (l *Lease) givesUp(err error) bool {
+	if final(err) {
+		return true
+	}
+	var none *NoneFreeError
+	if l.cfg.waitForTTL && errors.As(err, &none) && none.Wait > 0 {
+		expiry := time.Now().Add(none.Wait)
+		if l.expiry.IsZero() {
+			l.expiry = expiry
+		}
+		renewed := expiry.Sub(l.expiry) > l.cfg.Renew/2 // its holder is alive
+		return renewed || l.claims.at.Sub(l.expiry) > time.Second
+	}
+	return l.claims.at.Sub(l.began) > l.cfg.MaxWait
 }
 
 // isNil reports whether there is nothing in an interface, or a pointer or function
@@ -178,14 +194,6 @@ func final(err error) bool {
 	return errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout) || errors.As(err, &lossy) || errors.Is(err, core.ErrTimeOver)
 }
 
-const maxBackOff = 500 * time.Millisecond
-
-// backOff is how long to wait after so many failures: at most half a second.
-func (l *Lease) backOff(tries int) time.Duration {
-	d := min(50*time.Millisecond<<min(tries, 8), maxBackOff)
-	return d/2 + time.Duration(float64(d/2)*l.cfg.rand())
-}
-
 // Worker is the number that is held now: datacenter<<WorkerBits | worker. It
 // changes when the number is lost.
 func (l *Lease) Worker() int64 {
@@ -194,7 +202,7 @@ func (l *Lease) Worker() int64 {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.cur.claim.Worker
+	return l.current.claim.Worker
 }
 
 // Done is closed when the lease has ended: after Release, or with StopOnLoss

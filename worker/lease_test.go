@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -286,5 +287,28 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		ctx, cancel := context.WithCancel(w.Context())
 		cancel()
 		_ = lease.Release(ctx)
+	})
+}
+
+// warning is a store that warns of a setting.
+type warning struct{ worker.Store }
+
+func (warning) Warnings(context.Context) ([]string, error) {
+	return []string{"a setting: it may lose a write; set it"}, nil
+}
+
+// What a store warns of is logged.
+func TestWarnings(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log strings.Builder
+		cfg := w.cfg
+		cfg.Logger = textLogger(&log)
+		if _, err := w.keep(worker.Acquire(w.Context(), warning{w.mem}, cfg)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if want := `level=WARN msg="snowkey: store: a setting: it may lose a write; set it" space=default`; !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q:\n%s", want, log.String())
+		}
 	})
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 )
@@ -33,6 +34,9 @@ const (
 	ClaimFailed                      // no other number could be had yet, Err says why
 	Released                         // the number was given back
 	NotReleased                      // it could not be; it comes free when its time to live is over
+	Fenced                           // no id can be issued: the clock has reached the bound, and the store fails
+	Resumed                          // ids can be issued again
+	ClockLeapt                       // the wall clock leapt ahead by more than a minute; ids go on by the monotonic clock until the store confirms it
 )
 
 // String names the kind in words.
@@ -52,6 +56,12 @@ func (k EventKind) String() string {
 		return "number released"
 	case NotReleased:
 		return "number not released"
+	case Fenced:
+		return "ids stopped"
+	case Resumed:
+		return "ids resumed"
+	case ClockLeapt:
+		return "wall clock leapt ahead"
 	}
 	return "unknown event"
 }
@@ -67,7 +77,12 @@ type Stats struct {
 	Failures uint64        // requests that the store did not acknowledge
 	Losses   uint64        // numbers lost to others
 	Claims   uint64        // numbers claimed, the first included
-	Failing  error         // why the last renewal failed; nil when it did not
+
+	State      string        // "held"; "checking", whether the store's clock agrees with a wall clock that has leapt ahead; "rotating", to another worker ID; "lost", while another one is claimed; "releasing"; "ended"
+	Failing    error         // what fails at present, a *RetryError; nil when nothing does
+	Since      time.Time     // since when it fails; zero when nothing does
+	Fenced     time.Time     // since when no id can be issued; zero when ids can
+	ClockAhead time.Duration // by how much the wall clock is ahead of the ids' time, after a leap that the store has not confirmed
 }
 
 // Stats takes a snapshot.
@@ -78,40 +93,81 @@ func (l *Lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	st := l.stats
-	h := l.cur
+	h := l.current
 	st.Space, st.Worker, st.Epoch = l.cfg.Space, h.claim.Worker, h.claim.Epoch
-	st.Until, st.Left, st.Failing = time.UnixMilli(h.until), h.left(), h.failing
+	st.Until, st.Left = time.UnixMilli(h.fence), h.left()
+	st.State, st.Fenced = l.state.String(), l.fenced
+	if st.Failing = l.failing(); st.Failing != nil {
+		var retrying *RetryError
+		if errors.As(st.Failing, &retrying) {
+			st.Since = retrying.Since
+		}
+	}
 	return st
 }
 
-// tell tells the observer and the log; l.mu is not held.
-func (l *Lease) tell(kind EventKind, h *holding, err error) {
+// failing is what fails at present, also where ids go on in spite of it.
+func (l *Lease) failing() error {
+	if err := l.stalled(); err != nil {
+		return err
+	}
+	if l.state < releasing && l.state != held && l.claims.failures > 0 {
+		return l.stalledClaim()
+	}
+	return nil
+}
+
+// A notice is an event that is yet to be reported.
+type notice struct {
+	Event
+	log bool
+}
+
+// notify notes an event for the observer, and, if it is news, for the log: a store that
+// fails for minutes is one line.
+func (l *Lease) notify(kind EventKind, h *holding, err error, news bool) {
 	e := Event{Kind: kind, Space: l.cfg.Space, Worker: h.claim.Worker, Err: err}
+	if h.clock != nil {
+		e.Left = h.left()
+	}
+	l.notices = append(l.notices, notice{e, news})
+}
+
+// flush reports the events; l.mu is not held.
+func (l *Lease) flush() {
 	l.mu.Lock()
-	e.Left = h.left()
-	before := h.told
-	h.told = kind
+	notices := l.notices
+	l.notices = nil
 	l.mu.Unlock()
-	if l.cfg.Observer != nil {
-		l.cfg.Observer.Observe(e)
+	for _, n := range notices {
+		if l.cfg.Observer != nil {
+			l.cfg.Observer.Observe(n.Event)
+		}
+		if l.cfg.Logger != nil {
+			l.log(n)
+		}
 	}
-	if l.cfg.Logger == nil || kind == before { // a store that fails for minutes is one line
-		return
-	}
+}
+
+func (l *Lease) log(n notice) {
 	level := slog.LevelWarn
-	switch kind {
-	case Claimed, Released:
+	switch n.Kind {
+	case Claimed, Released, Resumed:
 		level = slog.LevelInfo
 	case Renewed:
-		if level = slog.LevelDebug; before == RenewFailed {
+		if level = slog.LevelDebug; n.log { // after failures
 			level = slog.LevelInfo
 		}
-	case Lost:
+	case Lost, Fenced:
 		level = slog.LevelError
+	case RenewFailed, ClaimFailed:
+		if !n.log {
+			return
+		}
 	}
-	attrs := []slog.Attr{slog.String("space", e.Space), slog.Int64("worker", e.Worker), slog.Duration("left", e.Left)}
-	if err != nil {
-		attrs = append(attrs, slog.Any("err", err))
+	attrs := []slog.Attr{slog.String("space", n.Space), slog.Int64("worker", n.Worker), slog.Duration("left", n.Left)}
+	if n.Err != nil {
+		attrs = append(attrs, slog.Any("err", n.Err))
 	}
-	l.cfg.Logger.LogAttrs(context.Background(), level, "snowkey: "+kind.String(), attrs...)
+	l.cfg.Logger.LogAttrs(context.Background(), level, "snowkey: "+n.Kind.String(), attrs...)
 }

@@ -25,68 +25,49 @@ func (l *Lease) Release(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	l.mu.Lock()
-	ended := func() {}
-	if !l.ended {
-		l.ended, l.err = true, ErrReleased
-		ended = func() { close(l.done) }
-	}
-	if l.cur.lost == nil && !slices.Contains(l.retired, l.cur) {
-		l.retired = append(l.retired, l.cur)
-	}
-	open := []*core.Grant{l.cur.grant} // also when its number is lost
-	for _, h := range l.retired {
-		open = append(open, h.grant)
-	}
-	l.mu.Unlock()
-	l.end()
-	for _, g := range open { // at once, whatever the store or another Release does
-		g.Close()
-	}
-	select {
-	case l.giving <- struct{}{}:
-		defer func() { ended(); <-l.giving }()
-	case <-ctx.Done():
-		ended()
-		return fmt.Errorf("worker: another Release of space %q is under way: %w", l.cfg.Space, ctx.Err())
-	}
-	l.mu.Lock()
-	held := slices.Clone(l.retired) // what that one has not released
-	l.mu.Unlock()
-	select { // for what is under way
-	case <-l.stopped:
-	case <-ctx.Done():
-	}
-	select {
-	case l.claiming <- struct{}{}:
-		defer func() { <-l.claiming }()
-	case <-ctx.Done():
-	}
+	defer l.end()
+	defer l.flush()
 	began := time.Now()
-	var failed error
-	for _, h := range held {
-		for tries := 0; ; tries++ {
-			err := l.handBack(ctx, h)
-			if err == nil || errors.Is(err, ErrTaken) {
-				l.tell(Released, h, nil)
-				break
-			}
-			wait := l.backOff(tries)
-			if final(err) || ctx.Err() != nil || time.Since(began)+wait > l.cfg.MaxWait {
-				failed = fmt.Errorf("worker: number %d of space %q is not released, it comes free in %v: %w", h.claim.Worker, l.cfg.Space, l.cfg.TTL, err)
-				if l.cfg.noTTL {
-					failed = fmt.Errorf("worker: number %d of space %q is not released; release it again, or free it by Admin: %w", h.claim.Worker, l.cfg.Space, err)
-				}
-				l.tell(NotReleased, h, err)
-				break
-			}
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.close(ErrReleased)
+	for _, h := range l.leaving {
+		h.retry = retry{} // it is tried again now
+	}
+	if l.state == ended && len(l.leaving) > 0 {
+		l.state = releasing
+	}
+	l.releases++
+	defer func() { l.releases-- }()
+	for {
+		l.run()
+		if l.drained() {
+			return nil
+		}
+		for _, h := range l.leaving {
+			if h.retry.failures > 0 && (final(h.retry.err) || ctx.Err() != nil || h.retry.at.Sub(began) > l.cfg.MaxWait) {
+				return l.notReleased(h, h.retry.err)
 			}
 		}
+		changed := l.changed
+		l.mu.Unlock()
+		err := l.wait(ctx, changed)
+		l.mu.Lock()
+		if err != nil && !l.drained() {
+			if len(l.leaving) > 0 {
+				return l.notReleased(l.leaving[0], errors.Join(err, l.leaving[0].retry.err))
+			}
+			return fmt.Errorf("worker: space %q: a claim is not released yet: %w", l.cfg.Space, err)
+		}
 	}
-	return failed
+}
+
+func (l *Lease) notReleased(h *holding, err error) error {
+	l.notify(NotReleased, h, err, true)
+	if l.cfg.noTTL {
+		return fmt.Errorf("worker: number %d of space %q is not released; release it again, or free it by Admin: %w", h.claim.Worker, l.cfg.Space, err)
+	}
+	return fmt.Errorf("worker: number %d of space %q is not released, it comes free in %v: %w", h.claim.Worker, l.cfg.Space, l.cfg.TTL, err)
 }
 
 // Close is Release with a time limit of its own, Config.MaxWait or 5s.
@@ -99,53 +80,78 @@ func (l *Lease) Close() error {
 	return l.Release(ctx)
 }
 
-// handBack closes the grant's run, and only then gives the number back from where
-// its ids have come to. Whatever the store answers, no id is issued under the claim
-// after that: a release that was lost may arrive late.
-func (l *Lease) handBack(ctx context.Context, h *holding) error {
-	l.mu.Lock()
-	grant := h.grant
-	h.given = true
-	l.mu.Unlock()
-	err := l.release(ctx, h, grant.Close().UnixMilli())
-	if err == nil || errors.Is(err, ErrTaken) {
-		l.mu.Lock()
-		l.retired = slices.DeleteFunc(l.retired, func(r *holding) bool { return r == h })
-		if h.lost == nil {
-			h.lost = ErrReleased
-		}
-		l.mu.Unlock()
+// close ends the lease for its generator at once, and leaves it to the owner to release
+// what it holds. Where it is over already, as after a loss, only its grants are closed.
+func (l *Lease) close(why error) {
+	open := make([]*core.Grant, 0, 1)
+	if l.current != nil {
+		open = append(open, l.current.grant) // also when its worker ID is lost
 	}
-	return err
-}
-
-func (l *Lease) release(ctx context.Context, h *holding, until int64) error {
-	ask, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
-	defer cancel()
-	return l.store.Release(ask, Return{Space: l.cfg.Space, Worker: h.claim.Worker, Epoch: h.claim.Epoch, Token: h.token, Until: until})
-}
-
-// giveUp releases a number that the generator has exchanged for another. It is
-// left to its time to live when the store fails for so long.
-func (l *Lease) giveUp(h *holding) {
-	err := l.handBack(l.life, h)
-	if err == nil || errors.Is(err, ErrTaken) {
-		l.tell(Released, h, nil)
+	for _, h := range l.leaving {
+		open = append(open, h.grant)
+	}
+	if l.move(closed) {
+		l.err = why
+		if l.current != nil && l.current.lost == nil && !slices.Contains(l.leaving, l.current) {
+			l.leave(l.current)
+		}
+		for _, c := range l.calls {
+			if c.kind == renewCall && c.cancel != nil {
+				c.late = true
+				c.cancel()
+			}
+		}
+		l.refuseAsks(why)
+		l.claims.at = time.Now()
+		l.acquireEnds()
+		l.run()
+	}
+	var loss *LostError
+	if errors.As(why, &loss) { // ids go on up to the fence
 		return
 	}
-	if l.life.Err() != nil {
-		return // Release sees to it
+	for _, g := range open {
+		g.Close()
 	}
-	l.mu.Lock()
-	h.due = time.Now().Add(l.backOff(h.tries))
-	h.tries++
-	l.stats.Failures++
-	forget := !l.cfg.noTTL && int64(h.tries) > int64(l.cfg.TTL/maxBackOff)+1
-	if forget {
-		l.retired = slices.DeleteFunc(l.retired, func(r *holding) bool { return r == h })
+}
+
+// acquireEnds lets Acquire return.
+func (l *Lease) acquireEnds() {
+	select {
+	case <-l.acquired:
+	default:
+		close(l.acquired)
 	}
-	l.mu.Unlock()
-	if forget {
-		l.tell(NotReleased, h, err)
+}
+
+// end closes Done.
+func (l *Lease) end() { l.over.Do(func() { close(l.done) }) }
+
+// wantsRelease reports whether the release of a holding is tried (again).
+func (l *Lease) wantsRelease(h *holding) bool {
+	return l.state < releasing || l.releases > 0 || h.retry.failures == 0
+}
+
+// drained reports whether nothing is left to be released, now or when a claim is answered.
+func (l *Lease) drained() bool {
+	return len(l.leaving) == 0 && !slices.ContainsFunc(l.calls, func(c *call) bool { return c.kind == claimCall && !c.late })
+}
+
+// finished reports whether the owner has nothing left to do.
+func (l *Lease) finished() bool {
+	if l.state < releasing || slices.ContainsFunc(l.calls, func(c *call) bool { return !c.late }) || l.token != "" && l.claims.failures <= mostResolves {
+		return false
 	}
+	if len(l.leaving) == 0 {
+		l.move(drained)
+		l.announce()
+		return true
+	}
+	return !slices.ContainsFunc(l.leaving, l.wantsRelease)
+}
+
+// announce wakes the calls of Release.
+func (l *Lease) announce() {
+	close(l.changed)
+	l.changed = make(chan struct{})
 }

@@ -31,6 +31,7 @@ func (s *stuck) Release(ctx context.Context, r worker.Return) error {
 // the number is released by whoever comes when the store answers again.
 func TestReleaseDuringRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		drains(t)
 		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
 		s := &stuck{Store: memstore.New(memstore.Config{Now: time.Now})}
 		s.on.Store(true)
@@ -55,11 +56,12 @@ func TestReleaseDuringRelease(t *testing.T) {
 		if id, err := gen.Next(t.Context()); err == nil {
 			t.Errorf("id %d of a lease that is being released", id)
 		}
-		third := make(chan error)
-		go func() { third <- l.Release(context.Background()) }()
 		if err := <-first; err == nil {
 			t.Error("the store did not answer")
 		}
+		third := make(chan error)
+		go func() { third <- l.Release(context.Background()) }()
+		synctest.Wait()
 		s.on.Store(false)
 		if err := <-third; err != nil {
 			t.Error(err)

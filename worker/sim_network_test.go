@@ -16,6 +16,11 @@ func (p *proc) send(ctx context.Context, what string, request func() error) erro
 	synctest.Wait()
 	p.calls++
 	defer func() { p.calls-- }()
+	if s.healthy {
+		err := request()
+		s.note("%d: %s, %v", p.id, what, err)
+		return err
+	}
 	between := func() {
 		for s.chance(2) && s.depth < 4 {
 			s.act()

@@ -34,21 +34,23 @@ const (
 var errNetwork = errors.New("the network is down")
 
 type sim struct {
-	rng    *rand.Rand
-	break_ breakage
-	layout core.Layout
-	center int64 // Config.Datacenter
-	store  *memstore.Store
-	offset time.Duration // of the store's clock
-	procs  []*proc
-	late   []func() // requests on their way
-	depth  int
-	issued map[int64]int // id → process
-	twice  string
-	trace  uint64   // of everything that happened
-	log    []string // when wanted
-	logged bool
-	faults [faultKinds]int
+	rng     *rand.Rand
+	break_  breakage
+	layout  core.Layout
+	center  int64 // Config.Datacenter
+	store   *memstore.Store
+	offset  time.Duration // of the store's clock
+	procs   []*proc
+	late    []func() // requests on their way
+	depth   int
+	healthy bool
+	issued  map[int64]int // id → process
+	twice   string
+	stuck   string   // who gets no id although all is well
+	trace   uint64   // of everything that happened
+	log     []string // when wanted
+	logged  bool
+	faults  [faultKinds]int
 }
 
 // faultKinds are counted, to see that a run has them.
@@ -65,6 +67,7 @@ const (
 	takenOver
 	madeAnew
 	rolledBack
+	healed
 	faultKinds
 )
 
@@ -76,6 +79,7 @@ type proc struct {
 	lease   *worker.Lease
 	step    func() time.Duration
 	gen     *core.Generator
+	logical bool // its ClockBack is one that never waits for the clock
 	due     time.Time
 	idle    time.Time // it stands still until then
 	cut     time.Time // and is without a network until then
@@ -133,10 +137,61 @@ func (s *sim) run() {
 		}
 		s.act()
 	}
+	if s.break_ == sound && s.twice == "" {
+		s.heal()
+	}
 	for _, p := range s.procs {
 		p.leave()
 	}
 }
+
+// heal lets the network work, and all processes but one end. That one gets an id soon, from
+// the generator that it has, whatever came before; and so it does from a new one.
+func (s *sim) heal() {
+	s.healthy, s.late = true, nil
+	var last *proc
+	for _, p := range s.procs {
+		if last == nil && p.lease != nil && p.logical {
+			last = p
+			continue
+		}
+		p.crash()
+	}
+	if last == nil {
+		return
+	}
+	s.faults[healed]++
+	s.free(time.Now().Add(s.offset + time.Second).UnixMilli())
+	last.cut, last.idle = time.Time{}, time.Time{}
+	s.sleep(time.Millisecond)
+	began := time.Now()
+	for before := len(s.issued); len(s.issued) == before; s.sleep(10 * time.Millisecond) {
+		if last.gen == nil {
+			last.gen, _ = last.generator(last.lease)
+		}
+		last.live()
+		if time.Since(began) > simHeals {
+			s.stuck = fmt.Sprintf("process %d got no id within %v, though nothing fails: %+v", last.id, simHeals, last.lease.Stats())
+			s.note("STUCK %s", s.stuck)
+			return
+		}
+	}
+}
+
+// free is what an operator does about claims that expire late, because the store's clock was
+// ahead when they were made.
+func (s *sim) free(after int64) {
+	rows, _ := s.store.List(context.Background(), "default")
+	for _, row := range rows {
+		if row.Expires > after {
+			_ = s.store.Free(context.Background(), "default", row.Worker, row.Epoch)
+		}
+	}
+}
+
+// simHeals is a bound for the time in which ids are issued again: a claim may have to
+// wait for those that have crashed.
+const simHeals = 2 * time.Second
 
 // act lets one thing happen.
 func (s *sim) act() {
@@ -252,14 +307,20 @@ func (p *proc) generator(lease *worker.Lease) (*core.Generator, error) {
 	if p.sim.layout.RollbackBits > 0 {
 		ways = append(ways, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{})
 	}
-	back := ways[p.sim.rng.IntN(len(ways))]
+	way := p.sim.rng.IntN(len(ways))
+	if p.sim.healthy {
+		way = 0
+	}
+	back := ways[way]
 	var after time.Time // as of a MAX(id)
-	if p.sim.chance(4) {
+	if !p.sim.healthy && p.sim.chance(4) {
 		after = p.now().Add(p.sim.span(100 * time.Millisecond))
 	}
 	gen, err := core.New(core.Config{Worker: lease, Now: p.now, ClockBack: back, NotBefore: after, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
 	if err != nil {
 		p.sim.note("%d: %v", p.id, err)
+	} else {
+		p.logical = (way == 0 || way == 2 || way == 3) && after.IsZero()
 	}
 	return gen, err
 }
@@ -317,7 +378,7 @@ func (p *proc) draw(gen *core.Generator) {
 		}
 		p.sim.issued[id] = p.id
 	}
-	p.sim.note("%d: ids %d to %d of %d", p.id, ids[0], ids[len(ids)-1], len(ids))
+	p.sim.note("%d: ids %d to %d of %d, %v", p.id, ids[0], ids[len(ids)-1], len(ids), err)
 }
 
 // crash ends the process for the store and all who watch it, but its generator is

@@ -55,8 +55,8 @@ func TestSimulation(t *testing.T) {
 	if os.Getenv("SNOWKEY_SIM_SEED") != "" {
 		s := simulate(t, number(t, "SNOWKEY_SIM_SEED", 0), sound, true)
 		t.Log("\n" + strings.Join(s.log, "\n"))
-		if s.twice != "" {
-			t.Error(s.twice)
+		if s.twice != "" || s.stuck != "" {
+			t.Error(s.twice, s.stuck)
 		}
 		return
 	}
@@ -75,8 +75,8 @@ func TestSimulation(t *testing.T) {
 				t.Parallel()
 				for seed := next.Add(1); seed <= seeds && !t.Failed() && (!limited || seed <= simLeast || time.Since(began) < simLimit); seed = next.Add(1) {
 					s := simulate(t, seed, sound, false)
-					if s.twice != "" {
-						t.Errorf("SNOWKEY_SIM_SEED=%d: %s", seed, s.twice)
+					if s.twice != "" || s.stuck != "" {
+						t.Errorf("SNOWKEY_SIM_SEED=%d: %s%s", seed, s.twice, s.stuck)
 					}
 					ran.Add(1)
 					ids.Add(uint64(len(s.issued)))
@@ -90,9 +90,9 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	seeds = ran.Load()
-	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d numbers stolen, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d generators made anew, %d ids rolled back",
+	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d numbers stolen, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d generators made anew, %d ids rolled back, %d times one was left and got an id",
 		seeds, ids.Load(), time.Since(began).Round(time.Millisecond), faults[lostRequest], faults[lostReply], faults[lateRequest], faults[twiceRequest],
-		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[madeAnew], faults[rolledBack])
+		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[madeAnew], faults[rolledBack], faults[healed])
 	if t.Failed() {
 		return
 	}

@@ -47,16 +47,16 @@ mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
 	"s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
-mutant 'bound raised before the acknowledgement' worker/renew.go \
-	's/\terr := l\.store\.Renew\(ctx, /\th.grant.Raise(time.UnixMilli(until))\n\terr := l.store.Renew(ctx, /' ./worker .
+mutant 'bound raised before the acknowledgement' worker/call.go \
+	's/(return &call\{kind: renewCall)/h.grant.Raise(time.UnixMilli(r.Until))\n\t$1/' ./worker .
 mutant 'claim begins at its own clock' worker/request.go \
 	's/from = max\(until, r\.Now\)/from = r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua \
 	's/from = math\.max\(best\.bound, now\)/from = now/' $stores '^TestRedisStore$'
-mutant 'released before the run is closed' worker/release.go \
-	's/err := l\.release\(ctx, h, grant\.Close\(\)\.UnixMilli\(\)\)/now, _ := h.clock.read()\n\terr := l.release(ctx, h, now.UnixMilli())\n\tgrant.Close()/' ./worker .
-mutant 'released below what was issued' worker/release.go \
-	's/grant\.Close\(\)\.UnixMilli\(\)/grant.Close().UnixMilli()-1/' ./worker .
+mutant 'released from where the clock is' worker/call.go \
+	's/until := max\(h\.grant\.Close\(\)\.UnixMilli\(\), h\.claim\.From\)/now, _ := h.clock.read()\n\tuntil := now.UnixMilli()/' ./worker .
+mutant 'released below what was issued' worker/call.go \
+	's/h\.grant\.Close\(\)\.UnixMilli\(\), h\.claim\.From/h.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'release of anybody: memstore' worker/memstore/memstore.go \
 	's/row := s\.held\(r\.Space, r\.Worker, r\.Epoch, r\.Token\)(\n\tif row == nil \{\n\t\treturn worker\.ErrTaken\n\t\}\n\trow\.Token, )/row := s.spaces[r.Space].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
@@ -65,6 +65,29 @@ mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'the fence is not looked at' core/run.go \
 	's/until <= last/until == 0 \&\& until <= last/' ./worker .
+
+
+# What keeps ids from coming again.
+mutant 'no attempt after a failure' worker/retry.go \
+	's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .
+mutant 'a call that is late is waited for' worker/call.go \
+	's/if !c\.late && !time\.Now\(\)\.Before\(c\.deadline\) \{/if false {/' ./worker .
+mutant 'calls wait at the fence while renewals fail' worker/outcome.go \
+	's/\th\.grant\.SetFenceError\(stalled\)\n//' ./worker .
+mutant 'a claim that nobody waits for is kept' worker/outcome.go \
+	's/\t\th\.grant\.Close\(\)\n\t\tl\.leave\(h\)\n/\t\th.grant.Close()\n/' ./worker .
+mutant 'a leap of the clock is not noticed' worker/owner.go \
+	's/case ahead > 0 && l\.state == held:/case false:/' ./worker .
+mutant 'a leap is followed that the fence does not cover' core/clock.go \
+	's/covered := leap <= 0 \|\| .*/covered := true/' ./worker .
+mutant 'a leap is followed without the store' worker/clock.go \
+	's/ahead > maxLeap/false/' ./worker .
+mutant 'a worker ID is given up for the fence' worker/grant.go \
+	's/case why == core\.AskedUsedUp:/case false:/' ./worker .
+mutant 'a lost worker ID is not replaced' worker/owner.go \
+	's/case acquiring, lost:/case acquiring:/' ./worker .
+mutant 'the clock begins anew after a loss' worker/clock.go \
+	's/if !t\.After\(now\) \{/if t.Sub(now) < 1000*time.Hour {/' ./worker .
 
 [[ $bad == 0 ]] && echo 'A test fails each time.'
 exit $bad

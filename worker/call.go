@@ -1,0 +1,145 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// A call is one request to the store.
+type call struct {
+	kind    callKind
+	h       *holding // what is renewed or released
+	request Request  // what is claimed
+	until   int64    // what is recorded
+	ask     func(ctx context.Context) (Claim, error)
+
+	deadline time.Time
+	cancel   func()
+	late     bool // it was not answered in time: it counts as failed, and may be answered yet
+}
+
+type callKind uint8
+
+const (
+	claimCall callKind = iota
+	renewCall
+	releaseCall
+)
+
+// An answer is what came of a call.
+type answer struct {
+	call  *call
+	claim Claim
+	err   error
+}
+
+// newClaim is a claim of what the state wants. Repeated after a failure it has the same
+// token, so that a claim whose answer was lost is found again.
+func (l *Lease) newClaim() *call {
+	if l.token == "" {
+		l.token = rand.Text()
+	}
+	avoid, lead := int64(-1), l.cfg.MaxLead
+	if l.state == rotating {
+		avoid = l.current.claim.Worker
+		if l.reason == core.AskedRotate {
+			// The generator goes on with a lower time, and has a worker ID until then: so
+			// one that begins ahead of the clock is of no use.
+			lead = 0
+		}
+	}
+	r := l.cfg.request(l.token, l.cfg.Now(), avoid, lead)
+	if l.state == checking {
+		r.Preferred, r.Only = l.current.claim.Worker, true
+	}
+	return &call{kind: claimCall, request: r, ask: func(ctx context.Context) (Claim, error) {
+		return l.store.Claim(ctx, r)
+	}}
+}
+
+func (l *Lease) newRenewal(h *holding) *call {
+	now, _ := h.clock.read()
+	r := Renewal{
+		Space: l.cfg.Space, Worker: h.claim.Worker, Epoch: h.claim.Epoch, Token: h.token,
+		Until: max(h.fence, now.Add(l.cfg.Window).UnixMilli()), TTL: l.cfg.ttl(),
+	}
+	return &call{kind: renewCall, h: h, until: r.Until, ask: func(ctx context.Context) (Claim, error) {
+		return Claim{}, l.store.Renew(ctx, r)
+	}}
+}
+
+// newRelease gives the worker ID back from where its ids have come to. Its grant is
+// closed: whatever the store answers, and whenever the request arrives, no id is issued
+// under the claim any more.
+func (l *Lease) newRelease(h *holding) *call {
+	until := max(h.grant.Close().UnixMilli(), h.claim.From)
+	r := Return{Space: l.cfg.Space, Worker: h.claim.Worker, Epoch: h.claim.Epoch, Token: h.token, Until: until}
+	return &call{kind: releaseCall, h: h, ask: func(ctx context.Context) (Claim, error) {
+		return Claim{}, l.store.Release(ctx, r)
+	}}
+}
+
+// outOfTime is why no worker ID can be claimed at this time, whatever the store says.
+func (l *Lease) outOfTime() error {
+	now := l.cfg.Now()
+	switch {
+	case !now.Before(l.cfg.Layout.End()):
+		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimeOver, show(l.cfg.Layout.End()), show(now))
+	case now.Before(l.cfg.Layout.Epoch):
+		return configError([]core.Fault{{Field: "Layout.Epoch", Value: show(l.cfg.Layout.Epoch), Reason: "lies in the future, it is " + show(now)}})
+	}
+	return nil
+}
+
+// send makes a call in a goroutine of its own, so that a store which does not return
+// when its context is done holds up nobody.
+func (l *Lease) send(c *call) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
+	l.mu.Lock()
+	c.cancel = cancel
+	l.mu.Unlock()
+	ask := func() {
+		defer cancel()
+		claim, err := c.ask(ctx)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.answers = append(l.answers, answer{c, claim, err})
+		l.run()
+	}
+	if l.sleep != nil {
+		ask()
+		return
+	}
+	go ask()
+}
+
+// expire takes calls for failed that the store should have answered by now.
+func (l *Lease) expire() {
+	for _, c := range l.calls {
+		if !c.late && !time.Now().Before(c.deadline) {
+			c.late = true
+			l.failed(c, fmt.Errorf("worker: the store has not answered within Config.Timeout, %v: %w", l.cfg.Timeout, context.DeadlineExceeded))
+		}
+	}
+}
+
+// busy reports whether no other call may be made at present: the store has one to answer,
+// or two that are late. So a store that never answers costs two goroutines.
+func (l *Lease) busy() bool {
+	return len(l.calls) > 1 || len(l.calls) == 1 && !l.calls[0].late
+}
+
+// unskew looks again at a complaint about the clock: a slow answer makes it look
+// slow, and is no proof. A fast clock is fast, however long the answer took.
+func (l *Lease) unskew(err error) error {
+	var skew *SkewError
+	if errors.As(err, &skew) && skew.Store.Sub(l.cfg.Now()) <= l.cfg.MaxSkew && skew.Local.Before(skew.Store) {
+		return fmt.Errorf("worker: the store answered too slowly to compare the clocks: %v", err) //nolint:errorlint // it is not to be found as a SkewError
+	}
+	return err
+}

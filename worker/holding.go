@@ -1,0 +1,172 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// A holding is one claim of a worker ID and the grant made of it.
+type holding struct {
+	claim   Claim
+	token   string
+	grant   *core.Grant // replaced by regrant
+	clock   *hybridClock
+	fence   int64     // the highest that the store has acknowledged
+	renewAt time.Time // when it is to be renewed
+	renewed time.Time // when it was claimed, or renewed last
+	handed  bool      // whether a generator was given the grant
+	lost    error     // why the worker ID is not this claim's any more; nil: it is
+	retry   retry     // of its release
+}
+
+// left is how long ids can be issued below the fence.
+func (h *holding) left() time.Duration {
+	now, _ := h.clock.read()
+	return max(time.UnixMilli(h.fence).Sub(now), 0)
+}
+
+// hold makes a holding of a claim that the store has granted.
+func (l *Lease) hold(r Request, c Claim) (*holding, error) {
+	h := &holding{claim: c, token: r.Token, fence: c.Until, renewed: time.Now()}
+	if c.Worker < 0 || c.Worker >= r.Numbers || r.Only && c.Worker != r.Preferred || c.Epoch < 1 || c.Until <= c.From || c.Until-c.From > r.Window {
+		return nil, fmt.Errorf("worker: the store gave what was not asked for: number %d of %d, epoch %d, from %d to %d, a span of at most %d", c.Worker, r.Numbers, c.Epoch, c.From, c.Until, r.Window)
+	}
+	from := time.UnixMilli(c.From)
+	grant, err := core.NewGrant(l.cfg.Layout, c.Worker, from, time.UnixMilli(c.Until))
+	if err != nil { // the span begins beyond the layout's time
+		unused, grantErr := core.NewGrant(l.cfg.Layout, c.Worker, time.Time{}, time.Time{})
+		if grantErr == nil {
+			unused.Close()
+			h.grant = unused
+			l.leave(h)
+		}
+		return nil, fmt.Errorf("worker: number %d: %w", c.Worker, err)
+	}
+	h.grant = grant
+	// A claim found again may be old, and its span past: the clock begins where the
+	// claimant is, and the worker ID is renewed at once.
+	h.clock = newHybridClock(time.UnixMilli(max(c.From, r.Now)), l.cfg.Now)
+	h.renewAt = time.Now().Add(l.renewIn())
+	return h, nil
+}
+
+func (l *Lease) renewIn() time.Duration {
+	return time.Duration(float64(l.cfg.Renew) * (0.9 + 0.1*l.cfg.rand()))
+}
+
+// regrant makes another grant of what the one before has left of the worker ID's span.
+func (l *Lease) regrant(h *holding) (*core.Grant, error) {
+	from, until := h.grant.Close(), time.UnixMilli(h.fence)
+	if from.After(until) { // the last tick is used up, and ends behind the fence
+		until = from
+	}
+	grant, err := core.NewGrant(l.cfg.Layout, h.claim.Worker, from, until)
+	if err != nil {
+		return nil, fmt.Errorf("worker: number %d: %w", h.claim.Worker, err)
+	}
+	h.grant = grant
+	grant.SetFenceError(l.stalled())
+	return grant, nil
+}
+
+// replace puts a new claim in the place of the current one.
+func (l *Lease) replace(h *holding) {
+	old := l.current
+	l.current = h
+	l.renewal, l.claims = retry{}, retry{}
+	if old == nil {
+		return
+	}
+	if h.claim.Worker == old.claim.Worker && old.lost == nil {
+		old.lost = errSuperseded
+	}
+	if old.lost == nil {
+		l.leave(old)
+		return
+	}
+	// Its generator goes on above its last id, which may be ahead of the wall clock, as the
+	// claim before may have begun ahead of it. So the lease's clock goes on as well.
+	if now, _ := old.clock.read(); h.clock.atLeast(now) {
+		h.renewAt = time.Now()
+	}
+	old.grant.Revoke(old.lost) // it asks for the new one at once
+}
+
+const errSuperseded = constError("worker: the worker ID was claimed again, because its claim had expired")
+
+// leave has a holding released as soon as no generator has its grant.
+func (l *Lease) leave(h *holding) {
+	h.retry = retry{}
+	l.leaving = append(l.leaving, h)
+}
+
+// stay goes on with the worker ID that a generator was to leave and has not, and gives
+// up the other.
+func (l *Lease) stay(i int) {
+	l.current, l.leaving[i] = l.leaving[i], l.current
+	other := l.leaving[i]
+	other.grant.Close()
+	other.retry = retry{}
+	l.renewal, l.claims = retry{}, retry{}
+	l.current.renewAt = time.Now()
+	if other.lost != nil {
+		l.leaving = slices.Delete(l.leaving, i, i+1)
+	}
+}
+
+// lent is a grant that was handed to a generator.
+type lent struct {
+	grant *core.Grant
+	after *core.Grant // the one it had then; nil: it was made with this one
+}
+
+// over reports whether no generator has the grant or will have it. A generator
+// lets go of the one before only after it has taken the next: so where that is
+// done and this was not taken, the generator was closed in between.
+func (o lent) over() bool {
+	return done(o.grant) || o.after != nil && done(o.after) && !o.grant.Attached()
+}
+
+func done(g *core.Grant) bool {
+	select {
+	case <-g.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// lend notes that a grant is handed out, to the generator that has prev.
+func (l *Lease) lend(grant, prev *core.Grant) *core.Grant {
+	l.out = append(l.out, lent{grant, prev})
+	return grant
+}
+
+// hasLent reports whether a generator has the grant of this lease.
+func (l *Lease) hasLent(grant *core.Grant) bool {
+	return grant != nil && slices.ContainsFunc(l.out, func(o lent) bool { return o.grant == grant })
+}
+
+// settle looks what generators have done with what they were given. One may have
+// stayed with a worker ID that was exchanged, because the other would not do, or because
+// it has not come for it: then that is kept, and the other given up.
+func (l *Lease) settle() {
+	l.out = slices.DeleteFunc(l.out, lent.over)
+	if l.state >= releasing || l.current == nil {
+		return
+	}
+	declined := l.current.handed && done(l.current.grant)
+	if !declined && (l.current.handed || time.Since(l.current.renewed) < min(l.cfg.Renew, unclaimedFor)) {
+		return
+	}
+	if i := slices.IndexFunc(l.leaving, func(h *holding) bool { return !done(h.grant) && h.lost == nil }); i >= 0 {
+		l.stay(i)
+	}
+}
+
+// unclaimedFor is how long a worker ID is kept for a generator that has asked for it and
+// has not come back.
+const unclaimedFor = 5 * time.Second

@@ -1,0 +1,440 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// pool is a store whose requests need one of the connections that the application uses
+// as well, as from a shared *sql.DB.
+type pool struct {
+	worker.Store
+	connections chan struct{}
+	away        atomic.Bool
+	requests    atomic.Int64
+}
+
+func (p *pool) with(ctx context.Context, use func() error) error {
+	select {
+	case p.connections <- struct{}{}:
+		defer func() { <-p.connections }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	p.requests.Add(1)
+	if p.away.Load() {
+		return errNetwork
+	}
+	return use()
+}
+
+func (p *pool) Claim(ctx context.Context, r worker.Request) (c worker.Claim, err error) {
+	err = p.with(ctx, func() error { c, err = p.Store.Claim(ctx, r); return err })
+	return c, err
+}
+
+func (p *pool) Renew(ctx context.Context, r worker.Renewal) error {
+	return p.with(ctx, func() error { return p.Store.Renew(ctx, r) })
+}
+
+// Transactions that wait for ids hold every connection, and the renewal needs one: rows
+// are written again soon after an outage.
+func TestOutageOfASharedPool(t *testing.T) {
+	for _, size := range []int{1, 2, 5, 50} {
+		inWorld(t, func(w *world) {
+			p := &pool{Store: w.mem, connections: make(chan struct{}, size)}
+			lease, err := w.keep(worker.Acquire(w.Context(), p, w.cfg))
+			if err != nil {
+				t.Fatal(err)
+			}
+			gen := w.generator(lease, nil)
+			var rows atomic.Int64
+			stop := make(chan struct{})
+			var clients sync.WaitGroup
+			for range 400 {
+				clients.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						_ = p.with(w.Context(), func() error { // a transaction
+							time.Sleep(2 * time.Millisecond)
+							_, err := gen.Next(w.Context())
+							if err == nil {
+								rows.Add(1)
+							}
+							return err
+						})
+						time.Sleep(100 * time.Millisecond)
+					}
+				})
+			}
+			time.Sleep(5 * time.Second)
+			p.away.Store(true)
+			time.Sleep(40 * time.Second)
+			p.away.Store(false)
+			before := rows.Load()
+			began := time.Now()
+			for rows.Load() == before && time.Since(began) < 3*time.Minute {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if d := time.Since(began); d > 5*time.Second {
+				t.Errorf("with %d connections there were no rows for %v", size, d)
+			}
+			close(stop)
+			clients.Wait()
+		})
+	}
+}
+
+// At the fence, while renewals fail, a call fails at once, and says why and since when.
+func TestFencedFailsAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log strings.Builder
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Logger = textLogger(&log) })
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		down := time.Now()
+		time.Sleep(time.Minute)
+		for range 100 {
+			asked := time.Now()
+			_, err := w.draw(gen)
+			var retrying *worker.RetryError
+			if !errors.Is(err, core.ErrFenced) || !errors.Is(err, errNetwork) || !errors.As(err, &retrying) || time.Since(asked) > 0 {
+				t.Fatalf("%v after %v", err, time.Since(asked))
+			}
+			if since := retrying.Since.Sub(down); since < 0 || since > 10*time.Second || retrying.Worker != lease.Worker() || retrying.Failures < 10 {
+				t.Fatalf("%+v", retrying)
+			}
+			time.Sleep(time.Second)
+		}
+		st := lease.Stats()
+		if d := st.Fenced.Sub(down); d < 20*time.Second || d > 31*time.Second || st.Since.Sub(down) > 10*time.Second || !errors.Is(st.Failing, errNetwork) || st.State != "held" {
+			t.Errorf("%+v", st)
+		}
+		w.store.set(func(f *flaky) { f.down = nil })
+		time.Sleep(time.Second)
+		w.mustDraw(gen)
+		w.caughtUp(lease)
+		if w.seen.count(worker.Fenced) != 1 || w.seen.count(worker.Resumed) != 1 {
+			t.Errorf("%v", w.seen.seen)
+		}
+		for _, want := range []string{`level=WARN msg="snowkey: renewal failed"`, `level=ERROR msg="snowkey: ids stopped" space=default worker=0 left=0s err="worker: lease of`, `level=INFO msg="snowkey: ids resumed"`} {
+			if strings.Count(log.String(), want) != 1 {
+				t.Errorf("the log has not one line %s:\n%s", want, log.String())
+			}
+		}
+	})
+}
+
+// A thousand goroutines at the fence: the store is asked a few times a second all the same,
+// and again soon after it is back. So it is after a loss, when another worker ID is claimed.
+func TestNoStorm(t *testing.T) {
+	for name, stolen := range map[string]bool{"renewals": false, "claims": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var requests atomic.Int64
+				w.store.Store = &counted{Store: w.mem, n: &requests}
+				lease := w.acquire(nil)
+				gen := w.generator(lease, nil)
+				first := w.mustDraw(gen)
+				if stolen {
+					w.steal(first.Worker)
+					for range 3 {
+						if _, err := w.keep(worker.Acquire(w.Context(), w.mem, w.cfg)); err != nil {
+							t.Fatal(err)
+						}
+					}
+				} else {
+					w.store.set(func(f *flaky) { f.Store = &counted{Store: w.mem, n: &requests, down: errNetwork} })
+				}
+				time.Sleep(time.Minute)
+				stop := time.Now().Add(10 * time.Second)
+				requests.Store(0)
+				var failed atomic.Int64
+				var callers sync.WaitGroup
+				for range 1000 {
+					callers.Go(func() {
+						for time.Now().Before(stop) {
+							if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrFenced) {
+								t.Errorf("%v", err)
+							}
+							failed.Add(1)
+							time.Sleep(100 * time.Millisecond)
+						}
+					})
+				}
+				callers.Wait()
+				if n := requests.Load(); n > 40 || n < 20 || failed.Load() < 50_000 {
+					t.Errorf("%d requests in ten seconds, and %d calls failed", n, failed.Load())
+				}
+				if stolen {
+					if err := w.mem.Free(w.Context(), "default", 3, w.row(3).Epoch); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					w.store.set(func(f *flaky) { f.Store = w.mem })
+				}
+				time.Sleep(500 * time.Millisecond)
+				w.mustDraw(gen)
+			})
+		})
+	}
+}
+
+// counted counts what a store is asked.
+type counted struct {
+	worker.Store
+	n    *atomic.Int64
+	down error
+}
+
+func (c *counted) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	if c.n.Add(1); c.down != nil {
+		return worker.Claim{}, c.down
+	}
+	return c.Store.Claim(ctx, r)
+}
+
+func (c *counted) Renew(ctx context.Context, r worker.Renewal) error {
+	if c.n.Add(1); c.down != nil {
+		return c.down
+	}
+	return c.Store.Renew(ctx, r)
+}
+
+// deaf is a store that does not heed its contexts.
+type deaf struct {
+	worker.Store
+	mu    sync.Mutex
+	until chan struct{} // it answers when that is closed
+	asked int
+	most  int
+}
+
+func (d *deaf) wait() {
+	d.mu.Lock()
+	d.asked++
+	d.most = max(d.most, d.asked)
+	until := d.until
+	d.mu.Unlock()
+	if until != nil {
+		<-until
+	}
+	d.mu.Lock()
+	d.asked--
+	d.mu.Unlock()
+}
+
+func (d *deaf) Claim(_ context.Context, r worker.Request) (worker.Claim, error) {
+	d.wait()
+	return d.Store.Claim(context.Background(), r)
+}
+
+func (d *deaf) Renew(_ context.Context, r worker.Renewal) error {
+	d.wait()
+	return d.Store.Renew(context.Background(), r)
+}
+
+func (d *deaf) Release(_ context.Context, r worker.Return) error {
+	d.wait()
+	return d.Store.Release(context.Background(), r)
+}
+
+func (d *deaf) hang() (answer func()) {
+	until := make(chan struct{})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.until = until
+	return sync.OnceFunc(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.until = nil
+		close(until)
+	})
+}
+
+// A client that does not heed contexts holds up no call beyond its own, and costs two
+// goroutines; when the store answers, ids go on.
+func TestDeafStore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		store := &deaf{Store: w.mem}
+		w.store.Store = store
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		answer := store.hang()
+		defer answer()
+		within := func(name string, limit time.Duration, call func(ctx context.Context) error) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			defer cancel()
+			began := time.Now()
+			if err := call(ctx); err == nil || time.Since(began) > limit {
+				t.Errorf("%s: %v after %v", name, err, time.Since(began))
+			}
+		}
+		next := func(ctx context.Context) error { _, err := gen.Next(ctx); return err }
+		for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
+			w.mustDraw(gen)
+		}
+		time.Sleep(time.Minute)
+		within("Next", 1500*time.Millisecond, next)
+		within("Acquire", 1500*time.Millisecond, func(ctx context.Context) error {
+			_, err := worker.Acquire(ctx, store, w.cfg)
+			return err
+		})
+		time.Sleep(time.Hour)
+		within("Next, an hour later", 1500*time.Millisecond, next)
+		if store.most != 2+2 { // of the lease, and of the one that was to be acquired
+			t.Errorf("%d requests at once", store.most)
+		}
+		answer()
+		time.Sleep(time.Second)
+		w.mustDraw(gen)
+		answer = store.hang()
+		defer answer()
+		within("Release", 1500*time.Millisecond, lease.Release)
+		answer()
+		time.Sleep(time.Minute)
+		rows, err := w.mem.List(w.Context(), "default")
+		for _, row := range rows {
+			if err != nil || row.Token != "" {
+				t.Errorf("%+v, %v", row, err)
+			}
+		}
+	})
+}
+
+// Claims that nobody waits for any more are released, whether they were answered late, in
+// time, or not at all.
+func TestCancelledAcquires(t *testing.T) {
+	for name, change := range map[string]func(*flaky){
+		"at once":        func(*flaky) {},
+		"slowly":         func(f *flaky) { f.slow = 1200 * time.Millisecond },
+		"and lost":       func(f *flaky) { f.lose = 300 },
+		"slowly, lost":   func(f *flaky) { f.slow, f.lose = 1200*time.Millisecond, 300 },
+		"beyond Timeout": func(f *flaky) { f.slow = 3500 * time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.store.set(change)
+				cfg := w.cfg
+				cfg.MaxWait = time.Minute
+				var callers sync.WaitGroup
+				for i := range 1000 {
+					callers.Go(func() {
+						ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*3*time.Millisecond)
+						defer cancel()
+						began := time.Now()
+						lease, err := worker.FromPool(ctx, w.store, cfg)
+						if time.Since(began) > time.Duration(i)*3*time.Millisecond {
+							t.Errorf("%v after %v", err, time.Since(began))
+						}
+						if err == nil {
+							_ = lease.Close()
+						}
+					})
+				}
+				callers.Wait()
+				time.Sleep(time.Minute)
+				rows, err := w.mem.List(w.Context(), "default")
+				for _, row := range rows {
+					if err != nil || row.Token != "" {
+						t.Errorf("%+v, %v", row, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A generator whose clock is ahead of its lease's gets one clear error, and no worker ID
+// is exchanged for it.
+func TestGeneratorAheadOfItsLease(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen, err := core.New(core.Config{Worker: lease, Now: func() time.Time { return time.Now().Add(45 * time.Second) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		for range 20 {
+			_, err := gen.Next(w.Context())
+			if !errors.Is(err, core.ErrFenced) || !strings.Contains(err.Error(), "the generator's clock is ahead: give both the same Config.Now") {
+				t.Errorf("%v", err)
+			}
+		}
+		if st := lease.Stats(); st.Claims != 1 || st.Epoch != 1 || st.Failures > 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// Ids that are drawn faster than the layout has them run up to the fence and wait there:
+// under the same worker ID.
+func TestSaturatingFill(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Window = 6 * time.Second })
+		gen := w.generator(lease, nil)
+		ids := make([]int64, 16*250) // of a quarter of a second
+		began := time.Now()
+		total := 0
+		for time.Since(began) < time.Minute {
+			if err := gen.Fill(w.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			total += len(ids)
+		}
+		if st := lease.Stats(); st.Claims != 1 || total < 16*60_000 || len(w.store.tries()) > 5*60 {
+			t.Errorf("%+v: %d ids, %d renewals", st, total, len(w.store.tries()))
+		}
+	})
+}
+
+// A lease that has ended by itself leaves no goroutine behind: a bubble would not end.
+func TestStopOnLossLeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		w.mem = newMem(w)
+		lease, err := worker.Acquire(t.Context(), w.mem, worker.Config{Layout: testLayout, StopOnLoss: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.steal(lease.Worker())
+		<-lease.Done()
+		synctest.Wait()
+	})
+}
+
+// Protect waits until the claim that a crash has left behind expires, and no longer where
+// somebody is alive.
+func TestProtectAfterACrash(t *testing.T) {
+	inWorld(t, func(w *world) {
+		crashed := &flaky{Store: w.mem}
+		if _, err := w.keep(worker.Protect(w.Context(), crashed, core.Fixed(3), w.cfg)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if _, err := worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg); !errors.Is(err, worker.ErrNoneFree) || time.Since(began) > 11*time.Second {
+			t.Errorf("its holder is alive: %v after %v", err, time.Since(began))
+		}
+		crashed.set(func(f *flaky) { f.down = errNetwork })
+		began = time.Now()
+		if _, err := w.keep(worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg)); err != nil || time.Since(began) > 41*time.Second {
+			t.Errorf("its holder has crashed: %v after %v", err, time.Since(began))
+		}
+	})
+}

@@ -1,0 +1,209 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// takeAnswers acts on what the store has answered.
+func (l *Lease) takeAnswers() {
+	answers := l.answers
+	l.answers = nil
+	for _, a := range answers {
+		l.calls = slices.DeleteFunc(l.calls, func(c *call) bool { return c == a.call })
+		switch {
+		case a.err == nil:
+			l.succeeded(a)
+		case !a.call.late: // else it counts as failed already
+			l.failed(a.call, a.err)
+		case a.call.kind != claimCall && errors.Is(a.err, ErrTaken):
+			l.failed(a.call, a.err)
+		}
+	}
+}
+
+func (l *Lease) succeeded(a answer) {
+	switch a.call.kind {
+	case claimCall:
+		l.granted(a.call.request, a.claim)
+	case renewCall:
+		l.renewed(a.call.h, a.call.until)
+	case releaseCall:
+		l.released(a.call.h)
+	}
+}
+
+func (l *Lease) failed(c *call, err error) {
+	switch c.kind {
+	case claimCall:
+		l.failedClaim(l.unskew(err))
+	case renewCall:
+		l.failedRenewal(c.h, err)
+	case releaseCall:
+		l.failedRelease(c.h, err)
+	}
+}
+
+// granted puts a new claim in the place of the current one where it is wanted, and has it
+// released where it is not: nobody waits for it any more, or another one was faster.
+func (l *Lease) granted(r Request, c Claim) {
+	if r.Token == l.token {
+		l.token = ""
+	}
+	h, err := l.hold(r, c)
+	if err != nil {
+		l.failedClaim(err)
+		return
+	}
+	l.stats.Claims++
+	again := l.current != nil && c.Worker == l.current.claim.Worker // then the claim before is over
+	wanted := again || l.state == acquiring || l.state == rotating || l.state == lost
+	if !wanted || !l.move(claimed) {
+		h.grant.Close()
+		l.leave(h)
+		return
+	}
+	l.replace(h)
+	l.notify(Claimed, h, nil, true)
+	l.acquireEnds()
+}
+
+// failedClaim acts on a claim that was refused or not answered.
+func (l *Lease) failedClaim(err error) {
+	var none *NoneFreeError
+	isNone := errors.As(err, &none)
+	if known := isNone || final(err); known {
+		l.token = "" // nothing was granted
+	}
+	if isNone && l.state == checking { // stores compare the clocks before they look for a worker ID
+		l.move(confirmed)
+		l.claims = retry{}
+		l.current.clock.follow()
+		l.current.renewAt = time.Now()
+		return
+	}
+	longest := maxDelay
+	if l.state == checking && final(err) { // the clock may stay wrong for days
+		longest = max(l.cfg.Renew, maxDelay)
+	}
+	l.claims.failed(err, longest, l.cfg.rand)
+	if l.state == acquiring {
+		if l.givesUp(err) {
+			l.close(err)
+		}
+		return
+	}
+	l.stats.Failures++
+	if l.state >= releasing {
+		return
+	}
+	stalled := l.stalledClaim()
+	l.notify(ClaimFailed, l.current, stalled, l.claims.failures == 1)
+	if l.state == lost {
+		l.current.grant.SetFenceError(stalled)
+	}
+	l.refuseAsks(stalled)
+	l.move(refused)
+}
+
+// renewed raises the fence: the store has acknowledged it.
+func (l *Lease) renewed(h *holding, until int64) {
+	h.fence = max(h.fence, until)
+	h.grant.Raise(time.UnixMilli(h.fence))
+	h.renewed = time.Now()
+	h.renewAt = h.renewed.Add(l.renewIn())
+	l.stats.Renewals++
+	if h != l.current || l.state >= releasing {
+		return
+	}
+	failed := l.renewal.failures > 0
+	l.renewal = retry{}
+	l.notify(Renewed, h, nil, failed)
+}
+
+func (l *Lease) failedRenewal(h *holding, err error) {
+	if h != l.current || l.state >= releasing || l.state == lost {
+		return
+	}
+	if errors.Is(err, ErrTaken) {
+		if l.token == "" {
+			l.lose(h, err)
+			return
+		}
+		if l.move(doubted) {
+			l.claims.at = time.Now()
+		}
+	}
+	l.renewal.failed(err, maxDelay, l.cfg.rand)
+	l.stats.Failures++
+	stalled := l.stalledRenewal()
+	h.grant.SetFenceError(stalled)
+	l.notify(RenewFailed, h, stalled, l.renewal.failures == 1)
+}
+
+// lose notes that the worker ID is another's. The grant stays as it is: its fence is
+// recorded, and the other holder begins there.
+func (l *Lease) lose(h *holding, err error) {
+	h.lost = &LostError{Space: l.cfg.Space, Worker: h.claim.Worker, Until: time.UnixMilli(h.fence), Err: err}
+	l.stats.Losses++
+	l.move(taken)
+	l.renewal, l.claims = retry{}, retry{}
+	h.grant.SetFenceError(nil) // another claim is on its way
+	l.notify(Lost, h, h.lost, true)
+	if l.cfg.StopOnLoss {
+		h.grant.SetFenceError(h.lost)
+		l.close(h.lost)
+		l.end()
+	}
+}
+
+func (l *Lease) released(h *holding) {
+	l.leaving = slices.DeleteFunc(l.leaving, func(other *holding) bool { return other == h })
+	l.notify(Released, h, nil, true)
+	l.announce()
+}
+
+func (l *Lease) failedRelease(h *holding, err error) {
+	if errors.Is(err, ErrTaken) { // before, or by another
+		l.released(h)
+		return
+	}
+	h.retry.failed(err, maxDelay, l.cfg.rand)
+	l.stats.Failures++
+	// It is left to its time to live when the store fails for so long.
+	if l.state < releasing && !l.cfg.noTTL && int64(h.retry.failures) > int64(l.cfg.TTL/maxDelay)+1 {
+		l.leaving = slices.DeleteFunc(l.leaving, func(other *holding) bool { return other == h })
+		l.notify(NotReleased, h, err, true)
+	}
+	l.announce()
+}
+
+// stalled is why the fence does not rise at present: what the store fails with. It is nil
+// while nothing has failed.
+func (l *Lease) stalled() error {
+	switch {
+	case l.state == lost && l.claims.failures > 0:
+		return l.stalledClaim()
+	case l.state != lost && l.renewal.failures > 0:
+		return l.stalledRenewal()
+	}
+	return nil
+}
+
+func (l *Lease) stalledRenewal() error { return l.retryError("renewal", l.renewal) }
+
+func (l *Lease) stalledClaim() error {
+	switch l.state {
+	case checking:
+		return l.retryError(fmt.Sprintf("asking the store for its clock, as the wall clock has leapt ahead by %v,", l.stats.ClockAhead.Round(time.Millisecond)), l.claims)
+	case lost:
+		return l.retryError("claiming another number, as this one is lost,", l.claims)
+	}
+	return l.retryError("claiming another number", l.claims)
+}
+
+func (l *Lease) retryError(op string, r retry) *RetryError {
+	return &RetryError{Op: op, Space: l.cfg.Space, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
+}

@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
+)
+
+// A retry spaces out the attempts at one thing. The zero value is due at once.
+type retry struct {
+	failures int // in a row
+	since    time.Time
+	at       time.Time // when the next attempt is due
+	err      error     // why the last one failed
+}
+
+// maxDelay is the longest delay between two attempts at what may pass.
+const maxDelay = 500 * time.Millisecond
+
+// failed notes a failure. The next attempt is due after a random delay that doubles
+// with each failure, up to longest.
+func (r *retry) failed(err error, longest time.Duration, random func() float64) {
+	now := time.Now()
+	if r.failures++; r.failures == 1 {
+		r.since = now
+	}
+	r.err = err
+	r.at = now.Add(backoff.Backoff{Max: longest, Rand: random}.Delay(r.failures))
+}
+
+// waiting reports whether the next attempt is delayed because the last one failed.
+func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }
+
+// RetryError says that what a lease asks of its store has failed so far, since when and
+// why. The lease goes on trying, at least every half second.
+type RetryError struct {
+	Op       string // what is asked: "renew", "claim" or "compare the clocks"
+	Space    string
+	Worker   int64     // the worker ID that ids are issued under
+	Failures int       // in a row
+	Since    time.Time // when the first of them failed
+	Err      error     // why the last one failed
+}
+
+func (e *RetryError) Error() string {
+	return fmt.Sprintf("worker: lease of worker ID %d in space %q: %s has failed since %s, %d times: %v", e.Worker, e.Space, e.Op, show(e.Since), e.Failures, e.Err)
+}
+
+// Unwrap is why the last attempt failed.
+func (e *RetryError) Unwrap() error { return e.Err }

@@ -1,0 +1,90 @@
+package worker
+
+// A state is where a lease is in its life. One goroutine, the lease's owner, moves it
+// from state to state; see step.
+type state uint8
+
+const (
+	acquiring state = iota // it has no worker ID yet
+	held                   // the worker ID is the lease's, and is renewed
+	checking               // held, and the store is asked what its clock shows, or whether the worker ID is the lease's still
+	rotating               // held, and the generator wants another worker ID
+	lost                   // the worker ID is another holder's: another one is claimed
+	releasing              // the lease is over: what it holds is released
+	ended                  // it holds nothing
+)
+
+func (s state) String() string {
+	return [...]string{"acquiring", "held", "checking", "rotating", "lost", "releasing", "ended"}[s]
+}
+
+// An event moves a lease from one state to the next.
+type event uint8
+
+const (
+	claimed    event = iota // the store has granted a worker ID
+	clockLeapt              // the wall clock is more than maxLeap ahead of the ids' time
+	clockBack               // it is not any more
+	confirmed               // the store's clock agrees with the wall clock, and the worker ID has a holder
+	asked                   // the generator wants another worker ID
+	refused                 // the store has none, or did not answer
+	taken                   // the worker ID is another holder's
+	doubted                 // it is another claim's, which may be one of ours that was not answered
+	closed                  // Release was called, Acquire has given up, or StopOnLoss
+	drained                 // nothing is left to be released
+)
+
+func (e event) String() string {
+	return [...]string{"claimed", "clock leapt", "clock back", "confirmed", "asked", "refused", "taken", "doubted", "closed", "drained"}[e]
+}
+
+// transitions is the whole life of a lease. An event that has no line for a state does
+// not change it.
+//
+// Liveness can be read off it: each state but ended has a request that is made again,
+// after a short delay, until the store answers; and every answer leads to held, or to the
+// next such state. In held, checking and rotating the worker ID is renewed as well, so
+// ids do not stop while another request is tried.
+var transitions = [...]struct {
+	from state
+	on   event
+	to   state
+}{
+	{acquiring, claimed, held},
+	{acquiring, closed, releasing},
+
+	{held, clockLeapt, checking},
+	{held, doubted, checking},
+	{held, asked, rotating},
+	{held, taken, lost},
+	{held, claimed, held}, // the same worker ID, by a claim that was answered late
+	{held, closed, releasing},
+
+	{checking, confirmed, held}, // and renewed to the new time
+	{checking, claimed, held},   // it had expired meanwhile, and is held by a new claim
+	{checking, clockBack, held},
+	{checking, asked, rotating},
+	{checking, taken, lost},
+	{checking, closed, releasing},
+
+	{rotating, claimed, held}, // the worker ID before is released when its generator has left it
+	{rotating, refused, held},
+	{rotating, doubted, checking},
+	{rotating, taken, lost},
+	{rotating, closed, releasing},
+
+	{lost, claimed, held},
+	{lost, closed, releasing},
+
+	{releasing, drained, ended},
+}
+
+// on is the state after an event, and whether the event means something in this one.
+func (s state) on(e event) (next state, ok bool) {
+	for _, t := range transitions {
+		if t.from == s && t.on == e {
+			return t.to, true
+		}
+	}
+	return s, false
+}

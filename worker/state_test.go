@@ -1,0 +1,50 @@
+package worker
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The documents show the table of transitions as it is.
+func TestTransitionsInTheDocuments(t *testing.T) {
+	text, err := os.ReadFile("../docs/leases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range transitions {
+		if line := fmt.Sprintf("| %s | %s | %s |", tr.from, tr.on, tr.to); !strings.Contains(string(text), line) {
+			t.Errorf("docs/leases.md has no line %q", line)
+		}
+	}
+	if n := strings.Count(string(text), " | releasing |\n"); n != 5 {
+		t.Errorf("docs/leases.md ends a lease in %d lines", n)
+	}
+}
+
+// Every state can be reached and ended, and no event has two outcomes.
+func TestTransitions(t *testing.T) {
+	reached := map[state]bool{acquiring: true}
+	seen := map[string]bool{}
+	for range ended {
+		for _, tr := range transitions {
+			reached[tr.to] = reached[tr.to] || reached[tr.from]
+		}
+	}
+	for _, tr := range transitions {
+		key := fmt.Sprint(tr.from, tr.on)
+		if seen[key] {
+			t.Errorf("two lines for %s", key)
+		}
+		seen[key] = true
+	}
+	for s := acquiring; s <= ended; s++ {
+		if !reached[s] {
+			t.Errorf("%s cannot be reached", s)
+		}
+		if next, ok := s.on(closed); s < releasing && (!ok || next != releasing) {
+			t.Errorf("%s cannot be ended", s)
+		}
+	}
+}
