@@ -25,6 +25,13 @@ SEED ?=
 # SEED that of a run before.
 TORTURE_SECONDS ?= 420
 TORTURE_IDS ?= 1000000000
+# Of failover, for each engine: how often the primary is killed, and how many ids and
+# seconds at least.
+FAILOVER_KILLS ?= 100
+FAILOVER_IDS ?= 50000000
+FAILOVER_SECONDS ?= 0
+# With which commit this one is mixed.
+OLD ?= 520a1b0
 # How long each server is knocked about.
 KNOCKS ?= 75s
 TAG ?=
@@ -116,6 +123,13 @@ leases: ## real processes try to make leases duplicate: 10^9 ids in seven minute
 	SNOWKEY_TORTURE_SECONDS=$(TORTURE_SECONDS) SNOWKEY_TORTURE_IDS=$(TORTURE_IDS) SNOWKEY_TORTURE_SEED=$(SEED) \
 	  SNOWKEY_TEST_REQUIRE=1 go test -count=1 -timeout 24h -v ./internal/integration/torture
 
+.PHONY: mixed
+mixed: ## leases held by this build and by that of OLD (520a1b0) at once: two minutes; needs git's history
+	for server in postgres mariadb redis etcd; do tools/install.sh --only "$$server"; done
+	old=$$(tools/oldtest.sh $(OLD) internal/integration/torture); \
+	  SNOWKEY_TORTURE_OLD=$$old SNOWKEY_TORTURE_SEED=$(SEED) SNOWKEY_TEST_REQUIRE=1 \
+	  tools/alone.sh ./internal/integration go test -tags mixed -count=1 -timeout 24h -v -run '^TestMixed' ./torture
+
 .PHONY: knocks
 knocks: ## writers while servers and clocks are knocked about, KNOCKS (75s) for each server
 	SNOWKEY_TEST_REQUIRE=1 SNOWKEY_KNOCKS=$(KNOCKS) go test -race -v -count=1 -timeout 24h ./internal/integration/knocks
@@ -135,7 +149,15 @@ mutants: ## break the Go code of leases where the model is broken: a test must f
 cluster: ## leases on clusters of etcd and Galera, members killed and cut off; installs galera
 	tools/install.sh --only etcd
 	tools/install.sh --only galera
-	SNOWKEY_TEST_REQUIRE=1 tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 8m .
+	SNOWKEY_TEST_REQUIRE=1 tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 8m -skip '^TestFailover' .
+
+.PHONY: failover
+failover: ## kill the primaries of clusters under holders and writers, FAILOVER_KILLS (100) times each
+	tools/install.sh --only etcd
+	tools/install.sh --only patroni
+	SNOWKEY_FAILOVER_KILLS=$(FAILOVER_KILLS) SNOWKEY_FAILOVER_IDS=$(FAILOVER_IDS) SNOWKEY_FAILOVER_SECONDS=$(FAILOVER_SECONDS) \
+	  SNOWKEY_FAILOVER_SEED=$(SEED) SNOWKEY_TEST_REQUIRE=1 \
+	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 24h -run '^TestFailover' .
 
 .PHONY: quickstart
 quickstart: ## the first example; ARGS="-h" shows its options

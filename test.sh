@@ -153,7 +153,7 @@ licensed() {
   echo "$(grep -c '' "$work/log") modules"
 }
 
-builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster ./...; }
+builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster,mixed ./...; }
 
 # SQLite is C, translated into Go, and its heap is not Go's, which is all that -race knows:
 # to look at each access shows next to nothing, and took most of the time of the tests
@@ -210,7 +210,7 @@ tested() {
 gotestsum='' golangci=''
 : >"$work/steps" && : >"$work/tests"
 step all gofmt formatted
-step all vet go vet -tags cluster "${modules[@]/%//...}"
+step all vet go vet -tags cluster,mixed "${modules[@]/%//...}"
 step all platforms elsewhere
 step all tools build_tools
 step all licences licensed

@@ -22,7 +22,7 @@ fail() {
 # What the tests need. For each: is it here, and which packages hold it? The extras are
 # for targets of the Makefile only.
 needs='certificates compiler postgres mariadb redis etcd spin typescript chromium'
-extras='galera'
+extras='galera patroni'
 
 describe() {
   case $1 in
@@ -35,6 +35,7 @@ describe() {
     spin) echo 'Spin: the program spin, which checks the model of the leases' ;;
     typescript) echo 'TypeScript: the program tsc, which checks the types of a client' ;;
     galera) echo 'Galera: a MariaDB with libgalera_smm.so, and the programs wsrep_sst_rsync and rsync' ;;
+    patroni) echo 'Patroni: the programs patroni, etcd, postgres, pg_rewind and pg_basebackup, and the Python modules etcd and psycopg2' ;;
     chromium) echo 'a browser: chromium or google-chrome, or SNOWKEY_TEST_CHROMIUM; without one, ./test.sh --no-browser' ;;
   esac
 }
@@ -52,6 +53,7 @@ present() {
     spin) command -v spin >/dev/null 2>&1 ;;
     typescript) [ -x "$root/examples/jsonapi/client/node_modules/.bin/tsc" ] || command -v tsc >/dev/null 2>&1 ;;
     galera) galera ;;
+    patroni) patroni ;;
     chromium) [ -n "${SNOWKEY_TEST_CHROMIUM:-}" ] || browser ;;
   esac
 }
@@ -115,6 +117,19 @@ galera() {
   return 1
 }
 
+# patroni: the same places as in internal/testserver/patroni.go.
+patroni() {
+  local script dir python
+  script=$(type -P patroni) && program etcd || return 1
+  # The python that it names itself: another may be first in PATH.
+  read -r -a python < <(sed -n '1s/^#! *//p' "$script")
+  "${python[@]:-python3}" -c 'import etcd, psycopg2' >/dev/null 2>&1 || return 1
+  while IFS= read -r dir; do
+    [ ! -x "$dir/postgres" ] || [ ! -x "$dir/pg_rewind" ] || [ ! -x "$dir/pg_basebackup" ] || return 0
+  done < <(tr ':' '\n' <<<"$PATH" && printf '%s\n' /usr/lib/postgresql/*/bin /usr/pgsql-*/bin)
+  return 1
+}
+
 # A snap's Chromium, as Ubuntu has it, sees no folder that the tests make.
 browser() {
   local name path
@@ -153,6 +168,7 @@ packages() {
     typescript) first node-typescript ;;
     # The helper that gives a new member its data comes with the whole server.
     galera) first mariadb-server && first galera-4 galera-3 && first rsync ;;
+    patroni) first patroni && first python3-etcd && first python3-psycopg2 && first postgresql && first etcd-server etcd ;;
     chromium) first chromium ;; # chromium-browser is a way to Ubuntu's snap
   esac
 }
@@ -285,6 +301,7 @@ for need in "${missing[@]}"; do
     redis) unit=redis-server ;;
     etcd) unit=etcd ;;
     galera) unit=mariadb ;;
+    patroni) unit=patroni ;;
     *) continue ;;
   esac
   # Either may not know the unit in this release, and nothing hangs on it.

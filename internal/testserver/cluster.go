@@ -89,6 +89,13 @@ func bootCluster(e *engine, n, more int) (members []*Server, err error) {
 	for _, s := range members {
 		s.member.of = members
 	}
+	if e.configure != nil {
+		for _, s := range members {
+			if err := e.configure(s); err != nil {
+				return members, err
+			}
+		}
+	}
 	if e.oneByOne {
 		for _, s := range members {
 			if err := s.start(); err != nil {

@@ -89,6 +89,14 @@ func (s *Server) running() bool {
 }
 
 func (s *Server) kill() error {
+	err := s.killTree()
+	if s.engine.reap != nil {
+		err = errors.Join(err, s.engine.reap(s))
+	}
+	return err
+}
+
+func (s *Server) killTree() error {
 	// The children are found while their parent stands still: later they would be
 	// orphans, and PostgreSQL does not start beside children of its former self.
 	tree, err := freeze(s.cmd.Process.Pid)
@@ -149,6 +157,11 @@ func (s *Server) remove() error {
 			if killErr := s.kill(); killErr != nil {
 				return errors.Join(err, killErr)
 			}
+		}
+	}
+	if s.engine.reap != nil {
+		if err := s.engine.reap(s); err != nil {
+			return err
 		}
 	}
 	s.unhold()

@@ -21,11 +21,13 @@ type engine struct {
 	orderly      syscall.Signal // ends the server as an administrator would, clients or not
 	quick        syscall.Signal // ends it at once; it still frees what lives outside its folder
 
-	dsn     func(addr string) string
-	address func(dsn string) (string, error) // host:port of a given DSN
-	setup   func(s *Server) error            // makes the data folder; may be nil
-	command func(s *Server) []string         // program and arguments
-	ready   func(s *Server) error            // nil if this very process serves
+	dsn       func(addr string) string
+	address   func(dsn string) (string, error) // host:port of a given DSN
+	setup     func(s *Server) error            // makes the data folder; may be nil
+	configure func(s *Server) error            // writes what a member's start needs, when all have addresses; may be nil
+	command   func(s *Server) []string         // program and arguments
+	ready     func(s *Server) error            // nil if this very process serves
+	reap      func(s *Server) error            // ends what outlives the process; may be nil
 }
 
 func engines() map[Kind]*engine {

@@ -59,9 +59,13 @@ func postgresReady(s *Server) error {
 	if status := strings.TrimSpace(lines[min(7, len(lines)-1)]); status != "ready" {
 		return fmt.Errorf("status %q, want ready", status)
 	}
+	return postgresAnswers(s.Addr)
+}
+
+func postgresAnswers(addr string) error {
 	// Protocol 3.0. The answer to a startup packet is AuthenticationOk, or an
 	// error while the server starts up.
 	body := "\x00\x03\x00\x00user\x00postgres\x00database\x00postgres\x00\x00"
 	packet := append([]byte{0, 0, 0, byte(len(body) + 4)}, body...)
-	return ask(s.Addr, packet, []byte("R\x00\x00\x00\x08\x00\x00\x00\x00"))
+	return ask(addr, packet, []byte("R\x00\x00\x00\x08\x00\x00\x00\x00"))
 }

@@ -44,3 +44,12 @@ func processes() ([]process, error) {
 	}
 	return table, nil
 }
+
+// commandLine asks ps.
+func commandLine(pid int) string {
+	out, err := exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return "" // it has ended
+	}
+	return string(out)
+}

@@ -50,3 +50,12 @@ func processes() ([]process, error) {
 	}
 	return table, nil
 }
+
+// commandLine is a process's, with a zero behind each word; empty when it has ended.
+func commandLine(pid int) string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}

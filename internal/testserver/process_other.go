@@ -20,6 +20,7 @@ var (
 )
 
 func freeze(int) ([]process, error)            { return nil, errUnsupported }
+func killNaming(string) (int, error)           { return 0, errUnsupported }
 func thaw(int) error                           { return errUnsupported }
 func awaitGone([]process, time.Duration) error { return errUnsupported }
 func signal(int, syscall.Signal) error         { return errUnsupported }

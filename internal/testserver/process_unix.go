@@ -34,10 +34,19 @@ var errEnded = errors.New("the process has ended")
 // child first. PostgreSQL's backends have sessions of their own, so a signal to
 // the process group would miss them.
 func freeze(pid int) ([]process, error) {
+	return freezeTree(func() ([]process, error) { return family(pid) })
+}
+
+// freezeTree stops what list gives, of which each comes behind its parent if that is there.
+func freezeTree(list func() ([]process, error)) ([]process, error) {
 	for deadline := time.Now().Add(quickLimit); ; time.Sleep(time.Millisecond) {
-		tree, err := family(pid)
+		tree, err := list()
 		if err != nil {
 			return nil, err
+		}
+		listed := map[int]bool{}
+		for _, p := range tree {
+			listed[p.pid] = true
 		}
 		still := map[int]bool{}
 		for _, p := range tree {
@@ -51,14 +60,14 @@ func freeze(pid int) ([]process, error) {
 		for _, p := range tree {
 			// Top down: a parent that stands still makes no child, and reaps none, so
 			// that the number of the child cannot become another process's.
-			if !still[p.pid] && (p.pid == pid || still[p.parent]) {
+			if !still[p.pid] && (!listed[p.parent] || still[p.parent]) {
 				if err := signal(p.pid, syscall.SIGSTOP); err != nil {
 					return nil, err
 				}
 			}
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("process %d and its children do not stop in %v", pid, quickLimit)
+			return nil, fmt.Errorf("process %d and its children do not stop in %v", tree[0].pid, quickLimit)
 		}
 	}
 }
@@ -94,6 +103,11 @@ func family(pid int) ([]process, error) {
 	if len(tree) == 0 {
 		return nil, errEnded
 	}
+	return descendants(tree, table), nil
+}
+
+// descendants adds those of a table to processes, none of which descends from another.
+func descendants(tree, table []process) []process {
 	for i := 0; i < len(tree); i++ {
 		for _, p := range table {
 			if p.parent == tree[i].pid {
@@ -101,7 +115,41 @@ func family(pid int) ([]process, error) {
 			}
 		}
 	}
-	return tree, nil
+	return tree
+}
+
+// killNaming kills the processes whose command line holds a text, children of ours or not,
+// with their descendants. It reports how many there were.
+func killNaming(text string) (int, error) {
+	tree, err := freezeTree(func() ([]process, error) { return naming(text) })
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range tree { // all are stopped, so none ends, and no number becomes another's
+		if err := signal(p.pid, syscall.SIGKILL); err != nil {
+			return 0, err
+		}
+	}
+	return len(tree), awaitGone(tree, quickLimit)
+}
+
+// naming returns the processes whose command line holds a text, and their descendants.
+func naming(text string) ([]process, error) {
+	table, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	named := map[int]bool{}
+	for _, p := range table {
+		named[p.pid] = !p.dead && strings.Contains(commandLine(p.pid), text)
+	}
+	var tree []process
+	for _, p := range table {
+		if named[p.pid] && !named[p.parent] {
+			tree = append(tree, p)
+		}
+	}
+	return descendants(tree, table), nil
 }
 
 // awaitGone waits until none of the processes runs.

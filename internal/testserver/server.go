@@ -130,7 +130,13 @@ func shared(t testing.TB, kind Kind) *Server {
 
 func private(t testing.TB, kind Kind, arguments ...string) *Server {
 	t.Helper()
-	s, err := boot(engines()[kind], freeAddr, arguments...)
+	return own(t, engines()[kind], arguments...)
+}
+
+// own starts a server that ends with the test.
+func own(t testing.TB, e *engine, arguments ...string) *Server {
+	t.Helper()
+	s, err := boot(e, freeAddr, arguments...)
 	if err != nil {
 		giveUp(t, err)
 		return nil

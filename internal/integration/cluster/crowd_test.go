@@ -39,12 +39,14 @@ type crowd struct {
 	stop    chan struct{}
 	wg      sync.WaitGroup
 	holders []*holder
+	batch   int // how many ids each draws at once, every two milliseconds
 }
 
 // A holder keeps its lease, or takes another one every second or two. Of those leases, half
 // are never released, as after a crash.
 type holder struct {
 	name    string
+	steady  bool         // keeps its lease
 	fenced  atomic.Int64 // draws refused at the bound
 	asked   atomic.Int64 // when, in Unix nanoseconds, for the last ids that came
 	drawn   atomic.Int64 // ids
@@ -60,11 +62,11 @@ type holder struct {
 	failures map[string]int
 }
 
-func newCrowd(t *testing.T) *crowd { return &crowd{t: t, stop: make(chan struct{})} }
+func newCrowd(t *testing.T) *crowd { return &crowd{t: t, stop: make(chan struct{}), batch: 16} }
 
 // join adds a holder.
 func (c *crowd) join(name string, store worker.Store, apart time.Duration, changing bool) {
-	h := &holder{name: name, failures: map[string]int{}, lastID: time.Now(), lastAck: time.Now()}
+	h := &holder{name: name, steady: !changing, failures: map[string]int{}, lastID: time.Now(), lastAck: time.Now()}
 	c.holders = append(c.holders, h)
 	now := func() time.Time { return time.Now().Add(apart) }
 	c.wg.Go(func() {
@@ -156,7 +158,7 @@ func (c *crowd) live(h *holder, store worker.Store, now func() time.Time, changi
 func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-chan time.Time) bool {
 	pause := time.NewTicker(2 * time.Millisecond)
 	defer pause.Stop()
-	ids := make([]int64, 16)
+	ids := make([]int64, c.batch)
 	for {
 		select {
 		case <-ctx.Done():

@@ -1,21 +1,36 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"testing"
 )
 
-// A tally keeps all ids that were issued, by all holders.
+// A tally keeps all ids that were issued, by all holders. Ids come in runs of one tick, so
+// that 10^8 of them take some ten megabytes.
 type tally struct {
-	mu  sync.Mutex
-	ids []int64
+	mu     sync.Mutex
+	fresh  []stretch // not looked at yet
+	known  []stretch // ascending
+	n      int
+	double []int64 // what has been issued more than once, ascending
 }
+
+// A stretch is ids one after another.
+type stretch struct{ first, last int64 }
 
 func (a *tally) add(ids []int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ids = append(a.ids, ids...)
+	a.n += len(ids)
+	for _, id := range ids {
+		if end := len(a.fresh) - 1; end >= 0 && a.fresh[end].last == id-1 {
+			a.fresh[end].last = id
+			continue
+		}
+		a.fresh = append(a.fresh, stretch{id, id})
+	}
 }
 
 // twice gives the ids that were issued more than once, ascending, and how many there
@@ -23,13 +38,29 @@ func (a *tally) add(ids []int64) {
 func (a *tally) twice() (duplicates []int64, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := slices.Sorted(slices.Values(a.ids))
-	for i := 1; i < len(all); i++ {
-		if all[i] == all[i-1] {
-			duplicates = append(duplicates, all[i])
+	byFirst := func(x, y stretch) int { return cmp.Compare(x.first, y.first) }
+	slices.SortFunc(a.fresh, byFirst)
+	all, fresh, known := make([]stretch, 0, len(a.known)+len(a.fresh)), a.fresh, a.known
+	for len(fresh)+len(known) > 0 {
+		from := &known
+		if len(known) == 0 || len(fresh) > 0 && byFirst(fresh[0], known[0]) < 0 {
+			from = &fresh
 		}
+		s := (*from)[0]
+		*from = (*from)[1:]
+		if end := len(all) - 1; end >= 0 && s.first <= all[end].last+1 {
+			for id := s.first; id <= min(s.last, all[end].last); id++ {
+				a.double = append(a.double, id)
+			}
+			all[end].last = max(all[end].last, s.last)
+			continue
+		}
+		all = append(all, s)
 	}
-	return slices.Compact(duplicates), len(all)
+	a.fresh, a.known = nil, all
+	slices.Sort(a.double)
+	a.double = slices.Compact(a.double)
+	return a.double, a.n
 }
 
 func TestTally(t *testing.T) {
@@ -41,17 +72,24 @@ func TestTally(t *testing.T) {
 		{[][]int64{{1, 2}, {3}}, nil},
 		{[][]int64{{1, 2}, {3, 2}}, []int64{2}},
 		{[][]int64{{5, 5, 5}, {9}, {9}}, []int64{5, 9}},
+		{[][]int64{{1, 2, 3, 4, 5}, {2, 3}, {9}}, []int64{2, 3}},
+		{[][]int64{{1, 2, 3}, {7, 8}, {3, 4, 5, 6, 7}}, []int64{3, 7}},
 	} {
-		var a tally
+		// All at once, and with a look after each, which must not forget.
+		var once, each tally
 		var wg sync.WaitGroup
 		total := 0
 		for _, ids := range c.holders {
 			total += len(ids)
-			wg.Go(func() { a.add(ids) })
+			wg.Go(func() { once.add(ids) })
+			each.add(ids)
+			each.twice()
 		}
 		wg.Wait()
-		if got, n := a.twice(); !slices.Equal(got, c.want) || n != total {
-			t.Errorf("%v: %v of %d, want %v of %d", c.holders, got, n, c.want, total)
+		for _, a := range []*tally{&once, &each} {
+			if got, n := a.twice(); !slices.Equal(got, c.want) || n != total {
+				t.Errorf("%v: %v of %d, want %v of %d", c.holders, got, n, c.want, total)
+			}
 		}
 	}
 }

@@ -120,6 +120,9 @@ func (h *holder) tenure(ctx context.Context) error {
 	switch {
 	case errors.Is(err, core.ErrLost), errors.Is(err, worker.ErrLost): // it stood still between the two
 		return nil
+	case errors.As(err, new(*worker.RetryError)): // the clock leapt between the two, and the store has not confirmed it
+		h.book.write(record{kind: failed})
+		return nil
 	case err != nil:
 		return fmt.Errorf("new generator: %w", err)
 	}

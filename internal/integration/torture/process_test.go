@@ -33,6 +33,16 @@ const (
 	handlerRole = "handler"
 )
 
+// A version is a build of these tests. An older one understands the task and writes the
+// records as long as neither changes but by what is added to it.
+type version struct{ name, binary string }
+
+// present is this very build.
+func present() (version, error) {
+	self, err := os.Executable()
+	return version{"present", self}, err
+}
+
 // A process is one that runs a task. It is to end when its input does, so also when
 // this one is killed. It has a process group of its own: should it be stopped just
 // then, the system lets it go on, with a SIGHUP.
@@ -43,11 +53,7 @@ type process struct {
 	done   chan struct{}
 }
 
-func startProcess(k task) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
+func startProcess(v version, k task) (*process, error) {
 	text, err := json.Marshal(k)
 	if err != nil {
 		return nil, err
@@ -57,7 +63,7 @@ func startProcess(k task) (*process, error) {
 		return nil, err
 	}
 	defer out.Close() // the process has its own copy
-	cmd := exec.Command(self)
+	cmd := exec.Command(v.binary)
 	cmd.Env = append(os.Environ(), taskVar+"="+string(text), "GORACE=halt_on_error=1")
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -35,7 +35,7 @@ const patience = 2 * time.Minute
 func rest(r *random) { time.Sleep(r.duration(100*time.Millisecond, longest)) }
 
 // startService starts one store by name.
-func startService(t *testing.T, name, dir string) *service {
+func startService(t *testing.T, name, dir string, versions []version) *service {
 	t.Helper()
 	s := &service{name: name}
 	switch name {
@@ -54,7 +54,7 @@ func startService(t *testing.T, name, dir string) *service {
 		s.dsn = filepath.Join(dir, "numbers")
 		s.fail = func(r *random) (string, error) { return lockSpace(filepath.Join(s.dsn, space), r) }
 	case "httpstore":
-		startHandler(t, s, sqliteIn(dir))
+		startHandler(t, s, sqliteIn(dir), versions)
 	default:
 		t.Fatalf("no store %q", name)
 	}
@@ -135,14 +135,18 @@ func lockSpace(dir string, r *random) (how string, err error) {
 	}
 }
 
-// startHandler puts an HTTP server, a process of its own, before a store in SQLite.
-func startHandler(t *testing.T, s *service, behind string) {
+// startHandler puts an HTTP server, a process of its own, before a store in SQLite: of
+// one version after the other.
+func startHandler(t *testing.T, s *service, behind string, versions []version) {
 	t.Helper()
 	addr := testserver.FreeAddr(t)
 	s.dsn = "http://" + addr + "/leases"
 	errs := filepath.Join(t.TempDir(), "handler")
+	started := 0
 	start := func() (*process, error) {
-		p, err := startProcess(task{Role: handlerRole, Store: "sqlite", DSN: behind, Addr: addr, Errors: errs})
+		v := versions[started%len(versions)]
+		started++
+		p, err := startProcess(v, task{Role: handlerRole, Store: "sqlite", DSN: behind, Addr: addr, Errors: errs})
 		if err != nil {
 			return nil, err
 		}

@@ -4,45 +4,112 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// unfenced is what most do: a number that is held as long as it is renewed in time,
-// and ids that go by the clock alone. It takes its numbers from a lease, and knows
-// nothing of the lease's bound. When it learns that a number is lost it stops to use
-// it.
+// unfenced is what most do: a worker ID that is held as long as it is renewed in time,
+// and ids that go by the clock alone. It takes its worker IDs from a lease, and knows
+// nothing of the lease's fence. Once it learns that a worker ID is lost it stops using it.
 type unfenced struct {
 	lease *worker.Lease
 
 	mu      sync.Mutex
-	current *core.Grant
+	fence   *core.Grant // the lease's, which it does not use
+	current *core.Grant // the one in its place
+	lost    error       // why the worker ID is not to be used
 }
 
-// Grant implements core.Worker.
+// Grant implements core.Worker. core.New asks twice where the worker ID was lost before
+// it could take the first grant: it closes that one, and not the lease's, which it does
+// not know.
 func (u *unfenced) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	fence, err := u.lease.Grant(ctx, prev)
+	u.mu.Lock()
+	if u.lost != nil {
+		defer u.mu.Unlock()
+		return nil, u.lost
+	}
+	if u.current != nil && isDone(u.current) {
+		u.fence.Close()
+	}
+	u.mu.Unlock()
+	fence, err := u.lease.Grant(ctx, prev) // not under the lock: Observe takes it
 	if err != nil {
 		return nil, err
 	}
-	_ = fence // this is what it leaves out
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.fence = fence
 	u.current, err = core.NewGrant(u.lease.Layout(), u.lease.Worker(), time.Time{}, time.Time{})
 	return u.current, err
 }
 
+func isDone(g *core.Grant) bool {
+	select {
+	case <-g.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // Observe implements worker.Observer.
 func (u *unfenced) Observe(e worker.Event) {
-	if e.Kind != worker.Lost {
-		return
-	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.current != nil {
-		u.current.Revoke(e.Err)
+	switch e.Kind {
+	case worker.Claimed:
+		u.lost = nil
+	case worker.Lost:
+		u.lost = e.Err
+		if u.current != nil {
+			u.current.Revoke(e.Err)
+		}
+	}
+}
+
+// A worker ID that is lost while core.New reads the clock, as on a machine under load,
+// is no generator beside the new one.
+func TestUnfencedLosesItsWorkerID(t *testing.T) {
+	lost := worker.Event{Kind: worker.Lost, Err: &worker.LostError{Space: space}}
+	for name, test := range map[string]struct {
+		events []worker.Event
+		want   error
+	}{
+		"lost":                        {[]worker.Event{lost}, worker.ErrLost},
+		"lost, and another was found": {[]worker.Event{lost, {Kind: worker.Claimed}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := new(unfenced)
+			lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Space: space, Layout: layout()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lease.Close()
+			u.lease = lease
+			gen, err := core.New(core.Config{Worker: u, Now: func() time.Time {
+				for _, e := range test.events {
+					u.Observe(e)
+				}
+				test.events = nil
+				return time.Now()
+			}})
+			if !errors.Is(err, test.want) {
+				t.Fatalf("%v, want %v", err, test.want)
+			}
+			if gen == nil {
+				return
+			}
+			if _, err := gen.Next(t.Context()); err != nil {
+				t.Error(err)
+			}
+			_ = gen.Close()
+		})
 	}
 }
