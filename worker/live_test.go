@@ -253,6 +253,13 @@ func (d *deaf) Release(_ context.Context, r worker.Return) error {
 	return d.Store.Release(context.Background(), r)
 }
 
+// atOnce is how many requests have waited at once at the most.
+func (d *deaf) atOnce() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.most
+}
+
 func (d *deaf) hang() (answer func()) {
 	until := make(chan struct{})
 	d.mu.Lock()
@@ -298,8 +305,8 @@ func TestDeafStore(t *testing.T) {
 		})
 		time.Sleep(time.Hour)
 		within("Next, an hour later", 1500*time.Millisecond, next)
-		if store.most != 2+2 { // of the lease, and of the one that was to be acquired
-			t.Errorf("%d requests at once", store.most)
+		if most := store.atOnce(); most != 2+2 { // of the lease, and of the one that was to be acquired
+			t.Errorf("%d requests at once", most)
 		}
 		answer()
 		time.Sleep(time.Second)
