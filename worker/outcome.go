@@ -192,16 +192,15 @@ func (l *Lease) stalled() error {
 	return nil
 }
 
-func (l *Lease) stalledRenewal() error { return l.retryError("renewal", l.renewal) }
+func (l *Lease) stalledRenewal() error { return l.retryError("renew", l.renewal) }
 
 func (l *Lease) stalledClaim() error {
-	switch l.state {
-	case checking:
-		return l.retryError(fmt.Sprintf("asking the store for its clock, as the wall clock has leapt ahead by %v,", l.stats.ClockAhead.Round(time.Millisecond)), l.claims)
-	case lost:
-		return l.retryError("claiming another number, as this one is lost,", l.claims)
+	r := l.claims
+	if l.state == checking {
+		r.err = fmt.Errorf("the wall clock has leapt ahead by %v, and the store has not confirmed it: %w", l.stats.ClockAhead.Round(time.Millisecond), r.err)
+		return l.retryError("compare the clocks", r)
 	}
-	return l.retryError("claiming another number", l.claims)
+	return l.retryError("claim", r)
 }
 
 func (l *Lease) retryError(op string, r retry) *RetryError {

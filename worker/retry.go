@@ -44,7 +44,7 @@ type RetryError struct {
 }
 
 func (e *RetryError) Error() string {
-	return fmt.Sprintf("worker: lease of worker ID %d in space %q: %s has failed since %s, %d times: %v", e.Worker, e.Space, e.Op, show(e.Since), e.Failures, e.Err)
+	return fmt.Sprintf("worker: lease of worker ID %d in space %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Space, e.Op, show(e.Since), e.Failures, e.Err)
 }
 
 // Unwrap is why the last attempt failed.

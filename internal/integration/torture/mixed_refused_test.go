@@ -51,7 +51,7 @@ var unreadable = map[string]func(t *testing.T, s *service) error{
 			return err
 		}
 		defer db.Close()
-		_, err = db.Exec("UPDATE snow_worker SET until_ts = 'soon'") //nolint:noctx // it has no end to wait for
+		_, err = db.Exec("UPDATE snow_worker SET until_ts = 'soon'")
 		return err
 	},
 	"redis": func(t *testing.T, s *service) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
@@ -50,8 +51,8 @@ func (e *examination) standbys(ctx context.Context) {
 	case len(found["sync"])+len(found["quorum"]) == 0:
 		e.tell(Warn, name, setting+", and none of these is connected", "start one: until then commits wait, and no lease is granted or renewed")
 	default:
-		detail := "synchronous: " + list(append(found["sync"], found["quorum"]...))
-		if others := append(found["async"], found["potential"]...); len(others) > 0 {
+		detail := "synchronous: " + list(slices.Concat(found["sync"], found["quorum"]))
+		if others := slices.Concat(found["async"], found["potential"]); len(others) > 0 {
 			detail += "; not synchronous, so never to be promoted before those: " + list(others)
 		}
 		e.ok(name, "%s", detail)
