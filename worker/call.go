@@ -15,6 +15,7 @@ type call struct {
 	kind    callKind
 	h       *holding // what is renewed or released
 	request Request  // what is claimed
+	known   *Claim   // what another call with its token was granted: if this one is as well, it is no other claim
 	until   int64    // what is recorded
 	ask     func(ctx context.Context) (Claim, error)
 

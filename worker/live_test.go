@@ -262,15 +262,18 @@ func (d *deaf) atOnce() int {
 
 func (d *deaf) hang() (answer func()) {
 	until := make(chan struct{})
+	d.set(until)
+	return sync.OnceFunc(func() {
+		d.set(nil)
+		close(until)
+	})
+}
+
+// set is for the requests from now on.
+func (d *deaf) set(until chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.until = until
-	return sync.OnceFunc(func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.until = nil
-		close(until)
-	})
 }
 
 // A client that does not heed contexts holds up no call beyond its own, and costs two

@@ -27,7 +27,9 @@ func (l *Lease) takeAnswers() {
 func (l *Lease) succeeded(a answer) {
 	switch a.call.kind {
 	case claimCall:
-		l.granted(a.call.request, a.claim)
+		if known := a.call.known; known == nil || known.Worker != a.claim.Worker || known.Epoch != a.claim.Epoch {
+			l.granted(a.call.request, a.claim)
+		}
 	case renewCall:
 		l.renewed(a.call.h, a.call.until)
 	case releaseCall:
@@ -51,6 +53,11 @@ func (l *Lease) failed(c *call, err error) {
 func (l *Lease) granted(r Request, c Claim) {
 	if r.Token == l.token {
 		l.token = ""
+	}
+	for _, other := range l.calls {
+		if other.kind == claimCall && other.request.Token == r.Token {
+			other.known = &c
+		}
 	}
 	h, err := l.hold(r, c)
 	if err != nil {
