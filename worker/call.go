@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -42,8 +43,9 @@ type answer struct {
 // newClaim is a claim of what the state wants. Repeated after a failure it has the same
 // token, so that a claim whose answer was lost is found again.
 func (l *Lease) newClaim() *call {
-	if l.token == "" {
-		l.token = rand.Text()
+	token := l.token
+	if token == "" {
+		token = rand.Text()
 	}
 	avoid, lead := int64(-1), l.cfg.MaxLead
 	if l.state == rotating {
@@ -54,7 +56,7 @@ func (l *Lease) newClaim() *call {
 			lead = 0
 		}
 	}
-	r := l.cfg.request(l.token, l.cfg.Now(), avoid, lead)
+	r := l.cfg.request(token, l.cfg.Now(), avoid, lead)
 	if l.state == checking {
 		r.Preferred, r.Only = l.current.claim.Worker, true
 	}
@@ -97,6 +99,24 @@ func (l *Lease) outOfTime() error {
 	return nil
 }
 
+// begin notes that a call is made, unless two are late already: then it fails at once. So
+// a store that never answers costs two goroutines, and is told of like one that fails.
+func (l *Lease) begin(c *call) bool {
+	if len(l.calls) > 1 {
+		l.failed(c, fmt.Errorf("worker: the store has not answered two requests, and is asked again when it has: %w", context.DeadlineExceeded))
+		return false
+	}
+	switch c.kind {
+	case claimCall:
+		l.token = c.request.Token
+	case releaseCall:
+		c.h.tried = true
+	}
+	c.deadline = time.Now().Add(l.cfg.Timeout)
+	l.calls = append(l.calls, c)
+	return true
+}
+
 // send makes a call in a goroutine of its own, so that a store which does not return
 // when its context is done holds up nobody.
 func (l *Lease) send(c *call) {
@@ -129,10 +149,9 @@ func (l *Lease) expire() {
 	}
 }
 
-// busy reports whether no other call may be made at present: the store has one to answer,
-// or two that are late. So a store that never answers costs two goroutines.
+// busy reports whether the store has a call to answer that is not late.
 func (l *Lease) busy() bool {
-	return len(l.calls) > 1 || len(l.calls) == 1 && !l.calls[0].late
+	return slices.ContainsFunc(l.calls, func(c *call) bool { return !c.late })
 }
 
 // unskew looks again at a complaint about the clock: a slow answer makes it look

@@ -20,6 +20,7 @@ type holding struct {
 	handed  bool      // whether a generator was given the grant
 	lost    error     // why the worker ID is not this claim's any more; nil: it is
 	retry   retry     // of its release
+	tried   bool      // whether the store was asked to release it
 }
 
 // left is how long ids can be issued below the fence.

@@ -104,6 +104,7 @@ func (l *Lease) failedClaim(err error) {
 	}
 	l.stats.Failures++
 	if l.state >= releasing {
+		l.announce()
 		return
 	}
 	stalled := l.stalledClaim()

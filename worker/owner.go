@@ -77,9 +77,8 @@ func (l *Lease) step() (wait time.Duration, reached, left <-chan struct{}, more 
 	l.answerAsks()
 	l.lookAtFence()
 	c, at := l.next(time.Now())
-	if c != nil {
-		c.deadline = time.Now().Add(l.cfg.Timeout)
-		l.calls = append(l.calls, c)
+	if c != nil && !l.begin(c) {
+		c, at = nil, time.Now() // look again
 	}
 	for _, c := range l.calls {
 		if !c.late {

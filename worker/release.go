@@ -129,7 +129,7 @@ func (l *Lease) end() { l.over.Do(func() { close(l.done) }) }
 
 // wantsRelease reports whether the release of a holding is tried (again).
 func (l *Lease) wantsRelease(h *holding) bool {
-	return l.state < releasing || l.releases > 0 || h.retry.failures == 0
+	return l.state < releasing || l.releases > 0 || !h.tried
 }
 
 // drained reports whether nothing is left to be released, now or when a claim is answered.
@@ -139,7 +139,7 @@ func (l *Lease) drained() bool {
 
 // finished reports whether the owner has nothing left to do.
 func (l *Lease) finished() bool {
-	if l.state < releasing || slices.ContainsFunc(l.calls, func(c *call) bool { return !c.late }) || l.token != "" && l.claims.failures <= mostResolves {
+	if l.state < releasing || l.busy() || l.token != "" && l.claims.failures <= mostResolves {
 		return false
 	}
 	if len(l.leaving) == 0 {
