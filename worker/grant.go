@@ -143,7 +143,10 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 		return nil, l.stalledClaim()
 	}
 	if l.move(asked) {
-		l.reason, l.claims = why, retry{}
+		l.reason = why
+		if time.Since(l.claims.at) > maxDelay { // else it was asked a moment ago as well, in vain
+			l.claims = retry{}
+		}
 	}
 	return nil, nil
 }

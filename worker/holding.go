@@ -77,7 +77,7 @@ func (l *Lease) regrant(h *holding) (*core.Grant, error) {
 func (l *Lease) replace(h *holding) {
 	old := l.current
 	l.current = h
-	l.renewal, l.claims = retry{}, retry{}
+	l.renewal = retry{}
 	if old == nil {
 		return
 	}
@@ -85,6 +85,7 @@ func (l *Lease) replace(h *holding) {
 		old.lost = errSuperseded
 	}
 	if old.lost == nil {
+		old.grant.SetFenceError(nil) // at the fence its generator is to ask for the new one
 		l.leave(old)
 		return
 	}
@@ -111,7 +112,7 @@ func (l *Lease) stay(i int) {
 	other := l.leaving[i]
 	other.grant.Close()
 	other.retry = retry{}
-	l.renewal, l.claims = retry{}, retry{}
+	l.renewal = retry{}
 	l.current.renewAt = time.Now()
 	if other.lost != nil {
 		l.leaving = slices.Delete(l.leaving, i, i+1)
@@ -165,8 +166,13 @@ func (l *Lease) settle() {
 	}
 	if i := slices.IndexFunc(l.leaving, func(h *holding) bool { return !done(h.grant) && h.lost == nil }); i >= 0 {
 		l.stay(i)
+		if declined {
+			l.claims.failed(errDeclined, maxDelay, l.cfg.rand)
+		}
 	}
 }
+
+const errDeclined = constError("worker: the generator could not go on under the worker ID that it was given")
 
 // unclaimedFor is how long a worker ID is kept for a generator that has asked for it and
 // has not come back.

@@ -156,6 +156,9 @@ func (l *Lease) givesUp(err error) bool {
 		renewed := expiry.Sub(l.expiry) > l.cfg.Renew/2 // its holder is alive
 		return renewed || l.claims.at.Sub(l.expiry) > time.Second
 	}
+	if !l.expiry.IsZero() && l.claims.at.Sub(l.expiry) <= time.Second {
+		return false // a failure meanwhile
+	}
 	return l.claims.at.Sub(l.began) > l.cfg.MaxWait
 }
 

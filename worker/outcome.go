@@ -168,7 +168,11 @@ func (l *Lease) lose(h *holding, err error) {
 }
 
 func (l *Lease) released(h *holding) {
-	l.leaving = slices.DeleteFunc(l.leaving, func(other *holding) bool { return other == h })
+	i := slices.Index(l.leaving, h)
+	if i < 0 {
+		return // a repetition was answered before
+	}
+	l.leaving = slices.Delete(l.leaving, i, i+1)
 	l.notify(Released, h, nil, true)
 	l.announce()
 }

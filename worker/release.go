@@ -102,7 +102,7 @@ func (l *Lease) close(why error) {
 			}
 		}
 		l.refuseAsks(why)
-		l.claims.at = time.Now()
+		l.claims, l.renewal, l.fenced = retry{}, retry{}, time.Time{}
 		l.acquireEnds()
 		l.run()
 	}

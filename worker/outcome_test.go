@@ -1,0 +1,156 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// Generators that ask for another worker ID, where there is none, or where none would do,
+// cost a few requests a second.
+func TestNoStormOfRotations(t *testing.T) {
+	rotate := func(w *world, gen *core.Generator, requests *atomic.Int64) {
+		w.Helper()
+		stop := time.Now().Add(10 * time.Second)
+		requests.Store(0)
+		var failed atomic.Int64
+		var callers sync.WaitGroup
+		for range 100 {
+			callers.Go(func() {
+				for time.Now().Before(stop) {
+					if _, err := gen.Next(w.Context()); err != nil {
+						failed.Add(1)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+		}
+		callers.Wait()
+		if n := requests.Load(); n > 60 || failed.Load() < 5_000 {
+			w.Errorf("%d requests in ten seconds, and %d calls failed", n, failed.Load())
+		}
+	}
+	t.Run("none free", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			var requests atomic.Int64
+			w.store.Store = &counted{Store: w.mem, n: &requests}
+			gen := w.generator(w.acquire(nil), core.Rotate{})
+			for range 3 {
+				if _, err := w.keep(worker.Acquire(w.Context(), w.mem, w.cfg)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.mustDraw(gen)
+			w.ahead.Add(-int64(time.Minute))
+			rotate(w, gen, &requests)
+		})
+	})
+	t.Run("none that would do", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			var requests atomic.Int64
+			w.store.Store = &counted{Store: w.mem, n: &requests}
+			w.store.slow = time.Millisecond
+			w.cfg.MaxSkew = time.Hour
+			gen, err := core.New(core.Config{Worker: w.acquire(nil), Now: w.now, ClockBack: core.Rotate{}, NotBefore: w.now()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			w.mustDraw(gen)
+			w.ahead.Add(-int64(time.Minute))
+			rotate(w, gen, &requests)
+			w.ahead.Add(int64(time.Minute))
+			time.Sleep(time.Second)
+			w.mustDraw(gen)
+		})
+	})
+}
+
+// A generator that is to go on under another worker ID comes for it at the fence, also
+// where renewals of the one before have failed.
+func TestExchangeAfterAFailedRenewal(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Window = 3 * time.Second })
+		gen := w.generator(lease, core.Rotate{})
+		w.mustDraw(gen)
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		time.Sleep(1500 * time.Millisecond)
+		w.store.set(func(f *flaky) { f.down, f.slow = nil, 200*time.Millisecond })
+		w.ahead.Add(-int64(2 * time.Second))
+		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := gen.Next(ctx); err == nil {
+			t.Fatal("an id")
+		}
+		w.ahead.Add(int64(2 * time.Second)) // and nobody asks any more
+		w.store.set(func(f *flaky) { f.slow = 0 })
+		time.Sleep(10 * time.Second)
+		w.mustDraw(gen)
+	})
+}
+
+// A claim that nobody wants any more is asked for again, however often it was before.
+func TestGivesBackAClaimAfterManyFailures(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.store.set(func(f *flaky) { f.lose = 1000 })
+		w.cfg.MaxWait = time.Minute
+		ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := worker.Acquire(ctx, w.store, w.cfg); err == nil {
+			t.Fatal("acquired")
+		}
+		w.store.set(func(f *flaky) { f.lose = 0 })
+		time.Sleep(5 * time.Second)
+		if row := w.row(0); row.Token != "" {
+			t.Errorf("%+v", row)
+		}
+	})
+}
+
+// A store that fails once while the time to live of a former holder is awaited changes
+// nothing.
+func TestProtectAfterACrashAndAFailure(t *testing.T) {
+	inWorld(t, func(w *world) {
+		crashed := &flaky{Store: w.mem}
+		if _, err := w.keep(worker.Protect(w.Context(), crashed, core.Fixed(3), w.cfg)); err != nil {
+			t.Fatal(err)
+		}
+		crashed.set(func(f *flaky) { f.down = errNetwork })
+		time.AfterFunc(20*time.Second, func() { w.store.set(func(f *flaky) { f.down = errNetwork }) })
+		time.AfterFunc(21*time.Second, func() { w.store.set(func(f *flaky) { f.down = nil }) })
+		began := time.Now()
+		if _, err := w.keep(worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg)); err != nil || time.Since(began) > 42*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		crashed.set(func(f *flaky) { f.down = nil })
+	})
+}
+
+// A release that is answered late, and made again, is told of once; and what failed before
+// it is not what fails now.
+func TestReleasedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		store := &deaf{Store: w.mem}
+		w.store.Store = store
+		lease := w.acquire(nil)
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		time.Sleep(time.Minute)
+		w.store.set(func(f *flaky) { f.down = nil })
+		answer := store.hang()
+		defer answer()
+		time.AfterFunc(4*time.Second, answer)
+		if err := lease.Release(w.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if st := lease.Stats(); w.seen.count(worker.Released) != 1 || st.State != "ended" || st.Failing != nil || !st.Since.IsZero() || errors.Is(st.Failing, errNetwork) {
+			t.Errorf("%d times, %+v", w.seen.count(worker.Released), st)
+		}
+	})
+}
