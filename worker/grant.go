@@ -121,7 +121,10 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 	}
 	switch {
 	case prev == nil && l.state == checking && l.stats.ClockAhead > 0:
-		return nil, l.orFails(l.claims, l.stalledClaim)
+		if l.claims.waiting() {
+			return nil, l.stalledClaim()
+		}
+		return nil, nil
 	case prev == nil && l.state == held && h.left() == 0 && l.renewal.failures == 0:
 		h.renewAt = time.Now() // the span is past, and soon is not
 		return nil, nil
@@ -149,15 +152,6 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 		}
 	}
 	return nil, nil
-}
-
-// orFails is the error of a call that is to wait for a request, if that has failed and is
-// not made again yet.
-func (l *Lease) orFails(r retry, stalled func() error) error {
-	if r.waiting() {
-		return stalled()
-	}
-	return nil
 }
 
 // usedUp answers a generator that has come to the fence, which was at `before` when it

@@ -16,7 +16,8 @@ type holding struct {
 	clock   *hybridClock
 	fence   int64     // the highest that the store has acknowledged
 	renewAt time.Time // when it is to be renewed
-	renewed time.Time // when it was claimed, or renewed last
+	claimed time.Time
+	renewed time.Time // when it was renewed last, or claimed
 	handed  bool      // whether a generator was given the grant
 	lost    error     // why the worker ID is not this claim's any more; nil: it is
 	retry   retry     // of its release
@@ -31,7 +32,8 @@ func (h *holding) left() time.Duration {
 
 // hold makes a holding of a claim that the store has granted.
 func (l *Lease) hold(r Request, c Claim) (*holding, error) {
-	h := &holding{claim: c, token: r.Token, fence: c.Until, renewed: time.Now()}
+	h := &holding{claim: c, token: r.Token, fence: c.Until, claimed: time.Now()}
+	h.renewed = h.claimed
 	if c.Worker < 0 || c.Worker >= r.Numbers || r.Only && c.Worker != r.Preferred || c.Epoch < 1 || c.Until <= c.From || c.Until-c.From > r.Window {
 		return nil, fmt.Errorf("worker: the store gave what was not asked for: number %d of %d, epoch %d, from %d to %d, a span of at most %d", c.Worker, r.Numbers, c.Epoch, c.From, c.Until, r.Window)
 	}
@@ -116,6 +118,7 @@ func (l *Lease) stay(i int) {
 	l.current.renewAt = time.Now()
 	if other.lost != nil {
 		l.leaving = slices.Delete(l.leaving, i, i+1)
+		l.move(claimed)
 	}
 }
 
@@ -161,7 +164,7 @@ func (l *Lease) settle() {
 		return
 	}
 	declined := l.current.handed && done(l.current.grant)
-	if !declined && (l.current.handed || time.Since(l.current.renewed) < min(l.cfg.Renew, unclaimedFor)) {
+	if !declined && (l.current.handed || time.Since(l.current.claimed) < min(l.cfg.Renew, unclaimedFor)) {
 		return
 	}
 	if i := slices.IndexFunc(l.leaving, func(h *holding) bool { return !done(h.grant) && h.lost == nil }); i >= 0 {

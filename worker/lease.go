@@ -39,6 +39,7 @@ type Lease struct {
 	calls    []*call       // that the store has not answered
 	answers  []answer      // that the owner has not looked at
 	token    string        // of a claim whose outcome is not known, to be used again
+	unsure   bool          // whether an attempt under the token was not answered
 	reason   core.Reason   // of the generator that wants another worker ID
 	claims   retry         // of claims
 	renewal  retry         // of the current worker ID

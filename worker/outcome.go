@@ -52,7 +52,7 @@ func (l *Lease) failed(c *call, err error) {
 // released where it is not: nobody waits for it any more, or another one was faster.
 func (l *Lease) granted(r Request, c Claim) {
 	if r.Token == l.token {
-		l.token = ""
+		l.token, l.unsure = "", false
 	}
 	for _, other := range l.calls {
 		if other.kind == claimCall && other.request.Token == r.Token {
@@ -81,9 +81,12 @@ func (l *Lease) granted(r Request, c Claim) {
 func (l *Lease) failedClaim(err error) {
 	var none *NoneFreeError
 	isNone := errors.As(err, &none)
-	if known := isNone || final(err); known {
-		l.token = "" // nothing was granted
+	// Nothing was granted, unless an attempt before was not answered: stores look at the
+	// clocks and the layout before they look for the token.
+	if known := isNone || final(err) && !l.unsure; known {
+		l.token = ""
 	}
+	l.unsure = l.token != ""
 	if isNone && l.state == checking { // stores compare the clocks before they look for a worker ID
 		l.move(confirmed)
 		l.claims = retry{}
@@ -208,7 +211,7 @@ func (l *Lease) stalledRenewal() error { return l.retryError("renew", l.renewal)
 
 func (l *Lease) stalledClaim() error {
 	r := l.claims
-	if l.state == checking {
+	if l.state == checking && l.stats.ClockAhead > 0 {
 		r.err = fmt.Errorf("the wall clock has leapt ahead by %v, and the store has not confirmed it: %w", l.stats.ClockAhead.Round(time.Millisecond), r.err)
 		return l.retryError("compare the clocks", r)
 	}

@@ -154,3 +154,42 @@ func TestReleasedOnce(t *testing.T) {
 		}
 	})
 }
+
+// mislaid loses the answer to the first claim, and refuses the second for its clock.
+type mislaid struct {
+	worker.Store
+	claims int
+}
+
+func (m *mislaid) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	switch m.claims++; m.claims {
+	case 1:
+		_, _ = m.Store.Claim(ctx, r)
+		return worker.Claim{}, errors.New("the answer is lost")
+	case 2:
+		return worker.Claim{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(r.Now).Add(time.Hour)}
+	}
+	return m.Store.Claim(ctx, r)
+}
+
+// That the clocks differ says nothing of a claim whose answer was lost: it is found again and
+// released.
+func TestLostAnswerBeforeAWrongClock(t *testing.T) {
+	inWorld(t, func(w *world) {
+		_, err := worker.Acquire(w.Context(), &mislaid{Store: w.mem}, w.cfg)
+		var skew *worker.SkewError
+		if !errors.As(err, &skew) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		rows, err := w.mem.List(w.Context(), "default")
+		if err != nil || len(rows) == 0 {
+			t.Fatal(rows, err)
+		}
+		for _, row := range rows {
+			if row.Token != "" {
+				t.Errorf("%+v", row)
+			}
+		}
+	})
+}
