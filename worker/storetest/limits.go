@@ -30,6 +30,32 @@ func skew(t *testing.T, s *suite) {
 	}
 }
 
+// A lease whose clock has leapt claims the number that it holds. The answer must say which
+// is wrong, or that none is: so the clocks are compared before a free number is looked for.
+func clocksFirst(t *testing.T, s *suite) {
+	store := s.Open(t)
+	h := s.claim(t, store, only(2))
+	own := func(apart time.Duration) error {
+		_, err := s.try(t, store, func(r *worker.Request) {
+			only(h.Worker)(r)
+			r.MaxSkew = 600_000
+			r.Now += apart.Milliseconds()
+		})
+		return err
+	}
+	for _, apart := range []time.Duration{time.Hour, -time.Hour} {
+		var skew *worker.SkewError
+		if err := own(apart); !errors.As(err, &skew) {
+			t.Errorf("%v apart, and the number is held: %v, want a SkewError", apart, err)
+		}
+	}
+	var none *worker.NoneFreeError
+	if err := own(0); !errors.As(err, &none) || none.Numbers != 1 || none.Held != 1 {
+		t.Errorf("the number that it holds itself: %v, want a NoneFreeError", err)
+	}
+	must(t, h.renew(t.Context(), h.Until+1)) // it has not lost it
+}
+
 func layouts(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, nil)

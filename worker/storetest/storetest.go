@@ -46,6 +46,7 @@ func Run(t *testing.T, h Harness) {
 		{"a released number is begun where it was left", clocksBehind},
 		{"claim repeated", repeated},
 		{"clocks apart", skew},
+		{"clocks before numbers", clocksFirst},
 		{"layouts", layouts},
 		{"spaces", spaces},
 		{"bounds far ahead", farAhead},
