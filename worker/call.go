@@ -23,6 +23,7 @@ type call struct {
 	deadline time.Time
 	cancel   func()
 	late     bool // it was not answered in time: it counts as failed, and may be answered yet
+	unsent   bool // the store was not asked: the outcome is another lease's
 }
 
 type callKind uint8
@@ -43,8 +44,8 @@ type answer struct {
 // newClaim is a claim of what the state wants. Repeated after a failure it has the same
 // token, so that a claim whose answer was lost is found again.
 func (l *Lease) newClaim() *call {
-	token := l.token
-	if token == "" {
+	token, repeated := l.token, l.token != ""
+	if !repeated {
 		token = rand.Text()
 	}
 	avoid, lead := int64(-1), l.cfg.MaxLead
@@ -57,12 +58,22 @@ func (l *Lease) newClaim() *call {
 		}
 	}
 	r := l.cfg.request(token, l.cfg.Now(), avoid, lead)
-	if l.state == checking {
-		r.Preferred, r.Only = l.current.claim.Worker, true
+	c := &call{kind: claimCall, request: r}
+	claim := func(ctx context.Context) (Claim, error) { return l.store.Claim(ctx, c.request) }
+	c.ask = claim
+	if l.state == checking { // of this worker ID's holder alone
+		c.request.Preferred, c.request.Only = l.current.claim.Worker, true
+	} else if l.queue != nil {
+		kind := l.cfg.claimKind(r)
+		c.ask = func(ctx context.Context) (granted Claim, err error) {
+			granted, sent, err := l.queue.claim(ctx, kind, repeated, func() (Claim, error) { return claim(ctx) })
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			c.unsent = !sent && !repeated
+			return granted, err
+		}
 	}
-	return &call{kind: claimCall, request: r, ask: func(ctx context.Context) (Claim, error) {
-		return l.store.Claim(ctx, r)
-	}}
+	return c
 }
 
 func (l *Lease) newRenewal(h *holding) *call {

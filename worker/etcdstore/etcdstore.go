@@ -31,6 +31,8 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the client.
 type Store struct {
+	worker.Queue // of the leases that share the store
+
 	client *clientv3.Client
 	prefix string
 	clock  func(ctx context.Context) (time.Time, error)

@@ -46,6 +46,8 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New; any number of
 // stores may use one directory, in one process or in many.
 type Store struct {
+	worker.Queue // of the leases that share the store
+
 	dir string
 	err error // of New
 

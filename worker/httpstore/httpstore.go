@@ -31,6 +31,8 @@ type Config struct {
 
 // Store is a client of a store that a handler offers. Make it with New.
 type Store struct {
+	worker.Queue // of the leases that share the store
+
 	base   string
 	token  string
 	client http.Client

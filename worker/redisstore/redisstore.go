@@ -81,6 +81,8 @@ type Config struct {
 
 // Store keeps the numbers of any number of spaces. Make it with New.
 type Store struct {
+	worker.Queue // of the leases that share the store
+
 	eval Evaler
 	cfg  Config
 }

@@ -82,6 +82,8 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the database.
 type Store struct {
+	worker.Queue // of the leases that share the store
+
 	db  *sql.DB
 	cfg Config
 
