@@ -123,7 +123,7 @@ func (l *Lease) begin(c *call) bool {
 	case releaseCall:
 		c.h.tried = true
 	}
-	c.deadline = time.Now().Add(l.cfg.Timeout)
+	c.deadline = time.Now().Add(l.cfg.Timeout + l.cfg.Timeout/grace)
 	l.calls = append(l.calls, c)
 	return true
 }
