@@ -32,6 +32,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 var (
@@ -83,8 +84,9 @@ type Config struct {
 type Store struct {
 	worker.Queue // of the leases that share the store
 
-	eval Evaler
-	cfg  Config
+	eval  Evaler
+	cfg   Config
+	calls bounded.Calls
 }
 
 var (
@@ -181,9 +183,14 @@ func (s *Store) checkSync(ctx context.Context) error {
 	if s.cfg.AllowLossy || s.cfg.ConfigGet == nil {
 		return nil
 	}
-	value, err := s.cfg.ConfigGet(ctx, "appendfsync")
+	value, err := bounded.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
+		return s.cfg.ConfigGet(ctx, "appendfsync")
+	})
+	if ctx.Err() != nil {
+		return err
+	}
 	if err != nil {
-		return ctx.Err() // it may not be seen
+		return nil // it may not be seen
 	}
 	if value != "" && value != "always" {
 		return &worker.LossyError{Setting: "appendfsync", Value: value, Want: "always"}

@@ -62,6 +62,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 )
 
@@ -84,8 +85,9 @@ type Config struct {
 type Store struct {
 	worker.Queue // of the leases that share the store
 
-	db  *sql.DB
-	cfg Config
+	db    *sql.DB
+	cfg   Config
+	calls bounded.Calls
 
 	found  atomic.Pointer[found] // what is known of the database; nil: nothing yet
 	failed atomic.Pointer[error] // of the last look at it; nil, or a nil one: none
@@ -110,6 +112,23 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if err := r.Check(); err != nil {
 		return worker.Claim{}, err
 	}
+	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Space), func() (worker.Claim, error) { return s.claim(ctx, r) })
+}
+
+// bound lets a call return when its context is done, also where the driver does not.
+func bound[T any](ctx context.Context, s *Store, what string, f func() (T, error)) (none T, err error) {
+	if err := s.check(); err != nil {
+		return none, err
+	}
+	return bounded.Do(ctx, &s.calls, "sqlstore: "+what, f)
+}
+
+func boundVoid(ctx context.Context, s *Store, what string, f func() error) error {
+	_, err := bound(ctx, s, what, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+func (s *Store) claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return worker.Claim{}, lasting(err)
@@ -181,6 +200,10 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 
 // Renew implements worker.Store.
 func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	return boundVoid(ctx, s, fmt.Sprintf("renew number %d of space %q", r.Worker, r.Space), func() error { return s.renew(ctx, r) })
+}
+
+func (s *Store) renew(ctx context.Context, r worker.Renewal) error {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return err
@@ -215,6 +238,10 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 
 // Release implements worker.Store.
 func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	return boundVoid(ctx, s, fmt.Sprintf("release number %d of space %q", r.Worker, r.Space), func() error { return s.release(ctx, r) })
+}
+
+func (s *Store) release(ctx context.Context, r worker.Return) error {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return err
@@ -237,12 +264,14 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 	if err := worker.CheckSpace(space); err != nil {
 		return nil, err
 	}
-	st, err := s.prepare(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.read(ctx, st, space, false)
-	return found.rows, err
+	return bound(ctx, s, fmt.Sprintf("list space %q", space), func() ([]worker.Row, error) {
+		st, err := s.prepare(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.read(ctx, st, space, false)
+		return found.rows, err
+	})
 }
 
 // Free implements worker.Admin.
@@ -250,16 +279,19 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 	if err := worker.CheckSpace(space); err != nil {
 		return err
 	}
-	st, err := s.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	changed, err := s.execKnown(ctx, st, st.free, space, number, epoch)
-	if err != nil {
-		return fmt.Errorf("sqlstore: free number %d of space %q: %w", number, space, err)
-	}
-	if !changed {
-		return worker.ErrTaken
-	}
-	return nil
+	what := fmt.Sprintf("free number %d of space %q", number, space)
+	return boundVoid(ctx, s, what, func() error {
+		st, err := s.prepare(ctx)
+		if err != nil {
+			return err
+		}
+		changed, err := s.execKnown(ctx, st, st.free, space, number, epoch)
+		if err != nil {
+			return fmt.Errorf("sqlstore: %s: %w", what, err)
+		}
+		if !changed {
+			return worker.ErrTaken
+		}
+		return nil
+	})
 }

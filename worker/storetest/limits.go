@@ -191,6 +191,58 @@ func doneContext(t *testing.T, s *suite) {
 	must(t, h.renew(t.Context(), h.Until+1))
 }
 
+// No call outlasts its context, and its error says what was asked.
+func hung(t *testing.T, s *suite) {
+	if s.Hung == nil {
+		return
+	}
+	store := s.Hung(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	h := &holder{Claim: worker.Claim{Epoch: 1}, store: store, space: s.space, token: "token"}
+	calls := map[string]func() error{
+		"Claim":   func() error { _, err := store.Claim(ctx, s.request()); return err },
+		"Renew":   func() error { return h.renew(ctx, 1) },
+		"Release": func() error { return h.release(ctx, 1) },
+	}
+	if admin, ok := store.(worker.Admin); ok {
+		calls["List"] = func() error { _, err := admin.List(ctx, s.space); return err }
+		calls["Free"] = func() error { return admin.Free(ctx, s.space, 0, 1) }
+	}
+	if counter, ok := store.(worker.Counter); ok {
+		calls["Count"] = func() error { _, err := counter.Count(ctx, s.space); return err }
+	}
+	if counter, ok := store.(interface {
+		Reserve(ctx context.Context, key string, n int64) (int64, error)
+	}); ok {
+		calls["Reserve"] = func() error { _, err := counter.Reserve(ctx, s.space, 1); return err }
+	}
+	if warner, ok := store.(interface {
+		Warnings(ctx context.Context) ([]string, error)
+	}); ok {
+		calls["Warnings"] = func() error { _, err := warner.Warnings(ctx); return err }
+	}
+	type answer struct {
+		what string
+		err  error
+	}
+	answers := make(chan answer, len(calls))
+	for what, call := range calls {
+		go func() { answers <- answer{what, call()} }()
+	}
+	limit := time.After(patience)
+	for range calls {
+		select {
+		case a := <-answers:
+			if !errors.Is(a.err, context.DeadlineExceeded) || a.err.Error() == context.DeadlineExceeded.Error() {
+				t.Errorf("%s: %v, want what was asked, and that its time is over", a.what, a.err)
+			}
+		case <-limit:
+			t.Fatal("a call has not returned")
+		}
+	}
+}
+
 func operators(t *testing.T, s *suite) {
 	store := s.Open(t)
 	admin, ok := store.(worker.Admin)

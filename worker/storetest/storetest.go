@@ -26,6 +26,9 @@ type Harness struct {
 	// Crash ends a client as the end of its process would. nil: its numbers come
 	// free by their time to live alone.
 	Crash func(t *testing.T, s worker.Store)
+	// Hung gives a client that gets no answer and does not heed its contexts. nil: there is
+	// no such client.
+	Hung func(t *testing.T) worker.Store
 }
 
 // Run runs the suite.
@@ -53,6 +56,7 @@ func Run(t *testing.T, h Harness) {
 		{"no time to live", forever},
 		{"bad requests", badRequests},
 		{"done context", doneContext},
+		{"client that hangs", hung},
 		{"operators", operators},
 		{"many at once", manyAtOnce},
 		{"any order", anyOrder},
