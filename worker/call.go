@@ -34,6 +34,8 @@ const (
 	releaseCall
 )
 
+func (k callKind) String() string { return [...]string{"claim", "renewal", "release"}[k] }
+
 // An answer is what came of a call.
 type answer struct {
 	call  *call
@@ -138,6 +140,9 @@ func (l *Lease) send(c *call) {
 	ask := func() {
 		defer cancel()
 		claim, err := c.ask(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
+		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.answers = append(l.answers, answer{c, claim, err})
@@ -150,12 +155,20 @@ func (l *Lease) send(c *call) {
 	go ask()
 }
 
+// asked is the store, as it was given to Acquire.
+func (l *Lease) asked() Store {
+	if w, ok := l.store.(within); ok {
+		return w.Store
+	}
+	return l.store
+}
+
 // expire takes calls for failed that the store should have answered by now.
 func (l *Lease) expire() {
 	for _, c := range l.calls {
 		if !c.late && !time.Now().Before(c.deadline) {
 			c.late = true
-			l.failed(c, fmt.Errorf("worker: the store has not answered within Config.Timeout, %v: %w", l.cfg.Timeout, context.DeadlineExceeded))
+			l.failed(c, fmt.Errorf("worker: %T has not answered to a %s in space %q within Config.Timeout, %v: %w", l.asked(), c.kind, l.cfg.Space, l.cfg.Timeout, context.DeadlineExceeded))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -219,4 +220,38 @@ func TestQueueIsNeverStale(t *testing.T) {
 			t.Errorf("with %d worker IDs claimed: %v", granted.Load(), err)
 		}
 	})
+}
+
+// deafStore does not heed its contexts.
+type deafStore struct{ worker.Store }
+
+func (deafStore) Claim(context.Context, worker.Request) (worker.Claim, error) {
+	time.Sleep(time.Hour)
+	return worker.Claim{}, errNetwork
+}
+
+// The error of a store that hangs says which store, what it was asked, and for how long.
+func TestHungStoreIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		store func(w *world) worker.Store
+		want  string
+	}{
+		"heeds its context": {func(w *world) worker.Store {
+			w.store.slow = time.Hour
+			return w.store
+		}, "context deadline exceeded; Config.Timeout is 3s"},
+		"does not": {func(w *world) worker.Store { return deafStore{w.store} },
+			`worker: worker_test.deafStore has not answered to a claim in space "default" within Config.Timeout, 3s`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				cfg := w.cfg
+				cfg.MaxWait = -1
+				_, err := w.keep(worker.Acquire(w.Context(), c.store(w), cfg))
+				if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+			})
+		})
+	}
 }
