@@ -115,12 +115,16 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Space), func() (worker.Claim, error) { return s.claim(ctx, r) })
 }
 
-// bound lets a call return when its context is done, also where the driver does not.
+// bound lets a call return when its context is done, also where the driver does not, and
+// its error say which right is missing.
 func bound[T any](ctx context.Context, s *Store, what string, f func() (T, error)) (none T, err error) {
 	if err := s.check(); err != nil {
 		return none, err
 	}
-	return bounded.Do(ctx, &s.calls, "sqlstore: "+what, f)
+	return bounded.Do(ctx, &s.calls, "sqlstore: "+what, func() (T, error) {
+		result, err := f()
+		return result, s.withRights(ctx, err)
+	})
 }
 
 func boundVoid(ctx context.Context, s *Store, what string, f func() error) error {
