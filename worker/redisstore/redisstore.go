@@ -6,6 +6,9 @@
 //	}
 //	lease, err := worker.Acquire(ctx, redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
 //
+// No call outlasts its context, also without go-redis's ContextTimeoutEnabled; with it, the
+// client's connection is free again at that time as well.
+//
 // Each verb is one script over one hash. Redis 5 or later is needed. A store also
 // counts: [Store.Count] for worker.FromCounter, [Store.Reserve] for the numbers of
 // package serial.

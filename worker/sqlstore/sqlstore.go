@@ -14,6 +14,9 @@
 // the numbers of package serial, in one statement for each block; [Store.In] does so
 // within a transaction of yours.
 //
+// No call outlasts its context, whatever the driver does, but those of [Store.In], which
+// are the transaction's.
+//
 // The first call looks at the database: which it is, its settings, its tables. What is
 // found out is remembered, and the look continues for 3 seconds when its caller's context is
 // done, so that the next attempt finds it done: it takes some 12 round trips, and a claim
