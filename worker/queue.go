@@ -77,7 +77,7 @@ func (q *Queue) claim(ctx context.Context, kind claimKind, repeated bool, ask fu
 		timer := time.NewTimer(wait)
 		select {
 		case <-other.done:
-			if other.err != nil && !(repeated && errors.Is(other.err, ErrNoneFree)) {
+			if other.err != nil && (!repeated || !errors.Is(other.err, ErrNoneFree)) {
 				return Claim{}, false, other.err
 			}
 			other = nil
@@ -99,9 +99,9 @@ func (q *Queue) enter(kind claimKind, repeated bool) (own, next *turn, wait time
 	}
 	now := time.Now()
 	l.used = now
-	if more := now.Sub(l.since) / claimSpacing; more > 0 {
-		l.may = max(l.may, min(l.may+int(more), claimBurst))
-		l.since = l.since.Add(more * claimSpacing)
+	if since := now.Sub(l.since); since >= claimSpacing {
+		l.may = max(l.may, min(l.may+int(since/claimSpacing), claimBurst))
+		l.since = now.Add(-since % claimSpacing)
 	}
 	switch {
 	case repeated && !l.failing:

@@ -189,13 +189,10 @@ func (s *Store) checkSync(ctx context.Context) error {
 	value, err := bounded.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
 		return s.cfg.ConfigGet(ctx, "appendfsync")
 	})
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	if err != nil {
-		return nil // it may not be seen
-	}
-	if value != "" && value != "always" {
+	if err == nil && value != "" && value != "always" { // else it may not be seen
 		return &worker.LossyError{Setting: "appendfsync", Value: value, Want: "always"}
 	}
 	return nil
