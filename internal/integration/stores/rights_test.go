@@ -63,7 +63,7 @@ func TestMissingRights(t *testing.T) {
 func mustExec(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil { //nolint:noctx // also when the test is over
+		if _, err := db.Exec(s); err != nil { // also when the test is over
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
