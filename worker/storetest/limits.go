@@ -197,30 +197,28 @@ func hung(t *testing.T, s *suite) {
 		return
 	}
 	store := s.Hung(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
 	h := &holder{Claim: worker.Claim{Epoch: 1}, store: store, space: s.space, token: "token"}
-	calls := map[string]func() error{
-		"Claim":   func() error { _, err := store.Claim(ctx, s.request()); return err },
-		"Renew":   func() error { return h.renew(ctx, 1) },
-		"Release": func() error { return h.release(ctx, 1) },
+	calls := map[string]func(ctx context.Context) error{
+		"Claim":   func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
+		"Renew":   func(ctx context.Context) error { return h.renew(ctx, 1) },
+		"Release": func(ctx context.Context) error { return h.release(ctx, 1) },
 	}
 	if admin, ok := store.(worker.Admin); ok {
-		calls["List"] = func() error { _, err := admin.List(ctx, s.space); return err }
-		calls["Free"] = func() error { return admin.Free(ctx, s.space, 0, 1) }
+		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.space); return err }
+		calls["Free"] = func(ctx context.Context) error { return admin.Free(ctx, s.space, 0, 1) }
 	}
 	if counter, ok := store.(worker.Counter); ok {
-		calls["Count"] = func() error { _, err := counter.Count(ctx, s.space); return err }
+		calls["Count"] = func(ctx context.Context) error { _, err := counter.Count(ctx, s.space); return err }
 	}
 	if counter, ok := store.(interface {
 		Reserve(ctx context.Context, key string, n int64) (int64, error)
 	}); ok {
-		calls["Reserve"] = func() error { _, err := counter.Reserve(ctx, s.space, 1); return err }
+		calls["Reserve"] = func(ctx context.Context) error { _, err := counter.Reserve(ctx, s.space, 1); return err }
 	}
 	if warner, ok := store.(interface {
 		Warnings(ctx context.Context) ([]string, error)
 	}); ok {
-		calls["Warnings"] = func() error { _, err := warner.Warnings(ctx); return err }
+		calls["Warnings"] = func(ctx context.Context) error { _, err := warner.Warnings(ctx); return err }
 	}
 	type answer struct {
 		what string
@@ -228,7 +226,11 @@ func hung(t *testing.T, s *suite) {
 	}
 	answers := make(chan answer, len(calls))
 	for what, call := range calls {
-		go func() { answers <- answer{what, call()} }()
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			answers <- answer{what, call(ctx)}
+		}()
 	}
 	limit := time.After(patience)
 	for range calls {
