@@ -23,6 +23,7 @@ type call struct {
 	deadline time.Time
 	cancel   func()
 	late     bool // it was not answered in time: it counts as failed, and may be answered yet
+	unsent   bool // the store was not asked: the outcome is another lease's
 }
 
 type callKind uint8
@@ -32,6 +33,8 @@ const (
 	renewCall
 	releaseCall
 )
+
+func (k callKind) String() string { return [...]string{"claim", "renewal", "release"}[k] }
 
 // An answer is what came of a call.
 type answer struct {
@@ -43,8 +46,8 @@ type answer struct {
 // newClaim is a claim of what the state wants. Repeated after a failure it has the same
 // token, so that a claim whose answer was lost is found again.
 func (l *Lease) newClaim() *call {
-	token := l.token
-	if token == "" {
+	token, repeated := l.token, l.token != ""
+	if !repeated {
 		token = rand.Text()
 	}
 	avoid, lead := int64(-1), l.cfg.MaxLead
@@ -57,12 +60,22 @@ func (l *Lease) newClaim() *call {
 		}
 	}
 	r := l.cfg.request(token, l.cfg.Now(), avoid, lead)
-	if l.state == checking {
-		r.Preferred, r.Only = l.current.claim.Worker, true
+	c := &call{kind: claimCall, request: r}
+	claim := func(ctx context.Context) (Claim, error) { return l.store.Claim(ctx, c.request) }
+	c.ask = claim
+	if l.state == checking { // of this worker ID's holder alone
+		c.request.Preferred, c.request.Only = l.current.claim.Worker, true
+	} else if l.queue != nil {
+		kind := l.cfg.claimKind(r)
+		c.ask = func(ctx context.Context) (granted Claim, err error) {
+			granted, sent, err := l.queue.claim(ctx, kind, repeated, func() (Claim, error) { return claim(ctx) })
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			c.unsent = !sent && !repeated
+			return granted, err
+		}
 	}
-	return &call{kind: claimCall, request: r, ask: func(ctx context.Context) (Claim, error) {
-		return l.store.Claim(ctx, r)
-	}}
+	return c
 }
 
 func (l *Lease) newRenewal(h *holding) *call {
@@ -112,7 +125,7 @@ func (l *Lease) begin(c *call) bool {
 	case releaseCall:
 		c.h.tried = true
 	}
-	c.deadline = time.Now().Add(l.cfg.Timeout)
+	c.deadline = time.Now().Add(l.cfg.Timeout + l.cfg.Timeout/grace)
 	l.calls = append(l.calls, c)
 	return true
 }
@@ -127,6 +140,9 @@ func (l *Lease) send(c *call) {
 	ask := func() {
 		defer cancel()
 		claim, err := c.ask(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
+		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.answers = append(l.answers, answer{c, claim, err})
@@ -139,12 +155,20 @@ func (l *Lease) send(c *call) {
 	go ask()
 }
 
+// asked is the store, as it was given to Acquire.
+func (l *Lease) asked() Store {
+	if w, ok := l.store.(within); ok {
+		return w.Store
+	}
+	return l.store
+}
+
 // expire takes calls for failed that the store should have answered by now.
 func (l *Lease) expire() {
 	for _, c := range l.calls {
 		if !c.late && !time.Now().Before(c.deadline) {
 			c.late = true
-			l.failed(c, fmt.Errorf("worker: the store has not answered within Config.Timeout, %v: %w", l.cfg.Timeout, context.DeadlineExceeded))
+			l.failed(c, fmt.Errorf("worker: %T has not answered to a %s in space %q within Config.Timeout, %v: %w", l.asked(), c.kind, l.cfg.Space, l.cfg.Timeout, context.DeadlineExceeded))
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 // finds, as long as their context allows.
 type Lease struct {
 	store Store
+	queue *Queue // of the store, if it has one
 	cfg   Config
 	wake  chan struct{}       // the owner has something to look at
 	sleep func(time.Duration) // set by a test that is the owner itself; see export_test.go
@@ -112,11 +113,15 @@ func newLease(s Store, cfg Config) (*Lease, error) {
 	if isNil(s) {
 		return nil, configError([]core.Fault{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
 	}
+	var queue *Queue
+	if q, ok := s.(queued); ok {
+		queue = q.queue()
+	}
 	if datacenter, ok := cfg.datacenter(); ok {
 		s = withinDatacenter(s, cfg.Layout, datacenter)
 	}
 	return &Lease{
-		store: s, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
+		store: s, queue: queue, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
 		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 // A Number is a worker number that something outside this process has assigned:
@@ -125,7 +126,7 @@ func FromCounter(ctx context.Context, c Counter, l core.Layout, name string) (*N
 	if isNil(c) {
 		return nil, configError([]core.Fault{{Field: "Counter", Value: "nil", Reason: "must be given"}})
 	}
-	n, err := c.Count(ctx, name)
+	n, err := bounded.Do(ctx, new(bounded.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {
 		return nil, fmt.Errorf("worker: no number from counter %q: %w", name, err)
 	}

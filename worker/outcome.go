@@ -40,6 +40,9 @@ func (l *Lease) succeeded(a answer) {
 func (l *Lease) failed(c *call, err error) {
 	switch c.kind {
 	case claimCall:
+		if c.unsent {
+			l.token = "" // nothing was granted
+		}
 		l.failedClaim(l.unskew(err))
 	case renewCall:
 		l.failedRenewal(c.h, err)

@@ -63,7 +63,10 @@ func (l *Lease) wait(ctx context.Context, ready <-chan struct{}) error {
 	}
 }
 
-const idle = time.Hour // when nothing is due
+const (
+	idle  = time.Hour // when nothing is due
+	grace = 20        // this part of Timeout is for a store whose context is done to say what it was doing
+)
 
 // step looks at what has changed, and makes the call that is due, if there is one. It
 // gives how long until something else is due, the channels that tell of something

@@ -16,6 +16,8 @@ import "context"
 // A store may also have a method Warnings(context.Context) ([]string, error): what it says
 // about settings that may lose a write is logged by Acquire, and shown by snowkey doctor.
 //
+// A store whose claims are costly embeds a [Queue].
+//
 // Package storetest holds the suite that every store passes, also yours.
 type Store interface {
 	// Claim gives one free number of the space to the holder of r.Token: one that

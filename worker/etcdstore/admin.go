@@ -21,9 +21,9 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	clock, err := s.clock(ctx)
+	clock, err := s.time(ctx)
 	if err != nil {
-		return nil, failed(ctx, "ask the clock", err)
+		return nil, err
 	}
 	sp, err := s.read(ctx, space)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 	key := s.rowKey(space, number)
 	found, err := s.client.Get(ctx, key)
 	if err != nil {
-		return failed(ctx, what, err)
+		return s.failed(ctx, what, err)
 	}
 	if len(found.Kvs) == 0 {
 		return worker.ErrTaken
@@ -82,7 +82,7 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	err := repeat(ctx, func() (bool, error) {
 		found, err := s.client.Get(ctx, key)
 		if err != nil {
-			return false, failed(ctx, what, err)
+			return false, s.failed(ctx, what, err)
 		}
 		var revision int64
 		value = 0
@@ -98,7 +98,7 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 			Then(clientv3.OpPut(key, strconv.FormatInt(value+1, 10))).
 			Commit()
 		if err != nil {
-			return false, failed(ctx, what, err)
+			return false, s.failed(ctx, what, err)
 		}
 		return written.Succeeded, nil
 	})

@@ -9,7 +9,36 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
+
+// time asks the clock that claimants' clocks are compared with.
+func (s *Store) time(ctx context.Context) (time.Time, error) {
+	if s.clock == nil {
+		return time.Now(), nil
+	}
+	return bounded.Do(ctx, &s.calls, "etcdstore: ask the clock", func() (time.Time, error) {
+		now, err := s.clock(ctx)
+		if err != nil {
+			err = fmt.Errorf("etcdstore: ask the clock: %w", err)
+		}
+		return now, err
+	})
+}
+
+// Warnings says that claimants' clocks are not compared with any other, where Config.Clock
+// is nil. worker.Acquire logs it.
+func (s *Store) Warnings(context.Context) ([]string, error) {
+	switch {
+	case s == nil || s.client == nil && s.wrong == nil:
+		return nil, errNotNew()
+	case s.wrong != nil:
+		return nil, s.wrong
+	case s.clock != nil:
+		return nil, nil
+	}
+	return []string{"etcd does not tell the time of day, and Config.Clock is not set: a clock that is wrong, or has leapt ahead, is not noticed, and its worker ID is not given again until that time has come; set Config.Clock, for example to HTTPClock"}, nil
+}
 
 // HTTPClock is a Config.Clock: it asks a member of an etcd for its version over
 // HTTP and takes the time from the answer's Date header, which counts seconds.

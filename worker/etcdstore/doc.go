@@ -35,7 +35,8 @@
 //
 // etcd does not tell the time of day. What [worker.Config.MaxSkew] compares with is
 // [Config.Clock]; without one it is the clock of the process itself, so that
-// nothing is found to be wrong. Ids are unique all the same. But a claimant whose
+// nothing is found to be wrong, also after a leap of the clock, and [Store.Warnings] says
+// so. Ids are unique all the same. But a claimant whose
 // clock is fast by an hour leaves a bound that is an hour ahead, and its number is
 // not given again until then, see worker.Config.MaxLead. [HTTPClock] asks a member of
 // the etcd.

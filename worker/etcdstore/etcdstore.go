@@ -7,14 +7,13 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Config is what a store is made of; the zero value is ready for use.
@@ -31,10 +30,13 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the client.
 type Store struct {
+	worker.Queue // of the leases that share the store
+
 	client *clientv3.Client
 	prefix string
-	clock  func(ctx context.Context) (time.Time, error)
-	wrong  error // of the configuration
+	clock  func(ctx context.Context) (time.Time, error) // nil: none
+	calls  bounded.Calls                                // of the clock; etcd's client heeds contexts
+	wrong  error                                        // of the configuration
 }
 
 var (
@@ -49,14 +51,15 @@ func New(client *clientv3.Client, cfg Config) *Store {
 	if s.prefix == "" {
 		s.prefix = "snowkey"
 	}
-	if s.clock == nil {
-		s.clock = func(context.Context) (time.Time, error) { return time.Now(), nil }
-	}
 	s.wrong = checkPrefix(s.prefix)
 	if client == nil {
 		s.wrong = &worker.ConfigError{Faults: []core.Fault{{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"}}}
 	}
 	return s
+}
+
+func errNotNew() error {
+	return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil or zero", Reason: "must come from etcdstore.New"}}}
 }
 
 // begin is how each method begins. A client that reaches no member waits longer each
@@ -65,7 +68,7 @@ func New(client *clientv3.Client, cfg Config) *Store {
 func (s *Store) begin(ctx context.Context) error {
 	switch {
 	case s == nil || s.client == nil && s.wrong == nil:
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil or zero", Reason: "must come from etcdstore.New"}}}
+		return errNotNew()
 	case s.wrong != nil:
 		return s.wrong
 	}
@@ -73,21 +76,6 @@ func (s *Store) begin(ctx context.Context) error {
 		conn.ResetConnectBackoff()
 	}
 	return ctx.Err()
-}
-
-// failed wraps what the client says. Where the context is done, that is the error,
-// in whatever words the client puts it.
-func failed(ctx context.Context, what string, err error) error {
-	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
-		return fmt.Errorf("etcdstore: %s: %w: %v", what, done, err) //nolint:errorlint // it is the context's error that counts
-	}
-	err = fmt.Errorf("etcdstore: %s: %w", what, err)
-	for _, refusal := range []error{rpctypes.ErrPermissionDenied, rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty} {
-		if errors.Is(err, refusal) { // asking again makes no difference
-			return permanent.Mark(err)
-		}
-	}
-	return err
 }
 
 // maxRaces is how often a key may be found changed by another client.
@@ -116,9 +104,9 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if err := s.begin(ctx); err != nil {
 		return worker.Claim{}, err
 	}
-	clock, err := s.clock(ctx)
+	clock, err := s.time(ctx)
 	if err != nil {
-		return worker.Claim{}, failed(ctx, "ask the clock", err)
+		return worker.Claim{}, err
 	}
 	now := clock.UnixMilli()
 	if err := r.CheckSkew(now); err != nil {
@@ -194,7 +182,7 @@ func (s *Store) claimOnce(ctx context.Context, r worker.Request, now int64, life
 	}
 	answer, err := s.client.Txn(ctx).If(compare...).Then(then...).Commit()
 	if err != nil {
-		return c, false, failed(ctx, fmt.Sprintf("claim number %d of space %q", row.Worker, r.Space), err)
+		return c, false, s.failed(ctx, fmt.Sprintf("claim number %d of space %q", row.Worker, r.Space), err)
 	}
 	return worker.Claim{Worker: row.Worker, Epoch: claimed.Epoch, From: from, Until: until}, answer.Succeeded, nil
 }
@@ -233,7 +221,7 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 			return s.client.Txn(ctx).Then(clientv3.OpGet(key), clientv3.OpGet(alive)).Commit()
 		})
 		if err != nil {
-			return false, failed(ctx, what, err)
+			return false, s.failed(ctx, what, err)
 		}
 		found := read.Responses[0].GetResponseRange().Kvs
 		if len(found) == 0 {
@@ -260,7 +248,7 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 				Commit()
 		})
 		if err != nil {
-			return false, failed(ctx, what, err)
+			return false, s.failed(ctx, what, err)
 		}
 		return written.Succeeded, nil
 	})

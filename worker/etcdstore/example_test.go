@@ -52,3 +52,20 @@ func ExampleStore_Count() {
 	fmt.Println(err)
 	// Output: worker: no number from counter "starts": worker: client nil: must be an open *clientv3.Client
 }
+
+// Without a clock to compare with, a wrong clock is not noticed.
+func ExampleStore_Warnings() {
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://etcd:2379"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	warnings, err := etcdstore.New(client, etcdstore.Config{Clock: etcdstore.HTTPClock("https://etcd:2379", nil)}).Warnings(context.Background())
+	fmt.Println(warnings, err)
+	warnings, err = etcdstore.New(client, etcdstore.Config{}).Warnings(context.Background())
+	fmt.Println(len(warnings), err)
+	// Output:
+	// [] <nil>
+	// 1 <nil>
+}

@@ -29,7 +29,7 @@ func (l *lifetime) put(ctx context.Context, key string) (clientv3.Op, error) {
 	if l.id == 0 {
 		granted, err := l.store.client.Grant(ctx, max(1, (l.ttl+999)/1000))
 		if err != nil {
-			return clientv3.Op{}, failed(ctx, "grant an etcd lease", err)
+			return clientv3.Op{}, l.store.failed(ctx, "grant an etcd lease", err)
 		}
 		l.id = granted.ID
 	}
@@ -49,7 +49,7 @@ func (l *lifetime) goOn(ctx context.Context, key string, alive *mvccpb.KeyValue)
 	case errors.Is(err, rpctypes.ErrLeaseNotFound): // it ended just now
 		return l.put(ctx, key)
 	case err != nil:
-		return clientv3.Op{}, failed(ctx, "keep an etcd lease alive", err)
+		return clientv3.Op{}, l.store.failed(ctx, "keep an etcd lease alive", err)
 	}
 	return clientv3.OpGet(key, clientv3.WithKeysOnly()), nil
 }

@@ -26,5 +26,7 @@ func TestMethodsOfNilStores(t *testing.T) {
 		check("Free", s.Free(ctx, "x", 0, 1))
 		_, err = s.Count(ctx, "x")
 		check("Count", err)
+		_, err = s.Warnings(ctx)
+		check("Warnings", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -226,14 +227,49 @@ func TestEachRequestConnects(t *testing.T) {
 	t.Logf("%d requests made it try %d times", requests, tries.Load())
 }
 
+// An error says which members were asked in vain, what for, and why.
+func TestUnreachable(t *testing.T) {
+	none, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := none.Addr().String()
+	if err := none.Close(); err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for endpoint, why := range map[string]string{nobody: "connection refused", silent.Addr().String(): ""} {
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		lease, err := worker.Acquire(t.Context(), New(client, Config{}), worker.Config{Space: "orders", Timeout: time.Second, MaxWait: -1})
+		if lease != nil || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+			continue
+		}
+		for _, want := range []string{`etcdstore: read space "orders": no answer from ` + endpoint, why, "Config.Timeout is 1s"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q does not tell %q", err, want)
+			}
+		}
+		t.Log(err)
+	}
+}
+
 // Whatever words the client finds for it, a context that is done is told as such.
 func TestFailed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := failed(ctx, "renew", errLost); !errors.Is(err, errLost) || errors.Is(err, context.Canceled) {
+	if err := (&Store{}).failed(ctx, "renew", errLost); !errors.Is(err, errLost) || errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	cancel()
-	if err := failed(ctx, "renew", errLost); !errors.Is(err, context.Canceled) {
+	if err := (&Store{}).failed(ctx, "renew", errLost); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ func TestRefusedForGood(t *testing.T) {
 		{rpctypes.ErrNoLeader, false}, {rpctypes.ErrTimeout, false}, {rpctypes.ErrInvalidAuthToken, false}, {context.DeadlineExceeded, false},
 	} {
 		var permanent interface{ Permanent() bool }
-		err := failed(t.Context(), "claim", c.err)
+		err := (&Store{}).failed(t.Context(), "claim", c.err)
 		if got := errors.As(err, &permanent) && permanent.Permanent(); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%v: %v, want %v", err, got, c.want)
 		}

@@ -37,7 +37,7 @@ func (s *Store) read(ctx context.Context, name string) (*space, error) {
 		clientv3.OpGet(alive, clientv3.WithPrefix()),
 	).Commit()
 	if err != nil {
-		return nil, failed(ctx, fmt.Sprintf("read space %q", name), err)
+		return nil, s.failed(ctx, fmt.Sprintf("read space %q", name), err)
 	}
 	sp := &space{revision: make(map[int64]int64)}
 	if kvs := answer.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
@@ -114,7 +114,7 @@ func (sp *space) soonest(ctx context.Context, s *Store, now int64) {
 func (s *Store) remaining(ctx context.Context, r *row) error {
 	answer, err := s.client.TimeToLive(ctx, clientv3.LeaseID(r.alive.Lease))
 	if err != nil {
-		return failed(ctx, "ask for the rest of an etcd lease", err)
+		return s.failed(ctx, "ask for the rest of an etcd lease", err)
 	}
 	r.left = max(answer.TTL, 0) * 1000 // -1: it is over, and etcd about to delete the key
 	return nil

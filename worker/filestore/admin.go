@@ -6,16 +6,21 @@ import (
 	"os"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 // List implements worker.Admin. A row whose process has ended is shown as free.
-func (s *Store) List(ctx context.Context, space string) (rows []worker.Row, err error) {
+func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 	if err := worker.CheckSpace(space); err != nil {
 		return nil, err
 	}
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	return bounded.Do(ctx, &s.calls, "filestore: list "+s.path(space), func() ([]worker.Row, error) { return s.list(ctx, space) })
+}
+
+func (s *Store) list(ctx context.Context, space string) (rows []worker.Row, err error) {
 	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

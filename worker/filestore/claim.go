@@ -11,13 +11,17 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	c, err := s.claimWhenFree(ctx, r)
+	if err := errors.Join(r.Check(), s.check()); err != nil {
+		return worker.Claim{}, err
+	}
+	c, err := bounded.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Space), func() (worker.Claim, error) { return s.claimWhenFree(ctx, r) })
 	return c, lasting(err)
 }
 
@@ -34,9 +38,6 @@ func lasting(err error) error {
 
 // claimWhenFree waits while other processes claim, or change the only row that is left.
 func (s *Store) claimWhenFree(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := r.Check(); err != nil {
-		return worker.Claim{}, err
-	}
 	if err := s.prepare(r.Space); err != nil {
 		return worker.Claim{}, err
 	}

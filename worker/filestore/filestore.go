@@ -33,6 +33,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
@@ -46,8 +47,11 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New; any number of
 // stores may use one directory, in one process or in many.
 type Store struct {
-	dir string
-	err error // of New
+	worker.Queue // of the leases that share the store
+
+	dir   string
+	err   error // of New
+	calls bounded.Calls
 
 	mu     sync.Mutex
 	alive  map[place]held // the locks that say that this process lives
@@ -196,6 +200,12 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 	if err := s.check(); err != nil {
 		return err
 	}
+	return bounded.Run(ctx, &s.calls, fmt.Sprintf("filestore: change number %d in %s", number, s.path(space)), func() error {
+		return s.changeRow(ctx, space, number, edit)
+	})
+}
+
+func (s *Store) changeRow(ctx context.Context, space string, number int64, edit func(*worker.Row) error) error {
 	missing := func() error {
 		if s.holds(space, number) > 0 {
 			return s.errGone(space, number)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 // HandlerConfig is what a handler is made of. Tokens are required.
@@ -35,6 +36,7 @@ type handler struct {
 	counter worker.Counter // nil: the store has none
 	tokens  [][sha256.Size]byte
 	timeout time.Duration
+	calls   bounded.Calls               // of the store
 	verbs   map[string]http.HandlerFunc // by path
 }
 
@@ -173,7 +175,7 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), h.timeout)
 		defer cancel()
-		result, err := call(ctx, request)
+		result, err := bounded.Do(ctx, &h.calls, "the store: "+verb, func() (A, error) { return call(ctx, request) })
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			refuse(w, q.ID, http.StatusNotImplemented, verb+" is not offered here")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
@@ -31,9 +32,12 @@ type Config struct {
 
 // Store is a client of a store that a handler offers. Make it with New.
 type Store struct {
+	worker.Queue // of the leases that share the store
+
 	base   string
 	token  string
 	client http.Client
+	calls  bounded.Calls
 	wrong  error // of the configuration
 }
 
@@ -108,16 +112,18 @@ func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit 
 	sent.Header.Set("Authorization", "Bearer "+s.token)
 	sent.Header.Set("Content-Type", "application/json")
 	sent.Header.Set("Accept", "application/json")
-	got, err := s.client.Do(sent)
-	if err != nil {
-		return result, failed(ctx, verb, err)
-	}
-	defer got.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(got.Body, limit+1))
-	if err != nil {
-		return result, failed(ctx, verb, err)
-	}
-	return read[A](verb, q.ID, got.StatusCode, text, limit)
+	return bounded.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
+		got, err := s.client.Do(sent)
+		if err != nil {
+			return result, failed(ctx, verb, err)
+		}
+		defer got.Body.Close()
+		text, err := io.ReadAll(io.LimitReader(got.Body, limit+1))
+		if err != nil {
+			return result, failed(ctx, verb, err)
+		}
+		return read[A](verb, q.ID, got.StatusCode, text, limit)
+	})
 }
 
 // read is what an answer says, if it is one to this request.

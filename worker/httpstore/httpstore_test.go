@@ -73,7 +73,7 @@ func (s *site) client() *Store {
 
 func TestStore(t *testing.T) {
 	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
-	storetest.Run(t, storetest.Harness{Open: func(*testing.T) worker.Store { return s.client() }})
+	storetest.Run(t, storetest.Harness{Open: func(*testing.T) worker.Store { return s.client() }, Hung: deafClient})
 }
 
 // Two servers offer one store, below a path, over TLS.

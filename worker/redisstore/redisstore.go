@@ -6,6 +6,9 @@
 //	}
 //	lease, err := worker.Acquire(ctx, redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
 //
+// No call outlasts its context, also without go-redis's ContextTimeoutEnabled; with it, the
+// client's connection is free again at that time as well.
+//
 // Each verb is one script over one hash. Redis 5 or later is needed. A store also
 // counts: [Store.Count] for worker.FromCounter, [Store.Reserve] for the numbers of
 // package serial.
@@ -32,6 +35,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 var (
@@ -81,8 +85,11 @@ type Config struct {
 
 // Store keeps the numbers of any number of spaces. Make it with New.
 type Store struct {
-	eval Evaler
-	cfg  Config
+	worker.Queue // of the leases that share the store
+
+	eval  Evaler
+	cfg   Config
+	calls bounded.Calls
 }
 
 var (
@@ -179,11 +186,13 @@ func (s *Store) checkSync(ctx context.Context) error {
 	if s.cfg.AllowLossy || s.cfg.ConfigGet == nil {
 		return nil
 	}
-	value, err := s.cfg.ConfigGet(ctx, "appendfsync")
-	if err != nil {
-		return ctx.Err() // it may not be seen
+	value, err := bounded.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
+		return s.cfg.ConfigGet(ctx, "appendfsync")
+	})
+	if err != nil && ctx.Err() != nil {
+		return err
 	}
-	if value != "" && value != "always" {
+	if err == nil && value != "" && value != "always" { // else it may not be seen
 		return &worker.LossyError{Setting: "appendfsync", Value: value, Want: "always"}
 	}
 	return nil

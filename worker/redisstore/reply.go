@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
@@ -29,13 +30,20 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 			args[i] = strconv.Itoa(n)
 		}
 	}
-	value, err := s.eval.Eval(ctx, script, []string{key}, args...)
+	what = fmt.Sprintf("redisstore: %s in %s", what, key)
+	value, err := bounded.Do(ctx, &s.calls, what, func() (any, error) {
+		value, err := s.eval.Eval(ctx, script, []string{key}, args...)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", what, err)
+		}
+		return value, err
+	})
 	if err != nil {
-		return nil, lasting(fmt.Errorf("redisstore: %s in %s: %w", what, key, err))
+		return nil, lasting(err)
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return nil, fmt.Errorf("redisstore: %s in %s: the client gave %T, want []any", what, key, value)
+		return nil, fmt.Errorf("%s: the client gave %T, want []any", what, value)
 	}
 	answer := make(reply, len(list))
 	for i, v := range list {
@@ -45,7 +53,7 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 		case []byte:
 			answer[i] = string(v)
 		default:
-			return nil, fmt.Errorf("redisstore: %s in %s: the client gave %T in a list, want string or []byte", what, key, v)
+			return nil, fmt.Errorf("%s: the client gave %T in a list, want string or []byte", what, v)
 		}
 	}
 	return answer, nil

@@ -12,6 +12,10 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := worker.CheckSpace(name); err != nil {
 		return 0, err
 	}
+	return bound(ctx, s, fmt.Sprintf("count %q", name), func() (int64, error) { return s.countOn(ctx, name) })
+}
+
+func (s *Store) countOn(ctx context.Context, name string) (int64, error) {
 	st, err := s.prepareTables(ctx, counterTable)
 	if err != nil {
 		return 0, err

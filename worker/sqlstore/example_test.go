@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/DATA-DOG/go-sqlmock"
+
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -20,4 +22,23 @@ func ExampleNew() {
 		fmt.Println(wrong)
 	}
 	// Output: worker: db nil: must be an open *sql.DB, given to New
+}
+
+// This database stands for a PostgreSQL with a standby that commits do not wait for.
+func ExampleStore_Warnings() {
+	db, postgres, err := sqlmock.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	setting := func(query, value string) {
+		postgres.ExpectQuery(query).WillReturnRows(sqlmock.NewRows([]string{""}).AddRow(value))
+	}
+	setting("synchronous_standby_names", "")
+	setting("pg_stat_replication", `an asynchronous standby "walreceiver"`)
+
+	warnings, err := sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.Postgres}).Warnings(context.Background())
+	fmt.Println(warnings, err)
+	// Output: [synchronous_standby_names is empty, and there is an asynchronous standby "walreceiver": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it] <nil>
 }

@@ -47,11 +47,19 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 // far away it takes longer than one attempt.
 const linger = 3 * time.Second
 
+// check tells whether there is a database.
+func (s *Store) check() error {
+	if s == nil || s.db == nil {
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
+	}
+	return nil
+}
+
 // prepareTables looks at the database, once, and at each of these tables. One caller does
 // so at a time, and each step that succeeds is remembered.
 func (s *Store) prepareTables(ctx context.Context, numbers ...int) (*statements, error) {
-	if s == nil || s.db == nil {
-		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	if f := s.found.Load(); f.has(numbers...) {
 		return f.st, nil

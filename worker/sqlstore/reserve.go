@@ -20,10 +20,15 @@ import (
 // A key is 1 to 64 letters, digits and . _ - : / of ASCII. Count and Reserve of one
 // name count together. Keys stay until you delete them: a day's may go when nobody
 // will ask for that day any more. SQLite must be 3.35 or later.
-func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
+func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, _ error) {
 	if err := reserve.Check(key, n); err != nil {
 		return 0, err
 	}
+	what := fmt.Sprintf("reserve %d numbers of key %q", n, key)
+	return bound(ctx, s, what, func() (int64, error) { return s.reserve(ctx, key, n) })
+}
+
+func (s *Store) reserve(ctx context.Context, key string, n int64) (first int64, err error) {
 	st, err := s.prepareTables(ctx, counterTable)
 	if err != nil {
 		return 0, err

@@ -14,6 +14,9 @@
 // the numbers of package serial, in one statement for each block; [Store.In] does so
 // within a transaction of yours.
 //
+// No call outlasts its context, whatever the driver does, but those of [Store.In], which
+// are the transaction's.
+//
 // The first call looks at the database: which it is, its settings, its tables. What is
 // found out is remembered, and the look continues for 3 seconds when its caller's context is
 // done, so that the next attempt finds it done: it takes some 12 round trips, and a claim
@@ -62,6 +65,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 )
 
@@ -82,8 +86,11 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the database.
 type Store struct {
-	db  *sql.DB
-	cfg Config
+	worker.Queue // of the leases that share the store
+
+	db    *sql.DB
+	cfg   Config
+	calls bounded.Calls
 
 	found  atomic.Pointer[found] // what is known of the database; nil: nothing yet
 	failed atomic.Pointer[error] // of the last look at it; nil, or a nil one: none
@@ -108,6 +115,27 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	if err := r.Check(); err != nil {
 		return worker.Claim{}, err
 	}
+	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Space), func() (worker.Claim, error) { return s.claim(ctx, r) })
+}
+
+// bound lets a call return when its context is done, also where the driver does not, and
+// its error say which right is missing.
+func bound[T any](ctx context.Context, s *Store, what string, f func() (T, error)) (none T, err error) {
+	if err := s.check(); err != nil {
+		return none, err
+	}
+	return bounded.Do(ctx, &s.calls, "sqlstore: "+what, func() (T, error) {
+		result, err := f()
+		return result, s.withRights(ctx, err)
+	})
+}
+
+func boundVoid(ctx context.Context, s *Store, what string, f func() error) error {
+	_, err := bound(ctx, s, what, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+func (s *Store) claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return worker.Claim{}, lasting(err)
@@ -179,6 +207,10 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 
 // Renew implements worker.Store.
 func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+	return boundVoid(ctx, s, fmt.Sprintf("renew number %d of space %q", r.Worker, r.Space), func() error { return s.renew(ctx, r) })
+}
+
+func (s *Store) renew(ctx context.Context, r worker.Renewal) error {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return err
@@ -213,6 +245,10 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 
 // Release implements worker.Store.
 func (s *Store) Release(ctx context.Context, r worker.Return) error {
+	return boundVoid(ctx, s, fmt.Sprintf("release number %d of space %q", r.Worker, r.Space), func() error { return s.release(ctx, r) })
+}
+
+func (s *Store) release(ctx context.Context, r worker.Return) error {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return err
@@ -235,12 +271,14 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 	if err := worker.CheckSpace(space); err != nil {
 		return nil, err
 	}
-	st, err := s.prepare(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.read(ctx, st, space, false)
-	return found.rows, err
+	return bound(ctx, s, fmt.Sprintf("list space %q", space), func() ([]worker.Row, error) {
+		st, err := s.prepare(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.read(ctx, st, space, false)
+		return found.rows, err
+	})
 }
 
 // Free implements worker.Admin.
@@ -248,16 +286,19 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 	if err := worker.CheckSpace(space); err != nil {
 		return err
 	}
-	st, err := s.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	changed, err := s.execKnown(ctx, st, st.free, space, number, epoch)
-	if err != nil {
-		return fmt.Errorf("sqlstore: free number %d of space %q: %w", number, space, err)
-	}
-	if !changed {
-		return worker.ErrTaken
-	}
-	return nil
+	what := fmt.Sprintf("free number %d of space %q", number, space)
+	return boundVoid(ctx, s, what, func() error {
+		st, err := s.prepare(ctx)
+		if err != nil {
+			return err
+		}
+		changed, err := s.execKnown(ctx, st, st.free, space, number, epoch)
+		if err != nil {
+			return fmt.Errorf("sqlstore: %s: %w", what, err)
+		}
+		if !changed {
+			return worker.ErrTaken
+		}
+		return nil
+	})
 }

@@ -14,6 +14,10 @@ import (
 // lack the last claims and renewals, and then another holder is given the same worker ID
 // for the same time; but some standbys are only there to be read from.
 func (s *Store) Warnings(ctx context.Context) ([]string, error) {
+	return bound(ctx, s, "ask for warnings", func() ([]string, error) { return s.warnings(ctx) })
+}
+
+func (s *Store) warnings(ctx context.Context) ([]string, error) {
 	cfg, err := s.dialect(ctx)
 	if err != nil || cfg.Dialect != Postgres || cfg.AllowLossy {
 		return nil, err
@@ -48,7 +52,7 @@ func (s *Store) dialect(ctx context.Context) (Config, error) {
 	select {
 	case s.turn <- struct{}{}: // another may be finding it out
 	case <-ctx.Done():
-		return Config{}, ctx.Err()
+		return Config{}, s.undone(ctx.Err())
 	}
 	cfg, err := s.cfg.check()
 	<-s.turn

@@ -63,11 +63,17 @@ func (s *Store) create(ctx context.Context, cfg Config, number int) error {
 	}
 	table := cfg.table(suffixes[number])
 	if cfg.NoCreate {
+		if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
+			return err
+		}
 		return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", table, ddl[number], s.probe(ctx, cfg.Dialect, table))
 	}
 	if _, err := s.db.ExecContext(ctx, ddl[number]); err != nil {
 		if s.probe(ctx, cfg.Dialect, table) == nil {
 			return nil // another process was first
+		}
+		if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
+			return err
 		}
 		return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl[number], err)
 	}

@@ -30,6 +30,32 @@ func skew(t *testing.T, s *suite) {
 	}
 }
 
+// A lease whose clock has leapt claims the number that it holds. The answer must say which
+// is wrong, or that none is: so the clocks are compared before a free number is looked for.
+func clocksFirst(t *testing.T, s *suite) {
+	store := s.Open(t)
+	h := s.claim(t, store, only(2))
+	own := func(apart time.Duration) error {
+		_, err := s.try(t, store, func(r *worker.Request) {
+			only(h.Worker)(r)
+			r.MaxSkew = 600_000
+			r.Now += apart.Milliseconds()
+		})
+		return err
+	}
+	for _, apart := range []time.Duration{time.Hour, -time.Hour} {
+		var skew *worker.SkewError
+		if err := own(apart); !errors.As(err, &skew) {
+			t.Errorf("%v apart, and the number is held: %v, want a SkewError", apart, err)
+		}
+	}
+	var none *worker.NoneFreeError
+	if err := own(0); !errors.As(err, &none) || none.Numbers != 1 || none.Held != 1 {
+		t.Errorf("the number that it holds itself: %v, want a NoneFreeError", err)
+	}
+	must(t, h.renew(t.Context(), h.Until+1)) // it has not lost it
+}
+
 func layouts(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, nil)
@@ -163,6 +189,60 @@ func doneContext(t *testing.T, s *suite) {
 		t.Errorf("Release: %v", err)
 	}
 	must(t, h.renew(t.Context(), h.Until+1))
+}
+
+// No call outlasts its context, and its error says what was asked.
+func hung(t *testing.T, s *suite) {
+	if s.Hung == nil {
+		return
+	}
+	store := s.Hung(t)
+	h := &holder{Claim: worker.Claim{Epoch: 1}, store: store, space: s.space, token: "token"}
+	calls := map[string]func(ctx context.Context) error{
+		"Claim":   func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
+		"Renew":   func(ctx context.Context) error { return h.renew(ctx, 1) },
+		"Release": func(ctx context.Context) error { return h.release(ctx, 1) },
+	}
+	if admin, ok := store.(worker.Admin); ok {
+		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.space); return err }
+		calls["Free"] = func(ctx context.Context) error { return admin.Free(ctx, s.space, 0, 1) }
+	}
+	if counter, ok := store.(worker.Counter); ok {
+		calls["Count"] = func(ctx context.Context) error { _, err := counter.Count(ctx, s.space); return err }
+	}
+	if counter, ok := store.(interface {
+		Reserve(ctx context.Context, key string, n int64) (int64, error)
+	}); ok {
+		calls["Reserve"] = func(ctx context.Context) error { _, err := counter.Reserve(ctx, s.space, 1); return err }
+	}
+	if warner, ok := store.(interface {
+		Warnings(ctx context.Context) ([]string, error)
+	}); ok {
+		calls["Warnings"] = func(ctx context.Context) error { _, err := warner.Warnings(ctx); return err }
+	}
+	type answer struct {
+		what string
+		err  error
+	}
+	answers := make(chan answer, len(calls))
+	for what, call := range calls {
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			answers <- answer{what, call(ctx)}
+		}()
+	}
+	limit := time.After(patience)
+	for range calls {
+		select {
+		case a := <-answers:
+			if !errors.Is(a.err, context.DeadlineExceeded) || a.err.Error() == context.DeadlineExceeded.Error() {
+				t.Errorf("%s: %v, want what was asked, and that its time is over", a.what, a.err)
+			}
+		case <-limit:
+			t.Fatal("a call has not returned")
+		}
+	}
 }
 
 func operators(t *testing.T, s *suite) {

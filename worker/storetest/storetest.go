@@ -26,6 +26,9 @@ type Harness struct {
 	// Crash ends a client as the end of its process would. nil: its numbers come
 	// free by their time to live alone.
 	Crash func(t *testing.T, s worker.Store)
+	// Hung gives a client that gets no answer and does not heed its contexts. nil: there is
+	// no such client.
+	Hung func(t *testing.T) worker.Store
 }
 
 // Run runs the suite.
@@ -46,12 +49,14 @@ func Run(t *testing.T, h Harness) {
 		{"a released number is begun where it was left", clocksBehind},
 		{"claim repeated", repeated},
 		{"clocks apart", skew},
+		{"clocks before numbers", clocksFirst},
 		{"layouts", layouts},
 		{"spaces", spaces},
 		{"bounds far ahead", farAhead},
 		{"no time to live", forever},
 		{"bad requests", badRequests},
 		{"done context", doneContext},
+		{"client that hangs", hung},
 		{"operators", operators},
 		{"many at once", manyAtOnce},
 		{"any order", anyOrder},

@@ -7,9 +7,14 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -51,19 +56,39 @@ func TestFirstAcquireFromAfar(t *testing.T) {
 			server := c.start(t)
 			db := c.open(t, server, far)
 			for _, tables := range []string{"to be created", "there"} {
-				began := time.Now()
-				lease, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{}), worker.Config{})
-				took := time.Since(began)
-				t.Logf("tables %s: %v, %.1f round trips", tables, took.Round(time.Millisecond), float64(took)/float64(far))
-				if err != nil {
-					t.Fatalf("tables %s: %v", tables, err)
-				}
-				if err := lease.Close(); err != nil {
-					t.Error(err)
-				}
+				fromAfar(t, "tables "+tables+": ", sqlstore.New(db, sqlstore.Config{}))
 				db.SetMaxIdleConns(0) // the next one has to connect again
 				db.SetMaxIdleConns(2)
 			}
 		})
+	}
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		c := redis.NewClient(&redis.Options{Addr: testserver.Delayed(t, testserver.NewRedis(t).Addr, far)})
+		t.Cleanup(func() { _ = c.Close() })
+		fromAfar(t, "", redisstore.New(evaler(c, false), redisstore.Config{}))
+	})
+	t.Run("etcd", func(t *testing.T) {
+		t.Parallel()
+		c, err := clientv3.New(clientv3.Config{Endpoints: []string{testserver.Delayed(t, testserver.NewEtcd(t).Addr, far)}, Logger: zap.NewNop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		fromAfar(t, "", etcdstore.New(c, etcdstore.Config{}))
+	})
+}
+
+func fromAfar(t *testing.T, what string, store worker.Store) {
+	t.Helper()
+	began := time.Now()
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{})
+	took := time.Since(began)
+	t.Logf("%s%v, %.1f round trips", what, took.Round(time.Millisecond), float64(took)/float64(far))
+	if err != nil {
+		t.Fatalf("%s%v", what, err)
+	}
+	if err := lease.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -57,7 +57,7 @@ func TestRedisStore(t *testing.T) {
 	for _, bytes := range []bool{false, true} {
 		t.Run(fmt.Sprintf("bytes %v", bytes), func(t *testing.T) {
 			server := testserver.Redis(t)
-			storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+			storetest.Run(t, storetest.Harness{Hung: deafRedis, Open: func(t *testing.T) worker.Store {
 				return redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowLossy: true})
 			}})
 		})

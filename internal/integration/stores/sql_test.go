@@ -146,7 +146,7 @@ func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 
 func TestSQLStore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
-		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+		storetest.Run(t, storetest.Harness{Hung: deafSQL, Open: func(t *testing.T) worker.Store {
 			return sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
 		}})
 	})

@@ -31,16 +31,17 @@ type outcome[T any] struct {
 }
 
 // Do calls f, and returns what it returns, or at most a tenth of a second after ctx is
-// done: then the error is that of ctx, and f is abandoned. While 16 are abandoned, the
-// error comes at once. A panic of f is an error.
-func Do[T any](ctx context.Context, c *Calls, f func() (T, error)) (T, error) {
+// done: then the error is that of ctx and begins with what, and f is abandoned. While 16
+// are abandoned, the error comes at once. A panic of f is an error.
+func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
 	if n := c.abandoned.Load(); n >= most {
-		return none, fmt.Errorf("%d requests are under way whose contexts are done: the client ignores contexts, or hangs", n)
+		return none, fmt.Errorf("%s: %d requests are under way whose contexts are done: the client ignores contexts, or hangs", what, n)
 	}
+	began := time.Now()
 	outcomes := make(chan outcome[T], 1)
 	var ended atomic.Bool // by the one or the other: f has returned, or is abandoned
 	go func() {
@@ -68,7 +69,13 @@ func Do[T any](ctx context.Context, c *Calls, f func() (T, error)) (T, error) {
 		o := <-outcomes
 		return o.value, o.err
 	}
-	return none, fmt.Errorf("the client does not return, although its context is done: %w", ctx.Err())
+	return none, fmt.Errorf("%s: no answer in %v, and the client does not heed its context: %w", what, time.Since(began).Round(time.Millisecond), ctx.Err())
+}
+
+// Run is Do for a call that has no result.
+func Run(ctx context.Context, c *Calls, what string, f func() error) error {
+	_, err := Do(ctx, c, what, func() (struct{}, error) { return struct{}{}, f() })
+	return err
 }
 
 // Caught calls f, in a goroutine that is none of the caller's, who could not recover: a

@@ -35,7 +35,7 @@ func TestDo(t *testing.T) {
 		{"a client that ignores its context", func(context.Context) (int, error) {
 			time.Sleep(time.Minute)
 			return 7, nil
-		}, 0, context.DeadlineExceeded, "does not return", time.Second + grace},
+		}, 0, context.DeadlineExceeded, "ask: no answer in 1.1s", time.Second + grace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestDo(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				began := time.Now()
-				value, err := Do(ctx, &calls, func() (int, error) { return c.f(ctx) })
+				value, err := Do(ctx, &calls, "ask", func() (int, error) { return c.f(ctx) })
 				if took := time.Since(began); value != c.value || took != c.after {
 					t.Errorf("%d after %v, want %d after %v", value, took, c.value, c.after)
 				}
@@ -63,7 +63,7 @@ func TestDoneBefore(t *testing.T) {
 	var calls Calls
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Do(ctx, &calls, func() (int, error) { t.Error("called"); return 0, nil })
+	_, err := Do(ctx, &calls, "ask", func() (int, error) { t.Error("called"); return 0, nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -78,7 +78,7 @@ func TestAbandoned(t *testing.T) {
 		ask := func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := Do(ctx, &calls, func() (int, error) {
+			_, err := Do(ctx, &calls, "ask", func() (int, error) {
 				entered.Add(1)
 				<-hang
 				return 0, nil
@@ -91,7 +91,7 @@ func TestAbandoned(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		if err := ask(); err == nil || !strings.Contains(err.Error(), "16 requests are under way") || time.Since(began) != 0 || entered.Load() != most {
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "ask: 16 requests are under way") || time.Since(began) != 0 || entered.Load() != most {
 			t.Errorf("%v after %v, %d calls", err, time.Since(began), entered.Load())
 		}
 		close(hang)

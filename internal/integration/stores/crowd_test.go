@@ -1,0 +1,121 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// However many goroutines of a process wait for a worker ID, the store has a handful of
+// requests a second; and one that comes free is claimed at once.
+func TestCrowd(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T) (worker.Store, *worker.Queue){
+		"postgres": func(t *testing.T) (worker.Store, *worker.Queue) {
+			db := open(t, "pgx", inDatabase(t, testserver.Postgres(t).DSN))
+			db.SetMaxOpenConns(16)
+			db.SetMaxIdleConns(16)
+			s := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+			return s, &s.Queue
+		},
+		"redis": func(t *testing.T) (worker.Store, *worker.Queue) {
+			s := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{Prefix: t.Name(), AllowLossy: true})
+			return s, &s.Queue
+		},
+		"etcd": func(t *testing.T) (worker.Store, *worker.Queue) {
+			c, err := clientv3.New(clientv3.Config{Endpoints: []string{testserver.Etcd(t).DSN}, Logger: zap.NewNop()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Close() })
+			s := etcdstore.New(c, etcdstore.Config{Prefix: t.Name()})
+			return s, &s.Queue
+		},
+		"files": func(t *testing.T) (worker.Store, *worker.Queue) {
+			s := filestore.New(filestore.Config{Dir: t.TempDir()})
+			return s, &s.Queue
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, queue := start(t)
+			crowd(t, &counted{Store: store, Queue: queue})
+		})
+	}
+}
+
+// counted counts the claims that come to a store.
+type counted struct {
+	worker.Store
+	*worker.Queue
+	claims atomic.Int64
+}
+
+func (s *counted) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+	s.claims.Add(1)
+	return s.Store.Claim(ctx, r)
+}
+
+func crowd(t *testing.T, store *counted) {
+	const numbers, callers = 4, 300
+	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 10}, Window: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
+	taken := hold(t, store, numbers, numbers, cfg, func(int, time.Duration) {})
+	defer func() { giveBack(t, taken, numbers) }()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	got := make(chan *worker.Lease, callers)
+	for range callers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				lease, err := worker.Acquire(ctx, store, cfg)
+				if err == nil {
+					got <- lease
+					return
+				}
+				if !errors.Is(err, worker.ErrNoneFree) && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	time.Sleep(2 * time.Second) // each has asked once
+	const watched = 5 * time.Second
+	before := store.claims.Load()
+	time.Sleep(watched)
+	rate := float64(store.claims.Load()-before) / watched.Seconds()
+	t.Logf("%d callers make %.1f claims a second, which read %.0f rows", callers, rate, rate*numbers)
+	if rate > 10 {
+		t.Errorf("%.1f claims a second", rate)
+	}
+	for i, lease := range taken {
+		if err := lease.Close(); err != nil {
+			t.Fatal(err)
+		}
+		released := time.Now()
+		taken[i] = <-got
+		took := time.Since(released)
+		t.Logf("claimed %v after it was released", took.Round(time.Millisecond))
+		if took > 2*time.Second { // the machine may be busy
+			t.Errorf("claimed %v after it was released", took)
+		}
+	}
+	cancel()
+	wg.Wait()
+	for len(got) > 0 {
+		taken = append(taken, <-got)
+	}
+}

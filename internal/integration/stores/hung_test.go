@@ -1,0 +1,55 @@
+package stores
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// deaf is a driver of database/sql that gets no answer, and knows no contexts.
+type deaf struct {
+	driver.Conn
+	ended chan struct{}
+}
+
+func (d deaf) Connect(context.Context) (driver.Conn, error) { return d, nil }
+func (deaf) Driver() driver.Driver                          { return nil }
+func (deaf) Close() error                                   { return nil }
+func (d deaf) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
+	<-d.ended
+	return nil, driver.ErrBadConn
+}
+
+func deafSQL(t *testing.T) worker.Store {
+	d := deaf{ended: make(chan struct{})}
+	db := sql.OpenDB(d)
+	t.Cleanup(func() {
+		close(d.ended)
+		_ = db.Close()
+	})
+	return sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+}
+
+// deafRedis is go-redis as it comes, without ContextTimeoutEnabled, at a server that hangs.
+func deafRedis(t *testing.T) worker.Store {
+	server := testserver.NewRedis(t)
+	c := redis.NewClient(&redis.Options{Addr: server.Addr, ReadTimeout: -1, MaxRetries: -1})
+	t.Cleanup(func() {
+		if err := server.Resume(); err != nil {
+			t.Error(err)
+		}
+		_ = c.Close()
+	})
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	return redisstore.New(evaler(c, false), redisstore.Config{})
+}

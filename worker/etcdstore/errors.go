@@ -1,0 +1,55 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
+	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
+)
+
+// failed wraps what the client says. Where the context is done, that is the error,
+// in whatever words the client puts it, and which members have not answered.
+func (s *Store) failed(ctx context.Context, what string, err error) error {
+	switch done := ctx.Err(); {
+	case done != nil && errors.Is(err, done):
+		return fmt.Errorf("etcdstore: %s: %s%w", what, s.unanswered(), done)
+	case done != nil:
+		return fmt.Errorf("etcdstore: %s: %s%w: %v", what, s.unanswered(), done, err) //nolint:errorlint // it is the context's error that counts
+	}
+	err = fmt.Errorf("etcdstore: %s: %w", what, err)
+	for _, refusal := range []error{rpctypes.ErrPermissionDenied, rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty} {
+		if errors.Is(err, refusal) { // asking again makes no difference
+			return permanent.Mark(err)
+		}
+	}
+	return err
+}
+
+// unanswered names the members that were asked in vain. The client does not tell why it
+// cannot connect; but a request that does not wait for a connection is refused with it.
+func (s *Store) unanswered() string {
+	if s.client == nil {
+		return ""
+	}
+	text := "no answer from " + strings.Join(s.client.Endpoints(), ", ") + ": "
+	conn := s.client.ActiveConnection()
+	if conn == nil || conn.GetState() != connectivity.TransientFailure {
+		return text
+	}
+	const moment = 20 * time.Millisecond // nothing is sent
+	ctx, cancel := context.WithTimeout(context.Background(), moment)
+	defer cancel()
+	err := conn.Invoke(ctx, "/etcdserverpb.KV/Range", &etcdserverpb.RangeRequest{Key: []byte("x")}, new(etcdserverpb.RangeResponse), grpc.WaitForReady(false))
+	if err == nil || ctx.Err() != nil {
+		return text
+	}
+	return text + err.Error() + ": "
+}

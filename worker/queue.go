@@ -1,0 +1,147 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// A Queue spaces out the claims of the leases that share a store. While the store refuses
+// them, or fails, a few a second are made, however many leases wait, and the other leases
+// share the answers. A store embeds a Queue by value; the zero value is ready for use. A
+// wrapper that embeds a pointer to such a store has its Queue as well.
+type Queue struct {
+	mu    sync.Mutex
+	lines map[claimKind]*line
+}
+
+// queued is a store that embeds a Queue.
+type queued interface{ queue() *Queue }
+
+func (q *Queue) queue() *Queue { return q }
+
+// A claimKind is what claims have in common that a store answers alike.
+type claimKind struct {
+	Request          // without what is each lease's own; Now is by how many minutes its clock differs from the system's
+	datacenter int64 // Config.Datacenter
+}
+
+func (cfg *Config) claimKind(r Request) claimKind {
+	r.Token, r.Owner, r.Window, r.TTL = "", "", 0, 0
+	r.Now = (r.Now - time.Now().UnixMilli()) / 60_000
+	if !r.Only {
+		r.Preferred = -1
+	}
+	return claimKind{r, cfg.Datacenter}
+}
+
+const (
+	claimSpacing = maxDelay / 2 // a claim of a line is made that often
+	claimBurst   = 4            // so many may come at once, so that a lease alone never waits
+	lineKept     = time.Minute  // after its last claim
+)
+
+// A line is where claims of one kind wait: there is one after the first was refused.
+type line struct {
+	may     int       // so many claims may be made now
+	since   time.Time // when the last one was added to them
+	used    time.Time
+	failing bool  // the store has failed, and did not refuse
+	next    *turn // of the claim that is made next
+}
+
+// A turn is one claim, whose outcome is shared by those who began to wait before it was made.
+type turn struct {
+	done chan struct{} // closed when it was answered
+	err  error         // nil: a worker ID was granted, and there may be more
+}
+
+// claim calls ask, or gives the error of a claim that another lease made after this call
+// began. So a worker ID that is free by then is found. sent tells whether ask was called.
+//
+// A claim that is repeated, since its answer was lost, may have been granted: what another
+// one is refused with tells nothing about it, so it shares failures only.
+func (q *Queue) claim(ctx context.Context, kind claimKind, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
+	var other *turn
+	for {
+		own, next, wait := q.enter(kind, repeated)
+		if own != nil {
+			c, err = ask()
+			q.answered(kind, own, err)
+			return c, true, err
+		}
+		if other == nil {
+			other = next
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-other.done:
+			if other.err != nil && (!repeated || !errors.Is(other.err, ErrNoneFree)) {
+				return Claim{}, false, other.err
+			}
+			other = nil
+		case <-timer.C:
+		case <-ctx.Done():
+			return Claim{}, false, ctx.Err()
+		}
+	}
+}
+
+// enter gives a turn of one's own; or that of the claim which is made next, and how long
+// until one may be made.
+func (q *Queue) enter(kind claimKind, repeated bool) (own, next *turn, wait time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[kind]
+	if l == nil {
+		return newTurn(), nil, 0
+	}
+	now := time.Now()
+	l.used = now
+	if since := now.Sub(l.since); since >= claimSpacing {
+		l.may = max(l.may, min(l.may+int(since/claimSpacing), claimBurst))
+		l.since = now.Add(-since % claimSpacing)
+	}
+	switch {
+	case repeated && !l.failing:
+	case l.may > 0:
+		l.may--
+	default:
+		return nil, l.next, l.since.Add(claimSpacing).Sub(now)
+	}
+	own, l.next = l.next, newTurn()
+	return own, nil, 0
+}
+
+func newTurn() *turn { return &turn{done: make(chan struct{})} }
+
+// answered ends a turn.
+func (q *Queue) answered(kind claimKind, own *turn, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	l := q.lines[kind]
+	if l == nil && err != nil && !final(err) {
+		for other, l := range q.lines {
+			if now.Sub(l.used) > lineKept {
+				delete(q.lines, other)
+			}
+		}
+		if q.lines == nil {
+			q.lines = make(map[claimKind]*line)
+		}
+		l = &line{may: claimBurst, since: now, used: now, next: newTurn()}
+		q.lines[kind] = l
+	}
+	if l != nil {
+		l.failing = err != nil && !errors.Is(err, ErrNoneFree)
+		if err == nil { // as many as there are will be claimed soon
+			l.may += 2
+		} else {
+			l.may = min(l.may, claimBurst)
+		}
+	}
+	own.err = err
+	close(own.done)
+}

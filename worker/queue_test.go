@@ -1,0 +1,260 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// line is a store whose leases have a Queue.
+type line struct {
+	*flaky
+	worker.Queue
+}
+
+// crowded is so many callers of Acquire at once; it counts those that have a worker ID.
+func (w *world) crowded(callers int, cfg worker.Config) (store *line, granted *atomic.Int64) {
+	store, granted = &line{flaky: w.store}, new(atomic.Int64)
+	for range callers {
+		go func() {
+			if _, err := w.keep(worker.Acquire(w.Context(), store, cfg)); err == nil {
+				granted.Add(1)
+			}
+		}()
+	}
+	return store, granted
+}
+
+func (w *world) claims() int {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	return len(w.store.claims)
+}
+
+// holdAll has strangers hold every worker ID, and gives what frees one.
+func (w *world) holdAll(l core.Layout) (free func(number int64)) {
+	w.Helper()
+	for n := range l.Workers() {
+		_, err := w.mem.Claim(w.Context(), worker.Request{
+			Space: "default", Layout: worker.Fingerprint(l), Numbers: l.Workers(), Preferred: n, Only: true, Avoid: -1,
+			Token: fmt.Sprint("stranger ", n), Now: time.Now().UnixMilli(), Window: 1000, TTL: worker.NoTTL, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
+	}
+	return func(number int64) {
+		if err := w.mem.Free(w.Context(), "default", number, 1); err != nil {
+			w.Error(err)
+		}
+	}
+}
+
+func TestCrowd(t *testing.T) {
+	const callers = 300
+	for name, c := range map[string]struct {
+		stop, start func(f *flaky) // the store
+		answers     time.Duration  // how long it takes
+	}{
+		"none free": {},
+		"none free, far away": {
+			stop:    func(f *flaky) { f.slow = time.Second },
+			answers: time.Second,
+		},
+		"fails": {
+			stop:  func(f *flaky) { f.down = errNetwork },
+			start: func(f *flaky) { f.down = nil },
+		},
+		"hangs": {
+			stop:  func(f *flaky) { f.slow = time.Hour },
+			start: func(f *flaky) { f.slow = 0 },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				free := w.holdAll(testLayout)
+				cfg := w.cfg
+				cfg.MaxWait = time.Minute
+				_, granted := w.crowded(callers, cfg)
+				time.Sleep(time.Second) // each has asked
+				if c.stop != nil {
+					w.store.set(c.stop)
+				}
+				time.Sleep(5 * time.Second)
+				before := w.claims()
+				time.Sleep(10 * time.Second)
+				if rate := float64(w.claims()-before) / 10; rate > 5 || rate < 1 {
+					t.Errorf("%.1f claims a second", rate)
+				}
+				free(2)
+				before = w.claims()
+				if c.start != nil {
+					w.store.set(c.start)
+				}
+				time.Sleep(500*time.Millisecond + c.answers)
+				if n := granted.Load(); n != 1 {
+					t.Errorf("half a second after one has come free, %d are claimed", n)
+				}
+				// A claim that was sent, and not answered, is sent again.
+				if n := w.claims() - before; n > 90 {
+					t.Errorf("%d claims for it", n)
+				}
+			})
+		})
+	}
+}
+
+// When many come free at once, they are claimed at once.
+func TestCrowdIsServed(t *testing.T) {
+	const callers = 300
+	layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 9, SequenceBits: 4}
+	inWorld(t, func(w *world) {
+		w.store.slow = 5 * time.Millisecond
+		free := w.holdAll(layout)
+		cfg := w.cfg
+		cfg.MaxWait, cfg.Layout = time.Minute, layout
+		_, granted := w.crowded(callers, cfg)
+		time.Sleep(10 * time.Second)
+		for n := range layout.Workers() {
+			free(n)
+		}
+		before := w.claims()
+		time.Sleep(time.Second) // each lease's own delay, and half a second
+		if n := granted.Load(); n != callers {
+			t.Errorf("%d of %d have a worker ID", n, callers)
+		}
+		if n := w.claims() - before; n != callers {
+			t.Errorf("%d claims for %d worker IDs", n, callers)
+		}
+	})
+}
+
+// A lease that waits alone asks as often as without a Queue.
+func TestQueueOfOne(t *testing.T) {
+	var alone, queued []time.Duration
+	for _, times := range []*[]time.Duration{&alone, &queued} {
+		inWorld(t, func(w *world) {
+			w.holdAll(testLayout)
+			began := time.Now()
+			w.store.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				*times = append(*times, time.Since(began))
+				return c, err
+			}
+			var store worker.Store = w.store
+			if times == &queued {
+				store = &line{flaky: w.store}
+			}
+			_, _, err := worker.AcquireStepped(w.Context(), store, w.cfg, func() float64 { return 0 })
+			if !errors.Is(err, worker.ErrNoneFree) {
+				t.Error(err)
+			}
+		})
+	}
+	if len(alone) < 10 || !slices.Equal(alone, queued) {
+		t.Errorf("alone %v, in a queue %v", alone, queued)
+	}
+}
+
+// A claim that was granted, and its answer lost, is found again, although others are told
+// that no number is free: else the number would stay held by nobody.
+func TestCrowdAndALostAnswer(t *testing.T) {
+	for _, away := range []time.Duration{0, 2 * time.Second} { // the store, after that
+		lostAnswer(t, away)
+	}
+}
+
+func lostAnswer(t *testing.T, away time.Duration) {
+	inWorld(t, func(w *world) {
+		free := w.holdAll(testLayout)
+		cfg := w.cfg
+		cfg.MaxWait = time.Minute
+		_, granted := w.crowded(50, cfg)
+		time.Sleep(10 * time.Second)
+		w.store.set(func(f *flaky) {
+			f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				if err == nil {
+					f.set(func(f *flaky) {
+						if f.after = nil; away > 0 {
+							f.down = errNetwork
+						}
+					})
+					return worker.Claim{}, errNetwork
+				}
+				return c, err
+			}
+		})
+		free(1)
+		time.Sleep(time.Second + away)
+		w.store.set(func(f *flaky) { f.down = nil })
+		time.Sleep(time.Second)
+		if n := granted.Load(); n != 1 || w.row(1).Epoch != 2 {
+			t.Errorf("%d leases have a worker ID, and the row is %+v", n, w.row(1))
+		}
+	})
+}
+
+// One who waits is answered by a claim that is made after it came: what was refused before
+// says nothing.
+func TestQueueIsNeverStale(t *testing.T) {
+	inWorld(t, func(w *world) {
+		free := w.holdAll(testLayout)
+		cfg := w.cfg
+		cfg.MaxWait = time.Minute
+		store, _ := w.crowded(50, cfg)
+		ctx, cancel := context.WithCancel(w.Context())
+		defer cancel()
+		time.Sleep(10 * time.Second)
+		for n := range testLayout.Workers() {
+			free(n)
+		}
+		cfg.MaxWait = -1 // one attempt
+		_, err := w.keep(worker.Acquire(ctx, store, cfg))
+		for n := range testLayout.Workers() {
+			if err != nil && w.row(n).Epoch == 1 {
+				t.Errorf("number %d is free: %v", n, err)
+			}
+		}
+	})
+}
+
+// deafStore does not heed its contexts.
+type deafStore struct{ worker.Store }
+
+func (deafStore) Claim(context.Context, worker.Request) (worker.Claim, error) {
+	time.Sleep(time.Hour)
+	return worker.Claim{}, errNetwork
+}
+
+// The error of a store that hangs says which store, what it was asked, and for how long.
+func TestHungStoreIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		store func(w *world) worker.Store
+		want  string
+	}{
+		"heeds its context": {func(w *world) worker.Store {
+			w.store.slow = time.Hour
+			return w.store
+		}, "context deadline exceeded; Config.Timeout is 3s"},
+		"does not": {func(w *world) worker.Store { return deafStore{w.store} },
+			`worker: worker_test.deafStore has not answered to a claim in space "default" within Config.Timeout, 3s`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				cfg := w.cfg
+				cfg.MaxWait = -1
+				_, err := w.keep(worker.Acquire(w.Context(), c.store(w), cfg))
+				if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+			})
+		})
+	}
+}
