@@ -116,6 +116,7 @@ byte calls, got;
 
 #define OVER (state == releasing || state == ended)
 #define OURS(w) (row[w] != free && row[w] != other)
+#define HELD(w) (row[w] == mine || row[w] == left)
 #define STALLED (state == lost -> cfail : rfail)
 #ifdef CALLER_EXCHANGES
 #define FENCED (!room || ahead) /* the generator follows the leap, to beyond the fence */
@@ -154,7 +155,6 @@ proctype Request(byte i) {
 
   do
   :: atomic { SENT(i) && result[i] == none && CONNECTION -> /* it is carried out */
-execute:
        if
        :: kind[i] == claim && twice[i] -> result[i] = ok
        :: kind[i] == claim && !twice[i] && wrong -> result[i] = skewed
@@ -187,18 +187,21 @@ execute:
        fi;
        overtaken = 0;
        if
-       :: !down -> answer[i] = result[i]; wake = 1
-       :: down -> slow[i] = 1 /* and the answer is under way, or will be lost */
+       :: !down -> answer[i] = result[i]; wake = 1; printf("store    answers request %d, %e: %e\n", i, kind[i], answer[i])
+       :: down -> slow[i] = 1; printf("store    carries out request %d, %e, and does not answer yet\n", i, kind[i])
        fi }
-  :: atomic { SENT(i) && result[i] != none && !down -> answer[i] = result[i]; wake = 1 }
-  :: atomic { SENT(i) && down -> answer[i] = failed; wake = 1 }
+  :: atomic { SENT(i) && result[i] != none && !down ->
+       answer[i] = result[i]; wake = 1; printf("store    answers request %d, %e, late: %e\n", i, kind[i], answer[i]) }
+  :: atomic { SENT(i) && down -> answer[i] = failed; wake = 1; printf("store    refuses request %d, %e\n", i, kind[i]) }
 #ifndef NO_TIMEOUT
   :: atomic { kind[i] != none && answer[i] == none && !expired[i] && (down || slow[i] || stuck[i]) ->
-       expired[i] = 1; slow[i] = 1; wake = 1 }
+       expired[i] = 1; slow[i] = 1; wake = 1; printf("time     Timeout of request %d, %e\n", i, kind[i]) }
 #endif
 #if POOL > 0
+  :: atomic { SENT(i) && result[i] == none && late[i] -> /* nor does it wait for one any longer */
+       answer[i] = failed; wake = 1 }
   :: atomic { WANTS(i) && !CONNECTION && WAITING -> /* no connection within Timeout */
-       answer[i] = failed; overtaken = 0; wake = 1 }
+       answer[i] = failed; overtaken = 0; wake = 1; printf("time     Timeout of request %d, %e: there is no connection for it\n", i, kind[i]) }
 #endif
   od
 }
@@ -227,12 +230,12 @@ proctype World() {
   :: atomic { stucks > 0 && SENT(1) -> stucks--; stuck[1] = 1; printf("store    never answers a request\n") }
 #endif
 #if TAKES > 0
-  :: atomic { takes > 0 && (OURS(1) || OURS(2) || OURS(IDS)) ->
+  :: atomic { takes > 0 && (HELD(1) || HELD(2) || HELD(IDS)) ->
        takes--;
        if
-       :: OURS(1) -> w = 1
-       :: OURS(2) -> w = 2
-       :: IDS > 2 && OURS(IDS) -> w = IDS
+       :: HELD(1) -> w = 1
+       :: HELD(2) -> w = 2
+       :: IDS > 2 && HELD(IDS) -> w = IDS
        fi;
        if
        :: row[w] = other; printf("store    gives worker ID %d to another holder\n", w)
@@ -246,7 +249,7 @@ proctype World() {
        :: printf("clock    leaps, as the store's has\n")
        :: wrong = 1; printf("clock    leaps, and is wrong\n")
 #ifdef FOREVER
-       :: wrong = 1; stays = 1; printf("clock    leaps, and stays wrong for ever\n")
+       :: has != none -> wrong = 1; stays = 1; printf("clock    leaps, and stays wrong for ever\n")
 #endif
        fi }
   :: atomic { ahead && !stays -> ahead = 0; wrong = 0; wake = 1; printf("clock    is set back\n") }
@@ -270,10 +273,14 @@ proctype Fence() {
   od
 }
 
-/* The delays of the renewal (1), and of claims and releases (0). */
+/* The delays of the renewal (1), and of claims and releases (0). The one after a renewal
+ * is longer than all others, so a release is sent meanwhile. */
+#define RELEASABLE(w) (leaving[w] && !(has == before && prev == w))
+#define SOMETHING_RELEASABLE (RELEASABLE(1) || RELEASABLE(2) || RELEASABLE(IDS))
+
 proctype Delay(byte i) {
   do
-  :: atomic { waits[i] || i == 0 && waits[2] ->
+  :: atomic { (i == 0 && (waits[0] || waits[2]) || i == 1 && waits[1] && (rfail || !SOMETHING_RELEASABLE)) ->
        waits[i] = 0;
        if
        :: i == 0 -> waits[2] = 0
@@ -519,6 +526,11 @@ active proctype Owner() {
           :: else -> event = (event == refused -> refused : none)
           fi;
 
+          if
+          :: event != none && state != was -> printf("lease    %e: %e\n", event, state)
+          :: else
+          fi;
+
           /* What is done upon it. */
           if
           :: event == claimed -> replace(id); printf("lease    has worker ID %d\n", id)
@@ -564,12 +576,16 @@ active proctype Owner() {
           :: else ->
              w = 1;
              do
-             :: w <= IDS && leaving[w] && !waits[2] && !(has == before && w == prev) ->
+             :: w <= IDS && RELEASABLE(w) && !waits[2] ->
                 kind[i] = release; worker[i] = w; break
-             :: w <= IDS && !(leaving[w] && !waits[2] && !(has == before && w == prev)) -> w++
+             :: w <= IDS && !(RELEASABLE(w) && !waits[2]) -> w++
              :: w > IDS -> break
              od;
              w = 0
+          fi;
+          if
+          :: kind[i] != none -> printf("lease    sends request %d, %e (%e)\n", i, kind[i], state)
+          :: else
           fi;
           i = 0
        fi }
@@ -584,29 +600,30 @@ proctype Caller() {
   do
   :: atomic { state != acquiring && !OVER && CONNECTION && !(POOL > 0 && overtaken && (WANTS(0) || WANTS(1))) ->
        calls++;
-       overtaken = POOL > 0 && (WANTS(0) || WANTS(1)) };
+       overtaken = POOL > 0 && (WANTS(0) || WANTS(1)); printf("caller   calls\n") };
      do
-     :: atomic { CAN && !asked_ -> got++ }; break
+     :: atomic { CAN && !asked_ -> got++; printf("caller   gets an id\n") }; break
      :: atomic { OVER && !asked_ -> break }
      :: atomic { asked_ && reply != none -> /* the lease has answered */
           asked_ = 0; ask = none;
           if
-          :: reply == refusal -> reply = none; break
+          :: reply == refusal -> reply = none; printf("caller   fails: the lease has refused\n"); break
           :: else -> reply = none
           fi }
-     :: atomic { REFUSED && !asked_ -> break } /* at once, with the cause */
-     :: atomic { ask == none && !OVER && (has == none || has == revoked) -> ask = grant; asked_ = 1; wake = 1 }
+     :: atomic { REFUSED && !asked_ -> printf("caller   fails at once, at the fence\n"); break } /* at once, with the cause */
+     :: atomic { ask == none && !OVER && (has == none || has == revoked) -> ask = grant; asked_ = 1; wake = 1; printf("caller   asks the lease: for a grant\n") }
 #ifndef OLD
-     :: atomic { ask == none && !OVER && behind && (has == current || has == before) -> ask = another; asked_ = 1; wake = 1 }
+     :: atomic { ask == none && !OVER && behind && (has == current || has == before) -> ask = another; asked_ = 1; wake = 1; printf("caller   asks the lease: for another worker ID\n") }
 #endif
 #ifndef WAIT_IN_TRANSACTION
-     :: atomic { ask == none && ATFENCE && WAITING -> ask = raise; asked_ = 1; wake = 1 } /* MaxWait is over */
+     :: atomic { ask == none && ATFENCE && WAITING -> ask = raise; asked_ = 1; wake = 1; printf("caller   asks the lease: for a higher fence\n") } /* MaxWait is over */
 #endif
      :: atomic { WAITING && (asked_ || ask != none || ATFENCE) -> /* MaxWait is over, or the context */
           if
           :: asked_ -> ask = none; asked_ = 0
           :: else
           fi;
+          printf("caller   gives up\n");
           break }
      od;
      atomic { calls--; got = (got > 0 -> got - 1 : 0) }
