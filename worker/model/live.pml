@@ -19,7 +19,7 @@
  *   CALLER_EXCHANGES      after a leap a caller releases and claims, as long as it waits itself
  *   ROTATE_UNDER_MAXWAIT  a caller claims another worker ID, as long as it waits itself
  *   WAIT_IN_TRANSACTION   a call waits at the fence although renewals are known to fail
- *   PATIENCE=n            with the first two: a caller waits for n answers, and may give up then
+ *   PATIENCE=n            with the first two: a caller waits for n answers, and may give up only then
  * Mutations, each of which must give one as well:
  *   NO_RETRY              a renewal that has failed is not made again
  *   ABANDONED_BLOCKS      no request is made beside one that was abandoned
@@ -103,8 +103,8 @@ bit room, fault;             /* ids can be issued below the fence; it is known n
 bit cfail, rfail, alternate; /* the last claim, the last renewal has failed; the claim was made last */
 bit waits[3];                /* delays: 0 of claims, 1 of the renewal, 2 of releases */
 bit wake, closing;
-#ifdef CALLER_EXCHANGES
-bit given;                   /* a caller has sent the release of the current worker ID */
+#ifdef OLD
+bit given;                   /* a caller has released the current worker ID */
 #endif
 
 /* The generator, and the calls for ids. */
@@ -130,7 +130,14 @@ byte calls, got;
 #else
 #define REFUSED (ATFENCE && fault)
 #endif
-#define ASKS (ask == none && !OVER && (has == none || has == revoked || behind)) /* at once */
+#ifdef OLD
+#define MOVES (has == current && (behind || ahead) && kind[0] != claim)
+#define OLDCALLS true
+#else
+#define MOVES behind
+#define OLDCALLS false
+#endif
+#define ASKS (ask == none && !OVER && (has == none || has == revoked || MOVES)) /* at once */
 #define WAITING (!wake && !CAN && !REFUSED && !ASKS && !OVER && reply == none) /* and so time passes */
 #define SENT(i) (kind[i] != none && answer[i] == none && !stuck[i])
 #define WANTS(i) (SENT(i) && result[i] == none && !late[i])
@@ -154,7 +161,7 @@ proctype Request(byte i) {
   byte w;
 
   do
-  :: atomic { SENT(i) && result[i] == none && CONNECTION -> /* it is carried out */
+  :: atomic { SENT(i) && result[i] == none && CONNECTION && (!down || POOL == 0) -> /* it is carried out */
        if
        :: kind[i] == claim && twice[i] -> result[i] = ok
        :: kind[i] == claim && !twice[i] && wrong -> result[i] = skewed
@@ -177,7 +184,7 @@ proctype Request(byte i) {
              row[w] = (!old[i] -> pending : (i == 0 -> stale0 : stale1))
           :: else
           fi; w = 0
-       :: kind[i] == renew -> result[i] = (own[i] && row[worker[i]] == mine -> ok : gone)
+       :: kind[i] == renew -> result[i] = (own[i] && HELD(worker[i]) -> ok : gone)
        :: kind[i] == release ->
           result[i] = (row[worker[i]] == left -> ok : gone);
           if
@@ -188,12 +195,18 @@ proctype Request(byte i) {
        overtaken = 0;
        if
        :: !down -> answer[i] = result[i]; wake = 1; printf("store    answers request %d, %e: %e\n", i, kind[i], answer[i])
+#if OUTAGES > 0 && POOL == 0
        :: down -> slow[i] = 1; printf("store    carries out request %d, %e, and does not answer yet\n", i, kind[i])
+#endif
        fi }
+#if OUTAGES > 0 && POOL == 0
   :: atomic { SENT(i) && result[i] != none && !down ->
        answer[i] = result[i]; wake = 1; printf("store    answers request %d, %e, late: %e\n", i, kind[i], answer[i]) }
+#endif
+#if OUTAGES > 0
   :: atomic { SENT(i) && down -> answer[i] = failed; wake = 1; printf("store    refuses request %d, %e\n", i, kind[i]) }
-#ifndef NO_TIMEOUT
+#endif
+#if !defined(NO_TIMEOUT) && OUTAGES + STUCK > 0
   :: atomic { kind[i] != none && answer[i] == none && !expired[i] && (down || slow[i] || stuck[i]) ->
        expired[i] = 1; slow[i] = 1; wake = 1; printf("time     Timeout of request %d, %e\n", i, kind[i]) }
 #endif
@@ -292,18 +305,24 @@ proctype Delay(byte i) {
 
 /* ---- the lease's owner ---- */
 
-#ifdef OLD
-#define TOKEN false /* whatever it has claimed, what is taken is lost */
+#ifdef OLD /* request 1 is the callers', and what is taken is lost */
+#define TOKEN false
+#define OWNERS(i) (i == 0)
 #else
 #define TOKEN (token == 1)
+#define OWNERS(i) true
 #endif
-#ifdef ABANDONED_BLOCKS
+#if defined(OLD)
+#define BUSY (kind[0] != none)
+#elif defined(ABANDONED_BLOCKS)
 #define BUSY (kind[0] != none || kind[1] != none)
 #else
 #define BUSY (kind[0] != none && !late[0] || kind[1] != none && !late[1] || kind[0] != none && kind[1] != none)
 #endif
 #ifdef LOST_NO_CLAIM
 #define CLAIMS_WHEN_LOST false
+#elif defined(OLD)
+#define CLAIMS_WHEN_LOST (state == lost && ask != another)
 #else
 #define CLAIMS_WHEN_LOST (state == lost)
 #endif
@@ -371,7 +390,7 @@ active proctype Owner() {
           :: answer[0] != none || expired[0] && !late[0] -> i = 0
           :: else ->
              if
-             :: answer[1] != none || expired[1] && !late[1] -> i = 1
+             :: OWNERS(1) && (answer[1] != none || expired[1] && !late[1]) -> i = 1
              :: else -> i = 2
              fi
           fi;
@@ -469,7 +488,7 @@ active proctype Owner() {
                    (kind[0] == none || late[0]) && (kind[1] == none || late[1]) -> event = drained
                 :: else ->
                    if
-                   :: ask != none && reply == none ->
+                   :: ask != none && reply == none && !(OLDCALLS && ask == another) ->
                       if
                       :: OVER -> reply = refusal
                       :: !OVER && (ask != another && has == none && state == checking && ahead) ->
@@ -596,6 +615,9 @@ active proctype Owner() {
 
 proctype Caller() {
   bit asked_;
+#ifdef OLD
+  byte answers, w;
+#endif
 
   do
   :: atomic { state != acquiring && !OVER && CONNECTION && !(POOL > 0 && overtaken && (WANTS(0) || WANTS(1))) ->
@@ -615,10 +637,47 @@ proctype Caller() {
 #ifndef OLD
      :: atomic { ask == none && !OVER && behind && (has == current || has == before) -> ask = another; asked_ = 1; wake = 1; printf("caller   asks the lease: for another worker ID\n") }
 #endif
+#ifdef OLD
+     :: atomic { ASKS && MOVES -> /* it makes the requests itself */
+          ask = another; asked_ = 1; answers = 0;
+#ifdef CALLER_EXCHANGES
+          if
+          :: state != lost && !given ->
+             kind[1] = release; worker[1] = cur; row[cur] = (row[cur] == mine -> left : row[cur]);
+             printf("caller   releases worker ID %d\n", cur)
+          :: else ->
+#endif
+             kind[1] = claim; token = 1; avoid[1] = (state == lost || given -> 0 : cur);
+             printf("caller   claims another worker ID\n")
+#ifdef CALLER_EXCHANGES
+          fi
+#endif
+        }
+     :: atomic { asked_ && ask == another && answer[1] != none ->
+          answers++;
+          if
+          :: kind[1] == release && answer[1] != failed ->
+             done(1); given = 1;
+             kind[1] = claim; token = 1; printf("caller   claims a worker ID\n")
+          :: kind[1] == claim && answer[1] == ok ->
+             w = worker[1]; done(1);
+             if
+             :: w != cur && state != lost && !given -> leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur])
+             :: else
+             fi;
+             cur = w; row[w] = mine; leaving[w] = 0; token = 0; own[0] = 0; w = 0;
+             state = held; given = 0; room = 1; fault = 0; rfail = 0; cfail = 0; behind = 0; ahead = 0; has = current;
+             ask = none; asked_ = 0; waits[1] = 1; wake = 1;
+             printf("caller   has worker ID %d\n", cur)
+          :: else -> done(1); ask = none; asked_ = 0; answers = 0; printf("caller   fails\n"); break
+          fi }
+     :: atomic { asked_ && ask == another && answer[1] == none && answers >= PATIENCE && !wake -> /* MaxWait is over */
+          done(1); ask = none; asked_ = 0; answers = 0; printf("caller   gives up, and cancels its request\n"); break }
+#endif
 #ifndef WAIT_IN_TRANSACTION
      :: atomic { ask == none && ATFENCE && WAITING -> ask = raise; asked_ = 1; wake = 1; printf("caller   asks the lease: for a higher fence\n") } /* MaxWait is over */
 #endif
-     :: atomic { WAITING && (asked_ || ask != none || ATFENCE) -> /* MaxWait is over, or the context */
+     :: atomic { WAITING && !(asked_ && ask == another && OLDCALLS) && (asked_ || ask != none || ATFENCE) -> /* MaxWait is over, or the context */
           if
           :: asked_ -> ask = none; asked_ = 0
           :: else
