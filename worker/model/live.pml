@@ -125,13 +125,13 @@ byte calls, got;
 #endif
 #define CAN (has == current && !FENCED && !behind && !OVER)
 #define ATFENCE (has == current && FENCED && !behind && !OVER)
-#ifdef WAIT_IN_TRANSACTION
+#if defined(WAIT_IN_TRANSACTION) || defined(OLD)
 #define REFUSED false
 #else
 #define REFUSED (ATFENCE && fault)
 #endif
 #ifdef OLD
-#define MOVES (has == current && (behind || ahead) && kind[0] != claim)
+#define MOVES (has == current && (behind || ahead || given) && kind[0] != claim)
 #define OLDCALLS true
 #else
 #define MOVES behind
@@ -260,12 +260,16 @@ proctype World() {
        leaps--; ahead = 1; wake = 1;
        if
        :: printf("clock    leaps, as the store's has\n")
+#ifndef OLD
        :: wrong = 1; printf("clock    leaps, and is wrong\n")
+#endif
 #ifdef FOREVER
        :: has != none -> wrong = 1; stays = 1; printf("clock    leaps, and stays wrong for ever\n")
 #endif
        fi }
+#ifndef OLD
   :: atomic { ahead && !stays -> ahead = 0; wrong = 0; wake = 1; printf("clock    is set back\n") }
+#endif
 #endif
 #if BACKS > 0
   :: atomic { backs > 0 && has == current && !behind -> backs--; behind = 1; printf("clock    goes back\n") }
@@ -672,7 +676,7 @@ proctype Caller() {
           :: else -> done(1); ask = none; asked_ = 0; answers = 0; printf("caller   fails\n"); break
           fi }
      :: atomic { asked_ && ask == another && answer[1] == none && answers >= PATIENCE && !wake -> /* MaxWait is over */
-          done(1); ask = none; asked_ = 0; answers = 0; printf("caller   gives up, and cancels its request\n"); break }
+          done(1); ask = none; asked_ = 0; answers = 0; wake = 1; printf("caller   gives up, and cancels its request\n"); break }
 #endif
 #ifndef WAIT_IN_TRANSACTION
      :: atomic { ask == none && ATFENCE && WAITING -> ask = raise; asked_ = 1; wake = 1; printf("caller   asks the lease: for a higher fence\n") } /* MaxWait is over */
