@@ -27,9 +27,8 @@
  *   CHECKING_NO_RENEWAL   the worker ID is not renewed while the clock is checked
  *   LOST_NO_CLAIM         no other worker ID is claimed after a loss
  *   FORGET                a claim that is answered late is forgotten and not released
- * What is known to give one:
- *   BACKS, POOL=1         calls wait for another worker ID inside transactions; see README.md
- *   SELDOM                ids are asked for so seldom that the other worker ID is given up each time
+ * Not mended yet, and so it gives one as well; see README.md:
+ *   BACKS=1, POOL=1       calls wait for another worker ID inside transactions
  */
 #ifndef IDS
 #define IDS 2

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Checks lease.pml with spin. See usage below, or run.sh --help.
+# Checks lease.pml and live.pml with spin. See usage below, or run.sh --help.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
   cat <<'TXT'
 usage: run.sh                    the small sizes: the fence holds, and each mutation, each
-                                 assumption given up, and the naive scheme is caught
+                                 assumption given up, and the naive scheme is caught; ids come
+                                 again, and each mutation, and the design before, is caught
        run.sh --big              the same, and the fence in the large sizes: a quarter of an
                                  hour, and up to 4 GB of memory
+       run.sh --cycle SWITCH...  shows a cycle of live.pml without an id, for example of
+                                 CALLER_EXCHANGES LEAPS=1 OUTAGES=0
        run.sh --trace SWITCH...  shows a shortest counterexample, for example of OWN_CLOCK, or
                                  of NAIVE PAUSE; lease.pml lists the switches, SIZE=n are some
 
@@ -24,8 +27,8 @@ switches=()
 case ${1:-} in
   '') ;;
   --big) mode=big ;;
-  --trace)
-    mode=trace
+  --trace | --cycle)
+    mode=${1#--}
     shift
     for switch in "$@"; do switches+=("-D$switch"); done
     ;;
@@ -38,7 +41,8 @@ case ${1:-} in
     exit 2
     ;;
 esac
-if [ "$mode" = trace ] && [ ${#switches[@]} -eq 0 ] || [ "$mode" != trace ] && [ $# -gt 1 ]; then
+if [[ $mode == trace || $mode == cycle ]]; then least=1; else least=0; fi
+if [ ${#switches[@]} -lt $least ] || [ $least = 0 ] && [ $# -gt 1 ]; then
   usage >&2
   exit 2
 fi
@@ -58,19 +62,20 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-cp "$here/lease.pml" "$work/lease.pml"
+cp "$here/lease.pml" "$here/live.pml" "$work/"
 cd "$work"
 
 optimize=-O2
+file=lease.pml violation='assertion violated' search=(-DSAFETY) options=() # see live
 
 # build OPTION...: options with -D are for the model; -DBFS for the search.
 build() {
-  local model=() search=(-DSAFETY "-DMEMLIM=$megabytes") option
+  local model=() define=("${search[@]}" "-DMEMLIM=$megabytes") option
   for option in "$@"; do
-    if [ "$option" = -DBFS ]; then search+=("$option"); else model+=("$option"); fi
+    if [ "$option" = -DBFS ]; then define+=("$option"); else model+=("$option"); fi
   done
-  rm -f pan pan.* lease.pml.trail
-  if ! { spin -a ${model[@]+"${model[@]}"} lease.pml && "${cc[@]}" "$optimize" -w "${search[@]}" -o pan pan.c; } >spin.log 2>&1; then
+  rm -f pan pan.* "$file.trail"
+  if ! { spin -a ${model[@]+"${model[@]}"} "$file" && "${cc[@]}" "$optimize" -w "${define[@]}" -o pan pan.c; } >spin.log 2>&1; then
     cat spin.log >&2
     echo "run.sh: the model does not compile with $*" >&2
     exit 1
@@ -89,21 +94,27 @@ check() {
   shift 2
   if [ "$want" = caught ]; then optimize=-O0; else optimize=-O2; fi # compiling takes longer than finding one
   build "$@"
-  timeout "$seconds" ./pan -m200000 -w22 >pan.log 2>&1 || how=$?
+  timeout "$seconds" ./pan ${options[@]+"${options[@]}"} -m200000 -w22 >pan.log 2>&1 || how=$?
   errors=$(sed -nE 's/.*errors: ([0-9]+).*/\1/p' pan.log)
   states=$(number 'states, stored')
   took=$(sed -nE 's/^pan: elapsed time ([0-9.e+-]+) seconds.*/\1/p' pan.log)
   if [ "$how" -eq 124 ]; then
     got="not finished in $seconds s"
-  elif grep -q 'assertion violated' pan.log && [ -e lease.pml.trail ]; then
+  elif grep -q "$violation" pan.log && [ -e "$file.trail" ]; then
     got=caught
   elif [ "$how" -ne 0 ] || [ "$errors" != 0 ] || ! grep -q '^Full statespace search' pan.log ||
     grep -Eq 'Search not completed|max search depth too small|out of memory|memory limit' pan.log; then
     got='not finished'
   else
     got=holds
-    # The last line of a process that never ends is not reached, and cannot be.
-    unreached=$(grep -E '^[[:space:]]+lease\.pml:[0-9]+, state' pan.log | grep -vc -- '-end-' || true)
+    if [ "$file" = live.pml ]; then
+      unreached=0 # each size is for some of it; see tables
+      sed -nE 's/^[[:space:]]+live\.pml:([0-9]+), state.*/\1/p' pan.log | sort -u >>unreached.log
+      sizes=$((sizes + 1))
+    else
+      # The last line of a process that never ends is not reached, and cannot be.
+      unreached=$(grep -E '^[[:space:]]+lease\.pml:[0-9]+, state' pan.log | grep -vc -- '-end-' || true)
+    fi
     [ "$unreached" -eq 0 ] || got="holds, but $unreached statements are never run"
   fi
   printf '%-7s %-44s %10s states %8s s   %s\n' "$got" "$name" "${states:--}" "${took:--}" "$*"
@@ -114,6 +125,23 @@ check() {
   fi
 }
 
+# live makes the checks that follow those of liveness: under weak fairness there is no
+# cycle without an id.
+sizes=0
+live() { file=live.pml violation='acceptance cycle' search=(-DNFAIR=4) options=(-a -f); }
+
+if [ "$mode" = cycle ]; then
+  live
+  build "${switches[@]}"
+  timeout "$seconds" ./pan -a -f -m200000 -w22 >pan.log 2>&1 || true
+  if [ ! -e live.pml.trail ]; then
+    cat pan.log
+    echo 'There is no cycle, or the search was not finished.'
+    exit 1
+  fi
+  spin -t -T "${switches[@]}" live.pml | sed -nE 's/^ *((store|clock|caller|time|lease) .*)/\1/p; s/^ *<+START OF CYCLE>+.*/and from here on again and again:/p'
+  exit 0
+fi
 if [ "$mode" = trace ]; then
   build -DBFS "${switches[@]}"
   timeout "$seconds" ./pan -w22 >pan.log 2>&1 || true
@@ -147,5 +175,28 @@ if [ "$mode" = big ]; then
   check holds 'fence: three holders' -DHOLDERS=3 -DT=3 -DW=1
   check holds 'fence: longer time' -DT=5
 fi
+
+live
+one=(-DCALLERS=1) healthy=(-DOUTAGES=0)
+check holds 'ids come again: two outages' "${one[@]}" -DOUTAGES=2
+check holds 'ids come again: one pool for rows and leases' -DPOOL=1
+check holds 'ids come again: a request never answered' "${one[@]}" -DSTUCK=1
+check holds 'ids come again: a worker ID is lost' "${one[@]}" -DTAKES=1 "${healthy[@]}"
+check holds 'ids come again: a clock leaps, maybe for good' "${one[@]}" -DLEAPS=1 -DFOREVER "${healthy[@]}"
+check holds 'ids come again: another worker ID is wanted' "${one[@]}" -DBACKS=1
+check holds 'a closed lease holds nothing' "${one[@]}" -DCLOSES=1 -DBACKS=1 "${healthy[@]}"
+check holds 'leap, loss and exchange' "${one[@]}" -DLEAPS=1 -DTAKES=1 -DBACKS=1 -DIDS=3 "${healthy[@]}"
+check caught 'before: a caller exchanges, under MaxWait' -DCALLER_EXCHANGES -DLEAPS=1 "${healthy[@]}"
+check holds 'before: the same, were answers quick' -DCALLER_EXCHANGES -DLEAPS=1 -DPATIENCE=1 "${healthy[@]}"
+check caught 'before: a caller rotates, under MaxWait' -DROTATE_UNDER_MAXWAIT -DBACKS=1 "${one[@]}" "${healthy[@]}"
+check holds 'before: the same, were answers quick' -DROTATE_UNDER_MAXWAIT -DBACKS=1 -DPATIENCE=1 "${one[@]}" "${healthy[@]}"
+check caught 'before: calls wait at the fence' -DWAIT_IN_TRANSACTION -DPOOL=1
+check caught 'a renewal that failed is not made again' -DNO_RETRY "${one[@]}"
+check caught 'an abandoned request blocks all others' -DABANDONED_BLOCKS -DSTUCK=1 "${one[@]}" "${healthy[@]}"
+check caught 'a request is waited for for ever' -DNO_TIMEOUT -DSTUCK=1 "${one[@]}" "${healthy[@]}"
+check caught 'not renewed while the clock is checked' -DCHECKING_NO_RENEWAL -DLEAPS=1 -DFOREVER "${one[@]}" "${healthy[@]}"
+check caught 'no claim after a loss' -DLOST_NO_CLAIM -DTAKES=1 "${one[@]}" "${healthy[@]}"
+check caught 'a late claim is forgotten, not released' -DFORGET -DBACKS=1 "${one[@]}"
+check caught 'not mended: exchange in transactions' -DBACKS=1 -DPOOL=1 "${healthy[@]}"
 [ "$status" -eq 0 ] && echo 'All as it must be.'
 exit "$status"
