@@ -184,9 +184,9 @@ check holds 'ids come again: one pool for rows and leases' -DPOOL=1
 check holds 'ids come again: a request never answered' "${one[@]}" -DSTUCK=1
 check holds 'ids come again: a worker ID is lost' "${one[@]}" -DTAKES=1 "${healthy[@]}"
 check holds 'ids come again: a clock leaps, maybe for good' "${one[@]}" -DLEAPS=1 -DFOREVER "${healthy[@]}"
-check holds 'ids come again: another worker ID is wanted' "${one[@]}" -DBACKS=1
+check holds 'ids come again: another worker ID is wanted' "${one[@]}" -DBACKS=1 "${healthy[@]}"
 check holds 'a closed lease holds nothing' "${one[@]}" -DCLOSES=1 -DBACKS=1 "${healthy[@]}"
-check holds 'leap, loss and exchange' "${one[@]}" -DLEAPS=1 -DTAKES=1 -DBACKS=1 -DIDS=3 "${healthy[@]}"
+check holds 'ids come again: a leap, and an exchange' "${one[@]}" -DLEAPS=1 -DBACKS=1 "${healthy[@]}"
 check caught 'before: a caller exchanges, under MaxWait' -DCALLER_EXCHANGES -DLEAPS=1 "${healthy[@]}"
 check holds 'before: the same, were answers quick' -DCALLER_EXCHANGES -DLEAPS=1 -DPATIENCE=1 "${healthy[@]}"
 check caught 'before: a caller rotates, under MaxWait' -DROTATE_UNDER_MAXWAIT -DBACKS=1 "${one[@]}" "${healthy[@]}"
