@@ -69,7 +69,7 @@ mutant 'the fence is not looked at' core/run.go \
 	's/until <= last/until == 0 \&\& until <= last/' ./worker .
 
 mutant 'a claim that is answered twice is two claims' worker/outcome.go \
-	's/if before := by\.granted; before != nil && /if before := by.granted; before != nil \&\& c.Until == 0 \&\& /' ./worker '^TestAClaimAnsweredTwice$'
+	's/known == nil \|\| /known == nil || known != nil || /' ./worker '^TestClaimAnsweredTwice$'
 
 # What keeps ids from coming again.
 mutant 'no attempt after a failure' worker/retry.go \
