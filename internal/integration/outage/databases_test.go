@@ -3,13 +3,14 @@ package outage
 import (
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	sqlitedialect "github.com/glebarez/sqlite"
 	driver "github.com/go-sql-driver/mysql"
-	"gorm.io/driver/mysql"
+	gormmysql "gorm.io/driver/mysql"
 	gormpostgres "gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
@@ -33,10 +34,12 @@ var (
 	killed = how{"killed", (*testserver.Server).Kill, (*testserver.Server).Start}
 	paused = how{"paused", (*testserver.Server).Pause, (*testserver.Server).Resume} // connections stay, and nothing answers
 	locked = how{name: "locked"}                                                    // by another process
+	cut    = how{name: "cut"}                                                       // its network
 
 	postgres = database{"PostgreSQL", []how{killed, paused}, startPostgres}
 	mariadb  = database{"MariaDB", []how{killed, paused}, startMariaDB}
 	sqlite   = database{"SQLite", []how{locked}, startSQLite}
+	mysql    = database{"MySQL", []how{cut}, startMySQL} // where SNOWKEY_TEST_MYSQL gives one
 )
 
 // A backend is a database that runs, with the tables.
@@ -85,19 +88,42 @@ func startPostgres(t *testing.T, h how) backend {
 
 func startMariaDB(t *testing.T, h how) backend {
 	s := testserver.NewMariaDB(t)
+	cfg, err := driver.ParseDSN(s.DSN)
+	must(t, err)
+	b := overMySQL(t, cfg)
+	b.away, b.back = func() error { return h.away(s) }, func() error { return h.back(s) }
+	return b.withTables(t)
+}
+
+// startMySQL uses a database of its own on the server that is given.
+func startMySQL(t *testing.T, _ how) backend {
+	s, _ := testserver.External(t, testserver.KindMariaDB)
+	cfg, err := driver.ParseDSN(s.DSN)
+	must(t, err)
+	admin := overMySQL(t, cfg.Clone()).open(t, 0)
+	cfg.DBName = fmt.Sprintf("snowkey_%016x", rand.Uint64())
+	_, err = admin.ExecContext(t.Context(), "CREATE DATABASE "+cfg.DBName)
+	must(t, err)
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + cfg.DBName); err != nil {
+			t.Error(err)
+		}
+	})
+	l := linkTo(t, cfg.Addr)
+	cfg.Addr = l.ln.Addr().String()
+	b := overMySQL(t, cfg)
+	b.away, b.back = l.cut, l.mend
+	return b.withTables(t)
+}
+
+func overMySQL(t *testing.T, cfg *driver.Config) backend {
+	cfg.Logger = &driver.NopLogger{} // it would tell of each connection that breaks
+	connector, err := driver.NewConnector(cfg)
+	must(t, err)
 	return backend{
-		open: func(t *testing.T, pool int) *sql.DB {
-			cfg, err := driver.ParseDSN(s.DSN)
-			must(t, err)
-			cfg.Logger = &driver.NopLogger{} // it would tell of each connection that breaks
-			connector, err := driver.NewConnector(cfg)
-			must(t, err)
-			return limited(t, sql.OpenDB(connector), pool)
-		},
-		dialect: func(db *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: db}) },
-		away:    func() error { return h.away(s) },
-		back:    func() error { return h.back(s) },
-	}.withTables(t)
+		open:    func(t *testing.T, pool int) *sql.DB { return limited(t, sql.OpenDB(connector), pool) },
+		dialect: func(db *sql.DB) gorm.Dialector { return gormmysql.New(gormmysql.Config{Conn: db}) },
+	}
 }
 
 func startSQLite(t *testing.T, _ how) backend {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // settings are those of one run.
@@ -45,8 +47,12 @@ func few() []cell {
 	}
 }
 
-func all() (cells []cell) {
-	for _, d := range []database{postgres, mariadb, sqlite} {
+func all(t *testing.T) (cells []cell) {
+	databases := []database{postgres, mariadb, sqlite}
+	if _, ok := testserver.External(t, testserver.KindMariaDB); ok {
+		databases = append(databases, mysql)
+	}
+	for _, d := range databases {
 		for _, w := range []way{gormUser, gormDefault, databaseSQL, pgxPool} {
 			for _, h := range d.hows {
 				for _, pool := range []int{1, 2, 5, 50} {
@@ -68,7 +74,7 @@ func TestOutage(t *testing.T) {
 		if err != nil {
 			t.Fatalf("SNOWKEY_OUTAGE: %v", err)
 		}
-		s, cells = settings{away: away, limit: 5 * time.Second, wait: 150 * time.Second}, all()
+		s, cells = settings{away: away, limit: 5 * time.Second, wait: 150 * time.Second}, all(t)
 	}
 	var mu sync.Mutex
 	found := map[string]figures{}

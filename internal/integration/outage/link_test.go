@@ -1,0 +1,81 @@
+package outage
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// A link is the way to a server that is not ours to kill. It can be cut: its connections
+// are closed, and new ones as soon as they are made.
+type link struct {
+	server string
+	ln     net.Listener
+	wg     sync.WaitGroup
+
+	mu   sync.Mutex
+	down bool
+	open []net.Conn
+}
+
+// linkTo gives one to a server's host:port. It ends with the test.
+func linkTo(t *testing.T, server string) *link {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test
+	must(t, err)
+	l := &link{server: server, ln: ln}
+	l.wg.Go(l.accept)
+	t.Cleanup(func() {
+		_ = ln.Close()
+		_ = l.cut()
+		l.wg.Wait()
+	})
+	return l
+}
+
+func (l *link) accept() {
+	for {
+		client, err := l.ln.Accept()
+		if err != nil {
+			return
+		}
+		l.join(client)
+	}
+}
+
+func (l *link) join(client net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	server, err := net.Dial("tcp", l.server) //nolint:noctx // it is on this machine
+	if err != nil || l.down {
+		_ = client.Close()
+		if err == nil {
+			_ = server.Close()
+		}
+		return
+	}
+	l.open = append(l.open, client, server)
+	carry := func(to, from net.Conn) {
+		_, _ = io.Copy(to, from)
+		_, _ = to.Close(), from.Close()
+	}
+	l.wg.Go(func() { carry(server, client) })
+	l.wg.Go(func() { carry(client, server) })
+}
+
+func (l *link) cut() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.down = true; len(l.open) > 0; l.open = l.open[1:] {
+		_ = l.open[0].Close() // most are closed already
+	}
+	return nil
+}
+
+func (l *link) mend() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = false
+	return nil
+}
