@@ -96,6 +96,7 @@ type Store struct {
 	failed atomic.Pointer[error] // of the last look at it; nil, or a nil one: none
 	turn   chan struct{}         // held by who finds out more
 	safe   bool                  // its settings were seen, and lose nothing; changed by who has the turn, and so is cfg.Dialect
+	places places                // in the queue for a connection, whose calls are over
 }
 
 var (
