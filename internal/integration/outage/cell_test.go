@@ -90,7 +90,7 @@ func (c cell) run(t *testing.T, s settings) figures {
 	if n >= enough {
 		f.hundred = max(times[enough-1].Sub(back), time.Millisecond)
 	}
-	if n < enough || f.hundred > s.limit {
+	if n < enough || f.first > s.limit {
 		book.mu.Lock()
 		defer book.mu.Unlock()
 		t.Errorf("%d orders in the %v after the outage, the first %v after the database's return; the lease: %+v; errors: %v", n, s.wait, f.first, lease.Stats(), book.errs)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	sqlitedialect "github.com/glebarez/sqlite"
 	driver "github.com/go-sql-driver/mysql"
@@ -28,15 +29,17 @@ type database struct {
 type how struct {
 	name       string
 	away, back func(s *testserver.Server) error
+	far        time.Duration // added to each round trip
 }
 
 var (
-	killed = how{"killed", (*testserver.Server).Kill, (*testserver.Server).Start}
-	paused = how{"paused", (*testserver.Server).Pause, (*testserver.Server).Resume} // connections stay, and nothing answers
-	locked = how{name: "locked"}                                                    // by another process
-	cut    = how{name: "cut"}                                                       // its network
+	killed = how{name: "killed", away: (*testserver.Server).Kill, back: (*testserver.Server).Start}
+	paused = how{name: "paused", away: (*testserver.Server).Pause, back: (*testserver.Server).Resume} // connections stay, and nothing answers
+	far    = how{name: "killed, 5 ms away", away: killed.away, back: killed.back, far: 5 * time.Millisecond}
+	locked = how{name: "locked"} // by another process
+	cut    = how{name: "cut"}    // its network
 
-	postgres = database{"PostgreSQL", []how{killed, paused}, startPostgres}
+	postgres = database{"PostgreSQL", []how{killed, paused, far}, startPostgres}
 	mariadb  = database{"MariaDB", []how{killed, paused}, startMariaDB}
 	sqlite   = database{"SQLite", []how{locked}, startSQLite}
 	mysql    = database{"MySQL", []how{cut}, startMySQL} // where SNOWKEY_TEST_MYSQL gives one
@@ -72,13 +75,17 @@ func (b backend) withTables(t *testing.T) backend {
 
 func startPostgres(t *testing.T, h how) backend {
 	s := testserver.NewPostgres(t)
+	dsn := s.DSN
+	if h.far > 0 {
+		dsn = strings.Replace(dsn, s.Addr, testserver.Delayed(t, s.Addr, h.far), 1)
+	}
 	return backend{
 		open: func(t *testing.T, pool int) *sql.DB {
-			db, err := sql.Open("pgx", s.DSN)
+			db, err := sql.Open("pgx", dsn)
 			must(t, err)
 			return limited(t, db, pool)
 		},
-		dsn:     s.DSN,
+		dsn:     dsn,
 		dialect: func(db *sql.DB) gorm.Dialector { return gormpostgres.New(gormpostgres.Config{Conn: db}) },
 		dollars: true,
 		away:    func() error { return h.away(s) },

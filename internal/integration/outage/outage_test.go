@@ -16,8 +16,8 @@ import (
 type settings struct {
 	window time.Duration // worker.Config.Window; 0: the default
 	away   time.Duration // how long the database is
-	limit  time.Duration // in which rows must come after that
-	wait   time.Duration // how long they are waited for all the same, to say it
+	limit  time.Duration // in which the first row must come after that
+	wait   time.Duration // how long rows are waited for all the same, to say it
 }
 
 // Short enough for every run; busy machines have more than the five seconds.
