@@ -116,8 +116,15 @@ func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 // turned out to be broken before anything was sent.
 const maxBroken = 3
 
-// onConnection calls f with a connection of the pool.
+// connectionKey is of the connection that a context's call has. A call that needs several
+// statements queues once for all of them.
+type connectionKey struct{}
+
+// onConnection calls f with the connection of the context, or one of the pool.
 func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error {
+	if conn, ok := ctx.Value(connectionKey{}).(*sql.Conn); ok {
+		return f(conn)
+	}
 	for tries := 1; ; tries++ {
 		conn, err := s.connection(ctx)
 		if err != nil {

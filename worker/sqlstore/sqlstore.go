@@ -143,10 +143,13 @@ func (s *Store) claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	}
 	var c worker.Claim
 	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
-	err = repeat(ctx, func() (ok bool, err error) {
-		c, ok, err = s.claimOnce(ctx, st, r, shuffle)
-		shuffle = rand.Shuffle
-		return ok, err
+	err = s.onConnection(ctx, func(conn *sql.Conn) error {
+		ctx := context.WithValue(ctx, connectionKey{}, conn)
+		return repeat(ctx, func() (ok bool, err error) {
+			c, ok, err = s.claimOnce(ctx, st, r, shuffle)
+			shuffle = rand.Shuffle
+			return ok, err
+		})
 	})
 	if err != nil {
 		return worker.Claim{}, lasting(err)
