@@ -122,6 +122,9 @@ type connectionKey struct{}
 
 // onConnection calls f with the connection of the context, or one of the pool.
 func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err // a driver need not look
+	}
 	if conn, ok := ctx.Value(connectionKey{}).(*sql.Conn); ok {
 		return f(conn)
 	}
@@ -130,7 +133,9 @@ func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error
 		if err != nil {
 			return err
 		}
-		err = f(conn)
+		if err = ctx.Err(); err == nil {
+			err = f(conn)
+		}
 		_ = conn.Close() // it goes back to the pool
 		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
 			return err

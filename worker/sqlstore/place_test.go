@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,4 +128,19 @@ func TestPlaceThatNobodyWants(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// Nothing is asked of a driver that may not look whether the context is done.
+func TestDoneBeforehand(t *testing.T) {
+	db := sql.OpenDB(hanging{})
+	defer db.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := New(db, Config{}).onConnection(ctx, func(*sql.Conn) error {
+		t.Error("called")
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
