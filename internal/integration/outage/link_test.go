@@ -22,7 +22,7 @@ type link struct {
 // linkTo gives one to a server's host:port. It ends with the test.
 func linkTo(t *testing.T, server string) *link {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	l := &link{server: server, ln: ln}
 	l.wg.Go(l.accept)
@@ -47,7 +47,7 @@ func (l *link) accept() {
 func (l *link) join(client net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	server, err := net.Dial("tcp", l.server) //nolint:noctx // it is on this machine
+	server, err := net.Dial("tcp", l.server)
 	if err != nil || l.down {
 		_ = client.Close()
 		if err == nil {

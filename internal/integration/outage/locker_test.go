@@ -52,7 +52,7 @@ type locker struct {
 }
 
 func (l *locker) lock() error {
-	l.cmd = exec.Command(os.Args[0]) //nolint:noctx // it ends with its input
+	l.cmd = exec.Command(os.Args[0]) // it ends with its input
 	l.cmd.Env = append(os.Environ(), lockVariable+"="+l.file)
 	l.cmd.Stderr = os.Stderr
 	out, err := l.cmd.StdoutPipe()
