@@ -98,7 +98,7 @@ func TestPlaceThatNobodyWants(t *testing.T) {
 			defer cancel()
 			return s.connection(ctx)
 		}
-		if _, err := give(t.Context()); err != context.DeadlineExceeded { //nolint:errorlint // as it is
+		if _, err := give(t.Context()); err != context.DeadlineExceeded {
 			t.Fatal(err)
 		}
 		pool.free <- struct{}{} // the place that was kept has it
@@ -117,7 +117,7 @@ func TestPlaceThatNobodyWants(t *testing.T) {
 		}
 		_ = conn.Close()
 		<-pool.free
-		if _, err := give(t.Context()); err != context.DeadlineExceeded { //nolint:errorlint // as it is
+		if _, err := give(t.Context()); err != context.DeadlineExceeded {
 			t.Fatal(err)
 		}
 		time.Sleep(keptFor) // the place ends by itself
