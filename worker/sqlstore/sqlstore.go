@@ -7,8 +7,10 @@
 // [Config.DDL]. Every verb is one UPDATE that names the row as it was read, or the INSERT
 // of a row that was not there, at any isolation level, committed by itself, also where the
 // sessions of MySQL or MariaDB have autocommit off; nothing is locked in between. It takes one
-// connection at a time from the pool: where the program may use up the pool for
-// longer than a lease can go without a renewal, give it a pool of its own.
+// connection at a time from the pool, and waits for it in turn with the program: a call
+// whose context is done leaves its place in the queue to the next call, for 15 seconds.
+// Where the program may use up the pool for longer than a lease can go without a renewal,
+// give it a pool of its own.
 //
 // A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] for
 // the numbers of package serial, in one statement for each block; [Store.In] does so
