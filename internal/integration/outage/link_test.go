@@ -47,12 +47,13 @@ func (l *link) accept() {
 func (l *link) join(client net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	server, err := net.Dial("tcp", l.server)
-	if err != nil || l.down {
+	if l.down {
 		_ = client.Close()
-		if err == nil {
-			_ = server.Close()
-		}
+		return
+	}
+	server, err := net.Dial("tcp", l.server)
+	if err != nil {
+		_ = client.Close()
 		return
 	}
 	l.open = append(l.open, client, server)
