@@ -16,13 +16,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// counted counts how often a connection is asked for, where none is kept idle.
-type counted struct {
+// asking counts how often a connection is asked for, where none is kept idle.
+type asking struct {
 	driver.Connector
 	asked atomic.Int64
 }
 
-func (c *counted) Connect(ctx context.Context) (driver.Conn, error) {
+func (c *asking) Connect(ctx context.Context) (driver.Conn, error) {
 	c.asked.Add(1)
 	return c.Connector.Connect(ctx)
 }
@@ -51,7 +51,7 @@ func TestOneConnection(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &counted{Connector: connector}
+			c := &asking{Connector: connector}
 			db := sql.OpenDB(c)
 			defer db.Close()
 			db.SetMaxIdleConns(-1)
