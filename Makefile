@@ -32,6 +32,11 @@ FAILOVER_IDS ?= 50000000
 FAILOVER_SECONDS ?= 0
 # With which commit this one is mixed.
 OLD ?= 520a1b0
+# How long databases are away, which cells of internal/integration/outage, and by the
+# code of which commit, if not this one.
+OUTAGE ?= 45s
+CELLS ?=
+BEFORE ?=
 # How long each server is knocked about.
 KNOCKS ?= 75s
 TAG ?=
@@ -158,6 +163,13 @@ failover: ## kill the primaries of clusters under holders and writers, FAILOVER_
 	SNOWKEY_FAILOVER_KILLS=$(FAILOVER_KILLS) SNOWKEY_FAILOVER_IDS=$(FAILOVER_IDS) SNOWKEY_FAILOVER_SECONDS=$(FAILOVER_SECONDS) \
 	  SNOWKEY_FAILOVER_SEED=$(SEED) SNOWKEY_TEST_REQUIRE=1 \
 	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 24h -run '^TestFailover' .
+
+.PHONY: outage
+outage: ## databases away for OUTAGE (45s) under 400 requests, 20 minutes. CELLS=PostgreSQL/sql; BEFORE=520a1b0: its code
+	for server in postgres mariadb; do tools/install.sh --only "$$server"; done
+	cells='TestOutage/cells/$(CELLS)'; export SNOWKEY_OUTAGE=$(OUTAGE) SNOWKEY_TEST_REQUIRE=1; \
+	  if [ -z '$(BEFORE)' ]; then go test -count=1 -v -parallel 4 -timeout 24h -run "$$cells" ./internal/integration/outage; \
+	  else "$$(tools/oldtest.sh $(BEFORE) internal/integration/outage)" -test.v -test.parallel 4 -test.run "$$cells"; fi
 
 .PHONY: quickstart
 quickstart: ## the first example; ARGS="-h" shows its options

@@ -2,7 +2,8 @@
 # usage: tools/oldtest.sh COMMIT FOLDER
 #
 # Builds the test binary of the package FOLDER as it was at COMMIT, with the versions
-# that its module asked for then, and prints its path. It is kept in bin/old.
+# that its module asked for then, and prints its path. It is kept in bin/old. A FOLDER
+# that COMMIT lacks is that of now: a test of today on the code of then.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [ $# -ne 2 ]; then
@@ -24,11 +25,19 @@ if ! full=$(git rev-parse --verify --quiet "$commit^{commit}"); then
   fail "there is no commit '$commit' in this clone$hint"
 fi
 binary=$root/bin/old/${full:0:12}/$(basename "$folder").test
-if [ ! -x "$binary" ]; then
+today=''
+if ! git cat-file -e "$full:$folder" 2>/dev/null; then
+  [ -d "$folder" ] || fail "there is no $folder, at commit '$commit' or now"
+  today=yes
+fi
+if [ -n "$today" ] || [ ! -x "$binary" ]; then
   tree=$(mktemp -d)
   trap 'rm -rf "$tree"' EXIT
   git archive "$full" | tar x -C "$tree"
-  [ -d "$tree/$folder" ] || fail "commit '$commit' has no $folder"
+  if [ -n "$today" ]; then
+    mkdir -p "$(dirname "$tree/$folder")"
+    cp -r "$folder" "$tree/$folder"
+  fi
   module=$folder
   while [ ! -f "$tree/$module/go.mod" ]; do module=$(dirname "$module"); done
   mkdir -p "$(dirname "$binary")"

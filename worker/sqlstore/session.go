@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// querier is a *sql.DB or a *sql.Tx.
+// querier is a *sql.Conn or a *sql.Tx.
 type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -24,14 +24,12 @@ type querier interface {
 // write in no transaction is never committed, and a read is of the past. The other
 // databases have no such setting.
 func (s *Store) alone(ctx context.Context, d Dialect, f func(querier) error) error {
-	if d != MySQL {
-		return f(s.db)
-	}
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	return within(tx, f)
+	return s.onConnection(ctx, func(conn *sql.Conn) error {
+		if d != MySQL {
+			return f(conn)
+		}
+		return inTransaction(ctx, conn, f)
+	})
 }
 
 // caughtUp is alone, at a node of a Galera cluster that has applied what all others had
@@ -42,20 +40,13 @@ func (s *Store) caughtUp(ctx context.Context, st *statements, f func(querier) er
 	if !st.galera {
 		return s.alone(ctx, st.cfg.Dialect, f)
 	}
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	var one int
-	if err := conn.QueryRowContext(ctx, catchUp).Scan(&one); err != nil { // before the transaction: within one there is no waiting
-		return fmt.Errorf("wait for this node to catch up with its cluster: %w", err)
-	}
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	return within(tx, f)
+	return s.onConnection(ctx, func(conn *sql.Conn) error {
+		var one int
+		if err := conn.QueryRowContext(ctx, catchUp).Scan(&one); err != nil { // before the transaction: within one there is no waiting
+			return fmt.Errorf("wait for this node to catch up with its cluster: %w", err)
+		}
+		return inTransaction(ctx, conn, f)
+	})
 }
 
 const catchUp = "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1"
@@ -73,7 +64,11 @@ func (s *Store) galera(ctx context.Context, d Dialect) (on bool, err error) {
 	return on && shown, nil // others have no such variable
 }
 
-func within(tx *sql.Tx, f func(querier) error) error {
+func inTransaction(ctx context.Context, conn *sql.Conn, f func(querier) error) error {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
 	if err := f(tx); err != nil {
 		_ = tx.Rollback() // its own error says less; a connection it fails on is closed
 		return err
@@ -156,21 +151,14 @@ func (s *Store) read(ctx context.Context, st *statements, space string, care boo
 // atOnce reads in one round trip, where alone takes three: without a transaction. It is
 // not ok in a session that has opened one by that; then it reads again, in one that ends.
 func (s *Store) atOnce(ctx context.Context, f func(querier) (ok bool, err error)) error {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if ok, err := f(conn); ok || err != nil {
-		return err
-	}
-	tx, err := conn.BeginTx(ctx, nil) // which ends the other one
-	if err != nil {
-		return err
-	}
-	return within(tx, func(q querier) error {
-		_, err := f(q)
-		return err
+	return s.onConnection(ctx, func(conn *sql.Conn) error {
+		if ok, err := f(conn); ok || err != nil {
+			return err
+		}
+		return inTransaction(ctx, conn, func(q querier) error { // which ends the other one
+			_, err := f(q)
+			return err
+		})
 	})
 }
 

@@ -7,8 +7,10 @@
 // [Config.DDL]. Every verb is one UPDATE that names the row as it was read, or the INSERT
 // of a row that was not there, at any isolation level, committed by itself, also where the
 // sessions of MySQL or MariaDB have autocommit off; nothing is locked in between. It takes one
-// connection at a time from the pool: where the program may use up the pool for
-// longer than a lease can go without a renewal, give it a pool of its own.
+// connection at a time from the pool, and waits for it in turn with the program: a call
+// whose context is done leaves its place in the queue to the next call, for 15 seconds.
+// Where the program may use up the pool for longer than a lease can go without a renewal,
+// give it a pool of its own.
 //
 // A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] for
 // the numbers of package serial, in one statement for each block; [Store.In] does so
@@ -96,6 +98,7 @@ type Store struct {
 	failed atomic.Pointer[error] // of the last look at it; nil, or a nil one: none
 	turn   chan struct{}         // held by who finds out more
 	safe   bool                  // its settings were seen, and lose nothing; changed by who has the turn, and so is cfg.Dialect
+	places places                // in the queue for a connection, whose calls are over
 }
 
 var (
@@ -142,10 +145,13 @@ func (s *Store) claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	}
 	var c worker.Claim
 	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
-	err = repeat(ctx, func() (ok bool, err error) {
-		c, ok, err = s.claimOnce(ctx, st, r, shuffle)
-		shuffle = rand.Shuffle
-		return ok, err
+	err = s.onConnection(ctx, func(conn *sql.Conn) error {
+		ctx := context.WithValue(ctx, connectionKey{}, conn)
+		return repeat(ctx, func() (ok bool, err error) {
+			c, ok, err = s.claimOnce(ctx, st, r, shuffle)
+			shuffle = rand.Shuffle
+			return ok, err
+		})
 	})
 	if err != nil {
 		return worker.Claim{}, lasting(err)

@@ -1,0 +1,82 @@
+package stores
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// asking counts how often a connection is asked for, where none is kept idle.
+type asking struct {
+	driver.Connector
+	asked atomic.Int64
+}
+
+func (c *asking) Connect(ctx context.Context) (driver.Conn, error) {
+	c.asked.Add(1)
+	return c.Connector.Connect(ctx)
+}
+
+// A claim and a release queue for a connection once each: others may be in the queue, so
+// that it takes long.
+func TestOneConnection(t *testing.T) {
+	for name, connect := range map[string]func(t *testing.T) (driver.Connector, error){
+		"postgres": func(t *testing.T) (driver.Connector, error) {
+			cfg, err := pgx.ParseConfig(testserver.NewPostgres(t).DSN)
+			if err != nil {
+				return nil, err
+			}
+			return stdlib.GetConnector(*cfg), nil
+		},
+		"mariadb": func(t *testing.T) (driver.Connector, error) {
+			cfg, err := mysql.ParseDSN(testserver.NewMariaDB(t).DSN)
+			if err != nil {
+				return nil, err
+			}
+			return mysql.NewConnector(cfg)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			connector, err := connect(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &asking{Connector: connector}
+			db := sql.OpenDB(c)
+			defer db.Close()
+			db.SetMaxIdleConns(-1)
+			store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+			if _, err := store.List(t.Context(), "default"); err != nil { // it looks at the database first
+				t.Fatal(err)
+			}
+			asked := func(what string, f func()) {
+				t.Helper()
+				c.asked.Store(0)
+				if f(); c.asked.Load() != 1 {
+					t.Errorf("%s: %d connections", what, c.asked.Load())
+				}
+			}
+			var lease *worker.Lease
+			asked("claim", func() {
+				if lease, err = worker.Acquire(t.Context(), store, long); err != nil {
+					t.Fatal(err)
+				}
+			})
+			asked("release", func() {
+				if err := lease.Close(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
