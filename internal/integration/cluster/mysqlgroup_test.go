@@ -15,6 +15,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // mysqlGroup is MySQL with Group Replication and a single primary.
@@ -208,4 +210,28 @@ func TestFailoverGroupReplication(t *testing.T) {
 	g.admin = g.direct(t)
 	g.admin.SetMaxIdleConns(-1)
 	failover(t, g)
+	t.Run("outside the group", func(t *testing.T) { outsideGroup(t, g) })
+}
+
+// outsideGroup refuses a member whose writes the others do not get.
+func outsideGroup(t *testing.T, g *mysqlGroup) {
+	leader := g.leader(t)
+	for _, m := range g.Members {
+		if m == leader {
+			continue
+		}
+		connector, err := mysql.NewConnector(mysqlConfig(t, m.DSN))
+		must(t, err)
+		db := opened(t, connector)
+		for _, statement := range []string{"STOP GROUP_REPLICATION", "SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0"} {
+			_, err := db.ExecContext(t.Context(), statement)
+			must(t, err)
+		}
+		_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "crowd")
+		var lossy *worker.LossyError
+		if !errors.As(err, &lossy) || lossy.Setting != "group_replication" {
+			t.Errorf("%v", err)
+		}
+		return
+	}
 }
