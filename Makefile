@@ -30,6 +30,10 @@ TORTURE_IDS ?= 1000000000
 FAILOVER_KILLS ?= 100
 FAILOVER_IDS ?= 50000000
 FAILOVER_SECONDS ?= 0
+# One engine alone: Patroni or GroupReplication. The latter's level of consistency, if it
+# is not MySQL's default.
+FAILOVER ?=
+CONSISTENCY ?=
 # With which commit this one is mixed.
 OLD ?= 520a1b0
 # How long databases are away, which cells of internal/integration/outage, and by the
@@ -157,12 +161,13 @@ cluster: ## leases on clusters of etcd and Galera, members killed and cut off; i
 	SNOWKEY_TEST_REQUIRE=1 tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 8m -skip '^TestFailover' .
 
 .PHONY: failover
-failover: ## kill the primaries of clusters under holders and writers, FAILOVER_KILLS (100) times each
+failover: ## kill the primaries of clusters under holders and writers, FAILOVER_KILLS (100) times; FAILOVER=Patroni: one
 	tools/install.sh --only etcd
 	tools/install.sh --only patroni
-	SNOWKEY_FAILOVER_KILLS=$(FAILOVER_KILLS) SNOWKEY_FAILOVER_IDS=$(FAILOVER_IDS) SNOWKEY_FAILOVER_SECONDS=$(FAILOVER_SECONDS) \
-	  SNOWKEY_FAILOVER_SEED=$(SEED) SNOWKEY_TEST_REQUIRE=1 \
-	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 24h -run '^TestFailover' .
+	mysql=$${SNOWKEY_TEST_MYSQL_BIN:-$$(tools/unpack.sh sid mysql-server-core mysql-router)}; \
+	  SNOWKEY_FAILOVER_KILLS=$(FAILOVER_KILLS) SNOWKEY_FAILOVER_IDS=$(FAILOVER_IDS) SNOWKEY_FAILOVER_SECONDS=$(FAILOVER_SECONDS) \
+	  SNOWKEY_FAILOVER_SEED=$(SEED) SNOWKEY_FAILOVER_CONSISTENCY=$(CONSISTENCY) SNOWKEY_TEST_MYSQL_BIN=$$mysql SNOWKEY_TEST_REQUIRE=1 \
+	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -count=1 -v -timeout 24h -run '^TestFailover$(FAILOVER)' .
 
 .PHONY: outage
 outage: ## databases away for OUTAGE (45s) under 400 requests, 20 minutes. CELLS=PostgreSQL/sql; BEFORE=520a1b0: its code

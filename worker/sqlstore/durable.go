@@ -32,6 +32,7 @@ func (s *Store) durable(ctx context.Context, cfg Config) error {
 		MySQL: {
 			{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, "1", false},
 			{"wsrep_on", "SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END", []string{"OFF"}, "ON", true},
+			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE", true},
 			{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END", []string{"not 1"}, "1", false},
 		},
 		SQLite: {
@@ -63,6 +64,12 @@ func (s *Store) durable(ctx context.Context, cfg Config) error {
 	}
 	return nil
 }
+
+// leftGroup tells of a server that is set to belong to a group and takes writes outside it:
+// Group Replication was stopped, or not started at boot. Without the plugin there is no
+// such variable.
+const leftGroup = "SELECT CASE WHEN @@group_replication_group_name <> '' AND @@super_read_only = 0 AND NOT EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
+	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE') THEN 'OFFLINE' ELSE 'ONLINE' END"
 
 // together reads several settings by one query, which is one round trip and not one for
 // each, and gives them by what asks for them. There are none where that does not answer:

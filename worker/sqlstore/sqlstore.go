@@ -55,6 +55,15 @@
 // A store whose database/sql pool knows one node fails with that node. Ids go on for
 // Window − Renew; for more, connect by a balancer that leaves out a node whose wsrep_ready
 // is not ON.
+//
+// # Group Replication
+//
+// MySQL's Group Replication loses no commit while most of its members live, at every
+// group_replication_consistency, and a primary that was cut off commits nothing more. The
+// DSN must lead to the primary, by MySQL Router for instance, and needs
+// rejectReadOnly=true, timeout, readTimeout and writeTimeout: else the driver keeps
+// connections to what was the primary, and waits for a server that hangs. A server that is
+// set to belong to a group and takes writes outside it is a *worker.LossyError.
 package sqlstore
 
 import (

@@ -17,7 +17,7 @@ import (
 // A target is a cluster whose primary is killed again and again.
 type target interface {
 	// about names the programs and their settings, for the table.
-	about() string
+	about(t *testing.T) string
 	// connect opens a pool by the DSN that its users have.
 	connect(t *testing.T) *sql.DB
 	// ways are how its primary can end.
@@ -106,7 +106,7 @@ func failover(t *testing.T, on target) {
 	}
 	on.await(t, false)
 	f.rows, f.unknown = w.end()
-	t.Logf("%s\n%s", on.about(), f.table(time.Since(began)))
+	t.Logf("%s\n%s", on.about(t), f.table(time.Since(began)))
 }
 
 func pick(ways []way, chance *rand.Rand) way {

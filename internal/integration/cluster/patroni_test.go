@@ -29,7 +29,7 @@ func (p *patroni) connect(t *testing.T) *sql.DB {
 	return db
 }
 
-func (p *patroni) about() string { return "PostgreSQL" }
+func (p *patroni) about(*testing.T) string { return "PostgreSQL" }
 
 func (p *patroni) table() string {
 	return "CREATE TABLE failover_rows (id BIGINT PRIMARY KEY, writer BIGINT NOT NULL)"

@@ -1,0 +1,237 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// mysqlGroup is MySQL with Group Replication and a single primary.
+type mysqlGroup struct {
+	*testserver.MySQLGroup
+	admin *sql.DB // each question by a connection of its own, which finds the primary
+	pools int
+}
+
+// mysqlConfig is what a DSN should say where the primary may change: by default the driver
+// waits for a silent server until the kernel gives up, and keeps a connection to a primary
+// that has become a secondary.
+func mysqlConfig(t *testing.T, dsn string) *mysql.Config {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn + "?timeout=2s&readTimeout=5s&writeTimeout=5s&rejectReadOnly=true")
+	must(t, err)
+	cfg.Logger = &mysql.NopLogger{}
+	return cfg
+}
+
+// connect opens a pool that is led to the primary by the Router, or, each second time, by
+// the group itself.
+func (g *mysqlGroup) connect(t *testing.T) *sql.DB {
+	t.Helper()
+	g.pools++
+	if g.pools%2 == 0 {
+		return g.direct(t)
+	}
+	connector, err := mysql.NewConnector(mysqlConfig(t, g.DSN))
+	must(t, err)
+	return opened(t, connector)
+}
+
+func (g *mysqlGroup) direct(t *testing.T) *sql.DB {
+	t.Helper()
+	p := &primaryConnector{}
+	for _, m := range g.Members {
+		connector, err := mysql.NewConnector(mysqlConfig(t, m.DSN))
+		must(t, err)
+		p.members = append(p.members, connector)
+	}
+	return opened(t, p)
+}
+
+func opened(t *testing.T, c driver.Connector) *sql.DB {
+	t.Helper()
+	db := sql.OpenDB(c)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// primaryConnector connects to the member of a group that is its primary: what a program
+// does that has no Router. It asks all at once, since one that hangs accepts connections.
+type primaryConnector struct{ members []driver.Connector }
+
+func (p *primaryConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	type answer struct {
+		conn driver.Conn
+		err  error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	answers := make(chan answer, len(p.members))
+	for _, m := range p.members {
+		go func() {
+			conn, err := m.Connect(ctx)
+			if err == nil {
+				if err = isPrimary(ctx, conn); err != nil {
+					_ = conn.Close()
+				}
+			}
+			answers <- answer{conn, err}
+		}()
+	}
+	var errs []error
+	for i := range p.members {
+		a := <-answers
+		if a.err != nil {
+			errs = append(errs, a.err)
+			continue
+		}
+		cancel()
+		go func() { // of the others none is a primary too, unless it has not learned yet that it is not
+			for range p.members[i+1:] {
+				if late := <-answers; late.err == nil {
+					_ = late.conn.Close()
+				}
+			}
+		}()
+		return a.conn, nil
+	}
+	cancel()
+	return nil, errors.Join(errs...)
+}
+
+func (p *primaryConnector) Driver() driver.Driver { return p.members[0].Driver() }
+
+var errNotPrimary = errors.New("this member is not the primary")
+
+// isPrimary asks a member whether it takes writes.
+func isPrimary(ctx context.Context, conn driver.Conn) error {
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, "SELECT 1 FROM performance_schema.replication_group_members"+
+		" WHERE member_id = @@server_uuid AND member_state = 'ONLINE' AND member_role = 'PRIMARY' AND @@super_read_only = 0", nil)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if rows.Next(make([]driver.Value, 1)) != nil {
+		return errNotPrimary
+	}
+	return nil
+}
+
+func (g *mysqlGroup) about(t *testing.T) string {
+	t.Helper()
+	var version, consistency string
+	asksFor(t, g.admin, "SELECT @@version, @@group_replication_consistency", &version, &consistency)
+	return fmt.Sprintf("MySQL %s, Group Replication of %d members, group_replication_consistency = %s", version, len(g.Members), consistency)
+}
+
+func (g *mysqlGroup) table() string {
+	return "CREATE TABLE failover_rows (id BIGINT PRIMARY KEY, writer BIGINT NOT NULL)"
+}
+
+func (g *mysqlGroup) placeholder(int) string { return "?" }
+
+func (g *mysqlGroup) duplicate(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && e.Number == 1062
+}
+
+func (g *mysqlGroup) primary(t *testing.T) string { t.Helper(); return g.leader(t).Addr }
+
+// leader is the member that takes writes.
+func (g *mysqlGroup) leader(t *testing.T) *testserver.Server {
+	t.Helper()
+	var address string
+	asksFor(t, g.admin, "SELECT CONCAT(@@report_host, ':', @@port)", &address)
+	for _, m := range g.Members {
+		if m.Addr == address {
+			return m
+		}
+	}
+	t.Fatalf("the primary is at %s, which is no member's address", address)
+	return nil
+}
+
+// await waits for all members: the group counts one that is away only until it has
+// expelled it, and then two are all, of which none may end.
+func (g *mysqlGroup) await(t *testing.T, _ bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); ; <-tick.C {
+		var online int
+		var states string
+		asksFor(t, g.admin, "SELECT COALESCE(SUM(member_state = 'ONLINE'), 0), COALESCE(GROUP_CONCAT(member_port, ' ', member_state), '')"+
+			" FROM performance_schema.replication_group_members", &online, &states)
+		if online == len(g.Members) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("only %d members are online: %s", online, states)
+		}
+	}
+}
+
+func (g *mysqlGroup) ways() []way {
+	return []way{
+		{name: "killed", share: 80, kill: func(t *testing.T) func() {
+			t.Helper()
+			m := g.leader(t)
+			must(t, m.Kill())
+			return func() { must(t, m.Start()) }
+		}},
+		// It comes back as what it was, until it learns that the group has expelled it.
+		{name: "suspended", share: 20, kill: func(t *testing.T) func() {
+			t.Helper()
+			m := g.leader(t)
+			must(t, m.Pause())
+			return func() { must(t, m.Resume()) }
+		}},
+	}
+}
+
+func TestFailoverGroupReplication(t *testing.T) {
+	var arguments []string
+	if level := os.Getenv("SNOWKEY_FAILOVER_CONSISTENCY"); level != "" {
+		arguments = append(arguments, "--group-replication-consistency="+level)
+	}
+	g := &mysqlGroup{MySQLGroup: testserver.NewMySQLGroup(t, 3, arguments...)}
+	g.admin = g.direct(t)
+	g.admin.SetMaxIdleConns(-1)
+	failover(t, g)
+	t.Run("outside the group", func(t *testing.T) { outsideGroup(t, g) })
+}
+
+// outsideGroup refuses a member whose writes the others do not get.
+func outsideGroup(t *testing.T, g *mysqlGroup) {
+	leader := g.leader(t)
+	for _, m := range g.Members {
+		if m == leader {
+			continue
+		}
+		connector, err := mysql.NewConnector(mysqlConfig(t, m.DSN))
+		must(t, err)
+		db := opened(t, connector)
+		for _, statement := range []string{"STOP GROUP_REPLICATION", "SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0"} {
+			_, err := db.ExecContext(t.Context(), statement)
+			must(t, err)
+		}
+		_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "crowd")
+		var lossy *worker.LossyError
+		if !errors.As(err, &lossy) || lossy.Setting != "group_replication" {
+			t.Errorf("%v", err)
+		}
+		return
+	}
+}

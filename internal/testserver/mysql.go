@@ -1,0 +1,164 @@
+package testserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const kindMySQL Kind = "mysql"
+
+// groupName is that of every group: its members know each other by address.
+const groupName = "5e0e1ea5-0000-4000-8000-000000000000"
+
+// A MySQLGroup is MySQL servers in a group that replicates to most of its members before a
+// commit is acknowledged, with a single primary, and a MySQL Router before them.
+type MySQLGroup struct {
+	Members []*Server
+	// DSN is the Router's, which leads to the primary.
+	DSN string
+}
+
+// NewMySQLGroup starts a group of n members for this test alone, with arguments that win
+// over those of the package. Each can be killed, paused and started by itself as long as
+// most of those that the group knows run; a silent member is expelled after five seconds,
+// the least that MySQL allows, and not after its usual ten. Start returns when the member is
+// online. Unlike those of [MariaDB], the servers flush each commit.
+func NewMySQLGroup(t testing.TB, n int, arguments ...string) *MySQLGroup {
+	t.Helper()
+	e := mysqlEngine()
+	e.command = func(s *Server) []string { return append(mysqlCommand(s), arguments...) }
+	members := cluster(t, e, n, 0)
+	router := own(t, routerEngine(members))
+	return &MySQLGroup{Members: members, DSN: router.DSN}
+}
+
+// mysqlEngine is of members of a group.
+func mysqlEngine() *engine {
+	return &engine{
+		kind:     kindMySQL,
+		binVar:   "SNOWKEY_TEST_MYSQL_BIN",
+		packages: "mysql-server-core and mysql-router, which tools/unpack.sh fetches",
+		programs: [][]string{{"mysqld"}, {"mysqlrouter"}, {"mysqlrouter_keyring"}},
+		refuse:   refuseMariaDB,
+		oneByOne: true,
+		orderly:  syscall.SIGTERM,
+		quick:    syscall.SIGKILL,
+		dsn: func(addr string) string {
+			return "root@tcp(" + addr + ")/" + mariadbDatabase
+		},
+		configure: mysqlConfigure,
+		command:   mysqlCommand,
+		ready:     mysqlReady,
+	}
+}
+
+func refuseMariaDB(programs []string) error {
+	if refuseMySQL(programs) == nil {
+		return fmt.Errorf("%s is MariaDB, which has no Group Replication", programs[0])
+	}
+	return nil
+}
+
+// mysqlConfigure makes the data, the same for all members: a joiner expects only what the
+// group has written since.
+func mysqlConfigure(s *Server) error {
+	var sql strings.Builder
+	sql.WriteString("CREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n")
+	sql.WriteString("CREATE DATABASE " + mariadbDatabase + ";\n")
+	sql.WriteString(routerMetadata(s.member.of))
+	if err := os.WriteFile(filepath.Join(s.dir, "data.sql"), []byte(sql.String()), 0o644); err != nil {
+		return err
+	}
+	// Not kept with the data before the first start, and kept by the later ones.
+	start := "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery';\n"
+	if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(start), 0o644); err != nil {
+		return err
+	}
+	if err := s.run(append(mysqlBase(s), "--initialize-insecure", "--init-file="+filepath.Join(s.dir, "data.sql"), "--skip-log-bin")...); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.dir, "data", "auto.cnf"), []byte("[auto]\nserver-uuid="+serverUUID(s)+"\n"), 0o644)
+}
+
+// serverUUID is a member's, which the Router must be told.
+func serverUUID(s *Server) string { return fmt.Sprintf("%s%012s", groupName[:24], portOf(s.Addr)) }
+
+func mysqlBase(s *Server) []string {
+	argv := []string{s.programs[0], "--no-defaults",
+		"--basedir=" + filepath.Join(filepath.Dir(s.programs[0]), ".."),
+		"--datadir=" + filepath.Join(s.dir, "data"),
+		"--secure-file-priv=NULL",
+		"--auto-generate-certs=OFF", // they take seconds
+		"--caching-sha2-password-auto-generate-rsa-keys=OFF",
+		"--innodb-buffer-pool-size=32M",
+		"--innodb-redo-log-capacity=32M",
+	}
+	return append(argv, asRoot(s)...)
+}
+
+func mysqlCommand(s *Server) []string {
+	var seeds []string
+	for _, m := range s.member.of {
+		seeds = append(seeds, m.Addr)
+	}
+	bootstrap := "ON"
+	if s.member.joins {
+		bootstrap = "OFF"
+	}
+	return append(mysqlBase(s),
+		"--pid-file="+mysqlPidFile(s),
+		"--init-file="+filepath.Join(s.dir, "init.sql"),
+		"--bind-address=127.0.0.1",
+		"--port="+portOf(s.Addr),
+		"--report-host=127.0.0.1",
+		"--server-id="+portOf(s.Addr),
+		"--socket=", // none: the path would soon be too long
+		"--mysqlx=OFF",
+		"--skip-name-resolve",
+		"--default-time-zone=+00:00",
+		"--max-connections=300",
+		"--gtid-mode=ON",
+		"--enforce-gtid-consistency=ON",
+		"--relay-log=relay",
+		"--binlog-expire-logs-seconds=0",
+		"--plugin-load-add=group_replication.so",
+		"--group-replication-group-name="+groupName,
+		"--group-replication-communication-stack=MYSQL",
+		"--group-replication-ssl-mode=DISABLED",
+		"--group-replication-recovery-use-ssl=OFF",
+		"--group-replication-recovery-get-public-key=ON",
+		"--group-replication-recovery-reconnect-interval=1",
+		"--group-replication-local-address="+s.Addr,
+		"--group-replication-group-seeds="+strings.Join(seeds, ","),
+		"--group-replication-start-on-boot=ON",
+		"--group-replication-bootstrap-group="+bootstrap,
+		"--group-replication-member-expel-timeout=0",
+	)
+}
+
+func mysqlPidFile(s *Server) string { return filepath.Join(s.dir, "pid") }
+
+var errNotOnline = errors.New("it is not online in its group yet")
+
+// mysqlReady looks for the words of the server in what this start of it has logged.
+func mysqlReady(s *Server) error {
+	lines, err := s.ownPidFile(mysqlPidFile(s))
+	if err != nil {
+		return err
+	}
+	log, err := os.ReadFile(s.logPath())
+	if err != nil {
+		return err
+	}
+	began := bytes.LastIndex(log, []byte("starting as process "+strings.TrimSpace(lines[0])+"\n"))
+	if began < 0 || !bytes.Contains(log[began:], []byte("This server was declared online within the replication group")) {
+		return errNotOnline
+	}
+	return nil
+}
