@@ -359,6 +359,9 @@ inline replace(w) {
      fi
   fi;
   cur = w; room = 1; fault = 0;
+#ifdef OLD
+  given = 0;
+#endif
   if
   :: !wrong -> ahead = 0
   :: else
