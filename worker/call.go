@@ -53,7 +53,7 @@ func (l *Lease) newClaim() *call {
 	avoid, lead := int64(-1), l.cfg.MaxLead
 	if l.state == rotating {
 		avoid = l.current.claim.Worker
-		if l.reason == core.AskedRotate {
+		if l.wish.reason == core.AskedRotate {
 			// The generator goes on with a lower time, and has a worker ID until then: so
 			// one that begins ahead of the clock is of no use.
 			lead = 0

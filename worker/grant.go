@@ -18,6 +18,16 @@ type ask struct {
 	err      error
 }
 
+// A wish is that of a generator for another worker ID.
+type wish struct {
+	reason core.Reason
+	since  time.Time // when it asked first
+	last   time.Time // and last
+}
+
+// wishLasts is how long a generator is taken to want another worker ID after it has asked.
+const wishLasts = time.Second
+
 // Grant gives a generator its grant. A lease serves one generator at a time: with
 // a nil prev the error is core.ErrInUse while the grant that was given last is not
 // done (core.Grant.Done). When it is, as after the generator's Close or a core.New
@@ -142,12 +152,13 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 		}
 		return l.lend(grant, prev), nil
 	}
-	if l.claims.waiting() && l.state != checking {
-		return nil, l.stalledClaim()
+	l.wish.last = time.Now()
+	if l.state == rotating && l.claims.last.After(l.wish.since) || l.state == held && l.claims.waiting() {
+		return nil, l.stalledClaim() // at once: who asks may hold the connection that the claim needs
 	}
 	if l.move(asked) {
-		l.reason = why
-		if time.Since(l.claims.at) > maxDelay { // else it was asked a moment ago as well, in vain
+		l.wish.reason, l.wish.since = why, l.wish.last
+		if l.wish.since.Sub(l.claims.at) > maxDelay { // else it was asked a moment ago as well, in vain
 			l.claims = retry{}
 		}
 	}

@@ -16,8 +16,7 @@ type holding struct {
 	clock   *hybridClock
 	fence   int64     // the highest that the store has acknowledged
 	renewAt time.Time // when it is to be renewed
-	claimed time.Time
-	renewed time.Time // when it was renewed last, or claimed
+	renewed time.Time // when it was claimed, or renewed last
 	handed  bool      // whether a generator was given the grant
 	lost    error     // why the worker ID is not this claim's any more; nil: it is
 	retry   retry     // of its release
@@ -32,8 +31,7 @@ func (h *holding) left() time.Duration {
 
 // hold makes a holding of a claim that the store has granted.
 func (l *Lease) hold(r Request, c Claim) (*holding, error) {
-	h := &holding{claim: c, token: r.Token, fence: c.Until, claimed: time.Now()}
-	h.renewed = h.claimed
+	h := &holding{claim: c, token: r.Token, fence: c.Until, renewed: time.Now()}
 	if c.Worker < 0 || c.Worker >= r.Numbers || r.Only && c.Worker != r.Preferred || c.Epoch < 1 || c.Until <= c.From || c.Until-c.From > r.Window {
 		return nil, fmt.Errorf("worker: the store gave what was not asked for: number %d of %d, epoch %d, from %d to %d, a span of at most %d", c.Worker, r.Numbers, c.Epoch, c.From, c.Until, r.Window)
 	}
@@ -156,27 +154,17 @@ func (l *Lease) hasLent(grant *core.Grant) bool {
 }
 
 // settle looks what generators have done with what they were given. One may have
-// stayed with a worker ID that was exchanged, because the other would not do, or because
-// it has not come for it: then that is kept, and the other given up.
+// stayed with a worker ID that was exchanged, because the other would not do: then that is
+// kept, and the other given up.
 func (l *Lease) settle() {
 	l.out = slices.DeleteFunc(l.out, lent.over)
-	if l.state >= releasing || l.current == nil {
-		return
-	}
-	declined := l.current.handed && done(l.current.grant)
-	if !declined && (l.current.handed || time.Since(l.current.claimed) < min(l.cfg.Renew, unclaimedFor)) {
+	if l.state >= releasing || l.current == nil || !l.current.handed || !done(l.current.grant) {
 		return
 	}
 	if i := slices.IndexFunc(l.leaving, func(h *holding) bool { return !done(h.grant) && h.lost == nil }); i >= 0 {
 		l.stay(i)
-		if declined {
-			l.claims.failed(errDeclined, maxDelay, l.cfg.rand)
-		}
+		l.claims.failed(errDeclined, maxDelay, l.cfg.rand)
 	}
 }
 
 const errDeclined = constError("worker: the generator could not go on under the worker ID that it was given")
-
-// unclaimedFor is how long a worker ID is kept for a generator that has asked for it and
-// has not come back.
-const unclaimedFor = 5 * time.Second

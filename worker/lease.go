@@ -41,7 +41,7 @@ type Lease struct {
 	answers  []answer      // that the owner has not looked at
 	token    string        // of a claim whose outcome is not known, to be used again
 	unsure   bool          // whether an attempt under the token was not answered
-	reason   core.Reason   // of the generator that wants another worker ID
+	wish     wish          // of the generator, for another worker ID
 	claims   retry         // of claims
 	renewal  retry         // of the current worker ID
 	acquired chan struct{} // closed when Acquire has its outcome

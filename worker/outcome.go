@@ -119,7 +119,9 @@ func (l *Lease) failedClaim(err error) {
 		l.current.grant.SetFenceError(stalled)
 	}
 	l.refuseAsks(stalled)
-	l.move(refused)
+	if time.Since(l.wish.last) > wishLasts {
+		l.move(unasked)
+	}
 }
 
 // renewed raises the fence: the store has acknowledged it.

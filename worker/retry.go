@@ -11,6 +11,7 @@ import (
 type retry struct {
 	failures int // in a row
 	since    time.Time
+	last     time.Time
 	at       time.Time // when the next attempt is due
 	err      error     // why the last one failed
 }
@@ -25,6 +26,7 @@ func (r *retry) failed(err error, longest time.Duration, random func() float64) 
 	if r.failures++; r.failures == 1 {
 		r.since = now
 	}
+	r.last = now
 	r.err = err
 	r.at = now.Add(backoff.Backoff{Max: longest, Rand: random}.Delay(r.failures))
 }

@@ -27,7 +27,7 @@ const (
 	clockBack               // it is not any more
 	confirmed               // the store's clock agrees with the wall clock, and the worker ID has a holder
 	asked                   // the generator wants another worker ID
-	refused                 // the store has none, or did not answer
+	unasked                 // the generator has not asked again for a while, and no claim was granted
 	taken                   // the worker ID is another holder's
 	doubted                 // it is another claim's, which may be one of ours that was not answered
 	closed                  // Release was called, Acquire has given up, or StopOnLoss
@@ -35,7 +35,7 @@ const (
 )
 
 func (e event) String() string {
-	return [...]string{"claimed", "clock leapt", "clock back", "confirmed", "asked", "refused", "taken", "doubted", "closed", "drained"}[e]
+	return [...]string{"claimed", "clock leapt", "clock back", "confirmed", "asked", "unasked", "taken", "doubted", "closed", "drained"}[e]
 }
 
 // transitions is the whole life of a lease. An event that has no line for a state does
@@ -68,7 +68,7 @@ var transitions = [...]struct {
 	{checking, closed, releasing},
 
 	{rotating, claimed, held}, // the worker ID before is released when its generator has left it
-	{rotating, refused, held},
+	{rotating, unasked, held},
 	{rotating, doubted, checking},
 	{rotating, taken, lost},
 	{rotating, closed, releasing},

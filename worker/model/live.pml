@@ -27,8 +27,6 @@
  *   CHECKING_NO_RENEWAL   the worker ID is not renewed while the clock is checked
  *   LOST_NO_CLAIM         no other worker ID is claimed after a loss
  *   FORGET                a claim that is answered late is forgotten and not released
- * Not mended yet, and so it gives one as well; see README.md:
- *   BACKS=1, POOL=1       calls wait for another worker ID inside transactions
  */
 #ifndef IDS
 #define IDS 2
@@ -68,7 +66,7 @@ mtype = { none,
   /* states, as in worker/state.go */
   acquiring, held, checking, rotating, lost, releasing, ended,
   /* events */
-  claimed, clockLeapt, clockBack, confirmed, asked, refused, taken, doubted, closed, drained,
+  claimed, clockLeapt, clockBack, confirmed, asked, refused, unasked, taken, doubted, closed, drained,
   /* requests, and what they come to; noneFree and skewed are known to have granted nothing */
   claim, renew, release, ok, gone, noneFree, skewed, failed,
   /* what a caller asks of the lease, and the answer */
@@ -224,7 +222,7 @@ proctype Other() {
 
   do
   :: atomic { row[w] == other -> row[w] = free }
-  :: w = (w == IDS -> 1 : w + 1)
+  :: atomic { row[w] != other -> w = (w == IDS -> 1 : w + 1) }
   od
 }
 
@@ -458,7 +456,7 @@ active proctype Owner() {
                    cfail = 1; waits[0] = 1;
                    if
                    :: state == acquiring && a == skewed -> closing = 1 /* Acquire gives up */
-                   :: else -> event = refused
+                   :: else -> event = (state == rotating && !behind -> unasked : refused)
                    fi
                 fi
              :: k == claim && a != ok && wasLate
@@ -513,8 +511,8 @@ active proctype Owner() {
 #ifndef OLD
                       :: !OVER && has == current && ask == another ->
                          if
-                         :: cfail && waits[0] && state != checking -> reply = refusal
-                         :: else -> event = (state == rotating -> none : asked)
+                         :: cfail && (state == rotating || state == held && waits[0]) -> reply = refusal
+                         :: !(cfail && (state == rotating || state == held && waits[0])) -> event = (state == rotating -> none : asked)
                          fi
 #endif
                       fi
@@ -541,7 +539,7 @@ active proctype Owner() {
           :: state == checking && event == taken -> state = lost
           :: state == checking && event == closed -> state = releasing
           :: state == rotating && event == claimed -> state = held
-          :: state == rotating && event == refused -> state = held
+          :: state == rotating && event == unasked -> state = held
           :: state == rotating && event == doubted -> state = checking
           :: state == rotating && event == taken -> state = lost
           :: state == rotating && event == closed -> state = releasing
@@ -563,7 +561,7 @@ active proctype Owner() {
           :: event == doubted -> waits[0] = 0
           :: event == confirmed -> cfail = 0; waits[0] = 0; waits[1] = 0; ahead = 0
           :: event == taken -> rfail = 0; cfail = 0; waits[0] = 0; waits[1] = 0; fault = 0; printf("lease    has lost worker ID %d\n", cur)
-          :: event == refused ->
+          :: event == refused || event == unasked ->
              fault = (was == lost -> 1 : fault);
              reply = (ask != none && reply == none -> refusal : reply)
           :: event == closed ->
