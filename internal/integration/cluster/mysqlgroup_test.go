@@ -8,7 +8,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,7 +24,8 @@ import (
 // mysqlGroup is MySQL with Group Replication and a single primary.
 type mysqlGroup struct {
 	*testserver.MySQLGroup
-	admin *sql.DB // each question by a connection of its own, which finds the primary
+	admin *sql.DB   // each question by a connection of its own, which finds the primary
+	each  []*sql.DB // of each member, likewise
 	pools int
 }
 
@@ -163,22 +166,30 @@ func (g *mysqlGroup) leader(t *testing.T) *testserver.Server {
 	return nil
 }
 
-// await waits for all members: the group counts one that is away only until it has
-// expelled it, and then two are all, of which none may end.
+// await waits until all members see all others, and the same primary: the group counts one
+// that is away only until it has expelled it, and then two are all, of which none may end. One
+// that was suspended does not know at first that it was expelled.
 func (g *mysqlGroup) await(t *testing.T, _ bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(patience); ; <-tick.C {
-		var online int
-		var states string
-		asksFor(t, g.admin, "SELECT COALESCE(SUM(member_state = 'ONLINE'), 0), COALESCE(GROUP_CONCAT(member_port, ' ', member_state), '')"+
-			" FROM performance_schema.replication_group_members", &online, &states)
-		if online == len(g.Members) {
+		views := map[string]bool{}
+		complete := 0
+		for _, db := range g.each {
+			var online int
+			var view string
+			asksFor(t, db, "SELECT COALESCE(SUM(member_state = 'ONLINE'), 0), COALESCE(GROUP_CONCAT(member_port, ' ', member_state, ' ', member_role ORDER BY member_port), '')"+
+				" FROM performance_schema.replication_group_members", &online, &view)
+			if views[view] = true; online == len(g.Members) {
+				complete++
+			}
+		}
+		if complete == len(g.Members) && len(views) == 1 {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("only %d members are online: %s", online, states)
+			t.Fatalf("the members do not see each other: %q", slices.Collect(maps.Keys(views)))
 		}
 	}
 }
@@ -209,6 +220,13 @@ func TestFailoverGroupReplication(t *testing.T) {
 	g := &mysqlGroup{MySQLGroup: testserver.NewMySQLGroup(t, 3, arguments...)}
 	g.admin = g.direct(t)
 	g.admin.SetMaxIdleConns(-1)
+	for _, m := range g.Members {
+		connector, err := mysql.NewConnector(mysqlConfig(t, m.DSN))
+		must(t, err)
+		db := opened(t, connector)
+		db.SetMaxIdleConns(-1)
+		g.each = append(g.each, db)
+	}
 	failover(t, g)
 	t.Run("outside the group", func(t *testing.T) { outsideGroup(t, g) })
 }
