@@ -20,6 +20,7 @@ func mariadbEngine() *engine {
 		kind:       KindMariaDB,
 		dsnVar:     "SNOWKEY_TEST_MYSQL",
 		binVar:     "SNOWKEY_TEST_MARIADB_BIN",
+		versionVar: "SNOWKEY_TEST_MARIADB_VERSION",
 		packages:   "mariadb-server-core and mariadb-client-core",
 		additional: true,
 		programs:   [][]string{{"mariadbd", "mysqld"}, {"mariadb-install-db", "mysql_install_db"}},
@@ -33,6 +34,7 @@ func mariadbEngine() *engine {
 		setup:   mariadbSetup,
 		command: mariadbCommand,
 		ready:   mariadbReady,
+		version: mariadbVersion,
 	}
 }
 
@@ -99,7 +101,20 @@ func mariadbReady(s *Server) error {
 		return err
 	}
 	// The greeting names the plug-in for passwords; an error packet does not.
-	return ask(s.Addr, nil, []byte("mysql_native_password"))
+	_, err := ask(s.Addr, nil, []byte("mysql_native_password"))
+	return err
+}
+
+// mariadbGreeting is what the server sends first, in protocol 10. MariaDB put 5.5.5-
+// before its version up to 10.11, for old clients.
+var mariadbGreeting = regexp.MustCompile(`^(?s:....)\n(?:5\.5\.5-)?([^\x00]+)\x00`)
+
+func mariadbVersion(addr string) (string, error) {
+	answer, err := ask(addr, nil, []byte("mysql_native_password"))
+	if err != nil {
+		return "", err
+	}
+	return first(mariadbGreeting, answer)
 }
 
 var mysqlTCP = regexp.MustCompile(`(?:^|@)tcp\(([^()]*)\)/[^/]*$`)
