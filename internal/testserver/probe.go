@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -55,7 +56,16 @@ func (s *Server) checkVersion() error {
 	if err == nil && got != want {
 		err = fmt.Errorf("its version is %q, and %s=%q", got, s.engine.versionVar, want)
 	}
+	s.version = got
 	return err
+}
+
+// logVersion shows in a test's output on which version it ran, where one was asked for.
+func (s *Server) logVersion(t testing.TB) {
+	t.Helper()
+	if s.version != "" {
+		t.Logf("%s has version %s", s, s.version)
+	}
 }
 
 // ownPidFile returns the lines of the file in which our process has written its
