@@ -1,6 +1,9 @@
 package testserver
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // engine says how one kind of server is found, started and asked.
 type engine struct {
@@ -33,10 +36,14 @@ type engine struct {
 }
 
 func engines() map[Kind]*engine {
-	return map[Kind]*engine{
+	all := map[Kind]*engine{
 		KindPostgres: postgresEngine(),
 		KindMariaDB:  mariadbEngine(),
 		KindRedis:    redisEngine(),
 		KindEtcd:     etcdEngine(),
 	}
+	if os.Getenv(mysqlBinVar) != "" {
+		all[KindMariaDB] = mysqlAloneEngine()
+	}
+	return all
 }

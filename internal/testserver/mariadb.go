@@ -61,7 +61,7 @@ func asRoot(s *Server) []string {
 
 func mariadbSetup(s *Server) error {
 	sql := "CREATE DATABASE IF NOT EXISTS " + mariadbDatabase + ";\n"
-	if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(sql), 0o644); err != nil {
+	if err := os.WriteFile(mariadbInitFile(s), []byte(sql), 0o644); err != nil {
 		return err
 	}
 	argv := []string{s.programs[1], "--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"),
@@ -77,7 +77,7 @@ func mariadbCommand(s *Server) []string {
 	argv := []string{s.programs[0], "--no-defaults",
 		"--datadir=" + filepath.Join(s.dir, "data"),
 		"--pid-file=" + mariadbPidFile(s),
-		"--init-file=" + filepath.Join(s.dir, "init.sql"),
+		"--init-file=" + mariadbInitFile(s),
 		"--bind-address=127.0.0.1",
 		"--port=" + portOf(s.Addr),
 		"--socket=", // none: the path would soon be too long
@@ -93,15 +93,15 @@ func mariadbCommand(s *Server) []string {
 	return append(argv, asRoot(s)...)
 }
 
-func mariadbPidFile(s *Server) string { return filepath.Join(s.dir, "pid") }
+func mariadbPidFile(s *Server) string  { return filepath.Join(s.dir, "pid") }
+func mariadbInitFile(s *Server) string { return filepath.Join(s.dir, "init.sql") }
 
 func mariadbReady(s *Server) error {
 	// The file is written after the port is bound, so the port is ours.
 	if _, err := s.ownPidFile(mariadbPidFile(s)); err != nil {
 		return err
 	}
-	// The greeting names the plug-in for passwords; an error packet does not.
-	_, err := ask(s.Addr, nil, []byte("mysql_native_password"))
+	_, err := mariadbVersion(s.Addr)
 	return err
 }
 
@@ -110,7 +110,9 @@ func mariadbReady(s *Server) error {
 var mariadbGreeting = regexp.MustCompile(`^(?s:....)\n(?:5\.5\.5-)?([^\x00]+)\x00`)
 
 func mariadbVersion(addr string) (string, error) {
-	answer, err := ask(addr, nil, []byte("mysql_native_password"))
+	// The greeting ends with the plug-in for passwords, MySQL's since 9 with another one; an
+	// error packet names none.
+	answer, err := ask(addr, nil, []byte("_password\x00"))
 	if err != nil {
 		return "", err
 	}
