@@ -107,7 +107,7 @@ func mariadbReady(s *Server) error {
 
 // mariadbGreeting is what the server sends first, in protocol 10. MariaDB put 5.5.5-
 // before its version up to 10.11, for old clients.
-var mariadbGreeting = regexp.MustCompile(`^(?s:....)\n(?:5\.5\.5-)?([^\x00]+)\x00`)
+var mariadbGreeting = regexp.MustCompile(`^(?s:....)\n(?:5\.5\.5-)?([^ \x00]+)`)
 
 func mariadbVersion(addr string) (string, error) {
 	// The greeting ends with the plug-in for passwords, MySQL's since 9 with another one; an
