@@ -34,6 +34,8 @@ FAILOVER_SECONDS ?= 0
 # is not MySQL's default.
 FAILOVER ?=
 CONSISTENCY ?=
+# On which servers the tests of databases run: all that tools/versions.sh knows.
+SERVERS ?=
 # With which commit this one is mixed.
 OLD ?= 520a1b0
 # How long databases are away, which cells of internal/integration/outage, and by the
@@ -175,6 +177,10 @@ outage: ## databases away for OUTAGE (45s) under 400 requests, 20 minutes. CELLS
 	cells='TestOutage/cells/$(CELLS)'; export SNOWKEY_OUTAGE=$(OUTAGE) SNOWKEY_TEST_REQUIRE=1; \
 	  if [ -z '$(BEFORE)' ]; then go test -count=1 -v -parallel 4 -timeout 24h -run "$$cells" ./internal/integration/outage; \
 	  else "$$(tools/oldtest.sh $(BEFORE) internal/integration/outage)" -test.v -test.parallel 4 -test.run "$$cells"; fi
+
+.PHONY: versions
+versions: ## what touches a database on PostgreSQL 14 to 18, MariaDB and MySQL, or on SERVERS: an hour
+	tools/versions.sh $(SERVERS)
 
 .PHONY: quickstart
 quickstart: ## the first example; ARGS="-h" shows its options

@@ -128,6 +128,21 @@ func TestGapsAreRefused(t *testing.T) {
 	}
 }
 
+// PostgreSQL 14 reads no number above 2³¹ in an interval.
+func TestMinNowForPostgres(t *testing.T) {
+	for ago, want := range map[time.Duration]string{
+		0:                   "'0:00:00.000000'",
+		90 * 24 * time.Hour: "'2160:00:00.000000'",
+		-time.Hour - 2*time.Minute - 3*time.Second - 4*time.Microsecond: "'-1:02:03.000004'",
+		math.MaxInt64: "'2562047:47:16.854775'",
+		math.MinInt64: "'-2562047:47:16.854775'",
+	} {
+		if got, err := (Config{Dialect: Postgres}).MinNow(ago); err != nil || !strings.Contains(got, "(now() - interval "+want+")") {
+			t.Errorf("%v: %s, %v; want interval %s", ago, got, err, want)
+		}
+	}
+}
+
 // A year of days is no matter, and every dialect's name is found.
 func TestManyAndNames(t *testing.T) {
 	if parts, err := orders.Bounds(monday, monday.AddDate(1, 0, 0)); err != nil || len(parts) != 365 {

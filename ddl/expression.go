@@ -63,12 +63,23 @@ func (c Config) MinNow(ago time.Duration) (string, error) {
 	micros := ago.Microseconds()
 	switch c.Dialect {
 	case Postgres:
-		return c.Dialect.least(s, fmt.Sprintf("(now() - interval '%d microseconds')", micros)), nil
+		return c.Dialect.least(s, "(now() - "+postgresInterval(micros)+")"), nil
 	case MySQL:
 		return c.Dialect.least(s, fmt.Sprintf("(UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND)", micros)), nil
 	default:
 		return ceilTicks(s, unixMillis("'now'")+minus(ago.Milliseconds()), s.tickMs, s.epoch.UnixMilli(), "/"), nil
 	}
+}
+
+// postgresInterval is an interval in hours: of microseconds, PostgreSQL up to 14 reads
+// no more than 2³¹.
+func postgresInterval(micros int64) string {
+	sign := ""
+	if micros < 0 {
+		sign, micros = "-", -micros
+	}
+	const second, minute, hour = 1e6, 60 * 1e6, 3600 * 1e6
+	return fmt.Sprintf("interval '%s%d:%02d:%02d.%06d'", sign, micros/hour, micros%hour/minute, micros%minute/second, micros%second)
 }
 
 func checkField(f *faults, field Field) {

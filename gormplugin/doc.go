@@ -80,6 +80,10 @@
 // was sent and no answer came: the keys stay, so that a retry writes nothing twice.
 // [CreateWith] has options.
 //
+// In a transaction of yours, an error of MySQL or MariaDB may have undone all of it: a
+// deadlock, and from MariaDB 11.6 on also error 1020, where an upsert meets a row that
+// another has committed since your first look. Run the transaction again.
+//
 // A graph whose keys are set already is written by Create too, never by gorm's
 // Save: that updates first, and then writes details before their master.
 //

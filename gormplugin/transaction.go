@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"gorm.io/gorm"
 )
@@ -34,7 +35,7 @@ func (w *writer) run() (err error) {
 	w.tx = tx
 	defer func() {
 		if failed && end.rollback != nil {
-			if e := end.rollback(); e != nil && err != nil {
+			if e := end.rollback(); e != nil && err != nil && !undone(err, e) {
 				err = fmt.Errorf("%w; and the rollback: %w", err, e)
 			}
 		}
@@ -95,6 +96,14 @@ func unlessDone(err error) error {
 		return nil
 	}
 	return err
+}
+
+// undone reports whether a savepoint is gone because the server has rolled back the whole
+// transaction: MySQL after a deadlock, MariaDB also after another has changed a row since
+// the first look. No driver is imported here, so the text must do.
+func undone(err, rollback error) bool {
+	text := err.Error()
+	return strings.Contains(rollback.Error(), "Error 1305") && (strings.Contains(text, "Error 1213") || strings.Contains(text, "Error 1020"))
 }
 
 // isRefused reports whether the error of a COMMIT says that nothing was

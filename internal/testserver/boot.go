@@ -137,7 +137,7 @@ func (s *Server) awaitReady() error {
 	for {
 		err := s.engine.ready(s)
 		if err == nil {
-			return nil
+			return s.checkVersion()
 		}
 		select {
 		case <-s.exited:

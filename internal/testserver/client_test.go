@@ -135,14 +135,18 @@ func postgresAnswer(conn net.Conn) (string, error) {
 // mysqlQuery logs in to the database of the DSN, as root without password.
 func mysqlQuery(conn net.Conn, sql string) (string, error) {
 	r := bufio.NewReader(conn)
-	if _, err := mysqlPacket(r); err != nil { // the greeting
+	greeting, err := mysqlPacket(r)
+	if err != nil {
 		return "", err
 	}
+	// It ends with the plug-in for passwords, of which each takes an empty one as it is.
+	plugin := greeting[bytes.LastIndexByte(greeting[:len(greeting)-1], 0)+1:]
 	// Long password, database at connect, protocol 4.1, secure connection, plug-in.
 	login := binary.LittleEndian.AppendUint32(nil, 1|8|0x200|0x8000|0x80000)
 	login = append(login, 0, 0, 0, 1, 45)
 	login = append(login, make([]byte, 23)...)
-	login = append(login, "root\x00\x00"+mariadbDatabase+"\x00mysql_native_password\x00"...)
+	login = append(login, "root\x00\x00"+mariadbDatabase+"\x00"...)
+	login = append(login, plugin...)
 	if err := mysqlSend(conn, 1, login); err != nil {
 		return "", err
 	}

@@ -47,6 +47,10 @@
 // Programs are looked for in PATH, then where distributions keep them. Another
 // folder is given by SNOWKEY_TEST_POSTGRES_BIN, SNOWKEY_TEST_MARIADB_BIN,
 // SNOWKEY_TEST_REDIS_BIN or SNOWKEY_TEST_ETCD_BIN; then nothing else is tried.
+// SNOWKEY_TEST_MYSQL_BIN is a folder of MySQL's, which then takes MariaDB's place. If
+// SNOWKEY_TEST_POSTGRES_VERSION, SNOWKEY_TEST_MARIADB_VERSION or
+// SNOWKEY_TEST_MYSQL_VERSION is set, a private server of another version fails the test,
+// and the test's output names the version.
 // Temporary files go below TMPDIR, or below /tmp if TMPDIR has a blank in its name
 // or, when the tests run as root, PostgreSQL's user cannot enter it.
 //

@@ -1,12 +1,16 @@
 package testserver
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // engine says how one kind of server is found, started and asked.
 type engine struct {
 	kind       Kind
 	dsnVar     string // holds the DSN of a server that is there already
 	binVar     string // holds the folder of the programs
+	versionVar string // holds the version that a private server must have; may be empty
 	packages   string // the Debian packages, for the message to who lacks them
 	additional bool   // the server that dsnVar names does not replace the private one
 
@@ -22,19 +26,24 @@ type engine struct {
 	quick        syscall.Signal // ends it at once; it still frees what lives outside its folder
 
 	dsn       func(addr string) string
-	address   func(dsn string) (string, error) // host:port of a given DSN
-	setup     func(s *Server) error            // makes the data folder; may be nil
-	configure func(s *Server) error            // writes what a member's start needs, when all have addresses; may be nil
-	command   func(s *Server) []string         // program and arguments
-	ready     func(s *Server) error            // nil if this very process serves
-	reap      func(s *Server) error            // ends what outlives the process; may be nil
+	address   func(dsn string) (string, error)  // host:port of a given DSN
+	setup     func(s *Server) error             // makes the data folder; may be nil
+	configure func(s *Server) error             // writes what a member's start needs, when all have addresses; may be nil
+	command   func(s *Server) []string          // program and arguments
+	ready     func(s *Server) error             // nil if this very process serves
+	version   func(addr string) (string, error) // what the server says its version is; nil if versionVar is empty
+	reap      func(s *Server) error             // ends what outlives the process; may be nil
 }
 
 func engines() map[Kind]*engine {
-	return map[Kind]*engine{
+	all := map[Kind]*engine{
 		KindPostgres: postgresEngine(),
 		KindMariaDB:  mariadbEngine(),
 		KindRedis:    redisEngine(),
 		KindEtcd:     etcdEngine(),
 	}
+	if os.Getenv(mysqlBinVar) != "" {
+		all[KindMariaDB] = mysqlAloneEngine()
+	}
+	return all
 }

@@ -20,6 +20,7 @@ func mariadbEngine() *engine {
 		kind:       KindMariaDB,
 		dsnVar:     "SNOWKEY_TEST_MYSQL",
 		binVar:     "SNOWKEY_TEST_MARIADB_BIN",
+		versionVar: "SNOWKEY_TEST_MARIADB_VERSION",
 		packages:   "mariadb-server-core and mariadb-client-core",
 		additional: true,
 		programs:   [][]string{{"mariadbd", "mysqld"}, {"mariadb-install-db", "mysql_install_db"}},
@@ -33,6 +34,7 @@ func mariadbEngine() *engine {
 		setup:   mariadbSetup,
 		command: mariadbCommand,
 		ready:   mariadbReady,
+		version: mariadbVersion,
 	}
 }
 
@@ -59,7 +61,7 @@ func asRoot(s *Server) []string {
 
 func mariadbSetup(s *Server) error {
 	sql := "CREATE DATABASE IF NOT EXISTS " + mariadbDatabase + ";\n"
-	if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(sql), 0o644); err != nil {
+	if err := os.WriteFile(mariadbInitFile(s), []byte(sql), 0o644); err != nil {
 		return err
 	}
 	argv := []string{s.programs[1], "--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"),
@@ -75,7 +77,7 @@ func mariadbCommand(s *Server) []string {
 	argv := []string{s.programs[0], "--no-defaults",
 		"--datadir=" + filepath.Join(s.dir, "data"),
 		"--pid-file=" + mariadbPidFile(s),
-		"--init-file=" + filepath.Join(s.dir, "init.sql"),
+		"--init-file=" + mariadbInitFile(s),
 		"--bind-address=127.0.0.1",
 		"--port=" + portOf(s.Addr),
 		"--socket=", // none: the path would soon be too long
@@ -91,15 +93,30 @@ func mariadbCommand(s *Server) []string {
 	return append(argv, asRoot(s)...)
 }
 
-func mariadbPidFile(s *Server) string { return filepath.Join(s.dir, "pid") }
+func mariadbPidFile(s *Server) string  { return filepath.Join(s.dir, "pid") }
+func mariadbInitFile(s *Server) string { return filepath.Join(s.dir, "init.sql") }
 
 func mariadbReady(s *Server) error {
 	// The file is written after the port is bound, so the port is ours.
 	if _, err := s.ownPidFile(mariadbPidFile(s)); err != nil {
 		return err
 	}
-	// The greeting names the plug-in for passwords; an error packet does not.
-	return ask(s.Addr, nil, []byte("mysql_native_password"))
+	_, err := mariadbVersion(s.Addr)
+	return err
+}
+
+// mariadbGreeting is what the server sends first, in protocol 10. MariaDB put 5.5.5-
+// before its version up to 10.11, for old clients.
+var mariadbGreeting = regexp.MustCompile(`^(?s:....)\n(?:5\.5\.5-)?([^ \x00]+)`)
+
+func mariadbVersion(addr string) (string, error) {
+	// The greeting ends with the plug-in for passwords, MySQL's since 9 with another one; an
+	// error packet names none.
+	answer, err := ask(addr, nil, []byte("_password\x00"))
+	if err != nil {
+		return "", err
+	}
+	return first(mariadbGreeting, answer)
 }
 
 var mysqlTCP = regexp.MustCompile(`(?:^|@)tcp\(([^()]*)\)/[^/]*$`)

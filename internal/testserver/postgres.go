@@ -3,6 +3,7 @@ package testserver
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 )
@@ -12,6 +13,7 @@ func postgresEngine() *engine {
 		kind:         KindPostgres,
 		dsnVar:       "SNOWKEY_TEST_POSTGRES",
 		binVar:       "SNOWKEY_TEST_POSTGRES_BIN",
+		versionVar:   "SNOWKEY_TEST_POSTGRES_VERSION",
 		packages:     "postgresql",
 		programs:     [][]string{{"postgres"}, {"initdb"}},
 		together:     true,
@@ -30,6 +32,7 @@ func postgresEngine() *engine {
 		},
 		command: postgresCommand,
 		ready:   postgresReady,
+		version: postgresVersion,
 	}
 }
 
@@ -63,9 +66,24 @@ func postgresReady(s *Server) error {
 }
 
 func postgresAnswers(addr string) error {
-	// Protocol 3.0. The answer to a startup packet is AuthenticationOk, or an
-	// error while the server starts up.
+	// The answer is AuthenticationOk, or an error while the server starts up.
+	_, err := ask(addr, postgresStartup(), []byte("R\x00\x00\x00\x08\x00\x00\x00\x00"))
+	return err
+}
+
+// postgresStartup is the first packet of a client, in protocol 3.0.
+func postgresStartup() []byte {
 	body := "\x00\x03\x00\x00user\x00postgres\x00database\x00postgres\x00\x00"
-	packet := append([]byte{0, 0, 0, byte(len(body) + 4)}, body...)
-	return ask(addr, packet, []byte("R\x00\x00\x00\x08\x00\x00\x00\x00"))
+	return append([]byte{0, 0, 0, byte(len(body) + 4)}, body...)
+}
+
+var postgresStatus = regexp.MustCompile(`server_version\x00([^ \x00]+)`)
+
+func postgresVersion(addr string) (string, error) {
+	// It comes before ReadyForQuery.
+	answer, err := ask(addr, postgresStartup(), []byte("Z\x00\x00\x00\x05I"))
+	if err != nil {
+		return "", err
+	}
+	return first(postgresStatus, answer)
 }

@@ -5,34 +5,67 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 )
 
-// ask sends bytes to a server and reads until the answer holds want.
-func ask(addr string, send, want []byte) error {
+// ask sends bytes to a server and returns its answer as soon as that holds want.
+func ask(addr string, send, want []byte) (answer []byte, err error) {
 	conn, err := net.DialTimeout("tcp", addr, probeLimit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(probeLimit)); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := conn.Write(send); err != nil {
-		return err
+		return nil, err
 	}
-	var answer []byte
 	buf := make([]byte, 4096)
 	for !bytes.Contains(answer, want) {
 		n, err := conn.Read(buf)
 		answer = append(answer, buf[:n]...)
 		if err != nil && !bytes.Contains(answer, want) {
-			return fmt.Errorf("answer %.200q: %w", answer, err)
+			return nil, fmt.Errorf("answer %.200q: %w", answer, err)
 		}
 	}
-	return nil
+	return answer, nil
+}
+
+// first returns what the first group of a pattern is in an answer.
+func first(pattern *regexp.Regexp, answer []byte) (string, error) {
+	m := pattern.FindSubmatch(answer)
+	if m == nil {
+		return "", fmt.Errorf("no version in the answer %.200q", answer)
+	}
+	return string(m[1]), nil
+}
+
+// checkVersion fails if the server is of another version than the environment asks for:
+// what was tested on it would not be known of that version.
+func (s *Server) checkVersion() error {
+	want := os.Getenv(s.engine.versionVar)
+	if want == "" {
+		return nil
+	}
+	got, err := s.engine.version(s.Addr)
+	if err == nil && got != want {
+		err = fmt.Errorf("its version is %q, and %s=%q", got, s.engine.versionVar, want)
+	}
+	s.version = got
+	return err
+}
+
+// logVersion shows in a test's output on which version it ran, where one was asked for.
+func (s *Server) logVersion(t testing.TB) {
+	t.Helper()
+	if s.version != "" {
+		t.Logf("%s has version %s", s, s.version)
+	}
 }
 
 // ownPidFile returns the lines of the file in which our process has written its

@@ -31,11 +31,12 @@ func redisEngine() *engine {
 		command: redisCommand,
 		ready: func(s *Server) error {
 			// While it loads its data, PING is answered by an error.
-			if err := ask(s.Addr, []byte("PING\r\n"), []byte("+PONG\r\n")); err != nil {
+			if _, err := ask(s.Addr, []byte("PING\r\n"), []byte("+PONG\r\n")); err != nil {
 				return err
 			}
 			pid := fmt.Sprintf("\r\nprocess_id:%d\r\n", s.cmd.Process.Pid)
-			return ask(s.Addr, []byte("INFO server\r\nQUIT\r\n"), []byte(pid))
+			_, err := ask(s.Addr, []byte("INFO server\r\nQUIT\r\n"), []byte(pid))
+			return err
 		},
 	}
 }

@@ -28,7 +28,8 @@ func routerEngine(members []*Server) *engine {
 		if log, err := os.ReadFile(s.logPath()); err != nil || !bytes.Contains(log, []byte(" - mode=RW")) {
 			return cmp.Or(err, errNoPrimary)
 		}
-		return ask(s.Addr, nil, []byte("caching_sha2_password"))
+		_, err := ask(s.Addr, nil, []byte("caching_sha2_password"))
+		return err
 	}
 	return e
 }

@@ -36,6 +36,7 @@ type Server struct {
 	programs  []string // paths, in the order of engine.programs
 	arguments []string // the caller's, after those of the engine
 	dir       string   // everything the server writes
+	version   string   // as the environment asked for it and the server said; else empty
 	tag       string   // part of the command line of each of its processes
 	member    *member  // of a cluster; nil: it stands alone
 	held      []func() // release its ports
@@ -125,6 +126,7 @@ func shared(t testing.TB, kind Kind) *Server {
 		giveUp(t, err)
 		return nil
 	}
+	s.logVersion(t)
 	return s
 }
 
@@ -141,6 +143,7 @@ func own(t testing.TB, e *engine, arguments ...string) *Server {
 		giveUp(t, err)
 		return nil
 	}
+	s.logVersion(t)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("end of the log of %s:\n%s", s, s.logTail(0))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -54,6 +55,35 @@ func TestArguments(t *testing.T) {
 			answer, err := call(s, patience, c.ask)
 			if err != nil || !strings.Contains(answer, c.want) {
 				t.Errorf("%s: %q, %v; want %s", c.ask, answer, err, c.want)
+			}
+		})
+	}
+}
+
+// TestVersion checks that a server of another version than the asked one is refused, and
+// that a server's own one is not.
+func TestVersion(t *testing.T) {
+	for kind, query := range map[Kind]string{KindPostgres: "SHOW server_version", KindMariaDB: "SELECT version()"} {
+		t.Run(string(kind), func(t *testing.T) {
+			e := engines()[kind]
+			t.Setenv(e.versionVar, "")
+			shared := shared(t, kind)
+			version, err := e.version(shared.Addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer, err := call(shared, patience, query); err != nil || !regexp.MustCompile(`[^\d.-]`+regexp.QuoteMeta(version)+`[^\d.]`).MatchString(answer) {
+				t.Errorf("%q, but by %s %q, %v", version, query, answer, err)
+			}
+			t.Setenv(e.versionVar, version)
+			New(t, kind)
+			t.Setenv(e.versionVar, version+"1")
+			s, err := boot(e, freeAddr)
+			if err == nil {
+				t.Fatalf("%s=%q: %v", e.versionVar, version+"1", s.remove())
+			}
+			if !strings.Contains(err.Error(), strconv.Quote(version)) || !strings.Contains(err.Error(), e.versionVar) {
+				t.Errorf("%v; want both versions", err)
 			}
 		})
 	}

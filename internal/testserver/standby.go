@@ -1,32 +1,41 @@
 package testserver
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
 // NewStandby starts a PostgreSQL server for this test alone that is a copy of a private
 // one and follows it: a hot standby of the name "standby". It is asynchronous unless the
 // primary's synchronous_standby_names has that name; pg_promote() makes it a primary. It gets
-// the arguments of the primary.
+// the arguments of the primary, which is paused while it is copied.
 func NewStandby(t testing.TB, primary *Server) *Server {
 	t.Helper()
 	e := postgresEngine()
-	e.packages = "postgresql"
-	e.lookup = func() ([]string, error) {
-		real, err := filepath.EvalSymlinks(primary.programs[0]) // whose version it must be
-		if err != nil {
-			return nil, err
-		}
-		dir := filepath.Dir(real)
-		if firstExecutable([]string{dir}, []string{"pg_basebackup"}) == "" {
-			return nil, &missingError{e, "program pg_basebackup not found in " + dir}
-		}
-		return []string{primary.programs[0], filepath.Join(dir, "pg_basebackup")}, nil
+	e.lookup = func() ([]string, error) { return primary.programs, nil } // whose version it must be
+	e.setup = func(s *Server) error { return copyOf(primary, s) }
+	return own(t, e, append(slices.Clone(primary.arguments),
+		"-c", "primary_conninfo="+primary.DSN+"&application_name=standby")...)
+}
+
+// copyOf gives a standby the data of its primary. While nothing writes to it, a copy of
+// the folder is what a crash leaves: the standby recovers from that, then it follows.
+// pg_basebackup would do without the pause, but not every installation has it.
+func copyOf(primary, standby *Server) error {
+	if err := primary.Pause(); err != nil {
+		return err
 	}
-	e.setup = func(s *Server) error {
-		return s.run(s.programs[1], "--pgdata="+filepath.Join(s.dir, "data"), "--dbname="+primary.DSN+"&application_name=standby",
-			"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync")
+	data := filepath.Join(standby.dir, "data")
+	err := standby.run("cp", "-R", "-p", filepath.Join(primary.dir, "data"), data)
+	if err := errors.Join(err, primary.Resume()); err != nil {
+		return err
 	}
-	return own(t, e, primary.arguments...)
+	signal := filepath.Join(data, "standby.signal")
+	if err := errors.Join(os.Remove(filepath.Join(data, "postmaster.pid")), os.WriteFile(signal, nil, 0o600)); err != nil {
+		return err
+	}
+	return giveToUser(signal)
 }
