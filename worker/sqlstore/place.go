@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -136,9 +138,25 @@ func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error
 		if err = ctx.Err(); err == nil {
 			err = f(conn)
 		}
+		if readOnly(err) {
+			// To a primary that has become a standby, it may be: the next one leads elsewhere.
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
 		_ = conn.Close() // it goes back to the pool
 		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
 			return err
 		}
 	}
+}
+
+// readOnly reports whether the database takes no writes at all, or not on this connection: in
+// PostgreSQL's drivers by SQLSTATE, in MySQL's by its text.
+func readOnly(err error) bool {
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) {
+		return state.SQLState() == "25006"
+	}
+	return err != nil && slices.ContainsFunc([]string{"Error 1290", "Error 1792", "Error 1836"}, func(code string) bool {
+		return strings.Contains(err.Error(), code)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
@@ -77,6 +78,37 @@ func TestOneConnection(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
+		})
+	}
+}
+
+// A connection that takes no writes is not kept: it may lead to a primary that has become a
+// standby, and others lead to the new one.
+func TestReadOnlyConnection(t *testing.T) {
+	for name, c := range map[string]struct {
+		open  func(t *testing.T) *sql.DB
+		close string
+	}{
+		"postgres": {func(t *testing.T) *sql.DB { return open(t, "pgx", testserver.Postgres(t).DSN) }, "SET default_transaction_read_only = on"},
+		"mariadb":  {func(t *testing.T) *sql.DB { return open(t, "mysql", testserver.MySQLs(t)[0].DSN) }, "SET SESSION TRANSACTION READ ONLY"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := c.open(t)
+			db.SetMaxOpenConns(1)
+			store := sqlstore.New(db, sqlstore.Config{AllowLossy: true, Table: "read_only_connection"})
+			lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: 3 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lease.Close()
+			if _, err := db.ExecContext(t.Context(), c.close); err != nil {
+				t.Fatal(err)
+			}
+			for began := time.Now(); lease.Stats().Failures == 0 || lease.Stats().Failing != nil; time.Sleep(20 * time.Millisecond) {
+				if time.Since(began) > 10*time.Second {
+					t.Fatalf("%+v", lease.Stats())
+				}
+			}
 		})
 	}
 }
