@@ -244,7 +244,7 @@ func (g *Grant) announce() {
 	g.risen = make(chan struct{})
 }
 
-// watch gives the cause of a revoked grant, what keeps its end from rising, and a
+// watch returns the cause of a revoked grant, the error of SetFenceError, and a
 // channel that is closed at the next change.
 func (g *Grant) watch() (risen <-chan struct{}, cause, fault error) {
 	g.mu.Lock()

@@ -155,7 +155,7 @@ func (l *Lease) send(c *call) {
 	go ask()
 }
 
-// asked is the store, as it was given to Acquire.
+// asked is the store that was given to Acquire.
 func (l *Lease) asked() Store {
 	if w, ok := l.store.(within); ok {
 		return w.Store
@@ -163,7 +163,7 @@ func (l *Lease) asked() Store {
 	return l.store
 }
 
-// expire takes calls for failed that the store should have answered by now.
+// expire fails the calls that the store has not answered in time.
 func (l *Lease) expire() {
 	for _, c := range l.calls {
 		if !c.late && !time.Now().Before(c.deadline) {
@@ -173,7 +173,7 @@ func (l *Lease) expire() {
 	}
 }
 
-// busy reports whether the store has a call to answer that is not late.
+// busy reports whether a call is under way that is not late.
 func (l *Lease) busy() bool {
 	return slices.ContainsFunc(l.calls, func(c *call) bool { return !c.late })
 }

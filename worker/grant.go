@@ -157,7 +157,7 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 	}
 	if l.move(asked) {
 		l.wish.reason, l.wish.since = why, l.wish.last
-		if l.wish.since.Sub(l.claims.at) > maxDelay { // else it was asked a moment ago as well, in vain
+		if l.wish.since.Sub(l.claims.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
 			l.claims = retry{}
 		}
 	}
