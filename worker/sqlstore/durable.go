@@ -92,11 +92,10 @@ func (s *Store) together(ctx context.Context, d Dialect, queries []string) map[s
 	return all
 }
 
-// setting reads what a query about a setting answers with. It is not shown where the
-// database says that it has none of that name; or where the query fails, twice, and the same
-// connection answers another one behind it: else the connection may have been lost, and what
-// it would have told is not known. SQLite has nothing to hide; but a schema that is not there
-// has no settings.
+// setting reads a setting by a query. The setting is hidden if the database says that it
+// does not exist, or if the query fails twice and the same connection then answers another
+// query. Otherwise the connection may have been lost, and the setting is unknown. SQLite
+// hides nothing, but a schema that does not exist has no settings.
 func (s *Store) setting(ctx context.Context, d Dialect, query string, into any) (shown bool, err error) {
 	const most = 4
 	refused := 0
@@ -120,8 +119,8 @@ func (s *Store) setting(ctx context.Context, d Dialect, query string, into any) 
 	return false, err
 }
 
-// ask runs a query of one value; when it fails, answers tells whether the connection is
-// there still.
+// ask runs a query of one value. If it fails, answers reports whether the connection still
+// works.
 func (s *Store) ask(ctx context.Context, query string, into any) (answers bool, err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {

@@ -75,7 +75,7 @@ func (s *Store) create(ctx context.Context, cfg Config, number int) error {
 		if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
 			return err
 		}
-		return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl[number], err)
+		return fmt.Errorf("sqlstore: create the table, or have a role do so that has the right, by %s: %w", ddl[number], err)
 	}
 	return nil
 }
