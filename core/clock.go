@@ -168,8 +168,8 @@ func greatestOf(n int, read func() int64) int64 {
 
 // follows reports whether a wall clock that is `leap` ahead of the carried
 // clock is to be believed: one beyond MaxJump only when it has lasted, and none
-// that ids could not follow, because it is beyond the fence. Until the fence is
-// raised, ids stay on the carried clock, and need not stop.
+// beyond the fence, where ids could not follow. Until the fence is raised, ids
+// continue on the carried clock.
 func (c *clock) follows(leap, offset, elapsed int64) bool {
 	covered := leap <= 0 || c.covers == nil || c.covers(elapsed+offset)
 	if leap <= c.maxJump {

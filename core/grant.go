@@ -110,23 +110,23 @@ func (g *Grant) Raise(until time.Time) {
 	}
 }
 
-// SetFenceError says why the end of the grant does not rise at present. While it
-// is set, a call that reaches the end fails at once with an [ErrFenced] that wraps
-// err, instead of waiting for Config.MaxWait; ids below the end are issued as
-// before. Raise and a nil err clear it.
+// SetFenceError makes a call that reaches the end of the grant fail at once with an
+// [ErrFenced] that wraps err, instead of waiting for Config.MaxWait. A [Worker] sets
+// it while it cannot raise the end. Ids below the end are issued as before. Raise
+// and a nil err clear it.
 func (g *Grant) SetFenceError(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	before := g.fault
 	g.fault = err
 	if before == nil && err != nil {
-		g.announce() // those who wait already need not wait any longer
+		g.announce() // the calls that wait now fail as well
 	}
 }
 
 // Reached receives a value when a generator has reached the end of the grant and
-// waits for it to rise: a [Worker] can raise it early. There is one channel for
-// each grant, and it holds one value at most.
+// waits for it to rise, so that a [Worker] can raise it early. Each grant has one
+// channel, which holds at most one value.
 func (g *Grant) Reached() <-chan struct{} { return g.reached }
 
 // noteReached is called by a generator that begins to wait at the end.
@@ -244,7 +244,7 @@ func (g *Grant) announce() {
 	g.risen = make(chan struct{})
 }
 
-// watch gives the cause of a revoked grant, what keeps its end from rising, and a
+// watch returns the cause of a revoked grant, the error of SetFenceError, and a
 // channel that is closed at the next change.
 func (g *Grant) watch() (risen <-chan struct{}, cause, fault error) {
 	g.mu.Lock()

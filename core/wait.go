@@ -124,8 +124,8 @@ func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single boo
 }
 
 // fenced waits for the grant's end to rise; when it does not, another grant is
-// asked for. Where it is known that it does not rise, there is no waiting: the
-// caller may hold what the Worker needs to raise it, such as a connection.
+// asked for. If fault says that the end cannot rise, fenced fails at once: the caller
+// may hold what the Worker needs to raise it, such as a connection.
 func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64, risen <-chan struct{}, fault error) error {
 	if fault != nil {
 		return g.tooLong(fmt.Errorf("%w: ids have reached %s: %w", ErrFenced, format(r.shape.startOf(until)), fault))

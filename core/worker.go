@@ -7,8 +7,8 @@ import (
 
 // A Worker is where a generator gets its right to issue from. New asks for the
 // first grant with a nil prev. A generator that needs another asks again, with
-// the grant it has; prev.Asked says why. For one that was used up the answer may be
-// prev itself, when its end has risen. Grant must not hand the same number to
+// the grant it has; prev.Asked says why. If prev is used up, Grant may return
+// prev itself once its end has risen. Grant must not hand the same number to
 // two holders, and it must return when its context is done: who waits for an id
 // waits for it.
 //

@@ -16,14 +16,14 @@ type call struct {
 	kind    callKind
 	h       *holding // what is renewed or released
 	request Request  // what is claimed
-	known   *Claim   // what another call with its token was granted: if this one is as well, it is no other claim
-	until   int64    // what is recorded
+	known   *Claim   // what another call with the same token was granted; the same answer to this one is no new claim
+	until   int64    // the fence that a renewal asks for
 	ask     func(ctx context.Context) (Claim, error)
 
 	deadline time.Time
 	cancel   func()
-	late     bool // it was not answered in time: it counts as failed, and may be answered yet
-	unsent   bool // the store was not asked: the outcome is another lease's
+	late     bool // not answered in time: it counts as failed, but may still be answered
+	unsent   bool // the store was not asked: the answer is that of another lease's claim
 }
 
 type callKind uint8
@@ -36,15 +36,15 @@ const (
 
 func (k callKind) String() string { return [...]string{"claim", "renewal", "release"}[k] }
 
-// An answer is what came of a call.
+// An answer is the store's answer to a call.
 type answer struct {
 	call  *call
 	claim Claim
 	err   error
 }
 
-// newClaim is a claim of what the state wants. Repeated after a failure it has the same
-// token, so that a claim whose answer was lost is found again.
+// newClaim is the claim that the state needs. A repeated claim has the same token, so that
+// a claim whose answer was lost is found again.
 func (l *Lease) newClaim() *call {
 	token, repeated := l.token, l.token != ""
 	if !repeated {
@@ -54,8 +54,8 @@ func (l *Lease) newClaim() *call {
 	if l.state == rotating {
 		avoid = l.current.claim.Worker
 		if l.wish.reason == core.AskedRotate {
-			// The generator goes on with a lower time, and has a worker ID until then: so
-			// one that begins ahead of the clock is of no use.
+			// The generator needs lower times, and has a worker ID until then: a claim that
+			// begins ahead of the clock is of no use to it.
 			lead = 0
 		}
 	}
@@ -63,7 +63,7 @@ func (l *Lease) newClaim() *call {
 	c := &call{kind: claimCall, request: r}
 	claim := func(ctx context.Context) (Claim, error) { return l.store.Claim(ctx, c.request) }
 	c.ask = claim
-	if l.state == checking { // of this worker ID's holder alone
+	if l.state == checking { // ask for this worker ID alone
 		c.request.Preferred, c.request.Only = l.current.claim.Worker, true
 	} else if l.queue != nil {
 		kind := l.cfg.claimKind(r)
@@ -89,9 +89,9 @@ func (l *Lease) newRenewal(h *holding) *call {
 	}}
 }
 
-// newRelease gives the worker ID back from where its ids have come to. Its grant is
-// closed: whatever the store answers, and whenever the request arrives, no id is issued
-// under the claim any more.
+// newRelease returns the worker ID, from the first instant that no id carries. It closes
+// the grant first: whatever the store answers, and whenever the request arrives, no id is
+// issued under the claim any more.
 func (l *Lease) newRelease(h *holding) *call {
 	until := max(h.grant.Close().UnixMilli(), h.claim.From)
 	r := Return{Space: l.cfg.Space, Worker: h.claim.Worker, Epoch: h.claim.Epoch, Token: h.token, Until: until}
@@ -112,11 +112,11 @@ func (l *Lease) outOfTime() error {
 	return nil
 }
 
-// begin notes that a call is made, unless two are late already: then it fails at once. So
-// a store that never answers costs two goroutines, and is told of like one that fails.
+// begin registers a call, unless two are unanswered already: then the call fails at once. So
+// a store that never answers costs two goroutines, and is reported like one that fails.
 func (l *Lease) begin(c *call) bool {
 	if len(l.calls) > 1 {
-		l.failed(c, fmt.Errorf("worker: the store has not answered two requests, and is asked again when it has: %w", context.DeadlineExceeded))
+		l.failed(c, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
 		return false
 	}
 	switch c.kind {
@@ -130,8 +130,8 @@ func (l *Lease) begin(c *call) bool {
 	return true
 }
 
-// send makes a call in a goroutine of its own, so that a store which does not return
-// when its context is done holds up nobody.
+// send makes a call in its own goroutine, so that a store that ignores its context blocks
+// no other call.
 func (l *Lease) send(c *call) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	l.mu.Lock()
@@ -155,7 +155,7 @@ func (l *Lease) send(c *call) {
 	go ask()
 }
 
-// asked is the store, as it was given to Acquire.
+// asked is the store that was given to Acquire.
 func (l *Lease) asked() Store {
 	if w, ok := l.store.(within); ok {
 		return w.Store
@@ -163,7 +163,7 @@ func (l *Lease) asked() Store {
 	return l.store
 }
 
-// expire takes calls for failed that the store should have answered by now.
+// expire fails the calls that the store has not answered in time.
 func (l *Lease) expire() {
 	for _, c := range l.calls {
 		if !c.late && !time.Now().Before(c.deadline) {
@@ -173,7 +173,7 @@ func (l *Lease) expire() {
 	}
 }
 
-// busy reports whether the store has a call to answer that is not late.
+// busy reports whether a call is under way that is not late.
 func (l *Lease) busy() bool {
 	return slices.ContainsFunc(l.calls, func(c *call) bool { return !c.late })
 }

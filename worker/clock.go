@@ -6,21 +6,21 @@ import "time"
 // a larger one, as when a machine wakes up, the store's clock is asked first.
 const maxLeap = time.Minute
 
-// A hybridClock is the wall clock, except that it never goes back: the monotonic clock
-// carries it on. It decides how much time is asked of the store, never whether an id
-// is unique.
+// A hybridClock is the wall clock, except that it never goes back: then it continues on
+// the monotonic clock. It determines how much time a lease asks the store for, never
+// whether an id is unique.
 type hybridClock struct {
 	wall  func() time.Time
 	start time.Time // with its monotonic reading
-	base  time.Time // what the clock showed at start, without one
+	base  time.Time // what the clock showed at start, without a monotonic reading
 }
 
 func newHybridClock(base time.Time, wall func() time.Time) *hybridClock {
 	return &hybridClock{wall: wall, start: time.Now(), base: base.Round(0)}
 }
 
-// read gives the time, and by how much the wall clock is ahead of it. Up to maxLeap it
-// is followed, so then that is zero.
+// read returns the time, and how far the wall clock is ahead of it: more than maxLeap, or
+// zero, because smaller leaps are followed.
 func (c *hybridClock) read() (now time.Time, ahead time.Duration) {
 	now = c.base.Add(time.Since(c.start))
 	if ahead = c.wall().Round(0).Sub(now); ahead > maxLeap {
@@ -30,7 +30,7 @@ func (c *hybridClock) read() (now time.Time, ahead time.Duration) {
 	return now.Add(max(ahead, 0)), 0
 }
 
-// follow takes over a leap of the wall clock, whatever its size.
+// follow follows the wall clock ahead, however large the leap.
 func (c *hybridClock) follow() {
 	now, ahead := c.read()
 	c.atLeast(now.Add(ahead))

@@ -35,10 +35,10 @@ type Config struct {
 	// Timeout is how long one request to the store may take. Zero: 3s, or Renew
 	// if that is less.
 	Timeout time.Duration
-	// MaxWait is how long Acquire begins further attempts when no number is free or the
-	// store fails with an error that may pass; the last one may take Timeout more. Zero:
-	// 5s, or, with Only, until the time to live of a former holder is over, unless that
-	// renews it meanwhile. Negative: one attempt.
+	// MaxWait is how long Acquire starts further attempts if no number is free, or if the
+	// store fails with an error that may be temporary. The last attempt may take up to
+	// Timeout longer. Zero: 5s; with Only, until the claim of a former holder expires,
+	// unless that holder renews it. Negative: one attempt.
 	MaxWait time.Duration
 
 	// MaxSkew is how far this machine's clock may lie from the store's when a

@@ -51,25 +51,25 @@
 // # When something fails
 //
 // While the store does not answer, ids continue for at least Window − Renew, 20
-// seconds, less what they are ahead of the clock. The store is asked again at least
-// every half second, apart from what a request takes. After that Next fails at once with
-// core.ErrFenced, which wraps a [*RetryError]: why, and since when. It does not wait, for
-// its caller may hold the connection that the renewal needs. Ids resume when the store is
-// back, half a second and one request later at most.
+// seconds, less what they are ahead of the clock. The lease repeats its request with
+// delays of at most half a second. Then ids reach the fence, and Next fails at once with
+// core.ErrFenced, which wraps a [*RetryError]: why, and since when. Next does not wait,
+// because its caller may hold the connection that the renewal needs. Ids resume when the
+// store is back, at most half a second and one request later.
 //
-// Requests run in a goroutine of the lease's own, one at a time, each for Config.Timeout at
-// most. A call for an id, Acquire and Release wait for their outcome as long as their
-// context and MaxWait allow; the request continues when they give up. A claim that the store
-// grants after that is used by the next call, or released.
+// One goroutine of the lease makes its requests, one at a time, each for at most
+// Config.Timeout. A call for an id, Acquire and Release wait for the outcome as long as
+// their context and MaxWait allow. The request continues when they give up, and a claim
+// that the store then grants is used by the next call, or released.
 //
 // When the number is lost, ids continue below its bound, and under another number
 // as soon as one is claimed. With Config.StopOnLoss they end there.
 //
-// A wall clock that goes back costs nothing. One that leaps ahead is followed
-// within half a second if it is by less than a minute. After a larger leap, as
-// when a machine wakes up, the store's clock is asked first, and ids continue on the
-// monotonic clock meanwhile. A claim compares the clock
-// with the store's and is refused when they are farther apart than Config.MaxSkew.
+// A wall clock that goes back has no effect. A leap ahead by less than a minute is
+// followed within half a second. After a larger leap, as when a machine wakes up, the
+// lease asks the store for its clock first; ids continue on the monotonic clock
+// meanwhile. A claim compares this machine's clock with the store's, and is refused if
+// they are farther apart than Config.MaxSkew.
 //
 // A new holder may begin ahead of the clock: by at most Window after a crash that
 // was noticed early, by nothing after Release. [Config.MaxLead] bounds it.

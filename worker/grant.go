@@ -12,20 +12,20 @@ import (
 // An ask is a call of Grant. The owner answers it.
 type ask struct {
 	prev     *core.Grant
-	fence    int64 // that the lease had when it was asked
+	fence    int64 // the lease's fence at the time of the call
 	answered chan struct{}
 	grant    *core.Grant
 	err      error
 }
 
-// A wish is that of a generator for another worker ID.
+// A wish is a generator's request for another worker ID.
 type wish struct {
 	reason core.Reason
-	since  time.Time // when it asked first
-	last   time.Time // and last
+	since  time.Time // of the first call
+	last   time.Time // of the last call
 }
 
-// wishLasts is how long a generator is taken to want another worker ID after it has asked.
+// wishLasts is how long a wish is valid after the generator's last call.
 const wishLasts = time.Second
 
 // Grant gives a generator its grant. A lease serves one generator at a time: with
@@ -34,14 +34,13 @@ const wishLasts = time.Second
 // that failed, there is another grant of the same number, from the first instant
 // that no id carries to the recorded bound.
 //
-// For a prev that is lost or to be exchanged for another number, it is the grant of
-// another claim. The number before is released, with the time it did not use, as soon as
-// the generator has gone on to the other. A prev that is used up is not exchanged: it is
-// given again when its end has risen.
+// If prev is lost, or its generator needs another number, Grant returns the grant of
+// another claim. The old number is released, with its unused time, as soon as the generator
+// uses the new one. If prev is used up, Grant returns prev itself once its end has risen.
 //
-// Grant makes no request to the store. It waits for the outcome of one that the lease
-// makes, which goes on when ctx is done, and serves whoever asks next. While the lease
-// waits to try again after a failure, Grant fails at once with a [*RetryError].
+// Grant makes no request to the store. It waits for one that the lease makes. The request
+// continues when ctx is done, and its outcome serves the next call. While the lease waits
+// to retry after a failure, Grant fails at once with a [*RetryError].
 //
 // Who calls Grant without being a generator closes what it gets.
 func (l *Lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
@@ -67,14 +66,14 @@ func (l *Lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 	err := l.wait(ctx, a.answered)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.Index(l.asks, a); i >= 0 { // ctx is done, and the lease goes on
+	if i := slices.Index(l.asks, a); i >= 0 { // ctx is done; the lease's request continues
 		l.asks = slices.Delete(l.asks, i, i+1)
 		return nil, err
 	}
 	return a.grant, a.err
 }
 
-// answerAsks answers the calls of Grant, but those that wait for the store.
+// answerAsks answers the calls of Grant, except those that wait for the store.
 func (l *Lease) answerAsks() {
 	l.asks = slices.DeleteFunc(l.asks, func(a *ask) bool {
 		grant, err := l.answer(a)
@@ -86,7 +85,7 @@ func (l *Lease) answerAsks() {
 	})
 }
 
-// refuseAsks answers the calls of Grant that wait for a claim which has failed.
+// refuseAsks fails the calls of Grant that wait for a claim.
 func (l *Lease) refuseAsks(err error) {
 	for _, a := range l.asks {
 		a.reply(nil, err)
@@ -99,8 +98,8 @@ func (a *ask) reply(grant *core.Grant, err error) {
 	close(a.answered)
 }
 
-// answer gives the grant that answers a call, or an error, or nothing: the call waits for
-// the store.
+// answer returns a grant or an error for a call. Neither means that the call waits for the
+// store.
 func (l *Lease) answer(a *ask) (*core.Grant, error) {
 	prev := a.prev
 	if l.state >= releasing {
@@ -111,12 +110,12 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 		return nil, core.ErrClosed // its generator was closed after it had asked
 	}
 	if !l.hasLent(prev) {
-		prev = nil // the grant is another Worker's: this is for a new generator
+		prev = nil // the grant is another Worker's: the call is for a new generator
 	}
 	if prev == nil && len(l.out) > 0 {
 		return nil, fmt.Errorf("%w: a lease serves one generator at a time, close that one or acquire another lease", core.ErrInUse)
 	}
-	if prev != nil && l.current.grant != prev && l.current.handed && !done(l.current.grant) { // who passed it on has lost it on the way
+	if prev != nil && l.current.grant != prev && l.current.handed && !done(l.current.grant) { // its caller did not pass it on to a generator
 		if l.current.grant.Close(); !done(l.current.grant) {
 			return nil, fmt.Errorf("%w: another generator has number %d", core.ErrInUse, l.current.claim.Worker)
 		}
@@ -136,16 +135,16 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 		}
 		return nil, nil
 	case prev == nil && l.state == held && h.left() == 0 && l.renewal.failures == 0:
-		h.renewAt = time.Now() // the span is past, and soon is not
+		h.renewAt = time.Now() // the span is past; a renewal extends it
 		return nil, nil
-	case !h.handed: // of the first claim, or one that was made in the place of prev's
+	case !h.handed: // of the first claim, or of one that replaced prev's
 		h.handed = true
 		return l.lend(h.grant, prev), nil
 	case why == core.AskedUsedUp:
 		return l.usedUp(h, a.fence)
 	case why == core.AskedLost:
-		// Nobody issues under its last grant any more, and up to the fence it is this
-		// lease's, also where the worker ID is lost.
+		// No generator uses the last grant any more, and up to the fence the span is this
+		// lease's, even if the worker ID is lost.
 		grant, err := l.regrant(h)
 		if err != nil {
 			return nil, err
@@ -154,19 +153,19 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 	}
 	l.wish.last = time.Now()
 	if l.state == rotating && l.claims.last.After(l.wish.since) || l.state == held && l.claims.waiting() {
-		return nil, l.stalledClaim() // at once: who asks may hold the connection that the claim needs
+		return nil, l.stalledClaim() // at once: the caller may hold the connection that the claim needs
 	}
 	if l.move(asked) {
 		l.wish.reason, l.wish.since = why, l.wish.last
-		if l.wish.since.Sub(l.claims.at) > maxDelay { // else it was asked a moment ago as well, in vain
+		if l.wish.since.Sub(l.claims.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
 			l.claims = retry{}
 		}
 	}
 	return nil, nil
 }
 
-// usedUp answers a generator that has come to the fence, which was at `before` when it
-// asked.
+// usedUp answers a generator that has reached the fence, which was at `before` at the time
+// of the call.
 func (l *Lease) usedUp(h *holding, before int64) (*core.Grant, error) {
 	if err := l.stalled(); err != nil {
 		return nil, err
@@ -177,6 +176,6 @@ func (l *Lease) usedUp(h *holding, before int64) (*core.Grant, error) {
 	if now, _ := h.clock.read(); h.left() > 0 {
 		return nil, fmt.Errorf("worker: ids have reached %s, and the lease's clock shows %s: either they are drawn faster than the layout allows, or the generator's clock is ahead: give both the same Config.Now", show(time.UnixMilli(h.fence)), show(now))
 	}
-	h.renewAt = time.Now() // and the outcome is waited for
+	h.renewAt = time.Now() // the call waits for the renewal
 	return nil, nil
 }

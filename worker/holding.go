@@ -15,10 +15,10 @@ type holding struct {
 	grant   *core.Grant // replaced by regrant
 	clock   *hybridClock
 	fence   int64     // the highest that the store has acknowledged
-	renewAt time.Time // when it is to be renewed
+	renewAt time.Time // when the next renewal is due
 	renewed time.Time // when it was claimed, or renewed last
-	handed  bool      // whether a generator was given the grant
-	lost    error     // why the worker ID is not this claim's any more; nil: it is
+	handed  bool      // whether a generator got the grant
+	lost    error     // why this claim no longer has the worker ID; nil: it has
 	retry   retry     // of its release
 	tried   bool      // whether the store was asked to release it
 }
@@ -47,8 +47,8 @@ func (l *Lease) hold(r Request, c Claim) (*holding, error) {
 		return nil, fmt.Errorf("worker: number %d: %w", c.Worker, err)
 	}
 	h.grant = grant
-	// A claim found again may be old, and its span past: the clock begins where the
-	// claimant is, and the worker ID is renewed at once.
+	// A claim that was found again may be old, and its span past. So the clock begins no
+	// earlier than the claimant's, and a renewal follows at once.
 	h.clock = newHybridClock(time.UnixMilli(max(c.From, r.Now)), l.cfg.Now)
 	h.renewAt = time.Now().Add(l.renewIn())
 	return h, nil
@@ -58,10 +58,10 @@ func (l *Lease) renewIn() time.Duration {
 	return time.Duration(float64(l.cfg.Renew) * (0.9 + 0.1*l.cfg.rand()))
 }
 
-// regrant makes another grant of what the one before has left of the worker ID's span.
+// regrant makes another grant, of the part of the span that the one before has not used.
 func (l *Lease) regrant(h *holding) (*core.Grant, error) {
 	from, until := h.grant.Close(), time.UnixMilli(h.fence)
-	if from.After(until) { // the last tick is used up, and ends behind the fence
+	if from.After(until) { // the last tick is used up, and ends after the fence
 		until = from
 	}
 	grant, err := core.NewGrant(l.cfg.Layout, h.claim.Worker, from, until)
@@ -85,12 +85,12 @@ func (l *Lease) replace(h *holding) {
 		old.lost = errSuperseded
 	}
 	if old.lost == nil {
-		old.grant.SetFenceError(nil) // at the fence its generator is to ask for the new one
+		old.grant.SetFenceError(nil) // so that at the fence its generator asks for the new one
 		l.leave(old)
 		return
 	}
-	// Its generator goes on above its last id, which may be ahead of the wall clock, as the
-	// claim before may have begun ahead of it. So the lease's clock goes on as well.
+	// The generator continues above its last id, which may be ahead of the wall clock,
+	// because the old claim may have begun ahead of it. So the new clock must not be lower.
 	if now, _ := old.clock.read(); h.clock.atLeast(now) {
 		h.renewAt = time.Now()
 	}
@@ -99,14 +99,14 @@ func (l *Lease) replace(h *holding) {
 
 const errSuperseded = constError("worker: the worker ID was claimed again, because its claim had expired")
 
-// leave has a holding released as soon as no generator has its grant.
+// leave schedules the release of a holding for when no generator has its grant any more.
 func (l *Lease) leave(h *holding) {
 	h.retry = retry{}
 	l.leaving = append(l.leaving, h)
 }
 
-// stay goes on with the worker ID that a generator was to leave and has not, and gives
-// up the other.
+// stay keeps the worker ID that a generator was to leave but still uses, and gives up the
+// new one.
 func (l *Lease) stay(i int) {
 	l.current, l.leaving[i] = l.leaving[i], l.current
 	other := l.leaving[i]
@@ -123,12 +123,12 @@ func (l *Lease) stay(i int) {
 // lent is a grant that was handed to a generator.
 type lent struct {
 	grant *core.Grant
-	after *core.Grant // the one it had then; nil: it was made with this one
+	after *core.Grant // the grant it had before; nil: none
 }
 
-// over reports whether no generator has the grant or will have it. A generator
-// lets go of the one before only after it has taken the next: so where that is
-// done and this was not taken, the generator was closed in between.
+// over reports whether no generator has the grant or will have it. A generator gives up
+// its old grant only after it has taken the new one. So if the old one is done and the new
+// one was not taken, the generator was closed in between.
 func (o lent) over() bool {
 	return done(o.grant) || o.after != nil && done(o.after) && !o.grant.Attached()
 }
@@ -142,7 +142,7 @@ func done(g *core.Grant) bool {
 	}
 }
 
-// lend notes that a grant is handed out, to the generator that has prev.
+// lend records that the generator with prev gets a grant.
 func (l *Lease) lend(grant, prev *core.Grant) *core.Grant {
 	l.out = append(l.out, lent{grant, prev})
 	return grant
@@ -153,9 +153,8 @@ func (l *Lease) hasLent(grant *core.Grant) bool {
 	return grant != nil && slices.ContainsFunc(l.out, func(o lent) bool { return o.grant == grant })
 }
 
-// settle looks what generators have done with what they were given. One may have
-// stayed with a worker ID that was exchanged, because the other would not do: then that is
-// kept, and the other given up.
+// settle updates what generators use. A generator may still use its old worker ID because
+// it could not use the new one: then the lease keeps the old one and gives up the new.
 func (l *Lease) settle() {
 	l.out = slices.DeleteFunc(l.out, lent.over)
 	if l.state >= releasing || l.current == nil || !l.current.handed || !done(l.current.grant) {

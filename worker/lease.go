@@ -20,33 +20,33 @@ import (
 // at most; meanwhile the lease claims another number, and the generator goes on
 // under that one. All methods may be called from any goroutine.
 //
-// A goroutine of the lease's own, its owner, makes all requests to the store, one at a
-// time, and is the only one that changes the lease's state. Calls wait for what it
-// finds, as long as their context allows.
+// One goroutine, the lease's owner, makes all requests to the store, one at a time, and
+// only it changes the lease's state. Calls wait for the outcome as long as their context
+// allows.
 type Lease struct {
 	store Store
 	queue *Queue // of the store, if it has one
 	cfg   Config
-	wake  chan struct{}       // the owner has something to look at
+	wake  chan struct{}       // wakes the owner
 	sleep func(time.Duration) // set by a test that is the owner itself; see export_test.go
 
-	mu       sync.Mutex // held by the owner for each change, and by those who read
+	mu       sync.Mutex // held by the owner for each change, and for each read
 	owned    bool       // whether there is an owner
 	state    state
 	current  *holding      // what the generator has, or gets next; nil until the first claim
-	leaving  []*holding    // to be released as soon as no generator has them
+	leaving  []*holding    // to be released when no generator uses them
 	out      []lent        // grants that generators have or may yet take
 	asks     []*ask        // calls of Grant that wait
-	calls    []*call       // that the store has not answered
-	answers  []answer      // that the owner has not looked at
-	token    string        // of a claim whose outcome is not known, to be used again
-	unsure   bool          // whether an attempt under the token was not answered
+	calls    []*call       // not answered by the store yet
+	answers  []answer      // not handled by the owner yet
+	token    string        // of a claim whose outcome is unknown: the next attempt repeats it
+	unsure   bool          // whether an attempt with the token was not answered
 	wish     wish          // of the generator, for another worker ID
 	claims   retry         // of claims
 	renewal  retry         // of the current worker ID
 	acquired chan struct{} // closed when Acquire has its outcome
 	began    time.Time     // of Acquire
-	expiry   time.Time     // when the claim of the one worker ID that will do expires
+	expiry   time.Time     // with Only: when the worker ID's present claim expires
 	releases int           // calls of Release that wait
 	changed  chan struct{} // closed and replaced when a release was answered
 	fenced   time.Time     // since when no id can be issued; zero: ids can be
@@ -58,9 +58,9 @@ type Lease struct {
 }
 
 // Acquire claims a number of cfg.Space in the store and keeps it until the lease
-// is released. ctx is for the claim only: when it ends while no number is free, or while the
-// store fails, the error is both the context's and what was being waited for, and a claim that
-// the store grants afterwards is released.
+// is released. ctx is for the claim only. If it ends while no number is free, or while the
+// store fails, the error wraps the context's error and the reason, and a claim that the
+// store grants later is released.
 //
 // The guarantee: no two generators of one space ever issue the same id, whatever
 // their clocks, pauses, crashes, lost replies and takeovers do, provided that the
@@ -70,8 +70,8 @@ type Lease struct {
 //
 // The errors are [*ConfigError], [*NoneFreeError], [*SkewError], [*LayoutError],
 // [*LossyError], core.ErrTimeOver, and what the store fails with. Where no number is
-// free, and where the store fails with what may pass, Acquire tries again for
-// Config.MaxWait; any other error, such as that of a wrong password, it gives at once.
+// free, or the store fails with an error that may be temporary, Acquire retries for
+// Config.MaxWait. Any other error, such as that of a wrong password, it returns at once.
 func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	l, err := newLease(s, cfg)
 	if err != nil {
@@ -89,13 +89,12 @@ func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 	return l, nil
 }
 
-// A warner is a store that knows of settings which may lose an acknowledged write, where that
-// is not certain.
+// A warner is a store that knows of settings that might lose an acknowledged write.
 type warner interface {
 	Warnings(ctx context.Context) ([]string, error)
 }
 
-// warn logs what the store warns of. That it cannot be asked is no news: renewals tell.
+// warn logs the store's warnings. It ignores errors: failed renewals report them.
 func (l *Lease) warn(w warner) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	defer cancel()
@@ -148,7 +147,7 @@ func (l *Lease) acquire(ctx context.Context) error {
 	return l.err
 }
 
-// givesUp reports whether Acquire does not try again after a failed claim.
+// givesUp reports whether Acquire returns after a failed claim instead of retrying.
 func (l *Lease) givesUp(err error) bool {
 	if final(err) {
 		return true

@@ -34,9 +34,9 @@ const (
 	ClaimFailed                      // no other number could be had yet, Err says why
 	Released                         // the number was given back
 	NotReleased                      // it could not be; it comes free when its time to live is over
-	Fenced                           // no id can be issued: the clock has reached the bound, and the store fails
+	Fenced                           // no id can be issued: ids have reached the fence, and the store fails
 	Resumed                          // ids can be issued again
-	ClockLeapt                       // the wall clock leapt ahead by more than a minute; ids go on by the monotonic clock until the store confirms it
+	ClockLeapt                       // the wall clock leapt ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
 )
 
 // String names the kind in words.
@@ -78,7 +78,7 @@ type Stats struct {
 	Losses   uint64        // numbers lost to others
 	Claims   uint64        // numbers claimed, the first included
 
-	State      string        // "held"; "checking", whether the store's clock agrees with a wall clock that has leapt ahead; "rotating", to another worker ID; "lost", while another one is claimed; "releasing"; "ended"
+	State      string        // "held"; "checking" (a wall clock that leapt ahead is compared with the store's); "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
 	Failing    error         // what fails at present, a *RetryError; nil when nothing does
 	Since      time.Time     // since when it fails; zero when nothing does
 	Fenced     time.Time     // since when no id can be issued; zero when ids can
@@ -106,7 +106,7 @@ func (l *Lease) Stats() Stats {
 	return st
 }
 
-// failing is what fails at present, also where ids go on in spite of it.
+// failing is what fails at present, even if ids still continue.
 func (l *Lease) failing() error {
 	if err := l.stalled(); err != nil {
 		return err
@@ -117,14 +117,14 @@ func (l *Lease) failing() error {
 	return nil
 }
 
-// A notice is an event that is yet to be reported.
+// A notice is an event that has not been reported yet.
 type notice struct {
 	Event
 	log bool
 }
 
-// notify notes an event for the observer, and, if it is news, for the log: a store that
-// fails for minutes is one line.
+// notify queues an event for the observer, and, if it is news, for the log. So a store that
+// fails for minutes makes one line.
 func (l *Lease) notify(kind EventKind, h *holding, err error, news bool) {
 	e := Event{Kind: kind, Space: l.cfg.Space, Worker: h.claim.Worker, Err: err}
 	if h.clock != nil {

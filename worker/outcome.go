@@ -51,8 +51,8 @@ func (l *Lease) failed(c *call, err error) {
 	}
 }
 
-// granted puts a new claim in the place of the current one where it is wanted, and has it
-// released where it is not: nobody waits for it any more, or another one was faster.
+// granted replaces the current claim by a new one. If the new one is not needed any more,
+// because its caller gave up or another claim was faster, it is released.
 func (l *Lease) granted(r Request, c Claim) {
 	if r.Token == l.token {
 		l.token, l.unsure = "", false
@@ -84,8 +84,8 @@ func (l *Lease) granted(r Request, c Claim) {
 func (l *Lease) failedClaim(err error) {
 	var none *NoneFreeError
 	isNone := errors.As(err, &none)
-	// Nothing was granted, unless an attempt before was not answered: stores look at the
-	// clocks and the layout before they look for the token.
+	// Stores compare clocks and layouts before they look for the token. So nothing was
+	// granted, unless an earlier attempt was not answered.
 	if known := isNone || final(err) && !l.unsure; known {
 		l.token = ""
 	}
@@ -159,7 +159,7 @@ func (l *Lease) failedRenewal(h *holding, err error) {
 	l.notify(RenewFailed, h, stalled, l.renewal.failures == 1)
 }
 
-// lose notes that the worker ID is another's. The grant stays as it is: its fence is
+// lose records that another holder has the worker ID. The grant stays valid: its fence is
 // recorded, and the other holder begins there.
 func (l *Lease) lose(h *holding, err error) {
 	h.lost = &LostError{Space: l.cfg.Space, Worker: h.claim.Worker, Until: time.UnixMilli(h.fence), Err: err}
@@ -178,7 +178,7 @@ func (l *Lease) lose(h *holding, err error) {
 func (l *Lease) released(h *holding) {
 	i := slices.Index(l.leaving, h)
 	if i < 0 {
-		return // a repetition was answered before
+		return // the answer to a repeated release came first
 	}
 	l.leaving = slices.Delete(l.leaving, i, i+1)
 	l.notify(Released, h, nil, true)
@@ -186,13 +186,13 @@ func (l *Lease) released(h *holding) {
 }
 
 func (l *Lease) failedRelease(h *holding, err error) {
-	if errors.Is(err, ErrTaken) { // before, or by another
+	if errors.Is(err, ErrTaken) { // it was released before, or another claim has it
 		l.released(h)
 		return
 	}
 	h.retry.failed(err, maxDelay, l.cfg.rand)
 	l.stats.Failures++
-	// It is left to its time to live when the store fails for so long.
+	// After so many failures the claim is left to expire.
 	if l.state < releasing && !l.cfg.noTTL && int64(h.retry.failures) > int64(l.cfg.TTL/maxDelay)+1 {
 		l.leaving = slices.DeleteFunc(l.leaving, func(other *holding) bool { return other == h })
 		l.notify(NotReleased, h, err, true)
@@ -200,8 +200,7 @@ func (l *Lease) failedRelease(h *holding, err error) {
 	l.announce()
 }
 
-// stalled is why the fence does not rise at present: what the store fails with. It is nil
-// while nothing has failed.
+// stalled is why the fence does not rise at present. It is nil if no request has failed.
 func (l *Lease) stalled() error {
 	switch {
 	case l.state == lost && l.claims.failures > 0:

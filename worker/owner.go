@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// run sees to it that there is an owner, and that it looks at what has changed; l.mu is
-// held.
+// run starts the owner if there is none, and wakes it; l.mu is held.
 func (l *Lease) run() {
 	select {
 	case l.wake <- struct{}{}:
@@ -41,8 +40,8 @@ func (l *Lease) own() {
 	}
 }
 
-// wait waits until ready is closed, or ctx is done. A test that is the owner itself steps
-// the lease meanwhile.
+// wait waits until ready is closed, or ctx is done. In a test that plays the owner it also
+// steps the lease.
 func (l *Lease) wait(ctx context.Context, ready <-chan struct{}) error {
 	for l.sleep != nil {
 		l.step()
@@ -65,12 +64,12 @@ func (l *Lease) wait(ctx context.Context, ready <-chan struct{}) error {
 
 const (
 	idle  = time.Hour // when nothing is due
-	grace = 20        // this part of Timeout is for a store whose context is done to say what it was doing
+	grace = 20        // a store has Timeout/grace after its context is done to say what it was doing
 )
 
-// step looks at what has changed, and makes the call that is due, if there is one. It
-// gives how long until something else is due, the channels that tell of something
-// earlier, and whether there is anything left to do.
+// step handles what has changed, and makes the call that is due, if any. It returns how
+// long until something else is due, the channels that may wake the owner earlier, and
+// whether anything is left to do.
 func (l *Lease) step() (wait time.Duration, reached, left <-chan struct{}, more bool) {
 	l.mu.Lock()
 	l.takeAnswers()
@@ -118,7 +117,7 @@ func (l *Lease) next(now time.Time) (c *call, at time.Time) {
 	}
 	switch l.state {
 	case held, checking, rotating:
-		// A claim first, if it was not tried before: then the one that is due earlier.
+		// A claim that was not tried before comes first. Otherwise the earlier request does.
 		first := l.claims.failures == 0 || !l.renewAt().Before(l.claims.at)
 		if l.state != held && first && due(l.claims.at) {
 			return l.claimNow(at)
@@ -138,7 +137,7 @@ func (l *Lease) next(now time.Time) (c *call, at time.Time) {
 			at = earlier(at, now.Add(l.glance()))
 		}
 	case releasing:
-		// A claim that may have been granted is asked for again, to be released.
+		// A claim that may have been granted is repeated, so that it can be released.
 		if l.token != "" && l.claims.failures <= mostResolves && due(l.claims.at) {
 			return l.claimNow(at)
 		}
@@ -151,7 +150,7 @@ func (l *Lease) next(now time.Time) (c *call, at time.Time) {
 	return nil, at
 }
 
-// claimNow is the claim that is due, unless it is plain that it cannot be granted.
+// claimNow is the claim that is due, unless it cannot be granted.
 func (l *Lease) claimNow(at time.Time) (*call, time.Time) {
 	if err := l.outOfTime(); err != nil {
 		l.failedClaim(err)
@@ -160,15 +159,15 @@ func (l *Lease) claimNow(at time.Time) (*call, time.Time) {
 	return l.newClaim(), at
 }
 
-// mostResolves is how often a claim that nobody wants any more is asked for again.
+// mostResolves limits how often a claim is repeated only to be released.
 const mostResolves = 5
 
-// glance is how often the owner looks whether the wall clock has leapt ahead, or the
-// fence was reached.
+// glance is how often the owner checks for a leap of the wall clock, and whether ids have
+// reached the fence.
 func (l *Lease) glance() time.Duration { return min(maxDelay, l.cfg.Renew/2) }
 
-// renewAt is when the current worker ID is to be renewed. The time may be early, because
-// the wall clock has gone faster than the monotonic one.
+// renewAt is when the current worker ID is due for renewal. That is earlier than planned if
+// the wall clock runs faster than the monotonic one.
 func (l *Lease) renewAt() time.Time {
 	if l.renewal.failures > 0 {
 		return l.renewal.at
@@ -186,10 +185,10 @@ func (l *Lease) renewEarly() {
 	}
 }
 
-// spacing is how far apart renewals are at the least, whatever generators do.
+// spacing is the shortest time between two renewals, whatever generators do.
 func (l *Lease) spacing() time.Duration { return min(maxDelay/2, l.cfg.Renew/2) }
 
-// leaver is closed when a generator has left a worker ID that was exchanged.
+// leaver is closed when a generator no longer uses a worker ID that was replaced.
 func (l *Lease) leaver() <-chan struct{} {
 	for _, h := range slices.Backward(l.leaving) {
 		if !done(h.grant) {
@@ -231,8 +230,7 @@ func (l *Lease) lookAtFence() {
 	}
 }
 
-// move goes to the state that follows upon an event. It reports whether the event means
-// something in this one.
+// move applies an event to the state. It reports whether the event has a line for the state.
 func (l *Lease) move(e event) bool {
 	next, ok := l.state.on(e)
 	l.state = next

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A Queue spaces out the claims of the leases that share a store. While the store refuses
-// them, or fails, a few a second are made, however many leases wait, and the other leases
-// share the answers. A store embeds a Queue by value; the zero value is ready for use. A
-// wrapper that embeds a pointer to such a store has its Queue as well.
+// A Queue limits the rate of claims of the leases that share a store. While the store
+// refuses claims, or fails, the leases make four a second together and share the answers.
+// A store embeds a Queue by value; the zero value is ready for use. A wrapper that embeds
+// a pointer to such a store shares its Queue.
 type Queue struct {
 	mu    sync.Mutex
 	lines map[claimKind]*line
@@ -21,9 +21,9 @@ type queued interface{ queue() *Queue }
 
 func (q *Queue) queue() *Queue { return q }
 
-// A claimKind is what claims have in common that a store answers alike.
+// A claimKind is the key of claims to which the store gives the same answer.
 type claimKind struct {
-	Request          // without what is each lease's own; Now is by how many minutes its clock differs from the system's
+	Request          // without the fields that differ between leases; Now is how many minutes the lease's clock is ahead of the system's
 	datacenter int64 // Config.Datacenter
 }
 
@@ -37,17 +37,17 @@ func (cfg *Config) claimKind(r Request) claimKind {
 }
 
 const (
-	claimSpacing = maxDelay / 2 // a claim of a line is made that often
-	claimBurst   = 4            // so many may come at once, so that a lease alone never waits
-	lineKept     = time.Minute  // after its last claim
+	claimSpacing = maxDelay / 2 // one claim of a line is made in this time
+	claimBurst   = 4            // as many may be made at once, so that a single lease never waits
+	lineKept     = time.Minute  // how long a line is kept after its last claim
 )
 
-// A line is where claims of one kind wait: there is one after the first was refused.
+// A line is where claims of one kind wait. It is made when the first of them fails.
 type line struct {
-	may     int       // so many claims may be made now
+	may     int       // how many claims may be made now
 	since   time.Time // when the last one was added to them
 	used    time.Time
-	failing bool  // the store has failed, and did not refuse
+	failing bool  // the last claim failed and was not refused
 	next    *turn // of the claim that is made next
 }
 
@@ -57,11 +57,12 @@ type turn struct {
 	err  error         // nil: a worker ID was granted, and there may be more
 }
 
-// claim calls ask, or gives the error of a claim that another lease made after this call
-// began. So a worker ID that is free by then is found. sent tells whether ask was called.
+// claim calls ask, or returns the error of a claim that another lease made after this call
+// began, so that a worker ID which was free by then is found. sent reports whether ask was
+// called.
 //
-// A claim that is repeated, since its answer was lost, may have been granted: what another
-// one is refused with tells nothing about it, so it shares failures only.
+// A repeated claim, whose first answer was lost, may have been granted. That the store
+// refuses another claim proves nothing about it, so it shares failures only.
 func (q *Queue) claim(ctx context.Context, kind claimKind, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
 	var other *turn
 	for {
@@ -88,8 +89,8 @@ func (q *Queue) claim(ctx context.Context, kind claimKind, repeated bool, ask fu
 	}
 }
 
-// enter gives a turn of one's own; or that of the claim which is made next, and how long
-// until one may be made.
+// enter returns a turn of the caller's own; or the turn of the next claim, and how long
+// until a claim may be made.
 func (q *Queue) enter(kind claimKind, repeated bool) (own, next *turn, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -136,7 +137,7 @@ func (q *Queue) answered(kind claimKind, own *turn, err error) {
 	}
 	if l != nil {
 		l.failing = err != nil && !errors.Is(err, ErrNoneFree)
-		if err == nil { // as many as there are will be claimed soon
+		if err == nil { // there may be more: they are claimed soon
 			l.may += 2
 		} else {
 			l.may = min(l.may, claimBurst)

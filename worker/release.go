@@ -80,8 +80,8 @@ func (l *Lease) Close() error {
 	return l.Release(ctx)
 }
 
-// close ends the lease for its generator at once, and leaves it to the owner to release
-// what it holds. Where it is over already, as after a loss, only its grants are closed.
+// close ends the lease for its generator at once; the owner then releases its claims. If
+// the lease is over already, as after a loss, close only closes its grants.
 func (l *Lease) close(why error) {
 	open := make([]*core.Grant, 0, 1)
 	if l.current != nil {
@@ -127,12 +127,12 @@ func (l *Lease) acquireEnds() {
 // end closes Done.
 func (l *Lease) end() { l.over.Do(func() { close(l.done) }) }
 
-// wantsRelease reports whether the release of a holding is tried (again).
+// wantsRelease reports whether the owner should (still) try to release a holding.
 func (l *Lease) wantsRelease(h *holding) bool {
 	return l.state < releasing || l.releases > 0 || !h.tried
 }
 
-// drained reports whether nothing is left to be released, now or when a claim is answered.
+// drained reports whether nothing is left to release, now or after the answer to a claim.
 func (l *Lease) drained() bool {
 	return len(l.leaving) == 0 && !slices.ContainsFunc(l.calls, func(c *call) bool { return c.kind == claimCall && !c.late })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 )
 
-// A retry spaces out the attempts at one thing. The zero value is due at once.
+// A retry delays the attempts at one request. The zero value is due at once.
 type retry struct {
 	failures int // in a row
 	since    time.Time
@@ -16,7 +16,7 @@ type retry struct {
 	err      error     // why the last one failed
 }
 
-// maxDelay is the longest delay between two attempts at what may pass.
+// maxDelay is the longest delay before a request that may succeed is repeated.
 const maxDelay = 500 * time.Millisecond
 
 // failed notes a failure. The next attempt is due after a random delay that doubles
@@ -34,10 +34,10 @@ func (r *retry) failed(err error, longest time.Duration, random func() float64) 
 // waiting reports whether the next attempt is delayed because the last one failed.
 func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }
 
-// RetryError says that what a lease asks of its store has failed so far, since when and
-// why. The lease goes on trying, at least every half second.
+// RetryError says which request of a lease to its store fails, since when, and why. The
+// lease repeats the request at least every half second.
 type RetryError struct {
-	Op       string // what is asked: "renew", "claim" or "compare the clocks"
+	Op       string // the request: "renew", "claim" or "compare the clocks"
 	Space    string
 	Worker   int64     // the worker ID that ids are issued under
 	Failures int       // in a row

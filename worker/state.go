@@ -7,7 +7,7 @@ type state uint8
 const (
 	acquiring state = iota // it has no worker ID yet
 	held                   // the worker ID is the lease's, and is renewed
-	checking               // held, and the store is asked what its clock shows, or whether the worker ID is the lease's still
+	checking               // held, and the store is asked what its clock shows, or whether the lease still has the worker ID
 	rotating               // held, and the generator wants another worker ID
 	lost                   // the worker ID is another holder's: another one is claimed
 	releasing              // the lease is over: what it holds is released
@@ -24,13 +24,13 @@ type event uint8
 const (
 	claimed    event = iota // the store has granted a worker ID
 	clockLeapt              // the wall clock is more than maxLeap ahead of the ids' time
-	clockBack               // it is not any more
+	clockBack               // the wall clock is no longer ahead
 	confirmed               // the store's clock agrees with the wall clock, and the worker ID has a holder
 	asked                   // the generator wants another worker ID
 	unasked                 // the generator has not asked again for a while, and no claim was granted
 	taken                   // the worker ID is another holder's
-	doubted                 // it is another claim's, which may be one of ours that was not answered
-	closed                  // Release was called, Acquire has given up, or StopOnLoss
+	doubted                 // the worker ID is another claim's, perhaps an unanswered one of this lease
+	closed                  // Release was called, Acquire gave up, or a loss under StopOnLoss
 	drained                 // nothing is left to be released
 )
 
@@ -38,13 +38,13 @@ func (e event) String() string {
 	return [...]string{"claimed", "clock leapt", "clock back", "confirmed", "asked", "unasked", "taken", "doubted", "closed", "drained"}[e]
 }
 
-// transitions is the whole life of a lease. An event that has no line for a state does
-// not change it.
+// transitions is the whole life of a lease. An event without a line for a state does not
+// change that state.
 //
-// Liveness can be read off it: each state but ended has a request that is made again,
-// after a short delay, until the store answers; and every answer leads to held, or to the
-// next such state. In held, checking and rotating the worker ID is renewed as well, so
-// ids do not stop while another request is tried.
+// The table shows why ids do not stop for good. Each state but ended has a request that is
+// repeated, after a short delay, until the store answers. Every answer leads to held, or to
+// the next state with such a request. In held, checking and rotating the worker ID is also
+// renewed, so ids continue while another request is tried.
 var transitions = [...]struct {
 	from state
 	on   event
@@ -60,8 +60,8 @@ var transitions = [...]struct {
 	{held, claimed, held}, // the same worker ID, by a claim that was answered late
 	{held, closed, releasing},
 
-	{checking, confirmed, held}, // and renewed to the new time
-	{checking, claimed, held},   // it had expired meanwhile, and is held by a new claim
+	{checking, confirmed, held}, // the worker ID is renewed to the new time
+	{checking, claimed, held},   // the claim had expired; a new one has the worker ID
 	{checking, clockBack, held},
 	{checking, asked, rotating},
 	{checking, taken, lost},
@@ -79,7 +79,7 @@ var transitions = [...]struct {
 	{releasing, drained, ended},
 }
 
-// on is the state after an event, and whether the event means something in this one.
+// on is the state after an event. ok is false if the event has no line for s.
 func (s state) on(e event) (next state, ok bool) {
 	for _, t := range transitions {
 		if t.from == s && t.on == e {

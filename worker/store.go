@@ -13,10 +13,10 @@ import "context"
 // request may or may not have been carried out, now or later; every method can
 // therefore be repeated.
 //
-// A store may also have a method Warnings(context.Context) ([]string, error): what it says
-// about settings that may lose a write is logged by Acquire, and shown by snowkey doctor.
+// A store may also have a method Warnings(context.Context) ([]string, error), about settings
+// that might lose a write. Acquire logs its texts, and snowkey doctor shows them.
 //
-// A store whose claims are costly embeds a [Queue].
+// A store embeds a [Queue] to limit the rate of claims while they fail.
 //
 // Package storetest holds the suite that every store passes, also yours.
 type Store interface {

@@ -1,12 +1,12 @@
-// Package backoff spaces out the attempts at what may succeed later. Each delay is
-// twice the one before, up to a maximum, and random in its upper half, so that
-// clients which failed together do not try again together.
+// Package backoff computes the delays between attempts: exponential, up to a maximum,
+// and random in their upper half, so that clients that failed together do not retry
+// together.
 //
 //	retry := backoff.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond}
 //	err := retry.Retry(ctx, func() (done bool, err error) { return swap(ctx) })
 //
-// worker/etcdstore is a module of its own and may be used with any later version of
-// this one: what is here keeps its signature.
+// Signatures here must not change: worker/etcdstore is a module of its own, and may be
+// used with any later version of this one.
 package backoff
 
 import (
@@ -23,9 +23,8 @@ type Backoff struct {
 	Rand func() float64 // in [0, 1); nil: that of math/rand/v2
 }
 
-// Delay is how long to wait after so many failures in a row, counted from 1: at least
-// half of Min<<(failures-1), and at most all of it, or half and all of Max where that is
-// less. After no failure it is 0.
+// Delay is how long to wait after a number of failures in a row: between d/2 and d,
+// where d is Min<<(failures-1), but at most Max. After no failure it is 0.
 func (b Backoff) Delay(failures int) time.Duration {
 	if failures < 1 {
 		return 0
@@ -46,7 +45,7 @@ func (b Backoff) Delay(failures int) time.Duration {
 	return d - d/2 + time.Duration(float64(d/2)*b.Rand())
 }
 
-// Wait waits for Delay(failures). The error is that of a context that ends before.
+// Wait waits for Delay(failures). Its error is ctx's, if that ends first.
 func (b Backoff) Wait(ctx context.Context, failures int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -61,8 +60,8 @@ func (b Backoff) Wait(ctx context.Context, failures int) error {
 	}
 }
 
-// Retry calls attempt until it is done or fails, and waits after each call that was
-// neither. The error is attempt's, or that of a context that ends during a wait.
+// Retry calls attempt until it is done or fails, with a delay after each call that is
+// neither. Its error is attempt's, or that of ctx if it ends during a delay.
 func (b Backoff) Retry(ctx context.Context, attempt func() (done bool, err error)) error {
 	for failures := 1; ; failures++ {
 		if done, err := attempt(); done || err != nil {

@@ -13,22 +13,22 @@ import (
 
 const kindMySQL Kind = "mysql"
 
-// groupName is that of every group: its members know each other by address.
+// groupName is the name of every group: members find each other by address.
 const groupName = "5e0e1ea5-0000-4000-8000-000000000000"
 
-// A MySQLGroup is MySQL servers in a group that replicates to most of its members before a
-// commit is acknowledged, with a single primary, and a MySQL Router before them.
+// A MySQLGroup is a group of MySQL servers with a single primary, behind a MySQL Router.
+// A commit is acknowledged when most members have received it.
 type MySQLGroup struct {
 	Members []*Server
 	// DSN is the Router's, which leads to the primary.
 	DSN string
 }
 
-// NewMySQLGroup starts a group of n members for this test alone, with arguments that win
-// over those of the package. Each can be killed, paused and started by itself as long as
-// most of those that the group knows run; a silent member is expelled after five seconds,
-// the least that MySQL allows, and not after its usual ten. Start returns when the member is
-// online. Unlike those of [MariaDB], the servers flush each commit.
+// NewMySQLGroup starts a group of n members for this test alone. The arguments override
+// those of the package. Each member can be killed, paused and started by itself, as long as
+// most members that the group knows run. A silent member is expelled after 5 s, the least
+// that MySQL allows; its default is 10 s. Start returns when the member is online. Unlike
+// those of [MariaDB], the servers flush each commit.
 func NewMySQLGroup(t testing.TB, n int, arguments ...string) *MySQLGroup {
 	t.Helper()
 	e := mysqlEngine()
@@ -38,7 +38,7 @@ func NewMySQLGroup(t testing.TB, n int, arguments ...string) *MySQLGroup {
 	return &MySQLGroup{Members: members, DSN: router.DSN}
 }
 
-// mysqlEngine is of members of a group.
+// mysqlEngine is the engine of a group's members.
 func mysqlEngine() *engine {
 	return &engine{
 		kind:     kindMySQL,
@@ -65,8 +65,8 @@ func refuseMariaDB(programs []string) error {
 	return nil
 }
 
-// mysqlConfigure makes the data, the same for all members: a joiner expects only what the
-// group has written since.
+// mysqlConfigure makes the data, the same for all members: one that joins needs only what
+// the group has written since.
 func mysqlConfigure(s *Server) error {
 	var sql strings.Builder
 	sql.WriteString("CREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n")
@@ -75,7 +75,7 @@ func mysqlConfigure(s *Server) error {
 	if err := os.WriteFile(filepath.Join(s.dir, "data.sql"), []byte(sql.String()), 0o644); err != nil {
 		return err
 	}
-	// Not kept with the data before the first start, and kept by the later ones.
+	// The data does not have it before the first start, and has it after that.
 	start := "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery';\n"
 	if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(start), 0o644); err != nil {
 		return err
@@ -86,7 +86,7 @@ func mysqlConfigure(s *Server) error {
 	return os.WriteFile(filepath.Join(s.dir, "data", "auto.cnf"), []byte("[auto]\nserver-uuid="+serverUUID(s)+"\n"), 0o644)
 }
 
-// serverUUID is a member's, which the Router must be told.
+// serverUUID is a member's UUID, which the Router needs.
 func serverUUID(s *Server) string { return fmt.Sprintf("%s%012s", groupName[:24], portOf(s.Addr)) }
 
 func mysqlBase(s *Server) []string {
@@ -146,7 +146,7 @@ func mysqlPidFile(s *Server) string { return filepath.Join(s.dir, "pid") }
 
 var errNotOnline = errors.New("it is not online in its group yet")
 
-// mysqlReady looks for the words of the server in what this start of it has logged.
+// mysqlReady looks for the server's messages in what it has logged since this start.
 func mysqlReady(s *Server) error {
 	lines, err := s.ownPidFile(mysqlPidFile(s))
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// A Patroni is a cluster of PostgreSQL servers, each under a Patroni of its own, which
+// A Patroni is a cluster of PostgreSQL servers. Each runs under its own Patroni, which
 // promotes a standby when the primary is gone.
 type Patroni struct {
 	Members []*PatroniMember
 
-	// DSN names all members, and leads to the one that takes writes.
+	// DSN names all members, and leads to the one that accepts writes.
 	DSN string
 }
 
@@ -48,9 +48,9 @@ type PatroniState struct {
 // NewPatroni starts a cluster of n members for this test alone, with an etcd of its own.
 // It has synchronous_mode and synchronous_mode_strict: a commit is acknowledged when a
 // standby has it, and only such a standby is promoted. A primary that crashes is replaced
-// rather than restarted; where its Patroni is gone as well, after 20 seconds, the least
+// rather than restarted. If its Patroni is gone as well, that takes 20 seconds, the least
 // that Patroni allows. Unlike those of [Postgres], the servers have fsync on, so that
-// durability is not refused.
+// sqlstore does not refuse them.
 func NewPatroni(t testing.TB, n int) *Patroni {
 	t.Helper()
 	e := patroniEngine()
@@ -207,8 +207,7 @@ func (m *PatroniMember) KillPostgres() error {
 	return nil
 }
 
-// State asks the members, one after the other, how they see the cluster: the first that
-// answers is believed.
+// State is the cluster as the first member that answers sees it.
 func (p *Patroni) State() (states []PatroniState, err error) {
 	err = errors.New("there is no member")
 	for _, m := range p.Members {

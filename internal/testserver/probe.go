@@ -36,7 +36,7 @@ func ask(addr string, send, want []byte) (answer []byte, err error) {
 	return answer, nil
 }
 
-// first returns what the first group of a pattern is in an answer.
+// first returns what the first group of a pattern matches in an answer.
 func first(pattern *regexp.Regexp, answer []byte) (string, error) {
 	m := pattern.FindSubmatch(answer)
 	if m == nil {
@@ -45,8 +45,8 @@ func first(pattern *regexp.Regexp, answer []byte) (string, error) {
 	return string(m[1]), nil
 }
 
-// checkVersion fails if the server is of another version than the environment asks for:
-// what was tested on it would not be known of that version.
+// checkVersion fails if the server has another version than the environment asks for: the
+// test would then not cover that version.
 func (s *Server) checkVersion() error {
 	want := os.Getenv(s.engine.versionVar)
 	if want == "" {
@@ -60,7 +60,7 @@ func (s *Server) checkVersion() error {
 	return err
 }
 
-// logVersion shows in a test's output on which version it ran, where one was asked for.
+// logVersion logs the server's version to the test's output, if a version was asked for.
 func (s *Server) logVersion(t testing.TB) {
 	t.Helper()
 	if s.version != "" {

@@ -37,7 +37,7 @@ func freeze(pid int) ([]process, error) {
 	return freezeTree(func() ([]process, error) { return family(pid) })
 }
 
-// freezeTree stops what list gives, of which each comes behind its parent if that is there.
+// freezeTree stops the processes of list, which names parents before their children.
 func freezeTree(list func() ([]process, error)) ([]process, error) {
 	for deadline := time.Now().Add(quickLimit); ; time.Sleep(time.Millisecond) {
 		tree, err := list()
@@ -106,7 +106,8 @@ func family(pid int) ([]process, error) {
 	return descendants(tree, table), nil
 }
 
-// descendants adds those of a table to processes, none of which descends from another.
+// descendants adds their descendants in a table to processes, none of which descends from
+// another.
 func descendants(tree, table []process) []process {
 	for i := 0; i < len(tree); i++ {
 		for _, p := range table {
@@ -118,14 +119,14 @@ func descendants(tree, table []process) []process {
 	return tree
 }
 
-// killNaming kills the processes whose command line holds a text, children of ours or not,
-// with their descendants. It reports how many there were.
+// killNaming kills the processes whose command line contains a text, and their descendants,
+// whether or not they are our children. It returns how many there were.
 func killNaming(text string) (int, error) {
 	tree, err := freezeTree(func() ([]process, error) { return naming(text) })
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range tree { // all are stopped, so none ends, and no number becomes another's
+	for _, p := range tree { // all are stopped, so none ends, and no process ID is reused
 		if err := signal(p.pid, syscall.SIGKILL); err != nil {
 			return 0, err
 		}
@@ -133,7 +134,7 @@ func killNaming(text string) (int, error) {
 	return len(tree), awaitGone(tree, quickLimit)
 }
 
-// naming returns the processes whose command line holds a text, and their descendants.
+// naming returns the processes whose command line contains a text, and their descendants.
 func naming(text string) ([]process, error) {
 	table, err := processes()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 const kindRouter Kind = "mysqlrouter"
 
-// routerEngine is of a MySQL Router before the members of a group. It follows the primary
-// by what MySQL Shell tells it of the cluster. There is no package of that, so the Router's
-// files and tables are made here.
+// routerEngine is the engine of a MySQL Router in front of a group. It follows the primary by
+// files and tables that MySQL Shell usually makes. There is no package of MySQL Shell, so they
+// are made here.
 func routerEngine(members []*Server) *engine {
 	e := mysqlEngine()
 	e.kind, e.oneByOne, e.configure = kindRouter, false, nil
@@ -36,8 +36,8 @@ func routerEngine(members []*Server) *engine {
 
 var errNoPrimary = errors.New("it has found no primary yet")
 
-// routerSetup writes the Router's configuration, whom it asks first, and its password,
-// which is empty and yet must be kept with a key.
+// routerSetup writes the Router's configuration, the servers that it asks first, and its
+// password, which is empty but must still be stored encrypted.
 func routerSetup(s *Server, members []*Server) error {
 	var servers []string
 	for _, m := range members {
@@ -97,7 +97,7 @@ func routerSetup(s *Server, members []*Server) error {
 	return s.run(s.programs[2], "set", in("keyring"), "root", "password", "", key)
 }
 
-// routerMetadata is what the Router asks the members for. Who is the primary is not in it.
+// routerMetadata is what the Router reads from the members. It does not name the primary.
 func routerMetadata(members []*Server) string {
 	const cluster = "'1' AS cluster_id, '" + mariadbDatabase + "' AS cluster_name"
 	var instances []string

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// NewStandby starts a PostgreSQL server for this test alone that is a copy of a private
-// one and follows it: a hot standby of the name "standby". It is asynchronous unless the
-// primary's synchronous_standby_names has that name; pg_promote() makes it a primary. It gets
-// the arguments of the primary, which is paused while it is copied.
+// NewStandby starts, for this test alone, a hot standby of a private PostgreSQL server,
+// named "standby". It is asynchronous unless the primary's synchronous_standby_names has
+// that name. pg_promote() makes it a primary. It gets the primary's arguments. The primary
+// is paused while it is copied.
 func NewStandby(t testing.TB, primary *Server) *Server {
 	t.Helper()
 	e := postgresEngine()
@@ -21,9 +21,9 @@ func NewStandby(t testing.TB, primary *Server) *Server {
 		"-c", "primary_conninfo="+primary.DSN+"&application_name=standby")...)
 }
 
-// copyOf gives a standby the data of its primary. While nothing writes to it, a copy of
-// the folder is what a crash leaves: the standby recovers from that, then it follows.
-// pg_basebackup would do without the pause, but not every installation has it.
+// copyOf gives a standby the data of its primary. While nothing writes to the folder, a copy
+// of it is what a crash leaves: the standby recovers from it, then follows. pg_basebackup
+// needs no pause, but not every installation has it.
 func copyOf(primary, standby *Server) error {
 	if err := primary.Pause(); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// time asks the clock that claimants' clocks are compared with.
+// time reads the clock with which claimants' clocks are compared.
 func (s *Store) time(ctx context.Context) (time.Time, error) {
 	if s.clock == nil {
 		return time.Now(), nil
@@ -26,8 +26,8 @@ func (s *Store) time(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// Warnings says that claimants' clocks are not compared with any other, where Config.Clock
-// is nil. worker.Acquire logs it.
+// Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with any
+// other. worker.Acquire logs it.
 func (s *Store) Warnings(context.Context) ([]string, error) {
 	switch {
 	case s == nil || s.client == nil && s.wrong == nil:

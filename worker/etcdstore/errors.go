@@ -15,8 +15,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
-// failed wraps what the client says. Where the context is done, that is the error,
-// in whatever words the client puts it, and which members have not answered.
+// failed wraps an error of the client. If the context is done, the error is the context's,
+// whatever the client calls it, and names the members that have not answered.
 func (s *Store) failed(ctx context.Context, what string, err error) error {
 	switch done := ctx.Err(); {
 	case done != nil && errors.Is(err, done):
@@ -26,15 +26,15 @@ func (s *Store) failed(ctx context.Context, what string, err error) error {
 	}
 	err = fmt.Errorf("etcdstore: %s: %w", what, err)
 	for _, refusal := range []error{rpctypes.ErrPermissionDenied, rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty} {
-		if errors.Is(err, refusal) { // asking again makes no difference
+		if errors.Is(err, refusal) { // a retry makes no difference
 			return permanent.Mark(err)
 		}
 	}
 	return err
 }
 
-// unanswered names the members that were asked in vain. The client does not tell why it
-// cannot connect; but a request that does not wait for a connection is refused with it.
+// unanswered names the members that did not answer. The client does not say why it cannot
+// connect, but the error of a request that does not wait for a connection says it.
 func (s *Store) unanswered() string {
 	if s.client == nil {
 		return ""

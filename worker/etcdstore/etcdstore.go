@@ -90,7 +90,7 @@ func repeat(ctx context.Context, try func() (ok bool, err error)) error {
 			return true, err
 		}
 		if races++; races == maxRaces {
-			return false, fmt.Errorf("etcdstore: %d times the key was changed by others", races)
+			return false, fmt.Errorf("etcdstore: the key was changed by others %d times", races)
 		}
 		return false, nil
 	})

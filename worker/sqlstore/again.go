@@ -7,10 +7,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// again gives a claim whose first answer was lost. To have read its row is not enough: where
-// a commit waits for a standby and that wait is cancelled, as when the client gives up, the
-// primary shows the row although no standby has it, and a standby that is promoted may lack
-// it. A write to the row is acknowledged after everything that was committed before it.
+// again returns a claim whose first answer was lost. Reading its row is not enough. If the
+// client gives up while its commit waits for a standby, the primary shows the row although
+// no standby has it, and a promoted standby may lack it. So again writes to the row: a write
+// is acknowledged only after everything that was committed before it.
 func (s *Store) again(ctx context.Context, st *statements, r worker.Request, row worker.Row) (c worker.Claim, ok bool, err error) {
 	ok, err = s.exec(ctx, st, st.confirm, r.Space, row.Worker, row.Epoch, r.Token)
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *Store) durable(ctx context.Context, cfg Config) error {
 		setting, query string
 		bad            []string
 		want           string
-		rare           bool // most servers have none of that name
+		rare           bool // most servers do not have this setting
 	}
 	checks := map[Dialect][]check{
 		Postgres: {
@@ -65,15 +65,14 @@ func (s *Store) durable(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// leftGroup tells of a server that is set to belong to a group and takes writes outside it:
-// Group Replication was stopped, or not started at boot. Without the plugin there is no
-// such variable.
+// leftGroup finds a server that is configured for a group and accepts writes outside it:
+// Group Replication was stopped, or not started at boot. The variable exists only with the
+// plugin.
 const leftGroup = "SELECT CASE WHEN @@group_replication_group_name <> '' AND @@super_read_only = 0 AND NOT EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
 	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE') THEN 'OFFLINE' ELSE 'ONLINE' END"
 
-// together reads several settings by one query, which is one round trip and not one for
-// each, and gives them by what asks for them. There are none where that does not answer:
-// then each is to be asked for by itself.
+// together reads several settings by one query, to save round trips, and returns them by
+// their expression. If the query fails it returns none: then each is read by itself.
 func (s *Store) together(ctx context.Context, d Dialect, queries []string) map[string]string {
 	if d == SQLite { // its settings are no expressions
 		return nil
@@ -93,11 +92,10 @@ func (s *Store) together(ctx context.Context, d Dialect, queries []string) map[s
 	return all
 }
 
-// setting reads what a query about a setting answers with. It is not shown where the
-// database says that it has none of that name; or where the query fails, twice, and the same
-// connection answers another one behind it: else the connection may have been lost, and what
-// it would have told is not known. SQLite has nothing to hide; but a schema that is not there
-// has no settings.
+// setting reads a setting by a query. The setting is hidden if the database says that it
+// does not exist, or if the query fails twice and the same connection then answers another
+// query. Otherwise the connection may have been lost, and the setting is unknown. SQLite
+// hides nothing, but a schema that does not exist has no settings.
 func (s *Store) setting(ctx context.Context, d Dialect, query string, into any) (shown bool, err error) {
 	const most = 4
 	refused := 0
@@ -121,8 +119,8 @@ func (s *Store) setting(ctx context.Context, d Dialect, query string, into any) 
 	return false, err
 }
 
-// ask runs a query of one value; when it fails, answers tells whether the connection is
-// there still.
+// ask runs a query of one value. If it fails, answers reports whether the connection still
+// works.
 func (s *Store) ask(ctx context.Context, query string, into any) (answers bool, err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -136,7 +134,7 @@ func (s *Store) ask(ctx context.Context, query string, into any) (answers bool, 
 	return conn.QueryRowContext(ctx, "SELECT 1").Scan(&one) == nil, err
 }
 
-// unknown reports whether it is MySQL's error for a variable that it has not.
+// unknown reports whether err is MySQL's for a variable that does not exist.
 func unknown(err error) bool { return strings.Contains(err.Error(), "Error 1193") }
 
 // inFile refuses a database of SQLite that has no file, or one without a name that

@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// A place is one in the queue for a connection of the pool. It outlives the call that has
-// queued, and the next one has it. A call that gave it up with its context would begin
-// again at the end, and where the queue takes longer than one call may, as after an outage,
-// no call would ever come to its front.
+// A place is a place in the queue for a connection of the pool. It outlives the call that
+// took it, and the next call inherits it. If each call had to queue again from the end, and
+// the queue took longer than a call's context, as after an outage, no call would ever get a
+// connection.
 type place struct {
-	conn   chan *sql.Conn // closed when it has ended
-	err    error          // why there is no connection; to be read when conn is closed
+	conn   chan *sql.Conn // closed when the place has ended
+	err    error          // why there is no connection; valid once conn is closed
 	cancel context.CancelFunc
 }
 
 const (
-	keptFor = 15 * time.Second // a place whose call is over
-	heldFor = time.Second      // a connection that has come when no call waits
+	keptFor = 15 * time.Second // how long a place is kept after its call
+	heldFor = time.Second      // how long a connection is held while no call waits
 )
 
 var errHeld = errors.New("sqlstore: a connection came, and no call waited for it")
 
-// places are those whose calls are over.
+// places are the places that no call waits in at present.
 type places struct {
 	mu   sync.Mutex
 	kept []*place
@@ -60,7 +60,7 @@ func (s *Store) queue(ctx context.Context) *place {
 	return p
 }
 
-// take gives the place that was kept first, or none.
+// take returns the oldest place that was kept, or nil.
 func (ps *places) take() *place {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -79,9 +79,9 @@ func (ps *places) keep(p *place) {
 	time.AfterFunc(keptFor, p.cancel)
 }
 
-// connection waits in a place that was kept, if there is one, and in one at the end of the
-// queue: the first may be one of a network that has changed, and a pool need not serve its
-// callers in turn.
+// connection waits in a kept place, if there is one, and also in a new one at the end of
+// the queue: the kept place may belong to a connection attempt that hangs, and a pool need
+// not serve its callers in turn.
 func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 	last := s.queue(ctx)
 	first, conns := s.places.take(), (chan *sql.Conn)(nil)
@@ -114,12 +114,12 @@ func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 	}
 }
 
-// maxBroken is how many connections are tried, as database/sql does it, when one has
-// turned out to be broken before anything was sent.
+// maxBroken is how many connections are tried if they turn out to be broken before anything
+// was sent, as database/sql does.
 const maxBroken = 3
 
-// connectionKey is of the connection that a context's call has. A call that needs several
-// statements queues once for all of them.
+// connectionKey is the context key of a call's connection. A call with several statements
+// queues once for all of them.
 type connectionKey struct{}
 
 // onConnection calls f with the connection of the context, or one of the pool.
@@ -139,10 +139,10 @@ func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error
 			err = f(conn)
 		}
 		if readOnly(err) {
-			// To a primary that has become a standby, it may be: the next one leads elsewhere.
+			// It may lead to a primary that has become a standby; the next one leads elsewhere.
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
-		_ = conn.Close() // it goes back to the pool
+		_ = conn.Close() // returns it to the pool
 		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
 			return err
 		}

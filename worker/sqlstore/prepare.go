@@ -19,11 +19,11 @@ const (
 	tables // how many there are
 )
 
-// found is what is known of the database. It does not change; who finds out more
-// makes another one.
+// found is what is known about the database. It is immutable: a call that finds out more
+// makes a new one.
 type found struct {
 	st    *statements
-	there [tables]bool // which tables have been seen, and are kept
+	there [tables]bool // which tables exist, and survive a crash
 }
 
 // has reports whether all these tables have been seen.
@@ -42,9 +42,9 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 	return s.prepareTables(ctx, spaceTable, workerTable)
 }
 
-// linger is for how long the first look at a database continues when its caller's time is
-// over, so that the next attempt finds it done, and a connection open: to a database that is
-// far away it takes longer than one attempt.
+// linger is how long the first look at a database continues after its caller's context is
+// done. With a distant database it takes longer than one attempt; the next attempt then
+// finds it done, and a connection open.
 const linger = 3 * time.Second
 
 // check tells whether there is a database.
@@ -89,7 +89,7 @@ func (s *Store) prepareTables(ctx context.Context, numbers ...int) (*statements,
 	}
 }
 
-// undone is the error of a caller who does not wait for the first look any more.
+// undone is the error of a caller that stops waiting for the first look.
 func (s *Store) undone(done error) error {
 	if err := s.failed.Load(); err != nil && *err != nil {
 		return fmt.Errorf("sqlstore: wait for the first look at the database: %w; the one before failed: %w", done, *err)
@@ -97,7 +97,7 @@ func (s *Store) undone(done error) error {
 	return fmt.Errorf("sqlstore: wait for the first look at the database: %w", done)
 }
 
-// outlive makes a context that is done so long after the other one.
+// outlive makes a context that is done a given time after ctx.
 func outlive(ctx context.Context, by time.Duration) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

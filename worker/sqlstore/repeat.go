@@ -26,7 +26,7 @@ func repeat(ctx context.Context, try func() (ok bool, err error)) error {
 			return false, nil
 		}
 		if err == nil {
-			err = fmt.Errorf("sqlstore: %d times the row was changed by others", races)
+			err = fmt.Errorf("sqlstore: the row was changed by others %d times", races)
 		}
 		return false, err
 	})

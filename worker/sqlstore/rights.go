@@ -9,8 +9,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
-// withRights adds to PostgreSQL's refusal which right is missing: it names the table alone.
-// MySQL names both.
+// withRights adds the missing right to PostgreSQL's refusal, which names only the table.
+// MySQL's names both.
 func (s *Store) withRights(ctx context.Context, err error) error {
 	const denied = "42501"
 	var state interface{ SQLState() string }
@@ -55,7 +55,7 @@ func (s *Store) hidden(ctx context.Context, cfg Config, suffix string) error {
 	}
 	var schema string
 	if err := s.db.QueryRowContext(ctx, query).Scan(&schema); err != nil || schema == "" {
-		return nil //nolint:nilerr // what the caller knows says enough
+		return nil //nolint:nilerr // the caller's error says enough
 	}
 	return permanent.Mark(fmt.Errorf("sqlstore: the role does not see the table %s, which is there: it lacks USAGE on the schema %q: GRANT it", cfg.table(suffix), schema))
 }

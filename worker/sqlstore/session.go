@@ -99,7 +99,7 @@ func (s *Store) execIn(ctx context.Context, in func(func(querier) error) error, 
 	return changed && err == nil, err
 }
 
-// change reports whether a statement has changed a row.
+// change reports whether a statement changed a row.
 func change(ctx context.Context, q querier, query string, args ...any) (changed bool, err error) {
 	result, err := q.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -121,13 +121,13 @@ func (s *Store) row(ctx context.Context, st *statements, query string, args ...a
 // snapshot is a space as one statement has read it.
 type snapshot struct {
 	now    int64          // the database's clock
-	layout sql.NullString // none: nobody has claimed here yet
+	layout sql.NullString // NULL: nothing was claimed here yet
 	rows   []worker.Row
 	open   bool // the session does not commit by itself, and is in a transaction now
 }
 
-// read reads a space, by number. Where a number that was read has changed meanwhile, it
-// reads again, with care: in a transaction that begins then.
+// read reads a space, by number. If a number has changed meanwhile, it reads again, in a
+// transaction that begins then.
 func (s *Store) read(ctx context.Context, st *statements, space string, care bool) (found snapshot, err error) {
 	err = repeat(ctx, func() (bool, error) { // a serializable read may be undone as well
 		look := func(q querier) (err error) {
@@ -148,8 +148,9 @@ func (s *Store) read(ctx context.Context, st *statements, space string, care boo
 	return found, nil
 }
 
-// atOnce reads in one round trip, where alone takes three: without a transaction. It is
-// not ok in a session that has opened one by that; then it reads again, in one that ends.
+// atOnce reads without a transaction, in one round trip; alone takes three. In a session
+// without autocommit the read opens a transaction: then atOnce reads again, in a transaction
+// that ends.
 func (s *Store) atOnce(ctx context.Context, f func(querier) (ok bool, err error)) error {
 	return s.onConnection(ctx, func(conn *sql.Conn) error {
 		if ok, err := f(conn); ok || err != nil {
@@ -162,8 +163,8 @@ func (s *Store) atOnce(ctx context.Context, f func(querier) (ok bool, err error)
 	})
 }
 
-// read is the statement. MySQL's drivers prepare one that has arguments, which is a round
-// trip more; the name of a space has nothing that ends a literal, see worker.CheckSpace.
+// read is the statement. It has no arguments in MySQL, where a driver would prepare it, by
+// one more round trip. The name of a space cannot end a literal, see worker.CheckSpace.
 func (st *statements) read(ctx context.Context, q querier, space string) (found snapshot, err error) {
 	query, args := st.snapshot, []any{space, space}
 	if st.cfg.Dialect == MySQL {

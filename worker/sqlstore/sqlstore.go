@@ -5,24 +5,25 @@
 //
 // It needs two small tables, counters need a third, and it creates them if they are not there: see
 // [Config.DDL]. Every verb is one UPDATE that names the row as it was read, or the INSERT
-// of a row that was not there, at any isolation level, committed by itself, also where the
-// sessions of MySQL or MariaDB have autocommit off; nothing is locked in between. It takes one
-// connection at a time from the pool, and waits for it in turn with the program: a call
-// whose context is done leaves its place in the queue to the next call, for 15 seconds.
-// Where the program may use up the pool for longer than a lease can go without a renewal,
-// give it a pool of its own.
+// of a row that was not there, at any isolation level. It commits by itself, even if the
+// sessions of MySQL or MariaDB have autocommit off. No lock is held between calls.
+//
+// A store takes one connection at a time from the pool, and waits for it in turn with the
+// program. A call whose context is done leaves its place in the queue to the next call, for
+// 15 seconds. If the program may use up the pool for longer than a lease can go without a
+// renewal, give the store a pool of its own.
 //
 // A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] for
 // the numbers of package serial, in one statement for each block; [Store.In] does so
 // within a transaction of yours.
 //
-// No call outlasts its context, whatever the driver does, but those of [Store.In], which
-// are the transaction's.
+// No call outlasts its context, whatever the driver does, except those of [Store.In],
+// which run in your transaction.
 //
-// The first call looks at the database: which it is, its settings, its tables. What is
-// found out is remembered, and the look continues for 3 seconds when its caller's context is
-// done, so that the next attempt finds it done: it takes some 12 round trips, and a claim
-// afterwards 4 (PostgreSQL by pgx) or 5 (MySQL).
+// The first call looks at the database: which it is, its settings, its tables. That takes
+// some 12 round trips; a claim afterwards takes 4 (PostgreSQL by pgx) or 5 (MySQL). The
+// look continues for 3 seconds after its caller's context is done, and its results are
+// kept for the next attempt.
 //
 // # What the database must do
 //
@@ -59,11 +60,11 @@
 // # Group Replication
 //
 // MySQL's Group Replication loses no commit while most of its members live, at every
-// group_replication_consistency, and a primary that was cut off commits nothing more. The
-// DSN must lead to the primary, by MySQL Router for instance, and needs
-// rejectReadOnly=true, timeout, readTimeout and writeTimeout: else the driver keeps
-// connections to what was the primary, and waits for a server that hangs. A server that is
-// set to belong to a group and takes writes outside it is a *worker.LossyError.
+// group_replication_consistency. A primary that was cut off commits nothing more. The DSN
+// must lead to the primary, for example through MySQL Router. It needs rejectReadOnly=true,
+// timeout, readTimeout and writeTimeout: without them the driver keeps connections to the
+// old primary, and waits for a server that hangs. A server that is configured for a group
+// and accepts writes outside it is a *worker.LossyError.
 package sqlstore
 
 import (
@@ -103,11 +104,11 @@ type Store struct {
 	cfg   Config
 	calls bounded.Calls
 
-	found  atomic.Pointer[found] // what is known of the database; nil: nothing yet
-	failed atomic.Pointer[error] // of the last look at it; nil, or a nil one: none
-	turn   chan struct{}         // held by who finds out more
-	safe   bool                  // its settings were seen, and lose nothing; changed by who has the turn, and so is cfg.Dialect
-	places places                // in the queue for a connection, whose calls are over
+	found  atomic.Pointer[found] // what is known about the database; nil: nothing yet
+	failed atomic.Pointer[error] // the error of the last look at it; nil, or a nil error: none
+	turn   chan struct{}         // held by the call that finds out more
+	safe   bool                  // its settings were seen, and lose nothing; like cfg.Dialect changed only with the turn
+	places places                // in the queue for a connection, kept for the next call
 }
 
 var (
@@ -130,8 +131,8 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Space), func() (worker.Claim, error) { return s.claim(ctx, r) })
 }
 
-// bound lets a call return when its context is done, also where the driver does not, and
-// its error say which right is missing.
+// bound lets a call return when its context is done, even if the driver does not, and adds
+// the missing right to its error.
 func bound[T any](ctx context.Context, s *Store, what string, f func() (T, error)) (none T, err error) {
 	if err := s.check(); err != nil {
 		return none, err
@@ -193,7 +194,7 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 	from, until := r.Span(row.Until)
 	c = worker.Claim{Worker: row.Worker, Epoch: row.Epoch + 1, From: from, Until: until}
 	args := []any{r.Token, r.Owner, c.Epoch, until, min(r.TTL, worker.NoTTL), r.Space, row.Worker}
-	// The row must be as it was read, and still be free, or not be there: this is the swap.
+	// This is the swap: the row must be as it was read and still free, or must not exist.
 	query, forever := st.claim, st.claimForever
 	if known := slices.ContainsFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); known {
 		args = append(args, row.Epoch, row.Until)

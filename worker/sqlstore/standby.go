@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Warnings names what may make the database lose a write that it has acknowledged, where
-// that is not certain: then Claim does not refuse it. Each text says what to do behind a
-// semicolon. There are none where AllowLossy is set, and none for what the database hides.
+// Warnings names settings that might make the database lose an acknowledged write. Claim
+// refuses only those that certainly can. Each text says what to do after a semicolon. There
+// are none if AllowLossy is set, and none for settings that the database hides.
 //
 // In PostgreSQL these are standbys that commits do not wait for. One that is promoted may
-// lack the last claims and renewals, and then another holder is given the same worker ID
-// for the same time; but some standbys are only there to be read from.
+// lack the last claims and renewals, and another holder then gets the same worker ID for
+// the same time. It is no error, since some standbys only serve reads.
 func (s *Store) Warnings(ctx context.Context) ([]string, error) {
 	return bound(ctx, s, "ask for warnings", func() ([]string, error) { return s.warnings(ctx) })
 }
@@ -50,7 +50,7 @@ func standbyError(err error) error {
 // dialect is the configuration with a Dialect.
 func (s *Store) dialect(ctx context.Context) (Config, error) {
 	select {
-	case s.turn <- struct{}{}: // another may be finding it out
+	case s.turn <- struct{}{}: // another call may be finding it out
 	case <-ctx.Done():
 		return Config{}, s.undone(ctx.Err())
 	}
@@ -62,10 +62,10 @@ func (s *Store) dialect(ctx context.Context) (Config, error) {
 	return cfg, err
 }
 
-// standbys lists, in one text, who follows a primary and may be promoted: WAL senders but
-// those of logical replication, of a base backup and of pg_receivewal; and physical slots
-// whose standby is away. A role without pg_read_all_stats sees of a WAL sender only that
-// there is one.
+// standbys lists, in one text, the standbys that may be promoted. These are WAL senders,
+// except those of logical replication, of a base backup and of pg_receivewal, and physical
+// slots whose standby is disconnected. A role without pg_read_all_stats sees no details of a
+// WAL sender.
 const standbys = `SELECT COALESCE(string_agg(one, ', ' ORDER BY one), '') FROM (
 	SELECT CASE WHEN r.state IS NULL THEN 'a WAL receiver "' || COALESCE(r.application_name, '') || '", of which this role may not see more without pg_monitor'
 		ELSE 'an asynchronous standby "' || COALESCE(r.application_name, '') || '"' END AS one
@@ -77,7 +77,7 @@ const standbys = `SELECT COALESCE(string_agg(one, ', ' ORDER BY one), '') FROM (
 	FROM pg_catalog.pg_replication_slots s
 	WHERE s.slot_type = 'physical' AND NOT s.active AND NOT s.temporary AND NOT pg_is_in_recovery()) found`
 
-// commitLevel is synchronous_commit, but for "local" where there is no standby to wait for:
-// then it is all that a commit can do.
+// commitLevel is synchronous_commit. "local" counts only if there is a standby to wait for:
+// otherwise a commit can do no more.
 const commitLevel = "CASE WHEN current_setting('synchronous_commit') = 'local' AND COALESCE(current_setting('synchronous_standby_names', true), '') = '' THEN 'on' " +
 	"ELSE current_setting('synchronous_commit') END"

@@ -17,12 +17,12 @@ import (
 // suffixes of the tables, in the order of DDL.
 var suffixes = [tables]string{"_space", "", "_counter"}
 
-// prepareEach sees to it that the tables of these numbers in DDL are there, and are kept.
-// Those of which that is known are noted in there.
+// prepareEach creates the tables with these indexes in DDL if they are missing, and checks
+// that a crash keeps them. It sets there for each one that passes.
 func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, there *[tables]bool) error {
 	numbers = slices.DeleteFunc(slices.Clone(numbers), func(number int) bool { return there[number] })
 	if len(numbers) == 0 {
-		return nil // somebody else has looked meanwhile
+		return nil // another call has looked meanwhile
 	}
 	seen, err := s.seen(ctx, cfg, numbers)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, ther
 	return nil
 }
 
-// create makes the table of this number in DDL.
+// create makes the table with this index in DDL.
 func (s *Store) create(ctx context.Context, cfg Config, number int) error {
 	ddl, err := cfg.DDL()
 	if err != nil {
@@ -75,12 +75,12 @@ func (s *Store) create(ctx context.Context, cfg Config, number int) error {
 		if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
 			return err
 		}
-		return fmt.Errorf("sqlstore: create the table, or let somebody do so who may, by %s: %w", ddl[number], err)
+		return fmt.Errorf("sqlstore: create the table, or have a role do so that has the right, by %s: %w", ddl[number], err)
 	}
 	return nil
 }
 
-// probe reads no row of a table.
+// probe selects from a table, without rows.
 func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
 	return s.alone(ctx, d, func(q querier) error {
 		rows, err := q.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
@@ -92,9 +92,8 @@ func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
 	})
 }
 
-// seen reports which of these tables are there. It refuses one that only this session
-// sees, and, unless that is allowed, one that a crash of the server may empty, whatever the
-// server's settings are.
+// seen reports which of these tables exist. It refuses temporary tables and, unless that is
+// allowed, tables that a crash of the server may empty whatever its settings are.
 func (s *Store) seen(ctx context.Context, cfg Config, numbers []int) (seen []bool, err error) {
 	if cfg.Dialect == Postgres {
 		return s.logged(ctx, cfg, numbers)
@@ -151,8 +150,8 @@ func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, 
 	return seen, nil
 }
 
-// temporary is the error for a table that takes the name of one which all see. Duplicates
-// would come of it without any crash.
+// temporary is the error for a temporary table, which hides the shared one. It would cause
+// duplicates without any crash.
 func temporary(table string) error {
 	return &worker.ConfigError{Faults: []core.Fault{{Field: "Table", Value: table, Reason: "is a temporary table in this session, which others do not see: drop it, or give the store a pool of its own"}}}
 }
@@ -184,7 +183,7 @@ var (
 )
 
 // shown looks at a table of MySQL, by a statement that neither begins a transaction nor
-// keeps a lock. MySQL tells of temporary tables in this way only.
+// keeps a lock. Only this statement shows temporary tables.
 func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool, err error) {
 	table := cfg.table(suffix)
 	text, err := s.showCreate(ctx, table)
@@ -235,7 +234,7 @@ func (s *Store) showCreate(ctx context.Context, table string) (text string, err 
 }
 
 // listedEngine is the engine of a table, as MySQL lists it. Names that differ in case may
-// be two tables; then it is another one than InnoDB, if one of them has that.
+// be two tables: then it is the one that is not InnoDB, if there is one.
 func (s *Store) listedEngine(ctx context.Context, cfg Config, suffix string) (engine string, err error) {
 	err = s.alone(ctx, cfg.Dialect, func(q querier) error {
 		rows, err := q.QueryContext(ctx, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+cfg.quotedSchema()+" AND table_name = '"+cfg.name(suffix)+"'")

@@ -30,8 +30,8 @@ func skew(t *testing.T, s *suite) {
 	}
 }
 
-// A lease whose clock has leapt claims the number that it holds. The answer must say which
-// is wrong, or that none is: so the clocks are compared before a free number is looked for.
+// A lease whose clock has leapt claims the number that it holds. The answer must say whether
+// the clocks agree, so the store compares them before it looks for a free number.
 func clocksFirst(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, only(2))

@@ -26,8 +26,8 @@ type Harness struct {
 	// Crash ends a client as the end of its process would. nil: its numbers come
 	// free by their time to live alone.
 	Crash func(t *testing.T, s worker.Store)
-	// Hung gives a client that gets no answer and does not heed its contexts. nil: there is
-	// no such client.
+	// Hung returns a store whose client gets no answer and ignores its contexts. nil: there
+	// is no such client.
 	Hung func(t *testing.T) worker.Store
 }
 

@@ -1,10 +1,10 @@
-// Package bounded lets a call return when its context is done, also where the client
-// below ignores contexts: go-redis without ContextTimeoutEnabled, a driver of database/sql
-// that only knows deadlines of its own, a disk that hangs. The client's part continues in
-// its own goroutine, and its result is dropped.
+// Package bounded lets a call return when its context is done, even if the client below
+// ignores contexts: go-redis without ContextTimeoutEnabled, a driver of database/sql that
+// has only deadlines of its own, a disk that hangs. The client's call continues in its own
+// goroutine, and its result is dropped.
 //
-// worker/etcdstore is a module of its own and may be used with any later version of
-// this one: what is here keeps its signature.
+// Signatures here must not change: worker/etcdstore is a module of its own, and may be
+// used with any later version of this one.
 package bounded
 
 import (
@@ -30,9 +30,9 @@ type outcome[T any] struct {
 	err   error
 }
 
-// Do calls f, and returns what it returns, or at most a tenth of a second after ctx is
-// done: then the error is that of ctx and begins with what, and f is abandoned. While 16
-// are abandoned, the error comes at once. A panic of f is an error.
+// Do calls f and returns its result. If f has not returned 100 ms after ctx is done, Do
+// abandons it and returns the error of ctx, after the text what. While 16 calls are
+// abandoned, Do fails at once. A panic of f becomes an error.
 func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -43,7 +43,7 @@ func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) 
 	}
 	began := time.Now()
 	outcomes := make(chan outcome[T], 1)
-	var ended atomic.Bool // by the one or the other: f has returned, or is abandoned
+	var ended atomic.Bool // f has returned, or was abandoned: whichever came first
 	go func() {
 		value, err := Caught(f)
 		outcomes <- outcome[T]{value, err}
@@ -63,7 +63,7 @@ func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) 
 		return o.value, o.err
 	case <-timer.C:
 	}
-	c.abandoned.Add(1) // before f can take it off
+	c.abandoned.Add(1) // before f can subtract it again
 	if !ended.CompareAndSwap(false, true) {
 		c.abandoned.Add(-1)
 		o := <-outcomes
@@ -78,8 +78,8 @@ func Run(ctx context.Context, c *Calls, what string, f func() error) error {
 	return err
 }
 
-// Caught calls f, in a goroutine that is none of the caller's, who could not recover: a
-// panic is an error.
+// Caught calls f and turns a panic into an error. Do's caller could not recover it, since
+// f runs in another goroutine.
 func Caught[T any](f func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
