@@ -168,7 +168,7 @@ func (l *Lease) expire() {
 	for _, c := range l.calls {
 		if !c.late && !time.Now().Before(c.deadline) {
 			c.late = true
-			l.failed(c, fmt.Errorf("worker: %T has not answered to a %s in space %q within Config.Timeout, %v: %w", l.asked(), c.kind, l.cfg.Space, l.cfg.Timeout, context.DeadlineExceeded))
+			l.failed(c, fmt.Errorf("worker: %T has not answered a %s in space %q within Config.Timeout, %v: %w", l.asked(), c.kind, l.cfg.Space, l.cfg.Timeout, context.DeadlineExceeded))
 		}
 	}
 }

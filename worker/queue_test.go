@@ -244,7 +244,7 @@ func TestHungStoreIsNamed(t *testing.T) {
 			return w.store
 		}, "context deadline exceeded; Config.Timeout is 3s"},
 		"does not": {func(w *world) worker.Store { return deafStore{w.store} },
-			`worker: worker_test.deafStore has not answered to a claim in space "default" within Config.Timeout, 3s`},
+			`worker: worker_test.deafStore has not answered a claim in space "default" within Config.Timeout, 3s`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
