@@ -19,7 +19,7 @@ func (b bounded) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error)
 	return b.grant, nil
 }
 
-// A Worker raises the end of its grant when the generator has come to it.
+// A Worker raises the end of its grant when the generator has reached it.
 func ExampleGrant_Reached() {
 	now := time.Now()
 	grant, err := core.NewGrant(core.Twitter(), 17, now.Add(-time.Minute), now)
@@ -43,7 +43,7 @@ func ExampleGrant_Reached() {
 	// Output: <nil>
 }
 
-// While the end of a grant cannot be raised, calls that have come to it fail at once.
+// While the end of a grant cannot be raised, calls that have reached it fail at once.
 func ExampleGrant_SetFenceError() {
 	now := time.Now()
 	grant, err := core.NewGrant(core.Twitter(), 17, now.Add(-time.Minute), now)

@@ -166,4 +166,4 @@ func (l *Lease) settle() {
 	}
 }
 
-const errDeclined = constError("worker: the generator could not go on under the worker ID that it was given")
+const errDeclined = constError("worker: the generator could not continue with the worker ID that it was given")
