@@ -99,7 +99,22 @@ func sqliteFile(name string) (database, error) {
 	// beginning, or two that read first could not both go on to write.
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: name}).EscapedPath(),
 		RawQuery: fmt.Sprintf("_txlock=immediate&_pragma=foreign_keys(1)&_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", patience.Milliseconds())}
-	return sqlitePools("SQLite "+name, file.String(), false)
+	db, err := sqlitePools("SQLite "+name, file.String(), false)
+	if err == nil {
+		err = untilWAL(db.lease)
+	}
+	return db, err
+}
+
+// untilWAL connects. Of processes that begin at once with a new file one changes its journal to
+// WAL, for which SQLite has the others fail rather than wait.
+func untilWAL(pool *sql.DB) error {
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		err := pool.PingContext(context.Background())
+		if err == nil || !strings.Contains(err.Error(), "SQLITE_BUSY") || time.Since(began) > patience {
+			return err
+		}
+	}
 }
 
 // sqliteMemory is a database that all connections of this process share. With a
