@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -65,7 +66,13 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by []*sch
 			text(" LOCK IN SHARE MODE)")
 		}
 	}
-	result, err := tx.Rows()
+	// The statement's own connection, or the writer's pool: gorm's callbacks would lead a
+	// SELECT to a replica where gorm.io/plugin/dbresolver is in use, and that may lag.
+	began := time.Now()
+	result, err := db.Statement.ConnPool.QueryContext(db.Statement.Context, stmt.SQL.String(), stmt.Vars...)
+	db.Logger.Trace(db.Statement.Context, began, func() (string, int64) {
+		return db.Explain(stmt.SQL.String(), stmt.Vars...), -1
+	}, err)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,16 +31,22 @@ import (
 type database struct {
 	name string
 	open func(t *testing.T) gorm.Dialector
+	// replica opens another database of the same kind, which nothing is copied to: a replica
+	// that lags.
+	replica func(t *testing.T) gorm.Dialector
 }
 
 // onEvery runs a test on every database, each time on a fresh one.
 func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 	t.Run("sqlite", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "test.sqlite")
-		test(t, database{"sqlite", func(*testing.T) gorm.Dialector {
-			// SQLite has no queue: who waits may be passed over until all others have written.
-			return sqlite.Open("file:" + file + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(600000)&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
-		}})
+		dir := t.TempDir()
+		open := func(name string) func(*testing.T) gorm.Dialector {
+			return func(*testing.T) gorm.Dialector {
+				// SQLite has no queue: who waits may be passed over until all others have written.
+				return sqlite.Open("file:" + filepath.Join(dir, name) + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(600000)&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
+			}
+		}
+		test(t, database{"sqlite", open("test.sqlite"), open("replica.sqlite")})
 	})
 	for name, mode := range map[string]struct { // the server is asked for within, so that its absence skips no more
 		exec     pgx.QueryExecMode
@@ -51,17 +58,21 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 		"simple+registered":   {pgx.QueryExecModeSimpleProtocol, true},
 	} {
 		t.Run("postgres/"+name, func(t *testing.T) {
-			cfg := freshPostgres(t, testserver.Postgres(t).DSN)
-			cfg.DefaultQueryExecMode = mode.exec
-			test(t, database{"postgres", func(t *testing.T) gorm.Dialector {
-				var options []stdlib.OptionOpenDB
-				if mode.register {
-					options = append(options, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
+			fresh := func(t *testing.T) *pgx.ConnConfig { return freshPostgres(t, testserver.Postgres(t).DSN) }
+			open := func(cfg func(t *testing.T) *pgx.ConnConfig) func(t *testing.T) gorm.Dialector {
+				return func(t *testing.T) gorm.Dialector {
+					cfg := cfg(t)
+					cfg.DefaultQueryExecMode = mode.exec
+					var options []stdlib.OptionOpenDB
+					if mode.register {
+						options = append(options, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
+					}
+					pool := stdlib.OpenDB(*cfg, options...)
+					t.Cleanup(func() { _ = pool.Close() })
+					return postgres.New(postgres.Config{Conn: pool})
 				}
-				pool := stdlib.OpenDB(*cfg, options...)
-				t.Cleanup(func() { _ = pool.Close() })
-				return postgres.New(postgres.Config{Conn: pool})
-			}})
+			}
+			test(t, database{"postgres", open(once(t, fresh)), open(once(t, fresh))})
 		})
 	}
 	t.Run("mysql", func(t *testing.T) {
@@ -73,15 +84,25 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 				"interpolate,no returning": {true, true},
 			} {
 				t.Run(fmt.Sprintf("%d/%s", i, name), func(t *testing.T) {
-					cfg := freshMySQL(t, server.DSN)
-					cfg.InterpolateParams = mode.interpolate
-					test(t, database{"mysql", func(*testing.T) gorm.Dialector {
-						return mysql.New(mysql.Config{DSNConfig: cfg.Clone(), DisableWithReturning: mode.noReturning})
-					}})
+					fresh := func(t *testing.T) *mysqldriver.Config { return freshMySQL(t, server.DSN) }
+					open := func(cfg func(t *testing.T) *mysqldriver.Config) func(t *testing.T) gorm.Dialector {
+						return func(t *testing.T) gorm.Dialector {
+							own := cfg(t).Clone()
+							own.InterpolateParams = mode.interpolate
+							return mysql.New(mysql.Config{DSNConfig: own, DisableWithReturning: mode.noReturning})
+						}
+					}
+					test(t, database{"mysql", open(once(t, fresh)), open(once(t, fresh))})
 				})
 			}
 		}
 	})
+}
+
+// once makes what is asked for when it is first asked for, and keeps it for the whole test.
+func once[T any](t *testing.T, fresh func(t *testing.T) T) func(t *testing.T) T {
+	made := sync.OnceValue(func() T { return fresh(t) })
+	return func(*testing.T) T { return made() }
 }
 
 func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
