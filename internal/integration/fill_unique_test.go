@@ -1,0 +1,227 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Their unique indexes are not in their tags.
+
+type Writer struct {
+	ID    sqltype.ID
+	Email string `gorm:"size:60"`
+}
+
+type Genre struct {
+	ID   sqltype.ID
+	Word string `gorm:"size:40"`
+}
+
+// Series has an index that leaves out what is deleted softly.
+type Series struct {
+	ID        sqltype.ID
+	Word      string `gorm:"size:40;uniqueIndex:series_word,where:deleted_at IS NULL"`
+	DeletedAt gorm.DeletedAt
+}
+
+type Volume struct {
+	ID       sqltype.ID
+	Title    string `gorm:"size:60"`
+	WriterID sqltype.ID
+	Writer   *Writer
+	SeriesID *sqltype.ID
+	Series   *Series
+	Genres   []Genre `gorm:"many2many:volume_genres"`
+}
+
+// onVolumes gives tables whose unique indexes no tag tells of. A partial index is in the tag
+// where the database has such.
+func onVolumes(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
+	onEvery(t, func(t *testing.T, d database) {
+		for _, foreignKeys := range []bool{true, false} {
+			t.Run(fmt.Sprintf("foreign keys %v", foreignKeys), func(t *testing.T) {
+				db := volumes(t, d, foreignKeys)
+				for _, sql := range []string{"CREATE UNIQUE INDEX writers_email ON writers (email)", "CREATE UNIQUE INDEX genres_word ON genres (word)"} {
+					if err := db.Exec(sql).Error; err != nil {
+						t.Fatal(err)
+					}
+				}
+				test(t, db)
+			})
+		}
+	})
+}
+
+func volumes(t *testing.T, d database, foreignKeys bool) *gorm.DB {
+	t.Helper()
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gen.Close() })
+	db, err := gorm.Open(d.open(t), &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	if err := db.Use(fillPlugin(t, gen, &Writer{}, &Genre{}, &Series{}, &Volume{})); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []any{"volume_genres", &Volume{}, &Writer{}, &Genre{}, &Series{}} {
+		if err := db.Migrator().DropTable(table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	series := any(&Series{})
+	if db.Name() == "mysql" { // which has no such index: this one stands for it
+		if err := db.Exec("CREATE TABLE series (id bigint PRIMARY KEY, word varchar(40), deleted_at datetime(3), UNIQUE KEY series_word (word))").Error; err != nil {
+			t.Fatal(err)
+		}
+		series = &Writer{}
+	}
+	if err := db.AutoMigrate(&Writer{}, &Genre{}, series, &Volume{}); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// nothingDangles looks for rows that refer to none.
+func nothingDangles(t *testing.T, db *gorm.DB) {
+	t.Helper()
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM volumes WHERE writer_id NOT IN (SELECT id FROM writers) OR series_id NOT IN (SELECT id FROM series)",
+		"SELECT COUNT(*) FROM volume_genres WHERE volume_id NOT IN (SELECT id FROM volumes) OR genre_id NOT IN (SELECT id FROM genres)",
+	} {
+		var n int64
+		if err := db.Raw(sql).Scan(&n).Error; err != nil || n > 0 {
+			t.Errorf("%s: %d, %v", sql, n, err)
+		}
+	}
+}
+
+// What a row collides with is found by the indexes that the database has, and is what the
+// others refer to.
+func TestCollisionsByUntoldIndexes(t *testing.T) {
+	onVolumes(t, func(t *testing.T, db *gorm.DB) {
+		gone := &Series{Word: "saga"}
+		ada, saga, red := &Writer{Email: "ada@x"}, &Series{Word: "saga"}, &Genre{Word: "red"}
+		if db.Name() != "mysql" {
+			if err := db.Create(gone).Error; err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Delete(gone).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, v := range []any{ada, saga, red} {
+			if err := db.Create(v).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		fresh := func() *Volume {
+			return &Volume{Writer: &Writer{Email: "ada@x"}, Series: &Series{Word: "saga"}, Genres: []Genre{{Word: "new"}, {Word: "red"}}}
+		}
+		check := func(what string, b *Volume, err error) {
+			t.Helper()
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+				return
+			}
+			var row Volume
+			if err := db.Preload("Genres", func(db *gorm.DB) *gorm.DB { return db.Order("word") }).Take(&row, b.ID).Error; err != nil {
+				t.Fatal(err)
+			}
+			if row.WriterID != ada.ID || row.SeriesID == nil || *row.SeriesID != saga.ID || len(row.Genres) != 2 || row.Genres[1].ID != red.ID || b.Writer.ID != ada.ID || b.Genres[1].ID != red.ID {
+				t.Errorf("%s: %+v, want the writer %d, the series %d and the genre %d", what, row, ada.ID, saga.ID, red.ID)
+			}
+		}
+		one := fresh()
+		check("Create", one, db.Create(one).Error)
+		several := []*Volume{fresh(), fresh()}
+		err := db.Create(&several).Error
+		check("of several", several[0], err)
+		check("of several", several[1], err)
+		saved := &Volume{Title: "alone", Writer: &Writer{Email: "alone@x"}}
+		if err := db.Create(saved).Error; err != nil {
+			t.Fatal(err)
+		}
+		saved.Writer, saved.Series, saved.Genres = fresh().Writer, fresh().Series, fresh().Genres
+		check("Save", saved, db.Save(saved).Error)
+		appended := &Volume{Title: "appended", Writer: &Writer{Email: "appended@x"}, Series: &Series{ID: saga.ID, Word: "saga"}}
+		if err := db.Create(appended).Error; err != nil {
+			t.Fatal(err)
+		}
+		err = db.Model(appended).Association("Genres").Append(fresh().Genres)
+		if err == nil {
+			err = db.Model(appended).Association("Writer").Append(fresh().Writer)
+		}
+		check("Append", appended, err)
+		nothingDangles(t, db)
+	})
+}
+
+// A row that collides by what only the database can compute is not found: then nothing is
+// written, rather than a reference to nothing.
+func TestCollisionsThatAreNotFound(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		for _, foreignKeys := range []bool{true, false} {
+			t.Run(fmt.Sprintf("foreign keys %v", foreignKeys), func(t *testing.T) {
+				db := volumes(t, d, foreignKeys)
+				index := map[string][]string{
+					"mysql": {"ALTER TABLE writers ADD COLUMN low varchar(60) AS (LEFT(email, 3)), ADD UNIQUE KEY low (low)", "ALTER TABLE genres ADD COLUMN low varchar(60) AS (LEFT(word, 3)), ADD UNIQUE KEY low (low)"},
+					"other": {"CREATE UNIQUE INDEX low ON writers (substr(email, 1, 3))", "CREATE UNIQUE INDEX low2 ON genres (substr(word, 1, 3))"},
+				}
+				statements := index["other"]
+				if db.Name() == "mysql" {
+					statements = index["mysql"]
+				}
+				for _, sql := range statements {
+					if err := db.Exec(sql).Error; err != nil {
+						t.Fatal(err)
+					}
+				}
+				ada, red := &Writer{Email: "ada@x"}, &Genre{Word: "red 1"}
+				old := &Volume{Title: "old", Writer: ada, Genres: []Genre{*red}}
+				if err := db.Create(old).Error; err != nil {
+					t.Fatal(err)
+				}
+				// By RETURNING MariaDB tells which row it was.
+				told := db.Name() == "mysql" && strings.Contains(strings.Join(db.Callback().Create().Clauses, " "), "RETURNING")
+				for what, write := range map[string]func() error{
+					"Create, belongs to": func() error { return db.Create(&Volume{Title: "new", Writer: &Writer{Email: "ada@y"}}).Error },
+					"Create, many to many": func() error {
+						return db.Create(&Volume{Title: "new", WriterID: ada.ID, Genres: []Genre{{Word: "red 2"}, {Word: "blue " + t.Name()[:4]}}}).Error
+					},
+					"Save":         func() error { b := *old; b.Writer = &Writer{Email: "ada@y"}; return db.Save(&b).Error },
+					"Append":       func() error { return db.Model(&Volume{ID: old.ID}).Association("Genres").Append(&Genre{Word: "red 2"}) },
+					"Append of it": func() error { return db.Model(&Volume{ID: old.ID}).Association("Writer").Append(&Writer{Email: "ada@y"}) },
+					"graph": func() error {
+						return gormplugin.Create(t.Context(), db, &Volume{Title: "new", Writer: &Writer{Email: "ada@y"}, Genres: []Genre{{Word: "red 2"}}})
+					},
+				} {
+					err := write()
+					if err == nil && !told || err != nil && (strings.Contains(err.Error(), "FOREIGN KEY") || strings.Contains(err.Error(), "foreign key constraint")) {
+						t.Errorf("%s: %v", what, err)
+					}
+					nothingDangles(t, db)
+				}
+				var n int64
+				if err := db.Model(&Volume{}).Where("title = ?", "new").Count(&n).Error; err != nil || n > 0 && !told {
+					t.Errorf("%d volumes are written, %v", n, err)
+				}
+			})
+		}
+	})
+}
