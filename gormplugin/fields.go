@@ -94,3 +94,11 @@ func (p *Plugin) table(name string) (target, bool) {
 }
 
 func bareName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+
+// schemaName is what stands before a table's name, or nil.
+func schemaName(table string) any {
+	if i := strings.LastIndexByte(table, '.'); i >= 0 {
+		return table[:i]
+	}
+	return nil
+}

@@ -44,13 +44,18 @@ func (t *target) comes(stmt *gorm.Statement, rows rowsOf) bool {
 	return true
 }
 
-// checkOwned comes when gorm has saved what the rows belong to.
+// checkOwned comes when gorm has saved what the rows belong to, and before the rows
+// themselves are written.
 func (p *Plugin) checkOwned(db *gorm.DB) {
 	stmt := db.Statement
 	if db.Error != nil || stmt.Schema == nil || !stmt.ReflectValue.IsValid() {
 		return
 	}
 	pl := p.plan(stmt.Schema, stmt.Table)
+	if err := p.checkLinks(stmt, true); err != nil {
+		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
+		return
+	}
 	for i := range pl.targets {
 		t := &pl.targets[i]
 		if t.source != nil {

@@ -147,8 +147,16 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := db.Callback().Create().Before("gorm:before_create").Register("snowkey:fill", p.fill); err != nil {
 		return fmt.Errorf("gormplugin: %w", err)
 	}
-	if err := db.Callback().Update().Before("gorm:save_before_associations").Register("snowkey:texts", p.beforeUpdate); err != nil {
-		return fmt.Errorf("gormplugin: %w", err)
+	for _, c := range []struct {
+		before, name string
+		fn           func(*gorm.DB)
+	}{
+		{"gorm:save_before_associations", "snowkey:texts", p.beforeUpdate},
+		{"gorm:update", "snowkey:links", p.checkUpdate},
+	} {
+		if err := db.Callback().Update().Before(c.before).Register(c.name, c.fn); err != nil {
+			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
+		}
 	}
 	return nil
 }

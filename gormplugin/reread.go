@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"database/sql"
 	"reflect"
 	"slices"
 	"strconv"
@@ -8,24 +9,23 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 )
 
 // find asks the database for the rows that equal those at the given places in
 // the given columns, and returns their keys by place. It is the database that compares, for
 // it alone knows its collations: one SELECT for each row, many in one statement.
-func (u *upsert) find(db *gorm.DB, rows []reflect.Value, at []int, by []*schema.Field, where []clause.Expression) (map[int][]any, error) {
+func (u *upsert) find(db *gorm.DB, rows []reflect.Value, at []int, by unique) (map[int][]any, error) {
 	found := make(map[int][]any, len(at))
 	// SQLite takes 500 SELECTs in one statement.
-	for some := range slices.Chunk(at, min(250, max(1, 30000/max(1, len(by))))) {
-		if err := u.findSome(db, rows, some, by, where, found); err != nil {
+	for some := range slices.Chunk(at, min(250, max(1, 30000/max(1, len(by.fields))))) {
+		if err := u.findSome(db, rows, some, by, found); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by []*schema.Field, where []clause.Expression, found map[int][]any) (err error) {
+func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by unique, found map[int][]any) (err error) {
 	tx := db.Session(&gorm.Session{NewDB: true}).Raw("SELECT")
 	stmt := tx.Statement
 	stmt.SQL.Reset()
@@ -48,7 +48,7 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by []*sch
 		text(" FROM ")
 		stmt.WriteQuoted(clause.Table{Name: clause.CurrentTable})
 		text(" WHERE ")
-		for n, f := range by {
+		for n, f := range by.fields {
 			if n > 0 {
 				text(" AND ")
 			}
@@ -57,7 +57,7 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by []*sch
 			text(" = ")
 			stmt.AddVar(stmt, value)
 		}
-		for _, e := range where {
+		for _, e := range by.where {
 			text(" AND (")
 			e.Build(stmt)
 			text(")")
@@ -66,13 +66,7 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by []*sch
 			text(" LOCK IN SHARE MODE)")
 		}
 	}
-	// The statement's own connection, or the writer's pool: gorm's callbacks would lead a
-	// SELECT to a replica where gorm.io/plugin/dbresolver is in use, and that may lag.
-	began := time.Now()
-	result, err := db.Statement.ConnPool.QueryContext(db.Statement.Context, stmt.SQL.String(), stmt.Vars...)
-	db.Logger.Trace(db.Statement.Context, began, func() (string, int64) {
-		return db.Explain(stmt.SQL.String(), stmt.Vars...), -1
-	}, err)
+	result, err := ask(db, stmt.SQL.String(), stmt.Vars...)
 	if err != nil {
 		return err
 	}
@@ -100,4 +94,14 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by []*sch
 		}
 	}
 	return result.Err()
+}
+
+// ask sends a query over the statement's own connection, or the pool that rows are written
+// to. gorm's callbacks would lead a SELECT to a replica, which may lag, where
+// gorm.io/plugin/dbresolver is in use.
+func ask(db *gorm.DB, query string, args ...any) (*sql.Rows, error) {
+	ctx, began := db.Statement.Context, time.Now()
+	rows, err := db.Statement.ConnPool.QueryContext(ctx, query, args...)
+	db.Logger.Trace(ctx, began, func() (string, int64) { return db.Explain(query, args...), -1 }, err)
+	return rows, err
 }

@@ -18,12 +18,12 @@ const (
 // upsert is a create with ON CONFLICT whose rows may turn out to have another key
 // than they were given.
 type upsert struct {
-	keys  []target          // the parts of the key that are filled
-	sets  [][]*schema.Field // the columns by which a row may have collided
-	where []clause.Expression
-	all   bool // rows whose key was set by the caller are looked at too
-	ask   bool // RETURNING cannot tell: look the keys up
-	sure  bool // the count of rows tells whether all were inserted
+	keys   []target // the parts of the key that are filled
+	sets   []unique // by which a row may have collided
+	untold bool     // and by those that only the database knows
+	all    bool     // rows whose key was set by the caller are looked at too
+	ask    bool     // RETURNING cannot tell: look the keys up
+	sure   bool     // the count of rows tells whether all were inserted
 }
 
 // noteFresh remembers which rows are without a key, if that will matter. It runs
@@ -53,6 +53,19 @@ func (p *Plugin) noteFresh(db *gorm.DB) {
 func freshOf(stmt *gorm.Statement) []bool {
 	noted, _ := stmt.Settings.Load(freshKey)
 	fresh, _ := noted.([]bool)
+	return fresh
+}
+
+// freshRows says which of the rows were without a key.
+func (u *upsert) freshRows(stmt *gorm.Statement) []bool {
+	c := chainOf(stmt)
+	if c == nil {
+		return freshOf(stmt)
+	}
+	fresh := make([]bool, len(c.rows))
+	for i, n := range c.rows {
+		fresh[i] = n.fresh
+	}
 	return fresh
 }
 
@@ -124,7 +137,11 @@ func (p *Plugin) beforeUpsert(db *gorm.DB) {
 		return
 	}
 	returns := slices.Contains(db.Callback().Create().Clauses, "RETURNING")
-	if update := !on.DoNothing && (len(on.DoUpdates) > 0 || on.UpdateAll); update && len(on.Where.Exprs) == 0 && returns {
+	update := !on.DoNothing && (len(on.DoUpdates) > 0 || on.UpdateAll)
+	if fresh := u.freshRows(stmt); on.DoNothing && db.Name() == "mysql" && len(fresh) > 0 && !slices.Contains(fresh, false) {
+		update = true // MariaDB has it update each key to itself, and returns every row
+	}
+	if update && len(on.Where.Exprs) == 0 && returns {
 		u.returning(stmt)
 		if chain := chainOf(stmt); chain != nil {
 			for _, n := range chain.rows { // gorm will set them
@@ -143,7 +160,7 @@ func (p *Plugin) beforeUpsert(db *gorm.DB) {
 // upsertOf is nil where no row can turn out to have another key.
 func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 	stmt := db.Statement
-	u := &upsert{keys: p.filledKeys(stmt.Schema), where: on.TargetWhere.Exprs}
+	u := &upsert{keys: p.filledKeys(stmt.Schema)}
 	if len(u.keys) == 0 {
 		return nil, nil
 	}
@@ -170,16 +187,16 @@ func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 	case byKey && (!anyIndex || len(declared) == 0):
 		return nil, nil
 	case byKey:
-		u.sets = declared
+		u.sets, u.untold = declared, true
 	case len(named) > 0:
-		u.sets, u.all = [][]*schema.Field{named}, true
+		u.sets, u.all, u.untold = []unique{{named, on.TargetWhere.Exprs}}, true, anyIndex
 		for _, set := range declared {
-			if anyIndex && !slices.Equal(set, named) {
+			if anyIndex && !slices.Equal(set.fields, named) {
 				u.sets = append(u.sets, set)
 			}
 		}
 	default:
-		u.sets, u.where = declared, nil
+		u.sets, u.untold = declared, true
 		u.all = on.OnConstraint != "" || !on.DoNothing
 	}
 	u.sure = on.DoNothing && (!anyIndex || len(declared) == 0 && len(named) == 0)
@@ -238,12 +255,12 @@ func (u *upsert) keepReturned(stmt *gorm.Statement) bool {
 func (p *Plugin) afterUpsert(db *gorm.DB) {
 	stmt := db.Statement
 	v, ok := stmt.Settings.LoadAndDelete(upsertKey)
-	fresh := freshOf(stmt)
-	stmt.Settings.Delete(freshKey)
+	defer stmt.Settings.Delete(freshKey)
 	if !ok || db.Error != nil || db.DryRun {
 		return
 	}
 	u := v.(*upsert)
+	fresh := u.freshRows(stmt)
 	rows := structRows(stmt)
 	c := chainOf(stmt)
 	if on, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict); ok && on.DoNothing {
@@ -257,12 +274,6 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 	}
 	if u.sure && db.RowsAffected >= int64(len(rows)) {
 		return
-	}
-	if c != nil {
-		fresh = make([]bool, len(rows))
-		for i, n := range c.rows {
-			fresh[i] = n.fresh
-		}
 	}
 	var suspects []int
 	for i := range rows {
@@ -284,34 +295,54 @@ func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []
 	if len(suspects) == 0 {
 		return nil
 	}
-	there, err := u.find(db, rows, suspects, db.Statement.Schema.PrimaryFields, nil)
+	there, err := u.find(db, rows, suspects, unique{fields: db.Statement.Schema.PrimaryFields})
 	if err != nil {
 		return err
 	}
 	suspects = slices.DeleteFunc(suspects, func(i int) bool { return there[i] != nil })
-	for _, set := range u.sets {
-		if len(suspects) == 0 {
-			return nil
-		}
-		found, err := u.find(db, rows, suspects, set, u.where)
+	if suspects, err = u.findBy(db, c, rows, suspects, u.sets); err != nil {
+		return err
+	}
+	lost := func(i int) bool { return i < len(fresh) && fresh[i] }
+	if u.untold && slices.ContainsFunc(suspects, lost) {
+		untold, err := tableUniques(db, u.sets)
 		if err != nil {
 			return err
 		}
-		for i, key := range found {
-			if err := u.setKey(db, c, rows[i], key); err != nil {
-				return err
-			}
+		u.sets = append(slices.Clip(u.sets), untold...)
+		if suspects, err = u.findBy(db, c, rows, suspects, untold); err != nil {
+			return err
 		}
-		suspects = slices.DeleteFunc(suspects, func(i int) bool { return found[i] != nil })
 	}
 	for _, i := range suspects {
-		if i < len(fresh) && fresh[i] {
+		if lost(i) {
 			if err := u.unwritten(db, c, i, rows[i]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// findBy sets the keys of the rows that collided by one of the sets, and gives the places of
+// those that did not.
+func (u *upsert) findBy(db *gorm.DB, c *chain, rows []reflect.Value, suspects []int, sets []unique) ([]int, error) {
+	for _, set := range sets {
+		if len(suspects) == 0 {
+			break
+		}
+		found, err := u.find(db, rows, suspects, set)
+		if err != nil {
+			return nil, err
+		}
+		for i, key := range found {
+			if err := u.setKey(db, c, rows[i], key); err != nil {
+				return nil, err
+			}
+		}
+		suspects = slices.DeleteFunc(suspects, func(i int) bool { return found[i] != nil })
+	}
+	return suspects, nil
 }
 
 func (u *upsert) setKey(db *gorm.DB, c *chain, row reflect.Value, key []any) error {
@@ -331,8 +362,8 @@ func (u *upsert) setKey(db *gorm.DB, c *chain, row reflect.Value, key []any) err
 	return nil
 }
 
-// unwritten takes back the key of a row that is nowhere: it collided by an index
-// that the model does not tell. If others hold that key, it is an error.
+// unwritten takes back the key of a row that is nowhere: it collided by an index that
+// nobody tells, as by what an expression computes. If others hold that key, it is an error.
 func (u *upsert) unwritten(db *gorm.DB, c *chain, i int, row reflect.Value) error {
 	stmt := db.Statement
 	needed := false
@@ -360,12 +391,12 @@ func (u *upsert) unwritten(db *gorm.DB, c *chain, i int, row reflect.Value) erro
 
 func (u *upsert) indexes() string {
 	if len(u.sets) == 0 {
-		return "any unique index that the model declares (there is none)"
+		return "any unique index of columns (there is none)"
 	}
 	var names [][]string
 	for _, set := range u.sets {
 		var columns []string
-		for _, f := range set {
+		for _, f := range set.fields {
 			columns = append(columns, f.DBName)
 		}
 		names = append(names, columns)

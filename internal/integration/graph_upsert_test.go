@@ -70,9 +70,7 @@ var upsertTables = []string{"uses", "secrets", "visit_keywords", "visits", "keyw
 func onUsers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &User{}, &Device{}, &Keyword{}, &Visit{}, &Secret{}, &Use{})
-		if err := db.Exec("CREATE UNIQUE INDEX hidden ON secrets (code)").Error; err != nil {
-			t.Fatal(err)
-		}
+		computedUnique(t, db, "secrets", "code")
 		test(t, db)
 	})
 }
