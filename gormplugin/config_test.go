@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -72,6 +73,13 @@ func TestNewRefuses(t *testing.T) {
 	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `"t": Column`, `"u": source "nobody"`, `Named "base62": the word has another meaning`,
 		`Named "-": the word`, `Tables "shop.v": not the name of a table`, `Tables "": not`, `Tables "w": Text "base58": must be empty`} {
 		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not tell %q", err, want)
+		}
+	}
+	var nobody *core.Generator
+	_, err = gormplugin.New(gormplugin.Config{Source: nobody, Named: map[string]gormplugin.Source{"orders": nobody}})
+	for _, want := range []string{"Source: a nil *core.Generator", `Named "orders": a nil *core.Generator`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
 		}
 	}

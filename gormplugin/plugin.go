@@ -53,15 +53,21 @@ func New(cfg Config) (*Plugin, error) {
 	p := &Plugin{tables: make(map[string]target, len(cfg.Tables))}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if cfg.Source == nil && len(cfg.Named) == 0 {
+	switch {
+	case cfg.Source == nil && len(cfg.Named) == 0:
 		fault("Source nil: must be set, or Named hold at least one")
+	case cfg.Source != nil && isNil(cfg.Source):
+		fault("Source: a nil %T", cfg.Source)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
 		if err := checkSourceName(name); err != nil {
 			fault("Named %q: %w", name, err)
 		}
-		if cfg.Named[name] == nil {
+		switch s := cfg.Named[name]; {
+		case s == nil:
 			fault("Named %q: the source is nil", name)
+		case isNil(s):
+			fault("Named %q: a nil %T", name, s)
 		}
 	}
 	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models)}
@@ -88,6 +94,15 @@ func New(cfg Config) (*Plugin, error) {
 		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))
 	}
 	return p, nil
+}
+
+// isNil reports whether a source is a pointer, or the like, to nothing.
+func isNil(s Source) bool {
+	switch v := reflect.ValueOf(s); v.Kind() {
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice:
+		return v.IsNil()
+	}
+	return false
 }
 
 // source finds a source by the name that a tag or a table gives.
