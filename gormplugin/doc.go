@@ -65,7 +65,7 @@
 //	Transaction, SavePoint and RollbackTo          filled; what is rolled back keeps its key in the struct
 //	Select without the key                         the key is written all the same
 //	Omit of the key                                an error: the row would have another key than the struct
-//	Clauses(clause.OnConflict{…})                  filled; where the row was there already the struct's key is not that row's
+//	Clauses(clause.OnConflict{…})                  filled; where the row was there already, the struct has that row's key; see below
 //	Exec, Raw, Updates                             nothing: they create no rows that gorm knows of
 //
 // The context of the statement is the source's: a create that waits for ids ends when
@@ -89,15 +89,19 @@
 //
 // # Upserts
 //
-// After a create with clause.OnConflict the struct has the key of the row that is in
-// the database, and its details follow it: by RETURNING where that is right, else by
-// one more SELECT, which asks by the conflict's columns or, where none are named (and
-// on MySQL, where they mean nothing), by the unique indexes that the model's tags
-// declare. A key that the caller set gives way only where columns are named. A row that
-// collided by an index which no tag declares has its new key taken back; if details
-// would refer to it, the create fails. So a row that another belongs to, or the far
-// side of a many2many, is found by its unique index: Tags: []Tag{{Word: "red"}} links to
-// the tag that is there. Rows given as maps are not looked up.
+// After a create with clause.OnConflict the struct has the key of the row that is in the
+// database, and its details follow it: by RETURNING where that tells it, else by
+// one more SELECT, over the connection that the rows were written on. It asks by the conflict's
+// columns or, where none are named (and on MySQL, where they mean nothing), by the unique indexes
+// that the model's tags declare, and then by those that the database says the table has. A key
+// that the caller set gives way only where columns are named. So a row that another belongs to,
+// or the far side of a many2many, is found by its unique index: Tags: []Tag{{Word: "red"}} links
+// to the tag that is there.
+//
+// What a row collided with is not found where the index is one of expressions or of parts of a
+// column, or, in SQLite, a partial one that no tag declares. MariaDB tells it all the same. Elsewhere
+// the struct has the key 0; where another row was to refer to it, the create or the update fails.
+// Rows given as maps are not looked up.
 //
 // # Save
 //
