@@ -36,7 +36,7 @@ func (p *Plugin) checkLinks(stmt *gorm.Statement, create bool) error {
 			if !parent.IsValid() || parent.IsZero() {
 				continue // gorm saves none
 			}
-			ref := p.keyless(stmt, rel, parent)
+			ref := p.keyless(rel, parent)
 			if ref == nil || !saves(stmt, rel, create) {
 				continue
 			}
@@ -48,7 +48,7 @@ func (p *Plugin) checkLinks(stmt *gorm.Statement, create bool) error {
 }
 
 // keyless gives the reference whose key the parent lacks, though the plugin fills it.
-func (p *Plugin) keyless(stmt *gorm.Statement, rel *schema.Relationship, parent reflect.Value) *schema.Reference {
+func (p *Plugin) keyless(rel *schema.Relationship, parent reflect.Value) *schema.Reference {
 	for _, ref := range rel.References {
 		if ref.OwnPrimaryKey || ref.PrimaryKey == nil {
 			continue
