@@ -38,8 +38,8 @@ func checkRows(stmt *gorm.Statement, rows rowsOf) error {
 			return fmt.Errorf("row %d is nil: %w", i, gorm.ErrInvalidData)
 		case row.Type() == model || row.Kind() == reflect.Struct && row.Type().ConvertibleTo(model): // the same fields under another name
 		default:
-			return fmt.Errorf("row %d is of type %v: create %[3]v, []%[3]v, []*%[3]v, map[string]any or []map[string]any: %w",
-				i, row.Type(), model, gorm.ErrInvalidData)
+			return fmt.Errorf("row %d is of type %s: create %[3]s, []%[3]s, []*%[3]s, map[string]any or []map[string]any: %w",
+				i, typeName(row.Type()), typeName(model), gorm.ErrInvalidData)
 		}
 	}
 	return nil

@@ -1,6 +1,6 @@
 // Package gormplugin gives gorm models Snowflake primary keys.
 //
-//	plugin, err := gormplugin.New(gormplugin.Config{Source: generator, Models: []any{&Order{}, &Line{}}})
+//	plugin, err := gormplugin.New(gormplugin.Config{Source: generator, Strict: true})
 //	if err != nil {
 //		return err
 //	}
@@ -22,10 +22,16 @@
 //	ID    sqltype.ID `gorm:"snowflake:orders"`                                   from the source "orders" in Config.Named
 //	ID    string `gorm:"primaryKey;size:11;snowflake:orders,base62"`             both
 //	ID    sqltype.ID `gorm:"snowflake:-"`                                        never filled
+//	ID    uint  `gorm:"snowflake:-"`                                             a key of the database's, on purpose
+//
+// Without the tag, a key of another type than [sqltype.ID] is left to gorm and the database.
+// Config.Strict makes that an error, so that no forgotten or misspelled tag goes unseen: every row
+// created must have a key that the plugin fills, or whose field says snowflake:-, or
+// whose model or table is in Config.Exempt. [Validate] and Config.Models look before the first row.
+// A part of a composite key that is of type sqltype.ID and has no tag must be set.
 //
 // The type of a tagged field is int64, uint64, int or uint (of 64 bits), string, any
-// type over one of them, [sqltype.NullID], or a pointer to any of these. [Validate]
-// names integer keys whose autoIncrement:false was forgotten. A field may stand in
+// type over one of them, [sqltype.NullID], or a pointer to any of these. A field may stand in
 // an embedded struct; a nil pointer to one is made. [Model] is gorm.Model with such
 // a key. Config.Tables does for a table by its name what a tag does for a field,
 // for models that cannot be tagged and for maps without a model.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,13 +15,15 @@ import (
 type snowflakeField struct {
 	*schema.Field
 	order order
+	given bool // not filled, and must be set: an untagged part of a composite key
 }
 
-// snowflakeFields finds those that are tagged or named in Config.Tables, and the
-// sole key by its type. A nil plugin knows no tables. other is empty, or the table that
-// stands for the model's.
+// snowflakeFields finds those that are tagged or named in Config.Tables, the
+// sole key by its type, and the parts of a composite key that must be set. A nil plugin
+// knows no tables. other is empty, or the table that stands for the model's.
 func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowflakeField, faults []error) {
 	table, configured := p.table(cmp.Or(other, s.Table))
+	met := !configured // the column of Config.Tables
 	for _, f := range s.Fields {
 		o, tagged, err := readTag(f)
 		if err == nil {
@@ -34,6 +37,7 @@ func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowf
 			continue
 		}
 		if configured && strings.EqualFold(table.column, f.DBName) {
+			met = true
 			if !tagged {
 				o.base62 = table.kind == base62
 			} else if table.kind != signed && o.base62 != (table.kind == base62) {
@@ -49,10 +53,15 @@ func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowf
 		sole := len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f
 		switch {
 		case tagged || sole && f.IndirectFieldType == idType:
-			fields = append(fields, snowflakeField{f, o})
+			fields = append(fields, snowflakeField{Field: f, order: o})
+		case !sole && f.PrimaryKey && (f.IndirectFieldType == idType || f.IndirectFieldType == nullType) && !isForeignKey(s, f):
+			fields = append(fields, snowflakeField{Field: f, given: true})
 		case sole && f.IndirectFieldType == nullType && !isForeignKey(s, f):
 			faults = append(faults, fmt.Errorf("%s: a key of type sqltype.NullID is filled by the tag snowflake only: use sqltype.ID", fieldName(s, f)))
 		}
+	}
+	if !met {
+		faults = append(faults, fmt.Errorf("%s has no column %q, which Config.Tables names for %q: it has %q", modelName(s), table.column, bareName(cmp.Or(other, s.Table)), s.DBNames))
 	}
 	return fields, faults
 }
@@ -61,7 +70,18 @@ func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowf
 func misplaced(f *schema.Field, tagged bool) error {
 	_, ignored := f.TagSettings["-"]
 	_, inherited := f.TagSettings["SNOWFLAKE"]
+	misspelled := ""
+	for _, word := range slices.Sorted(maps.Keys(f.TagSettings)) {
+		if word != "SNOWFLAKE" && resembles(word, "SNOWFLAKE") {
+			misspelled = strings.ToLower(word)
+		}
+	}
+	_, outside := f.Tag.Lookup("snowflake")
 	switch {
+	case misspelled != "":
+		return fmt.Errorf("the gorm tag %q says %s: write snowflake, or snowflake:name with the name of a source", f.Tag.Get("gorm"), misspelled)
+	case outside:
+		return fmt.Errorf("the tag snowflake stands beside the gorm tag: write `gorm:\"%s\"`", strings.TrimPrefix(f.Tag.Get("gorm")+";snowflake", ";"))
 	case !tagged && inherited:
 		return errors.New("the tag snowflake stands on the field that embeds it: put it on the key itself, or embed gormplugin.Model")
 	case tagged && !ignored && f.DBName == "":
@@ -91,14 +111,4 @@ func (p *Plugin) table(name string) (target, bool) {
 	}
 	t, ok := p.tables[bareName(name)]
 	return t, ok
-}
-
-func bareName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
-
-// schemaName is what stands before a table's name, or nil.
-func schemaName(table string) any {
-	if i := strings.LastIndexByte(table, '.'); i >= 0 {
-		return table[:i]
-	}
-	return nil
 }

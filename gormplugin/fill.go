@@ -25,6 +25,9 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 		return err
 	}
 	targets, err := pl.targets, pl.err
+	if err == nil {
+		err = p.checkStrict(stmt.Schema, stmt.Table, pl)
+	}
 	if err != nil || len(targets) == 0 {
 		return err
 	}

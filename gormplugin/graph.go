@@ -156,7 +156,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 		return nil, err
 	}
 	if len(g.starts) == 0 && (!v.IsValid() || reflect.Indirect(v).Kind() != reflect.Slice) {
-		return nil, fmt.Errorf("gormplugin: %T: %w", value, gorm.ErrInvalidValue)
+		return nil, fmt.Errorf("gormplugin: %s: %w", valueType(value), gorm.ErrInvalidValue)
 	}
 	return g, nil
 }
@@ -171,7 +171,7 @@ func (g *graph) addStarts(v reflect.Value, at int) error {
 	}
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
-			return fmt.Errorf("gormplugin: %s is a nil %v: %w", what(), v.Type(), gorm.ErrInvalidValue)
+			return fmt.Errorf("gormplugin: %s is a nil %s: %w", what(), typeName(v.Type()), gorm.ErrInvalidValue)
 		}
 		v = v.Elem()
 	}
@@ -186,7 +186,7 @@ func (g *graph) addStarts(v reflect.Value, at int) error {
 		return nil
 	case reflect.Struct:
 		if !v.CanAddr() {
-			return fmt.Errorf("gormplugin: %s is a %v by value: give a pointer to it", what(), v.Type())
+			return fmt.Errorf("gormplugin: %s is a %s by value: give a pointer to it", what(), typeName(v.Type()))
 		}
 		if n := len(g.starts); n > 0 && g.starts[n-1].row.Type() == v.Type() {
 			g.starts = append(g.starts, start{v, g.starts[n-1].shape})
@@ -206,7 +206,7 @@ func (g *graph) addStarts(v reflect.Value, at int) error {
 	case reflect.Invalid:
 		return fmt.Errorf("gormplugin: %s is nil: %w", what(), gorm.ErrInvalidValue)
 	}
-	return fmt.Errorf("gormplugin: %s is a %v, not a model: %w", what(), v.Type(), gorm.ErrInvalidValue)
+	return fmt.Errorf("gormplugin: %s is a %s, not a model: %w", what(), typeName(v.Type()), gorm.ErrInvalidValue)
 }
 
 // walk finds all rows and how they refer to each other. It may be called again

@@ -93,7 +93,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg CreateConfig) (
 		return Result{}, err
 	}
 	if len(g.starts) == 0 {
-		return Result{}, fmt.Errorf("gormplugin: %T: %w", value, gorm.ErrEmptySlice)
+		return Result{}, fmt.Errorf("gormplugin: %s: %w", valueType(value), gorm.ErrEmptySlice)
 	}
 	stmt := g.db.Statement
 	g.joins = true

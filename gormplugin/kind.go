@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -61,8 +62,13 @@ func kindOf(f *schema.Field, o order) (kind, error) {
 		}
 		k = base62
 	}
-	if need := k.digits(); f.Size > 0 && f.Size < need {
+	switch need := k.digits(); {
+	case f.Size > 0 && f.Size < need:
 		return 0, fmt.Errorf("size:%d is too short for a key of %d characters", f.Size, need)
+	case need == 0 && f.Size < 64 && (f.DataType == schema.Int || f.DataType == schema.Uint):
+		return 0, fmt.Errorf("size:%d is too small for a key of 63 bits: say size:64, or nothing", f.Size)
+	case f.Serializer != nil:
+		return 0, errors.New("a serializer would write the key in another form: take it out of the gorm tag")
 	}
 	if !f.Creatable {
 		return 0, fmt.Errorf("the tag %q keeps it out of what is created; if the database sets it, say snowflake:-", f.Tag.Get("gorm"))

@@ -136,7 +136,7 @@ func TestKinds(t *testing.T) {
 			C sqltype.ID `gorm:"primaryKey"`
 			D int64      `gorm:"snowflake"`
 			E string     `gorm:"snowflake:orders"`
-		}{}, "{1001 1 0 2 1002}"},
+		}{C: 9}, "{1001 1 9 2 1002}"},
 		{&struct {
 			ID sqltype.ID `gorm:"snowflake:-"`
 		}{}, "{0}"},
@@ -145,9 +145,6 @@ func TestKinds(t *testing.T) {
 		}{}, "{1}"},
 		{&struct {
 			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;default:5"`
-		}{}, "{1}"},
-		{&struct {
-			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;serializer:json"`
 		}{}, "{1}"},
 		{&struct {
 			Key sqltype.ID `gorm:"primaryKey;column:the_key"`
@@ -353,6 +350,21 @@ func TestTagFaults(t *testing.T) {
 		{&struct {
 			ID []byte `gorm:"primaryKey;snowflake"`
 		}{}, "ID: the type []uint8 cannot hold a key"},
+		{&struct {
+			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;size:32"`
+		}{}, "ID: size:32 is too small for a key of 63 bits"},
+		{&struct {
+			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;serializer:json"`
+		}{}, "ID: a serializer would write the key in another form"},
+		{&struct {
+			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflke"`
+		}{}, `ID: the gorm tag "primaryKey;autoIncrement:false;snowflke" says snowflke: write snowflake`},
+		{&struct {
+			ID sqltype.ID `gorm:"snowflake=a"`
+		}{}, "says snowflake=a: write snowflake, or snowflake:name"},
+		{&struct {
+			ID int64 `gorm:"primaryKey" snowflake:"a"`
+		}{}, "ID: the tag snowflake stands beside the gorm tag: write `gorm:\"primaryKey;snowflake\"`"},
 		{&struct {
 			ID sqltype.ID `gorm:"->"`
 		}{}, `ID: the tag "->" keeps it out of what is created; if the database sets it, say snowflake:-`},

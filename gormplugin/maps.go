@@ -16,8 +16,6 @@ func (t *target) checkMap() error {
 	case t.field.AutoIncrement:
 		return fmt.Errorf("%s is auto-increment to gorm, which gives maps other keys than the rows have: add autoIncrement:false to its gorm tag %q",
 			t.name, t.field.Tag.Get("gorm"))
-	case t.field.Serializer != nil:
-		return fmt.Errorf("%s has a serializer, which gorm does not use for maps: create a struct", t.name)
 	}
 	return nil
 }

@@ -72,5 +72,8 @@ func (p *Plugin) checkOwned(db *gorm.DB) {
 }
 
 func (t *target) notSet() error {
+	if !isForeignKey(t.field.Schema, t.field) {
+		return fmt.Errorf("%s is a part of the key that is not filled, and is not set: set it, or add snowflake to its gorm tag", t.name)
+	}
 	return fmt.Errorf("%s is the key of another row, and is not set", t.name)
 }

@@ -17,7 +17,7 @@ type target struct {
 	column     string
 	field      *schema.Field // nil for a table without a model
 	kind       kind
-	source     Source // nil: the key of another row, which must be set
+	source     Source // nil: not filled, and must be set, as the key of another row
 	sourceName string
 	path       []int // to a signed integer in the struct itself or in one embedded by value, as a key mostly is; else nil
 }
@@ -27,6 +27,7 @@ type plan struct {
 	targets   []target
 	lossy     []*schema.Relationship // whose foreign keys gorm would lose
 	err       error                  // a tag that cannot be followed
+	unkeyed   error                  // why the key is not filled, if it is not
 	relations int                    // of the schema, when the plan was made
 }
 
@@ -62,8 +63,9 @@ func (p *Plugin) plan(s *schema.Schema, table string) *plan {
 	}
 	pl := &plan{relations: relations, lossy: lossy(s)}
 	fields, faults := p.snowflakeFields(s, table)
+	pl.unkeyed = unkeyed(s, fields)
 	for _, f := range fields {
-		t, err := p.target(s, f.Field, f.order)
+		t, err := p.target(s, f)
 		if err != nil {
 			faults = append(faults, err)
 		} else if t.source != nil || f.PrimaryKey {
@@ -83,14 +85,14 @@ func countRelations(s *schema.Schema) int {
 	return len(s.Relationships.Relations)
 }
 
-func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, error) {
-	t := target{name: fieldName(s, f), column: f.DBName, field: f, sourceName: p.first[o.source]}
-	if isForeignKey(s, f) {
+func (p *Plugin) target(s *schema.Schema, f snowflakeField) (target, error) {
+	t := target{name: fieldName(s, f.Field), column: f.DBName, field: f.Field, sourceName: p.first[f.order.source]}
+	if f.given || isForeignKey(s, f.Field) {
 		return t, nil // without a kind: it is only looked at
 	}
 	var err error
-	if t.kind, err = kindOf(f, o); err == nil {
-		t.source, err = p.source(o.source)
+	if t.kind, err = kindOf(f.Field, f.order); err == nil {
+		t.source, err = p.source(f.order.source)
 	}
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", t.name, err)
@@ -100,12 +102,4 @@ func (p *Plugin) target(s *schema.Schema, f *schema.Field, o order) (target, err
 		t.path = f.StructField.Index
 	}
 	return t, nil
-}
-
-// fieldName is how messages name a field.
-func fieldName(s *schema.Schema, f *schema.Field) string {
-	if s.Name == "" { // a struct without a name
-		return f.Name
-	}
-	return s.Name + "." + f.Name
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"gorm.io/gorm"
@@ -25,6 +24,16 @@ type Config struct {
 	Named  map[string]Source // for the tag snowflake:name, by that name
 	Tables map[string]Table  // by the table's name, without its schema
 	Models []any             // checked by Validate when the plugin is put into use
+
+	// Strict refuses to create a row whose primary key the plugin does not fill: a model with a
+	// forgotten tag fails instead of taking its keys from a counter of the database. A composite
+	// key needs one filled part; a key that is wholly that of other rows, as in a join
+	// table, needs none. The default is to leave such rows to gorm.
+	Strict bool
+
+	// Exempt lists models, as &Setting{}, and names of tables, as "settings", whose keys come
+	// from elsewhere. Strict and Models leave them alone.
+	Exempt []any
 }
 
 // Table says which column of a table is filled, as a tag would. It is for the maps
@@ -41,6 +50,7 @@ type Table struct {
 type Plugin struct {
 	cfg    Config
 	tables map[string]target
+	exempt exemptions
 	first  map[string]string // a source's name → the first name of the same source
 	plans  sync.Map          // *schema.Schema → *plan
 	unique uniqueCache
@@ -70,12 +80,12 @@ func New(cfg Config) (*Plugin, error) {
 			fault("Named %q: a nil %T", name, s)
 		}
 	}
-	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models)}
+	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models), Strict: cfg.Strict}
 	p.first = firstNames(p.cfg)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
 		t := cfg.Tables[name]
-		if name == "" || strings.ContainsRune(name, '.') {
-			fault("Tables %q: not the name of a table; the schema is left out of it", name)
+		if err := checkTableName(name); err != nil {
+			fault("Tables %q: %w", name, err)
 		}
 		if t.Column == "" {
 			fault("Tables %q: Column must be set", name)
@@ -90,6 +100,7 @@ func New(cfg Config) (*Plugin, error) {
 		}
 		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: p.first[t.Source]}
 	}
+	p.exempt = newExemptions(cfg.Exempt, fault)
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))
 	}

@@ -94,7 +94,7 @@ type (
 		ID sqltype.ID `gorm:"primaryKey;snowflake:orders"`
 	}
 	PublicNumber struct {
-		ID     uint
+		ID     uint  `gorm:"snowflake:-"`
 		Number int64 `gorm:"snowflake"`
 	}
 	Composite struct {
@@ -131,9 +131,9 @@ func TestFillsEveryShape(t *testing.T) {
 		{"uint64", &UnsignedKey{}, func(v any) []int64 { return []int64{int64(v.(*UnsignedKey).ID)} }, []int64{1}},
 		{"named source", &NamedKey{}, func(v any) []int64 { return []int64{v.(*NamedKey).ID.Int64()} }, []int64{1001}},
 		{"public number", &PublicNumber{}, func(v any) []int64 { return []int64{int64(v.(*PublicNumber).ID), v.(*PublicNumber).Number} }, []int64{0, 1}},
-		{"composite", &Composite{}, func(v any) []int64 {
+		{"composite", &Composite{Tenant: 7}, func(v any) []int64 {
 			return []int64{v.(*Composite).Tenant.Int64(), v.(*Composite).ID.Int64()}
-		}, []int64{0, 1}},
+		}, []int64{7, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := &counter{}

@@ -37,6 +37,9 @@ func (g *graph) reserve() error {
 		if n.state != pending || n.role == isLeftOut {
 			continue
 		}
+		if n.shape.unkeyed != nil {
+			return fmt.Errorf("gormplugin: table %s: %w", n.shape.schema.Table, n.shape.unkeyed)
+		}
 		for i := range n.shape.targets {
 			t := &n.shape.targets[i]
 			if t.source == nil {
@@ -154,7 +157,7 @@ func (g *graph) checkShared() error {
 			if zero, err := t.lacks(n.row); err != nil {
 				return err
 			} else if zero {
-				return fmt.Errorf("gormplugin: %s is the key of another row, and is not set", t.name)
+				return fmt.Errorf("gormplugin: %w", t.notSet())
 			}
 		}
 	}

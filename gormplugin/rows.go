@@ -92,7 +92,7 @@ func (t *target) isZero(row reflect.Value) (bool, error) {
 		return false, nil
 	}
 	if !row.CanAddr() && t.source != nil {
-		return true, fmt.Errorf("%s cannot be set in a value of type %v: create a pointer to it", t.name, row.Type())
+		return true, fmt.Errorf("%s cannot be set in a value of type %s: create a pointer to it", t.name, typeName(row.Type()))
 	}
 	return true, nil
 }

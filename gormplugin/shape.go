@@ -28,10 +28,11 @@ type shape struct {
 	id      string // of the scope
 	targets []target
 	steps   []step
-	belongs int  // the first steps are its belongs-to relations
-	shared  bool // a part of its key is another row's
-	late    bool // the database makes its key
-	unique  bool // a unique index is declared beside the key
+	belongs int   // the first steps are its belongs-to relations
+	shared  bool  // a part of its key is another row's
+	late    bool  // the database makes its key
+	unique  bool  // a unique index is declared beside the key
+	unkeyed error // under Config.Strict: why the key is not filled
 	columns int
 	related []string // the names of all relations
 }
@@ -97,6 +98,8 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 		sh.targets = append(sh.targets, t)
 		sh.shared = sh.shared || t.source == nil
 	}
+	table := g.tableOf(s)
+	sh.unkeyed = g.plugin.checkStrict(s, table, g.plugin.plan(s, table))
 	for _, f := range s.PrimaryFields {
 		sh.late = sh.late || g.isLate(sh, f)
 	}
@@ -131,12 +134,13 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 
 // keysOf knows that db.Table holds for the rows that were given. Others of their
 // model are filled as they are.
-func (g *graph) keysOf(s *schema.Schema) ([]target, error) {
-	table := ""
+func (g *graph) keysOf(s *schema.Schema) ([]target, error) { return g.plugin.keysIn(s, g.tableOf(s)) }
+
+func (g *graph) tableOf(s *schema.Schema) string {
 	if g.given[s] {
-		table = g.db.Statement.Table
+		return g.db.Statement.Table
 	}
-	return g.plugin.keysIn(s, table)
+	return ""
 }
 
 func (g *graph) newStep(rel *schema.Relationship, kind stepKind, columns map[string]bool, restricted bool) step {

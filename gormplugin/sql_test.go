@@ -157,13 +157,13 @@ func TestExactSQLOfOtherPaths(t *testing.T) {
 	}{
 		{
 			dialects[0].name, dialects[0].open,
-			`INSERT INTO "seals" ("no","code","name") VALUES ($1,$2,$3)`,
+			`INSERT INTO "seals" ("tenant","no","code","name") VALUES ($1,$2,$3,$4)`,
 			`INSERT INTO "seals" ("code","name","no","tenant") VALUES ($1,$2,$3,$4),($5,$6,$7,$8)`,
 			`INSERT INTO "seals" ("tenant","no","code","name") VALUES ($1,$2,$3,$4) ON CONFLICT DO NOTHING`,
 		},
 		{
 			dialects[1].name, dialects[1].open,
-			"INSERT INTO `seals` (`no`,`code`,`name`) VALUES (?,?,?)",
+			"INSERT INTO `seals` (`tenant`,`no`,`code`,`name`) VALUES (?,?,?,?)",
 			"INSERT INTO `seals` (`code`,`name`,`no`,`tenant`) VALUES (?,?,?,?),(?,?,?,?)",
 			"INSERT INTO `seals` (`tenant`,`no`,`code`,`name`) VALUES (?,?,?,?) ON DUPLICATE KEY UPDATE `tenant`=`tenant`",
 		},
@@ -171,7 +171,7 @@ func TestExactSQLOfOtherPaths(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			db, mock := mocked(t, d.open, &counter{})
 			db = db.Session(&gorm.Session{SkipDefaultTransaction: true})
-			mock.ExpectExec(d.selected).WithArgs(1, "00000000002", "a").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.selected).WithArgs(7, 1, "00000000002", "a").WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectExec(d.mapped).WithArgs("00000000005", "b", 3, 7, "x", "c", 4, 7).WillReturnResult(sqlmock.NewResult(0, 2))
 			mock.ExpectExec(d.upsert).WithArgs(7, 77, "00000000006", "d").WillReturnResult(sqlmock.NewResult(0, 1))
 			maps := []map[string]any{{"name": "b", "tenant": 7}, {"name": "c", "Tenant": 7, "Code": "x", "no": 0}}

@@ -53,6 +53,31 @@ func parseOrder(text string) (o order, err error) {
 	return o, nil
 }
 
+// resembles reports whether the word of a tag may be a misspelling of another: it begins alike,
+// or at most two letters must be changed, added or taken away.
+func resembles(word, want string) bool {
+	if strings.HasPrefix(word, want[:4]) {
+		return true
+	}
+	row := make([]int, len(want)+1) // Levenshtein's distance of each beginning of want
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(word) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(want) {
+			change := diagonal
+			if word[i] != want[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(want)] <= 2
+}
+
 // checkSourceName says why the name is none that a tag can give.
 func checkSourceName(name string) error {
 	switch {

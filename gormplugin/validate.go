@@ -1,21 +1,32 @@
 package gormplugin
 
 import (
+	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
 
-// Validate names, in one error, each snowflake field of the models that gorm
-// still takes for auto-increment, and the tag that mends it. Left as it is, such a
-// key becomes a sequence or an AUTO_INCREMENT column in AutoMigrate, and a
-// counter that jumps into the range of the ids. It also names each field that
-// cannot be filled, and on MySQL and MariaDB each base 62 key whose column would
-// take A for a. If the handle has a [Plugin], its Config.Tables and the names of
-// its sources are looked at too.
+// Validate names, in one error, what would give rows of the models other keys than
+// Snowflake ids:
+//
+//   - a key that the plugin does not fill, as where the tag snowflake is forgotten or misspelled;
+//   - a key that gorm takes for auto-increment: AutoMigrate would make it a sequence or an
+//     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
+//   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
+//   - on MySQL and MariaDB a base 62 key whose column would take A for a;
+//   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds.
+//
+// If the handle has a [Plugin], its Config.Tables, Config.Exempt and the names of its sources
+// are looked at too.
 func Validate(db *gorm.DB, models ...any) error {
 	if db == nil || db.Config == nil {
 		return errNilDB
@@ -29,11 +40,14 @@ func (p *Plugin) validate(db *gorm.DB, models []any) error {
 	for _, model := range models {
 		stmt := &gorm.Statement{DB: db}
 		if err := stmt.Parse(model); err != nil {
-			faults = append(faults, fmt.Errorf("%T: %w", model, err))
+			faults = append(faults, fmt.Errorf("%s: %w", valueType(model), err))
 			continue
 		}
 		fields, unfit := p.snowflakeFields(stmt.Schema, "")
 		faults = append(faults, unfit...)
+		if err := unkeyed(stmt.Schema, fields); err != nil && len(unfit) == 0 && !p.exempts(stmt.Schema, "") {
+			faults = append(faults, err)
+		}
 		for _, f := range fields {
 			if err := p.validateField(db, stmt.Schema, f); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", fieldName(stmt.Schema, f.Field), err))
@@ -47,7 +61,7 @@ func (p *Plugin) validate(db *gorm.DB, models []any) error {
 }
 
 func (p *Plugin) validateField(db *gorm.DB, s *schema.Schema, f snowflakeField) error {
-	if isForeignKey(s, f.Field) {
+	if f.given || isForeignKey(s, f.Field) {
 		return nil
 	}
 	k, err := kindOf(f.Field, f.order)
@@ -67,8 +81,53 @@ func (p *Plugin) validateField(db *gorm.DB, s *schema.Schema, f snowflakeField) 
 		return fmt.Errorf("the gorm tag %q makes it auto-increment: say autoIncrement:false", tag)
 	case strings.Contains(columnType, "serial") || strings.Contains(columnType, "auto_increment") || strings.Contains(columnType, "identity"):
 		return fmt.Errorf("the type in its gorm tag %q gives keys of its own: say bigint", tag)
+	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), k, db.Name()):
+		return fmt.Errorf("the type in its gorm tag %q is too small for a key of 63 bits: say %s", tag, columnFor(k))
+	case bareNumber(f.Field):
+		return fmt.Errorf("the type %v has none of the methods of sqltype.ID, though it may be declared over it: its JSON is a bare number, which JavaScript rounds: use sqltype.ID, or add `json:\",string\"`", f.FieldType)
 	case k == base62 && db.Name() == "mysql" && !strings.Contains(columnType, "bin"):
 		return fmt.Errorf("columns of MySQL take A for a, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", tag)
 	}
 	return nil
+}
+
+var (
+	smallInteger = regexp.MustCompile(`^(tinyint|smallint|mediumint|int|integer|int[1-4]|year)\b`)
+	inexact      = regexp.MustCompile(`^(float|double|real)`)
+	shortText    = regexp.MustCompile(`^(?:var|n|nvar)?char(?:acter)?(?: varying)?\s*\((\d+)\)`)
+)
+
+// tooNarrow reports whether a column's type cannot hold every id of the kind.
+func tooNarrow(columnType string, k kind, database string) bool {
+	if inexact.MatchString(columnType) {
+		return true
+	}
+	if m := shortText.FindStringSubmatch(columnType); m != nil {
+		n, err := strconv.Atoi(m[1])
+		return err == nil && n < max(k.digits(), base62Digits)
+	}
+	return smallInteger.MatchString(columnType) && database != "sqlite" // there, every integer has 64 bits
+}
+
+func columnFor(k kind) string {
+	if n := k.digits(); n > 0 {
+		return fmt.Sprintf("char(%d)", n)
+	}
+	return "bigint"
+}
+
+var (
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// bareNumber reports whether the field is of a type declared over an integer, and JSON shows it
+// as a number. Of a plain int64 that is known.
+func bareNumber(f *schema.Field) bool {
+	t := f.IndirectFieldType
+	if !isInteger(t) || !isDefined(t) || reflect.PointerTo(t).Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {
+		return false
+	}
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return (name != "-" || options != "") && !slices.Contains(strings.Split(options, ","), "string")
 }

@@ -70,7 +70,7 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 
 // newStore makes the tables of orders, whose keys come from the source.
 func newStore(ctx context.Context, dialector gorm.Dialector, source gormplugin.Source, layout core.Layout) (*store, error) {
-	plugin, err := gormplugin.New(gormplugin.Config{Source: source, Models: models()})
+	plugin, err := gormplugin.New(gormplugin.Config{Source: source, Models: models(), Strict: true, Exempt: []any{Request{}}})
 	if err != nil {
 		return nil, err
 	}

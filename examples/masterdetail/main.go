@@ -110,7 +110,7 @@ func run(ctx context.Context, out io.Writer) error {
 // sent to it.
 func open(out io.Writer, gen *core.Generator) (*gorm.DB, error) {
 	models := []any{&Customer{}, &Order{}, &Line{}, &Tag{}}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: models})
+	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: models, Strict: true})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type Crate struct {
 }
 
 type Bottle struct {
-	ID      *string `gorm:"primaryKey;size:20"`
+	ID      *string `gorm:"primaryKey;size:20;snowflake:-"`
 	CrateID sqltype.ID
 }
 

@@ -53,7 +53,7 @@ func (*Player) BeforeCreate(*gorm.DB) error { return nil }
 
 // Shelf has a key that the database makes.
 type Shelf struct {
-	ID    int64
+	ID    int64  `gorm:"snowflake:-"`
 	Name  string `gorm:"size:20"`
 	Books []Book
 }

@@ -33,7 +33,7 @@ type Worker struct {
 
 // Folder has a key that the database makes.
 type Folder struct {
-	ID       uint
+	ID       uint   `gorm:"snowflake:-"`
 	Name     string `gorm:"size:20"`
 	ParentID *uint
 	Folders  []Folder `gorm:"foreignKey:ParentID"`

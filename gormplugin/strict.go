@@ -1,0 +1,109 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm/schema"
+)
+
+// exemptions are what Config.Exempt lists.
+type exemptions struct {
+	models map[reflect.Type]bool
+	tables map[string]bool
+}
+
+func newExemptions(list []any, fault func(format string, args ...any)) exemptions {
+	e := exemptions{models: map[reflect.Type]bool{}, tables: map[string]bool{}}
+	for i, item := range list {
+		if table, ok := item.(string); ok {
+			if err := checkTableName(table); err != nil {
+				fault("Exempt[%d] %q: %w", i, table, err)
+			}
+			e.tables[table] = true
+			continue
+		}
+		t := reflect.TypeOf(item)
+		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
+			t = t.Elem()
+		}
+		if t == nil || t.Kind() != reflect.Struct {
+			fault("Exempt[%d] is of type %T: must be a model, as &Setting{}, or the name of a table", i, item)
+			continue
+		}
+		e.models[t] = true
+	}
+	return e
+}
+
+// exempts reports whether the keys of a model's rows may come from elsewhere. s is nil for
+// a table without a model; table may be empty.
+func (p *Plugin) exempts(s *schema.Schema, table string) bool {
+	if p == nil {
+		return false
+	}
+	if s != nil && (p.exempt.models[s.ModelType] || p.exempt.tables[bareName(s.Table)]) {
+		return true
+	}
+	return p.exempt.tables[bareName(table)]
+}
+
+// checkStrict refuses, under Config.Strict, rows whose key the plugin does not fill. s is nil
+// for a table without a model.
+func (p *Plugin) checkStrict(s *schema.Schema, table string, pl *plan) error {
+	if !p.cfg.Strict || p.exempts(s, table) {
+		return nil
+	}
+	if s == nil && len(pl.targets) == 0 {
+		return errors.New("the plugin is strict and does not know the table: add it to Config.Tables, or to Config.Exempt if its keys come from elsewhere")
+	}
+	return pl.unkeyed
+}
+
+// unkeyed says why the plugin does not fill the key of a model's rows. It is nil where a part
+// of the key is filled, where the tag snowflake:- says that none is, and where the
+// whole key is that of other rows.
+func unkeyed(s *schema.Schema, fields []snowflakeField) error {
+	if len(s.PrimaryFields) == 0 {
+		return fmt.Errorf("%s has no primary key: add one, or list the model in Config.Exempt", modelName(s))
+	}
+	var own *schema.Field
+	for _, f := range s.PrimaryFields {
+		if slices.ContainsFunc(fields, func(known snowflakeField) bool { return known.Field == f && !known.given }) {
+			return nil
+		}
+		if o, _, _ := readTag(f); o.never {
+			return nil
+		}
+		if own == nil && !isForeignKey(s, f) {
+			own = f
+		}
+	}
+	if own == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: the plugin does not fill this key: %s; if it comes from elsewhere, say snowflake:- in its gorm tag or list the model in Config.Exempt",
+		fieldName(s, own), remedy(own, len(s.PrimaryFields) > 1))
+}
+
+// remedy is what makes the plugin fill a key.
+func remedy(f *schema.Field, composite bool) string {
+	t := f.IndirectFieldType
+	switch {
+	case t == idType || t == nullType:
+		return "add snowflake to its gorm tag"
+	case isInteger(t):
+		if isDefined(t) && !composite {
+			return fmt.Sprintf("use sqltype.ID (a type declared over it, as %v may be, has none of its methods), or add autoIncrement:false;snowflake to its gorm tag", t)
+		}
+		return "use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag"
+	case t.Kind() == reflect.String:
+		return "add snowflake to its gorm tag"
+	}
+	return fmt.Sprintf("the type %s cannot hold one, sqltype.ID can", typeName(f.FieldType))
+}
+
+// isDefined reports whether the type has a name of its own, as OrderID in type OrderID int64.
+func isDefined(t reflect.Type) bool { return t.PkgPath() != "" }
