@@ -100,7 +100,7 @@ func dropRepeated(stmt *gorm.Statement, rows rowsOf, twice int) error {
 	seen := make(map[uintptr]int, rows.n)
 	distinct := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(stmt.Schema.ModelType)), 0, rows.n)
 	noted := freshOf(stmt)
-	var fresh []bool // of the rows that stay: it goes by their places
+	var fresh []lack // of the rows that stay: it goes by their places
 	for i := range rows.n {
 		row := rows.at(i).Addr()
 		first, repeated := seen[row.Pointer()]

@@ -81,6 +81,7 @@ func fillRows(stmt *gorm.Statement, targets []target, rows rowsOf) (twice int, e
 	if err != nil {
 		return 0, err
 	}
+	noteFilled(stmt, targets, ids, rows.n)
 	for i := range targets {
 		left, err := targets[i].fill(ctx, rows, ids[i])
 		if err != nil {

@@ -1,49 +1,89 @@
 package gormplugin
 
-import "gorm.io/gorm"
+import (
+	"reflect"
+	"strings"
 
-// freshKey is where a statement keeps which of its rows were without a key.
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// freshKey is where a statement keeps what its rows lacked.
 const freshKey = "snowkey:fresh"
 
-// noteFresh remembers which rows are without a key, if that will matter. It runs
-// before they are filled.
+// lack is what a row was without before it was filled.
+type lack uint8
+
+const (
+	lacksKey lack = 1 << iota
+	lacksColumn
+)
+
+// noteFresh remembers which rows lack what, if that will matter. It runs before they are filled.
 func (p *Plugin) noteFresh(db *gorm.DB) {
 	stmt := db.Statement
 	stmt.Settings.Delete(freshKey)
-	if _, conflict := stmt.Clauses["ON CONFLICT"]; !conflict || db.Error != nil || stmt.Schema == nil || chainOf(stmt) != nil {
+	stmt.Settings.Delete(keptKey)
+	if _, _, conflict := conflictOf(stmt); !conflict || db.Error != nil || stmt.Schema == nil || chainOf(stmt) != nil {
 		return
 	}
-	keys := p.filledKeys(stmt.Schema)
+	keys, columns := p.followed(stmt.Schema)
 	rows := structRows(stmt)
 	if len(keys) == 0 || len(rows) == 0 {
 		return
 	}
-	fresh := make([]bool, len(rows))
+	fresh := make([]lack, len(rows))
 	for i, row := range rows {
-		for k := range keys {
-			zero, err := keys[k].lacks(row)
-			fresh[i] = fresh[i] || zero && err == nil // fill tells the error
-		}
+		fresh[i] = lackOf(row, keys, lacksKey) | lackOf(row, columns, lacksColumn)
 	}
 	stmt.Settings.Store(freshKey, fresh)
 }
 
+func lackOf(row reflect.Value, targets []target, what lack) lack {
+	for k := range targets {
+		if zero, err := targets[k].lacks(row); zero && err == nil { // fill tells the error
+			return what
+		}
+	}
+	return 0
+}
+
 // freshOf is what was noted, by the places of the rows.
-func freshOf(stmt *gorm.Statement) []bool {
+func freshOf(stmt *gorm.Statement) []lack {
 	noted, _ := stmt.Settings.Load(freshKey)
-	fresh, _ := noted.([]bool)
+	fresh, _ := noted.([]lack)
 	return fresh
 }
 
-// freshRows says which of the rows were without a key.
-func (u *upsert) freshRows(stmt *gorm.Statement) []bool {
+// freshRows says what each row lacked.
+func (u *upsert) freshRows(stmt *gorm.Statement) []lack {
 	c := chainOf(stmt)
 	if c == nil {
 		return freshOf(stmt)
 	}
-	fresh := make([]bool, len(c.rows))
+	ours := &keySet{given: c.w.undo.given}
+	fresh := make([]lack, len(c.rows))
 	for i, n := range c.rows {
-		fresh[i] = n.fresh
+		if n.fresh || lackOf(n.row, u.keys, lacksKey) != 0 {
+			fresh[i] = lacksKey
+		}
+		for k := range u.columns {
+			if ours.has(fieldAt(n.row, u.columns[k].field.StructField.Index)) {
+				fresh[i] |= lacksColumn
+			}
+		}
 	}
 	return fresh
+}
+
+// conflictOf is what a statement says of rows that are there: its conflict clause, or as DoNothing
+// the INSERT IGNORE of MySQL and the INSERT OR IGNORE of SQLite.
+func conflictOf(stmt *gorm.Statement) (on clause.OnConflict, ignore, ok bool) {
+	if c, ok := stmt.Clauses["ON CONFLICT"]; ok {
+		on, ok = c.Expression.(clause.OnConflict)
+		return on, false, ok
+	}
+	insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert)
+	ignore = ok && strings.Contains(strings.ToUpper(insert.Modifier), "IGNORE")
+	return clause.OnConflict{DoNothing: true}, ignore, ignore
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // find asks the database for the rows that equal those at the given places in
-// the given columns, and returns their keys by place. It is the database that compares, for
+// the given columns, and returns what is followed of them, by place; nil stands for NULL. It is the database that compares, for
 // it alone knows its collations: one SELECT for each row, many in one statement.
 func (u *upsert) find(db *gorm.DB, rows []reflect.Value, at []int, by unique) (map[int][]any, error) {
 	found := make(map[int][]any, len(at))
@@ -31,6 +31,7 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by unique
 	stmt.SQL.Reset()
 	stmt.Table, stmt.TableExpr, stmt.Schema = db.Statement.Table, db.Statement.TableExpr, db.Statement.Schema
 	locking := db.Name() == "mysql" // an older snapshot would not show what others have committed
+	follow := u.follow()
 	text := func(s string) { _, _ = stmt.WriteString(s) }
 	for k, i := range at {
 		if k > 0 {
@@ -41,7 +42,7 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by unique
 		}
 		text("SELECT ")
 		text(strconv.Itoa(i))
-		for _, t := range u.keys {
+		for _, t := range follow {
 			text(",")
 			stmt.WriteQuoted(clause.Column{Name: t.column})
 		}
@@ -78,20 +79,22 @@ func (u *upsert) findSome(db *gorm.DB, rows []reflect.Value, at []int, by unique
 	for result.Next() {
 		var i int
 		dest := []any{&i}
-		key := make([]any, len(u.keys))
-		for k, t := range u.keys {
-			key[k] = reflect.New(t.field.IndirectFieldType).Interface()
-			dest = append(dest, key[k])
+		for _, t := range follow {
+			dest = append(dest, reflect.New(reflect.PointerTo(t.field.IndirectFieldType)).Interface())
 		}
 		if err := result.Scan(dest...); err != nil {
 			return err
 		}
-		for k := range key {
-			key[k] = reflect.ValueOf(key[k]).Elem().Interface()
+		if _, twice := found[i]; twice {
+			continue
 		}
-		if _, twice := found[i]; !twice {
-			found[i] = key
+		values := make([]any, len(follow))
+		for k := range follow {
+			if v := reflect.ValueOf(dest[k+1]).Elem(); !v.IsNil() {
+				values[k] = v.Elem().Interface()
+			}
 		}
+		found[i] = values
 	}
 	return result.Err()
 }

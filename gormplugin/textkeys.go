@@ -137,5 +137,7 @@ func (p *Plugin) beforeUpdate(db *gorm.DB) {
 	}
 	if err := checkTexts(stmt, p.plan(stmt.Schema, stmt.Table), newRows(stmt.ReflectValue), false); err != nil {
 		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
+		return
 	}
+	p.keepUnread(stmt)
 }

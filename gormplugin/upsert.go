@@ -15,26 +15,39 @@ const upsertKey = "snowkey:upsert"
 // upsert is a create with ON CONFLICT whose rows may turn out to have another key
 // than they were given.
 type upsert struct {
-	keys   []target // the parts of the key that are filled
-	sets   []unique // by which a row may have collided
-	untold bool     // and by those that only the database knows
-	all    bool     // rows whose key was set by the caller are looked at too
-	ask    bool     // RETURNING cannot tell: look the keys up
-	sure   bool     // the count of rows tells whether all were inserted
+	keys    []target // the parts of the key that are filled, or the key where the database makes it
+	columns []target // the columns beside it that are filled
+	id      unique   // by which a row is known to be the one that was given
+	sets    []unique // by which a row may have collided
+	untold  bool     // and by those that only the database knows
+	all     bool     // a key that was set by the caller gives way too
+	ask     bool     // RETURNING cannot tell: look the keys up
+	sure    bool     // the count of rows tells whether all were inserted
+	fresh   []lack   // what each row lacked
 }
 
-// filledKeys are the parts of the primary key that have a source.
-func (p *Plugin) filledKeys(s *schema.Schema) (keys []target) {
+// followed are what an upsert sets to what the row has that was there: the parts of the key and
+// the columns beside it that have a source. Where no part has, but a column, the whole key.
+func (p *Plugin) followed(s *schema.Schema) (keys, columns []target) {
 	targets, err := p.keysOf(s)
 	if err != nil {
-		return nil // fill tells it
+		return nil, nil // fill tells it
 	}
 	for _, t := range targets {
-		if t.source != nil && t.field.PrimaryKey {
+		switch {
+		case t.source == nil:
+		case t.field.PrimaryKey:
 			keys = append(keys, t)
+		default:
+			columns = append(columns, t)
 		}
 	}
-	return keys
+	if len(keys) == 0 && len(columns) > 0 {
+		for _, f := range s.PrimaryFields {
+			keys = append(keys, target{name: fieldName(s, f), column: f.DBName, field: f})
+		}
+	}
+	return keys, columns
 }
 
 // structRows are the rows of a statement that are addressable structs, or nil if some are not.
@@ -74,12 +87,8 @@ func structRows(stmt *gorm.Statement) []reflect.Value {
 func (p *Plugin) beforeUpsert(db *gorm.DB) {
 	stmt := db.Statement
 	stmt.Settings.Delete(upsertKey)
-	c, conflict := stmt.Clauses["ON CONFLICT"]
-	if !conflict || db.Error != nil || stmt.Schema == nil {
-		return
-	}
-	on, ok := c.Expression.(clause.OnConflict)
-	if !ok || len(structRows(stmt)) == 0 {
+	on, ignore, conflict := conflictOf(stmt)
+	if !conflict || db.Error != nil || stmt.Schema == nil || len(structRows(stmt)) == 0 {
 		return
 	}
 	u, err := p.upsertOf(db, on)
@@ -90,16 +99,18 @@ func (p *Plugin) beforeUpsert(db *gorm.DB) {
 	if u == nil {
 		return
 	}
+	u.fresh = u.freshRows(stmt)
 	returns := slices.Contains(db.Callback().Create().Clauses, "RETURNING")
 	update := !on.DoNothing && (len(on.DoUpdates) > 0 || on.UpdateAll)
-	if fresh := u.freshRows(stmt); on.DoNothing && db.Name() == "mysql" && len(fresh) > 0 && !slices.Contains(fresh, false) {
+	set := func(l lack) bool { return l&lacksKey == 0 }
+	if on.DoNothing && !ignore && db.Name() == "mysql" && len(u.fresh) > 0 && !slices.ContainsFunc(u.fresh, set) {
 		update = true // MariaDB has it update each key to itself, and returns every row
 	}
 	if update && len(on.Where.Exprs) == 0 && returns {
 		u.returning(stmt)
 		if chain := chainOf(stmt); chain != nil {
 			for _, n := range chain.rows { // gorm will set them
-				for _, t := range u.keys {
+				for _, t := range u.follow() {
 					chain.w.undo.saveMoved(t.field.ReflectValueOf(stmt.Context, n.row))
 				}
 			}
@@ -114,9 +125,12 @@ func (p *Plugin) beforeUpsert(db *gorm.DB) {
 // upsertOf is nil where no row can turn out to have another key.
 func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 	stmt := db.Statement
-	u := &upsert{keys: p.filledKeys(stmt.Schema)}
-	if len(u.keys) == 0 {
+	u := &upsert{}
+	if u.keys, u.columns = p.followed(stmt.Schema); len(u.keys) == 0 {
 		return nil, nil
+	}
+	if u.id.fields = stmt.Schema.PrimaryFields; u.keys[0].source == nil {
+		u.id.fields = []*schema.Field{u.columns[0].field}
 	}
 	declared, err := p.uniques(db, stmt.Schema)
 	if err != nil {
@@ -139,7 +153,9 @@ func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 		len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll // gorm names the key then
 	switch {
 	case byKey && (!anyIndex || len(declared) == 0):
-		return nil, nil
+		if len(u.columns) == 0 {
+			return nil, nil
+		}
 	case byKey:
 		u.sets, u.untold = declared, true
 	case len(named) > 0:
@@ -174,7 +190,7 @@ func (u *upsert) returning(stmt *gorm.Statement) {
 			}
 		}
 	}
-	for _, t := range u.keys {
+	for _, t := range u.follow() {
 		if !slices.ContainsFunc(columns, func(c clause.Column) bool { return c.Name == t.column }) {
 			columns = append(columns, clause.Column{Name: t.column})
 		}
@@ -194,7 +210,7 @@ func (u *upsert) keepReturned(stmt *gorm.Statement) bool {
 		return true
 	}
 	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c clause.Column) bool {
-		return slices.ContainsFunc(u.keys, func(t target) bool { return t.column == c.Name })
+		return slices.ContainsFunc(u.follow(), func(t target) bool { return t.column == c.Name })
 	})
 	if len(columns) == 0 {
 		delete(stmt.Clauses, "RETURNING")
@@ -214,10 +230,9 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 		return
 	}
 	u := v.(*upsert)
-	fresh := u.freshRows(stmt)
 	rows := structRows(stmt)
 	c := chainOf(stmt)
-	if on, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict); ok && on.DoNothing {
+	if on, _, ok := conflictOf(stmt); ok && on.DoNothing {
 		u.ask = true // gorm makes this of an UpdateAll that has nothing to update
 	}
 	if !u.ask {
@@ -231,11 +246,11 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 	}
 	var suspects []int
 	for i := range rows {
-		if u.all || i < len(fresh) && fresh[i] {
+		if u.all || len(u.columns) > 0 || u.lacked(i, lacksKey) {
 			suspects = append(suspects, i)
 		}
 	}
-	if err := u.reread(db, c, rows, suspects, fresh); err != nil {
+	if err := u.reread(db, c, rows, suspects); err != nil {
 		if c == nil { // else Create says whose it is
 			err = fmt.Errorf("gormplugin: %w", err)
 		}
@@ -243,117 +258,6 @@ func (p *Plugin) afterUpsert(db *gorm.DB) {
 	}
 }
 
-// reread finds out which of the suspects were not written under their key, and
-// sets the key of the row that each collided with.
-func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []int, fresh []bool) error {
-	if len(suspects) == 0 {
-		return nil
-	}
-	there, err := u.find(db, rows, suspects, unique{fields: db.Statement.Schema.PrimaryFields})
-	if err != nil {
-		return err
-	}
-	suspects = slices.DeleteFunc(suspects, func(i int) bool { return there[i] != nil })
-	if suspects, err = u.findBy(db, c, rows, suspects, u.sets); err != nil {
-		return err
-	}
-	lost := func(i int) bool { return i < len(fresh) && fresh[i] }
-	if u.untold && slices.ContainsFunc(suspects, lost) {
-		untold, err := tableUniques(db, u.sets)
-		if err != nil {
-			return err
-		}
-		u.sets = append(slices.Clip(u.sets), untold...)
-		if suspects, err = u.findBy(db, c, rows, suspects, untold); err != nil {
-			return err
-		}
-	}
-	for _, i := range suspects {
-		if lost(i) {
-			if err := u.unwritten(db, c, i, rows[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+func (u *upsert) follow() []target { return slices.Concat(u.keys, u.columns) }
 
-// findBy sets the keys of the rows that collided by one of the sets, and gives the places of
-// those that did not.
-func (u *upsert) findBy(db *gorm.DB, c *chain, rows []reflect.Value, suspects []int, sets []unique) ([]int, error) {
-	for _, set := range sets {
-		if len(suspects) == 0 {
-			break
-		}
-		found, err := u.find(db, rows, suspects, set)
-		if err != nil {
-			return nil, err
-		}
-		for i, key := range found {
-			if err := u.setKey(db, c, rows[i], key); err != nil {
-				return nil, err
-			}
-		}
-		suspects = slices.DeleteFunc(suspects, func(i int) bool { return found[i] != nil })
-	}
-	return suspects, nil
-}
-
-func (u *upsert) setKey(db *gorm.DB, c *chain, row reflect.Value, key []any) error {
-	for k, t := range u.keys {
-		field := t.field.ReflectValueOf(db.Statement.Context, row)
-		if c != nil {
-			c.w.undo.saveMoved(field)
-			c.w.moved = true
-		}
-		if field.Kind() == reflect.Pointer {
-			field.SetZero() // gorm would write through it, where another row's key or the caller's own may be
-		}
-		if err := t.field.Set(db.Statement.Context, row, key[k]); err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
-		}
-	}
-	return nil
-}
-
-// unwritten takes back the key of a row that is nowhere: it collided by an index that
-// nobody tells, as by what an expression computes. If others hold that key, it is an error.
-func (u *upsert) unwritten(db *gorm.DB, c *chain, i int, row reflect.Value) error {
-	stmt := db.Statement
-	needed := false
-	if c != nil {
-		needed = c.w.isParent(c.rows[i])
-	} else {
-		r := &stmt.Schema.Relationships
-		for _, rel := range slices.Concat(r.HasOne, r.HasMany, r.Many2Many) {
-			v := fieldAt(row, rel.Field.StructField.Index)
-			needed = needed || v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0)
-		}
-	}
-	if needed {
-		return fmt.Errorf("%s row %d was not written, and the row that it collided with is not found by %s: others would refer to a key that is not there",
-			stmt.Schema.Name, i, u.indexes())
-	}
-	for _, t := range u.keys {
-		if c != nil {
-			c.w.undo.saveMoved(t.field.ReflectValueOf(stmt.Context, row))
-		}
-		t.field.ReflectValueOf(stmt.Context, row).SetZero()
-	}
-	return nil
-}
-
-func (u *upsert) indexes() string {
-	if len(u.sets) == 0 {
-		return "any unique index of columns (there is none)"
-	}
-	var names [][]string
-	for _, set := range u.sets {
-		var columns []string
-		for _, f := range set.fields {
-			columns = append(columns, f.DBName)
-		}
-		names = append(names, columns)
-	}
-	return fmt.Sprint(names)
-}
+func (u *upsert) lacked(row int, what lack) bool { return row < len(u.fresh) && u.fresh[row]&what != 0 }

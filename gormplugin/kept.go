@@ -1,0 +1,123 @@
+package gormplugin
+
+import (
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// An upsert with UpdateAll must not replace what a row that exists has in a column that the
+// plugin fills, as a public number, by the id that it was given just now.
+
+// keptKey is where a statement keeps what was filled beside the key.
+const keptKey = "snowkey:kept"
+
+// filledColumn is what was given to the rows of a statement in a column that is no key.
+type filledColumn struct {
+	values []any
+	all    bool // every row was given one
+}
+
+// noteFilled remembers them, if the statement has a conflict clause that may use them.
+func noteFilled(stmt *gorm.Statement, targets []target, ids [][]int64, rows int) {
+	if on, _, ok := conflictOf(stmt); !ok || !on.UpdateAll {
+		return
+	}
+	filled := map[string]filledColumn{}
+	for i, t := range targets {
+		if len(ids[i]) == 0 || t.field != nil && t.field.PrimaryKey {
+			continue
+		}
+		f := filledColumn{all: len(ids[i]) >= rows}
+		for _, id := range ids[i] {
+			f.values = append(f.values, t.kind.column(id))
+		}
+		filled[t.column] = f
+	}
+	stmt.Settings.Store(keptKey, filled)
+}
+
+// filledColumns are those of a statement.
+func filledColumns(stmt *gorm.Statement, p *Plugin) map[string]filledColumn {
+	c := chainOf(stmt)
+	if c == nil {
+		noted, _ := stmt.Settings.Load(keptKey)
+		filled, _ := noted.(map[string]filledColumn)
+		return filled
+	}
+	filled, ours := map[string]filledColumn{}, &keySet{given: c.w.undo.given}
+	_, columns := p.followed(stmt.Schema)
+	for _, t := range columns {
+		f := filledColumn{all: true}
+		for _, n := range c.rows {
+			if v := fieldAt(n.row, t.field.StructField.Index); ours.has(v) {
+				f.values = append(f.values, indirect(v).Interface())
+			} else {
+				f.all = false
+			}
+		}
+		if len(f.values) > 0 {
+			filled[t.column] = f
+		}
+	}
+	return filled
+}
+
+// registerKept has conflict clauses written as keepFilled says.
+func (p *Plugin) registerKept(db *gorm.DB) {
+	next := db.ClauseBuilders["ON CONFLICT"]
+	db.ClauseBuilders["ON CONFLICT"] = func(c clause.Clause, builder clause.Builder) {
+		if stmt, ok := builder.(*gorm.Statement); ok {
+			if on, ok := c.Expression.(clause.OnConflict); ok && on.UpdateAll {
+				c.Expression = p.keepFilled(stmt, on)
+			}
+		}
+		if next != nil {
+			next(c, builder)
+		} else {
+			c.Build(builder)
+		}
+	}
+}
+
+// keepFilled has each column that was filled updated to itself, for the rows whose value is one that
+// was given just now.
+func (p *Plugin) keepFilled(stmt *gorm.Statement, on clause.OnConflict) clause.OnConflict {
+	filled := filledColumns(stmt, p)
+	if len(filled) == 0 {
+		return on
+	}
+	on.DoUpdates = slices.Clone(on.DoUpdates)
+	for i, update := range on.DoUpdates {
+		f, ok := filled[update.Column.Name]
+		excluded, all := update.Value.(clause.Column)
+		if !ok || !all || excluded.Table != "excluded" {
+			continue
+		}
+		own := clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
+		if f.all {
+			on.DoUpdates[i].Value = own
+			continue
+		}
+		var given any = excluded
+		if stmt.Name() == "mysql" {
+			given = clause.Expr{SQL: "VALUES(?)", Vars: []any{clause.Column{Name: excluded.Name}}}
+		}
+		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END", Vars: []any{given, f.values, own, given}}
+	}
+	return on
+}
+
+// keepUnread leaves the filled columns that are zero out of a Save's UPDATE: they were not read.
+func (p *Plugin) keepUnread(stmt *gorm.Statement) {
+	if !slices.Contains(stmt.Selects, "*") || stmt.ReflectValue.Type() != stmt.Schema.ModelType {
+		return
+	}
+	_, columns := p.followed(stmt.Schema)
+	for k := range columns {
+		if zero, err := columns[k].lacks(stmt.ReflectValue); zero && err == nil {
+			stmt.Omits = append(slices.Clip(stmt.Omits), columns[k].column)
+		}
+	}
+}
