@@ -49,8 +49,9 @@
 // digits. So [Create] and [Assign] write it. gorm itself would make U+FFFD of an id of most integer
 // types, so a create, Save or Append that would have gorm save such an association is an error.
 //
-// Base 62 tells A from a. Columns of MySQL and MariaDB do not unless told to: give them
-// type:char(11) CHARACTER SET ascii COLLATE ascii_bin. In PostgreSQL they do, but they
+// Base 62 tells A from a. Columns of MySQL and MariaDB do not unless told to: give them, and the
+// foreign keys that refer to them, type:char(11) CHARACTER SET ascii COLLATE ascii_bin. Validate
+// refuses a tag without it, and a create a column that is not so. In PostgreSQL they do, but they
 // sort in the order of the ids only with type:char(11) COLLATE "C".
 //
 // # What each way to create does
@@ -71,7 +72,7 @@
 //	Transaction, SavePoint and RollbackTo          filled; what is rolled back keeps its key in the struct
 //	Select without the key                         the key is written all the same
 //	Omit of the key                                an error: the row would have another key than the struct
-//	Clauses(clause.OnConflict{…})                  filled; where the row was there already, the struct has that row's key; see below
+//	Clauses(clause.OnConflict{…}), INSERT IGNORE   filled; the struct follows the row that is there; see Upserts
 //	Exec, Raw, Updates                             nothing: they create no rows that gorm knows of
 //
 // The context of the statement is the source's: a create that waits for ids ends when
@@ -95,14 +96,23 @@
 //
 // # Upserts
 //
-// After a create with clause.OnConflict the struct has the key of the row that is in the
-// database, and its details follow it: by RETURNING where that tells it, else by
-// one more SELECT, over the connection that the rows were written on. It asks by the conflict's
-// columns or, where none are named (and on MySQL, where they mean nothing), by the unique indexes
-// that the model's tags declare, and then by those that the database says the table has. A key
-// that the caller set gives way only where columns are named. So a row that another belongs to,
-// or the far side of a many2many, is found by its unique index: Tags: []Tag{{Word: "red"}} links
-// to the tag that is there.
+// After a create with clause.OnConflict, or with INSERT IGNORE, a struct whose key was zero has the
+// key of the row that is in the database, and its details refer to that: by RETURNING where that
+// tells it, else by one more SELECT, over the connection that the rows were written on. It asks by
+// the conflict's columns or, where none are named (and on MySQL, where they mean nothing), by the
+// unique indexes that the model's tags declare, and then by those that the database says the table
+// has. A key that the caller set gives way only where columns are named. So a row that another
+// belongs to, or the far side of a many2many, is found by its unique index: Tags: []Tag{{Word:
+// "red"}} links to the tag that is there.
+//
+// A column beside the key that the plugin fills keeps its value in a row that exists: UpdateAll, Save of
+// a slice, and Save of a struct in which it is zero do not change it. The struct then has the row's.
+// To change it, set it in the struct, or name it in DoUpdates.
+//
+// A soft-deleted row is there as well, and is what others are linked to. If that is not wanted, make the
+// unique index one of the rows that are not deleted: uniqueIndex:word,where:deleted_at IS NULL.
+// MySQL and MariaDB take any unique index for the conflict's: a detail that collides with another
+// parent's row, by whichever index, is that row, and moves to the new parent.
 //
 // What a row collided with is not found where the index is one of expressions or of parts of a
 // column, or, in SQLite, a partial one that no tag declares. MariaDB tells it all the same. Elsewhere
@@ -117,14 +127,18 @@
 // new rows with keys fails under foreign keys: gorm writes the details of
 // an UPDATE before it finds that there is no master. Create what is new, Save what was read.
 //
-// Save of a slice writes all columns of rows that exist. One that is tagged and no key, and is
-// zero in the struct because it was not read, is filled anew and replaces what the row had.
-//
 // # Hooks
 //
 // BeforeSave and BeforeCreate see the key. A hook that sets a key of its own, where it
 // finds none, no longer does. One that sets it always still wins: what it sets is
-// written, and what the plugin took is not used.
+// written, and what the plugin took is not used. One that sets it to zero fails the create, as
+// Updates with a map fails that sets a key to zero. A copy that a hook makes of its row
+// has the row's key: set the copy's to zero to create another row.
+//
+// # NULL
+//
+// gorm reads NULL into a field of type sqltype.ID as 0, without an error: it does not call Scan for
+// NULL. Give a foreign key that may be NULL the type *sqltype.ID or sqltype.NullID.
 //
 // # Guarantees
 //

@@ -31,6 +31,9 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	if err != nil || len(targets) == 0 {
 		return err
 	}
+	if err := p.checkCollations(stmt, targets); err != nil {
+		return err
+	}
 	if err := checkRows(stmt, rows); err != nil {
 		return err
 	}

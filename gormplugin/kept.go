@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"reflect"
 	"slices"
 
 	"gorm.io/gorm"
@@ -120,4 +121,22 @@ func (p *Plugin) keepUnread(stmt *gorm.Statement) {
 			stmt.Omits = append(slices.Clip(stmt.Omits), columns[k].column)
 		}
 	}
+}
+
+// checkKeyUpdate refuses Updates with a map that sets a key to zero.
+func (p *Plugin) checkKeyUpdate(stmt *gorm.Statement) error {
+	dest := indirect(reflect.ValueOf(stmt.Dest))
+	if !dest.IsValid() || dest.Type() != reflect.TypeFor[map[string]any]() {
+		return nil
+	}
+	keys, _ := p.followed(stmt.Schema)
+	for k := range keys {
+		if keys[k].source == nil {
+			continue
+		}
+		if err := keys[k].checkMapUpdate(dest.Interface().(map[string]any)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

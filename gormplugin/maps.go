@@ -39,6 +39,16 @@ func isZeroValue(value any) bool {
 	return ok && (null.ID == 0 || !null.Valid)
 }
 
+// checkMapUpdate refuses an update that would set a key to zero.
+func (t *target) checkMapUpdate(m map[string]any) error {
+	for key, value := range m {
+		if t.means(key) && isZeroValue(value) {
+			return fmt.Errorf("%s is a key, and the map sets it to %v", t.name, value)
+		}
+	}
+	return nil
+}
+
 // mapSet writes the column once: "ID" and "id" in one map would make gorm emit
 // it twice.
 func (t *target) mapSet(m map[string]any, id int64) {

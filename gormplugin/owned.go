@@ -56,9 +56,10 @@ func (p *Plugin) checkOwned(db *gorm.DB) {
 		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
 		return
 	}
+	hooked := !stmt.SkipHooks && (stmt.Schema.BeforeSave || stmt.Schema.BeforeCreate)
 	for i := range pl.targets {
 		t := &pl.targets[i]
-		if t.source != nil {
+		if t.source != nil && (!hooked || !t.field.PrimaryKey) {
 			continue
 		}
 		if missing, err := t.count(newRows(stmt.ReflectValue)); err != nil || missing > 0 {
@@ -72,6 +73,9 @@ func (p *Plugin) checkOwned(db *gorm.DB) {
 }
 
 func (t *target) notSet() error {
+	if t.source != nil {
+		return fmt.Errorf("%s was filled, and a hook has set it to zero", t.name)
+	}
 	if !isForeignKey(t.field.Schema, t.field) {
 		return fmt.Errorf("%s is a part of the key that is not filled, and is not set: set it, or add snowflake to its gorm tag", t.name)
 	}

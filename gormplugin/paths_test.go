@@ -147,6 +147,37 @@ func TestMapKeys(t *testing.T) {
 	}
 }
 
+// Clears takes its key away in a hook.
+type Clears struct{ ID sqltype.ID }
+
+func (c *Clears) BeforeCreate(*gorm.DB) error {
+	c.ID = 0
+	return nil
+}
+
+// Neither a hook nor a map may set a key to zero.
+func TestKeysSetToZero(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}})
+	if tx := db.Create(&Clears{}); tx.Error == nil || !strings.Contains(tx.Error.Error(), "Clears.ID was filled, and a hook has set it to zero") || tx.Statement.SQL.Len() > 0 {
+		t.Errorf("a hook: %v, %s", tx.Error, tx.Statement.SQL.String())
+	}
+	if err := gormplugin.Create(t.Context(), db, &Clears{}); err == nil || !strings.Contains(err.Error(), "a hook has set it to zero") {
+		t.Errorf("a hook in a graph: %v", err)
+	}
+	if err := db.Session(&gorm.Session{SkipHooks: true}).Create(&Clears{}).Error; err != nil {
+		t.Error(err)
+	}
+	for _, m := range []map[string]any{{"id": 0}, {"name": "x", "ID": nil}, {"id": sqltype.NullID{}}} {
+		tx := db.Model(&Order{ID: 5}).Updates(m)
+		if tx.Error == nil || !strings.Contains(tx.Error.Error(), "Order.ID is a key, and the map sets it to ") || tx.Statement.SQL.Len() > 0 {
+			t.Errorf("%v: %v, %s", m, tx.Error, tx.Statement.SQL.String())
+		}
+	}
+	if err := db.Model(&Order{ID: 5}).Updates(map[string]any{"id": 6, "name": ""}).Error; err != nil {
+		t.Error(err)
+	}
+}
+
 // Where gorm itself would put something else into the map or the row.
 func TestMapsRefused(t *testing.T) {
 	db := dry(t, gormplugin.Config{Source: &counter{}})

@@ -54,6 +54,8 @@ type Plugin struct {
 	first  map[string]string // a source's name → the first name of the same source
 	plans  sync.Map          // *schema.Schema → *plan
 	unique uniqueCache
+
+	collations sync.Map // collationKey → true
 }
 
 var _ gorm.Plugin = (*Plugin)(nil)

@@ -148,6 +148,9 @@ type Seal struct {
 	Name   string
 }
 
+const collationQuery = `SELECT LOWER(COLUMN_NAME), COLLATION_NAME FROM information_schema.COLUMNS
+		WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND COLLATION_NAME IS NOT NULL`
+
 // What a restricted Select, a map and a conflict clause make of the statement.
 func TestExactSQLOfOtherPaths(t *testing.T) {
 	for _, d := range []struct {
@@ -171,6 +174,10 @@ func TestExactSQLOfOtherPaths(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			db, mock := mocked(t, d.open, &counter{})
 			db = db.Session(&gorm.Session{SkipDefaultTransaction: true})
+			if db.Name() == "mysql" { // asked once
+				mock.ExpectQuery(collationQuery).WithArgs(nil, "seals").
+					WillReturnRows(sqlmock.NewRows([]string{"column", "collation"}).AddRow("code", "ascii_bin").AddRow("name", "utf8mb4_general_ci"))
+			}
 			mock.ExpectExec(d.selected).WithArgs(7, 1, "00000000002", "a").WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectExec(d.mapped).WithArgs("00000000005", "b", 3, 7, "x", "c", 4, 7).WillReturnResult(sqlmock.NewResult(0, 2))
 			mock.ExpectExec(d.upsert).WithArgs(7, 77, "00000000006", "d").WillReturnResult(sqlmock.NewResult(0, 1))

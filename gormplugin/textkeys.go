@@ -139,5 +139,9 @@ func (p *Plugin) beforeUpdate(db *gorm.DB) {
 		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
 		return
 	}
+	if err := p.checkKeyUpdate(stmt); err != nil {
+		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
+		return
+	}
 	p.keepUnread(stmt)
 }

@@ -202,12 +202,42 @@ func TestBase62Keys(t *testing.T) {
 			testBase62(t, d, func(r *base62Postgres) (*string, *int) { return &r.ID, &r.N })
 		case "mysql":
 			testBase62(t, d, func(r *base62MySQL) (*string, *int) { return &r.ID, &r.N })
-			db := fillHandle(t, d)
-			if err := gormplugin.Validate(db, &base62SQLite{}); err == nil || !strings.Contains(err.Error(), "ascii_bin") {
-				t.Errorf("a column that takes A for a: %v", err)
-			}
+			refuseBase62(t, d)
 		}
 	})
+}
+
+// A column that takes A for a is refused when the plugin looks at the model, and else before the
+// first row is written.
+func refuseBase62(t *testing.T, d database) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	db := fillHandle(t, d, fillPlugin(t, gen))
+	if err := gormplugin.Validate(db, &base62SQLite{}); err == nil || !strings.Contains(err.Error(), "ascii_bin") {
+		t.Errorf("Validate: %v", err)
+	}
+	if err := errors.Join(db.Migrator().DropTable(&base62SQLite{}), db.AutoMigrate(&base62SQLite{})); err != nil {
+		t.Fatal(err)
+	}
+	for what, create := range map[string]func(rows any) error{
+		"Create": func(rows any) error { return db.Create(rows).Error },
+		"graph":  func(rows any) error { return gormplugin.Create(t.Context(), db, rows) },
+	} {
+		err := create(&[]base62SQLite{{}, {}})
+		var n int64
+		if counting := db.Model(&base62SQLite{}).Count(&n).Error; err == nil || !strings.Contains(err.Error(), "_ci\", which takes A for a") || counting != nil || n > 0 {
+			t.Errorf("%s: %v, %d rows, %v", what, err, n, counting)
+		}
+	}
+	if err := db.Exec("ALTER TABLE base62_sq_lites MODIFY id char(11) CHARACTER SET ascii COLLATE ascii_bin").Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Create(&[]base62SQLite{{}, {}}).Error; err != nil {
+		t.Errorf("after the column was changed: %v", err)
+	}
 }
 
 func testBase62[T any](t *testing.T, d database, of func(*T) (*string, *int)) {

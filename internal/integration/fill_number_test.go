@@ -30,7 +30,7 @@ type (
 	}
 	Licence struct {
 		ID    uint    `gorm:"snowflake:-"`
-		No    *string `gorm:"size:11;uniqueIndex;snowflake:base62;type:char(11)"`
+		No    *string `gorm:"size:19;uniqueIndex;snowflake"`
 		Ref   string  `gorm:"size:20;uniqueIndex"`
 		Title string  `gorm:"size:20"`
 	}
