@@ -17,8 +17,8 @@ func ExamplePartitioning_Read() {
 		return
 	}
 	defer db.Close()
-	mock.ExpectQuery("SELECT").WillReturnRows(sqlmock.NewRows([]string{"name", "min", "max", "schema"}).
-		AddRow("orders_p202611", int64(2116681624581046272), int64(2127553260549046272), "public"))
+	mock.ExpectQuery("SELECT").WillReturnRows(sqlmock.NewRows([]string{"name", "min", "max", "schema", "is_default"}).
+		AddRow("orders_p202611", int64(2116681624581046272), int64(2127553260549046272), "public", false))
 
 	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
 	parts, err := orders.Read(context.Background(), db)

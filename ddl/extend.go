@@ -1,0 +1,183 @@
+package ddl
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Extend writes the statements that make what the table lacks for all times in
+// [from, to), and none if it lacks nothing. It takes what [Partitioning.Missing]
+// takes, does what [Partitioning.Create] does, and makes room where rows may be
+// in the way, without losing any:
+//
+// A last partition without an end is split. It keeps its name and the ids
+// from the new end on. The first new partition takes all its lower ids: to give
+// earlier periods partitions of their own, set from to where it begins.
+//
+// In PostgreSQL, rows in a default partition move to the new partitions. There,
+// each split is one statement, so it happens as a whole or not at all. It locks the
+// table against reads and writes while it scans the partition that it splits, and moves
+// rows without firing triggers. It fails if a foreign key refers to rows of
+// that partition. In MySQL, REORGANIZE PARTITION copies the partition and locks
+// the table against writes meanwhile.
+//
+// A script that others have outrun, who changed the partitions since they were
+// read, fails and changes nothing that is there. Read them again, and begin anew.
+func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, error) {
+	l, err := p.lacking(have, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var script Script
+	rest := slices.IndexFunc(have, func(h Partition) bool { return h.Default })
+	switch {
+	case len(l.missing) == 0:
+	case rest >= 0:
+		if script, err = p.rebuild(have[rest], have[rest], l.missing); err != nil {
+			return nil, err
+		}
+	default:
+		if script, err = p.Create(l.missing); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.split) == 0 {
+		return script, nil
+	}
+	split, err := p.split(l.open, l.split)
+	return append(script, split...), err
+}
+
+// lack is what a table lacks.
+type lack struct {
+	missing []Partition // of ids that no partition has
+	open    Partition   // the last one, if it has no end
+	split   []Partition // of ids that open has; the first begins where open does
+}
+
+// lacking finds what a table with the partitions have lacks.
+func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, err error) {
+	s, _, err := p.ready()
+	if err != nil {
+		return lack{}, err
+	}
+	end := int64(math.MinInt64) // of the partitions that have one
+	hasOpen := false
+	var closed []Partition
+	for _, h := range have {
+		switch {
+		case h.Default:
+		case h.Max == math.MaxInt64 || h.Max > s.max: // it takes all ids there can be
+			l.open, hasOpen = h, true
+		default:
+			closed = append(closed, h)
+			end = max(end, h.Max)
+		}
+	}
+	if p.Dialect == MySQL && len(closed) > 0 && !hasOpen {
+		if last, err := s.layout.Decompose(end); err == nil && last.Time.Before(from) {
+			from = last.Time
+		}
+	}
+	want, err := p.Bounds(from, to)
+	if err != nil {
+		return lack{}, err
+	}
+	slices.SortFunc(closed, func(a, b Partition) int { return cmp.Compare(a.Min, b.Min) })
+	for _, w := range want {
+		covered := w.Min // up to here
+		var touched *Partition
+		for i, h := range closed {
+			if h.Max <= w.Min || w.Max <= h.Min {
+				continue
+			}
+			if touched == nil {
+				touched = &closed[i]
+			}
+			if h.Min <= max(covered, 1) { // what Create makes of 0 is 1
+				covered = max(covered, h.Max)
+			}
+		}
+		inOpen := hasOpen && l.open.Min < w.Max
+		switch {
+		case covered >= w.Max:
+		case inOpen && (touched == nil || covered == l.open.Min):
+			if touched != nil || l.open.Min < w.Min && len(l.split) == 0 {
+				w.Min, w.From = l.open.Min, l.open.From
+			}
+			l.split = append(l.split, w)
+		case touched != nil:
+			return lack{}, p.wrap(fmt.Errorf("%s, ids %d to before %d, reaches into %s, which has %d to before %d",
+				w.Name, w.Min, w.Max, touched.Name, touched.Min, touched.Max))
+		case p.Dialect == Postgres || w.Min >= end:
+			l.missing = append(l.missing, w)
+		}
+	}
+	return l, nil
+}
+
+// split divides the partition open: into parts, and what is above them.
+func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) {
+	rest := open
+	rest.Min, rest.From = parts[len(parts)-1].Max, parts[len(parts)-1].To
+	if slices.ContainsFunc(parts, func(part Partition) bool { return strings.EqualFold(part.Name, open.Name) }) {
+		rest.Name = "pmax"
+		if p.Dialect == Postgres {
+			rest.Name = p.Table + "_" + rest.Name
+		}
+	}
+	if p.Dialect == Postgres {
+		parts[0].Schema = open.Schema // it keeps the table
+		return p.rebuild(open, parts[0], append(parts[1:], rest))
+	}
+	list, err := p.list(append(parts, rest))
+	if err != nil {
+		return nil, err
+	}
+	_, table, err := p.ready()
+	return Script{"ALTER TABLE " + table + " REORGANIZE PARTITION " + p.child(open) + " INTO (" + list + ")"}, err
+}
+
+// rebuild is the statement of PostgreSQL by which the partition old becomes the
+// partition kept, and its rows beyond that one move to others. These are made as tables of their own and
+// attached, so that the triggers of the table do not fire for what moves.
+func (p *Partitioning) rebuild(old, kept Partition, others []Partition) (Script, error) {
+	_, table, err := p.ready()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(append(slices.Clone(others), kept)); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "  "+format+";\n", args...) }
+	line("ALTER TABLE %s DETACH PARTITION %s", table, p.child(old))
+	if old.Name != kept.Name {
+		line("ALTER TABLE %s RENAME TO %s", p.child(old), p.Dialect.ident(new(faults), "Partition.Name", kept.Name))
+	}
+	line("SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT names FROM pg_catalog.pg_attribute\n"+
+		"    WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", p.Dialect.text(table))
+	column := p.Dialect.ident(new(faults), "Column", p.Column)
+	for _, part := range others {
+		line("CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY)", p.child(part), table)
+		where := fmt.Sprintf("%s >= %d", column, p.least(part))
+		if part.Max < math.MaxInt64 {
+			where += fmt.Sprintf(" AND %s < %d", column, part.Max)
+		}
+		line("EXECUTE %s || names || %s\n    || names || %s || names || %s",
+			p.Dialect.text(fmt.Sprintf("WITH moved AS (DELETE FROM %s WHERE %s RETURNING ", p.child(kept), where)),
+			p.Dialect.text(fmt.Sprintf(") INSERT INTO %s (", p.child(part))), p.Dialect.text(") SELECT "), p.Dialect.text(" FROM moved"))
+	}
+	for _, part := range append(slices.Clone(others), kept) { // a default partition last, so that it is scanned once
+		line("ALTER TABLE %s ATTACH PARTITION %s %s", table, p.child(part), p.bound(part))
+	}
+	quote := "$split$"
+	for i := 0; strings.Contains(b.String(), quote); i++ {
+		quote = fmt.Sprintf("$split%d$", i)
+	}
+	return Script{"DO " + quote + "\nDECLARE names text;\nBEGIN\n" + b.String() + "END " + quote}, nil
+}
