@@ -9,24 +9,25 @@ import (
 )
 
 // nextPartitions makes the partitions that orders lacks for the next three months.
-func nextPartitions(ctx context.Context, db *sql.DB, now time.Time) error {
-	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
-	have, err := orders.Read(ctx, db)
-	if err != nil {
-		return err
-	}
-	missing, err := orders.Missing(have, now, now.AddDate(0, 3, 0))
-	if err != nil || len(missing) == 0 {
-		return err
-	}
-	script, err := orders.Create(missing)
-	if err != nil {
-		return err
-	}
-	for _, statement := range script {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
+// Any number of replicas may call it at once.
+func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, now time.Time) error {
+	for failed := ""; ; {
+		have, err := orders.Read(ctx, db)
+		if err != nil {
 			return err
 		}
+		script, err := orders.Extend(have, now, now.AddDate(0, 3, 0))
+		if err != nil {
+			return err
+		}
+		for _, statement := range script {
+			if _, err = db.ExecContext(ctx, statement); err != nil {
+				break
+			}
+		}
+		if err == nil || script.String() == failed {
+			return err
+		}
+		failed = script.String() // another replica may have been first: look again, once for each that was
 	}
-	return nil
 }
