@@ -159,7 +159,7 @@ func (p *Partitioning) rebuild(old, kept Partition, others []Partition) (Script,
 	if old.Name != kept.Name {
 		line("ALTER TABLE %s RENAME TO %s", p.child(old), p.Dialect.ident(new(faults), "Partition.Name", kept.Name))
 	}
-	line("SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT names FROM pg_catalog.pg_attribute\n"+
+	line("SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO names FROM pg_catalog.pg_attribute\n"+
 		"    WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", p.Dialect.text(table))
 	column := p.Dialect.ident(new(faults), "Column", p.Column)
 	for _, part := range others {
