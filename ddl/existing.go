@@ -52,7 +52,7 @@ func (p Partitioning) Read(ctx context.Context, db Querier) (parts []Partition, 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, query)
+	rows, err := db.QueryContext(ctx, query) //nolint:rowserrcheck // ReadRows checks it
 	if err != nil {
 		return nil, p.wrap(err)
 	}

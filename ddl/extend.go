@@ -10,23 +10,21 @@ import (
 )
 
 // Extend writes the statements that make what the table lacks for all times in
-// [from, to), and none if it lacks nothing. It takes what [Partitioning.Missing]
-// takes, does what [Partitioning.Create] does, and makes room where rows may be
-// in the way, without losing any:
+// [from, to), and none if it lacks nothing. It does what [Partitioning.Missing] and
+// [Partitioning.Create] do, and makes room where they cannot. No row is lost:
 //
-// A last partition without an end is split. It keeps its name and the ids
-// from the new end on. The first new partition takes all its lower ids: to give
-// earlier periods partitions of their own, set from to where it begins.
+//   - A last partition without an end is split. It keeps the ids above the new
+//     partitions, and its name unless a new one has it. The first new partition takes
+//     all its lower ids; set from to its From to give each period a partition.
+//   - In PostgreSQL, rows of new partitions move out of the default partition.
 //
-// In PostgreSQL, rows in a default partition move to the new partitions. There,
-// each split is one statement, so it happens as a whole or not at all. It locks the
-// table against reads and writes while it scans the partition that it splits, and moves
-// rows without firing triggers. It fails if a foreign key refers to rows of
-// that partition. In MySQL, REORGANIZE PARTITION copies the partition and locks
-// the table against writes meanwhile.
+// In PostgreSQL each of these is one statement, so it takes effect as a whole or not at
+// all. It locks the table against reads and writes, scans the partition, and moves rows
+// without firing triggers. It fails if a foreign key refers to rows of the
+// partition. In MySQL, REORGANIZE PARTITION copies the partition, and writes wait.
 //
-// A script that others have outrun, who changed the partitions since they were
-// read, fails and changes nothing that is there. Read them again, and begin anew.
+// If somebody has changed the partitions since they were read, the statements fail.
+// Read again then, and call Extend again: the partitions may be there by now.
 func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, error) {
 	l, err := p.lacking(have, from, to)
 	if err != nil {
@@ -56,7 +54,7 @@ func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, erro
 type lack struct {
 	missing []Partition // of ids that no partition has
 	open    Partition   // the last one, if it has no end
-	split   []Partition // of ids that open has; the first begins where open does
+	split   []Partition // of ids that open has, without a gap
 }
 
 // lacking finds what a table with the partitions have lacks.

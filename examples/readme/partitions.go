@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
@@ -30,4 +32,18 @@ func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, no
 		}
 		failed = script.String() // another replica may have been first: look again, once for each that was
 	}
+}
+
+// partitionsOf reads the partitions by pgx alone.
+func partitionsOf(ctx context.Context, pool *pgxpool.Pool, orders ddl.Partitioning) ([]ddl.Partition, error) {
+	query, err := orders.Existing()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := pool.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return orders.ReadRows(rows)
 }

@@ -168,3 +168,26 @@ func TestNextPartitions(t *testing.T) {
 		}
 	}
 }
+
+func TestPartitionsOf(t *testing.T) {
+	server := testserver.Postgres(t)
+	db := replicas(t, ddl.Postgres, server.DSN)()
+	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
+	if err := db.QueryRow("SELECT current_schema").Scan(&orders.Schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"CREATE TABLE orders (id bigint PRIMARY KEY) PARTITION BY RANGE (id)", "CREATE TABLE rest PARTITION OF orders DEFAULT"} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool, err := connect(t.Context(), server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	have, err := partitionsOf(t.Context(), pool, orders)
+	if err != nil || len(have) != 1 || !have[0].Default {
+		t.Errorf("%+v, %v", have, err)
+	}
+}

@@ -15,8 +15,8 @@ import (
 var november = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
 // table is a table whose rows a careless split would lose or change: it has a
-// generated column, in PostgreSQL an identity and a trigger that stamps what is
-// inserted, and a partition whose columns have another order.
+// generated column, and in PostgreSQL an identity, a check, a foreign key and partitions whose
+// columns have another order.
 func table(t *testing.T, s *server, p ddl.Partitioning, parts []ddl.Partition) {
 	t.Helper()
 	columns := "id bigint NOT NULL, " + text(t)(ddl.Config{Dialect: s.dialect, Layout: p.Layout}.GeneratedColumn("worker's", ddl.Worker, "id")) + ", a varchar(20), b varchar(20)"
@@ -24,11 +24,12 @@ func table(t *testing.T, s *server, p ddl.Partitioning, parts []ddl.Partition) {
 		s.run(t, "CREATE TABLE "+quoted(s, p.Table)+" ("+columns+", PRIMARY KEY (id)) "+text(t)(p.Clause(parts)))
 		return
 	}
-	s.run(t, "CREATE TABLE "+quoted(s, p.Table)+" ("+columns+", gone int, no bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id)) "+text(t)(p.Clause(nil)),
-		"ALTER TABLE "+quoted(s, p.Table)+" DROP COLUMN gone", "CREATE INDEX ON "+quoted(s, p.Table)+" (a, b)",
+	s.run(t, "CREATE TABLE kinds (kind bigint PRIMARY KEY)", "INSERT INTO kinds VALUES (7)",
+		"CREATE TABLE "+quoted(s, p.Table)+" ("+columns+", gone int, kind bigint DEFAULT 7 REFERENCES kinds, no bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id)) "+text(t)(p.Clause(nil)),
+		"ALTER TABLE "+quoted(s, p.Table)+" DROP COLUMN gone, ADD CONSTRAINT short CHECK (length(a) < 10)", "CREATE INDEX ON "+quoted(s, p.Table)+" (a, b)",
 		"CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.b = now()::text; RETURN NEW; END'")
 	for _, part := range parts {
-		s.run(t, "CREATE TABLE "+quoted(s, part.Name)+" (b varchar(20), a varchar(20), no bigint NOT NULL, "+columns[:strings.LastIndex(columns, ", a")]+")")
+		s.run(t, "CREATE TABLE "+quoted(s, part.Name)+" (b varchar(20), a varchar(20) CONSTRAINT short CHECK (length(a) < 10), no bigint NOT NULL, kind bigint, "+columns[:strings.LastIndex(columns, ", a")]+")")
 		bound, err := p.Create([]ddl.Partition{part})
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +62,7 @@ func content(t *testing.T, s *server, p ddl.Partitioning) []string {
 	t.Helper()
 	columns := "id, a, b, " + quoted(s, "worker's")
 	if s.dialect == ddl.Postgres {
-		columns += ", no"
+		columns += ", no, kind"
 	}
 	return lines(t, s, "SELECT "+columns+" FROM "+quoted(s, p.Table)+" ORDER BY id")
 }
