@@ -25,11 +25,11 @@ func table(t *testing.T, s *server, p ddl.Partitioning, parts []ddl.Partition) {
 		return
 	}
 	s.run(t, "CREATE TABLE kinds (kind bigint PRIMARY KEY)", "INSERT INTO kinds VALUES (7)",
-		"CREATE TABLE "+quoted(s, p.Table)+" ("+columns+", gone int, kind bigint DEFAULT 7 REFERENCES kinds, no bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id)) "+text(t)(p.Clause(nil)),
+		"CREATE TABLE "+quoted(s, p.Table)+" ("+columns+", gone int, \"The kind\" bigint DEFAULT 7 REFERENCES kinds, no bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id)) "+text(t)(p.Clause(nil)),
 		"ALTER TABLE "+quoted(s, p.Table)+" DROP COLUMN gone, ADD CONSTRAINT short CHECK (length(a) < 10)", "CREATE INDEX ON "+quoted(s, p.Table)+" (a, b)",
 		"CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.b = now()::text; RETURN NEW; END'")
 	for _, part := range parts {
-		s.run(t, "CREATE TABLE "+quoted(s, part.Name)+" (b varchar(20), a varchar(20) CONSTRAINT short CHECK (length(a) < 10), no bigint NOT NULL, kind bigint, "+columns[:strings.LastIndex(columns, ", a")]+")")
+		s.run(t, "CREATE TABLE "+quoted(s, part.Name)+" (b varchar(20), a varchar(20) CONSTRAINT short CHECK (length(a) < 10), no bigint NOT NULL, \"The kind\" bigint, "+columns[:strings.LastIndex(columns, ", a")]+")")
 		bound, err := p.Create([]ddl.Partition{part})
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func content(t *testing.T, s *server, p ddl.Partitioning) []string {
 	t.Helper()
 	columns := "id, a, b, " + quoted(s, "worker's")
 	if s.dialect == ddl.Postgres {
-		columns += ", no, kind"
+		columns += `, no, "The kind"`
 	}
 	return lines(t, s, "SELECT "+columns+" FROM "+quoted(s, p.Table)+" ORDER BY id")
 }
@@ -272,4 +272,58 @@ func TestExtendOverADefault(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The table is in a schema that has to be quoted and is not the session's, and so is
+// in PostgreSQL, elsewhere, the partition that is split. What is made is in the table's.
+func TestSplitInAnotherSchema(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		name := freshName() + `. "x"` + "`'\\"
+		kind, cascade := "SCHEMA", " CASCADE"
+		if s.dialect == ddl.MySQL {
+			kind, cascade = "DATABASE", ""
+		}
+		p := ddl.Partitioning{Dialect: s.dialect, Schema: name, Table: `Orders"`, By: ddl.Month}
+		parts, err := p.Bounds(november, november.AddDate(0, 1, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run(t, "CREATE "+kind+" "+quoted(s, name))
+		t.Cleanup(func() { s.run(t, "DROP "+kind+" "+quoted(s, name)+cascade) })
+		open := ddl.Partition{Name: "pmax", Min: parts[0].Min, Max: math.MaxInt64}
+		elsewhere := ""
+		if s.dialect == ddl.Postgres {
+			elsewhere = one[string](t, s, "SELECT current_schema")
+			open.Schema = elsewhere
+		}
+		first := []ddl.Partition{{Name: "low", Min: math.MinInt64, Max: open.Min}, open}
+		full := quoted(s, name) + "." + quoted(s, p.Table)
+		s.run(t, "CREATE TABLE "+full+" (id bigint PRIMARY KEY) "+text(t)(p.Clause(first)))
+		if s.dialect == ddl.Postgres {
+			s.run(t, script(t)(p.Create(append(first, ddl.Partition{Name: "Rest", Default: true})))...)
+		}
+		s.run(t, fmt.Sprintf("INSERT INTO %s VALUES (5), (%d), (%d)", full, parts[0].Min, parts[1].Min))
+		have, err := p.Read(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run(t, script(t)(p.Extend(have, november, november.AddDate(0, 1, 0)))...)
+		if have, err = p.Read(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, part := range have {
+			got = append(got, part.Name+" in "+part.Schema)
+		}
+		want := []string{"low in ", "p202611 in ", "p202612 in ", "pmax in "}
+		if s.dialect == ddl.Postgres {
+			want = []string{"low in ", `Orders"_p202611 in ` + elsewhere, `Orders"_p202612 in `, "pmax in " + elsewhere, "Rest in "}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("partitions %q, want %q", got, want)
+		}
+		if n := one[int](t, s, "SELECT count(*) FROM "+full); n != 3 {
+			t.Errorf("%d rows", n)
+		}
+	})
 }
