@@ -47,7 +47,10 @@ func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, erro
 		return script, nil
 	}
 	split, err := p.split(l.open, l.split)
-	return append(script, split...), err
+	if err != nil {
+		return nil, err
+	}
+	return append(script, split...), nil
 }
 
 // lack is what a table lacks.
@@ -118,7 +121,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 	return l, nil
 }
 
-// split divides the partition open: into parts, and what is above them.
+// split divides the partition open into parts and one for what is above them.
 func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) {
 	rest := open
 	rest.Min, rest.From = parts[len(parts)-1].Max, parts[len(parts)-1].To
@@ -136,18 +139,15 @@ func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, table, err := p.ready()
-	return Script{"ALTER TABLE " + table + " REORGANIZE PARTITION " + p.child(open) + " INTO (" + list + ")"}, err
+	table := p.Dialect.object(new(faults), p.Schema, "Table", p.Table)
+	return Script{"ALTER TABLE " + table + " REORGANIZE PARTITION " + p.child(open) + " INTO (" + list + ")"}, nil
 }
 
-// rebuild is the statement of PostgreSQL by which the partition old becomes the
-// partition kept, and its rows beyond that one move to others. These are made as tables of their own and
-// attached, so that the triggers of the table do not fire for what moves.
+// rebuild is PostgreSQL's statement that makes the partition old the partition kept,
+// and moves rows of others to them. These are made as tables of their own and then
+// attached, so that no trigger of the table fires for what moves.
 func (p *Partitioning) rebuild(old, kept Partition, others []Partition) (Script, error) {
-	_, table, err := p.ready()
-	if err != nil {
-		return nil, err
-	}
+	table := p.Dialect.object(new(faults), p.Schema, "Table", p.Table)
 	if err := p.check(append(slices.Clone(others), kept)); err != nil {
 		return nil, err
 	}

@@ -149,10 +149,10 @@ func (p *Partitioning) wrap(err error) error {
 }
 
 // Missing gives those of Bounds(from, to) that a table lacks which has the
-// partitions have, as [Partitioning.Existing] finds them. One whose ids reach
-// into a partition that is there, but not wholly, is an error, and so is one whose
-// ids belong to a last partition without an end: [Partitioning.Extend] splits that.
-// From and to may lie where those of Bounds may.
+// partitions have, as [Partitioning.Existing] finds them. It is an error if the table
+// has partitions for some ids of a period and not for all, or if a last partition
+// without an end has them: [Partitioning.Extend] splits that one. From and to may
+// lie where those of Bounds may.
 //
 // In MySQL partitions can be added behind the last only, and each begins where
 // the one before it ends. So what lies between the last and from is made as
