@@ -1,10 +1,6 @@
 package ddl
 
-import (
-	"fmt"
-
-	"github.com/seed-299c1d6b/snowkey/core"
-)
+import "github.com/seed-299c1d6b/snowkey/core"
 
 // Config says whose SQL is to be written, for which layout, and under which
 // names. It is checked whenever SQL is asked of it: what is wrong is a
@@ -42,21 +38,4 @@ func (c *Config) named(f *faults, rest string) string {
 		return name
 	}
 	return c.Dialect.ident(new(faults), "Schema", c.Schema) + "." + name
-}
-
-// column quotes the path to a column: column, or table and column, or schema,
-// table and column.
-func (d Dialect) column(f *faults, path []string) string {
-	if len(path) == 0 || len(path) > 3 {
-		f.add("column", fmt.Sprintf("%q", path), "must be one name, or a table and a column, or a schema, a table and a column")
-		return ""
-	}
-	quoted := ""
-	for i, name := range path {
-		if i > 0 {
-			quoted += "."
-		}
-		quoted += d.ident(f, "column", name)
-	}
-	return quoted
 }

@@ -57,7 +57,8 @@ func (d Dialect) product() string {
 type Script []string
 
 // String is the script as a file: each statement with a semicolon and a line
-// break. No statement has a semicolon within its code, so mysql's client needs no DELIMITER.
+// break. No statement for MySQL or SQLite has a semicolon within its code, so mysql's client
+// needs no DELIMITER; some of PostgreSQL are DO blocks.
 func (s Script) String() string {
 	var b strings.Builder
 	for _, statement := range s {

@@ -17,8 +17,16 @@
 //	Domain, Check    a type, or a constraint, that refuses what is no id
 //
 // [Partitioning] divides a table by days, weeks or months, says which partitions
-// it lacks and which are old, and drops or detaches them. [WorkerTable] is the
-// table of leases.
+// it lacks and which are old, and drops or detaches them. A job calls Read and
+// Extend, and executes the statements; it may run in several processes at once if
+// it begins anew after an error. Extend splits a last partition without an end and
+// moves rows out of a default partition:
+//
+//	have, err := orders.Read(ctx, db)
+//	script, err := orders.Extend(have, now, now.AddDate(0, 3, 0))
+//
+// For pgx see [Partitioning.ReadRows], and for ATTACH and CONCURRENTLY
+// docs/partitions.md. [WorkerTable] is the table of leases.
 //
 // # What is guaranteed
 //
@@ -28,7 +36,8 @@
 //
 // Names are quoted, so they are taken as they stand, with their case; what the
 // database cannot have as a name, or would cut off, is an error. Nothing else of
-// what is given gets into the SQL but numbers.
+// what is given gets into the SQL but numbers. [Dialect.Quote] quotes names for
+// statements of one's own.
 //
 // Times are reckoned in UTC, whatever zone a session has. In MySQL they are
 // datetimes, so compare with UTC_TIMESTAMP, not with NOW.

@@ -2,6 +2,7 @@ package ddl_test
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -131,5 +132,49 @@ func ExamplePartitioning_Existing() {
 	//   FROM information_schema.PARTITIONS
 	//   WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'orders' AND PARTITION_METHOD = 'RANGE') p
 	// ORDER BY position
+	// <nil>
+}
+
+// The last partition has no end: it is split, and keeps what lies above the new ones.
+func ExamplePartitioning_Extend() {
+	orders := ddl.Partitioning{Dialect: ddl.MySQL, Table: "orders", By: ddl.Month}
+	have := []ddl.Partition{
+		{Name: "p202610", Min: math.MinInt64, Max: 2116681624581046272},
+		{Name: "pmax", Min: 2116681624581046272, Max: math.MaxInt64},
+	}
+	script, err := orders.Extend(have, november, november.AddDate(0, 2, 0))
+	fmt.Print(script)
+	fmt.Println(err)
+	_, err = orders.Missing(have, november, november.AddDate(0, 2, 0))
+	fmt.Println(err)
+	// Output:
+	// ALTER TABLE `orders` REORGANIZE PARTITION `pmax` INTO (
+	//   PARTITION `p202611` VALUES LESS THAN (2127553260549046272),
+	//   PARTITION `p202612` VALUES LESS THAN (2138787284382646272),
+	//   PARTITION `pmax` VALUES LESS THAN MAXVALUE);
+	// <nil>
+	// ddl: partitions of "orders": pmax takes all ids from 2116681624581046272 on, so p202611 cannot be added; Extend splits it
+}
+
+// PostgreSQL's default partition may have rows of the new one. They move to it.
+func ExamplePartitioning_Extend_default() {
+	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
+	have := []ddl.Partition{{Name: "orders_rest", Default: true}}
+	script, err := orders.Extend(have, november, november.AddDate(0, 1, 0))
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// DO $split$
+	// DECLARE names text;
+	// BEGIN
+	//   ALTER TABLE "orders" DETACH PARTITION "orders_rest";
+	//   SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO names FROM pg_catalog.pg_attribute
+	//     WHERE attrelid = '"orders"'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
+	//   CREATE TABLE "orders_p202611" (LIKE "orders" INCLUDING ALL EXCLUDING IDENTITY);
+	//   EXECUTE 'WITH moved AS (DELETE FROM "orders_rest" WHERE "id" >= 2116681624581046272 AND "id" < 2127553260549046272 RETURNING ' || names || ') INSERT INTO "orders_p202611" ('
+	//     || names || ') SELECT ' || names || ' FROM moved';
+	//   ALTER TABLE "orders" ATTACH PARTITION "orders_p202611" FOR VALUES FROM (2116681624581046272) TO (2127553260549046272);
+	//   ALTER TABLE "orders" ATTACH PARTITION "orders_rest" DEFAULT;
+	// END $split$;
 	// <nil>
 }

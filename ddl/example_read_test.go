@@ -17,8 +17,8 @@ func ExamplePartitioning_Read() {
 		return
 	}
 	defer db.Close()
-	mock.ExpectQuery("SELECT").WillReturnRows(sqlmock.NewRows([]string{"name", "min", "max", "schema"}).
-		AddRow("orders_p202611", int64(2116681624581046272), int64(2127553260549046272), "public"))
+	mock.ExpectQuery("SELECT").WillReturnRows(sqlmock.NewRows([]string{"name", "min", "max", "schema", "is_default"}).
+		AddRow("orders_p202611", int64(2116681624581046272), int64(2127553260549046272), "public", false))
 
 	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
 	parts, err := orders.Read(context.Background(), db)
@@ -38,5 +38,40 @@ func ExamplePartitioning_Drop() {
 	fmt.Println(err)
 	// Output:
 	// ALTER TABLE `orders` DROP PARTITION `p202509`, `p202510`;
+	// <nil>
+}
+
+// With pgx, rows are those of pool.Query or conn.Query.
+func ExamplePartitioning_ReadRows() {
+	db, mock, err := sqlmock.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	mock.ExpectQuery("SELECT").WillReturnRows(sqlmock.NewRows([]string{"name", "min", "max", "schema", "is_default"}).
+		AddRow("orders_p202611", int64(2116681624581046272), int64(2127553260549046272), "archive", false).
+		AddRow("orders_rest", nil, nil, nil, true))
+
+	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
+	query, err := orders.Existing()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := db.QueryContext(context.Background(), query)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer rows.Close()
+	parts, err := orders.ReadRows(rows)
+	for _, p := range parts {
+		fmt.Println(p.Name, p.Schema, p.To.Format(time.DateOnly), p.Default)
+	}
+	fmt.Println(err)
+	// Output:
+	// orders_p202611 archive 2026-12-01 false
+	// orders_rest  0001-01-01 true
 	// <nil>
 }

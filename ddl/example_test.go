@@ -196,3 +196,13 @@ func ExampleWorkerTableNamed() {
 	// ) ENGINE=InnoDB
 	// <nil>
 }
+
+func ExampleDialect_Quote() {
+	fmt.Println(ddl.Postgres.Quote("shop", `the "orders"`))
+	fmt.Println(ddl.MySQL.Quote("Orders"))
+	fmt.Println(ddl.SQLite.Quote(""))
+	// Output:
+	// "shop"."the ""orders""" <nil>
+	// `Orders` <nil>
+	//  ddl: name "": must not be empty
+}

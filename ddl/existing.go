@@ -15,9 +15,9 @@ type Querier interface {
 
 // Existing is a query for the table's partitions from low to high: name, min
 // and max, of which NULL stands for no bound, and in PostgreSQL schema, which is
-// NULL where it is the table's. PostgreSQL's default partition is not among them,
-// and MySQL's subpartitions are not. For a table that has none, or is not there,
-// it has no rows.
+// NULL where it is the table's, and whether it is the default partition, which
+// comes last. MySQL's subpartitions are not among them. For a table that has no
+// partitions, or is not there, it has no rows. [Partitioning.ReadRows] reads them.
 func (p Partitioning) Existing() (string, error) {
 	_, table, err := p.ready()
 	if err != nil {
@@ -25,12 +25,14 @@ func (p Partitioning) Existing() (string, error) {
 	}
 	if p.Dialect == Postgres {
 		return fmt.Sprintf(`SELECT c.relname AS name, nullif(b[1], 'MINVALUE')::bigint AS min, nullif(b[2], 'MAXVALUE')::bigint AS max,
-  CASE WHEN c.relnamespace <> t.relnamespace THEN n.nspname END AS schema
+  CASE WHEN c.relnamespace <> t.relnamespace THEN n.nspname END AS schema, b IS NULL AS is_default
 FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
-  JOIN pg_catalog.pg_class t ON t.oid = i.inhparent JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
+  JOIN pg_catalog.pg_class t ON t.oid = i.inhparent JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_catalog.pg_partitioned_table d ON d.partdefid = c.oid AND d.partstrat = 'r' AND d.partnatts = 1
+  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.partattrs[0],
   LATERAL regexp_match(pg_catalog.pg_get_expr(c.relpartbound, c.oid), '^FOR VALUES FROM [(]''?(-?[0-9]+|MINVALUE)''?[)] TO [(]''?(-?[0-9]+|MAXVALUE)''?[)]$') b
-WHERE i.inhparent = pg_catalog.to_regclass(%s) AND b IS NOT NULL
-ORDER BY min NULLS FIRST`, p.Dialect.text(table)), nil
+WHERE i.inhparent = pg_catalog.to_regclass(%s) AND (b IS NOT NULL OR a.attname = %s)
+ORDER BY is_default, min NULLS FIRST`, p.Dialect.text(table), p.Dialect.text(p.Column)), nil
 	}
 	schema := "DATABASE()"
 	if p.Schema != "" {
@@ -44,13 +46,13 @@ FROM (SELECT DISTINCT PARTITION_NAME, PARTITION_ORDINAL_POSITION AS position,
 ORDER BY position`, schema, p.Dialect.text(p.Table)), nil
 }
 
-// Read runs Existing.
+// Read runs Existing. For a *pgxpool.Pool or a *pgx.Conn see [Partitioning.ReadRows].
 func (p Partitioning) Read(ctx context.Context, db Querier) (parts []Partition, err error) {
 	query, err := p.Existing()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, query)
+	rows, err := db.QueryContext(ctx, query) //nolint:rowserrcheck // ReadRows checks it
 	if err != nil {
 		return nil, p.wrap(err)
 	}
@@ -59,13 +61,26 @@ func (p Partitioning) Read(ctx context.Context, db Querier) (parts []Partition, 
 			parts, err = nil, p.wrap(closeErr)
 		}
 	}()
+	return p.ReadRows(rows)
+}
+
+// Rows is what [Partitioning.ReadRows] needs of a *sql.Rows or a pgx.Rows.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+}
+
+// ReadRows reads the rows of Existing, whatever ran it. It does not close them.
+func (p Partitioning) ReadRows(rows Rows) ([]Partition, error) {
+	var parts []Partition
 	for rows.Next() {
 		var low, high sql.NullInt64
 		var schema sql.NullString
 		part := Partition{Min: math.MinInt64, Max: math.MaxInt64}
 		into := []any{&part.Name, &low, &high}
 		if p.Dialect == Postgres {
-			into = append(into, &schema)
+			into = append(into, &schema, &part.Default)
 		}
 		if err := rows.Scan(into...); err != nil {
 			return nil, p.wrap(err)

@@ -24,7 +24,7 @@ func (c Config) Expression(field Field, column ...string) (string, error) {
 	var f faults
 	s := c.begin(&f)
 	checkField(&f, field)
-	id := c.Dialect.column(&f, column)
+	id := c.Dialect.path(&f, "column", column)
 	if err := f.err(); err != nil {
 		return "", err
 	}
@@ -44,7 +44,7 @@ func (c Config) Expression(field Field, column ...string) (string, error) {
 func (c Config) Min(column ...string) (string, error) {
 	var f faults
 	s := c.begin(&f)
-	at := c.Dialect.column(&f, column)
+	at := c.Dialect.path(&f, "column", column)
 	if err := f.err(); err != nil {
 		return "", err
 	}

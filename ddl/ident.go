@@ -55,6 +55,37 @@ func (d Dialect) object(f *faults, schema, field, name string) string {
 	return d.ident(f, "Schema", schema) + "." + quoted
 }
 
+// Quote quotes a name for a statement of one's own: that of a table, a view or a
+// column, or with what stands before it: schema and table, or schema, table and
+// column. It is taken as it stands, with its case. An empty schema is left out.
+func (d Dialect) Quote(names ...string) (string, error) {
+	var f faults
+	if !d.known() {
+		f = append(f, d.fault())
+	}
+	if len(names) > 1 && names[0] == "" {
+		names = names[1:]
+	}
+	quoted := d.path(&f, "name", names)
+	if err := f.err(); err != nil {
+		return "", err
+	}
+	return quoted, nil
+}
+
+// path quotes a name with what stands before it: three names at most.
+func (d Dialect) path(f *faults, field string, path []string) string {
+	if len(path) == 0 || len(path) > 3 {
+		f.add(field, fmt.Sprintf("%q", path), "must be one name, or a table and a column, or a schema, a table and a column")
+		return ""
+	}
+	quoted := make([]string, len(path))
+	for i, name := range path {
+		quoted[i] = d.ident(f, field, name)
+	}
+	return strings.Join(quoted, ".")
+}
+
 // text is a string constant, safe in whatever way the server reads backslashes.
 func (d Dialect) text(s string) string {
 	if !strings.Contains(s, `\`) {

@@ -34,6 +34,7 @@ type Partition struct {
 	Schema   string    // of PostgreSQL's partition, where it is not in that of the Partitioning; zero: it is
 	From, To time.Time // of the ids' times, To exclusive; zero where a bound is no time of the layout
 	Min, Max int64     // Max exclusive; math.MinInt64 and math.MaxInt64 where a partition has no such bound
+	Default  bool      // PostgreSQL's default partition, which takes the ids that no other has; it has no bounds
 }
 
 // Partitions creates the partitions of a table for all times in [from, to), as
@@ -148,56 +149,30 @@ func (p *Partitioning) wrap(err error) error {
 }
 
 // Missing gives those of Bounds(from, to) that a table lacks which has the
-// partitions have, as [Partitioning.Existing] finds them. One whose ids reach
-// into a partition that is there, but not wholly, is an error. From and to may
+// partitions have, as [Partitioning.Existing] finds them. It is an error if the table
+// has partitions for some ids of a period and not for all, or if a last partition
+// without an end has them: [Partitioning.Extend] splits that one. From and to may
 // lie where those of Bounds may.
 //
 // In MySQL partitions can be added behind the last only, and each begins where
 // the one before it ends. So what lies between the last and from is made as
 // well, and what lies before the last is not.
 func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition, error) {
-	s, _, err := p.ready()
+	l, err := p.lacking(have, from, to)
 	if err != nil {
 		return nil, err
 	}
-	end := int64(math.MinInt64)
-	for _, h := range have {
-		end = max(end, h.Max)
+	if len(l.split) > 0 {
+		return nil, p.wrap(fmt.Errorf("%s takes all ids from %d on, so %s cannot be added; Extend splits it", l.open.Name, l.open.Min, l.split[0].Name))
 	}
-	if p.Dialect == MySQL && len(have) > 0 {
-		if end > s.max {
-			return nil, nil // the last takes all ids there can be
-		}
-		if last, err := s.layout.Decompose(end); err == nil && last.Time.Before(from) {
-			from = last.Time
-		}
-	}
-	want, err := p.Bounds(from, to)
-	if err != nil {
-		return nil, err
-	}
-	var missing []Partition
-	for _, w := range want {
-		i := slices.IndexFunc(have, func(h Partition) bool { return h.Min < w.Max && w.Min < h.Max })
-		if i < 0 {
-			if p.Dialect == Postgres || w.Min >= end {
-				missing = append(missing, w)
-			}
-			continue
-		}
-		// What Create makes of 0 is 1.
-		if h := have[i]; h.Min > max(w.Min, 1) || h.Max < w.Max {
-			return nil, p.wrap(fmt.Errorf("%s, ids %d to before %d, reaches into %s, which has %d to before %d",
-				w.Name, w.Min, w.Max, h.Name, h.Min, h.Max))
-		}
-	}
-	return missing, nil
+	return l.missing, nil
 }
 
 // Before gives those of the partitions all of whose ids are of times before t:
 // what may be dropped when older rows are kept no longer. Before the epoch, as
 // where the layout is younger than what is kept, these are none; from the layout's
-// end on they are all but one that has no upper bound, which is never given.
+// end on they are all but one that has no upper bound. That one and a default
+// partition are never given.
 func (p Partitioning) Before(have []Partition, t time.Time) ([]Partition, error) {
 	s, _, err := p.ready()
 	if err != nil {
@@ -208,6 +183,6 @@ func (p Partitioning) Before(have []Partition, t time.Time) ([]Partition, error)
 	}
 	last := s.lastBefore(t)
 	return slices.DeleteFunc(slices.Clone(have), func(h Partition) bool {
-		return h.Max == math.MaxInt64 || last < s.max && h.Max > last+1
+		return h.Default || h.Max == math.MaxInt64 || last < s.max && h.Max > last+1
 	}), nil
 }

@@ -51,16 +51,24 @@ func (p Partitioning) Create(parts []Partition) (Script, error) {
 	}
 	script := make(Script, len(parts))
 	for i, part := range parts {
-		low, high := fmt.Sprint(p.least(part)), fmt.Sprint(part.Max)
-		if part.Min == math.MinInt64 {
-			low = "MINVALUE"
-		}
-		if part.Max == math.MaxInt64 {
-			high = "MAXVALUE"
-		}
-		script[i] = fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%s) TO (%s)", p.child(part), table, low, high)
+		script[i] = fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s", p.child(part), table, p.bound(part))
 	}
 	return script, nil
+}
+
+// bound is what PostgreSQL calls a partition's bound.
+func (p *Partitioning) bound(part Partition) string {
+	if part.Default {
+		return "DEFAULT"
+	}
+	low, high := fmt.Sprint(p.least(part)), fmt.Sprint(part.Max)
+	if part.Min == math.MinInt64 {
+		low = "MINVALUE"
+	}
+	if part.Max == math.MaxInt64 {
+		high = "MAXVALUE"
+	}
+	return fmt.Sprintf("FOR VALUES FROM (%s) TO (%s)", low, high)
 }
 
 // list is MySQL's list of partitions. Only the upper bounds stand in it, so a
@@ -96,13 +104,20 @@ func (p *Partitioning) check(parts []Partition) error {
 		f.add("parts", fmt.Sprintf("%d partitions", len(parts)), "must be at most %d", MaxPartitions)
 	}
 	p.checkNames(&f, parts)
+	var ranges []Partition
 	for _, part := range parts {
-		if least := p.least(part); least >= part.Max {
+		switch least := p.least(part); {
+		case part.Default && p.Dialect != Postgres:
+			f.add("Partition.Default", "true", "must be false in %q, for only PostgreSQL has it", part.Name)
+		case part.Default:
+		case least >= part.Max:
 			f.add("Partition.Max", fmt.Sprint(part.Max), "must be above Min, %d, in %q", least, part.Name)
+		default:
+			ranges = append(ranges, part)
 		}
 	}
 	if len(f) == 0 {
-		sorted := slices.SortedStableFunc(slices.Values(parts), func(a, b Partition) int { return cmp.Compare(a.Min, b.Min) })
+		sorted := slices.SortedStableFunc(slices.Values(ranges), func(a, b Partition) int { return cmp.Compare(a.Min, b.Min) })
 		for i := 1; i < len(sorted); i++ {
 			if before, part := sorted[i-1], sorted[i]; part.Min < before.Max {
 				f.add("Partition.Min", fmt.Sprint(part.Min), "must not be below %d, the Max of %q, in %q", before.Max, before.Name, part.Name)

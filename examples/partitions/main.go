@@ -5,7 +5,8 @@
 //	go run ./examples/partitions
 //	go run ./examples/partitions -db postgres://user@host/database -by week
 //
-// Run again on one database it goes on with what is there. It exits with 0, with
+// Run again on one database it goes on with what is there, and where another run is
+// faster it looks again. It exits with 0, with
 // 1 if something is wrong with what it was given, and with 2 if it was called wrongly.
 package main
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -176,5 +178,58 @@ func TestLostOutput(t *testing.T) {
 	var errs bytes.Buffer
 	if code := cli(t.Context(), nil, full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space") {
 		t.Errorf("exit %d, %s", code, errs.String())
+	}
+}
+
+// A table whose last partition has no end, or that has a default one, holds rows of the
+// periods that are to have partitions. They get them, with the rows.
+func TestRowsInTheWay(t *testing.T) {
+	began := oneDay(t)
+	config, err := mysqldriver.ParseDSN(testserver.NewMariaDB(t).DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maria := (&url.URL{Scheme: "mysql", User: url.User(config.User), Host: config.Addr, Path: config.DBName}).String()
+	open := func(dsn string) *sql.DB {
+		db, err := mysqlURL(dsn)
+		if strings.HasPrefix(dsn, "postgres") {
+			db, err = connector(dsn)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	tomorrow := began.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	id, err := core.Twitter().FirstAt(tomorrow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := "CREATE TABLE " + table + " (id bigint NOT NULL PRIMARY KEY, note varchar(100) NOT NULL) PARTITION BY RANGE (id)"
+	for _, c := range []struct {
+		name, dsn, at string
+		script        []string
+	}{
+		{"postgres default", testserver.NewPostgres(t).DSN, table + tomorrow.Format("_p20060102"), []string{create, "CREATE TABLE rest PARTITION OF " + table + " DEFAULT"}},
+		{"postgres open", testserver.NewPostgres(t).DSN, table + tomorrow.Format("_p20060102"), []string{create, "CREATE TABLE pmax PARTITION OF " + table + " FOR VALUES FROM (0) TO (MAXVALUE)"}},
+		{"mariadb open", maria, table + " PARTITION (" + tomorrow.Format("p20060102") + ")", []string{create + " (PARTITION low VALUES LESS THAN (0), PARTITION pmax VALUES LESS THAN MAXVALUE)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := open(c.dsn)
+			for _, statement := range append(c.script, fmt.Sprintf("INSERT INTO %s VALUES (%d, 'in the way')", table, id)) {
+				if _, err := db.ExecContext(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			code, out, errs := call(t, "-db", c.dsn, "-rows", "100")
+			if code != 0 || errs != "" || orders(t, out) != 101 {
+				t.Fatalf("exit %d, %s\n%s", code, errs, out)
+			}
+			var n int
+			if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT count(*) FROM %s WHERE id = %d", c.at, id)).Scan(&n); err != nil || n != 1 {
+				t.Errorf("%d rows, %v\n%s", n, err, out)
+			}
+		})
 	}
 }

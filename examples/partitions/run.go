@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
@@ -72,39 +74,44 @@ func ago(p ddl.Period, t time.Time, n int) time.Time {
 }
 
 // prepare makes the table with its first partition, unless it is there, and then the
-// partitions that it lacks. This is what a job would run, once a period.
+// partitions that it lacks. This is what a job would run, once a period. If another run
+// does the same at the same time, its statements fail, and it looks again.
 func prepare(ctx context.Context, db *sql.DB, orders ddl.Partitioning, from, to time.Time, out io.Writer) (fresh bool, err error) {
+	for failed := ""; ; {
+		have, err := orders.Read(ctx, db)
+		if err != nil {
+			return fresh, err
+		}
+		var script ddl.Script
+		if len(have) == 0 && !fresh {
+			script, err = create(orders, from, to)
+		} else {
+			script, err = orders.Extend(have, from, to)
+		}
+		if err != nil || len(script) == 0 {
+			return fresh, err
+		}
+		switch err = exec(ctx, db, script, out); {
+		case err == nil && len(have) == 0:
+			fresh = true // PostgreSQL's table has no partition yet
+		case err != nil && script.String() == failed:
+			return fresh, err
+		case err != nil:
+			fmt.Fprintf(out, "-- %v\n-- and so another look at what there is\n\n", err)
+			failed = script.String()
+		}
+	}
+}
+
+// create makes the table, in MySQL with its first partition. A run that ended right
+// behind this left a table without a partition.
+func create(orders ddl.Partitioning, from, to time.Time) (ddl.Script, error) {
 	want, err := orders.Bounds(from, to)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	have, err := orders.Read(ctx, db)
-	if err != nil {
-		return false, err
-	}
-	if len(have) == 0 {
-		clause, err := orders.Clause(want[:1])
-		if err != nil {
-			return false, err
-		}
-		// A run that ended right behind this left a table without a partition.
-		if err := exec(ctx, db, ddl.Script{"CREATE TABLE IF NOT EXISTS " + table + " (id bigint NOT NULL PRIMARY KEY, note varchar(100) NOT NULL) " + clause}, out); err != nil {
-			return false, err
-		}
-		if have, err = orders.Read(ctx, db); err != nil { // MySQL's has one by now
-			return false, err
-		}
-		fresh = true
-	}
-	missing, err := orders.Missing(have, from, to)
-	if err != nil || len(missing) == 0 {
-		return fresh, err
-	}
-	script, err := orders.Create(missing)
-	if err != nil {
-		return false, err
-	}
-	return fresh, exec(ctx, db, script, out)
+	clause, err := orders.Clause(want[:1])
+	return ddl.Script{"CREATE TABLE IF NOT EXISTS " + table + " (id bigint NOT NULL PRIMARY KEY, note varchar(100) NOT NULL) " + clause}, err
 }
 
 // exec runs a script and shows it.
@@ -162,8 +169,12 @@ func show(ctx context.Context, db *sql.DB, orders ddl.Partitioning, out io.Write
 	}
 	fmt.Fprintf(out, "%-32s %-10s %8s\n", "partition", "before", "orders")
 	for _, part := range have {
+		row := db.QueryRowContext(ctx, count, part.Min, part.Max)
+		if part.Default { // it has the rest, in a table of its own
+			row = db.QueryRowContext(ctx, "SELECT count(*) FROM "+pgx.Identifier{part.Name}.Sanitize())
+		}
 		var n int
-		if err := db.QueryRowContext(ctx, count, part.Min, part.Max).Scan(&n); err != nil {
+		if err := row.Scan(&n); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "%-32s %-10s %8d\n", part.Name, part.To.Format(time.DateOnly), n)

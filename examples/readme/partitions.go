@@ -5,28 +5,45 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // nextPartitions makes the partitions that orders lacks for the next three months.
-func nextPartitions(ctx context.Context, db *sql.DB, now time.Time) error {
-	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
-	have, err := orders.Read(ctx, db)
-	if err != nil {
-		return err
-	}
-	missing, err := orders.Missing(have, now, now.AddDate(0, 3, 0))
-	if err != nil || len(missing) == 0 {
-		return err
-	}
-	script, err := orders.Create(missing)
-	if err != nil {
-		return err
-	}
-	for _, statement := range script {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
+// Any number of replicas may call it at once.
+func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, now time.Time) error {
+	for failed := ""; ; {
+		have, err := orders.Read(ctx, db)
+		if err != nil {
 			return err
 		}
+		script, err := orders.Extend(have, now, now.AddDate(0, 3, 0))
+		if err != nil {
+			return err
+		}
+		for _, statement := range script {
+			if _, err = db.ExecContext(ctx, statement); err != nil {
+				break
+			}
+		}
+		if err == nil || script.String() == failed {
+			return err
+		}
+		failed = script.String() // another replica may have been first: look again, once for each that was
 	}
-	return nil
+}
+
+// partitionsOf reads the partitions by pgx alone.
+func partitionsOf(ctx context.Context, pool *pgxpool.Pool, orders ddl.Partitioning) ([]ddl.Partition, error) {
+	query, err := orders.Existing()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := pool.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return orders.ReadRows(rows)
 }

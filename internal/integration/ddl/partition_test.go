@@ -220,7 +220,8 @@ func TestPartitionsOfOthers(t *testing.T) {
 		have, err := p.Read(t.Context(), s)
 		at := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
 		want := []ddl.Partition{{Name: "low", Min: math.MinInt64, Max: -5}, {Name: "half", Min: -5, Max: middle, To: at},
-			{Name: "high", Min: 9000000000000000000, Max: math.MaxInt64, From: timeOf(p, 9000000000000000000)}}
+			{Name: "high", Min: 9000000000000000000, Max: math.MaxInt64, From: timeOf(p, 9000000000000000000)},
+			{Name: "rest", Min: math.MinInt64, Max: math.MaxInt64, Default: true}}
 		if s.dialect == ddl.MySQL {
 			want = want[:2]
 		}
@@ -242,7 +243,10 @@ func TestPartitionsOfOthers(t *testing.T) {
 			if err != nil || len(have) != 5 || have[4].Max != math.MaxInt64 {
 				t.Errorf("read %+v, %v", have, err)
 			}
-			if missing, err := p.Missing(have, at, at.AddDate(1, 0, 0)); err != nil || len(missing) != 0 {
+			if missing, err := p.Missing(have, at, at.AddDate(0, 0, 14)); err != nil || len(missing) != 0 {
+				t.Errorf("of those that are there: %+v, %v", missing, err)
+			}
+			if missing, err := p.Missing(have, at, at.AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "rest takes all ids from") {
 				t.Errorf("under a partition for all: %+v, %v", missing, err)
 			}
 		}

@@ -20,6 +20,7 @@ type sqlOf struct {
 	dialect               ddl.Dialect
 	schema, prefix        string
 	table, column, viewed string
+	unnamed               bool // --table was not given, and is orders
 	layout                *layoutflag.Flags
 }
 
@@ -30,9 +31,9 @@ const ddlAbout = `Print the SQL that goes with a layout; nothing is executed. PA
 
   functions    functions that take ids apart in the database (the default)
   drop         drops those functions
-  expressions  the same as expressions over --column
+  expressions  the same as expressions, in a query of --table and its --column
   domain       a type that refuses what is no id (PostgreSQL)
-  check        a constraint that does, for --column
+  check        adds a constraint that does to --table, for its --column
   view         --view over --table with its ids taken apart
   workers      the tables of the worker leases`
 
@@ -50,10 +51,14 @@ func (a *app) ddlCommand() *cobra.Command {
 			if len(args) > 0 {
 				part = args[0]
 			}
-			for name, parts := range map[string][]string{"table": {"view"}, "view": {"view"}, "column": {"view", "check", "expressions"}, "prefix": {"functions", "drop", "domain"}} {
+			for name, parts := range map[string][]string{"table": {"view", "check", "expressions"}, "view": {"view"}, "column": {"view", "check", "expressions"}, "prefix": {"functions", "drop", "domain"}} {
 				if cmd.Flags().Changed(name) && slices.Contains(ddlParts, part) && !slices.Contains(parts, part) {
 					return usage("--%s is of no use to %s", name, part)
 				}
+			}
+			if !cmd.Flags().Changed("table") && (part == "check" || part == "expressions") {
+				s.table = "orders"
+				s.unnamed = true
 			}
 			return a.ddl(s, part)
 		}),
@@ -62,7 +67,7 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "whose SQL: postgres, mysql or sqlite; required")
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of functions and of the domain (default \"snowflake_\")")
-	f.StringVar(&s.table, "table", "", "`TABLE` of the view")
+	f.StringVar(&s.table, "table", "", "`TABLE` of the view, check or expressions (default \"orders\", but for a view)")
 	f.StringVar(&s.column, "column", "id", "`COLUMN` that holds the ids")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	a.jsonFlag(cmd, "the statements as a list")
@@ -84,6 +89,9 @@ func (a *app) ddl(s *sqlOf, part string) error {
 	if err != nil {
 		return sqlError(err)
 	}
+	if s.unnamed {
+		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey ddl:"), s.table)
+	}
 	return a.script(script)
 }
 
@@ -98,8 +106,7 @@ func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
 	case "domain":
 		return cfg.Domain()
 	case "check":
-		text, err := cfg.Check(s.column)
-		return ddl.Script{text}, err
+		return s.check(cfg)
 	case "expressions":
 		return s.expressions(cfg)
 	case "view":
@@ -116,6 +123,24 @@ func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
 		return sqlstore.Config{Dialect: dialect, Table: table}.DDL()
 	}
 	return nil, usage("there is no part %q: want %s", short(part), flagval.List(ddlParts))
+}
+
+// check adds the constraint. In SQLite, which cannot, it is a comment.
+func (s *sqlOf) check(cfg ddl.Config) (ddl.Script, error) {
+	text, err := cfg.Check(s.column)
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.dialect.Quote(s.schema, s.table)
+	if err != nil {
+		return nil, err
+	}
+	if s.dialect == ddl.SQLite {
+		// A name may have line breaks.
+		comment := fmt.Sprintf("in CREATE TABLE %s, behind the column's type, for SQLite adds no constraint later:\n%s", table, text)
+		return ddl.Script{"-- " + strings.NewReplacer("\n", "\n-- ", "\r", "\n-- ").Replace(comment)}, nil
+	}
+	return ddl.Script{"ALTER TABLE " + table + " ADD " + text}, nil
 }
 
 // expressions are those of each field that the layout has, as one query.
@@ -138,7 +163,8 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 		}
 		columns = append(columns, fmt.Sprintf("  %s AS id_%s", text, field))
 	}
-	return ddl.Script{"SELECT\n" + strings.Join(columns, ",\n")}, nil
+	table, err := s.dialect.Quote(s.schema, s.table)
+	return ddl.Script{"SELECT\n" + strings.Join(columns, ",\n") + "\nFROM " + table}, err
 }
 
 // sqlError makes a fault in what was given one of the command line.
@@ -163,6 +189,8 @@ func flagged(faults []core.Fault) string {
 			f.Field = "--" + name
 		case "by":
 			f.Field = "--by"
+		case "name": // of ddl.Dialect.Quote
+			f.Field = "--table"
 		case "layout.unsigned":
 			f.Field = "--unsigned"
 		}
@@ -171,11 +199,17 @@ func flagged(faults []core.Fault) string {
 	return strings.Join(all, "; ")
 }
 
-// script prints statements.
+// script prints statements. One that is a comment has no semicolon.
 func (a *app) script(script ddl.Script) error {
 	if a.json {
 		return a.object([]string(script))
 	}
-	fmt.Fprint(a.out, script.String())
+	for _, statement := range script {
+		if strings.HasPrefix(statement, "--") {
+			fmt.Fprintln(a.out, statement)
+			continue
+		}
+		fmt.Fprint(a.out, ddl.Script{statement}.String())
+	}
 	return nil
 }

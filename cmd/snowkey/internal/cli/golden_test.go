@@ -64,6 +64,7 @@ var golden = []struct {
 	{name: "ddl-drop", args: "ddl drop --dialect mysql"},
 	{name: "ddl-domain", args: "ddl domain --dialect postgres --prefix my_ --schema app"},
 	{name: "ddl-check", args: "ddl check --dialect mysql --column order_id"},
+	{name: "ddl-check-sqlite", args: "ddl check --dialect sqlite --schema main --table Orders"},
 	{name: "ddl-view", args: "ddl view --dialect sqlite --table orders --view orders_apart"},
 	{name: "ddl-workers", args: "ddl workers --dialect mysql"},
 	{name: "ddl-expressions", args: "ddl expressions --dialect sqlite --preset sonyflake"},

@@ -1,0 +1,181 @@
+package ddl
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Extend writes the statements that make what the table lacks for all times in
+// [from, to), and none if it lacks nothing. It does what [Partitioning.Missing] and
+// [Partitioning.Create] do, and makes room where they cannot. No row is lost:
+//
+//   - A last partition without an end is split. It keeps the ids above the new
+//     partitions, and its name unless a new one has it. The first new partition takes
+//     all its lower ids; set from to its From to give each period a partition.
+//   - In PostgreSQL, rows of new partitions move out of the default partition.
+//
+// In PostgreSQL each of these is one statement, so it takes effect as a whole or not at
+// all. It locks the table against reads and writes, scans the partition, and moves rows
+// without firing triggers. It fails if a foreign key refers to rows of the
+// partition. In MySQL, REORGANIZE PARTITION copies the partition, and writes wait.
+//
+// If somebody has changed the partitions since they were read, the statements fail.
+// Read again then, and call Extend again: the partitions may be there by now.
+func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, error) {
+	l, err := p.lacking(have, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var script Script
+	rest := slices.IndexFunc(have, func(h Partition) bool { return h.Default })
+	switch {
+	case len(l.missing) == 0:
+	case rest >= 0:
+		if script, err = p.rebuild(have[rest], have[rest], l.missing); err != nil {
+			return nil, err
+		}
+	default:
+		if script, err = p.Create(l.missing); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.split) == 0 {
+		return script, nil
+	}
+	split, err := p.split(l.open, l.split)
+	if err != nil {
+		return nil, err
+	}
+	return append(script, split...), nil
+}
+
+// lack is what a table lacks.
+type lack struct {
+	missing []Partition // of ids that no partition has
+	open    Partition   // the last one, if it has no end
+	split   []Partition // of ids that open has, without a gap
+}
+
+// lacking finds what a table with the partitions have lacks.
+func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, err error) {
+	s, _, err := p.ready()
+	if err != nil {
+		return lack{}, err
+	}
+	end := int64(math.MinInt64) // of the partitions that have one
+	hasOpen := false
+	var closed []Partition
+	for _, h := range have {
+		switch {
+		case h.Default:
+		case h.Max == math.MaxInt64 || h.Max > s.max: // it takes all ids there can be
+			l.open, hasOpen = h, true
+		default:
+			closed = append(closed, h)
+			end = max(end, h.Max)
+		}
+	}
+	if p.Dialect == MySQL && len(closed) > 0 && !hasOpen {
+		if last, err := s.layout.Decompose(end); err == nil && last.Time.Before(from) {
+			from = last.Time
+		}
+	}
+	want, err := p.Bounds(from, to)
+	if err != nil {
+		return lack{}, err
+	}
+	slices.SortFunc(closed, func(a, b Partition) int { return cmp.Compare(a.Min, b.Min) })
+	for _, w := range want {
+		covered := w.Min // up to here
+		var touched *Partition
+		for i, h := range closed {
+			if h.Max <= w.Min || w.Max <= h.Min {
+				continue
+			}
+			if touched == nil {
+				touched = &closed[i]
+			}
+			if h.Min <= max(covered, 1) { // what Create makes of 0 is 1
+				covered = max(covered, h.Max)
+			}
+		}
+		inOpen := hasOpen && l.open.Min < w.Max
+		switch {
+		case covered >= w.Max:
+		case inOpen && (touched == nil || covered == l.open.Min):
+			if touched != nil || l.open.Min < w.Min && len(l.split) == 0 {
+				w.Min, w.From = l.open.Min, l.open.From
+			}
+			l.split = append(l.split, w)
+		case touched != nil:
+			return lack{}, p.wrap(fmt.Errorf("%s, ids %d to before %d, reaches into %s, which has %d to before %d",
+				w.Name, w.Min, w.Max, touched.Name, touched.Min, touched.Max))
+		case p.Dialect == Postgres || w.Min >= end:
+			l.missing = append(l.missing, w)
+		}
+	}
+	return l, nil
+}
+
+// split divides the partition open into parts and one for what is above them.
+func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) {
+	rest := open
+	rest.Min, rest.From = parts[len(parts)-1].Max, parts[len(parts)-1].To
+	if slices.ContainsFunc(parts, func(part Partition) bool { return strings.EqualFold(part.Name, open.Name) }) {
+		rest.Name = "pmax"
+		if p.Dialect == Postgres {
+			rest.Name = p.Table + "_" + rest.Name
+		}
+	}
+	if p.Dialect == Postgres {
+		parts[0].Schema = open.Schema // it keeps the table
+		return p.rebuild(open, parts[0], append(parts[1:], rest))
+	}
+	list, err := p.list(append(parts, rest))
+	if err != nil {
+		return nil, err
+	}
+	table := p.Dialect.object(new(faults), p.Schema, "Table", p.Table)
+	return Script{"ALTER TABLE " + table + " REORGANIZE PARTITION " + p.child(open) + " INTO (" + list + ")"}, nil
+}
+
+// rebuild is PostgreSQL's statement that makes the partition old the partition kept,
+// and moves rows of others to them. These are made as tables of their own and then
+// attached, so that no trigger of the table fires for what moves.
+func (p *Partitioning) rebuild(old, kept Partition, others []Partition) (Script, error) {
+	table := p.Dialect.object(new(faults), p.Schema, "Table", p.Table)
+	if err := p.check(append(slices.Clone(others), kept)); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "  "+format+";\n", args...) }
+	line("ALTER TABLE %s DETACH PARTITION %s", table, p.child(old))
+	if old.Name != kept.Name {
+		line("ALTER TABLE %s RENAME TO %s", p.child(old), p.Dialect.ident(new(faults), "Partition.Name", kept.Name))
+	}
+	line("SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO names FROM pg_catalog.pg_attribute\n"+
+		"    WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", p.Dialect.text(table))
+	column := p.Dialect.ident(new(faults), "Column", p.Column)
+	for _, part := range others {
+		line("CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY)", p.child(part), table)
+		where := fmt.Sprintf("%s >= %d", column, p.least(part))
+		if part.Max < math.MaxInt64 {
+			where += fmt.Sprintf(" AND %s < %d", column, part.Max)
+		}
+		line("EXECUTE %s || names || %s\n    || names || %s || names || %s",
+			p.Dialect.text(fmt.Sprintf("WITH moved AS (DELETE FROM %s WHERE %s RETURNING ", p.child(kept), where)),
+			p.Dialect.text(fmt.Sprintf(") INSERT INTO %s (", p.child(part))), p.Dialect.text(") SELECT "), p.Dialect.text(" FROM moved"))
+	}
+	for _, part := range append(slices.Clone(others), kept) { // a default partition last, so that it is scanned once
+		line("ALTER TABLE %s ATTACH PARTITION %s %s", table, p.child(part), p.bound(part))
+	}
+	quote := "$split$"
+	for i := 0; strings.Contains(b.String(), quote); i++ {
+		quote = fmt.Sprintf("$split%d$", i)
+	}
+	return Script{"DO " + quote + "\nDECLARE names text;\nBEGIN\n" + b.String() + "END " + quote}, nil
+}

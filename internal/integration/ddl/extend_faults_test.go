@@ -1,0 +1,134 @@
+package ddl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+// openEnded is the table orders with rows from November on in its last partition.
+func openEnded(t *testing.T, s *server) (p ddl.Partitioning, have []ddl.Partition) {
+	t.Helper()
+	p = ddl.Partitioning{Dialect: s.dialect, Table: "orders", By: ddl.Month}
+	parts, err := p.Bounds(november, november.AddDate(0, 3, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table(t, s, p, []ddl.Partition{{Name: "low", Min: math.MinInt64, Max: parts[0].Min}, {Name: "pmax", Min: parts[0].Min, Max: math.MaxInt64}})
+	for _, part := range parts {
+		insert(t, s, p, part.Min, part.Max-1)
+	}
+	if have, err = p.Read(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return p, have
+}
+
+// A script that another has outrun fails, and the rows and partitions stay.
+func TestExtendOutrun(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		p, have := openEnded(t, s)
+		late := script(t)(p.Extend(have, november, november.AddDate(0, 2, 0)))
+		later := script(t)(p.Extend(have, november.AddDate(0, 1, 0), november.AddDate(0, 3, 0)))
+		rows := content(t, s, p)
+		want := extend(t, s, p, november, november.AddDate(0, 2, 0))
+		for _, outrun := range []ddl.Script{late, later} {
+			if err := exec(s, outrun); err == nil {
+				t.Errorf("it was executed once more:\n%s", outrun)
+			}
+		}
+		if got, err := p.Read(t.Context(), s); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v, want %v", got, err, want)
+		}
+		if got := content(t, s, p); !slices.Equal(got, rows) {
+			t.Errorf("rows %v, want %v", got, rows)
+		}
+	})
+}
+
+// Where a foreign key refers to rows of the open end, PostgreSQL does not detach it.
+// Nothing has changed then.
+func TestExtendUnderAForeignKey(t *testing.T) {
+	s := openPostgres(t)
+	p, have := openEnded(t, s)
+	s.run(t, "CREATE TABLE lines (order_id bigint REFERENCES orders ON DELETE CASCADE)", fmt.Sprintf("INSERT INTO lines VALUES (%d)", have[1].Min))
+	rows := content(t, s, p)
+	if err := exec(s, script(t)(p.Extend(have, november, november.AddDate(0, 2, 0)))); err == nil || !strings.Contains(err.Error(), "foreign key") {
+		t.Fatalf("%v", err)
+	}
+	if got := content(t, s, p); !slices.Equal(got, rows) {
+		t.Errorf("rows %v, want %v", got, rows)
+	}
+	// Of what is referred to in other partitions it takes no notice.
+	s.run(t, "DELETE FROM lines", "INSERT INTO orders (id) VALUES (5)", "INSERT INTO lines VALUES (5)")
+	extend(t, s, p, november, november.AddDate(0, 2, 0))
+	if n := one[int](t, s, "SELECT count(*) FROM lines"); n != 1 {
+		t.Errorf("%d rows refer to orders", n)
+	}
+	if err := exec(s, ddl.Script{fmt.Sprintf("INSERT INTO lines VALUES (%d)", have[1].Min+1)}); err == nil {
+		t.Error("the foreign key is gone")
+	}
+}
+
+// What is written meanwhile finds its place: no row is refused, and none is lost.
+func TestExtendUnderWriters(t *testing.T) {
+	onServers(t, func(t *testing.T, s *server) {
+		p, _ := openEnded(t, s)
+		s.SetMaxOpenConns(4)
+		before := len(content(t, s, p))
+		first := func(at time.Time) int64 {
+			id, err := core.Twitter().FirstAt(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		var all sync.WaitGroup
+		stop := make(chan struct{})
+		written := make([]int, 3)
+		for w := range written {
+			from, step := first(november), first(november.AddDate(0, 0, 1))-first(november)
+			all.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					// A day later each time, over two years, and again.
+					id := from + int64(written[w]%730)*step + int64(written[w]*len(written)+w) + 1
+					if _, err := s.Exec(fmt.Sprintf("INSERT INTO orders (id, a) VALUES (%d, 'w')", id)); err != nil {
+						t.Error(err)
+						return
+					}
+					written[w]++
+				}
+			})
+		}
+		for month := range 12 {
+			now := november.AddDate(0, month, 0)
+			have, err := p.Read(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := exec(s, script(t)(p.Extend(have, now, now.AddDate(0, 2, 0)))); err != nil {
+				t.Error(err)
+			}
+		}
+		close(stop)
+		all.Wait()
+		sum := written[0] + written[1] + written[2]
+		if n := one[int](t, s, "SELECT count(*) FROM orders"); n != before+sum || sum == 0 {
+			t.Errorf("%d rows, want %d and %d", n, before, sum)
+		}
+		t.Logf("%d rows were written", sum)
+		extend(t, s, p, november, november.AddDate(1, 1, 0))
+	})
+}

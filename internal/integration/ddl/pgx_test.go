@@ -1,0 +1,76 @@
+package ddl
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+// pgx reads what database/sql reads: over a pool, a connection and a transaction, in
+// each of its modes.
+func TestReadRowsOfPgx(t *testing.T) {
+	s := openPostgres(t)
+	p := ddl.Partitioning{Dialect: s.dialect, Schema: one[string](t, s, "SELECT current_schema"), Table: `The "orders".`, By: ddl.Month}
+	parts, err := p.Bounds(november, november.AddDate(0, 1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts = append(parts, ddl.Partition{Name: "Open", Min: parts[1].Max, Max: math.MaxInt64}, ddl.Partition{Name: "rest", Default: true})
+	s.run(t, "CREATE TABLE "+quoted(s, p.Table)+" (id bigint PRIMARY KEY) "+text(t)(p.Clause(nil)))
+	s.run(t, script(t)(p.Create(parts))...)
+	want, err := p.Read(t.Context(), s)
+	if err != nil || len(want) != 4 || !want[3].Default {
+		t.Fatalf("read %+v, %v", want, err)
+	}
+
+	config, err := pgxpool.ParseConfig(testserver.Postgres(t).DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+		config.ConnConfig.DefaultQueryExecMode = mode
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		conn, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.WithoutCancel(t.Context()))
+		tx, err := pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+		for name, db := range map[string]interface {
+			Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+		}{"pool": pool, "conn": conn, "tx": tx} {
+			rows, err := db.Query(t.Context(), text(t)(p.Existing()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := p.ReadRows(rows); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, %v: %+v, %v, want %+v", name, mode, got, err, want)
+			}
+			rows.Close()
+		}
+		// A failure that comes with the rows is told.
+		rows, err := pool.Query(t.Context(), "SELECT 'x', (1/(2-g))::bigint, NULL::bigint, NULL::text, false FROM generate_series(1, 2) g")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.ReadRows(rows); err == nil {
+			t.Errorf("%v: %v", mode, got)
+		}
+		rows.Close()
+	}
+}
