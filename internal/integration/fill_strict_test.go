@@ -1,0 +1,66 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Forgetful has a key that nobody fills, and a line that refers to it.
+type Forgetful struct {
+	ID    int64
+	Text  string `gorm:"size:20"`
+	Lines []ForgetfulLine
+}
+
+type ForgetfulLine struct {
+	ID          sqltype.ID
+	ForgetfulID int64
+}
+
+// A strict plugin writes no row under a key of the database's, however it is created.
+func TestStrictWritesNoOtherKey(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = gen.Close() })
+		for _, exempt := range [][]any{nil, {&Forgetful{}}, {"forgetfuls"}} {
+			plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Exempt: exempt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			db := fillHandle(t, d, plugin)
+			for _, model := range []any{&ForgetfulLine{}, &Forgetful{}} {
+				if err := db.Migrator().DropTable(model); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.AutoMigrate(&Forgetful{}, &ForgetfulLine{}); err != nil {
+				t.Fatal(err)
+			}
+			row := func() *Forgetful { return &Forgetful{Text: "x", Lines: []ForgetfulLine{{}}} }
+			for name, err := range map[string]error{
+				"Create": db.Create(row()).Error,
+				"slice":  db.Create([]*Forgetful{row(), row()}).Error,
+				"Save":   db.Save(row()).Error,
+				"map":    db.Model(&Forgetful{}).Create(map[string]any{"text": "x"}).Error,
+				"graph":  gormplugin.Create(t.Context(), db, row()),
+			} {
+				if refused := err != nil && strings.Contains(err.Error(), "Forgetful.ID: the plugin does not fill this key"); refused != (exempt == nil) || err != nil && !refused {
+					t.Errorf("%s, exempt %v: %v", name, exempt, err)
+				}
+			}
+			var rows, lines int64
+			db.Model(&Forgetful{}).Count(&rows)
+			db.Model(&ForgetfulLine{}).Where("forgetful_id > 0").Count(&lines)
+			if exempt == nil && rows+lines != 0 || exempt != nil && (rows != 6 || lines != 5) {
+				t.Errorf("exempt %v: %d rows, %d lines", exempt, rows, lines)
+			}
+		}
+	})
+}
