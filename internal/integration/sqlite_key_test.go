@@ -64,7 +64,7 @@ func liteModels() map[string]any {
 // onSQLite is a file with foreign keys, open as often as one likes.
 func onSQLite(t *testing.T) database {
 	t.Helper()
-	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(60000)"
+	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(60000)&_pragma=synchronous(0)"
 	return database{name: "sqlite", open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
 }
 
@@ -213,7 +213,8 @@ func TestSQLiteKeyTypes(t *testing.T) {
 		&liteOrder{}, &liteLine{}, &liteTag{}, &liteComposite{}, &liteText{}, &liteNever{}, &liteRowid{}, &liteAuto{}, &liteBigText{}, &liteSized{},
 		&liteNote{}, &liteSoft{}, &liteTagged{}, &liteTyped{}, &litePointer{}, &liteNamed{}, &liteWide{}, &liteShared{},
 	}
-	db := liteHandle(t, onSQLite(t), all...)
+	d := onSQLite(t)
+	db := liteHandle(t, d, all...)
 	const checked = "`id` bigint NOT NULL CHECK (typeof(`id`) = 'integer' AND `id` > 0),"
 	for table, want := range map[string]struct {
 		text    string
@@ -239,7 +240,7 @@ func TestSQLiteKeyTypes(t *testing.T) {
 	for i := range 2 {
 		again, sent := record(db)
 		if i == 1 {
-			again, sent = record(fillHandle(t, database{open: func(*testing.T) gorm.Dialector { return db.Dialector }})) // no plugin
+			again, sent = record(fillHandle(t, d)) // without the plugin
 		}
 		if err := again.AutoMigrate(all...); err != nil {
 			t.Fatal(err)
