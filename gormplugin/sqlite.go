@@ -77,17 +77,17 @@ func (m sqliteMigrator) with(db *gorm.DB, setting string, value any) gorm.Migrat
 // FullDataTypeOf adds the constraint to a key that is filled.
 func (m sqliteMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	expr := m.Migrator.FullDataTypeOf(f)
-	if m.dialector.plugin.sqliteKey(f.Schema) == f {
-		expr.SQL = m.checked(f)
+	if m.dialector.plugin.sqliteKey(f.Schema) != f {
+		return expr
+	}
+	_, def, has := strings.Cut(expr.SQL, " DEFAULT ") // by its tag
+	// The type is never integer: a table that somebody rebuilds and that loses its WITHOUT
+	// ROWID must not get a rowid of that name.
+	expr.SQL = fmt.Sprintf("bigint NOT NULL CHECK (%s > 0)", m.db.Statement.Quote(f.DBName))
+	if has {
+		expr.SQL += " DEFAULT " + def
 	}
 	return expr
-}
-
-// checked is the type of a key. It is never integer: a table that somebody rebuilds and
-// that loses its WITHOUT ROWID must not get a rowid of that name.
-func (m sqliteMigrator) checked(f *schema.Field) string {
-	name := m.db.Statement.Quote(f.DBName)
-	return fmt.Sprintf("bigint NOT NULL CHECK (typeof(%s) = 'integer' AND %[1]s > 0)", name)
 }
 
 // CreateTable leaves the table's options to the caller who sets some.
@@ -174,7 +174,7 @@ func (m sqliteMigrator) AlterColumn(value any, name string) error {
 		return fmt.Errorf("gormplugin: %s: alter it outside a transaction: within one, SQLite cannot switch foreign keys off, and its details would be deleted", fieldName(s, f))
 	}
 	column := m.db.Statement.Quote(f.DBName) + " "
-	how := keyRebuild{plain: column + m.Migrator.FullDataTypeOf(f).SQL, checked: column + m.checked(f), rowid: wide(s)}
+	how := keyRebuild{plain: column + m.Migrator.FullDataTypeOf(f).SQL, checked: column + m.FullDataTypeOf(f).SQL, rowid: wide(s)}
 	if options, said := m.db.Get(tableOptions); said {
 		how.rowid = !strings.Contains(strings.ToUpper(fmt.Sprint(options)), "WITHOUT ROWID")
 	}
