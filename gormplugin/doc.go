@@ -148,7 +148,7 @@
 //
 //	id bigint NOT NULL CHECK (id > 0)
 //
-// and make the table WITHOUT ROWID, which is one B-tree, about as small and as fast as a rowid. A row
+// and make the table WITHOUT ROWID, which is one B-tree, about as small as one with a rowid. A row
 // without a key is an error then, also in plain SQL and in a program that forgot the plugin; only INSERT OR
 // IGNORE leaves it out without a word. Rows longer than a quarter of a page, 1,000 bytes by default, are
 // split in such a table: models with a column of bytes, with a serializer, with a type such as text, json

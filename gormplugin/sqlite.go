@@ -13,7 +13,8 @@ import (
 
 // SQLite gives a row without a key the key max+1 where the key is an integer PRIMARY KEY, a
 // rowid: no constraint sees that it was missing. And where the key is a bigint, it
-// accepts NULL, and keeps an index beside the rows. So the tables that AutoMigrate and
+// accepts NULL, and keeps an index beside the rows. A trigger would see the missing key, but
+// gorm drops triggers when it makes a table again. So the tables that AutoMigrate and
 // CreateTable make get a constraint for the key, and are WITHOUT ROWID: one B-tree, as with
 // a rowid. gorm has no hook for either but its dialector.
 

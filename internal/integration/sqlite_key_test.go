@@ -295,7 +295,7 @@ func TestSQLiteKeyOptions(t *testing.T) {
 // gorm alters a table of SQLite by parsing its SQL and making it again: the constraint
 // stays, and so does WITHOUT ROWID, or its absence.
 func TestSQLiteKeyStays(t *testing.T) {
-	type lite_changed struct { //nolint:revive // as gorm's naming makes of it
+	type changed struct {
 		ID    sqltype.ID
 		Text  string `gorm:"size:40;not null;default:x"`
 		Added int
@@ -315,7 +315,7 @@ func TestSQLiteKeyStays(t *testing.T) {
 		if err := db.Create(&order).Error; err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Table("lite_orders").AutoMigrate(&lite_changed{}); err != nil { // AddColumn
+		if err := db.Table("lite_orders").AutoMigrate(&changed{}); err != nil { // AddColumn
 			t.Fatal(err)
 		}
 		// What is rebuilt is the lines' table: gorm drops a table with its details, which is its own affair.

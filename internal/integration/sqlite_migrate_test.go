@@ -213,11 +213,11 @@ func TestSQLiteRebuiltWithoutPlugin(t *testing.T) {
 	if err := db.Create(&[]liteNote{{}, {}}).Error; err != nil {
 		t.Fatal(err)
 	}
-	type lite_note struct { //nolint:revive // as gorm's naming makes of it
+	type sized struct {
 		ID   sqltype.ID
 		Text string `gorm:"size:20"`
 	}
-	if err := fillHandle(t, d).Migrator().AlterColumn(&lite_note{}, "Text"); err != nil {
+	if err := fillHandle(t, d).Table("lite_notes").Migrator().AlterColumn(&sized{}, "Text"); err != nil {
 		t.Fatal(err)
 	}
 	if text, without := liteTable(t, db, "lite_notes"); without {
