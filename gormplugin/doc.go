@@ -152,7 +152,7 @@
 // without a key is an error then, also in plain SQL and in a program that forgot the plugin; only INSERT OR
 // IGNORE leaves it out without a word. Rows longer than a quarter of a page, 1,000 bytes by default, are
 // split in such a table: models with a column of bytes, with a serializer, with a type such as text, json
-// or blob, or with a size above 500 keep the index beside their rows. Settings of your own come first:
+// or blob, or with a size above 200 keep the index beside their rows. Settings of your own come first:
 //
 //	db.Set("gorm:table_options", "").AutoMigrate(&Post{})   an index beside the rows
 //	ID sqltype.ID `gorm:"type:integer"`                     a rowid, which refuses nothing

@@ -139,8 +139,8 @@ func (p *Plugin) sqliteKey(s *schema.Schema) *schema.Field {
 }
 
 // wide reports that the model says its rows may be long: bytes, a serializer, types as text
-// and blob, or a size above 500. SQLite splits a row of more than a quarter of a page (of
-// 4096 bytes, by default) where there is no rowid, and each part takes a page.
+// and blob, or a size above 200: SQLite advises WITHOUT ROWID for rows below a twentieth of a
+// page, which has 4096 bytes by default, and splits those above a quarter of it.
 func wide(s *schema.Schema) bool {
 	return slices.ContainsFunc(s.Fields, func(f *schema.Field) bool {
 		long := f.DBName != "" && f.Size == 0 && (f.DataType == schema.Bytes || f.Serializer != nil)
@@ -148,7 +148,7 @@ func wide(s *schema.Schema) bool {
 		case "text", "mediumtext", "longtext", "clob", "blob", "mediumblob", "longblob", "json", "jsonb":
 			return true
 		}
-		return long || (f.DataType == schema.Bytes || f.DataType == schema.String) && f.Size > 500
+		return long || (f.DataType == schema.Bytes || f.DataType == schema.String) && f.Size > 200
 	})
 }
 

@@ -201,6 +201,10 @@ type (
 	liteDefault struct {
 		ID sqltype.ID `gorm:"default:(unixepoch())"`
 	}
+	liteLong struct {
+		ID   sqltype.ID
+		Body string `gorm:"size:201"`
+	}
 	liteSized struct {
 		ID   sqltype.ID
 		Hash []byte `gorm:"size:32"`
@@ -211,7 +215,7 @@ type (
 // nothing when it is run again.
 func TestSQLiteKeyTypes(t *testing.T) {
 	all := []any{
-		&liteOrder{}, &liteLine{}, &liteTag{}, &liteComposite{}, &liteText{}, &liteNever{}, &liteRowid{}, &liteAuto{}, &liteBigText{}, &liteSized{}, &liteDefault{},
+		&liteOrder{}, &liteLine{}, &liteTag{}, &liteComposite{}, &liteText{}, &liteNever{}, &liteRowid{}, &liteAuto{}, &liteBigText{}, &liteSized{}, &liteDefault{}, &liteLong{},
 		&liteNote{}, &liteSoft{}, &liteTagged{}, &liteTyped{}, &litePointer{}, &liteNamed{}, &liteWide{}, &liteShared{},
 	}
 	d := onSQLite(t)
@@ -232,6 +236,7 @@ func TestSQLiteKeyTypes(t *testing.T) {
 		"lite_autos":      {"(`id` integer PRIMARY KEY AUTOINCREMENT,`other` bigint)", false},
 		"lite_big_texts":  {checked, false},
 		"lite_sizeds":     {checked, true},
+		"lite_longs":      {checked, false},
 		"lite_defaults":   {strings.TrimSuffix(checked, ",") + " DEFAULT (unixepoch()),", true},
 		"lite_softs":      {checked, true},
 	} {
