@@ -28,7 +28,9 @@ func (c Config) Domain() (Script, error) {
 }
 
 // Check is the constraint that refuses what is no id of the layout, and zero,
-// to be put behind a column's type.
+// to be put behind a column's type. In SQLite it cannot see that a key is missing if the column is
+// an integer PRIMARY KEY, which gets a number first, nor NULL: write
+// bigint NOT NULL PRIMARY KEY before it, and WITHOUT ROWID behind the columns.
 func (c Config) Check(column string) (string, error) {
 	var f faults
 	s := c.begin(&f)

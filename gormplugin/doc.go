@@ -153,10 +153,34 @@
 // is then written once.
 //
 // One [Plugin] may serve many handles, and goroutines on each. It has no global state and
-// changes no schema of gorm's. It keeps what it has worked out for each
+// changes no schema of gorm's. On SQLite it replaces the handle's Dialector by one that passes on
+// to the driver's. It keeps what it has worked out for each
 // model and handle as long as it lives, so make a new one where handles come and
 // go. Call Use before the first create on a handle, not beside it, as gorm
 // asks for all plugins.
+//
+// # SQLite
+//
+// An integer PRIMARY KEY of SQLite is the rowid: a row without a key gets max+1, before any
+// constraint sees it. A bigint PRIMARY KEY is an index beside the rows, and accepts NULL. So AutoMigrate,
+// CreateTable, and whatever else of gorm's Migrator writes a column, give a sole key that is filled, and
+// is an integer, this type, whether its model says sqltype.ID or int64:
+//
+//	id bigint NOT NULL CHECK (id > 0)
+//
+// and make the table WITHOUT ROWID, which is one B-tree, about as small as one with a rowid. A row
+// without a key is an error then, also in plain SQL and in a program that forgot the plugin; only INSERT OR
+// IGNORE leaves it out without a word. Rows longer than a quarter of a page, 1,000 bytes by default, are
+// split in such a table: models with a column of bytes, with a serializer, with a type such as text, json
+// or blob, or with a size above 200 keep the index beside their rows. Settings of your own come first:
+//
+//	db.Set("gorm:table_options", "").AutoMigrate(&Post{})   an index beside the rows
+//	ID sqltype.ID `gorm:"type:integer"`                     a rowid, which refuses nothing
+//
+// Tables that exist, composite keys, text keys and join tables stay as they are. To bring a table to
+// this form, with its rows, indexes and triggers, call db.Migrator().AlterColumn(&Order{}, "ID")
+// outside a transaction. A program without the plugin that has gorm alter a table, which means to make
+// it again, loses WITHOUT ROWID but not the constraint; the same call restores it.
 //
 // # From auto-increment keys
 //
@@ -168,6 +192,7 @@
 //
 //	PostgreSQL      ALTER TABLE shops ALTER COLUMN id DROP DEFAULT; DROP SEQUENCE shops_id_seq;
 //	MySQL, MariaDB  ALTER TABLE shops MODIFY id bigint NOT NULL;
+//	SQLite          db.Migrator().AlterColumn(&Shop{}, "ID")
 //
 // A serial column of PostgreSQL must become a bigint first, with the foreign keys that refer to
 // it. MySQL wants SET foreign_key_checks = 0 in the same session where foreign keys refer to

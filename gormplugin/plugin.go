@@ -171,6 +171,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return err
 	}
 	p.registerKept(db)
+	if err := p.registerSQLite(db); err != nil {
+		return err
+	}
 	// Before gorm:before_create and not earlier: the model's hooks must see the
 	// key, and with SkipDefaultTransaction an earlier place would come last.
 	if err := db.Callback().Create().Before("gorm:before_create").Register("snowkey:fill", p.fill); err != nil {

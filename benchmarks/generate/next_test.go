@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/cputime"
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/peers"
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
 )
@@ -29,7 +30,7 @@ func BenchmarkNext(b *testing.B) {
 						b.Fatal(err)
 					}
 					b.ReportAllocs()
-					busy := cpu(b)
+					busy := cputime.Busy(b)
 					if goroutines == 1 {
 						for b.Loop() {
 							if err := next(); err != nil {
@@ -42,7 +43,7 @@ func BenchmarkNext(b *testing.B) {
 					took := b.Elapsed()
 					b.ReportMetric(float64(took.Nanoseconds())/float64(b.N), "ns/id")
 					if mode.name != "uncapped" { // how busy it is while it waits
-						b.ReportMetric(100*float64(cpu(b)-busy)/float64(took), "cpu-%")
+						b.ReportMetric(100*float64(cputime.Busy(b)-busy)/float64(took), "cpu-%")
 					}
 					b.ReportMetric(0, "ns/op") // the same, said once
 				})

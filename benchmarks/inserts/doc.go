@@ -12,8 +12,9 @@
 // is a commit that the operating system has and the disk may not.
 //
 // What is unlike: InnoDB keeps rows in the order of their key, so a random key
-// moves rows there and only the index elsewhere; an integer key of SQLite is its
-// rowid and has no index at all; an auto-increment key is made by the database,
+// moves rows there and only the index elsewhere; SQLite keeps rows by an integer
+// key, which is its rowid, and by a snowflake, whose tables have none: there is no
+// index at all; an auto-increment key is made by the database,
 // whose work for it is measured, while the others are made by the client, whose
 // work for them is measured too.
 package inserts

@@ -23,6 +23,9 @@ func sections() []section {
 		{"PgxCopy", "pgx: COPY of 10,000 rows with two keys", "", []string{"rows/s", "allocs/op"}},
 		{"Insert", "Inserting rows", "Plain SQL, one transaction for each INSERT, `batch` rows in each, until there are 1,000, 10,000 or 20,000 rows: that is one op. A table with a key and three other columns, filled from empty.",
 			[]string{"rows/s", "stmts/op", "walB/row", "keyB/row", "diskB/row"}},
+		{"SQLiteKeys", "Forms of a key in SQLite", "A key, a number and a text, 100 rows an INSERT and transaction, which the disk need not have. Snowflakes but for `auto` and `autoincrement`. `before` is a bigint with an index, " +
+			"`snowkey` what AutoMigrate makes with the plugin, `snowkey-wide` what it makes where rows may be long. `rowid` accepts a row without a key, and `trigger` is that with a trigger against it.",
+			[]string{"rows/s", "cpu-rows/s", "diskB/row"}},
 		{"MasterDetail", "Inserting masters with details", "100 masters with 10 details each in one transaction: one INSERT for each table. An auto-increment key is read back by RETURNING.",
 			[]string{"rows/s", "stmts/op", "walB/row", "diskB/row"}},
 		{"Graph", "GORM: masters with details", "1,000 masters with 10 details each in one transaction, keys made within.", []string{"rows/s", "stmts/op", "allocs/op"}},

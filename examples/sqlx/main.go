@@ -51,8 +51,8 @@ func run(ctx context.Context, gen *core.Generator, out io.Writer) error {
 	defer db.Close()
 	db.SetMaxOpenConns(1) // a database in memory lives in its connection
 	if _, err := db.ExecContext(ctx, `
-		CREATE TABLE orders (id BIGINT PRIMARY KEY, customer TEXT NOT NULL);
-		CREATE TABLE lines (id BIGINT PRIMARY KEY, order_id BIGINT NOT NULL REFERENCES orders, sku TEXT NOT NULL)`); err != nil {
+		CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY CHECK (id > 0), customer TEXT NOT NULL) WITHOUT ROWID;
+		CREATE TABLE lines (id BIGINT NOT NULL PRIMARY KEY CHECK (id > 0), order_id BIGINT NOT NULL REFERENCES orders, sku TEXT NOT NULL) WITHOUT ROWID`); err != nil {
 		return err
 	}
 	orders := []Order{

@@ -40,6 +40,27 @@ func TestDomainAndCheck(t *testing.T) {
 	})
 }
 
+// In SQLite a CHECK sees a missing key where the column is no rowid.
+func TestCheckWithoutRowid(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		if s.dialect != ddl.SQLite {
+			return
+		}
+		check := text(t)(ddl.Config{Dialect: s.dialect}.Check("id"))
+		for columns, refused := range map[string]bool{
+			"(id bigint NOT NULL PRIMARY KEY " + check + ", note text) WITHOUT ROWID": true,
+			"(id bigint NOT NULL PRIMARY KEY " + check + ", note text)":               true,
+			"(id integer NOT NULL PRIMARY KEY " + check + ", note text)":              false,
+		} {
+			s.run(t, "CREATE TABLE keys "+columns, "INSERT INTO keys VALUES (2034567890123456789, 'a')")
+			if _, err := s.Exec("INSERT INTO keys (note) VALUES ('forgotten')"); (err != nil) != refused {
+				t.Errorf("%s: %v", columns, err)
+			}
+			s.run(t, "DROP TABLE keys")
+		}
+	})
+}
+
 // Generated columns can be indexed and say what Decompose says, and so does the view.
 func TestGeneratedColumnsAndView(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package generate
+package cputime
 
 import (
 	"syscall"
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// cpu is the time that this process has been busy.
-func cpu(b *testing.B) time.Duration {
+// Busy is the time that this process has been busy.
+func Busy(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

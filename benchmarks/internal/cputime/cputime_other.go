@@ -1,0 +1,11 @@
+//go:build !unix
+
+package cputime
+
+import (
+	"testing"
+	"time"
+)
+
+// Busy is not known here.
+func Busy(*testing.B) time.Duration { return 0 }

@@ -1,0 +1,152 @@
+package gormplugin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// SQLite gives a row without a key the key max+1 where the key is an integer PRIMARY KEY, a
+// rowid: no constraint sees that it was missing. And where the key is a bigint, it
+// accepts NULL, and keeps an index beside the rows. A trigger would see the missing key, but
+// gorm drops triggers when it makes a table again. So the tables that AutoMigrate and
+// CreateTable make get a constraint for the key, and are WITHOUT ROWID: one B-tree, as with
+// a rowid. gorm has no hook for either but its dialector.
+
+const tableOptions = "gorm:table_options" // gorm's own setting
+
+// registerSQLite puts a dialector of ours before SQLite's.
+func (p *Plugin) registerSQLite(db *gorm.DB) error {
+	if _, done := db.Dialector.(sqliteDialector); done || db.Name() != "sqlite" {
+		return nil // done: by another Open with the same gorm.Config
+	}
+	if err := db.Callback().Raw().Before("gorm:raw").Register("snowkey:rebuild", keepWithoutRowid); err != nil {
+		return fmt.Errorf("gormplugin: %w", err)
+	}
+	db.Dialector = sqliteDialector{db.Dialector, p}
+	return nil
+}
+
+// sqliteDialector is the driver's, with a migrator of ours.
+type sqliteDialector struct {
+	gorm.Dialector
+	plugin *Plugin
+}
+
+func (d sqliteDialector) Migrator(db *gorm.DB) gorm.Migrator {
+	return sqliteMigrator{d.Dialector.Migrator(db), db, d}
+}
+
+// SavePoint is the driver's, as are the next two: gorm asks whether a dialector has them.
+func (d sqliteDialector) SavePoint(tx *gorm.DB, name string) error {
+	if s, ok := d.Dialector.(gorm.SavePointerDialectorInterface); ok {
+		return s.SavePoint(tx, name)
+	}
+	return gorm.ErrUnsupportedDriver
+}
+
+func (d sqliteDialector) RollbackTo(tx *gorm.DB, name string) error {
+	if s, ok := d.Dialector.(gorm.SavePointerDialectorInterface); ok {
+		return s.RollbackTo(tx, name)
+	}
+	return gorm.ErrUnsupportedDriver
+}
+
+func (d sqliteDialector) Translate(err error) error {
+	if t, ok := d.Dialector.(gorm.ErrorTranslator); ok {
+		return t.Translate(err)
+	}
+	return err
+}
+
+type sqliteMigrator struct {
+	gorm.Migrator
+	db        *gorm.DB
+	dialector sqliteDialector
+}
+
+// with is the driver's migrator with a setting.
+func (m sqliteMigrator) with(db *gorm.DB, setting string, value any) gorm.Migrator {
+	return m.dialector.Dialector.Migrator(db.Set(setting, value).Session(&gorm.Session{}))
+}
+
+// FullDataTypeOf adds the constraint to a key that is filled.
+func (m sqliteMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
+	expr := m.Migrator.FullDataTypeOf(f)
+	if m.dialector.plugin.sqliteKey(f.Schema) != f {
+		return expr
+	}
+	_, def, has := strings.Cut(expr.SQL, " DEFAULT ") // by its tag
+	// The type is never integer: a table that somebody rebuilds and that loses its WITHOUT
+	// ROWID must not get a rowid of that name.
+	expr.SQL = fmt.Sprintf("bigint NOT NULL CHECK (%s > 0)", m.db.Statement.Quote(f.DBName))
+	if has {
+		expr.SQL += " DEFAULT " + def
+	}
+	return expr
+}
+
+// CreateTable leaves the table's options to the caller who sets some.
+func (m sqliteMigrator) CreateTable(values ...any) error {
+	if _, said := m.db.Get(tableOptions); said {
+		return m.Migrator.CreateTable(values...)
+	}
+	for _, value := range values {
+		migrator := m.Migrator
+		if s := m.parse(value); s != nil && m.dialector.plugin.sqliteKey(s) != nil && !wide(s) {
+			migrator = m.with(m.db, tableOptions, " WITHOUT ROWID")
+		}
+		if err := migrator.CreateTable(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parse is nil for a table without a model.
+func (m sqliteMigrator) parse(value any) *schema.Schema {
+	stmt := &gorm.Statement{DB: m.db}
+	if _, name := value.(string); name || stmt.ParseWithSpecialTableName(value, m.db.Statement.Table) != nil {
+		return nil
+	}
+	return stmt.Schema
+}
+
+// sqliteKey is the sole key of a model if it is filled with integers, else nil. A type in
+// its tag other than bigint stays what it is.
+func (p *Plugin) sqliteKey(s *schema.Schema) *schema.Field {
+	if len(s.PrimaryFields) != 1 {
+		return nil
+	}
+	f := s.PrimaryFields[0]
+	if t, said := f.TagSettings["TYPE"]; f.AutoIncrement || said && !strings.EqualFold(t, "bigint") {
+		return nil
+	}
+	fields, _ := p.snowflakeFields(s, "")
+	i := slices.IndexFunc(fields, func(k snowflakeField) bool { return k.Field == f })
+	if i < 0 {
+		return nil
+	}
+	if k, err := kindOf(f, fields[i].order); err != nil || k.digits() > 0 {
+		return nil
+	}
+	return f
+}
+
+// wide reports that the model says its rows may be long: bytes, a serializer, types as text
+// and blob, or a size above 200: SQLite advises WITHOUT ROWID for rows below a twentieth of a
+// page, which has 4096 bytes by default, and splits those above a quarter of it.
+func wide(s *schema.Schema) bool {
+	return slices.ContainsFunc(s.Fields, func(f *schema.Field) bool {
+		long := f.DBName != "" && f.Size == 0 && (f.DataType == schema.Bytes || f.Serializer != nil)
+		switch t, _, _ := strings.Cut(strings.ToLower(f.TagSettings["TYPE"]), "("); t {
+		case "text", "mediumtext", "longtext", "clob", "blob", "mediumblob", "longblob", "json", "jsonb":
+			return true
+		}
+		return long || (f.DataType == schema.Bytes || f.DataType == schema.String) && f.Size > 200
+	})
+}

@@ -1,0 +1,124 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+)
+
+// gorm's migrator makes a table of SQLite again to alter it. What is here keeps the form of its key.
+
+// keyRebuild is the setting under which AlterColumn rebuilds a table for its key.
+type keyRebuild struct {
+	plain, checked string // the column as the driver writes it, and as it is to be
+	rowid          bool
+}
+
+const keyRebuildSetting = "snowkey:key"
+
+// AlterColumn of the key brings a table to the form that AutoMigrate gives a new one, with
+// its rows, and with its indexes and triggers, which gorm's rebuild of a table drops.
+func (m sqliteMigrator) AlterColumn(value any, name string) error {
+	s := m.parse(value)
+	if s == nil {
+		return m.Migrator.AlterColumn(value, name)
+	}
+	f := m.dialector.plugin.sqliteKey(s)
+	if f == nil || f.Name != name && f.DBName != name {
+		return m.Migrator.AlterColumn(value, name)
+	}
+	if _, inTransaction := m.db.Statement.ConnPool.(gorm.TxCommitter); inTransaction {
+		return fmt.Errorf("gormplugin: %s: alter it outside a transaction: within one, SQLite cannot switch foreign keys off, and its details would be deleted", fieldName(s, f))
+	}
+	column := m.db.Statement.Quote(f.DBName) + " "
+	how := keyRebuild{plain: column + m.Migrator.FullDataTypeOf(f).SQL, checked: column + m.FullDataTypeOf(f).SQL, rowid: wide(s)}
+	if options, said := m.db.Get(tableOptions); said {
+		how.rowid = !strings.Contains(strings.ToUpper(fmt.Sprint(options)), "WITHOUT ROWID")
+	}
+	err := m.db.Connection(func(db *gorm.DB) error {
+		return withoutForeignKeys(db, func(tx *gorm.DB) error {
+			table := m.db.Statement.Table
+			if table == "" {
+				table = s.Table
+			}
+			var lost []string
+			const query = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, name"
+			if err := tx.Raw(query, table).Scan(&lost).Error; err != nil {
+				return err
+			}
+			if err := m.with(tx.Table(m.db.Statement.Table), keyRebuildSetting, how).AlterColumn(value, name); err != nil {
+				return err
+			}
+			for _, statement := range lost {
+				if err := tx.Exec(statement).Error; err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("gormplugin: %s: %w", fieldName(s, f), err)
+	}
+	return nil
+}
+
+// withoutForeignKeys runs fn in a transaction in which a table may be dropped and another
+// take its name, without a thought for what refers to it. db is one connection.
+func withoutForeignKeys(db *gorm.DB, fn func(tx *gorm.DB) error) (err error) {
+	for _, pragma := range []struct {
+		name string
+		want int
+	}{{"foreign_keys", 0}, {"legacy_alter_table", 1}} {
+		var was int
+		if err := db.Raw("PRAGMA " + pragma.name).Scan(&was).Error; err != nil {
+			return err
+		}
+		if err := db.Exec(fmt.Sprintf("PRAGMA %s = %d", pragma.name, pragma.want)).Error; err != nil {
+			return err
+		}
+		defer func() {
+			err = errors.Join(err, db.Exec(fmt.Sprintf("PRAGMA %s = %d", pragma.name, was)).Error)
+		}()
+	}
+	return db.Transaction(fn)
+}
+
+// keepWithoutRowid sees the statement by which gorm's migrator rebuilds a table. It writes
+// the columns again, and forgets what stands behind them.
+func keepWithoutRowid(db *gorm.DB) {
+	rest, create := strings.CutPrefix(db.Statement.SQL.String(), "CREATE TABLE")
+	if !create || db.Error != nil {
+		return
+	}
+	name, columns, _ := strings.Cut(rest, "(")
+	table, temporary := strings.CutSuffix(strings.Trim(name, " `"), "__temp")
+	if !temporary {
+		return
+	}
+	var without bool
+	if v, set := db.Get(keyRebuildSetting); set {
+		how := v.(keyRebuild)
+		if !strings.Contains(columns, how.plain) {
+			_ = db.AddError(fmt.Errorf("no column %q in %q", how.plain, rest))
+			return
+		}
+		if !strings.Contains(strings.ToUpper(columns), "PRIMARY KEY") { // it stood in the type, as AUTOINCREMENT did
+			how.checked += " PRIMARY KEY"
+		}
+		without, columns = !how.rowid, strings.Replace(columns, how.plain, how.checked, 1)
+	} else {
+		const query = "SELECT count(*) FROM pragma_table_list WHERE name = ? AND schema = 'main' AND wr"
+		if err := db.Session(&gorm.Session{NewDB: true}).Raw(query, table).Scan(&without).Error; err != nil {
+			_ = db.AddError(err)
+			return
+		}
+	}
+	if without {
+		columns += " WITHOUT ROWID"
+	}
+	db.Statement.SQL.Reset()
+	_, _ = db.Statement.SQL.WriteString("CREATE TABLE" + name + "(" + columns)
+}
