@@ -39,24 +39,42 @@ type chain struct {
 
 var errStopped = errors.New("gormplugin: stopped, for another part of the graph failed")
 
-// registerGraph registers the callbacks of Create and of upserts.
-func (p *Plugin) registerGraph(db *gorm.DB) error {
-	for _, c := range []struct {
-		before, name string
-		fn           func(*gorm.DB)
-	}{
-		{"gorm:before_create", "snowkey:note", p.noteFresh},
-		{"gorm:save_before_associations", "snowkey:graph", atGraph},
-		{"gorm:create", "snowkey:owned", p.checkOwned},
-		{"gorm:create", "snowkey:upsert", p.beforeUpsert},
-		{"gorm:save_after_associations", "snowkey:reread", p.afterUpsert},
-		{"gorm:after_create", "snowkey:rest", atRest},
-	} {
-		if err := db.Callback().Create().Before(c.before).Register(c.name, c.fn); err != nil {
-			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
-		}
+// A callback is one that the plugin registers with gorm, before another.
+type callback struct {
+	update       bool // of updates; else of creates
+	before, name string
+	fn           func(*gorm.DB)
+}
+
+// callbacks are all of them, in the order in which they are registered. "snowkey:fill" is before
+// gorm:before_create and not earlier: the model's hooks must see the key, and with
+// SkipDefaultTransaction an earlier place would come last.
+func (p *Plugin) callbacks() []callback {
+	return []callback{
+		{false, "gorm:before_create", "snowkey:note", p.noteFresh},
+		{false, "gorm:save_before_associations", "snowkey:graph", atGraph},
+		{false, "gorm:create", "snowkey:owned", p.checkOwned},
+		{false, "gorm:create", "snowkey:upsert", p.beforeUpsert},
+		{false, "gorm:save_after_associations", "snowkey:reread", p.afterUpsert},
+		{false, "gorm:after_create", "snowkey:rest", atRest},
+		{false, "gorm:before_create", "snowkey:fill", p.fill},
+		{true, "gorm:save_before_associations", "snowkey:texts", p.beforeUpdate},
+		{true, "gorm:update", "snowkey:links", p.checkUpdate},
 	}
-	return nil
+}
+
+func (c callback) register(db *gorm.DB) error {
+	if c.update {
+		return db.Callback().Update().Before(c.before).Register(c.name, c.fn)
+	}
+	return db.Callback().Create().Before(c.before).Register(c.name, c.fn)
+}
+
+func (c callback) remove(db *gorm.DB) error {
+	if c.update {
+		return db.Callback().Update().Remove(c.name)
+	}
+	return db.Callback().Create().Remove(c.name)
 }
 
 // chainOf is the chain of a statement, or nil. A statement that a hook made from
