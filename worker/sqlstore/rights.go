@@ -29,6 +29,12 @@ func denied(err error) bool {
 	return deniedText.MatchString(err.Error())
 }
 
+// noSchema reports whether a role of PostgreSQL has no schema to create in.
+func noSchema(err error) bool {
+	var state interface{ SQLState() string }
+	return errors.As(err, &state) && state.SQLState() == "3F000"
+}
+
 // forbidden is the error where the role cannot see to the tables by itself. It ends with the
 // statements that another role has to run, as they are.
 func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing []int, err error) error {
@@ -81,10 +87,9 @@ func (s *Store) role(ctx context.Context, cfg Config) (role, schema string) {
 }
 
 // withRights adds the missing right to PostgreSQL's refusal, which names only the table.
-// MySQL's names both.
 func (s *Store) withRights(ctx context.Context, err error) error {
 	var state interface{ SQLState() string }
-	if !denied(err) || !errors.As(err, &state) {
+	if !errors.As(err, &state) || !denied(err) { // MySQL's names both
 		return err
 	}
 	var missing string

@@ -25,10 +25,12 @@ func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, ther
 		return nil // another call has looked meanwhile
 	}
 	seen, err := s.seen(ctx, cfg, numbers)
-	if denied(err) { // MySQL says so also of a table that does not exist
+	switch {
+	case denied(err) && cfg.Dialect == Postgres:
+		return fmt.Errorf("%w: the role lacks USAGE on the schema %q: GRANT it", err, cfg.schema())
+	case denied(err): // MySQL says so also of a table that does not exist
 		return s.forbidden(ctx, cfg, "look at", numbers, err)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	var made []int
@@ -82,6 +84,9 @@ func (s *Store) create(ctx context.Context, cfg Config, number int, missing []in
 	}
 	if denied(err) {
 		return s.forbidden(ctx, cfg, "create", missing, err)
+	}
+	if noSchema(err) {
+		return fmt.Errorf("sqlstore: create the table %s: the role may use no schema of its search_path: GRANT USAGE on one, or give Table one, as in app.snow_worker: %w", table, err)
 	}
 	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, ddl[number], err)
 }
@@ -196,6 +201,8 @@ func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool
 	switch {
 	case err != nil && noTable.MatchString(err.Error()):
 		return false, nil
+	case denied(err):
+		return false, err
 	case err != nil:
 		return false, fmt.Errorf("sqlstore: look at the table %s: %w", table, err)
 	case strings.HasPrefix(text, "CREATE TEMPORARY"):
