@@ -16,7 +16,7 @@ import (
 // that a reader knows from an interface of the standard library or of gorm need none.
 var exemplary = []string{
 	"core", "sqltype", "pgxtype", "ddl", "serial", "gormplugin",
-	"worker", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/redisstore", "worker/etcdstore",
+	"worker", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
 }
 
 // Functions that have no example that is run, and why. worker/storetest is left out
@@ -24,7 +24,11 @@ var exemplary = []string{
 var exempt = map[string]struct{ names, why string }{
 	"worker/filestore":  {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/httpstore":  {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"worker/sqlstore":   {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve", "they need a database, and are shown in memstore, httpstore (Count) and examples/serial"},
+	"gormplugin":        {"Open", "it needs a database; ExampleOpen is compiled, and examples/readme runs it"},
+	"worker/pgxstore":   {"Open", "it needs a database; ExampleOpen is compiled, and examples/readme runs it"},
+	"worker/sqlstore": {"Open Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
+		"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
+		"they need a database, and are shown in examples/readme, memstore, httpstore (Count) and examples/serial"},
 	"worker/redisstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve", "they need a Redis, and are shown in memstore and examples/serial"},
 	"worker/etcdstore":  {"New HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleNew is compiled, and the rest shown in memstore"},
 }
