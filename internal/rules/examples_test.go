@@ -22,11 +22,9 @@ var exemplary = []string{
 // Functions that have no example that is run, and why. worker/storetest is left out
 // altogether: its one function takes a *testing.T, and its package comment shows it.
 var exempt = map[string]struct{ names, why string }{
-	"worker/filestore":  {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"worker/httpstore":  {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"gormplugin":        {"Open", "it needs a database; ExampleOpen is compiled, and examples/readme runs it"},
-	"worker/pgxstore":   {"Open", "it needs a database; ExampleOpen is compiled, and examples/readme runs it"},
-	"worker/sqlstore": {"Open Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
+	"worker/filestore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
+	"worker/httpstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
+	"worker/sqlstore": {"Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
 		"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
 		"they need a database, and are shown in examples/readme, memstore, httpstore (Count) and examples/serial"},
 	"worker/redisstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve", "they need a Redis, and are shown in memstore and examples/serial"},
@@ -103,8 +101,8 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s.%s is exempt, and there is none", pkg, name)
 			}
 		}
-		if n < 5 {
-			t.Errorf("%s: only %d functions were looked at", pkg, n)
+		if n == 0 {
+			t.Errorf("%s: no function was looked at", pkg)
 		}
 	}
 }

@@ -50,7 +50,7 @@ const linger = 3 * time.Second
 // check tells whether there is a database.
 func (s *Store) check() error {
 	if s == nil || s.db == nil {
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
 	}
 	return nil
 }
