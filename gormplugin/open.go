@@ -15,7 +15,7 @@ import (
 
 // OpenConfig configures Open. The zero value is ready for use.
 type OpenConfig struct {
-	Plugin Config // Source must be nil, since Open sets it
+	Plugin Config // Source must be nil, since Open sets it; Strict is always on, and Exempt lists exceptions
 
 	// The lease and the generator, as in sqlstore.OpenConfig. Zero: the namespace "default" in
 	// the tables "snow_worker" and "snow_worker_space", and Twitter's layout.
@@ -28,6 +28,9 @@ type OpenConfig struct {
 // the plugin. The keys of rows that are created through the handle then differ from those of
 // all other processes that have called Open on that database. See worker.Acquire for what that
 // rests on.
+//
+// The plugin is strict: to create a row whose key it does not fill is an error, unless
+// Plugin.Exempt lists the model.
 //
 // Open creates the tables of leases if they are missing. If the role may not do that, the error
 // ends with the statements to run. If Open fails, nothing stays leased and the plugin is not
@@ -87,7 +90,7 @@ func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 
 func (cfg *OpenConfig) plugin(source Source) (*Plugin, error) {
 	own := cfg.Plugin
-	own.Source = source
+	own.Source, own.Strict = source, true
 	return New(own)
 }
 

@@ -103,6 +103,28 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
+// A model whose tag was forgotten gets no key of the database's.
+func TestStrict(t *testing.T) {
+	type Forgotten struct {
+		ID   int64
+		Name string
+	}
+	type Setting struct {
+		Name string `gorm:"primaryKey;size:40"`
+	}
+	onEvery(t, func(t *testing.T, d database) {
+		db := d.gorm(t)
+		gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy, Plugin: gormplugin.Config{Exempt: []any{Setting{}}}})
+		must(t, err)
+		defer gen.Close(context.Background())
+		must(t, db.AutoMigrate(&Forgotten{}, &Setting{}))
+		if err := db.Create(&Forgotten{}).Error; err == nil || !strings.Contains(err.Error(), "Forgotten.ID") {
+			t.Errorf("%v", err)
+		}
+		must(t, db.Create(&Setting{Name: "x"}).Error)
+	})
+}
+
 // A database that is not there is told, at once where waiting does not help.
 func TestNoDatabase(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
