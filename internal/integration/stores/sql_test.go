@@ -205,7 +205,8 @@ func TestDetectedAndNamed(t *testing.T) {
 		refused := cfg
 		refused.NoCreate = true
 		_, err = worker.Acquire(t.Context(), sqlstore.New(db, refused), once)
-		if err == nil || !strings.Contains(err.Error(), ddl[0][strings.Index(ddl[0], " ("):]) {
+		_, columns, _ := strings.Cut(ddl[0], " (")
+		if err == nil || !strings.Contains(err.Error(), columns) {
 			t.Errorf("%v", err)
 		}
 		for _, statement := range ddl {
