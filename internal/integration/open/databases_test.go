@@ -97,10 +97,13 @@ func (d database) sql(t testing.TB) *sql.DB {
 	return db
 }
 
+func (d database) dialector() gorm.Dialector {
+	return map[string]gorm.Dialector{"sqlite": sqlite.Open(d.dsn), "postgres": postgres.Open(d.dsn), "mysql": mysql.Open(d.dsn)}[d.name]
+}
+
 func (d database) gorm(t testing.TB) *gorm.DB {
 	t.Helper()
-	dialector := map[string]gorm.Dialector{"sqlite": sqlite.Open(d.dsn), "postgres": postgres.Open(d.dsn), "mysql": mysql.Open(d.dsn)}[d.name]
-	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
+	db, err := gorm.Open(d.dialector(), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
 	pool, err := db.DB()
 	must(t, err)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
+	"gorm.io/plugin/dbresolver"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
@@ -125,6 +127,44 @@ func TestStrict(t *testing.T) {
 	})
 }
 
+// A lease is kept by the writer, also where reads go to a replica, before and after Open.
+func TestReplica(t *testing.T) {
+	for name, first := range map[string]bool{"before": true, "after": false} {
+		t.Run(name, func(t *testing.T) {
+			onEvery(t, func(t *testing.T, d database) {
+				replica := d
+				switch d.name {
+				case "sqlite":
+					replica.dsn = "file:" + filepath.Join(t.TempDir(), "replica.sqlite")
+				case "postgres":
+					replica = freshPostgres(t)
+				default:
+					replica = freshMySQL(t, d.dsn)
+				}
+				db := d.gorm(t)
+				resolve := func() {
+					must(t, db.Use(dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{replica.dialector()}})))
+				}
+				if first {
+					resolve()
+				}
+				gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy})
+				must(t, err)
+				defer gen.Close(context.Background())
+				if !first {
+					resolve()
+				}
+				d.table(t)
+				must(t, db.Create(&Row{}).Error)
+				if writer, reader := leased(t, d.sql(t)), leased(t, replica.sql(t)); writer != 1 || reader != -1 {
+					t.Errorf("%d worker IDs are leased from the writer, %d from the replica", writer, reader)
+				}
+				must(t, gen.Close(t.Context()))
+			})
+		})
+	}
+}
+
 // A database that is not there is told, at once where waiting does not help.
 func TestNoDatabase(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
@@ -175,7 +215,7 @@ func TestNoDatabase(t *testing.T) {
 // While the database fails, Failing says why; Close says that the worker ID was not given back,
 // and may be called again.
 func TestFailing(t *testing.T) {
-	d := database{"sqlite", "file:" + t.TempDir() + "/test.sqlite"}
+	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
 	other := d.sql(t)
 	lock, err := other.Conn(t.Context())
 	must(t, err)
@@ -207,6 +247,40 @@ func TestFailing(t *testing.T) {
 	must(t, err)
 	must(t, gen.Close(context.Background()))
 	if n := leased(t, other); n != 0 {
+		t.Errorf("%d worker IDs are leased", n)
+	}
+}
+
+// A layout and a clock may be given to the generator alone; another layout is another namespace's.
+func TestLayout(t *testing.T) {
+	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
+	layout := core.Discord()
+	ahead := func() time.Time { return time.Now().Add(5 * time.Second) }
+	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Generator: core.Config{Layout: layout, Now: ahead}})
+	must(t, err)
+	defer gen.Close(context.Background())
+	id, err := gen.Next(t.Context())
+	must(t, err)
+	parts, err := layout.Decompose(id)
+	if err != nil || gen.Lease().Layout() != gen.Generator().Layout() || time.Until(parts.Time) < 3*time.Second {
+		t.Errorf("%+v, %v", parts, err)
+	}
+	var other *worker.LayoutError
+	if _, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{}); !errors.As(err, &other) {
+		t.Errorf("another layout: %v", err)
+	}
+	second, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Lease: worker.Config{Space: "second"}})
+	must(t, err)
+	must(t, second.Close(t.Context()))
+
+	// A context that is done is told, and the next one gives the worker ID back.
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := gen.Close(done); !errors.Is(err, context.Canceled) {
+		t.Errorf("Close with a context that is done: %v", err)
+	}
+	must(t, gen.Close(t.Context()))
+	if n := leased(t, d.sql(t)); n != 0 {
 		t.Errorf("%d worker IDs are leased", n)
 	}
 }
@@ -247,7 +321,7 @@ func TestPoolOfPgx(t *testing.T) {
 
 // CloseDB closes the pool of the lease's own, also when Open fails.
 func TestCloseDB(t *testing.T) {
-	d := database{"sqlite", "file:" + t.TempDir() + "/test.sqlite"}
+	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
 	for _, cfg := range []sqlstore.OpenConfig{{}, {Generator: core.Config{Sequence: 9}}, {Lease: worker.Config{Space: "a b"}}} {
 		db := d.sql(t)
 		cfg.CloseDB = true
