@@ -39,26 +39,6 @@ type chain struct {
 
 var errStopped = errors.New("gormplugin: stopped, for another part of the graph failed")
 
-// registerGraph registers the callbacks of Create and of upserts.
-func (p *Plugin) registerGraph(db *gorm.DB) error {
-	for _, c := range []struct {
-		before, name string
-		fn           func(*gorm.DB)
-	}{
-		{"gorm:before_create", "snowkey:note", p.noteFresh},
-		{"gorm:save_before_associations", "snowkey:graph", atGraph},
-		{"gorm:create", "snowkey:owned", p.checkOwned},
-		{"gorm:create", "snowkey:upsert", p.beforeUpsert},
-		{"gorm:save_after_associations", "snowkey:reread", p.afterUpsert},
-		{"gorm:after_create", "snowkey:rest", atRest},
-	} {
-		if err := db.Callback().Create().Before(c.before).Register(c.name, c.fn); err != nil {
-			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
-		}
-	}
-	return nil
-}
-
 // chainOf is the chain of a statement, or nil. A statement that a hook made from
 // this one has other rows, and is none of ours.
 func chainOf(stmt *gorm.Statement) *chain {

@@ -1,4 +1,13 @@
-// Package gormplugin gives gorm models Snowflake primary keys.
+// Package gormplugin gives gorm models Snowflake primary keys. One call leases a worker ID from
+// the handle's own database, makes a generator and installs the plugin, see [Open]:
+//
+//	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
+//	if err != nil {
+//		return err
+//	}
+//	defer gen.Close(context.Background())
+//
+// With a source of ids of your own, it is [New]:
 //
 //	plugin, err := gormplugin.New(gormplugin.Config{Source: generator, Strict: true})
 //	if err != nil {

@@ -162,33 +162,15 @@ const pluginName = "snowkey"
 func (p *Plugin) Name() string { return pluginName }
 
 // Initialize is called by db.Use. It checks Config.Models and registers the
-// callback that fills keys.
+// callbacks that fill keys. If it fails, none stays registered.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.validate(db, p.cfg.Models); err != nil {
 		return err
 	}
-	if err := p.registerGraph(db); err != nil {
+	if err := p.register(db); err != nil {
 		return err
 	}
 	p.registerKept(db)
-	if err := p.registerSQLite(db); err != nil {
-		return err
-	}
-	// Before gorm:before_create and not earlier: the model's hooks must see the
-	// key, and with SkipDefaultTransaction an earlier place would come last.
-	if err := db.Callback().Create().Before("gorm:before_create").Register("snowkey:fill", p.fill); err != nil {
-		return fmt.Errorf("gormplugin: %w", err)
-	}
-	for _, c := range []struct {
-		before, name string
-		fn           func(*gorm.DB)
-	}{
-		{"gorm:save_before_associations", "snowkey:texts", p.beforeUpdate},
-		{"gorm:update", "snowkey:links", p.checkUpdate},
-	} {
-		if err := db.Callback().Update().Before(c.before).Register(c.name, c.fn); err != nil {
-			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
-		}
-	}
+	p.registerSQLite(db)
 	return nil
 }

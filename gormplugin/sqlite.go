@@ -20,15 +20,10 @@ import (
 const tableOptions = "gorm:table_options" // gorm's own setting
 
 // registerSQLite puts a dialector of ours before SQLite's.
-func (p *Plugin) registerSQLite(db *gorm.DB) error {
-	if _, done := db.Dialector.(sqliteDialector); done || db.Name() != "sqlite" {
-		return nil // done: by another Open with the same gorm.Config
+func (p *Plugin) registerSQLite(db *gorm.DB) {
+	if _, done := db.Dialector.(sqliteDialector); !done && db.Name() == "sqlite" { // done: by another Open with the same gorm.Config
+		db.Dialector = sqliteDialector{db.Dialector, p}
 	}
-	if err := db.Callback().Raw().Before("gorm:raw").Register("snowkey:rebuild", keepWithoutRowid); err != nil {
-		return fmt.Errorf("gormplugin: %w", err)
-	}
-	db.Dialector = sqliteDialector{db.Dialector, p}
-	return nil
 }
 
 // sqliteDialector is the driver's, with a migrator of ours.

@@ -90,7 +90,7 @@ func withoutForeignKeys(db *gorm.DB, fn func(tx *gorm.DB) error) (err error) {
 // the columns again, and forgets what stands behind them.
 func keepWithoutRowid(db *gorm.DB) {
 	rest, create := strings.CutPrefix(db.Statement.SQL.String(), "CREATE TABLE")
-	if !create || db.Error != nil {
+	if !create || db.Error != nil || db.Name() != "sqlite" {
 		return
 	}
 	name, columns, _ := strings.Cut(rest, "(")

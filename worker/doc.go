@@ -9,6 +9,9 @@
 //	defer lease.Close()
 //	gen, err := core.New(core.Config{Worker: lease})
 //
+// With a database, one call does both: sqlstore.Open for a *sql.DB, pgxstore.Open for a
+// *pgxpool.Pool, gormplugin.Open for a *gorm.DB.
+//
 // Nothing is configured per process, and a number comes free when its process
 // ends: at once after Release, and after Config.TTL when it crashed; in a filestore
 // at once as well. Where datacenters have stores of their own, Config.Datacenter
@@ -84,5 +87,5 @@
 // The package and its stores import the standard library and package core only.
 // The stores are memstore, filestore, sqlstore and redisstore, etcdstore in a module
 // of its own, and httpstore, which offers any of them over HTTP; any other passes
-// the suite in storetest.
+// the suite in storetest. Package pgxstore, which imports pgx, is sqlstore over its pool.
 package worker

@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // chunk keeps statements below every database's limit of parameters.
@@ -30,7 +30,7 @@ type result struct {
 // load writes the input: the customers that are new, then each order with its
 // lines in a transaction of its own. Orders that are in the database already are
 // left alone, so a load that was cut off can be run again.
-func load(ctx context.Context, db *gorm.DB, gen *core.Generator, in *input, sent *statements, tick func(done int)) (result, error) {
+func load(ctx context.Context, db *gorm.DB, gen *sqlstore.Generator, in *input, sent *statements, tick func(done int)) (result, error) {
 	db = db.WithContext(ctx)
 	began, before := time.Now(), sent.n.Load()
 	var res result

@@ -24,43 +24,42 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second interrupt ends it at once
-	code := cli(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := cli(ctx, os.Args[1:], os.Stdout, os.Stderr, sqlstore.Config{Table: "quickstart_worker"})
 	stop()
 	os.Exit(code)
 }
 
 type options struct {
 	in, db string
-	worker int64
+	leases sqlstore.Config
 }
 
 const help = `quickstart loads orders with their lines into a database, each row under a Snowflake key.
 
-usage: go run ./examples/quickstart [-in FILE] [-db DSN] [-worker N]
+usage: go run ./examples/quickstart [-in FILE] [-db DSN]
 
   -in FILE    a CSV of orders, a row for each line (default: the one in examples/data)
   -db DSN     postgres://user:password@host/database, mysql://user:password@host/database,
               or FILE.sqlite (default: SQLite in memory); its tables are named quickstart_…
-  -worker N   this process's worker number, 0 to 1023; two processes that write
-              at the same time need two numbers (default 1)
+
+It leases its worker ID from that database, so any number of them may run at once.
 `
 
 // cli runs the command and gives its exit code. Errors are one line on stderr.
-func cli(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var opt options
+func cli(ctx context.Context, args []string, stdout, stderr io.Writer, leases sqlstore.Config) int {
+	opt := options{leases: leases}
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&opt.in, "in", "", "")
 	flags.StringVar(&opt.db, "db", "", "")
-	flags.Int64Var(&opt.worker, "worker", 1, "")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -100,19 +99,13 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 	return n, c.err
 }
 
-func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
+func run(ctx context.Context, opt options, stdout, stderr io.Writer) (err error) {
 	// All that can be wrong with what was given is found before the database
 	// is touched.
 	in, name, err := readInput(opt.in)
 	if err != nil {
 		return err
 	}
-	gen, err := core.New(core.Config{Worker: core.Fixed(opt.worker)})
-	if err != nil {
-		return fmt.Errorf("-worker %d: %w", opt.worker, err)
-	}
-	defer gen.Close()
-
 	sent := countStatements()
 	db, dbName, err := open(ctx, opt.db, sent)
 	if err != nil {
@@ -121,25 +114,29 @@ func run(ctx context.Context, opt options, stdout, stderr io.Writer) error {
 	if pool, err := db.DB(); err == nil {
 		defer pool.Close()
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Customer{}, Order{}, OrderLine{}}})
+	if opt.db == "" {
+		opt.leases.AllowLossy = true // in memory all ends with the process, the rows and the leases
+	}
+	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{
+		Plugin: gormplugin.Config{Models: []any{Customer{}, Order{}, OrderLine{}}},
+		Store:  opt.leases,
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("-db %q: %w", redact(opt.db), err)
 	}
-	if err := db.Use(plugin); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, gen.Close(context.Background())) }() // ctx may be done by then
 	if err := db.WithContext(ctx).AutoMigrate(&Customer{}, &Order{}, &OrderLine{}); err != nil {
 		return fmt.Errorf("-db %q: creating the tables: %w", redact(opt.db), oneLine(err))
 	}
 
-	fmt.Fprintf(stdout, "%s: %d orders, %d lines\n%s, worker %d\n\n", name, len(in.orders), in.lines, dbName, opt.worker)
+	fmt.Fprintf(stdout, "%s: %d orders, %d lines\n%s, worker %d\n\n", name, len(in.orders), in.lines, dbName, gen.Lease().Worker())
 	tick, finish := progress(stderr, len(in.orders))
 	res, err := load(ctx, db, gen, in, sent, tick)
 	finish()
 	if err != nil {
 		return err
 	}
-	if err := report(db.WithContext(ctx), gen.Layout(), stdout); err != nil {
+	if err := report(db.WithContext(ctx), gen.Lease().Layout(), stdout); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "\nWritten: %d customers, %d orders, %d lines", res.customers, res.orders, res.lines)

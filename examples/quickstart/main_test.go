@@ -18,12 +18,16 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
+
+// The tests' servers do not sync.
+var leases = sqlstore.Config{Table: "quickstart_worker", AllowLossy: true}
 
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = cli(t.Context(), args, &out, &err)
+	code = cli(t.Context(), args, &out, &err, leases)
 	return code, out.String(), err.String()
 }
 
@@ -32,7 +36,7 @@ func TestDefaultRun(t *testing.T) {
 	if code != 0 || err != "" {
 		t.Fatalf("exit %d: %s", code, err)
 	}
-	for _, want := range []string{"360 orders, 950 lines", "SQLite in memory", "worker 1", "SO-10360", "└ worker 1", "statements/s"} {
+	for _, want := range []string{"360 orders, 950 lines", "SQLite in memory", "worker 0", "SO-10360", "└ worker 0", "statements/s"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output does not tell %q:\n%s", want, out)
 		}
@@ -71,7 +75,7 @@ func TestRunsOnEveryDatabase(t *testing.T) {
 			db := dsn(t)
 			in := write(t, strings.ReplaceAll(goodCSV, "SO-", t.Name()+"-"))
 			for run, want := range []string{"Written: 2 customers, 2 orders, 3 lines", "Skipped: 2 orders"} {
-				code, out, err := call(t, "-db", db, "-in", in, "-worker", "7")
+				code, out, err := call(t, "-db", db, "-in", in)
 				if code != 0 || !strings.Contains(out, want) {
 					t.Fatalf("run %d: exit %d, %s%s, want %q", run, code, err, out, want)
 				}
@@ -160,9 +164,6 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-db", "host=127.0.0.1 password=secret dbname=x"}, 1, "want postgres://"},
 		{[]string{"-db", "MYSQL://u:sec%zzret@127.0.0.1/x"}, 1, "is not a URL"},
 		{[]string{"-db", t.TempDir() + "/."}, 1, "want postgres://"},
-		{[]string{"-worker", "1024"}, 1, "-worker 1024: core: Worker 1024: must be 0 to 1023"},
-		{[]string{"-worker", "-1"}, 1, "Worker -1"},
-		{[]string{"-worker", "x"}, 2, `"x"`},
 		{[]string{"-nonsense"}, 2, "-nonsense"},
 		{[]string{"orders.csv"}, 2, `unexpected argument "orders.csv"`},
 		{[]string{"-db", "orders"}, 1, `-db "orders": want postgres://`},
@@ -206,7 +207,7 @@ func TestInterruptedWhileConnecting(t *testing.T) {
 		ended := make(chan string, 1)
 		go func() {
 			var out, errs bytes.Buffer
-			code := cli(ctx, []string{"-db", scheme + "://u@" + l.Addr().String() + "/x"}, &out, &errs)
+			code := cli(ctx, []string{"-db", scheme + "://u@" + l.Addr().String() + "/x"}, &out, &errs, leases)
 			ended <- fmt.Sprintf("exit %d: %s", code, errs.String())
 		}()
 		select {
@@ -223,7 +224,7 @@ func TestInterruptedWhileConnecting(t *testing.T) {
 // A report that cannot be written is no success.
 func TestLostOutput(t *testing.T) {
 	var errs bytes.Buffer
-	if code := cli(t.Context(), nil, full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space") {
+	if code := cli(t.Context(), nil, full{}, &errs, leases); code != 1 || !strings.Contains(errs.String(), "no space") {
 		t.Errorf("exit %d, %s", code, errs.String())
 	}
 }
@@ -256,7 +257,7 @@ func TestInterrupted(t *testing.T) {
 	defer cancel()
 	var out, errs bytes.Buffer
 	watch := &cancelAtLoad{w: &out, cancel: cancel}
-	if code := cli(ctx, []string{"-in", in, "-db", db}, watch, &errs); code != 1 {
+	if code := cli(ctx, []string{"-in", in, "-db", db}, watch, &errs, leases); code != 1 {
 		t.Fatalf("exit %d: %s", code, out.String())
 	}
 	if strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "cancel") && !strings.Contains(errs.String(), "interrupted") {

@@ -32,7 +32,9 @@ var allowed = map[string][]string{
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
-	"gormplugin": {module + "sqltype", "gorm.io/gorm"},
+	"gormplugin": {module + "sqltype", module + "core", module + "worker", "gorm.io/gorm"}, // the last two of ours for Open
+
+	"worker/pgxstore": {module + "core", module + "worker", "github.com/jackc/pgx/v5"},
 }
 
 func TestImports(t *testing.T) {

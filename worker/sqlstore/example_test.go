@@ -21,7 +21,23 @@ func ExampleNew() {
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
-	// Output: worker: db nil: must be an open *sql.DB, given to New
+	// Output: worker: db nil: must be an open *sql.DB
+}
+
+// One call gives ids that no other process of the namespace has. In examples/readme it runs
+// over a database.
+func ExampleOpen() {
+	var db *sql.DB // in earnest: sql.Open("pgx", "postgres://…")
+	ctx := context.Background()
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Space: "orders"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close(context.Background())
+	id, err := gen.Next(ctx)
+	fmt.Println(id, gen.Lease().Worker(), gen.Failing(), err)
+	// Output: worker: db nil: must be an open *sql.DB
 }
 
 // This database stands for a PostgreSQL with a standby that commits do not wait for.

@@ -50,7 +50,7 @@ const linger = 3 * time.Second
 // check tells whether there is a database.
 func (s *Store) check() error {
 	if s == nil || s.db == nil {
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB, given to New"}}}
+		return &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
 	}
 	return nil
 }
@@ -156,17 +156,27 @@ func (s *Store) first(ctx context.Context, now *found) error {
 // knows sqlite_version().
 func (s *Store) detect(ctx context.Context) (Dialect, error) {
 	var version string
-	if err := s.db.QueryRowContext(ctx, "SELECT version()").Scan(&version); err != nil {
-		if s.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version) == nil {
+	shown, err := s.setting(ctx, Detect, "SELECT version()", &version)
+	if err == nil && !shown {
+		if shown, err = s.setting(ctx, Detect, "SELECT sqlite_version()", &version); shown {
 			return SQLite, nil
 		}
+	}
+	switch {
+	case err != nil:
 		return 0, fmt.Errorf("sqlstore: ask the database what it is: %w", err)
+	case !shown:
+		return 0, unknownDialect("the database knows neither version() nor sqlite_version()")
 	}
 	if strings.HasPrefix(version, "PostgreSQL") {
 		return Postgres, nil
 	}
 	if version == "" || version[0] < '0' || version[0] > '9' {
-		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: fmt.Sprintf("cannot tell what %q speaks: set the one it is compatible with", version)}}}
+		return 0, unknownDialect(fmt.Sprintf("cannot tell what %q speaks", version))
 	}
 	return MySQL, nil
+}
+
+func unknownDialect(why string) error {
+	return &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: why + ": set Postgres, MySQL or SQLite, whichever it is compatible with"}}}
 }

@@ -4,17 +4,92 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
-// withRights adds the missing right to PostgreSQL's refusal, which names only the table.
-// MySQL's names both.
-func (s *Store) withRights(ctx context.Context, err error) error {
-	const denied = "42501"
+// needed are the rights on the tables.
+var needed = [tables]string{spaceTable: "SELECT, INSERT", workerTable: "SELECT, INSERT, UPDATE", counterTable: "SELECT, INSERT, UPDATE"}
+
+// deniedText finds MySQL's errors for a right that is missing, on a database or a table.
+var deniedText = regexp.MustCompile(`\bError (1044|1142)\b`)
+
+// denied reports whether the role lacks a right: in PostgreSQL's drivers by SQLSTATE, in
+// MySQL's by its text.
+func denied(err error) bool {
+	if err == nil {
+		return false
+	}
 	var state interface{ SQLState() string }
-	if err == nil || !errors.As(err, &state) || state.SQLState() != denied {
+	if errors.As(err, &state) {
+		return state.SQLState() == "42501"
+	}
+	return deniedText.MatchString(err.Error())
+}
+
+// noSchema reports whether a role of PostgreSQL has no schema to create in.
+func noSchema(err error) bool {
+	var state interface{ SQLState() string }
+	return errors.As(err, &state) && state.SQLState() == "3F000"
+}
+
+// forbidden is the error where the role cannot see to the tables by itself. It ends with the
+// statements that another role has to run, as they are.
+func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing []int, err error) error {
+	ddl, faults := cfg.DDL()
+	if faults != nil {
+		return faults
+	}
+	role, schema := s.role(ctx, cfg)
+	var script, grants []string
+	first := ""
+	for _, number := range missing {
+		table := cfg.table(suffixes[number])
+		there := schema + table // for whoever runs it, the name alone may mean another schema
+		script = append(script, strings.Replace(ddl[number], table, there, 1)+";")
+		if role != "" {
+			grants = append(grants, "GRANT "+needed[number]+" ON "+there+" TO "+role+";")
+		}
+		if first == "" {
+			first = there
+		}
+	}
+	who := "the role"
+	if role != "" {
+		who += " " + role
+	}
+	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; have one that may create it run: %s", who, verb, first, err, strings.Join(append(script, grants...), " "))
+}
+
+// role gives the role, and the schema of tables whose names have none, with its dot, both
+// quoted; or neither, where the database has none.
+func (s *Store) role(ctx context.Context, cfg Config) (role, schema string) {
+	query := "SELECT quote_ident(CAST(current_user AS TEXT)), COALESCE(quote_ident(CAST(current_schema() AS TEXT)) || '.', '')"
+	switch cfg.Dialect {
+	case MySQL:
+		query = "SELECT CURRENT_USER(), COALESCE(CONCAT('`', REPLACE(DATABASE(), '`', '``'), '`.'), '')"
+	case SQLite:
+		return "", ""
+	}
+	err := s.alone(ctx, cfg.Dialect, func(q querier) error { return q.QueryRowContext(ctx, query).Scan(&role, &schema) })
+	if err != nil {
+		return "", "" // the error says enough without them
+	}
+	if i := strings.LastIndexByte(role, '@'); cfg.Dialect == MySQL && i >= 0 {
+		role = "'" + strings.ReplaceAll(role[:i], "'", "''") + "'@'" + role[i+1:] + "'"
+	}
+	if cfg.schema() != "" {
+		schema = ""
+	}
+	return role, schema
+}
+
+// withRights adds the missing right to PostgreSQL's refusal, which names only the table.
+func (s *Store) withRights(ctx context.Context, err error) error {
+	var state interface{ SQLState() string }
+	if !errors.As(err, &state) || !denied(err) { // MySQL's names both
 		return err
 	}
 	var missing string
@@ -27,10 +102,9 @@ func (s *Store) withRights(ctx context.Context, err error) error {
 
 // lacks asks which rights the role does not have on the tables that are there.
 func (f *found) lacks() string {
-	needed := [tables]string{spaceTable: "SELECT INSERT", workerTable: "SELECT INSERT UPDATE", counterTable: "SELECT INSERT UPDATE"}
 	var values []string
 	for table, rights := range needed {
-		for _, right := range strings.Fields(rights) {
+		for right := range strings.SplitSeq(rights, ", ") {
 			if f.there[table] {
 				values = append(values, "('"+f.st.cfg.table(suffixes[table])+"', '"+right+"')")
 			}

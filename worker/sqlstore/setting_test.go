@@ -125,3 +125,34 @@ func TestSettingThatIsDenied(t *testing.T) {
 		t.Errorf("%v, %v", on, err)
 	}
 }
+
+// A database that does not say what it is must be told; one whose connection is lost at that
+// moment is asked again.
+func TestDetect(t *testing.T) {
+	for version, want := range map[driver.Value]Dialect{
+		"PostgreSQL 17.1 on x86_64": Postgres, "8.0.11-TiDB-v7.5.0": MySQL, "11.8.2-MariaDB": MySQL, "CockroachDB CCL v24.1": Detect, "": Detect, nil: Detect,
+	} {
+		for lost := range 3 {
+			db := sql.OpenDB(&scripted{lost: lost, by: "version()", answer: func(query string) (driver.Value, error) {
+				if version == nil || query != "SELECT version()" {
+					return nil, errDenied
+				}
+				return version, nil
+			}})
+			got, err := New(db, Config{}).detect(t.Context())
+			var config *worker.ConfigError
+			if got != want || errors.As(err, &config) != (want == Detect) {
+				t.Errorf("%v, %d connections lost: %v, %v", version, lost, got, err)
+			}
+			if config != nil && (config.Faults[0].Field != "Dialect" || !strings.Contains(err.Error(), "set Postgres, MySQL or SQLite")) {
+				t.Error(err)
+			}
+			_ = db.Close()
+		}
+	}
+	db := sql.OpenDB(&scripted{lost: 9, by: "version()"})
+	defer db.Close()
+	if _, err := New(db, Config{}).detect(t.Context()); !errors.Is(err, errGone) {
+		t.Errorf("a database that is away: %v", err)
+	}
+}

@@ -1,6 +1,10 @@
 // Package sqlstore keeps worker leases in the database you have: PostgreSQL,
 // MySQL, MariaDB or SQLite, over any driver of database/sql.
 //
+//	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+//
+// leases a worker ID and makes a generator under it. For a lease alone:
+//
 //	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{})
 //
 // It needs two small tables, counters need a third, and it creates them if they are not there: see

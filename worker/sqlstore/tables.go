@@ -25,19 +25,26 @@ func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, ther
 		return nil // another call has looked meanwhile
 	}
 	seen, err := s.seen(ctx, cfg, numbers)
-	if err != nil {
+	switch {
+	case denied(err) && cfg.Dialect == Postgres:
+		return fmt.Errorf("%w: the role lacks USAGE on the schema %q: GRANT it", err, cfg.schema())
+	case denied(err): // MySQL says so also of a table that does not exist
+		return s.forbidden(ctx, cfg, "look at", numbers, err)
+	case err != nil:
 		return err
 	}
 	var made []int
 	for i, number := range numbers {
 		if seen[i] {
 			there[number] = true
-			continue
+		} else {
+			made = append(made, number)
 		}
-		if err := s.create(ctx, cfg, number); err != nil {
+	}
+	for i, number := range made {
+		if err := s.create(ctx, cfg, number, made[i:]); err != nil {
 			return err
 		}
-		made = append(made, number)
 	}
 	if len(made) == 0 {
 		return nil
@@ -55,8 +62,8 @@ func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, ther
 	return nil
 }
 
-// create makes the table with this index in DDL.
-func (s *Store) create(ctx context.Context, cfg Config, number int) error {
+// create makes the table with this index in DDL. missing are all that are still to be made.
+func (s *Store) create(ctx context.Context, cfg Config, number int, missing []int) error {
 	ddl, err := cfg.DDL()
 	if err != nil {
 		return err
@@ -66,18 +73,22 @@ func (s *Store) create(ctx context.Context, cfg Config, number int) error {
 		if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
 			return err
 		}
-		return fmt.Errorf("sqlstore: there is no table %s; create it by %s: %w", table, ddl[number], s.probe(ctx, cfg.Dialect, table))
+		return s.forbidden(ctx, cfg, "find", missing, s.probe(ctx, cfg.Dialect, table))
 	}
-	if _, err := s.db.ExecContext(ctx, ddl[number]); err != nil {
-		if s.probe(ctx, cfg.Dialect, table) == nil {
-			return nil // another process was first
-		}
-		if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
-			return err
-		}
-		return fmt.Errorf("sqlstore: create the table, or have a role do so that has the right, by %s: %w", ddl[number], err)
+	_, err = s.db.ExecContext(ctx, ddl[number])
+	if err == nil || s.probe(ctx, cfg.Dialect, table) == nil { // another process was first
+		return nil
 	}
-	return nil
+	if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
+		return err
+	}
+	if denied(err) {
+		return s.forbidden(ctx, cfg, "create", missing, err)
+	}
+	if noSchema(err) {
+		return fmt.Errorf("sqlstore: create the table %s: the role may use no schema of its search_path: GRANT USAGE on one, or give Table one, as in app.snow_worker: %w", table, err)
+	}
+	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, ddl[number], err)
 }
 
 // probe selects from a table, without rows.
@@ -190,6 +201,8 @@ func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool
 	switch {
 	case err != nil && noTable.MatchString(err.Error()):
 		return false, nil
+	case denied(err):
+		return false, err
 	case err != nil:
 		return false, fmt.Errorf("sqlstore: look at the table %s: %w", table, err)
 	case strings.HasPrefix(text, "CREATE TEMPORARY"):

@@ -1,0 +1,34 @@
+package gormplugin_test
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// One call leases a worker ID, makes the generator and installs the plugin. In examples/readme it
+// runs over a database; this handle is of one that does not exist.
+func ExampleOpen() {
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{}) // in earnest: postgres.Open("postgres://…")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{
+		Plugin: gormplugin.Config{Models: []any{Customer{}}},
+		Lease:  worker.Config{Space: "orders"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close(context.Background())
+	fmt.Println(db.Create(&Customer{Name: "Ada"}).Error)
+	// Output: gormplugin: Store.Dialect Detect: gorm's Dialector "dummy" is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with
+}

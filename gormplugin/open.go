@@ -1,0 +1,108 @@
+package gormplugin
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// OpenConfig configures Open. The zero value is ready for use.
+type OpenConfig struct {
+	Plugin Config // Source must be nil, since Open sets it; Strict is always on, and Exempt lists exceptions
+
+	// The lease and the generator, as in sqlstore.OpenConfig. Zero: the namespace "default" in
+	// the tables "snow_worker" and "snow_worker_space", and Twitter's layout.
+	Store     sqlstore.Config // Dialect zero: that of the handle's Dialector
+	Lease     worker.Config
+	Generator core.Config
+}
+
+// Open leases a worker ID from the handle's database, makes a generator under it, and installs
+// the plugin. The keys of rows that are created through the handle then differ from those of
+// all other processes that have called Open on that database. See worker.Acquire for what that
+// rests on.
+//
+// The plugin is strict: to create a row whose key it does not fill is an error, unless
+// Plugin.Exempt lists the model.
+//
+// Open creates the tables of leases if they are missing. If the role may not do that, the error
+// ends with the statements to run. If Open fails, nothing stays leased and the plugin is not
+// installed.
+//
+// The context only affects Open: the lease is kept until Close, over the handle's own pool.
+// After Close, creates through the handle fail with core.ErrClosed, and no other plugin can be
+// installed: open the database anew.
+func Open(ctx context.Context, db *gorm.DB, cfg OpenConfig) (*sqlstore.Generator, error) {
+	pool, err := cfg.check(db)
+	if err != nil {
+		return nil, err
+	}
+	gen, err := sqlstore.Open(ctx, pool, sqlstore.OpenConfig{Store: cfg.Store, Lease: cfg.Lease, Generator: cfg.Generator})
+	if err != nil {
+		return nil, err
+	}
+	plugin, err := cfg.plugin(gen)
+	if err == nil {
+		err = db.Use(plugin)
+	}
+	if err != nil {
+		return nil, errors.Join(err, gen.Close(context.Background()))
+	}
+	return gen, nil
+}
+
+// check finds what is wrong before the database is asked for anything, and fills in the dialect.
+func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
+	if db == nil || db.Config == nil {
+		return nil, errNilDB
+	}
+	if _, installed := db.Plugins[pluginName]; installed {
+		return nil, fmt.Errorf("gormplugin: the handle has a plugin %q already: %w", pluginName, gorm.ErrRegistered)
+	}
+	if cfg.Plugin.Source != nil {
+		return nil, fmt.Errorf("gormplugin: Plugin.Source %T: must be nil, since Open sets it; New takes a source of yours", cfg.Plugin.Source)
+	}
+	plugin, err := cfg.plugin(new(sqlstore.Generator)) // stands for the one to come
+	if err != nil {
+		return nil, err
+	}
+	if err := plugin.validate(db, cfg.Plugin.Models); err != nil {
+		return nil, err
+	}
+	if db.Dialector != nil && cfg.Store.Dialect == sqlstore.Detect {
+		if cfg.Store.Dialect = dialectOf(db.Name()); cfg.Store.Dialect == sqlstore.Detect {
+			return nil, fmt.Errorf("gormplugin: Store.Dialect Detect: gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with", db.Name())
+		}
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to keep the lease in: %w", err)
+	}
+	return pool, nil
+}
+
+func (cfg *OpenConfig) plugin(source Source) (*Plugin, error) {
+	own := cfg.Plugin
+	own.Source, own.Strict = source, true
+	return New(own)
+}
+
+// dialectOf is the dialect of a Dialector of gorm's own, by its name, or Detect.
+func dialectOf(name string) sqlstore.Dialect {
+	switch name {
+	case "postgres":
+		return sqlstore.Postgres
+	case "mysql":
+		return sqlstore.MySQL
+	case "sqlite":
+		return sqlstore.SQLite
+	}
+	return sqlstore.Detect
+}

@@ -1,0 +1,245 @@
+package open
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/glebarez/sqlite"
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/mysql"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// Row is what the tests write.
+type Row struct {
+	ID  sqltype.ID
+	Who string `gorm:"size:40"`
+}
+
+// database is an empty one.
+type database struct{ name, dsn string }
+
+func onEvery(t *testing.T, test func(t *testing.T, d database)) {
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_txlock=immediate"})
+	})
+	t.Run("postgres", func(t *testing.T) { test(t, freshPostgres(t)) })
+	t.Run("mysql", func(t *testing.T) {
+		for i, server := range testserver.MySQLs(t) {
+			t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, freshMySQL(t, server.DSN)) })
+		}
+	})
+}
+
+func freshPostgres(t *testing.T) database {
+	t.Helper()
+	u, err := url.Parse(testserver.Postgres(t).DSN)
+	must(t, err)
+	u.Path = "/" + create(t, "pgx", u.String(), " WITH (FORCE)")
+	return database{"postgres", u.String()}
+}
+
+func freshMySQL(t *testing.T, dsn string) database {
+	t.Helper()
+	cfg, err := mysqldriver.ParseDSN(dsn)
+	must(t, err)
+	cfg.DBName = create(t, "mysql", dsn, "")
+	return database{"mysql", cfg.FormatDSN()}
+}
+
+// create makes a database that is dropped after the test.
+func create(t *testing.T, driver, dsn, drop string) (name string) {
+	t.Helper()
+	admin, err := sql.Open(driver, dsn)
+	must(t, err)
+	name = fmt.Sprintf("snowkey_%016x", rand.Uint64())
+	_, err = admin.Exec("CREATE DATABASE " + name)
+	must(t, err)
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
+			t.Error(err)
+		}
+		_ = admin.Close()
+	})
+	return name
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d database) sql(t testing.TB) *sql.DB {
+	t.Helper()
+	driver := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[d.name]
+	db, err := sql.Open(driver, d.dsn)
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (d database) dialector() gorm.Dialector {
+	return map[string]gorm.Dialector{"sqlite": sqlite.Open(d.dsn), "postgres": postgres.Open(d.dsn), "mysql": mysql.Open(d.dsn)}[d.name]
+}
+
+func (d database) gorm(t testing.TB) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(d.dialector(), &gorm.Config{Logger: logger.Discard})
+	must(t, err)
+	pool, err := db.DB()
+	must(t, err)
+	t.Cleanup(func() { _ = pool.Close() })
+	return db
+}
+
+func (d database) pgx(t testing.TB, most int) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(d.dsn)
+	must(t, err)
+	cfg.MaxConns = int32(most) //nolint:gosec // a few
+	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// A replica is one instance of a service.
+type replica struct {
+	gen    *sqlstore.Generator
+	insert func(who string, n int) ([]int64, error) // rows, by one statement for each
+}
+
+// A way is how a service begins.
+type way struct {
+	name, only string
+	instance   func(t *testing.T, d database) start
+}
+
+// start is the call that leases, over the instance's own pool.
+type start func(ctx context.Context, lease worker.Config) (replica, error)
+
+var ways = []way{{"gorm", "", byGORM}, {"sql", "", bySQL}, {"pgxpool", "postgres", byPgx}}
+
+// each runs a test for each way on every database.
+func each(t *testing.T, test func(t *testing.T, d database, instance func(t *testing.T) start)) {
+	onEvery(t, func(t *testing.T, d database) {
+		for _, w := range ways {
+			if w.only == "" || w.only == d.name {
+				t.Run(w.name, func(t *testing.T) {
+					test(t, d, func(t *testing.T) start { t.Helper(); return w.instance(t, d) })
+				})
+			}
+		}
+	})
+}
+
+// The tests' servers do not sync.
+var lossy = sqlstore.Config{AllowLossy: true}
+
+func byGORM(t *testing.T, d database) start {
+	db := d.gorm(t)
+	return func(ctx context.Context, lease worker.Config) (replica, error) {
+		gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{Plugin: gormplugin.Config{Models: []any{Row{}}}, Store: lossy, Lease: lease})
+		return replica{gen, func(who string, n int) ([]int64, error) {
+			ids := make([]int64, n)
+			for i := range ids {
+				row := Row{Who: who}
+				if err := db.Create(&row).Error; err != nil {
+					return nil, err
+				}
+				ids[i] = row.ID.Int64()
+			}
+			return ids, nil
+		}}, err
+	}
+}
+
+func bySQL(t *testing.T, d database) start {
+	db := d.sql(t)
+	return func(ctx context.Context, lease worker.Config) (replica, error) {
+		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Store: lossy, Lease: lease})
+		return replica{gen, func(who string, n int) ([]int64, error) {
+			return drawn(gen, n, func(id int64) error {
+				_, err := db.Exec(d.placed("INSERT INTO rows_ (id, who) VALUES (?, ?)"), id, who)
+				return err
+			})
+		}}, err
+	}
+}
+
+func byPgx(t *testing.T, d database) start {
+	pool := d.pgx(t, 2)
+	return func(ctx context.Context, lease worker.Config) (replica, error) {
+		gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{Store: lossy, Lease: lease})
+		return replica{gen, func(who string, n int) ([]int64, error) {
+			return drawn(gen, n, func(id int64) error {
+				_, err := pool.Exec(context.Background(), "INSERT INTO rows_ (id, who) VALUES ($1, $2)", id, who)
+				return err
+			})
+		}}, err
+	}
+}
+
+// drawn writes rows under ids, half of them drawn one by one.
+func drawn(gen *sqlstore.Generator, n int, insert func(id int64) error) ([]int64, error) {
+	ids := make([]int64, n)
+	if err := gen.Fill(context.Background(), ids[:n/2]); err != nil {
+		return nil, err
+	}
+	for i := range ids {
+		if i >= n/2 {
+			id, err := gen.Next(context.Background())
+			if err != nil {
+				return nil, err
+			}
+			ids[i] = id
+		}
+		if err := insert(ids[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+func (d database) placed(query string) string {
+	if d.name != "postgres" {
+		return query
+	}
+	for i := 1; strings.Contains(query, "?"); i++ {
+		query = strings.Replace(query, "?", fmt.Sprintf("$%d", i), 1)
+	}
+	return query
+}
+
+// TableName of Row; ROWS is a word of MySQL's.
+func (Row) TableName() string { return "rows_" }
+
+// table makes the one for Row, and empties it.
+func (d database) table(t *testing.T) *sql.DB {
+	t.Helper()
+	db := d.sql(t)
+	for _, statement := range []string{"DROP TABLE IF EXISTS rows_", "CREATE TABLE rows_ (id bigint NOT NULL PRIMARY KEY, who varchar(40))"} {
+		_, err := db.Exec(statement)
+		must(t, err)
+	}
+	return db
+}

@@ -1,0 +1,337 @@
+package open
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/utils/tests"
+	"gorm.io/plugin/dbresolver"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// leased are the worker IDs of the namespace "default" that have a holder; -1 without tables.
+func leased(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	if db.QueryRow("SELECT count(*) FROM snow_worker WHERE token <> ''").Scan(&n) != nil {
+		return -1
+	}
+	return n
+}
+
+// What is wrong with the handle or the configuration is found before the database is asked.
+func TestRefusedBeforehand(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		type Forgotten struct {
+			ID   int64 `gorm:"primaryKey;snowflake"`
+			Name string
+		}
+		for want, cfg := range map[string]gormplugin.OpenConfig{
+			"Plugin.Source *sqlstore.Generator: must be nil": {Plugin: gormplugin.Config{Source: new(sqlstore.Generator)}},
+			"Forgotten.ID: the key of type int64":            {Plugin: gormplugin.Config{Models: []any{Forgotten{}}}},
+			`Tables "x": Column must be set`:                 {Plugin: gormplugin.Config{Tables: map[string]gormplugin.Table{"x": {}}}},
+			"Space \"a b\"":                                  {Lease: worker.Config{Space: "a b"}},
+			"Generator.Worker set: must be nil":              {Generator: core.Config{Worker: core.Fixed(1)}},
+		} {
+			db := d.gorm(t)
+			if _, err := gormplugin.Open(t.Context(), db, cfg); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+			if len(db.Plugins) > 0 {
+				t.Error("a plugin is installed")
+			}
+		}
+		if n := leased(t, d.sql(t)); n != -1 {
+			t.Errorf("%d worker IDs are leased", n)
+		}
+		if d.name != "postgres" {
+			return
+		}
+		if _, err := pgxstore.Open(t.Context(), d.pgx(t, 1), sqlstore.OpenConfig{Store: sqlstore.Config{Dialect: sqlstore.MySQL}}); err == nil || !strings.Contains(err.Error(), "Store.Dialect MySQL") {
+			t.Error(err)
+		}
+	})
+}
+
+// Where something fails when the worker ID is leased, it is given back, and the handle is what
+// it was.
+func TestNothingIsLeftBehind(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		seen := d.sql(t)
+		d.table(t)
+		if _, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Store: lossy, Generator: core.Config{Sequence: 9}}); err == nil || !strings.Contains(err.Error(), "Sequence 9") {
+			t.Errorf("%v", err)
+		}
+		if n := leased(t, seen); n != 0 {
+			t.Errorf("after a generator that could not be made, %d worker IDs are leased", n)
+		}
+		db := d.gorm(t)
+		// snowkey:fill cannot be before gorm:before_create and behind this one.
+		must(t, db.Callback().Create().Before("snowkey:fill").After("gorm:before_create").Register("mine", func(*gorm.DB) {}))
+		_, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy})
+		if err == nil || !strings.Contains(err.Error(), "conflicting callback") {
+			t.Fatalf("%v", err)
+		}
+		if n := leased(t, seen); n != 0 || len(db.Plugins) > 0 {
+			t.Errorf("after a plugin that could not be installed, %d worker IDs are leased, and there are %d plugins", n, len(db.Plugins))
+		}
+		must(t, db.Create(&Row{ID: 7}).Error) // by gorm alone
+		var rows int64
+		if must(t, db.Model(&Row{}).Count(&rows).Error); rows != 1 {
+			t.Errorf("%d rows", rows)
+		}
+		must(t, db.Callback().Create().Remove("mine"))
+		gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy})
+		must(t, err)
+		defer gen.Close(context.Background())
+		must(t, db.Create(&Row{}).Error)
+		if _, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy}); !errors.Is(err, gorm.ErrRegistered) {
+			t.Errorf("a second time: %v", err)
+		}
+		if n := leased(t, seen); n != 1 {
+			t.Errorf("%d worker IDs are leased", n)
+		}
+	})
+}
+
+// A model whose tag was forgotten gets no key of the database's.
+func TestStrict(t *testing.T) {
+	type Forgotten struct {
+		ID   int64
+		Name string
+	}
+	type Setting struct {
+		Name string `gorm:"primaryKey;size:40"`
+	}
+	onEvery(t, func(t *testing.T, d database) {
+		db := d.gorm(t)
+		gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy, Plugin: gormplugin.Config{Exempt: []any{Setting{}}}})
+		must(t, err)
+		defer gen.Close(context.Background())
+		must(t, db.AutoMigrate(&Forgotten{}, &Setting{}))
+		if err := db.Create(&Forgotten{}).Error; err == nil || !strings.Contains(err.Error(), "Forgotten.ID") {
+			t.Errorf("%v", err)
+		}
+		must(t, db.Create(&Setting{Name: "x"}).Error)
+	})
+}
+
+// A lease is kept by the writer, also where reads go to a replica, before and after Open.
+func TestReplica(t *testing.T) {
+	for name, first := range map[string]bool{"before": true, "after": false} {
+		t.Run(name, func(t *testing.T) {
+			onEvery(t, func(t *testing.T, d database) {
+				replica := d
+				switch d.name {
+				case "sqlite":
+					replica.dsn = "file:" + filepath.Join(t.TempDir(), "replica.sqlite")
+				case "postgres":
+					replica = freshPostgres(t)
+				default:
+					replica = freshMySQL(t, d.dsn)
+				}
+				db := d.gorm(t)
+				resolve := func() {
+					must(t, db.Use(dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{replica.dialector()}})))
+				}
+				if first {
+					resolve()
+				}
+				gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy})
+				must(t, err)
+				defer gen.Close(context.Background())
+				if !first {
+					resolve()
+				}
+				d.table(t)
+				must(t, db.Create(&Row{}).Error)
+				if writer, reader := leased(t, d.sql(t)), leased(t, replica.sql(t)); writer != 1 || reader != -1 {
+					t.Errorf("%d worker IDs are leased from the writer, %d from the replica", writer, reader)
+				}
+				must(t, gen.Close(t.Context()))
+			})
+		})
+	}
+}
+
+// A database that is not there is told, at once where waiting does not help.
+func TestNoDatabase(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		closed := d.sql(t)
+		must(t, closed.Close())
+		handle := d.gorm(t)
+		pool, err := handle.DB()
+		must(t, err)
+		must(t, pool.Close())
+		began := time.Now()
+		for name, open := range map[string]func() (*sqlstore.Generator, error){
+			"closed is closed": func() (*sqlstore.Generator, error) {
+				return sqlstore.Open(t.Context(), closed, sqlstore.OpenConfig{CloseDB: true})
+			},
+			"handle is closed": func() (*sqlstore.Generator, error) {
+				return gormplugin.Open(t.Context(), handle, gormplugin.OpenConfig{})
+			},
+			"is nil": func() (*sqlstore.Generator, error) { return gormplugin.Open(t.Context(), nil, gormplugin.OpenConfig{}) },
+			"db nil": func() (*sqlstore.Generator, error) {
+				return sqlstore.Open(t.Context(), nil, sqlstore.OpenConfig{CloseDB: true})
+			},
+			"pool nil": func() (*sqlstore.Generator, error) { return pgxstore.Open(t.Context(), nil, sqlstore.OpenConfig{}) },
+			`"dummy" is not`: func() (*sqlstore.Generator, error) {
+				db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{})
+				must(t, err)
+				return gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{})
+			},
+		} {
+			_, want, _ := strings.Cut(name, " ")
+			if gen, err := open(); err == nil || gen != nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, %v", name, gen, err)
+			}
+		}
+		if took := time.Since(began); took > 4*time.Second { // MaxWait is 5s
+			t.Errorf("it took %v", took)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := sqlstore.Open(ctx, d.sql(t), sqlstore.OpenConfig{Store: lossy}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	})
+	if _, err := gormplugin.Open(t.Context(), new(gorm.DB), gormplugin.OpenConfig{}); err == nil {
+		t.Error("a handle of nobody is taken")
+	}
+}
+
+// While the database fails, Failing says why; Close says that the worker ID was not given back,
+// and may be called again.
+func TestFailing(t *testing.T) {
+	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
+	other := d.sql(t)
+	lock, err := other.Conn(t.Context())
+	must(t, err)
+	defer lock.Close()
+	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Lease: worker.Config{Window: patience, Renew: 50 * time.Millisecond, Timeout: time.Second, MaxWait: -1}})
+	must(t, err)
+	until := func(what string, done func() bool) {
+		t.Helper()
+		for began := time.Now(); !done(); time.Sleep(10 * time.Millisecond) {
+			if time.Since(began) > patience {
+				t.Fatalf("%s: not in %v, failing: %v", what, patience, gen.Failing())
+			}
+		}
+	}
+	must(t, gen.Failing())
+	_, err = lock.ExecContext(t.Context(), "BEGIN EXCLUSIVE")
+	must(t, err)
+	var failing *worker.RetryError
+	until("failing", func() bool { return errors.As(gen.Failing(), &failing) })
+	_, err = gen.Next(t.Context()) // ids go on meanwhile
+	must(t, err)
+	if err := gen.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "not released") {
+		t.Errorf("Close of what cannot be released: %v", err)
+	}
+	if _, err := gen.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	_, err = lock.ExecContext(t.Context(), "ROLLBACK")
+	must(t, err)
+	must(t, gen.Close(context.Background()))
+	if n := leased(t, other); n != 0 {
+		t.Errorf("%d worker IDs are leased", n)
+	}
+}
+
+// A layout and a clock may be given to the generator alone; another layout is another namespace's.
+func TestLayout(t *testing.T) {
+	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
+	layout := core.Discord()
+	ahead := func() time.Time { return time.Now().Add(5 * time.Second) }
+	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Generator: core.Config{Layout: layout, Now: ahead}})
+	must(t, err)
+	defer gen.Close(context.Background())
+	id, err := gen.Next(t.Context())
+	must(t, err)
+	parts, err := layout.Decompose(id)
+	if err != nil || gen.Lease().Layout() != gen.Generator().Layout() || time.Until(parts.Time) < 3*time.Second {
+		t.Errorf("%+v, %v", parts, err)
+	}
+	var other *worker.LayoutError
+	if _, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{}); !errors.As(err, &other) {
+		t.Errorf("another layout: %v", err)
+	}
+	second, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Lease: worker.Config{Space: "second"}})
+	must(t, err)
+	must(t, second.Close(t.Context()))
+
+	// A context that is done is told, and the next one gives the worker ID back.
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := gen.Close(done); !errors.Is(err, context.Canceled) {
+		t.Errorf("Close with a context that is done: %v", err)
+	}
+	must(t, gen.Close(t.Context()))
+	if n := leased(t, d.sql(t)); n != 0 {
+		t.Errorf("%d worker IDs are leased", n)
+	}
+}
+
+// Generators that Open did not make.
+func TestZero(t *testing.T) {
+	for _, gen := range []*sqlstore.Generator{nil, {}} {
+		_, err := gen.Next(t.Context())
+		for _, err := range []error{err, gen.Fill(t.Context(), make([]int64, 1)), gen.Failing()} {
+			if !errors.Is(err, core.ErrClosed) {
+				t.Errorf("%v", err)
+			}
+		}
+		must(t, gen.Close(t.Context()))
+	}
+	var _ sqltype.Filler = new(sqlstore.Generator)
+	var _ gormplugin.Source = new(sqlstore.Generator)
+}
+
+// A lease over a pool of pgx takes none of its connections for good, and leaves it open.
+func TestPoolOfPgx(t *testing.T) {
+	d := freshPostgres(t)
+	pool := d.pgx(t, 1)
+	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.OpenConfig{Store: lossy, Lease: worker.Config{Window: 600 * time.Millisecond, Timeout: patience, TTL: patience}})
+	must(t, err)
+	for gen.Lease().Stats().Renewals < 2 { // beside the program, on one connection
+		_, err := pool.Exec(t.Context(), "SELECT pg_sleep(0.01)")
+		must(t, err)
+	}
+	must(t, gen.Close(t.Context()))
+	_, err = pool.Exec(t.Context(), "SELECT 1")
+	must(t, err)
+	pool.Close() // waits for connections that are in use
+	if _, err := pgxstore.Open(t.Context(), pool, sqlstore.OpenConfig{Store: lossy}); err == nil || !strings.Contains(err.Error(), "closed pool") {
+		t.Errorf("%v", err)
+	}
+}
+
+// CloseDB closes the pool of the lease's own, also when Open fails.
+func TestCloseDB(t *testing.T) {
+	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
+	for _, cfg := range []sqlstore.OpenConfig{{}, {Generator: core.Config{Sequence: 9}}, {Lease: worker.Config{Space: "a b"}}} {
+		db := d.sql(t)
+		cfg.CloseDB = true
+		if gen, err := sqlstore.Open(t.Context(), db, cfg); err == nil {
+			must(t, db.Ping())
+			must(t, gen.Close(t.Context()))
+			must(t, gen.Close(t.Context()))
+		}
+		if db.Ping() == nil {
+			t.Errorf("%+v: it is open", cfg)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package pgxstore_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// One call gives ids that no other process of the namespace has. In examples/readme it runs
+// over a database.
+func ExampleOpen() {
+	var pool *pgxpool.Pool // in earnest: pgxpool.New(ctx, "postgres://…")
+	ctx := context.Background()
+	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{Lease: worker.Config{Space: "orders"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close(context.Background())
+	id, err := gen.Next(ctx)
+	fmt.Println(id, gen.Lease().Worker(), gen.Failing(), err)
+	// Output: pgxstore: worker: pool nil: must be an open *pgxpool.Pool
+}

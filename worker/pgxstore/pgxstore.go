@@ -1,0 +1,43 @@
+// Package pgxstore leases worker IDs from PostgreSQL over a pool of pgx:
+//
+//	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{})
+//	if err != nil {
+//		return err
+//	}
+//	defer gen.Close(context.Background())
+//
+// It is package sqlstore over the pool, and has the same tables, so that programs with pgx and
+// with database/sql may share a namespace.
+package pgxstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// Open is sqlstore.Open over a pool of pgx. The lease takes a connection of the pool for a
+// moment, every ten seconds, in turn with the program; for one of its own give Open another
+// pool. Close the generator before the pool, which Close leaves open.
+//
+// Store.Dialect must be zero or Postgres. CloseDB has no effect.
+func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.OpenConfig) (*sqlstore.Generator, error) {
+	var faults []core.Fault
+	if pool == nil {
+		faults = append(faults, core.Fault{Field: "pool", Value: "nil", Reason: "must be an open *pgxpool.Pool"})
+	}
+	if d := cfg.Store.Dialect; d != sqlstore.Detect && d != sqlstore.Postgres {
+		faults = append(faults, core.Fault{Field: "Store.Dialect", Value: d.String(), Reason: "must be zero or Postgres"})
+	}
+	if faults != nil {
+		return nil, fmt.Errorf("pgxstore: %w", &worker.ConfigError{Faults: faults})
+	}
+	cfg.Store.Dialect, cfg.CloseDB = sqlstore.Postgres, true // it closes the handle, not the pool under it
+	return sqlstore.Open(ctx, stdlib.OpenDBFromPool(pool), cfg)
+}
