@@ -12,7 +12,7 @@ func useSnowkey(db *gorm.DB, workerNumber int64) (*core.Generator, error) {
 	if err != nil {
 		return nil, err // it names the field and quotes the value
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Order{}, OrderLine{}}})
+	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Models: []any{Order{}, OrderLine{}}})
 	if err != nil {
 		return nil, err
 	}
