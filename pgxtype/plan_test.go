@@ -277,9 +277,6 @@ func TestOtherColumns(t *testing.T) {
 	if b, err := m.Encode(pgtype.TextArrayOID, pgtype.BinaryFormatCode, []ID{1, big}, nil); err != nil {
 		t.Errorf("[]ID to text[]: %q, %v", b, err)
 	}
-	if b, err := m.Encode(pgtype.JSONBOID, pgtype.TextFormatCode, big, nil); err != nil || string(b) != big.String() {
-		t.Errorf("jsonb: %q, %v", b, err)
-	}
 }
 
 // Where the server has not told the type (OID 0), the Go type decides.
