@@ -2,6 +2,7 @@ package sqltype
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -223,7 +224,7 @@ func (id *ID) setNumber(op string, n ID, err error) error {
 	switch {
 	case id == nil:
 		return nilReceiver(op)
-	case err == ErrNull:
+	case errors.Is(err, ErrNull):
 		return fmt.Errorf("sqltype: %s: %w", op, ErrNull)
 	case err == nil:
 		*id = n
@@ -235,7 +236,7 @@ func (n *NullID) setNumber(op string, id ID, err error) error {
 	switch {
 	case n == nil:
 		return nilReceiver(op)
-	case err == ErrNull:
+	case errors.Is(err, ErrNull):
 		*n = NullID{}
 		return nil
 	case err == nil:
