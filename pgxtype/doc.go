@@ -80,7 +80,8 @@
 //
 // Of the types that pgx knows, those take an ID that take an int64, and text,
 // varchar, bpchar, name, json and jsonb; the others are an error that names the type,
-// such as bytea, interval, cidr, tsvector and jsonpath. Arrays go by their elements.
+// such as bytea, interval, cidr, tsvector and jsonpath. Arrays go by their elements. A
+// type that the program registers takes an ID if its codec takes an int64.
 // float4, float8 and xml take an int64 and refuse an ID: it would be another number
 // there, or <int64>7</int64>. In the modes Exec and SimpleProtocol pgx does not know
 // the column: the server gets the decimal text of an ID, as of an int64, and takes it

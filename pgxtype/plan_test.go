@@ -279,6 +279,21 @@ func TestOtherColumns(t *testing.T) {
 	}
 }
 
+// A type of the program's own takes an ID if its codec takes an int64.
+func TestOwnTypes(t *testing.T) {
+	m := registered()
+	m.RegisterType(&pgtype.Type{Name: "serial_number", OID: 90_001, Codec: pgtype.Int8Codec{}})
+	m.RegisterType(&pgtype.Type{Name: "citext", OID: 90_002, Codec: pgtype.TextCodec{}})
+	for format, code := range formats {
+		if b, err := m.Encode(90_001, code, big, nil); err != nil || !bytes.Equal(b, wire(code, int64(big))) {
+			t.Errorf("%s: %q, %v", format, b, err)
+		}
+		if b, err := m.Encode(90_002, code, big, nil); err == nil || !strings.Contains(err.Error(), "citext") {
+			t.Errorf("%s: %q, %v", format, b, err)
+		}
+	}
+}
+
 // Where the server has not told the type (OID 0), the Go type decides.
 func TestUnknownOID(t *testing.T) {
 	r := pgtype.Range[ID]{Lower: 5, Upper: 9, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}

@@ -31,7 +31,7 @@ var exempt = map[string]struct{ names, why string }{
 
 var known = map[string]bool{
 	"Error": true, "String": true, "Unwrap": true, "Is": true, "Initialize": true, "Name": true,
-	// Those that an encoder looks for, and that nobody else calls.
+	// Those that only an encoder calls.
 	"Format": true, "GobEncode": true, "GobDecode": true, "MarshalXMLAttr": true, "EncodeValues": true, "UnmarshalMapstructure": true,
 	"MarshalBSONValue": true, "UnmarshalBSONValue": true, "MarshalCBOR": true, "UnmarshalCBOR": true, "MarshalMsgpack": true, "UnmarshalMsgpack": true,
 }

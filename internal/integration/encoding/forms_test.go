@@ -337,3 +337,39 @@ func TestEncodersAdvice(t *testing.T) {
 		}
 	}
 }
+
+// Lists and maps, whose keys are ids too.
+func TestEncodersCollections(t *testing.T) {
+	type lists struct {
+		IDs   []ID            `bson:"ids"`
+		Nulls []NullID        `bson:"nulls"`
+		Ptrs  []*ID           `bson:"ptrs"`
+		Map   map[ID]ID       `bson:"map"`
+		Any   map[string]any  `bson:"any"`
+		Two   map[string]*ID  `bson:"two"`
+		Inner struct{ ID ID } `bson:"inner"`
+	}
+	in := lists{
+		IDs: []ID{0, 7, 1996573624012345677}, Nulls: []NullID{{ID: 7, Valid: true}, {}}, Ptrs: []*ID{ptr(ID(7)), nil},
+		Map: map[ID]ID{1996573624012345677: 8}, Two: map[string]*ID{"a": ptr(ID(300)), "b": nil},
+	}
+	in.Inner.ID = 70_000
+	for _, f := range forms() {
+		switch f.name[:4] {
+		case "BSON", "CBOR", "Mess":
+		default:
+			continue
+		}
+		b, err := f.marshal(in)
+		var out lists
+		if err == nil {
+			err = f.unmarshal(b, &out)
+		}
+		if err != nil || !reflect.DeepEqual(in, out) {
+			t.Errorf("%s: %+v, %v", f.name, out, err)
+		}
+		if b, err := f.marshal(map[string]any{"id": ID(-5)}); err == nil {
+			t.Errorf("%s: -5 in an any: %q", f.name, b)
+		}
+	}
+}
