@@ -174,3 +174,36 @@ func TestBinaryRefuses(t *testing.T) {
 		}
 	}
 }
+
+// What is read of any bytes is an id, and the same again when it is written.
+func FuzzBinary(f *testing.F) {
+	for _, form := range forms {
+		f.Add([]byte(form.cbor))
+		f.Add([]byte(form.msgpack))
+	}
+	f.Add([]byte("\x12\x07\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte("\xd3\xff\xff\xff\xff\xff\xff\xff\xfb"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, c := range coders {
+			if len(data) == 0 {
+				continue // a BSON value has a type
+			}
+			id, null := ID(42), NullID{42, true}
+			err, nullErr := c.id(&id, data), c.null(&null, data)
+			if err != nil && id != 42 || err == nil && (id < 0 || null != NullID{id, true}) || nullErr != nil && null != (NullID{42, true}) {
+				t.Fatalf("%s % x: %d, %v, %v, %v", c.name, data, id, err, null, nullErr)
+			}
+			if err != nil {
+				continue
+			}
+			var again ID
+			b, err := c.encode(id, true)
+			if err == nil {
+				err = c.id(&again, b)
+			}
+			if err != nil || again != id {
+				t.Fatalf("%s % x: %d, again %d, %v", c.name, data, id, again, err)
+			}
+		}
+	})
+}
