@@ -85,7 +85,7 @@ func TestArrayOfOtherColumns(t *testing.T) {
 				}
 				for _, form := range forms {
 					got, err := m.Encode(oid, code, form, nil)
-					if err != nil || !bytes.Equal(got, want) {
+					if err != nil || !bytes.Equal(bytes.TrimPrefix(got, []byte("\f")), want) { // see encodeAny
 						t.Errorf("%T to oid %d, %s: %x, want %x, %v", form, oid, format, got, want, err)
 						continue
 					}

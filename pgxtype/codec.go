@@ -33,8 +33,7 @@ func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pg
 }
 
 func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
-	switch target.(type) {
-	case *sqltype.ID, **sqltype.ID, *sqltype.NullID:
+	if isTarget(target) {
 		switch format {
 		case pgtype.BinaryFormatCode:
 			return scanBinary{}

@@ -127,7 +127,7 @@ func appendValue(m *pgtype.Map, oid uint32, v any, buf []byte) (_ []byte, null b
 	if err != nil {
 		var byText bool
 		if encoded, byText = encodeByText(m, oid, v, buf); !byText {
-			return buf[:start], false, err
+			return buf[:start], false, hint(m, oid, v, err)
 		}
 	}
 	if encoded == nil {

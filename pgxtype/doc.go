@@ -34,7 +34,13 @@
 //	int2, int4, numeric, oid, domain: the same                all modes      all modes
 //	text, varchar: ID scanned                                 all modes      all modes
 //	text, varchar: ID, *ID, NullID as parameters              all modes      Exec, Simple
-//	json, jsonb: ID as a parameter, a number                  all modes      all modes
+//	json, jsonb: ID as a parameter, a string                  described      no
+//	json, jsonb: ID as a parameter, a number                  Exec, Simple   all modes
+//	json, jsonb: []ID as a parameter, an array of strings     described      described
+//	to_jsonb($1::text): ID, a string                          all modes      Exec, Simple
+//	to_jsonb($1::text[]): []ID, an array of strings           all modes      no
+//	json, jsonb: ID, *ID, NullID scanned from a number        all modes      all modes
+//	json, jsonb: the same from a string, and from null        all modes      no
 //	bigint[]: []ID, []*ID, []NullID scanned                   all modes      all modes
 //	bigint[]: the same as parameters, = any($1)               all modes      described
 //	bigint[][]: [][]ID scanned                                all modes      all modes
@@ -49,7 +55,8 @@
 //	domain[], loaded: []ID scanned                            all modes      all modes
 //	domain[], loaded: []ID as a parameter                     all modes      described
 //	composite, loaded: a struct scanned                       all modes      all modes
-//	composite, loaded: a struct as a parameter                all modes      all modes
+//	composite, loaded: a struct as a parameter                described      described
+//	the same, after RegisterDefaultPgType                     all modes      all modes
 //	CopyFrom: ID, *ID, NullID into bigint, numeric, domain    all modes      all modes
 //	CopyFrom: ID into text                                    all modes      no
 //	CopyFrom: []ID into bigint[]                              all modes      all modes
@@ -62,21 +69,59 @@
 // does with other types is unchanged: a bigint scanned into an any is still an
 // int64.
 //
-// # NULL, negative numbers, json
+// # NULL, negative numbers
 //
 // A nil *ID and an invalid NullID are NULL. NULL scanned into an ID, or into an
 // element of a []ID, is [sqltype.ErrNull]; use NullID or *ID. A negative number
 // is [sqltype.ErrNegative] both ways. A number that does not fit an int2 or int4
 // column is pgx's error. On an error the destination keeps its value.
 //
-// A bare ID sent to a json or jsonb column is a JSON number there, which
-// PostgreSQL keeps exactly; inside a struct it is a string, as [sqltype.ID]
-// has it.
+// # Other columns
+//
+// Of the types that pgx knows, those take an ID that take an int64, and text,
+// varchar, bpchar, name, json and jsonb; the others are an error that names the type,
+// such as bytea, interval, cidr, tsvector and jsonpath. Arrays go by their elements. A
+// type that the program registers takes an ID if its codec takes an int64.
+// float4, float8 and xml take an int64 and refuse an ID: it would be another number
+// there, or <int64>7</int64>. In the modes Exec and SimpleProtocol pgx does not know
+// the column: the server gets the decimal text of an ID, as of an int64, and takes it
+// or not. bytea, "char", bit, varbit, jsonpath, xml, float4 and float8 are not scanned
+// into an ID in any mode.
+//
+// # JSON
+//
+// In a json or jsonb column an ID is a string, as [sqltype.ID] has it within a struct or
+// a slice. It is scanned from a string and from a number; null is NULL.
+//
+//	conn.QueryRow(ctx, `select doc->'id', doc->'parent' from docs`).Scan(&id, &parent)
+//
+// In the modes Exec and SimpleProtocol pgx does not know that a parameter is json. An
+// ID is then a number, and a []ID an array of PostgreSQL's, which json refuses. A cast
+// to text tells every mode:
+//
+//	conn.Exec(ctx, `insert into docs (doc) values (to_jsonb($1::text))`, id)
+//	conn.Exec(ctx, `insert into docs (doc) values (to_jsonb($1::text[]))`, ids)
+//
+// Over database/sql, select doc->>'id': it asks the type's own Scan, which reads no JSON.
+//
+// # Without Register
+//
+// pgx's errors do not say that a registration is missing. These are the ones to expect
+// on a bare connection:
+//
+//	unable to encode … into text format for text (OID 25)         an ID to a column of text
+//	unable to encode … into text format for unknown type (OID 0)  a []ID in the modes Exec and SimpleProtocol
+//	cannot scan unknown type (OID …) … into *[]sqltype.ID         an array of a domain that is not loaded
+//	sqltype: scan "\"7\"": not a decimal id                       a JSON string
+//
+// Those of [Load] add the hint. After Register, the second one is about a type that has
+// no default: pgx knows a composite in those modes after [pgtype.Map.RegisterDefaultPgType].
 //
 // # Order
 //
-// Register before pgx loads types that contain bigint ([pgx.Conn.LoadType] of
-// a composite, domain or array): those keep the codec they find at that moment.
+// Register before pgx loads types that contain bigint or text ([pgx.Conn.LoadType] of
+// a composite, domain or array): those keep the codec they find at that moment. Register
+// after a codec for json of the program's own, which is kept and decorated.
 // [pgtype.Map.Copy] drops a part of what was registered; register the copy too.
 //
 // # Loading

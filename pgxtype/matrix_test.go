@@ -78,6 +78,19 @@ func copied(column, want string, v any) func(*testing.T, *pgx.Conn) error {
 	}
 }
 
+// jsonType wants a parameter to be a JSON value of that type.
+func jsonType(want string, v any) func(*testing.T, *pgx.Conn) error {
+	return func(t *testing.T, conn *pgx.Conn) error {
+		for _, query := range []string{`select jsonb_typeof($1::jsonb)`, `select json_typeof($1::json)`} {
+			var got string
+			if err := conn.QueryRow(t.Context(), query, v).Scan(&got); err != nil || got != want {
+				return fmt.Errorf("a %s, want a %s, %w", got, want, err)
+			}
+		}
+		return nil
+	}
+}
+
 type (
 	idRange = pgtype.Range[ID]
 	pair    struct {
@@ -98,7 +111,17 @@ var (
 		{"text, varchar: ID scanned", all(back(big, `select '1996573624012345677'::text`), back(big, `select '1996573624012345677'::varchar(30)`))},
 		{"text, varchar: ID, *ID, NullID as parameters", all(
 			back(big.String(), `select $1::text`, big), back(big.String(), `select $1::varchar(30)`, ptr(big)), back(big.String(), `select $1::text`, valid(big)))},
-		{"json, jsonb: ID as a parameter, a number", all(back(big.String(), `select ($1::jsonb)::text`, big), back(big.String(), `select ($1::json)::text`, big))},
+		{"json, jsonb: ID as a parameter, a string", all(jsonType("string", big), jsonType("string", ptr(big)), jsonType("string", valid(big)))},
+		{"json, jsonb: ID as a parameter, a number", all(jsonType("number", big), jsonType("number", ptr(big)), jsonType("number", valid(big)))},
+		{"json, jsonb: []ID as a parameter, an array of strings", all(
+			back(`["1996573624012345677"]`, `select ($1::jsonb)::text`, []ID{big}), back(`["1996573624012345677"]`, `select ($1::json)::text`, []ID{big}))},
+		{"to_jsonb($1::text): ID, a string", back(`"1996573624012345677"`, `select to_jsonb($1::text)::text`, big)},
+		{"to_jsonb($1::text[]): []ID, an array of strings", back(`["1996573624012345677"]`, `select to_jsonb($1::text[])::text`, []ID{big})},
+		{"json, jsonb: ID, *ID, NullID scanned from a number", all(
+			back(big, `select '{"id": 1996573624012345677}'::jsonb->'id'`), back(ptr(big), `select '1996573624012345677'::json`), back(valid(big), `select '1996573624012345677'::jsonb`))},
+		{"json, jsonb: the same from a string, and from null", all(
+			back(big, `select '{"id": "1996573624012345677"}'::jsonb->'id'`), back(ptr(big), `select '"1996573624012345677"'::json`), back(valid(big), `select '"1996573624012345677"'::jsonb`),
+			back((*ID)(nil), `select 'null'::json`), back(NullID{}, `select 'null'::jsonb`))},
 		{"bigint[]: []ID, []*ID, []NullID scanned", all(
 			back([]ID{1, big}, `select array[1, 1996573624012345677]`), back([]*ID{ptr(big), nil}, `select array[1996573624012345677, null]`),
 			back([]NullID{valid(big), {}}, `select array[1996573624012345677, null]`))},
@@ -117,7 +140,8 @@ var (
 		{"domain[], loaded: []ID scanned", loaded("key _key", back([]ID{1, 2}, `select '{1,2}'::key[]`))},
 		{"domain[], loaded: []ID as a parameter", loaded("key _key", back("{1,2}", `select ($1::key[])::text`, []ID{1, 2}))},
 		{"composite, loaded: a struct scanned", loaded("pair", back(pair{big, NullID{}}, `select row(1996573624012345677, null)::pair`))},
-		{"composite, loaded: a struct as a parameter", loaded("pair", func(t *testing.T, conn *pgx.Conn) error {
+		{"composite, loaded: a struct as a parameter", loaded("pair", back(pair{big, NullID{}}, `select $1::pair`, pair{big, NullID{}}))},
+		{"the same, after RegisterDefaultPgType", loaded("pair", func(t *testing.T, conn *pgx.Conn) error {
 			typ, _ := conn.TypeMap().TypeForName("pair")
 			conn.TypeMap().RegisterDefaultPgType(pair{}, typ.Name)
 			return back(pair{big, NullID{}}, `select $1::pair`, pair{big, NullID{}})(t, conn)

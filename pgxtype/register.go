@@ -21,9 +21,10 @@ func AfterConnect(_ context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// Register teaches m to encode and scan sqltype's types as bigint. The codec
-// that m has for bigint is kept and decorated, and so is what m knows of its
-// arrays, ranges and multiranges.
+// Register teaches m to encode and scan sqltype's types: as bigint, text and JSON,
+// and to refuse them for columns that hold no ids. The codecs that m has for these
+// columns are kept and decorated, and so is what m knows of arrays, ranges and
+// multiranges of bigint.
 //
 // Registering twice is the same as once. A nil m is left alone. As with every
 // change of a [pgtype.Map], m must not be in use by another goroutine.
@@ -36,7 +37,7 @@ func Register(m *pgtype.Map) {
 		return
 	}
 	m.RegisterDefaultPgType(registered{}, "int8")
-	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapInt64, wrapText, wrapSlice}, m.TryWrapEncodePlanFuncs...)
+	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapInt64, wrapSlice}, m.TryWrapEncodePlanFuncs...)
 	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapSliceTarget}, m.TryWrapScanPlanFuncs...)
 	registerDefaults[sqltype.ID](m)
 	registerDefaults[sqltype.NullID](m)
@@ -47,25 +48,46 @@ func Register(m *pgtype.Map) {
 // the map is copied.
 type registered struct{}
 
-// decorate puts codec around the codec of int8, unless it is there, and
-// rebuilds those types that hold on to int8's old one.
+// decorate puts our codecs around those of the types that hold ids, or that would
+// take them for something else, and rebuilds the types that hold on to an old one.
 func decorate(m *pgtype.Map) {
-	int8Type, ok := m.TypeForOID(pgtype.Int8OID)
-	if !ok { // a map always has it, its own or pgx's
-		return
-	}
-	if _, done := int8Type.Codec.(codec); done {
-		return
-	}
-	int8Type = &pgtype.Type{Name: int8Type.Name, OID: int8Type.OID, Codec: codec{int8Type.Codec}}
-	m.RegisterType(int8Type)
-	rebuild(m, "_int8", int8Type)
-	if r, ok := rebuild(m, "int8range", int8Type); ok {
-		rebuild(m, "_int8range", r)
-		if mr, ok := rebuild(m, "int8multirange", r); ok {
-			rebuild(m, "_int8multirange", mr) // there if the program has loaded it
+	if int8Type, ok := around(m, pgtype.Int8OID, func(t *pgtype.Type) codec { return codec{t.Codec} }); ok {
+		rebuild(m, "_int8", int8Type)
+		if r, ok := rebuild(m, "int8range", int8Type); ok {
+			rebuild(m, "_int8range", r)
+			if mr, ok := rebuild(m, "int8multirange", r); ok {
+				rebuild(m, "_int8multirange", mr) // there if the program has loaded it
+			}
 		}
 	}
+	for _, oid := range []uint32{pgtype.JSONOID, pgtype.JSONBOID} {
+		if t, ok := around(m, oid, func(t *pgtype.Type) jsonCodec { return jsonCodec{t.Codec, oid == pgtype.JSONBOID} }); ok {
+			rebuild(m, "_"+t.Name, t)
+		}
+	}
+	for _, oid := range textOIDs {
+		around(m, oid, func(t *pgtype.Type) textCodec { return textCodec{t.Codec} })
+	}
+	for _, oid := range refusingOIDs {
+		if t, ok := around(m, oid, func(t *pgtype.Type) refusingCodec { return refusingCodec{t.Codec, t.Name} }); ok {
+			rebuild(m, "_"+t.Name, t)
+		}
+	}
+}
+
+// around registers a type anew with a codec around its own. ok is false if that
+// was done before.
+func around[C pgtype.Codec](m *pgtype.Map, oid uint32, by func(*pgtype.Type) C) (t *pgtype.Type, ok bool) {
+	old, ok := m.TypeForOID(oid)
+	if !ok { // a map always has it, its own or pgx's
+		return nil, false
+	}
+	if _, done := old.Codec.(C); done {
+		return nil, false
+	}
+	t = &pgtype.Type{Name: old.Name, OID: old.OID, Codec: by(old)}
+	m.RegisterType(t)
+	return t, true
 }
 
 // rebuild registers the type called name anew over element. A codec that is not
@@ -112,4 +134,18 @@ func defaults[T any](m *pgtype.Map, name string) {
 func setDefault[T any](m *pgtype.Map, name string) {
 	m.RegisterDefaultPgType(*new(T), name)
 	m.RegisterDefaultPgType(new(T), name)
+}
+
+// hint adds Register to pgx's error about a value that it could not encode, if the
+// call is missing and would mend it.
+func hint(m *pgtype.Map, oid uint32, v any, err error) error {
+	if _, done := m.TypeForValue(registered{}); done || err == nil {
+		return err
+	}
+	full := m.Copy()
+	Register(full)
+	if _, other := full.Encode(oid, pgtype.BinaryFormatCode, v, nil); other != nil {
+		return err
+	}
+	return fmt.Errorf("%w: call pgxtype.Register for the connection, such as by AfterConnect", err)
 }

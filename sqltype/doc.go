@@ -22,9 +22,9 @@
 //
 // Ids are never negative. A negative ID can be made by a conversion and can be
 // printed, but no method that encodes writes it and none that decodes yields
-// it. Zero is a valid id to read and to write, yet it also means "not set" to
-// [ID.IsZero], to [Assign] and to the libraries that fill keys; [New] and
-// [Assign] never give it out.
+// it. What calls no method, and goes by the kind of a type, may do either. Zero is a
+// valid id to read and to write, yet it also means "not set" to [ID.IsZero], to [Assign]
+// and to the libraries that fill keys; [New] and [Assign] never give it out.
 //
 // # Databases
 //
@@ -85,12 +85,18 @@
 // # Other encoders
 //
 // log/slog and text/template write the decimal text, encoding/xml and
-// [flag.TextVar] read it too, without help. So do gopkg.in/yaml.v3 and
-// goccy/go-yaml, which put it between quotes; goccy/go-yaml reads a number
-// without quotes by its value, so 010 is 8 to it. gocarina/gocsv reads and
-// writes fields of both types, encoding/csv takes [ID.String] and gives Parse
-// its text. NULL in a NullID is an empty text in XML, YAML and CSV, and is read
-// back from it.
+// [flag.TextVar] read it too, without help, and so do gocarina/gocsv, TOML and YAML.
+// encoding/csv takes [ID.String] and gives Parse its text. NULL in a NullID is an empty
+// text in XML, YAML, TOML, CSV and queries, and is read back from it. goccy/go-yaml
+// reads a number without quotes by its value, so 010 is 8 to it; a null of YAML leaves
+// an ID and a NullID as they were.
+//
+// BSON, CBOR and MessagePack have an integer, and null or nil for NULL. A negative
+// integer, a float and, into an ID, null are errors. encoding/gob has the text.
+// mapstructure reads integers and texts. docs/encoders.md in the repository has a row
+// for each of them, and for libraries such as bun, xorm, goqu and squirrel.
+//
+// fmt prints an ID and a NullID with any verb for numbers and strings, and NULL as NULL.
 //
 // go-redis refuses an ID as an argument: pass [ID.Int64] or [ID.String]. It reads
 // a hash into a struct of IDs by itself.

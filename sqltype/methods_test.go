@@ -17,15 +17,23 @@ func TestMethodSet(t *testing.T) {
 	id := []string{
 		"String", "Format", "AppendText", "MarshalText", "IsZero", "Compare", "Int64", "Value", "GormDataType",
 		"Base32", "Base58", "Base62", "AppendBase32", "AppendBase58", "AppendBase62",
+		"MarshalBSONValue", "MarshalCBOR", "MarshalMsgpack", "GobEncode",
 	}
-	null := []string{"String", "AppendText", "MarshalText", "MarshalJSON", "IsZero", "Value", "GormDataType"}
-	decode := []string{"UnmarshalText", "UnmarshalJSON", "UnmarshalParam", "Scan"}
+	null := []string{
+		"String", "Format", "AppendText", "MarshalText", "MarshalJSON", "IsZero", "Value", "GormDataType",
+		"MarshalBSONValue", "MarshalCBOR", "MarshalMsgpack", "EncodeValues",
+	}
+	decode := []string{
+		"UnmarshalText", "UnmarshalJSON", "UnmarshalParam", "Scan",
+		"UnmarshalBSONValue", "UnmarshalCBOR", "UnmarshalMsgpack", "UnmarshalMapstructure",
+		"MarshalXMLAttr", // of pointers, for a nil one
+	}
 	for _, tt := range []struct {
 		typ  reflect.Type
 		want []string
 	}{
 		{reflect.TypeFor[sqltype.ID](), id},
-		{reflect.TypeFor[*sqltype.ID](), slices.Concat(id, decode)},
+		{reflect.TypeFor[*sqltype.ID](), slices.Concat(id, decode, []string{"GobDecode"})},
 		{reflect.TypeFor[sqltype.NullID](), null},
 		{reflect.TypeFor[*sqltype.NullID](), slices.Concat(null, decode)},
 	} {

@@ -17,6 +17,7 @@ type NullID struct {
 
 var (
 	_ fmt.Stringer             = NullID{}
+	_ fmt.Formatter            = NullID{}
 	_ driver.Valuer            = NullID{}
 	_ sql.Scanner              = (*NullID)(nil)
 	_ encoding.TextAppender    = NullID{}
@@ -154,6 +155,25 @@ func (n NullID) String() string {
 		return "NULL"
 	}
 	return n.ID.String()
+}
+
+// Format prints what [ID.Format] prints, and NULL for NULL, whatever the verb is; %#v
+// prints Go syntax.
+func (n NullID) Format(f fmt.State, verb rune) {
+	switch {
+	case verb == 'v' && f.Flag('#'):
+		_, _ = fmt.Fprintf(f, "sqltype.NullID{ID:%d, Valid:%t}", int64(n.ID), n.Valid)
+	case n.Valid:
+		n.ID.Format(f, verb)
+	case verb == 'q':
+		_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), n.String())
+	default:
+		width, _ := f.Width()
+		if f.Flag('-') {
+			width = -width
+		}
+		_, _ = fmt.Fprintf(f, "%*s", width, n.String())
+	}
 }
 
 // GormDataType tells gorm the column's type, which is bigint in every dialect.

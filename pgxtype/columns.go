@@ -1,0 +1,76 @@
+package pgxtype
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// textOIDs are the types that hold an id as decimal text.
+var textOIDs = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
+
+// textCodec lets a column of text take an id, which pgx would offer it as a number.
+type textCodec struct{ pgtype.Codec }
+
+func (c textCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	if isID(value) {
+		return encodeText{} // the binary format of a text is the same
+	}
+	return c.Codec.PlanEncode(m, oid, format, value)
+}
+
+// refusingOIDs are the types that would take or give an id by way of text, although
+// what they hold is no id, and those that would round it.
+var refusingOIDs = []uint32{
+	pgtype.ByteaOID, pgtype.QCharOID, pgtype.BitOID, pgtype.VarbitOID, pgtype.JSONPathOID, pgtype.XMLOID,
+	pgtype.Float4OID, pgtype.Float8OID,
+}
+
+// refusingCodec refuses ids, and serves all else as before.
+type refusingCodec struct {
+	pgtype.Codec
+	name string
+}
+
+func (c refusingCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	if isID(value) {
+		return refuse(c)
+	}
+	return c.Codec.PlanEncode(m, oid, format, value)
+}
+
+func (c refusingCodec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
+	if isTarget(target) {
+		return refuse(c)
+	}
+	return c.Codec.PlanScan(m, oid, format, target)
+}
+
+// refuse is every plan of a refusingCodec.
+type refuse refusingCodec
+
+func (r refuse) Encode(value any, _ []byte) ([]byte, error) {
+	_, ok, err := idOf(value)
+	if err != nil || !ok {
+		return nil, err // NULL fits every column
+	}
+	return nil, fmt.Errorf("pgxtype: encode %T for a column of type %s: %w", value, r.name, sqltype.ErrType)
+}
+
+func (r refuse) Scan(src []byte, target any) error {
+	if src == nil {
+		return setNull(target)
+	}
+	return fmt.Errorf("pgxtype: scan a column of type %s into %T: %w", r.name, target, sqltype.ErrType)
+}
+
+// isTarget reports whether target is of a type that set and setNull write to.
+func isTarget(target any) bool {
+	switch target.(type) {
+	case *sqltype.ID, **sqltype.ID, *sqltype.NullID:
+		return true
+	}
+	return false
+}

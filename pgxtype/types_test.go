@@ -1,0 +1,194 @@
+package pgxtype_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// builtin are all types that pgx knows of itself.
+func builtin() (types []*pgtype.Type) {
+	m := pgtype.NewMap()
+	for oid := range uint32(20_000) {
+		if t, ok := m.TypeForOID(oid); ok {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+// Where an ID departs from an int64, and why. An array is judged by its elements,
+// by []ID beside []int64.
+var (
+	texts  = []string{"text", "varchar", "bpchar", "name"} // they take and give the decimal text
+	jsons  = []string{"json", "jsonb"}                     // they take a string, and give a string or a number
+	reads  = []string{"oid", "xid", "cid", "xid8"}         // they are integers, which pgx reads by its own types only
+	rounds = []string{"float4", "float8"}                  // they would change an id
+	marked = []string{"xml"}                               // it would hold <int64>7</int64>
+)
+
+func element(t *pgtype.Type) string { return strings.TrimPrefix(t.Name, "_") }
+
+// samples are values that look like an id, where a type has such.
+var samples = map[string]string{
+	"bit": "1", "varbit": "101", "bool": "1", "cidr": "10.0.0.0/8", "inet": "10.0.0.7", "macaddr": "08:00:2b:01:02:03", "macaddr8": "08:00:2b:01:02:03:04:05",
+	"point": "(1,2)", "line": "{1,2,3}", "lseg": "[(1,2),(3,4)]", "path": "[(1,2)]", "box": "(1,2),(3,4)", "polygon": "((1,2))", "circle": "<(1,2),3>",
+	"date": "2026-11-22", "time": "10:11", "timestamp": "2026-11-22", "timestamptz": "2026-11-22", "tid": "(1,2)", "uuid": "00000000-0000-0000-0000-000000000007",
+	"int4range": "[5,9)", "int8range": "[5,9)", "numrange": "[5,9)", "daterange": "[2026-11-22,2026-11-23)", "tsrange": "[2026-11-22,2026-11-23)", "tstzrange": "[2026-11-22,2026-11-23)",
+	"int4multirange": "{[5,9)}", "int8multirange": "{[5,9)}", "nummultirange": "{[5,9)}", "datemultirange": "{}", "tsmultirange": "{}", "tstzmultirange": "{}",
+	"aclitem": "=r/postgres",
+}
+
+// unusable are the types that no value can be cast to, that of a literal, which is
+// text wherever it is used, and those of newer servers.
+var unusable = []string{"record", "unknown", "oid8"}
+
+func sample(t *pgtype.Type) string {
+	s, ok := samples[element(t)]
+	if !ok {
+		s = "7"
+	}
+	if !strings.HasPrefix(t.Name, "_") {
+		return s
+	}
+	return `{"` + strings.ReplaceAll(s, `"`, `\"`) + `"}`
+}
+
+func cast(t *pgtype.Type) string {
+	name := pgx.Identifier{element(t)}.Sanitize()
+	if t.Name != element(t) {
+		name += "[]"
+	}
+	return name
+}
+
+// result is what came of a query: a text, or an error.
+type result struct {
+	text string
+	err  error
+}
+
+func (r result) String() string {
+	if r.err != nil {
+		return "refused: " + r.err.Error()
+	}
+	return r.text
+}
+
+func send(t *testing.T, conn *pgx.Conn, typ *pgtype.Type, v any) (r result) {
+	t.Helper()
+	r.err = conn.QueryRow(t.Context(), `select coalesce(($1::`+cast(typ)+`)::text, 'NULL')`, v).Scan(&r.text)
+	return r
+}
+
+func receive(t *testing.T, conn *pgx.Conn, typ *pgtype.Type, target any) (r result) {
+	t.Helper()
+	r.err = conn.QueryRow(t.Context(), `select '`+sample(typ)+`'::`+cast(typ)).Scan(target)
+	if r.err == nil {
+		r.text = fmt.Sprint(reflect.Indirect(reflect.ValueOf(target)).Interface())
+	}
+	return r
+}
+
+// Every type that pgx knows takes and gives an ID where it takes and gives an int64,
+// and otherwise only as said above.
+func TestEveryType(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			conn, plain := connect(t, mode), connect(t, mode)
+			pgxtype.Register(conn.TypeMap())
+			described := mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol
+			for _, typ := range builtin() {
+				if slices.Contains(unusable, element(typ)) {
+					continue
+				}
+				if err := plain.QueryRow(t.Context(), `select '`+sample(typ)+`'::`+cast(typ)).Scan(new(pgtype.UndecodedBytes)); err != nil {
+					t.Errorf("%s: the server does not take the sample: %v", typ.Name, err)
+					continue
+				}
+				checkSent(t, conn, plain, typ, described)
+				checkReceived(t, conn, plain, typ)
+			}
+		})
+	}
+}
+
+// checkSent compares parameters. Where pgx does not know the column, the server
+// decides on the decimal text of either.
+func checkSent(t *testing.T, conn, plain *pgx.Conn, typ *pgtype.Type, described bool) {
+	name := element(typ)
+	array := name != typ.Name
+	is := func(types []string) bool { return slices.Contains(types, name) }
+	for _, p := range []struct{ ours, number any }{
+		{ID(7), int64(7)},
+		{ptr(ID(7)), int64(7)},
+		{valid(7), int64(7)},
+		{ptr(valid(7)), int64(7)},
+		{[]ID{7}, []int64{7}},
+		{&[]ID{7}, []int64{7}},
+		{[]*ID{ptr(ID(7))}, []int64{7}},
+		{[]NullID{valid(7)}, []int64{7}},
+		{(*ID)(nil), (*int64)(nil)},
+		{NullID{}, (*int64)(nil)},
+		{[]ID(nil), []int64(nil)},
+	} {
+		null := reflect.ValueOf(p.ours).IsZero()
+		slice := reflect.Indirect(reflect.ValueOf(p.ours)).Kind() == reflect.Slice
+		got, want := send(t, conn, typ, p.ours), send(t, plain, typ, p.number)
+		switch {
+		case null && !slice:
+			want = result{text: "NULL"}
+		case null || !described:
+		case is(texts) && slice == array:
+			want = result{text: "7"}
+			if array {
+				want.text = "{7}"
+			}
+		case is(jsons) && array && slice:
+			want = result{text: `{"\"7\""}`}
+		case is(jsons) && slice:
+			want = result{text: `["7"]`}
+		case is(jsons) && !array:
+			want = result{text: `"7"`}
+		case is(rounds) && slice == array, is(marked) && slice == array:
+			want = result{err: sqltype.ErrType}
+		case is(marked) && slice: // a slice is written as elements that are named as its type is
+			want.text = got.text
+		}
+		if (got.err == nil) != (want.err == nil) || got.text != want.text || want.err == sqltype.ErrType && !errors.Is(got.err, want.err) {
+			t.Errorf("%T to %s: %v; want %v", p.ours, typ.Name, got, want)
+		}
+		if got.err != nil && described && !strings.Contains(got.err.Error(), typ.Name) {
+			t.Errorf("%T to %s: %v does not name the type", p.ours, typ.Name, got.err)
+		}
+	}
+}
+
+// checkReceived compares results. What they are, pgx knows in every mode.
+func checkReceived(t *testing.T, conn, plain *pgx.Conn, typ *pgtype.Type) {
+	name := element(typ)
+	is := func(types []string) bool { return slices.Contains(types, name) }
+	targets, number := []any{new(ID), new(*ID), new(NullID)}, any(new(int64))
+	if name != typ.Name {
+		targets, number = []any{new([]ID), new([]*ID), new([]NullID)}, new([]int64)
+	}
+	want := receive(t, plain, typ, number).err == nil && !is(rounds) || is(texts) || is(jsons) || is(reads)
+	for _, target := range targets {
+		got := receive(t, conn, typ, target)
+		if want != (got.err == nil) || want && strings.Trim(got.text, "[]{} true") != "7" && reflect.TypeOf(target).Elem().Kind() == reflect.Int64 {
+			t.Errorf("%s into %T: %v; want it: %t", typ.Name, target, got, want)
+		}
+		if got.err != nil && !strings.Contains(got.err.Error(), name) {
+			t.Errorf("%s into %T: %v does not name the type", typ.Name, target, got.err)
+		}
+	}
+}
