@@ -26,6 +26,7 @@ func (id ID) Value() (driver.Value, error) {
 // []byte. On an error the id keeps its value: ErrNull is returned for NULL (nil,
 // or a nil *ID or []byte), ErrNegative and ErrRange for a number that is not an
 // id, what Parse returns for a text that is none, and ErrType for any other type.
+// gorm does not call Scan for NULL, and leaves 0: give a field that may be NULL the type *ID or NullID.
 func (id *ID) Scan(src any) error {
 	if id == nil {
 		return nilReceiver("Scan")
