@@ -322,9 +322,12 @@ func TestLoadRowSecurity(t *testing.T) {
 	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 2}); !errors.As(err, &pg) || pg.Code != "42501" {
 		t.Errorf("another's row: %v", err)
 	}
-	// COPY cannot be asked which row it is, so the table is all that is known.
+	// COPY cannot be asked which row it is: it is found by trial.
 	var at *pgxtype.LoadError
-	if err := load(pgxtype.Unnest, row{3, 1}, row{1, 1}); !errors.As(err, &at) || at.Row != -1 || !strings.Contains(err.Error(), "23505") {
+	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 2}, row{5, 1}); !errors.As(err, &at) || at.Row != 1 || !strings.Contains(err.Error(), "42501") {
+		t.Errorf("another's row: %v", err)
+	}
+	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 1}, row{5, 1}, row{1, 1}, row{6, 1}); !errors.As(err, &at) || at.Row != 3 || !strings.Contains(err.Error(), "23505") {
 		t.Errorf("twice: %v", err)
 	}
 	if n := s.ask(t, `select count(*) from secured`); n != 2 {
