@@ -6,22 +6,30 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // unencodable is the error of a value that cannot be encoded. pgx quotes the
-// address of what is given by a pointer.
+// address of what is given by a pointer; what others have added behind pgx's error
+// stays.
 func unencodable(m *pgtype.Map, oid uint32, v any, err error) error {
-	if cause := errors.Unwrap(err); cause != nil {
-		err = cause
+	inner := err
+	for next := errors.Unwrap(inner); next != nil && strings.HasPrefix(inner.Error(), next.Error()); next = errors.Unwrap(inner) {
+		inner = next
+	}
+	added := strings.TrimPrefix(err.Error(), inner.Error())
+	cause := errors.Unwrap(inner)
+	if cause == nil {
+		cause = inner
 	}
 	name := fmt.Sprintf("type %d", oid)
 	if t, ok := m.TypeForOID(oid); ok {
 		name = t.Name
 	}
-	return fmt.Errorf("%s (%T) cannot be sent as %s: %w", quote(v), v, name, err)
+	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", quote(v), v, name, cause, added)
 }
 
 // maxQuoted is how much of a value an error has, in bytes.
