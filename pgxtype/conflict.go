@@ -26,7 +26,8 @@ type Conflict struct {
 // makes sure of that: a row whose Key is there under another primary key ends the
 // load with a [LoadError] that quotes both. Nothing is written then, and no child
 // refers to a row that is not there, or to another's. Look such keys up first, and
-// load under the ones that are there.
+// load under the ones that are there. (A row that was skipped is not locked: it is a
+// foreign key that keeps others from deleting it before the children are in.)
 //
 // If one load has the same Key twice, the first row is the one that stays; with
 // Update, PostgreSQL refuses the second if both are in one chunk.

@@ -52,7 +52,7 @@ const (
 // and beside ErrOutcomeUnknown it counts what may be there.
 type Loaded struct {
 	Masters int64   // taken from the sequence
-	Rows    int64   // of all tables, as PostgreSQL counts them: a trigger may drop some
+	Rows    int64   // of all tables, as PostgreSQL counts them: a trigger may drop some, and OnConflict skips some
 	Tables  []int64 // of each table, in the order of LoadConfig.Tables
 }
 

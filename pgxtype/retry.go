@@ -67,11 +67,11 @@ type RetryConfig struct {
 // attempts before gave to the same call of Load, counted from the beginning of f,
 // in savepoints too: by table the first row, all of its columns but those whose
 // value is a Go map, and the number of rows, which must not be below those that an
-// attempt has sent, and must be that of an attempt whose rows all were sent. So
+// attempt has taken, and must be that of an attempt whose rows all were sent. So
 // a sequence of masters that went on where it had stopped is always noticed if the
-// key is among a table's columns. Rows are not compared one by one: not noticed are other values below
-// the first row, and rows that are missing there if the attempt before ended
-// before it had sent as many as are left.
+// key is among a table's columns. Rows are not compared one by one: not noticed are
+// other values below the first row, and rows that are missing there if the attempt
+// before ended before it had taken as many as are left.
 //
 // If COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]; see
 // [RetryConfig.Committed]. A panic of f goes on after the rollback. Retry ends
