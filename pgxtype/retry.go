@@ -185,7 +185,7 @@ func (cfg *RetryConfig) askAgain(ctx context.Context, attempts int) (bool, error
 type ended struct {
 	err  error
 	ran  bool // f returned no error
-	lost bool // there was no connection, or none any more
+	lost bool // an error of the connection's would be this one's: it was not had, is closed, or COMMIT failed
 }
 
 func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) (end ended) {
@@ -193,16 +193,15 @@ func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.
 	if err != nil {
 		return ended{err: fmt.Errorf("begin: %w", err), lost: true}
 	}
-	lost := func() bool { c := tx.Conn(); return c != nil && c.IsClosed() }
 	end.err = inTx(ctx, tx, false, func() error {
 		err := f(&attemptTx{Tx: tx, attempt: within})
-		end.ran, end.lost = err == nil, lost()
+		c := tx.Conn() // afterwards a pool's connection is another's
+		end.ran, end.lost = err == nil, err == nil || c != nil && c.IsClosed()
 		return err
 	})
 	if !end.ran {
 		return end
 	}
-	end.lost = lost()
 	if errors.Is(end.err, pgx.ErrTxClosed) {
 		end.err = fmt.Errorf("f has committed or rolled back the transaction itself, which is for Retry to do; what f committed is in the database: %w", end.err)
 	} else {
