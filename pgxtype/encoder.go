@@ -77,6 +77,9 @@ func (e *encoder) add(row []any) error {
 	if err := l.ctx.Err(); err != nil {
 		return l.failMaster(err)
 	}
+	if !e.copies() {
+		return e.spill() // a statement cannot hold more than a gigabyte, and is in memory thrice
+	}
 	return nil
 }
 

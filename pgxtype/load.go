@@ -68,8 +68,9 @@ type Loaded struct {
 // of the first table are sent, then those of the second, and so on, before more
 // masters are read. So memory is bounded by a chunk and one master, and a foreign
 // key finds its parent: it may refer to rows of the same master, of masters before
-// it, and of the same chunk if the tables are in order. (Only rows of a
-// [DetailSeq] are sent in the middle of a master.)
+// it, and of the same chunk if the tables are in order. A master alone is sent in
+// the middle only if it has more than ChunkBytes, by Unnest or in a [DetailSeq]: its
+// rows find their parents then, but a row cannot refer to a later one of its table.
 //
 // On an error nothing stays in the database. A row at fault is named by a
 // [LoadError]: by PostgreSQL's own word where COPY gives one, else by the key

@@ -50,8 +50,7 @@ func Details[M, D any](name pgx.Identifier, columns []string, list func(m *M) []
 // reused then. An error that it yields ends the load.
 //
 // Its rows are sent whenever ChunkBytes of them are there, in a statement for
-// each such part. So a foreign key to its own table finds rows before it, but not
-// always rows after it.
+// each such part.
 func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
 	t := newTable[M](name, columns, "values", values == nil)
 	if rows == nil {
