@@ -245,3 +245,25 @@ func TestLoadReuseErrors(t *testing.T) {
 		}
 	}
 }
+
+// A struct that is given by value may have the slice of the one before.
+func TestLoadReuseLines(t *testing.T) {
+	for name, method := range methods {
+		s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+		want := makeOrders(40, 3)
+		loaded, err := pgxtype.Load(t.Context(), s.pool, func(yield func(order, error) bool) {
+			var o order
+			for i := range want {
+				lines := append(o.Lines[:0], want[i].Lines...)
+				o = want[i]
+				o.Lines = lines
+				if !yield(o, nil) {
+					return
+				}
+			}
+		}, shopConfig(method))
+		if got := s.stored(t); err != nil || loaded.Rows != 160 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v; the orders came back otherwise", name, loaded, err)
+		}
+	}
+}
