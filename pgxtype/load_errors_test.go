@@ -300,7 +300,7 @@ func TestLoadLargeMaster(t *testing.T) {
 			}
 			var told []int64
 			cfg := pgxtype.LoadConfig[[]ID]{Method: method, ChunkBytes: 8 * size, Tables: []pgxtype.Table[[]ID]{table}, Progress: func(l pgxtype.Loaded) {
-				if told = append(told, l.Rows); l.Masters != int64(l.Rows/rows) {
+				if told = append(told, l.Rows); l.Masters != l.Rows/rows {
 					t.Errorf("%s, %s: %+v", name, shape, l)
 				}
 			}}

@@ -254,9 +254,9 @@ func TestLoadReuseLines(t *testing.T) {
 		loaded, err := pgxtype.Load(t.Context(), s.pool, func(yield func(order, error) bool) {
 			var o order
 			for i := range want {
-				lines := append(o.Lines[:0], want[i].Lines...)
+				lines := o.Lines[:0]
 				o = want[i]
-				o.Lines = lines
+				o.Lines = append(lines, want[i].Lines...)
 				if !yield(o, nil) {
 					return
 				}
