@@ -86,9 +86,10 @@ func (e *encoder) add(row []any) error {
 // refuse makes an error of the row that would be next.
 func (e *encoder) refuse(err error) error { return e.load.fail(e.table, e.rows, "", err) }
 
-// spill sends what is there if it is much, in the middle of a master.
+// spill sends what is there, in the middle of a master, if that alone is larger than
+// a chunk. Others are left whole: their rows may refer to later ones.
 func (e *encoder) spill() error {
-	if e.load.bytes >= e.load.chunkBytes {
+	if e.load.bytes-e.load.before >= e.load.chunkBytes {
 		return e.load.send()
 	}
 	return nil

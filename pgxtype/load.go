@@ -68,15 +68,16 @@ type Loaded struct {
 // of the first table are sent, then those of the second, and so on, before more
 // masters are read. So memory is bounded by a chunk and one master, and a foreign
 // key finds its parent: it may refer to rows of the same master, of masters before
-// it, and of the same chunk if the tables are in order. A master alone is sent in
-// the middle only if it has more than ChunkBytes, by Unnest or in a [DetailSeq]: its
-// rows find their parents then, but a row cannot refer to a later one of its table.
+// it, and of the same chunk if the tables are in order. Only a master that alone has
+// ChunkBytes is sent in parts, by Unnest or where a [DetailSeq] gives its rows: they
+// find their parents, but not always a later row of their own table.
 //
 // On an error nothing stays in the database. A row at fault is named by a
 // [LoadError]: by PostgreSQL's own word where COPY gives one, else by the key
-// in its message, and with Unnest by trial; a constraint that is checked at COMMIT names its table only, and
-// in a pgx.Tx it is the caller's COMMIT that gives its error. An error of the sequence is returned wrapped, with the master's index. If COMMIT
-// was sent and not answered, the error is [ErrOutcomeUnknown]. A panic in a
+// in its message, and with Unnest by trial; a constraint that is checked at COMMIT
+// names its table only, and in a pgx.Tx it is the caller's COMMIT that gives its
+// error. An error of the sequence is returned wrapped, with the master's index. If
+// COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]. A panic in a
 // function of the caller's goes on after the rollback, and so does runtime.Goexit,
 // by which t.Fatal ends a test.
 //
@@ -206,6 +207,7 @@ type loader struct {
 	masters int // read, and not counted in loaded yet
 	rows    int // encoded and not sent yet
 	bytes   int // of those rows
+	before  int // of those, what the masters have that were read
 
 	taken *taken // within Retry
 	seen  []bool // by table, whether its first row was compared
@@ -217,6 +219,7 @@ func (l *loader) read() error {
 		t.ends = append(t.ends, t.rows)
 	}
 	l.masters++
+	l.before = l.bytes
 	if l.rows >= l.chunkRows || l.masters >= l.chunkRows || l.bytes >= l.chunkBytes {
 		return l.send()
 	}
@@ -242,7 +245,7 @@ func (l *loader) send() error {
 		i = end
 	}
 	l.loaded.Masters += int64(l.masters)
-	l.masters, l.rows, l.bytes = 0, 0, 0
+	l.masters, l.rows, l.bytes, l.before = 0, 0, 0, 0
 	for _, t := range l.tables {
 		t.reset()
 	}

@@ -255,8 +255,9 @@ func TestLoadReuseLines(t *testing.T) {
 			var o order
 			for i := range want {
 				lines := o.Lines[:0]
+				lines = append(lines, want[i].Lines...)
 				o = want[i]
-				o.Lines = append(lines, want[i].Lines...)
+				o.Lines = lines
 				if !yield(o, nil) {
 					return
 				}

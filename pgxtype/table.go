@@ -49,8 +49,7 @@ func Details[M, D any](name pgx.Identifier, columns []string, list func(m *M) []
 // once for each parent. What it yields is encoded before it goes on, and may be
 // reused then. An error that it yields ends the load.
 //
-// Its rows are sent whenever ChunkBytes of them are there, in a statement for
-// each such part.
+// If one parent has more rows than ChunkBytes, they are sent in parts.
 func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
 	t := newTable[M](name, columns, "values", values == nil)
 	if rows == nil {
