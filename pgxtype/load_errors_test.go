@@ -200,7 +200,7 @@ func TestLoadMastersError(t *testing.T) {
 func TestLoadConfig(t *testing.T) {
 	values := func(_ *order, row []any) []any { return row }
 	name := pgx.Identifier{"t"}
-	cfg := pgxtype.LoadConfig[order]{Method: 2, ChunkRows: -1, Tables: []pgxtype.Table[order]{
+	cfg := pgxtype.LoadConfig[order]{Method: 2, ChunkRows: -1, ChunkBytes: -5, Tables: []pgxtype.Table[order]{
 		{},
 		pgxtype.Masters[order](name, []string{"a"}, nil),
 		pgxtype.Details[order, line](name, []string{"a"}, nil, nil),
@@ -216,7 +216,7 @@ func TestLoadConfig(t *testing.T) {
 	}}
 	_, err := pgxtype.Load(t.Context(), nil, nil, cfg)
 	for _, want := range []string{
-		"pgxtype: Load: ", "db is nil", "masters is nil", "Method 2", "ChunkRows -1", "Tables[0] is the zero Table", "Tables[1]: function values is nil",
+		"pgxtype: Load: ", "db is nil", "masters is nil", "Method 2", "ChunkRows -1", "ChunkBytes -5", "Tables[0] is the zero Table", "Tables[1]: function values is nil",
 		"Tables[2]: function list is nil", "Tables[3]: function values is nil", "Tables[4]: function rows is nil", "Tables[5]: name []",
 		`Tables[6]: name ["x" ""]`, "Tables[7]: name", "Tables[8]: no columns", `Tables[9]: column "a" is there twice`, `Tables[10]: column 1, ""`, `Tables[11]: column 0, "\x00"`,
 	} {
