@@ -36,6 +36,8 @@ FAILOVER ?=
 CONSISTENCY ?=
 # On which servers the tests of databases run: all that tools/versions.sh knows.
 SERVERS ?=
+# The release of pgx that pgxtype is tested with.
+PGX ?= latest
 # With which commit this one is mixed.
 OLD ?= 520a1b0
 # How long databases are away, which cells of internal/integration/outage, and by the
@@ -181,6 +183,11 @@ outage: ## databases away for OUTAGE (45s) under 400 requests, 20 minutes. CELLS
 .PHONY: versions
 versions: ## what touches a database on PostgreSQL 14 to 18, MariaDB and MySQL, or on SERVERS: an hour
 	tools/versions.sh $(SERVERS)
+
+.PHONY: pgx
+pgx: ## the tests of pgxtype with the latest pgx, or with PGX=v5.11.0
+	mod=$$(mktemp -d); trap 'rm -rf "$$mod"' EXIT; cp go.mod go.sum "$$mod"; export GOWORK=off; \
+	  go get -modfile="$$mod/go.mod" github.com/jackc/pgx/v5@$(PGX) && go test -modfile="$$mod/go.mod" -count=1 ./pgxtype
 
 .PHONY: quickstart
 quickstart: ## the first example; ARGS="-h" shows its options

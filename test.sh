@@ -146,6 +146,14 @@ elsewhere() {
     GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/...
 }
 
+# The root asks for the oldest pgx that serves, and is tested alone with that. The
+# workspace has the newest, because modules that are not imported ask for it.
+newest_pgx() {
+  local pgx=github.com/jackc/pgx/v5
+  echo "$(go list -m -f '{{.Version}}' $pgx), and alone $(GOWORK=off go list -m -f '{{.Version}}' $pgx)"
+  go test -short -count=1 -timeout 20m ./pgxtype
+}
+
 # What the tools' own module holds of code, and with it the licences of all others.
 licensed() {
   tools_go vet ./... && tools_go build -o "$work/licences" ./licences &&
@@ -214,6 +222,7 @@ step all vet go vet -tags cluster,mixed "${modules[@]/%//...}"
 step all platforms elsewhere
 step all tools build_tools
 step all licences licensed
+step all 'newest pgx' newest_pgx
 [ -n "$golangci" ] || lint=''
 
 # Each module, as those see it who import it.

@@ -3,7 +3,6 @@ package pgxtype
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -30,7 +29,7 @@ type taken struct{ tables []takenRows }
 type takenRows struct {
 	name  pgx.Identifier
 	first []print // of the first row, by column; nil before it is known
-	rows  int64   // the most that an attempt has sent
+	rows  int64   // the most that an attempt has taken
 	all   bool    // an attempt has come to the end of its rows
 }
 
@@ -70,49 +69,11 @@ func (a *attempt) names() (names []pgx.Identifier) {
 
 const mustRepeat = "what is retried must give the same rows, under the same keys"
 
-// otherRowError is a first row that differs from that of the attempt before.
-type otherRowError struct{ column string }
+const errOtherRow = constError("the first row is not that of the attempt before: " + mustRepeat)
 
-func (e *otherRowError) Error() string {
-	return "the first row is not that of the attempt before: " + mustRepeat
-}
-
-// watch compares a table's first row, here where it is sent, with that in the
-// attempt before. In a load outside of Retry there is nothing to compare.
-func (l *loader[M]) watch(table int, src *source[M]) {
-	if l.taken != nil && !l.seen[table] {
-		src.first = func() error { return l.compare(table, src.row) }
-	}
-}
-
-// peek does so where the row is only read yet: an error may come before any is sent.
-func (l *loader[M]) peek(table int, masters []M) error {
-	if l.taken == nil || l.seen[table] {
-		return nil
-	}
-	src := newSource(l.ctx, &l.cfg.Tables[table], masters)
-	l.watch(table, src)
-	defer src.end()
-	src.Next()
-	var other *otherRowError
-	if errors.As(src.err, &other) {
-		return l.fail(table, -1, nil, other.column, src.err)
-	}
-	return nil // what else is wrong is told when it is sent
-}
-
-func (l *loader[M]) compare(table int, row []any) error {
+// compare takes a table's first row, by column as it is encoded.
+func (l *loader) compare(table int, first []print) error {
 	l.seen[table] = true
-	columns := l.cfg.Tables[table].columns
-	first := make([]print, len(row))
-	for c, v := range row {
-		if isMap(v) {
-			continue // such as an hstore, which is encoded in any order
-		}
-		if encoded, _, err := appendValue(l.tx.Conn().TypeMap(), l.columns[table][c].oid, v, nil); err == nil {
-			first[c] = sha256.Sum256(encoded) // an error is told when it is sent
-		}
-	}
 	before := &l.taken.tables[table]
 	if before.first == nil && !before.all {
 		before.first, before.rows = first, max(before.rows, 1)
@@ -120,7 +81,7 @@ func (l *loader[M]) compare(table int, row []any) error {
 	}
 	for c := range first {
 		if c >= len(before.first) || first[c] != before.first[c] {
-			return &otherRowError{columns[c]}
+			return l.fail(table, -1, l.tables[table].columns[c], errOtherRow)
 		}
 	}
 	return nil
@@ -134,36 +95,30 @@ func isMap(v any) bool {
 	return t != nil && t.Kind() == reflect.Map
 }
 
-// same ends the comparison: fewer rows than an attempt before has sent are an
-// error, and so are more than all. The number is kept for the attempts after it.
-func (l *loader[M]) same(err error) error {
+// same runs a load and ends the comparison: fewer rows than an attempt before has
+// taken are an error, and so are more than all. The number is kept for the attempts
+// after it, also where a function panics.
+func (l *loader) same(load func() error) (err error) {
 	if l.taken == nil {
+		return load()
+	}
+	defer func() {
+		for i, t := range l.tables {
+			before := &l.taken.tables[i]
+			before.rows = max(before.rows, t.sent+int64(t.rows))
+		}
+	}()
+	if err := load(); err != nil {
 		return err
 	}
-	for i, rows := range l.rows {
-		before := &l.taken.tables[i]
-		if err == nil && (rows < before.rows || before.all && rows > before.rows) {
-			err = l.fail(i, -1, nil, "", fmt.Errorf("%d rows, and the attempt before had taken %d: "+mustRepeat, rows, before.rows))
-		}
-		before.rows, before.all = max(before.rows, rows), before.all || err == nil
-	}
-	if err != nil && l.ctx.Err() == nil && !l.seenAny() {
-		// Masters were read that are known by a DetailSeq only, which was not run yet.
-		for i := range l.cfg.Tables {
-			src := newSource(l.ctx, &l.cfg.Tables[i], l.chunk)
-			l.watch(i, src)
-			src.Next()
-			src.cursor.close()
+	for i, t := range l.tables {
+		before, rows := &l.taken.tables[i], t.sent
+		if rows < before.rows || before.all && rows > before.rows {
+			return l.fail(i, -1, "", fmt.Errorf("%d rows, and the attempt before had taken %d: "+mustRepeat, rows, before.rows))
 		}
 	}
-	return err
-}
-
-func (l *loader[M]) seenAny() bool {
-	for _, seen := range l.seen {
-		if seen {
-			return true
-		}
+	for i := range l.tables {
+		l.taken.tables[i].all = true
 	}
-	return false
+	return nil
 }

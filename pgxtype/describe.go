@@ -20,47 +20,53 @@ type column struct {
 
 // describe asks for the columns of all tables, in one round trip, so that a
 // wrong name is found before the first row is read.
-func (l *loader[M]) describe() error {
+func (l *loader) describe() error {
 	conn := l.tx.Conn()
 	p := conn.PgConn().StartPipeline(l.ctx)
-	for i := range l.cfg.Tables {
-		t := &l.cfg.Tables[i]
+	for _, t := range l.tables {
 		p.SendPrepare("", "select "+quoted(t.columns)+" from "+t.name.Sanitize(), nil)
+		p.SendFlushRequest() // so that an answer which is missing is that of a table which is locked
 	}
 	err := p.Sync()
-	for i := 0; i < len(l.cfg.Tables) && err == nil; i++ {
+	for i := 0; i < len(l.tables) && err == nil; i++ {
 		var result any
 		if result, err = p.GetResults(); err != nil {
-			err = l.fail(i, -1, nil, "", err)
+			err = l.fail(i, -1, "", err)
 			break
 		}
 		description, ok := result.(*pgconn.StatementDescription)
-		if !ok || len(description.Fields) != len(l.cfg.Tables[i].columns) {
-			err = l.fail(i, -1, nil, "", errors.New("the server does not describe its columns"))
+		if !ok || len(description.Fields) != len(l.tables[i].columns) {
+			err = l.fail(i, -1, "", errors.New("the server does not describe its columns"))
 			break
 		}
 		columns := make([]column, len(description.Fields))
 		for c, field := range description.Fields {
 			columns[c].oid = field.DataTypeOID
 		}
-		l.columns = append(l.columns, columns)
+		l.tables[i].types = columns
 	}
 	if closeErr := p.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("pgxtype: load: describe the tables: %w", closeErr)
 	}
-	if err == nil && l.cfg.Method == Unnest {
+	if err == nil {
 		err = l.findArrays(conn)
+	}
+	if err == nil {
+		err = l.findPrimaryKeys()
 	}
 	return err
 }
 
 // findArrays fills in column.array: from what the connection knows, and for
-// types of the database's own from its catalog.
-func (l *loader[M]) findArrays(conn *pgx.Conn) error {
+// types of the database's own from its catalog. Tables that go by COPY need none.
+func (l *loader) findArrays(conn *pgx.Conn) error {
 	arrays := map[uint32]uint32{}
 	var ask []string
-	for _, columns := range l.columns {
-		for _, c := range columns {
+	for _, t := range l.tables {
+		if t.copies() {
+			continue
+		}
+		for _, c := range t.types {
 			if _, seen := arrays[c.oid]; !seen {
 				arrays[c.oid] = knownArray(conn.TypeMap(), c.oid)
 				if arrays[c.oid] == 0 {
@@ -79,10 +85,10 @@ func (l *loader[M]) findArrays(conn *pgx.Conn) error {
 			return fmt.Errorf("pgxtype: load: look up the columns' types: %w", err)
 		}
 	}
-	for i, columns := range l.columns {
-		for c := range columns {
-			if columns[c].array = arrays[columns[c].oid]; columns[c].array == 0 {
-				return l.fail(i, -1, nil, l.cfg.Tables[i].columns[c], errors.New("is an array, a composite, or of a type that has no arrays; use Copy"))
+	for i, t := range l.tables {
+		for c := range t.types {
+			if t.types[c].array = arrays[t.types[c].oid]; t.types[c].array == 0 && !t.copies() {
+				return l.fail(i, -1, t.columns[c], errNoArray)
 			}
 		}
 	}

@@ -127,7 +127,7 @@
 // # Loading
 //
 // With keys that are known beforehand (sqltype.Assign), [Load] writes masters
-// and any number of detail tables in one transaction, streamed, by COPY or by
+// and any number of tables below them in one transaction, streamed, by COPY or by
 // INSERT … SELECT unnest. Nothing is read back. A row that PostgreSQL refuses is
 // named by its table and index, and nothing of the load stays:
 //
@@ -141,9 +141,24 @@
 //		},
 //	})
 //
-// [Retry] runs a transaction again that another was in the way of. Its rows keep
-// their keys, so no attempt can be written twice, not even one whose COMMIT came
-// through unnoticed ([ErrOutcomeUnknown]):
+// A master's rows are encoded before the sequence goes on, those of all tables. So
+// an iterator may give the same struct again and again, with the same slices, byte
+// slices and pointers in it, and overwrite all of them as soon as it is called again:
+// Load holds encoded rows only, up to ChunkRows and ChunkBytes. The same holds for
+// what a [DetailSeq] yields, and for the list that a function of [Details] returns.
+// What must not change is what Load reads within one call of yield: a list that is
+// returned while its rows are encoded, and the children that [Nested] is given for
+// several tables.
+//
+// [Nested] gives tables of any depth, such as the parts of an order's lines.
+// [Table.OnConflict] skips or updates rows whose key the table has already. Where
+// such a key is there under another primary key the load ends with an error, so no
+// child refers to a row that is not there, or to another's.
+//
+// [Retry] runs a transaction again that another was in the way of, or whose
+// connection was lost before COMMIT. Its rows keep their keys, so no attempt can be
+// written twice, not even one whose COMMIT came through unnoticed
+// ([ErrOutcomeUnknown]):
 //
 //	err := pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
 //		_, err := pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(orders)), config)

@@ -111,17 +111,42 @@ func ExampleMasters() {
 }
 
 func ExampleDetails() {
-	// Details of details: a function joins them, or a sequence as in DetailSeq.
-	type customer struct{ Invoices []Invoice }
-	items := pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(c *customer) (all []Item) {
-		for _, i := range c.Invoices {
-			all = append(all, i.Items...)
-		}
-		return all
-	}, func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })
+	items := pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(i *Invoice) []Item { return i.Items },
+		func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })
 
-	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]customer{})), pgxtype.LoadConfig[customer]{
-		Tables: []pgxtype.Table[customer]{items},
+	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]Invoice{})), pgxtype.LoadConfig[Invoice]{
+		Tables: []pgxtype.Table[Invoice]{items},
+	})
+	fmt.Println(err)
+	// Output: pgxtype: load: begin: no server here
+}
+
+func ExampleNested() {
+	// Three levels: the items of a customer's invoices.
+	type customer struct {
+		ID       sqltype.ID
+		Invoices []Invoice
+	}
+	invoices := func(c *customer) []Invoice { return c.Invoices }
+	tables := []pgxtype.Table[customer]{
+		pgxtype.Masters(pgx.Identifier{"customers"}, []string{"id"}, func(c *customer, row []any) []any { return append(row, &c.ID) }),
+		pgxtype.Details(pgx.Identifier{"invoices"}, []string{"id"}, invoices, func(i *Invoice, row []any) []any { return append(row, &i.ID) }),
+		pgxtype.Nested(invoices, pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(i *Invoice) []Item { return i.Items },
+			func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })),
+	}
+
+	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]customer{})), pgxtype.LoadConfig[customer]{Tables: tables})
+	fmt.Println(err)
+	// Output: pgxtype: load: begin: no server here
+}
+
+func ExampleTable_OnConflict() {
+	// A file that is loaded again: invoices that are there are left alone.
+	invoices := pgxtype.Masters(pgx.Identifier{"invoices"}, []string{"id"}, func(i *Invoice, row []any) []any { return append(row, &i.ID) }).
+		OnConflict(pgxtype.Conflict{Key: []string{"id"}})
+
+	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]Invoice{})), pgxtype.LoadConfig[Invoice]{
+		Tables: []pgxtype.Table[Invoice]{invoices},
 	})
 	fmt.Println(err)
 	// Output: pgxtype: load: begin: no server here

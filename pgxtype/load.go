@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // A Beginner begins the transaction that [Load] works in: a *pgxpool.Pool, a
@@ -20,51 +21,63 @@ type Beginner interface {
 type Method uint8
 
 const (
-	// Copy sends them with COPY, table by table.
+	// Copy sends them with COPY, table by table. A table with OnConflict is sent
+	// as by Unnest, because COPY has no ON CONFLICT.
 	Copy Method = iota
 	// Unnest sends them as INSERT … SELECT unnest(…), all tables of a chunk in
 	// one round trip. It is for tables that COPY refuses (those with row level
 	// security, views with rules) and for links with a long delay. Columns of an
-	// array or composite type cannot be loaded with it. Each chunk is a savepoint, and its rows
-	// are held encoded in memory. Where a row is refused the chunk is sent once
-	// more by COPY, only to learn which one it is. The statements pass by pgx's
-	// tracers.
+	// array or composite type cannot be loaded with it. Each chunk is a savepoint.
+	// Where a row is refused, parts of its table are sent again to find it: each
+	// half as large as the part before, and all of them undone. The statements
+	// bypass pgx's tracers.
 	Unnest
 )
 
 // LoadConfig says where rows go and how. Only Tables must be set.
 type LoadConfig[M any] struct {
-	Tables    []Table[M]   // parents before those that refer to them
-	Method    Method       // zero: Copy
-	ChunkRows int          // zero: 25,000; rows of all tables after which those read are sent
-	Progress  func(Loaded) // nil: none; called after each chunk, on Load's goroutine
+	Tables     []Table[M]   // parents before those that refer to them
+	Method     Method       // zero: Copy
+	ChunkRows  int          // zero: 25,000; rows of all tables, or masters, after which those read are sent
+	ChunkBytes int          // zero: 16 MiB; bytes of such rows as they are sent, after which the same is done
+	Progress   func(Loaded) // nil: none; called each time that rows were sent, on Load's goroutine
 }
 
-const defaultChunkRows = 25_000
+const (
+	defaultChunkRows  = 25_000
+	defaultChunkBytes = 16 << 20
+)
 
 // Loaded counts what was loaded. While Load runs nothing of it is committed yet,
 // and beside ErrOutcomeUnknown it counts what may be there.
 type Loaded struct {
 	Masters int64   // taken from the sequence
-	Rows    int64   // of all tables, as PostgreSQL counts them: a trigger may drop some
+	Rows    int64   // of all tables, as PostgreSQL counts them: a trigger may drop some, and OnConflict skips some
 	Tables  []int64 // of each table, in the order of LoadConfig.Tables
 }
 
 // Load writes masters and their details, keys and foreign keys assigned
 // beforehand (see sqltype.Assign), in one transaction that it commits.
 //
-// The sequence is run once and never held as a whole. Masters are read until
-// their rows number ChunkRows; then the rows of the first table are sent, then
-// those of the second, and so on, before more masters are read. So memory is
-// bounded by a chunk, or by the largest single master, and a foreign key finds
-// its parent: it may refer to rows of the same master, of masters before it, and
-// of the same chunk if the tables are in order.
+// The sequence is run once. The rows of a master are encoded in all tables before
+// the sequence goes on, and nothing else of it is kept: the sequence may yield the
+// same memory again and again, with what it points to (slices, byte slices,
+// pointers, children and theirs), and overwrite it as soon as it is called again.
+//
+// Masters are read until their rows number ChunkRows or ChunkBytes; then the rows
+// of the first table are sent, then those of the second, and so on, before more
+// masters are read. So memory is bounded by a chunk and one master, and a foreign
+// key finds its parent: it may refer to rows of the same master, of masters before
+// it, and of the same chunk if the tables are in order. Only a master that alone has
+// ChunkBytes is sent in parts, by Unnest or where a [DetailSeq] gives its rows: they
+// find their parents, but not always a later row of their own table.
 //
 // On an error nothing stays in the database. A row at fault is named by a
 // [LoadError]: by PostgreSQL's own word where COPY gives one, else by the key
-// in its message; a constraint that is checked at COMMIT names its table only, and
-// in a pgx.Tx it is the caller's COMMIT that gives its error. An error of the sequence is returned wrapped, with the master's index. If COMMIT
-// was sent and not answered, the error is [ErrOutcomeUnknown]. A panic in a
+// in its message, and with Unnest by trial; a constraint that is checked at COMMIT
+// names its table only, and in a pgx.Tx it is the caller's COMMIT that gives its
+// error. An error of the sequence is returned wrapped, with the master's index. If
+// COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]. A panic in a
 // function of the caller's goes on after the rollback, and so does runtime.Goexit,
 // by which t.Fatal ends a test.
 //
@@ -86,7 +99,10 @@ func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], 
 	if err != nil {
 		return Loaded{}, fmt.Errorf("pgxtype: load: begin: %w", err)
 	}
-	l := &loader[M]{ctx: ctx, tx: tx, cfg: cfg, rows: make([]int64, len(cfg.Tables))}
+	l := &loader{ctx: ctx, tx: tx, types: tx.Conn().TypeMap(), method: cfg.Method, chunkRows: cfg.ChunkRows, chunkBytes: cfg.ChunkBytes, progress: cfg.Progress}
+	for i, t := range cfg.Tables {
+		l.tables = append(l.tables, &encoder{load: l, table: i, name: t.name, columns: t.columns, conflict: t.conflict})
+	}
 	l.loaded.Tables = make([]int64, len(cfg.Tables))
 	_, nested := db.(pgx.Tx)
 	if within, ok := db.(*attemptTx); ok {
@@ -94,7 +110,7 @@ func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], 
 	}
 	sent := false
 	err = inTx(ctx, tx, nested, func() error {
-		err := l.same(l.run(masters))
+		err := l.same(func() error { return run(l, cfg.Tables, masters) })
 		sent = err == nil
 		return err
 	})
@@ -127,98 +143,16 @@ func (cfg *LoadConfig[M]) check(db Beginner, noMasters bool) error {
 	if cfg.ChunkRows < 0 {
 		f.add("ChunkRows %d: must not be negative", cfg.ChunkRows)
 	}
+	if cfg.ChunkBytes < 0 || cfg.ChunkBytes > maxChunkBytes {
+		f.add("ChunkBytes %d: must be from 0 to %d", cfg.ChunkBytes, maxChunkBytes)
+	}
 	if cfg.ChunkRows == 0 {
 		cfg.ChunkRows = defaultChunkRows
 	}
+	if cfg.ChunkBytes == 0 {
+		cfg.ChunkBytes = defaultChunkBytes
+	}
 	return f.err("Load")
-}
-
-// loader is one call of Load.
-type loader[M any] struct {
-	ctx     context.Context // it lives as long as the call
-	tx      pgx.Tx
-	cfg     LoadConfig[M]
-	columns [][]column // by table
-	loaded  Loaded
-	chunk   []M
-	rows    []int64 // by table, given to PostgreSQL in the chunks before this one
-	insert  *inserter
-	taken   *taken // within Retry
-	seen    []bool // by table, whether its first row was compared
-}
-
-func (l *loader[M]) run(masters iter.Seq2[M, error]) error {
-	if err := l.describe(); err != nil {
-		return err
-	}
-	rows := 0
-	for m, err := range masters {
-		if err == nil {
-			err = l.ctx.Err()
-		}
-		if err != nil {
-			return fmt.Errorf("pgxtype: load: master %d: %w", l.loaded.Masters+int64(len(l.chunk)), err)
-		}
-		l.chunk = append(l.chunk, m)
-		own := &l.chunk[len(l.chunk)-1]
-		for i := range l.cfg.Tables {
-			n := l.cfg.Tables[i].count(own)
-			rows += n
-			if n > 0 {
-				if err := l.peek(i, l.chunk[len(l.chunk)-1:]); err != nil {
-					return err
-				}
-			}
-		}
-		if rows >= l.cfg.ChunkRows || len(l.chunk) >= l.cfg.ChunkRows {
-			if err := l.send(); err != nil {
-				return err
-			}
-			rows = 0
-		}
-	}
-	if len(l.chunk) > 0 {
-		return l.send()
-	}
-	return l.ctx.Err()
-}
-
-// send writes the chunk and begins another.
-func (l *loader[M]) send() error {
-	var err error
-	if l.cfg.Method == Unnest {
-		err = l.unnestChunk()
-	} else {
-		err = l.copyChunk()
-	}
-	if err != nil {
-		return err
-	}
-	l.loaded.Masters += int64(len(l.chunk))
-	clear(l.chunk) // what masters point to can go
-	l.chunk = l.chunk[:0]
-	if l.cfg.Progress != nil {
-		now := l.loaded
-		now.Tables = slices.Clone(now.Tables)
-		l.cfg.Progress(now)
-	}
-	return nil
-}
-
-func (l *loader[M]) count(table int, rows int64) {
-	l.loaded.Rows += rows
-	l.loaded.Tables[table] += rows
-}
-
-// fail makes an error of one table; a row of -1 is not known, and is otherwise
-// counted within the chunk.
-func (l *loader[M]) fail(table, row int, src *source[M], columnName string, err error) *LoadError {
-	e := &LoadError{Table: l.cfg.Tables[table].name, Row: -1, Master: -1, Column: columnName, Err: err}
-	if row >= 0 {
-		e.Row = l.rows[table] + int64(row)
-		e.Master = l.loaded.Masters + int64(src.master(row))
-	}
-	return e
 }
 
 func (cfg *LoadConfig[M]) names() []pgx.Identifier {
@@ -227,4 +161,120 @@ func (cfg *LoadConfig[M]) names() []pgx.Identifier {
 		names[i] = cfg.Tables[i].name
 	}
 	return names
+}
+
+// run reads the masters. It keeps none: not even the variable is another for each.
+func run[M any](l *loader, tables []Table[M], masters iter.Seq2[M, error]) error {
+	if err := l.describe(); err != nil {
+		return err
+	}
+	m := new(M)
+	for next, err := range masters {
+		if err == nil {
+			err = l.ctx.Err()
+		}
+		if err != nil {
+			return l.failMaster(err)
+		}
+		*m = next
+		for i := range tables {
+			if err := tables[i].rows(m, l.tables[i]); err != nil {
+				return err
+			}
+		}
+		if err := l.read(); err != nil {
+			return err
+		}
+	}
+	if l.masters > 0 {
+		return l.send()
+	}
+	return l.ctx.Err()
+}
+
+// loader is one call of Load.
+type loader struct {
+	ctx        context.Context // it lives as long as the call
+	tx         pgx.Tx
+	types      *pgtype.Map
+	method     Method
+	chunkRows  int
+	chunkBytes int
+	progress   func(Loaded)
+
+	tables  []*encoder
+	loaded  Loaded
+	masters int // read, and not counted in loaded yet
+	rows    int // encoded and not sent yet
+	bytes   int // of those rows
+	before  int // of those, what the masters have that were read
+
+	taken *taken // within Retry
+	seen  []bool // by table, whether its first row was compared
+}
+
+// read is called when all rows of a master are encoded.
+func (l *loader) read() error {
+	for _, t := range l.tables {
+		t.ends = append(t.ends, t.rows)
+	}
+	l.masters++
+	l.before = l.bytes
+	if l.rows >= l.chunkRows || l.masters >= l.chunkRows || l.bytes >= l.chunkBytes {
+		return l.send()
+	}
+	return nil
+}
+
+// send writes the rows that were encoded, and begins anew.
+func (l *loader) send() error {
+	for i := 0; i < len(l.tables); {
+		end := i + 1
+		var err error
+		if l.tables[i].copies() {
+			err = l.copyTable(l.tables[i])
+		} else {
+			for end < len(l.tables) && !l.tables[end].copies() {
+				end++
+			}
+			err = l.insertTables(l.tables[i:end])
+		}
+		if err != nil {
+			return err
+		}
+		i = end
+	}
+	l.loaded.Masters += int64(l.masters)
+	l.masters, l.rows, l.bytes, l.before = 0, 0, 0, 0
+	for _, t := range l.tables {
+		t.reset()
+	}
+	if l.progress != nil {
+		now := l.loaded
+		now.Tables = slices.Clone(now.Tables)
+		l.progress(now)
+	}
+	return nil
+}
+
+func (l *loader) count(table int, rows int64) {
+	l.loaded.Rows += rows
+	l.loaded.Tables[table] += rows
+}
+
+// failMaster makes an error of no table.
+func (l *loader) failMaster(err error) error {
+	return fmt.Errorf("pgxtype: load: master %d: %w", l.loaded.Masters+int64(l.masters), err)
+}
+
+// fail makes an error of one table; a row of -1 is not known, and is otherwise
+// counted among those that were not sent yet.
+func (l *loader) fail(table, row int, columnName string, err error) *LoadError {
+	t := l.tables[table]
+	e := &LoadError{Table: t.name, Row: -1, Master: -1, Column: columnName, Err: err}
+	if row >= 0 {
+		before, _ := slices.BinarySearch(t.ends, row+1)
+		e.Row, e.Master = t.sent+int64(row), l.loaded.Masters+int64(before)
+	}
+	return e
 }

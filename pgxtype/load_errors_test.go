@@ -200,7 +200,7 @@ func TestLoadMastersError(t *testing.T) {
 func TestLoadConfig(t *testing.T) {
 	values := func(_ *order, row []any) []any { return row }
 	name := pgx.Identifier{"t"}
-	cfg := pgxtype.LoadConfig[order]{Method: 2, ChunkRows: -1, Tables: []pgxtype.Table[order]{
+	cfg := pgxtype.LoadConfig[order]{Method: 2, ChunkRows: -1, ChunkBytes: -5, Tables: []pgxtype.Table[order]{
 		{},
 		pgxtype.Masters[order](name, []string{"a"}, nil),
 		pgxtype.Details[order, line](name, []string{"a"}, nil, nil),
@@ -216,7 +216,7 @@ func TestLoadConfig(t *testing.T) {
 	}}
 	_, err := pgxtype.Load(t.Context(), nil, nil, cfg)
 	for _, want := range []string{
-		"pgxtype: Load: ", "db is nil", "masters is nil", "Method 2", "ChunkRows -1", "Tables[0] is the zero Table", "Tables[1]: function values is nil",
+		"pgxtype: Load: ", "db is nil", "masters is nil", "Method 2", "ChunkRows -1", "ChunkBytes -5", "Tables[0] is the zero Table", "Tables[1]: function values is nil",
 		"Tables[2]: function list is nil", "Tables[3]: function values is nil", "Tables[4]: function rows is nil", "Tables[5]: name []",
 		`Tables[6]: name ["x" ""]`, "Tables[7]: name", "Tables[8]: no columns", `Tables[9]: column "a" is there twice`, `Tables[10]: column 1, ""`, `Tables[11]: column 0, "\x00"`,
 	} {
@@ -281,6 +281,54 @@ func TestLoadLargeRows(t *testing.T) {
 	}
 }
 
+// One master that is larger than a chunk is sent in parts, except by COPY of what is in
+// memory anyway. Its rows are counted through all parts.
+func TestLoadLargeMaster(t *testing.T) {
+	const rows, size = 60, 64 << 10
+	columns := []string{"id", "data"}
+	data := make([]byte, size)
+	values := func(id *ID, row []any) []any { return append(row, id, &data) }
+	for name, method := range methods {
+		for shape, table := range map[string]pgxtype.Table[[]ID]{
+			"list":     pgxtype.Details(pgx.Identifier{"blobs"}, columns, func(ids *[]ID) []ID { return *ids }, values),
+			"sequence": pgxtype.DetailSeq(pgx.Identifier{"blobs"}, columns, func(ids *[]ID) iter.Seq2[ID, error] { return pgxtype.Seq(slices.Values(*ids)) }, values),
+		} {
+			s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table blobs (id bigint primary key, data bytea)`)
+			ids := make([]ID, rows)
+			for i := range ids {
+				ids[i] = ID(i + 1)
+			}
+			var told []int64
+			cfg := pgxtype.LoadConfig[[]ID]{Method: method, ChunkBytes: 8 * size, Tables: []pgxtype.Table[[]ID]{table}, Progress: func(l pgxtype.Loaded) {
+				if told = append(told, l.Rows); l.Masters != l.Rows/rows {
+					t.Errorf("%s, %s: %+v", name, shape, l)
+				}
+			}}
+			want := []int64{8, 16, 24, 32, 40, 48, 56, 60}
+			if method == pgxtype.Copy && shape == "list" {
+				want = want[7:]
+			}
+			loaded, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([][]ID{ids})), cfg)
+			if err != nil || loaded.Rows != rows || loaded.Masters != 1 || !slices.Equal(told, want) {
+				t.Errorf("%s, %s: %+v, %d, %v", name, shape, loaded, told, err)
+			}
+			if _, err := s.pool.Exec(t.Context(), `truncate blobs`); err != nil {
+				t.Fatal(err)
+			}
+			other := slices.Clone(ids)
+			for i := range other {
+				other[i] += 1000
+			}
+			other[rows-2] = 1005
+			cfg.Progress = nil
+			var at *pgxtype.LoadError
+			if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([][]ID{ids, other})), cfg); !errors.As(err, &at) || at.Row != 2*rows-2 || at.Master != 1 {
+				t.Errorf("%s, %s: %v", name, shape, err)
+			}
+		}
+	}
+}
+
 // COPY refuses a table with row level security; unnest is for such.
 func TestLoadRowSecurity(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table secured (id bigint primary key, tenant int);
@@ -322,9 +370,12 @@ func TestLoadRowSecurity(t *testing.T) {
 	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 2}); !errors.As(err, &pg) || pg.Code != "42501" {
 		t.Errorf("another's row: %v", err)
 	}
-	// COPY cannot be asked which row it is, so the table is all that is known.
+	// COPY cannot be asked which row it is: it is found by trial.
 	var at *pgxtype.LoadError
-	if err := load(pgxtype.Unnest, row{3, 1}, row{1, 1}); !errors.As(err, &at) || at.Row != -1 || !strings.Contains(err.Error(), "23505") {
+	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 2}, row{5, 1}); !errors.As(err, &at) || at.Row != 1 || !strings.Contains(err.Error(), "42501") {
+		t.Errorf("another's row: %v", err)
+	}
+	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 1}, row{5, 1}, row{1, 1}, row{6, 1}); !errors.As(err, &at) || at.Row != 3 || !strings.Contains(err.Error(), "23505") {
 		t.Errorf("twice: %v", err)
 	}
 	if n := s.ask(t, `select count(*) from secured`); n != 2 {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,14 +39,23 @@ type RetryConfig struct {
 	//
 	// A no may come too early, while the server is still at it. The attempt
 	// after it then waits for the old one at the primary key and is refused
-	// there, because its keys are the same; and Committed is asked once more.
+	// there, because its keys are the same; and Committed is asked once more. So
+	// it is before Retry gives up, after a pause of at most a second. The error is
+	// ErrOutcomeUnknown then only if no later attempt has run f to its end.
 	Committed func(ctx context.Context) (bool, error)
+
+	// RetryIf reports whether an error of an attempt, of f's or at BEGIN or COMMIT,
+	// begins the transaction anew, beside those that do anyway. It is not asked
+	// about ErrOutcomeUnknown, nor once ctx is done. Nil: no other error does.
+	RetryIf func(err error) bool
 }
 
 // Retry runs f in a transaction and commits it. If that fails because another
 // transaction was in the way (SQLSTATE 40001, serialization_failure, or 40P01,
-// deadlock_detected, in f or at COMMIT) it is rolled back, and f runs again in a
-// new one. Any other error is returned at once, as is that of the last attempt.
+// deadlock_detected, in f or at COMMIT), or because the connection was lost before
+// COMMIT was sent, it is rolled back, and f runs again in a new one; of a pool, on
+// another connection. So it is after an error that RetryIf accepts. Any other
+// error is returned at once, as is that of the last attempt.
 //
 // f must do the same each time. Assign keys before, not in it: then each
 // attempt writes the same rows, and an attempt whose COMMIT came through
@@ -54,11 +67,11 @@ type RetryConfig struct {
 // attempts before gave to the same call of Load, counted from the beginning of f,
 // in savepoints too: by table the first row, all of its columns but those whose
 // value is a Go map, and the number of rows, which must not be below those that an
-// attempt has sent, and must be that of an attempt whose rows all were sent. So
+// attempt has taken, and must be that of an attempt whose rows all were sent. So
 // a sequence of masters that went on where it had stopped is always noticed if the
-// key is among a table's columns. Rows are not compared one by one: not noticed are other values below
-// the first row, and rows that are missing there if the attempt before ended
-// before it had sent as many as are left.
+// key is among a table's columns. Rows are not compared one by one: not noticed are
+// other values below the first row, and rows that are missing there if the attempt
+// before ended before it had taken as many as are left.
 //
 // If COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]; see
 // [RetryConfig.Committed]. A panic of f goes on after the rollback. Retry ends
@@ -75,31 +88,48 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 	}
 	var loads []*taken
 	var unknown error // that of an attempt which Committed said was none
+	settled := false  // a later attempt has run to its end, and so has waited for that one
 	for n := 1; ; n++ {
-		err := once(ctx, db, cfg.Tx, f, &attempt{loads: &loads})
-		if err == nil {
+		a := once(ctx, db, cfg.Tx, f, &attempt{loads: &loads})
+		if a.err == nil {
 			return nil
 		}
-		again := inTheWay(err)
-		open := errors.Is(err, ErrOutcomeUnknown)
-		if cfg.Committed != nil && (open || unknown != nil && sqlState(err) == "23505") {
-			done, askErr := cfg.ask(ctx)
-			if askErr != nil {
-				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", askErr, n, join(err, unknown))
+		settled = settled || a.ran && unknown != nil
+		again := cfg.again(ctx, db, a)
+		open := errors.Is(a.err, ErrOutcomeUnknown)
+		if cfg.Committed != nil && (open || unknown != nil && sqlState(a.err) == "23505") {
+			done, err := cfg.ask(ctx)
+			if err != nil {
+				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", err, n, join(a.err, unknown))
 			}
 			if done {
 				return nil
 			}
 			if open {
-				again, unknown = true, err
+				again, unknown, settled = true, a.err, false
 			}
 		}
-		if !again || n >= cfg.Attempts {
-			return fmt.Errorf("pgxtype: Retry: attempt %d of %d: %w", n, cfg.Attempts, join(err, unknown))
+		var stopped error
+		if again && n < cfg.Attempts {
+			if stopped = (backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}).Wait(ctx, n); stopped == nil {
+				continue
+			}
 		}
-		if stopped := (backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}).Wait(ctx, n); stopped != nil {
-			return fmt.Errorf("pgxtype: Retry: %w; after attempt %d of %d: %w", stopped, n, cfg.Attempts, join(err, unknown))
+		if unknown != nil {
+			done, err := cfg.askAgain(ctx, n)
+			switch {
+			case done:
+				return nil
+			case err != nil:
+				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", err, n, join(a.err, unknown))
+			case settled:
+				unknown = nil
+			}
 		}
+		if stopped != nil {
+			return fmt.Errorf("pgxtype: Retry: %w; after attempt %d of %d: %w", stopped, n, cfg.Attempts, join(a.err, unknown))
+		}
+		return fmt.Errorf("pgxtype: Retry: attempt %d of %d: %w", n, cfg.Attempts, join(a.err, unknown))
 	}
 }
 
@@ -142,33 +172,88 @@ func (cfg *RetryConfig) ask(ctx context.Context) (bool, error) {
 	return cfg.Committed(ctx)
 }
 
-func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) error {
+// askAgain does so before Retry gives up, a little later: the server may still have
+// been at it.
+func (cfg *RetryConfig) askAgain(ctx context.Context, attempts int) (bool, error) {
+	pause, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}.Wait(pause, attempts) // at most that long
+	return cfg.ask(ctx)
+}
+
+// ended is how an attempt ended.
+type ended struct {
+	err  error
+	ran  bool // f returned no error
+	lost bool // an error of the connection's would be this one's: it was not had, is closed, or COMMIT failed
+}
+
+func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) (end ended) {
 	tx, err := db.BeginTx(ctx, options)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return ended{err: fmt.Errorf("begin: %w", err), lost: true}
 	}
-	done := false
-	err = inTx(ctx, tx, false, func() error {
+	end.err = inTx(ctx, tx, false, func() error {
 		err := f(&attemptTx{Tx: tx, attempt: within})
-		done = err == nil
+		c := tx.Conn() // afterwards a pool's connection is another's
+		end.ran, end.lost = err == nil, err == nil || c != nil && c.IsClosed()
 		return err
 	})
-	switch {
-	case done && errors.Is(err, pgx.ErrTxClosed):
-		return fmt.Errorf("f has committed or rolled back the transaction itself, which is for Retry to do; what f committed is in the database: %w", err)
-	case done:
-		return atCommit(err, within.names())
+	if !end.ran {
+		return end
 	}
-	return err
+	if errors.Is(end.err, pgx.ErrTxClosed) {
+		end.err = fmt.Errorf("f has committed or rolled back the transaction itself, which is for Retry to do; what f committed is in the database: %w", end.err)
+	} else {
+		end.err = atCommit(end.err, within.names())
+	}
+	return end
+}
+
+// again reports whether the transaction is to be run again. What is unknown is not
+// for it to say.
+func (cfg *RetryConfig) again(ctx context.Context, db TxBeginner, a ended) bool {
+	switch {
+	case errors.Is(a.err, ErrOutcomeUnknown), ctx.Err() != nil:
+		return false
+	case inTheWay(a.err), a.lost && connectionLost(a.err) && !closed(db):
+		return true
+	}
+	return cfg.RetryIf != nil && cfg.RetryIf(a.err)
 }
 
 // inTheWay reports whether PostgreSQL asks for the transaction to be run again.
 func inTheWay(err error) bool {
 	switch sqlState(err) {
 	case "40001", "40P01":
-		return !errors.Is(err, ErrOutcomeUnknown)
+		return true
 	}
 	return false
+}
+
+// connectionLost reports whether an error is about the connection: the network's,
+// or that the server goes, is gone, or is not there yet. Not one of logging in.
+func connectionLost(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false // a limit of the caller's
+	}
+	switch state := sqlState(err); {
+	case strings.HasPrefix(state, "08"):
+		return true
+	case state != "":
+		return slices.Contains([]string{"57P01", "57P02", "57P03", "57P05"}, state)
+	}
+	var network net.Error
+	return errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
+}
+
+// closed reports whether db is one connection, and that is gone.
+func closed(db TxBeginner) bool {
+	if c, ok := db.(interface{ Conn() *pgx.Conn }); ok { // of a pool
+		return c.Conn().IsClosed()
+	}
+	c, ok := db.(interface{ IsClosed() bool })
+	return ok && c.IsClosed()
 }
 
 func sqlState(err error) string {
