@@ -206,6 +206,7 @@ func (c *chain) write() error {
 		c.result = c.tx.Create(c.dest)
 		return c.outcome()
 	}
+	c.sort()
 	if _, more := c.resume(); !more {
 		return c.outcome()
 	}

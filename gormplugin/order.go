@@ -69,11 +69,11 @@ func (g *graph) conflictOf(n *node) conflict {
 		return plain
 	case n.role == isJoin:
 		return doNothing
-	case n.fresh && (n.role == isDetail || !n.shape.unique):
+	case n.fresh && n.role == isDetail:
 		// Nobody has its key yet: whatever it collides with is an error.
 		return plain
 	case n.fresh:
-		return doNothing
+		return doNothing // it may collide by an index of which only the database tells
 	case g.db.FullSaveAssociations:
 		return updateAll
 	case n.role == isDetail:

@@ -28,10 +28,10 @@ type shape struct {
 	id      string // of the scope
 	targets []target
 	steps   []step
-	belongs int  // the first steps are its belongs-to relations
-	shared  bool // a part of its key is another row's
-	late    bool // the database makes its key
-	unique  bool // a unique index is declared beside the key
+	belongs int      // the first steps are its belongs-to relations
+	shared  bool     // a part of its key is another row's
+	late    bool     // the database makes its key
+	unique  []unique // what the tags declare unique beside the key
 	columns int
 	related []string // the names of all relations
 }
@@ -100,11 +100,9 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 	for _, f := range s.PrimaryFields {
 		sh.late = sh.late || g.isLate(sh, f)
 	}
-	unique, err := g.plugin.uniques(g.db, s)
-	if err != nil {
+	if sh.unique, err = g.plugin.uniques(g.db, s); err != nil {
 		return nil, err
 	}
-	sh.unique = len(unique) > 0
 	for _, part := range []struct {
 		kind stepKind
 		rels []*schema.Relationship

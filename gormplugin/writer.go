@@ -158,7 +158,8 @@ func (w *writer) tell(b *batch, c *chain) {
 	w.result.Tables[at].RowsAffected += c.affected()
 }
 
-// chunks parts a batch by the number of rows and of parameters.
+// chunks parts a batch by the number of rows and of parameters. Rows that others may be
+// writing too are sorted.
 func (w *writer) chunks(b *batch) [][]*node {
 	size := w.cfg.BatchSize
 	if size == 0 {
@@ -169,7 +170,7 @@ func (w *writer) chunks(b *batch) [][]*node {
 	}
 	const spare = 64 // for what an upsert adds
 	size = min(size, max(1, (maxParameters(w.db.Name())-spare)/max(1, b.shape.columns)))
-	return slices.Collect(slices.Chunk(b.rows, size))
+	return slices.Collect(slices.Chunk(sortShared(b.rows), size))
 }
 
 // maxParameters is how many the database takes in one statement.

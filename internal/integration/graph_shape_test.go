@@ -247,7 +247,7 @@ func TestGraphDeep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(result.Tables); got != "[{threads 20 20000}]" {
+		if got := fmt.Sprint(result.Tables); got != "[{threads 21 20000}]" { // the one that was given is inserted, the others may be there
 			t.Error(got)
 		}
 		var orphans int64
