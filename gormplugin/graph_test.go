@@ -218,7 +218,7 @@ func TestCommitErrors(t *testing.T) {
 			mock.ExpectExec(d.insertItem).WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectCommit().WillReturnError(err)
 			item := &Item{Name: "a"}
-			got := gormplugin.Create(t.Context(), db, item)
+			_, got := gormplugin.CreateWith(t.Context(), db, item, gormplugin.CreateConfig{Attempts: 1})
 			if !errors.Is(got, err) || errors.Is(got, gormplugin.ErrOutcomeUnknown) != unknown || (item.ID != 0) != unknown {
 				t.Errorf("%s, %v: %v, key %d", d.name, err, got, item.ID)
 			}

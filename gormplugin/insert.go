@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"gorm.io/gorm"
 )
@@ -25,6 +26,10 @@ type CreateConfig struct {
 	// what another belongs to, or the far side of a many2many, no longer gets the key of a
 	// row with which it collides by a unique index.
 	KeepKeys bool
+
+	Attempts   int           // zero: 5, the first included; 1: none is repeated; see Create
+	Backoff    time.Duration // zero: 10ms; the pause after the first attempt, doubled after each; a random part of it, at least half, is waited
+	MaxBackoff time.Duration // zero: 1s; no pause is longer
 }
 
 // Result is what [CreateWith] has written.
@@ -85,8 +90,8 @@ func Create(ctx context.Context, db *gorm.DB, value any) error {
 // CreateWith is [Create] with options, and tells what was written. On an error
 // the Result is zero.
 func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg CreateConfig) (Result, error) {
-	if cfg.BatchSize < 0 {
-		return Result{}, fmt.Errorf("gormplugin: CreateConfig.BatchSize %d: must not be negative", cfg.BatchSize)
+	if err := cfg.check(); err != nil {
+		return Result{}, err
 	}
 	g, err := newGraph(ctx, db, value)
 	if err != nil {
@@ -98,12 +103,39 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg CreateConfig) (
 	stmt := g.db.Statement
 	g.joins = true
 	g.special = stmt.Table != "" || stmt.Model != nil || len(stmt.Clauses) > 0 || len(stmt.Selects) > 0 || len(stmt.Omits) > 0 || stmt.Unscoped || hasScopes(stmt)
-	w := &writer{graph: g, cfg: cfg, tables: map[string]int{}}
-	err = w.run()
-	if err != nil {
-		return Result{}, err
+	return g.write(cfg)
+}
+
+func (cfg *CreateConfig) check() error {
+	var faults []error
+	negative := func(name string, value any) {
+		faults = append(faults, fmt.Errorf("CreateConfig.%s %v: must not be negative", name, value))
 	}
-	return w.result, nil
+	if cfg.BatchSize < 0 {
+		negative("BatchSize", cfg.BatchSize)
+	}
+	if cfg.Attempts < 0 {
+		negative("Attempts", cfg.Attempts)
+	}
+	if cfg.Backoff < 0 {
+		negative("Backoff", cfg.Backoff)
+	}
+	if cfg.MaxBackoff < 0 {
+		negative("MaxBackoff", cfg.MaxBackoff)
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("gormplugin: %w", errors.Join(faults...))
+	}
+	if cfg.Attempts == 0 {
+		cfg.Attempts = 5
+	}
+	if cfg.Backoff == 0 {
+		cfg.Backoff = 10 * time.Millisecond
+	}
+	if cfg.MaxBackoff == 0 {
+		cfg.MaxBackoff = time.Second
+	}
+	return nil
 }
 
 // hasScopes reports whether the statement has scopes still to be called. gorm

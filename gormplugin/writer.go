@@ -15,6 +15,8 @@ type writer struct {
 	open   []*chain // begun
 	result Result
 	tables map[string]int
+
+	unknown bool // what became of COMMIT
 }
 
 // writeAll writes batch after batch. Hooks may change the graph, and then the
