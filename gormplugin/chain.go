@@ -90,10 +90,14 @@ func atGraph(db *gorm.DB) {
 	}
 }
 
-// atRest comes before the hooks after.
+// atRest comes when the INSERT is written, and before the hooks after.
 func atRest(db *gorm.DB) {
 	c := chainOf(db.Statement)
-	if c == nil || !c.hooks || db.Error != nil {
+	if c == nil || db.Error != nil {
+		return
+	}
+	c.w.note(db)
+	if !c.hooks {
 		return
 	}
 	c.count = db.RowsAffected

@@ -28,12 +28,14 @@ import (
 //
 // On an error nothing is changed. A nil pointer in place of a row is an error; a
 // nil relation is none. So is a row by value, for it cannot be given a key.
-// A nil context is one without an end.
+// A nil context is one without an end. The context that db was given counts as well: when
+// either is done, Assign and Create end with its error. Values are those of ctx.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	g, err := newGraph(ctx, db, value)
 	if err != nil {
 		return err
 	}
+	defer g.end()
 	if err := g.assignAll(); err != nil {
 		g.undo.restore()
 		return err
@@ -44,6 +46,7 @@ func Assign(ctx context.Context, db *gorm.DB, value any) error {
 // graph is the rows that a value leads to, and how they refer to each other.
 type graph struct {
 	ctx    context.Context
+	end    func() // when all is done
 	db     *gorm.DB
 	plugin *Plugin
 	shapes map[shapeID]*shape
@@ -143,19 +146,22 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 	if !ok {
 		return nil, errors.New("gormplugin: the plugin is not in use on this handle: call db.Use first")
 	}
+	ctx, end := both(ctx, db.Statement.Context)
 	// A session of its own: the caller's handle is only read.
 	db = db.Session(&gorm.Session{Context: ctx})
 	g := &graph{
-		ctx: ctx, db: db, plugin: p,
+		ctx: ctx, end: end, db: db, plugin: p,
 		given:    map[*schema.Schema]bool{},
 		shapes:   map[shapeID]*shape{},
 		joinRows: map[joinID]reflect.Value{},
 	}
 	v := reflect.ValueOf(value)
 	if err := g.addStarts(v, -1); err != nil {
+		end()
 		return nil, err
 	}
 	if len(g.starts) == 0 && (!v.IsValid() || reflect.Indirect(v).Kind() != reflect.Slice) {
+		end()
 		return nil, fmt.Errorf("gormplugin: %T: %w", value, gorm.ErrInvalidValue)
 	}
 	return g, nil

@@ -170,7 +170,7 @@ func TestCreateExactSQL(t *testing.T) {
 			if err != nil || items[1].Prices[0].ItemID != 45 {
 				t.Fatalf("%+v, %v", items, err)
 			}
-			if got := fmt.Sprint(result); got != "{2 [{items 1 2} {prices 1 3}]}" {
+			if got := fmt.Sprint(result); got != "{2 [{items 1 2} {prices 1 3}] []}" {
 				t.Error(got)
 			}
 

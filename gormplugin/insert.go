@@ -36,6 +36,13 @@ type CreateConfig struct {
 type Result struct {
 	RowsAffected int64         // of the rows that were given, as gorm counts them
 	Tables       []TableResult // in the order in which they were written, join tables too
+	Statements   []Statement   // of a DryRun handle: what would be sent between BEGIN and COMMIT; else nil
+}
+
+// Statement is one that was built and not sent. The Explain of a handle's Dialector makes one text of it.
+type Statement struct {
+	SQL  string
+	Vars []any // of its placeholders
 }
 
 // TableResult is what was written to one table.
@@ -97,6 +104,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg CreateConfig) (
 	if err != nil {
 		return Result{}, err
 	}
+	defer g.end()
 	if len(g.starts) == 0 {
 		return Result{}, fmt.Errorf("gormplugin: %T: %w", value, gorm.ErrEmptySlice)
 	}

@@ -40,7 +40,10 @@ func (g *graph) write(cfg CreateConfig) (Result, error) {
 			return w.result, nil
 		}
 		keep = keep || w.unknown
-		if n >= attempts || w.unknown || !lostToAnother(g.db.Name(), err) {
+		// SQLite's driver gives the connection back with the transaction still open if COMMIT
+		// finds the file locked: none can begin there.
+		stuck := w.sent && g.db.Name() == "sqlite"
+		if n >= attempts || w.unknown || stuck || !lostToAnother(g.db.Name(), err) {
 			if n > 1 {
 				err = fmt.Errorf("%w (attempt %d of %d)", err, n, attempts)
 			}

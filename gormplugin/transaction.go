@@ -38,6 +38,7 @@ func (w *writer) run() (err error) {
 		return fmt.Errorf("gormplugin: before COMMIT: %w", err)
 	}
 	if end.commit != nil {
+		w.sent = true
 		if err := end.commit(); err != nil {
 			if isRefused(w.db.Name(), err) {
 				return fmt.Errorf("gormplugin: COMMIT: %w", err)

@@ -16,7 +16,8 @@ type writer struct {
 	result Result
 	tables map[string]int
 
-	unknown bool // what became of COMMIT
+	sent    bool // COMMIT
+	unknown bool // what became of it
 }
 
 // writeAll writes batch after batch. Hooks may change the graph, and then the
@@ -158,6 +159,13 @@ func (w *writer) tell(b *batch, c *chain) {
 	}
 	w.result.Tables[at].Inserts++
 	w.result.Tables[at].RowsAffected += c.affected()
+}
+
+// note keeps a statement that a DryRun handle has built.
+func (w *writer) note(db *gorm.DB) {
+	if w.db.DryRun {
+		w.result.Statements = append(w.result.Statements, Statement{SQL: db.Statement.SQL.String(), Vars: slices.Clone(db.Statement.Vars)})
+	}
 }
 
 // chunks parts a batch by the number of rows and of parameters. Rows that others may be
