@@ -60,6 +60,8 @@ type graph struct {
 	walks    int // how often it was walked
 	order    []*node
 	edges    []edge
+	broken   map[edgeID]bool  // the edges that are set later, however often it is walked
+	later    map[*node][]edge // them, by their child
 	stack    []frame
 	undo     undoLog
 	moved    bool // a key changed after the foreign keys were copied
@@ -121,6 +123,7 @@ type edge struct {
 	child, parent *node
 	links         *[]link
 	belongs       bool // the relation is the child's
+	later         bool // it is set by an UPDATE when all is written
 }
 
 // frame is one row on the way down.

@@ -34,6 +34,7 @@ type shape struct {
 	unique  []unique // what the tags declare unique beside the key
 	columns int
 	related []string // the names of all relations
+	unset   []string // the columns that Select and Omit keep out of the INSERT
 }
 
 type stepKind uint8
@@ -96,6 +97,11 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 		}
 		sh.targets = append(sh.targets, t)
 		sh.shared = sh.shared || t.source == nil
+	}
+	for _, name := range s.DBNames {
+		if wanted, said := columns[name]; said && !wanted || !said && restricted {
+			sh.unset = append(sh.unset, name)
+		}
 	}
 	for _, f := range s.PrimaryFields {
 		sh.late = sh.late || g.isLate(sh, f)

@@ -13,6 +13,7 @@ type writer struct {
 	tx     *gorm.DB
 	done   []*chain // written, and their hooks for afterwards still to run
 	open   []*chain // begun
+	unset  []*unset // references that are still to be set
 	result Result
 	tables map[string]int
 
@@ -47,6 +48,9 @@ func (w *writer) writeAll(batches []*batch) (err error) {
 			return err
 		}
 		batches = batches[1:]
+	}
+	if err := w.writeLater(); err != nil {
+		return err
 	}
 	for _, c := range slices.Backward(w.done) {
 		if err := c.finish(); err != nil {
@@ -124,7 +128,7 @@ func (w *writer) writeBatch(b *batch) error {
 				}
 			}
 		}
-		if err := c.write(); err != nil {
+		if err := w.writeWithout(b, c); err != nil {
 			return err
 		}
 		w.tell(b, c)
