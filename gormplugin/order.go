@@ -28,6 +28,7 @@ type groupID struct {
 	scope    string
 	conflict conflict
 	updates  string
+	keyless  bool // the database makes their keys, and they may collide
 	batch    *batch
 }
 
@@ -135,6 +136,7 @@ func (g *graph) groups() []*group {
 		if id.conflict == updateKey {
 			id.updates = strings.Join(n.by.updates, ",")
 		}
+		id.keyless = id.conflict == doNothing && n.role == isOther && n.shape.late && keyText(n) == ""
 		if n.state == begun {
 			id = groupID{batch: n.batch}
 		} else if id.conflict != plain && id.conflict != asTheyTell {

@@ -261,7 +261,7 @@ func TestGraphWide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(result); got != "{1 [{purchases 1 1} {items 100 100000}]}" {
+		if got := fmt.Sprint(result); got != "{1 [{purchases 1 1} {items 100 100000}] []}" {
 			t.Error(got)
 		}
 		var n int64

@@ -3,11 +3,13 @@ package integration
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // What the rows of a graph collide with is found by the indexes that the database has, as by
@@ -129,3 +131,77 @@ func TestGraphCollisionsByUntoldPartialIndexes(t *testing.T) {
 		}
 	})
 }
+
+// Topic has a key that the database makes, and is unique by its word.
+type Topic struct {
+	ID   uint
+	Word string `gorm:"size:40;uniqueIndex"`
+}
+
+type Talk struct {
+	ID      sqltype.ID
+	Title   string `gorm:"size:40"`
+	MainID  uint
+	Main    *Topic
+	OtherID *uint
+	Other   *Topic
+	Topics  []Topic `gorm:"many2many:talk_topics"`
+}
+
+// Of a key that the database makes, it is not known what the row collided with, but on MariaDB:
+// then nothing is written, rather than a reference to 0 or to another's row.
+func TestGraphCollisionsOfMadeKeys(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		for _, foreignKeys := range []bool{true, false} {
+			t.Run(fmt.Sprintf("foreign keys %v", foreignKeys), func(t *testing.T) {
+				dialect := d.open(t)
+				db := graphHandle(t, dialect, nil, &gorm.Config{DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
+				if err := db.Migrator().DropTable("talk_topics", &Talk{}, &Topic{}); err != nil {
+					t.Fatal(err)
+				}
+				if err := db.AutoMigrate(&Topic{}, &Talk{}); err != nil {
+					t.Fatal(err)
+				}
+				red := &Topic{Word: "red"}
+				if err := db.Create(red).Error; err != nil {
+					t.Fatal(err)
+				}
+				for what, build := range map[string]func() *Talk{
+					"belongs to":         func() *Talk { return &Talk{Main: &Topic{Word: "red"}} },
+					"the first of two":   func() *Talk { return &Talk{Main: &Topic{Word: "red"}, Other: &Topic{Word: newWord()}} },
+					"the second of two":  func() *Talk { return &Talk{Main: &Topic{Word: newWord()}, Other: &Topic{Word: "red"}} },
+					"many to many":       func() *Talk { return &Talk{Main: red, Topics: []Topic{{Word: "red"}, {Word: newWord()}}} },
+					"none, beside a key": func() *Talk { return &Talk{Main: red, Other: &Topic{Word: newWord()}} },
+					"none, and no others": func() *Talk {
+						return &Talk{Main: &Topic{Word: newWord()}, Topics: []Topic{{Word: newWord()}, {Word: newWord()}}}
+					},
+				} {
+					talk := build()
+					talk.Title = what
+					err := gormplugin.Create(t.Context(), db, talk)
+					if may := tellsCollisions(db) || strings.HasPrefix(what, "none"); may != (err == nil) || err != nil && !strings.Contains(err.Error(), "not written") {
+						t.Errorf("%s: %v", what, err)
+					}
+					if err != nil && (talk.ID != 0 || talk.OtherID != nil) {
+						t.Errorf("%s: keys are left: %+v", what, talk)
+					}
+					var back []Talk
+					if err := db.Preload("Main").Preload("Other").Preload("Topics").Find(&back, "title = ?", what).Error; err != nil || len(back) > 1 {
+						t.Fatalf("%d, %v", len(back), err)
+					}
+					for _, b := range back {
+						if b.Main == nil || b.Main.Word != talk.Main.Word || (b.Other == nil) != (talk.Other == nil) || b.Other != nil && b.Other.Word != talk.Other.Word || len(b.Topics) != len(talk.Topics) {
+							t.Errorf("%s: %+v, %+v, want %+v, %+v", what, b, b.Main, talk, talk.Main)
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+func newWord() string {
+	return fmt.Sprint("word ", topics.Add(1))
+}
+
+var topics atomic.Int64
