@@ -55,9 +55,14 @@ type TableResult struct {
 // Create gives the rows of a graph their keys, as [Assign] does, and writes them
 // in one transaction: one INSERT of many rows for each table, in chunks of at most
 // 1,000 rows and of as many parameters as the database takes. Rows come
-// after those that they refer to, join rows after both sides; where that cannot be, the
-// error is a [*CycleError]. Tables that refer to each other are parted into as
-// many INSERTs as the rows need.
+// after those that they refer to, join rows after both sides. Tables that refer to each
+// other are parted into as many INSERTs as the rows need.
+//
+// Where rows refer to each other in a circle, one of the references is NULL in the INSERT, and
+// one UPDATE for each such row sets it when all rows are there. That takes a foreign key that may be
+// NULL: a pointer, a [sqltype.NullID], or another type whose zero value is NULL, not tagged not null.
+// Without one in the circle the error is a [*CycleError]. The UPDATE changes no reference that is
+// not NULL in the table.
 //
 // What gorm does for a row, it does here: hooks (unless the handle has
 // SkipHooks), times, default values, serializers, prepared statements, DryRun,
@@ -69,12 +74,21 @@ type TableResult struct {
 // A row whose key was set before is an existing one to gorm: what others belong to and the
 // far side of a many2many is left as it is if it exists, and a detail is
 // moved to its master. A row with a new key is inserted. If what another belongs to, or the far side
-// of a many2many, has a declared unique index and collides there, it is taken to be the row that
-// exists: the struct gets its key, and so do the foreign keys.
+// of a many2many, collides there by a unique index, declared or not, it is taken to be the row that
+// exists: the struct gets its key, and so do the foreign keys. Where that row cannot be found (see
+// Upserts in the package comment), or the database makes the key, the create fails. A given row
+// or a detail that collides is an error.
 //
 // BeforeSave and BeforeCreate run before what a row belongs to is written, and
 // may change rows and add more. AfterCreate and AfterSave run
 // when everything is written, those of details before those of their masters.
+//
+// # Order
+//
+// Keys ascend, and the given rows and details are written, in the order of the structs. What others
+// belong to and the far sides of many2many are written, and their hooks called, in the order of
+// their declared unique columns, and of their keys where the caller has set those: creates that meet the
+// same rows in opposite orders then rarely deadlock.
 //
 // # Failure
 //
@@ -83,12 +97,23 @@ type TableResult struct {
 // panicking. Only once COMMIT was sent and no answer came do the keys stay, and
 // the error wraps [ErrOutcomeUnknown].
 //
+// A transaction that lost to another is begun anew, with the same keys, after a pause: up to
+// five in all, or as [CreateConfig] says. That is a deadlock or a serialization failure of PostgreSQL
+// (SQLSTATE 40P01, 40001), the errors 1213, 1020 and 3101 of MySQL and MariaDB, and
+// BUSY or LOCKED of SQLite before COMMIT. The rows are first set back to what they were before the
+// first attempt, field by field, and all hooks run again: what a hook does outside the transaction and
+// the rows, it does once more, and what a pointer, a map or a slice of its own leads to keeps its
+// changes. No other error is retried, such as a lock that was waited for in vain (1205, 55P03) or
+// [ErrOutcomeUnknown].
+//
 // In a transaction of the caller's, Create sets a savepoint and returns to it on
 // an error, so that the caller may go on; the caller commits, and if he rolls
-// back instead, the rows keep keys that are not in the database. With
+// back instead, the rows keep keys that are not in the database. Nothing is retried there, for
+// what the caller wrote before is lost as well. With
 // DisableNestedTransaction there is no savepoint, and the caller must roll back.
 // SkipDefaultTransaction is not for Create: it has a transaction always. On a DryRun
-// handle the statements are built and none is sent, BEGIN included, and the keys stay.
+// handle the statements are built and none is sent, BEGIN included, and the keys stay;
+// [Result] has the statements.
 func Create(ctx context.Context, db *gorm.DB, value any) error {
 	_, err := CreateWith(ctx, db, value, CreateConfig{})
 	return err

@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
-	"gormplugin": {module + "sqltype", "gorm.io/gorm"},
+	"gormplugin": {module + "sqltype", module + "internal/backoff", "gorm.io/gorm"},
 }
 
 func TestImports(t *testing.T) {
