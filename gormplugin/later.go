@@ -22,7 +22,7 @@ type unset struct {
 
 // writeWithout writes a statement, and meanwhile takes those references out of its rows.
 func (w *writer) writeWithout(b *batch, c *chain) error {
-	if len(w.graph.later) == 0 {
+	if len(w.later) == 0 {
 		return c.write()
 	}
 	first := len(w.unset)
@@ -47,7 +47,7 @@ func (w *writer) withhold(b *batch, c *chain, keys *[]string) (putBack func()) {
 	type was struct{ field, old reflect.Value }
 	var all []was
 	for _, n := range c.rows {
-		for _, e := range w.graph.later[n] {
+		for _, e := range w.later[n] {
 			parent := e.parent
 			if parent.twin != nil {
 				parent = parent.twin

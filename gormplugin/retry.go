@@ -158,7 +158,7 @@ func isLocked(err error) bool {
 // isMySQL reports whether the server's error is one of these. No driver is imported here, so
 // the beginning of its text must do.
 func isMySQL(err error, numbers ...int) bool {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it is what unwraps
 	case interface{ Unwrap() error }:
 		return isMySQL(e.Unwrap(), numbers...)
 	case interface{ Unwrap() []error }:

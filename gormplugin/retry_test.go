@@ -19,7 +19,7 @@ func TestLostTransactions(t *testing.T) {
 		"mysql": {
 			errors.New("Error 1213 (40001): Deadlock found when trying to get lock; try restarting transaction"),
 			errors.New("Error 1020 (HY000): Record has changed since last read in table 'items'"), errors.New("Error 1213: Deadlock found"),
-			errors.New("Error 3101 (40000): Plugin instructed the server to rollback the current transaction."),
+			errors.New("Error 3101 (40000): Plugin instructed the server to rollback the current transaction"),
 		},
 	}
 	other := map[string][]error{
