@@ -3,6 +3,7 @@ package integration
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -312,6 +313,83 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 		result, err := gormplugin.CreateWith(t.Context(), db.Session(&gorm.Session{DryRun: true}), build("dry"), gormplugin.CreateConfig{})
 		if n := len(result.Statements); err != nil || n != 3 || !strings.HasPrefix(result.Statements[2].SQL, "UPDATE") || len(result.Statements[2].Vars) != 2 {
 			t.Errorf("%+v, %v", result.Statements, err)
+		}
+	})
+}
+
+// Graphs at random, with circles of all kinds in them.
+func TestGraphCyclesAtRandom(t *testing.T) {
+	onCycles(t, func(t *testing.T, db *gorm.DB) {
+		for seed := range uint64(30) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			firms, clerks := make([]*Firm, 1+r.IntN(4)), make([]*Clerk, r.IntN(12))
+			for i := range clerks {
+				clerks[i] = &Clerk{Name: fmt.Sprint(i)}
+			}
+			for i := range firms {
+				firms[i] = &Firm{Name: fmt.Sprint(seed, " ", i)}
+				if len(clerks) > 0 && r.IntN(3) > 0 {
+					firms[i].Head = clerks[r.IntN(len(clerks))]
+				}
+			}
+			for _, c := range clerks {
+				f := firms[r.IntN(len(firms))]
+				if r.IntN(2) == 0 {
+					f.Clerks = append(f.Clerks, c)
+				} else {
+					c.Firm = f
+				}
+				if m := clerks[r.IntN(len(clerks))]; r.IntN(2) == 0 {
+					c.Mentor = m
+				} else if r.IntN(2) == 0 && m.Mentor == nil {
+					c.Pupils, m.Mentor = append(c.Pupils, m), c
+				}
+			}
+			var met []*Clerk // a pupil may have got another mentor since, which cannot both be
+			for _, c := range clerks {
+				c.Pupils = slices.DeleteFunc(c.Pupils, func(p *Clerk) bool { return p.Mentor != c || slices.Contains(met, p) })
+				met = append(met, c.Pupils...)
+			}
+			all := []any{firms, clerks}
+			if r.IntN(2) == 0 {
+				slices.Reverse(all)
+			}
+			what := fmt.Sprint("seed ", seed)
+			if _, err := gormplugin.CreateWith(t.Context(), db, all, gormplugin.CreateConfig{BatchSize: 1 + r.IntN(5)}); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			checkGraph(t, db, firms)
+			checkGraph(t, db, clerks)
+			sameInDatabase(t, db, what, firms)
+			for _, c := range clerks {
+				var back Clerk
+				if err := db.Take(&back, c.ID).Error; err != nil || back.MentorID.ID != c.MentorID.ID || (c.Mentor != nil) != back.MentorID.Valid || back.FirmID != c.FirmID || c.Name != back.Name {
+					t.Errorf("%s: %+v, %v, want %+v", what, back, err, c)
+				}
+			}
+			twins := make([]*Twin, 1+r.IntN(9)) // they have hooks, and each refers to one
+			for i := range twins {
+				twins[i] = &Twin{Name: fmt.Sprint(i)}
+			}
+			for _, w := range twins {
+				w.Other = twins[r.IntN(len(twins))]
+			}
+			var calls []string
+			if _, err := gormplugin.CreateWith(contextWith(t.Context(), &calls), db, twins[:1+r.IntN(len(twins))], gormplugin.CreateConfig{BatchSize: 1 + r.IntN(5)}); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if len(calls)%2 != 0 || slices.ContainsFunc(calls, func(s string) bool { return !strings.Contains(s, "true") || strings.Contains(s, "WITHOUT") }) {
+				t.Errorf("%s: the hooks saw %v", what, calls)
+			}
+			var n int64
+			if db.Model(&Clerk{}).Count(&n); n != int64(len(clerks)) {
+				t.Errorf("%s: %d clerks, want %d", what, n, len(clerks))
+			}
+			for _, sql := range []string{"UPDATE firms SET head_id = NULL", "UPDATE clerks SET mentor_id = NULL", "DELETE FROM clerks", "DELETE FROM firms", "UPDATE twins SET other_id = NULL", "DELETE FROM twins"} {
+				if err := db.Exec(sql).Error; err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	})
 }
