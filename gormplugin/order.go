@@ -28,7 +28,7 @@ type groupID struct {
 	scope    string
 	conflict conflict
 	updates  string
-	keyless  bool // the database makes their keys, and they may collide
+	keyless  bool // the database makes their keys: gorm sets those it returns in what has none
 	batch    *batch
 }
 
@@ -64,6 +64,8 @@ func (g *graph) conflictOf(n *node) conflict {
 		return plain
 	case n.fresh:
 		return doNothing // it may collide by an index of which only the database tells
+	case n.role == isOther && n.keyless() && !returnsCollisions(g.db):
+		return plain // what it collides with would get no key, or another row's
 	case g.db.FullSaveAssociations:
 		return updateAll
 	case n.role == isDetail:
@@ -71,6 +73,9 @@ func (g *graph) conflictOf(n *node) conflict {
 	}
 	return doNothing
 }
+
+// keyless reports whether the database is to make the row's key.
+func (n *node) keyless() bool { return n.shape.late && keyText(n) == "" }
 
 // schedule puts what is not written yet in an order in which each row comes
 // after those it refers to, and rows of one kind together.
@@ -136,7 +141,7 @@ func (g *graph) groups() []*group {
 		if id.conflict == updateKey {
 			id.updates = strings.Join(n.by.updates, ",")
 		}
-		id.keyless = id.conflict == doNothing && n.role == isOther && n.shape.late && keyText(n) == ""
+		id.keyless = id.conflict == doNothing && n.keyless()
 		if n.state == begun {
 			id = groupID{batch: n.batch}
 		} else if id.conflict != plain && id.conflict != asTheyTell {

@@ -1,7 +1,6 @@
 package gormplugin
 
 import (
-	"fmt"
 	"slices"
 
 	"gorm.io/gorm"
@@ -131,10 +130,6 @@ func (w *writer) writeBatch(b *batch) error {
 		}
 		if err := w.writeWithout(b, c); err != nil {
 			return err
-		}
-		if b.id.keyless && c.affected() < int64(len(c.rows)) && !w.db.DryRun {
-			return fmt.Errorf("gormplugin: create %s: %d of %d rows were not written, for they collide with rows that are there; the database makes the key, so those are not found, and others would refer to a key that is not theirs",
-				b.shape.schema.Name, int64(len(c.rows))-c.affected(), len(c.rows))
 		}
 		w.tell(b, c)
 		for _, n := range c.rows {
