@@ -21,7 +21,7 @@ var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 type CreateConfig struct {
 	BatchSize int // rows of one INSERT; zero: 1000, or gorm's CreateBatchSize; fewer where the database's parameters do not suffice
 
-	// KeepKeys leaves keys and foreign keys set when the create fails. To a retry
+	// KeepKeys leaves keys and foreign keys set when the create fails. To the next create
 	// a kept key is one that the caller set: such a row is an existing one to gorm, and
 	// what another belongs to, or the far side of a many2many, no longer gets the key of a
 	// row with which it collides by a unique index.
@@ -61,8 +61,8 @@ type TableResult struct {
 // Where rows refer to each other in a circle, one of the references is NULL in the INSERT, and
 // one UPDATE for each such row sets it when all rows are there. That takes a foreign key that may be
 // NULL: a pointer, a [sqltype.NullID], or another type whose zero value is NULL, not tagged not null.
-// Without one in the circle the error is a [*CycleError]. The UPDATE changes no reference that is
-// not NULL in the table.
+// Without one in the circle the error is a [*CycleError]. The UPDATE changes nothing but NULL: a row
+// that exists keeps what it refers to.
 //
 // What gorm does for a row, it does here: hooks (unless the handle has
 // SkipHooks), times, default values, serializers, prepared statements, DryRun,

@@ -18,6 +18,7 @@ type unset struct {
 	l        link
 	copied   bool // it is the parent's key; else a hook has set it
 	conflict conflict
+	key      string // the row's, before it was written
 }
 
 // writeWithout writes a statement, and meanwhile takes those references out of its rows.
@@ -26,24 +27,19 @@ func (w *writer) writeWithout(b *batch, c *chain) error {
 		return c.write()
 	}
 	first := len(w.unset)
-	var keys []string
-	defer w.withhold(b, c, &keys)()
+	defer w.withhold(b, c)()
 	if err := c.write(); err != nil {
 		return err
 	}
-	// What was there already is left as it is.
-	kept := w.unset[:first]
-	for i, u := range w.unset[first:] {
-		if u.conflict != doNothing || keys[i] == "" || keys[i] == keyText(u.n) {
-			kept = append(kept, u)
-		}
-	}
-	w.unset = kept
+	// A row with another key now was there, and is left as it is.
+	w.unset = append(w.unset[:first], slices.DeleteFunc(w.unset[first:], func(u *unset) bool {
+		return u.conflict == doNothing && u.key != "" && u.key != keyText(u.n)
+	})...)
 	return nil
 }
 
-// withhold notes the keys that the rows have now. What it returns puts the references back.
-func (w *writer) withhold(b *batch, c *chain, keys *[]string) (putBack func()) {
+// withhold clears the references. What it returns puts them back.
+func (w *writer) withhold(b *batch, c *chain) (putBack func()) {
 	type was struct{ field, old reflect.Value }
 	var all []was
 	for _, n := range c.rows {
@@ -68,8 +64,8 @@ func (w *writer) withhold(b *batch, c *chain, keys *[]string) (putBack func()) {
 				old := reflect.New(field.Type()).Elem()
 				old.Set(field)
 				all = append(all, was{field, old})
-				w.unset = append(w.unset, &unset{n: n, e: e, l: l, copied: made || e.belongs || idText(field) == idText(from), conflict: b.id.conflict})
-				*keys = append(*keys, keyText(n))
+				copied := made || e.belongs || idText(field) == idText(from)
+				w.unset = append(w.unset, &unset{n: n, e: e, l: l, copied: copied, conflict: b.id.conflict, key: keyText(n)})
 				field.SetZero()
 			}
 		}
