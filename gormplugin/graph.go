@@ -58,6 +58,7 @@ type graph struct {
 	slab     []node                   // where the next nodes are made
 	joinRows map[joinID]reflect.Value
 	walks    int // how often it was walked
+	attempt  int // to write it, from 1
 	order    []*node
 	edges    []edge
 	broken   map[edgeID]bool  // the edges that are set later, however often it is walked

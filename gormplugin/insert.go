@@ -88,7 +88,8 @@ type TableResult struct {
 // Keys ascend, and the given rows and details are written, in the order of the structs. What others
 // belong to and the far sides of many2many are written, and their hooks called, in the order of
 // their declared unique columns, and of their keys where the caller has set those: creates that meet the
-// same rows in opposite orders then rarely deadlock.
+// same rows in opposite orders then rarely deadlock. Where no unique column is declared, their
+// order is kept in the first attempt, and after a deadlock they are in that of their columns.
 //
 // # Failure
 //

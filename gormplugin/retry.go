@@ -33,6 +33,7 @@ func (g *graph) write(cfg CreateConfig) (Result, error) {
 	}
 	pause := backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}
 	for n := 1; ; n++ {
+		g.attempt = n
 		w := &writer{graph: g, cfg: cfg, tables: map[string]int{}}
 		err := w.run()
 		if err == nil {

@@ -184,7 +184,7 @@ func (w *writer) chunks(b *batch) [][]*node {
 	}
 	const spare = 64 // for what an upsert adds
 	size = min(size, max(1, (maxParameters(w.db.Name())-spare)/max(1, b.shape.columns)))
-	return slices.Collect(slices.Chunk(sortShared(b.rows), size))
+	return slices.Collect(slices.Chunk(w.sortShared(b.rows), size))
 }
 
 // maxParameters is how many the database takes in one statement.
