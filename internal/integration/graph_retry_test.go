@@ -236,7 +236,7 @@ func TestGraphOppositeOrders(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if failed, begun = run(0); len(failed) > 0 {
+		if failed, begun = run(10); len(failed) > 0 { // those that lost may meet the next before they are in one order
 			t.Errorf("%d fail: %v", len(failed), failed)
 		}
 		t.Logf("all %d succeed in %d transactions", 4*rounds, begun)
