@@ -70,10 +70,14 @@ func atGraph(db *gorm.DB) {
 	}
 }
 
-// atRest comes before the hooks after.
+// atRest comes when the INSERT is written, and before the hooks after.
 func atRest(db *gorm.DB) {
 	c := chainOf(db.Statement)
-	if c == nil || !c.hooks || db.Error != nil {
+	if c == nil || db.Error != nil {
+		return
+	}
+	c.w.note(db)
+	if !c.hooks {
 		return
 	}
 	c.count = db.RowsAffected
@@ -115,17 +119,30 @@ func (w *writer) newChain(b *batch, rows []*node) *chain {
 	return c
 }
 
+// bare is a handle within the transaction without the clauses of the caller's.
+func (w *writer) bare() *gorm.DB {
+	tx := w.tx.Session(&gorm.Session{NewDB: true})
+	// Of this session: the chunks are made, and the transaction is ours.
+	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true
+	return tx
+}
+
+// copySettings gives a statement what the caller has set on his handle.
+func (w *writer) copySettings(tx *gorm.DB) {
+	w.db.Statement.Settings.Range(func(key, value any) bool {
+		tx.Statement.Settings.Store(key, value)
+		return true
+	})
+}
+
 // session is the handle for one INSERT: the caller's for the rows that he gave,
 // else what gorm makes for an association.
 func (w *writer) session(b *batch, given bool) *gorm.DB {
-	var tx *gorm.DB
+	tx := w.bare()
 	if given {
 		tx = w.tx.Session(&gorm.Session{})
-	} else {
-		tx = w.tx.Session(&gorm.Session{NewDB: true})
+		tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true
 	}
-	// Of this session: the chunks are made, and the transaction is ours.
-	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true
 	// Relations are left out by name: for clause.Associations gorm goes through a
 	// map to which it adds when it first meets another model.
 	if given {
@@ -137,10 +154,7 @@ func (w *writer) session(b *batch, given bool) *gorm.DB {
 	if len(b.shape.scope.selects) > 0 {
 		tx = tx.Select(b.shape.scope.selects)
 	}
-	w.db.Statement.Settings.Range(func(key, value any) bool {
-		tx.Statement.Settings.Store(key, value)
-		return true
-	})
+	w.copySettings(tx)
 	keys := make([]clause.Column, 0, 1)
 	for _, name := range b.shape.schema.PrimaryFieldDBNames {
 		keys = append(keys, clause.Column{Name: name})
@@ -186,6 +200,7 @@ func (c *chain) write() error {
 		c.result = c.tx.Create(c.dest)
 		return c.outcome()
 	}
+	c.sort()
 	if _, more := c.resume(); !more {
 		return c.outcome()
 	}

@@ -94,9 +94,14 @@
 // transaction, one INSERT of many rows for each table, masters first. On an error
 // no row and no key stays; an error that wraps [ErrOutcomeUnknown] says that COMMIT
 // was sent and no answer came: the keys stay, so that a retry writes nothing twice.
-// [CreateWith] has options.
+// [CreateWith] has options. Rows that refer to each other in a circle need one foreign key in it
+// that may be NULL: an UPDATE sets it at the end.
 //
-// In a transaction of yours, an error of MySQL or MariaDB may have undone all of it: a
+// Create begins its transaction anew where that lost to another: a deadlock, a serialization failure.
+// Hooks then run again. What others belong to and the far sides of many2many are written in the order of
+// their unique columns, so that this is rare.
+//
+// In a transaction of yours, nothing is retried. An error of MySQL or MariaDB may have undone all of it: a
 // deadlock, and from MariaDB 11.6 on also error 1020, where an upsert meets a row that
 // another has committed since your first look. Run the transaction again.
 //

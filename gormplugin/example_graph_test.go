@@ -82,3 +82,24 @@ func ExampleCreateWith() {
 	// entries 3
 	// <nil>
 }
+
+// Two rows refer to each other. On a DryRun handle, as this one, the statements are in the result.
+func ExampleResult() {
+	type Page struct {
+		ID     sqltype.ID
+		NextID *sqltype.ID
+		Next   *Page
+	}
+	first, second := &Page{}, &Page{}
+	first.Next, second.Next = second, first
+	result, err := gormplugin.CreateWith(context.Background(), example(), first, gormplugin.CreateConfig{})
+	for _, s := range result.Statements {
+		fmt.Println(s.SQL, len(s.Vars))
+	}
+	fmt.Println(err)
+	// Output:
+	// INSERT INTO `pages` (`id`,`next_id`) VALUES (?,?) ON CONFLICT DO NOTHING 2
+	// INSERT INTO `pages` (`id`,`next_id`) VALUES (?,?) 2
+	// UPDATE `pages` SET `next_id`=? WHERE `id` = ? AND `next_id` IS NULL 2
+	// <nil>
+}

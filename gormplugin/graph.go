@@ -28,12 +28,14 @@ import (
 //
 // On an error nothing is changed. A nil pointer in place of a row is an error; a
 // nil relation is none. So is a row by value, for it cannot be given a key.
-// A nil context is one without an end.
+// A nil context is one without an end. The context that db was given counts as well: when
+// either is done, Assign and Create end with its error. Values are those of ctx.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	g, err := newGraph(ctx, db, value)
 	if err != nil {
 		return err
 	}
+	defer g.end()
 	if err := g.assignAll(); err != nil {
 		g.undo.restore()
 		return err
@@ -44,6 +46,7 @@ func Assign(ctx context.Context, db *gorm.DB, value any) error {
 // graph is the rows that a value leads to, and how they refer to each other.
 type graph struct {
 	ctx    context.Context
+	end    func() // when all is done
 	db     *gorm.DB
 	plugin *Plugin
 	shapes map[shapeID]*shape
@@ -55,8 +58,11 @@ type graph struct {
 	slab     []node                   // where the next nodes are made
 	joinRows map[joinID]reflect.Value
 	walks    int // how often it was walked
+	attempt  int // to write it, from 1
 	order    []*node
 	edges    []edge
+	broken   map[edgeID]bool  // the edges that are set later, however often it is walked
+	later    map[*node][]edge // them, by their child
 	stack    []frame
 	undo     undoLog
 	moved    bool // a key changed after the foreign keys were copied
@@ -118,6 +124,7 @@ type edge struct {
 	child, parent *node
 	links         *[]link
 	belongs       bool // the relation is the child's
+	later         bool // it is set by an UPDATE when all is written
 }
 
 // frame is one row on the way down.
@@ -143,19 +150,22 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 	if !ok {
 		return nil, errors.New("gormplugin: the plugin is not in use on this handle: call db.Use first")
 	}
+	ctx, end := both(ctx, db.Statement.Context)
 	// A session of its own: the caller's handle is only read.
 	db = db.Session(&gorm.Session{Context: ctx})
 	g := &graph{
-		ctx: ctx, db: db, plugin: p,
+		ctx: ctx, end: end, db: db, plugin: p,
 		given:    map[*schema.Schema]bool{},
 		shapes:   map[shapeID]*shape{},
 		joinRows: map[joinID]reflect.Value{},
 	}
 	v := reflect.ValueOf(value)
 	if err := g.addStarts(v, -1); err != nil {
+		end()
 		return nil, err
 	}
 	if len(g.starts) == 0 && (!v.IsValid() || reflect.Indirect(v).Kind() != reflect.Slice) {
+		end()
 		return nil, fmt.Errorf("gormplugin: %s: %w", valueType(value), gorm.ErrInvalidValue)
 	}
 	return g, nil

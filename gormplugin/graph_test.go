@@ -170,7 +170,7 @@ func TestCreateExactSQL(t *testing.T) {
 			if err != nil || items[1].Prices[0].ItemID != 45 {
 				t.Fatalf("%+v, %v", items, err)
 			}
-			if got := fmt.Sprint(result); got != "{2 [{items 1 2} {prices 1 3}]}" {
+			if got := fmt.Sprint(result); got != "{2 [{items 1 2} {prices 1 3}] []}" {
 				t.Error(got)
 			}
 
@@ -218,7 +218,7 @@ func TestCommitErrors(t *testing.T) {
 			mock.ExpectExec(d.insertItem).WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectCommit().WillReturnError(err)
 			item := &Item{Name: "a"}
-			got := gormplugin.Create(t.Context(), db, item)
+			_, got := gormplugin.CreateWith(t.Context(), db, item, gormplugin.CreateConfig{Attempts: 1})
 			if !errors.Is(got, err) || errors.Is(got, gormplugin.ErrOutcomeUnknown) != unknown || (item.ID != 0) != unknown {
 				t.Errorf("%s, %v: %v, key %d", d.name, err, got, item.ID)
 			}

@@ -8,17 +8,6 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// CycleError is returned by [Create] when rows refer to each other in a circle,
-// so that none of them can be written first.
-type CycleError struct {
-	Tables []string // each refers to the next; the first stands at the end once more
-}
-
-func (e *CycleError) Error() string {
-	return "gormplugin: the foreign keys of the rows form a cycle of tables: " + strings.Join(e.Tables, " → ") +
-		"; write one of the rows without its reference, and set that afterwards"
-}
-
 // conflict is what is to happen with rows that exist.
 type conflict uint8
 
@@ -39,6 +28,7 @@ type groupID struct {
 	scope    string
 	conflict conflict
 	updates  string
+	keyless  bool // the database makes their keys: gorm sets those it returns in what has none
 	batch    *batch
 }
 
@@ -69,11 +59,13 @@ func (g *graph) conflictOf(n *node) conflict {
 		return plain
 	case n.role == isJoin:
 		return doNothing
-	case n.fresh && (n.role == isDetail || !n.shape.unique):
+	case n.fresh && n.role == isDetail:
 		// Nobody has its key yet: whatever it collides with is an error.
 		return plain
 	case n.fresh:
-		return doNothing
+		return doNothing // it may collide by an index of which only the database tells
+	case n.role == isOther && n.keyless() && !returnsCollisions(g.db):
+		return plain // what it collides with would get no key, or another row's
 	case g.db.FullSaveAssociations:
 		return updateAll
 	case n.role == isDetail:
@@ -82,15 +74,31 @@ func (g *graph) conflictOf(n *node) conflict {
 	return doNothing
 }
 
+// keyless reports whether the database is to make the row's key.
+func (n *node) keyless() bool { return n.shape.late && keyText(n) == "" }
+
 // schedule puts what is not written yet in an order in which each row comes
 // after those it refers to, and rows of one kind together.
 func (g *graph) schedule() ([]*batch, error) {
-	groups := g.groups()
-	if err := g.count(); err != nil {
-		return nil, err
+	for {
+		if err := g.markLater(); err != nil {
+			return nil, err
+		}
+		groups := g.groups()
+		if err := g.count(); err != nil {
+			return nil, err
+		}
+		if batches, all := place(parentsFirst(groups)); all {
+			return batches, nil
+		}
+		if err := g.breakCycles(); err != nil {
+			return nil, err
+		}
 	}
-	groups = parentsFirst(groups)
-	var batches []*batch
+}
+
+// place is not able to place all where rows wait for each other in a circle.
+func place(groups []*group) (batches []*batch, all bool) {
 	for todo := len(groups); todo > 0; {
 		progress := false
 		for _, gr := range groups {
@@ -112,10 +120,10 @@ func (g *graph) schedule() ([]*batch, error) {
 			batches = append(batches, b)
 		}
 		if !progress {
-			return nil, g.cycle()
+			return nil, false
 		}
 	}
-	return batches, nil
+	return batches, true
 }
 
 // groups sorts the pending rows into groups, in the order of the walk.
@@ -133,6 +141,7 @@ func (g *graph) groups() []*group {
 		if id.conflict == updateKey {
 			id.updates = strings.Join(n.by.updates, ",")
 		}
+		id.keyless = id.conflict == doNothing && n.keyless()
 		if n.state == begun {
 			id = groupID{batch: n.batch}
 		} else if id.conflict != plain && id.conflict != asTheyTell {
@@ -230,7 +239,7 @@ func (e *edge) waits() (parent *node, live bool) {
 	if parent.twin != nil {
 		parent = parent.twin
 	}
-	return parent, parent.group != nil && e.child.group != nil && parent != e.child
+	return parent, parent.group != nil && e.child.group != nil && parent != e.child && !e.later
 }
 
 // parentsFirst sorts the groups, as far as there is no cycle.
@@ -306,38 +315,6 @@ func (gr *group) putBack(rows []*node) []*node {
 		}
 	}
 	return nil
-}
-
-// cycle follows the rows that could not be placed until it meets one again.
-func (g *graph) cycle() error {
-	waitsFor := map[*node]*node{}
-	var n *node
-	for i := range g.edges {
-		e := &g.edges[i]
-		if e.child != e.parent && e.child.group != nil && e.parent.group != nil && e.child.waits > 0 && e.parent.waits > 0 {
-			if _, known := waitsFor[e.child]; !known {
-				waitsFor[e.child] = e.parent
-			}
-			if n == nil {
-				n = e.child
-			}
-		}
-	}
-	seen := map[*node]int{}
-	var tables []string
-	for n != nil {
-		if at, again := seen[n]; again {
-			tables = append(tables[at:], n.shape.schema.Table)
-			break
-		}
-		seen[n] = len(tables)
-		tables = append(tables, n.shape.schema.Table)
-		n = waitsFor[n]
-	}
-	if tables = slices.Compact(tables); len(tables) == 1 {
-		tables = append(tables, tables[0])
-	}
-	return &CycleError{Tables: tables}
 }
 
 // isParent reports whether another row refers to this one.

@@ -28,13 +28,14 @@ type shape struct {
 	id      string // of the scope
 	targets []target
 	steps   []step
-	belongs int   // the first steps are its belongs-to relations
-	shared  bool  // a part of its key is another row's
-	late    bool  // the database makes its key
-	unique  bool  // a unique index is declared beside the key
-	unkeyed error // under Config.Strict: why the key is not filled
+	belongs int      // the first steps are its belongs-to relations
+	shared  bool     // a part of its key is another row's
+	late    bool     // the database makes its key
+	unique  []unique // what the tags declare unique beside the key
+	unkeyed error    // under Config.Strict: why the key is not filled
 	columns int
 	related []string // the names of all relations
+	unset   []string // the columns that Select and Omit keep out of the INSERT
 }
 
 type stepKind uint8
@@ -100,14 +101,17 @@ func (g *graph) newShape(s *schema.Schema, sc scope, id string) (*shape, error) 
 	}
 	table := g.tableOf(s)
 	sh.unkeyed = g.plugin.checkStrict(s, table, g.plugin.plan(s, table))
+	for _, name := range s.DBNames {
+		if wanted, said := columns[name]; said && !wanted || !said && restricted {
+			sh.unset = append(sh.unset, name)
+		}
+	}
 	for _, f := range s.PrimaryFields {
 		sh.late = sh.late || g.isLate(sh, f)
 	}
-	unique, err := g.plugin.uniques(g.db, s)
-	if err != nil {
+	if sh.unique, err = g.plugin.uniques(g.db, s); err != nil {
 		return nil, err
 	}
-	sh.unique = len(unique) > 0
 	for _, part := range []struct {
 		kind stepKind
 		rels []*schema.Relationship

@@ -6,24 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"gorm.io/gorm"
 )
 
-// run writes in a transaction. On an error, and on a panic, nothing stays.
+// run writes in a transaction. On an error, and on a panic, nothing stays; but if unknown is
+// set then, COMMIT was sent and its outcome is not known.
 func (w *writer) run() (err error) {
-	keep := w.cfg.KeepKeys
 	failed := true
-	defer func() {
-		w.stop()
-		if failed && !keep {
-			w.restoreAll()
-		}
-	}()
-	if err := w.assignAll(); err != nil { // first: a source that fails costs no transaction
-		return err
-	}
+	defer w.stop()
 	batches, err := w.schedule()
 	if err != nil {
 		return err
@@ -47,11 +38,12 @@ func (w *writer) run() (err error) {
 		return fmt.Errorf("gormplugin: before COMMIT: %w", err)
 	}
 	if end.commit != nil {
+		w.sent = true
 		if err := end.commit(); err != nil {
 			if isRefused(w.db.Name(), err) {
 				return fmt.Errorf("gormplugin: COMMIT: %w", err)
 			}
-			keep, end.rollback = true, nil
+			w.unknown, end.rollback = true, nil
 			return fmt.Errorf("gormplugin: %w: %w", ErrOutcomeUnknown, err)
 		}
 	}
@@ -100,10 +92,9 @@ func unlessDone(err error) error {
 
 // undone reports whether a savepoint is gone because the server has rolled back the whole
 // transaction: MySQL after a deadlock, MariaDB also after another has changed a row since
-// the first look. No driver is imported here, so the text must do.
+// the first look.
 func undone(err, rollback error) bool {
-	text := err.Error()
-	return strings.Contains(rollback.Error(), "Error 1305") && (strings.Contains(text, "Error 1213") || strings.Contains(text, "Error 1020"))
+	return isMySQL(rollback, 1305) && isMySQL(err, 1213, 1020)
 }
 
 // isRefused reports whether the error of a COMMIT says that nothing was
@@ -112,16 +103,10 @@ func isRefused(dialect string, err error) bool {
 	if errors.Is(err, sql.ErrTxDone) {
 		return true
 	}
-	var state interface{ SQLState() string }
-	if errors.As(err, &state) {
-		s := state.SQLState()
+	if s := sqlState(err); s != "" {
 		// A connection that ends in the middle of it says nothing: 08 and 57P.
 		return len(s) == 5 && s[:2] != "08" && s[:3] != "57P" && s != "40003"
 	}
-	var code interface{ Code() int }
-	if dialect == "sqlite" && errors.As(err, &code) {
-		const busy, constraint = 5, 19
-		return code.Code()&0xff == busy || code.Code()&0xff == constraint
-	}
-	return false
+	const constraint = 19
+	return lostToAnother(dialect, err) || dialect == "sqlite" && sqliteCode(err) == constraint
 }

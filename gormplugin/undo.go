@@ -95,7 +95,18 @@ func (u *undoLog) making(row reflect.Value, index []int, set func() error) error
 func (u *undoLog) restore() { u.restoreKeys(&keySet{given: u.given}) }
 
 func (u *undoLog) restoreKeys(ours *keySet) {
-	for i := len(u.entries) - 1; i >= 0; i-- {
+	u.restoreTo(undoMark{}, ours)
+	*u = undoLog{}
+}
+
+// undoMark is a place in the log.
+type undoMark struct{ entries, made int }
+
+func (u *undoLog) mark() undoMark { return undoMark{len(u.entries), len(u.made)} }
+
+// restoreTo is restore of what came after the mark. The log still knows which keys are ours.
+func (u *undoLog) restoreTo(mark undoMark, ours *keySet) {
+	for i := len(u.entries) - 1; i >= mark.entries; i-- {
 		e := u.entries[i]
 		if e.key && !ours.has(e.field) && idText(e.field) != "" {
 			continue
@@ -106,12 +117,12 @@ func (u *undoLog) restoreKeys(ours *keySet) {
 			e.field.SetZero()
 		}
 	}
-	for i := len(u.made) - 1; i >= 0; i-- {
+	for i := len(u.made) - 1; i >= mark.made; i-- {
 		if m := u.made[i]; m.field.UnsafePointer() == m.at && m.field.Elem().IsZero() {
 			m.field.SetZero()
 		}
 	}
-	*u = undoLog{}
+	u.entries, u.made = u.entries[:mark.entries], u.made[:mark.made]
 }
 
 // restoreAll is restore, and finds what hooks have moved elsewhere: keys of ours,

@@ -169,7 +169,7 @@ func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 		u.sets, u.untold = declared, true
 		u.all = on.OnConstraint != "" || !on.DoNothing
 	}
-	u.sure = on.DoNothing && (!anyIndex || len(declared) == 0 && len(named) == 0)
+	u.sure = on.DoNothing && (!anyIndex || len(declared) == 0 && len(named) == 0 && countsWritten(db))
 	return u, nil
 }
 

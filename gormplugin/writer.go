@@ -13,8 +13,12 @@ type writer struct {
 	tx     *gorm.DB
 	done   []*chain // written, and their hooks for afterwards still to run
 	open   []*chain // begun
+	unset  []*unset // references that are still to be set
 	result Result
 	tables map[string]int
+
+	sent    bool // COMMIT
+	unknown bool // what became of it
 }
 
 // writeAll writes batch after batch. Hooks may change the graph, and then the
@@ -44,6 +48,9 @@ func (w *writer) writeAll(batches []*batch) (err error) {
 			return err
 		}
 		batches = batches[1:]
+	}
+	if err := w.writeLater(); err != nil {
+		return err
 	}
 	for _, c := range slices.Backward(w.done) {
 		if err := c.finish(); err != nil {
@@ -121,7 +128,7 @@ func (w *writer) writeBatch(b *batch) error {
 				}
 			}
 		}
-		if err := c.write(); err != nil {
+		if err := w.writeWithout(b, c); err != nil {
 			return err
 		}
 		w.tell(b, c)
@@ -158,7 +165,15 @@ func (w *writer) tell(b *batch, c *chain) {
 	w.result.Tables[at].RowsAffected += c.affected()
 }
 
-// chunks parts a batch by the number of rows and of parameters.
+// note keeps a statement that a DryRun handle has built.
+func (w *writer) note(db *gorm.DB) {
+	if w.db.DryRun {
+		w.result.Statements = append(w.result.Statements, Statement{SQL: db.Statement.SQL.String(), Vars: slices.Clone(db.Statement.Vars)})
+	}
+}
+
+// chunks parts a batch by the number of rows and of parameters. Rows that others may be
+// writing too are sorted.
 func (w *writer) chunks(b *batch) [][]*node {
 	size := w.cfg.BatchSize
 	if size == 0 {
@@ -169,7 +184,7 @@ func (w *writer) chunks(b *batch) [][]*node {
 	}
 	const spare = 64 // for what an upsert adds
 	size = min(size, max(1, (maxParameters(w.db.Name())-spare)/max(1, b.shape.columns)))
-	return slices.Collect(slices.Chunk(b.rows, size))
+	return slices.Collect(slices.Chunk(w.sortShared(b.rows), size))
 }
 
 // maxParameters is how many the database takes in one statement.

@@ -272,10 +272,18 @@ func TestGraphKeepKeysAndDryRun(t *testing.T) {
 		s.reset()
 		dry, log := record(seen.Session(&gorm.Session{DryRun: true}))
 		p = everything("a")
-		if err := gormplugin.Create(t.Context(), dry, p); err != nil {
+		result, err := gormplugin.CreateWith(t.Context(), dry, p, gormplugin.CreateConfig{})
+		if err != nil {
 			t.Error(err)
 		}
 		checkGraph(t, db, p)
+		var built []string
+		for _, one := range result.Statements {
+			built = append(built, db.Explain(one.SQL, one.Vars...))
+		}
+		if !slices.Equal(built, log.sql) || strings.Contains(result.Statements[0].SQL, "a buyer") || !strings.Contains(built[0], "a buyer") {
+			t.Errorf("the dry run gives\n%s\nand tells the logger\n%s", strings.Join(built, "\n"), strings.Join(log.sql, "\n"))
+		}
 		if sent := s.reset(); len(sent) != 0 {
 			t.Errorf("a dry run sent %v", sent)
 		}
@@ -293,6 +301,24 @@ func TestGraphKeepKeysAndDryRun(t *testing.T) {
 		}
 		if rows := dump(t, db, graphTables...); len(rows) != 72 {
 			t.Errorf("%d rows by a prepared session", len(rows))
+		}
+	})
+}
+
+// A dry run calls hooks too, which may ask the database: those statements are none of the graph's.
+func TestGraphDryRunOfHooks(t *testing.T) {
+	onFarms(t, func(t *testing.T, db *gorm.DB, calls *[]string) {
+		farm := &Farm{Name: "a", Wish: "another barn", Area: &Area{Name: "hill"}, Barns: []Barn{{Name: "a1"}}}
+		result, err := gormplugin.CreateWith(db.Statement.Context, db.Session(&gorm.Session{DryRun: true}), farm, gormplugin.CreateConfig{})
+		var built []string
+		for _, one := range result.Statements {
+			built = append(built, one.SQL)
+		}
+		if got, want := slices.Compact(verbs(built)), []string{"INSERT areas", "INSERT farms", "INSERT barns", "INSERT cows"}; err != nil || !slices.Equal(got, want) || len(*calls) == 0 {
+			t.Errorf("built %v, want %v; %d calls of hooks; %v", got, want, len(*calls), err)
+		}
+		if rows := dump(t, db, farmTables...); len(rows) != 0 {
+			t.Errorf("written %v", rows)
 		}
 	})
 }

@@ -304,7 +304,7 @@ func TestGraphHooksInChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(result), "{250 [{areas 3 250} {farms 3 250} {barns 3 250} {cows 3 250}]}"; got != want {
+		if got, want := fmt.Sprint(result), "{250 [{areas 3 250} {farms 3 250} {barns 3 250} {cows 3 250}] []}"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		checkGraph(t, db, farms)

@@ -123,24 +123,17 @@ func TestGraphCycles(t *testing.T) {
 
 		a, b := &Worker{Name: "a"}, &Worker{Name: "b"}
 		a.Team, b.Team = &Team{Name: "x", Lead: b}, &Team{Name: "y", Lead: a}
-		err := gormplugin.Create(t.Context(), db, a)
-		var cycle *gormplugin.CycleError
-		if !errors.As(err, &cycle) || len(cycle.Tables) < 3 || cycle.Tables[0] != cycle.Tables[len(cycle.Tables)-1] ||
-			!slices.Contains(cycle.Tables, "teams") || !slices.Contains(cycle.Tables, "workers") {
-			t.Errorf("%v", err)
-		}
-		if a.ID != 0 || a.TeamID != nil || a.Team.ID != 0 {
-			t.Errorf("keys are left: %+v", a)
-		}
-		if err := gormplugin.Assign(t.Context(), db, a); err != nil { // keys can be given all the same
+		if err := gormplugin.Assign(t.Context(), db, a); err != nil { // the keys of a circle can be given, whether it can be written or not
 			t.Error(err)
 		}
 		checkGraph(t, db, a)
-
 		c, e := &Worker{Name: "c"}, &Worker{Name: "e"}
 		c.Boss, e.Boss = e, c
-		if err := gormplugin.Create(t.Context(), db, c); !errors.As(err, &cycle) || strings.Join(cycle.Tables, " ") != "workers workers" {
-			t.Errorf("%v", err)
+		for _, v := range []*Worker{a, c} {
+			if err := gormplugin.Create(t.Context(), db, v); err != nil { // more of it in TestGraphBreaksCycles
+				t.Error(err)
+			}
+			checkGraph(t, db, v)
 		}
 		own := &Worker{Name: "own"} // its own boss: one row, which may refer to itself
 		own.Boss = own
@@ -247,7 +240,7 @@ func TestGraphDeep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(result.Tables); got != "[{threads 20 20000}]" {
+		if got := fmt.Sprint(result.Tables); got != "[{threads 21 20000}]" { // the one that was given is inserted, the others may be there
 			t.Error(got)
 		}
 		var orphans int64
@@ -268,7 +261,7 @@ func TestGraphWide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(result); got != "{1 [{purchases 1 1} {items 100 100000}]}" {
+		if got := fmt.Sprint(result); got != "{1 [{purchases 1 1} {items 100 100000}] []}" {
 			t.Error(got)
 		}
 		var n int64

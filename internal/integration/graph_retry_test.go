@@ -1,0 +1,317 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/glebarez/sqlite"
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+)
+
+// lostTo is what the database says when the transaction has lost to another.
+func lostTo(db *gorm.DB) error {
+	switch db.Name() {
+	case "postgres":
+		return &pgconn.PgError{Code: "40P01", Message: "deadlock detected"}
+	case "mysql":
+		return &mysqldriver.MySQLError{Number: 1213, SQLState: [5]byte([]byte("40001")), Message: "Deadlock found when trying to get lock; try restarting transaction"}
+	}
+	return errors.New("database is locked") // so the driver that has no method for its code
+}
+
+// A transaction that loses at any of its statements is begun anew, with the same keys, and
+// then all rows are there once.
+func TestGraphRetriedAtEveryStatement(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		src := &tally{last: 1e9}
+		db := graphHandle(t, d.open(t), src, nil, graphModels()...)
+		seen, s := spyOn(db)
+		for lose := 0; ; lose++ {
+			s.reset()
+			s.at = func(n int, what string) error {
+				if n == lose && what != "ROLLBACK" && (what != "COMMIT" || db.Name() != "sqlite") {
+					return lostTo(db)
+				}
+				return nil
+			}
+			calls, p := src.calls, everything("a")
+			result, err := gormplugin.CreateWith(t.Context(), seen, p, gormplugin.CreateConfig{Attempts: 2})
+			sent := s.reset()
+			if err != nil {
+				t.Fatalf("%d: %v", lose, err)
+			}
+			checkGraph(t, db, p)
+			if src.calls != calls+1 {
+				t.Errorf("%d: keys were reserved %d times", lose, src.calls-calls)
+			}
+			if rows := dump(t, db, graphTables...); len(rows) != 24 || result.RowsAffected != 1 || len(result.Tables) != 13 {
+				t.Errorf("%d: %d rows, %+v", lose, len(rows), result)
+			}
+			empty(t, db, graphTables...)
+			if count(sent, "BEGIN") == 1 {
+				if lose < 14 {
+					t.Errorf("it was not begun anew at %d of %d", lose, len(sent))
+				}
+				break
+			}
+		}
+	})
+}
+
+func count(sent []string, what string) (n int) {
+	for _, s := range sent {
+		if s == what {
+			n++
+		}
+	}
+	return n
+}
+
+// Hooks run again in each attempt, on the rows as they were before the first.
+func TestGraphRetriedHooks(t *testing.T) {
+	onFarms(t, func(t *testing.T, db *gorm.DB, calls *[]string) {
+		build := func() []*Farm {
+			return []*Farm{
+				{Name: "a", Wish: "another barn", Area: &Area{Name: "hill"}, Barns: []Barn{{Name: "a1", Wish: "cow"}}},
+				{Name: "b", Wish: "area"}, {Name: "c", Wish: "drop", Barns: []Barn{{Name: "drop"}, {Name: "c2"}}}, {Name: "d", Wish: "column"},
+			}
+		}
+		ctx := db.Statement.Context
+		if err := gormplugin.Create(ctx, db, build()); err != nil {
+			t.Fatal(err)
+		}
+		want, once := dump(t, db, farmTables...), len(*calls)
+		seen, s := spyOn(db)
+		for lose, last := 0, false; !last; lose++ {
+			empty(t, db, farmTables...)
+			*calls = nil
+			s.reset()
+			lost := false
+			s.at = func(n int, what string) error {
+				if n == lose && what != "ROLLBACK" && (what != "COMMIT" || db.Name() != "sqlite") && !strings.HasPrefix(what, "SELECT") { // that would be a hook's, which takes no notice
+					lost = true
+					return lostTo(db)
+				}
+				return nil
+			}
+			farms := build()
+			err := gormplugin.Create(ctx, seen, farms)
+			sent := s.reset()
+			if err != nil {
+				t.Fatalf("%d, %s: %v", lose, sent[min(lose, len(sent)-1)], err)
+			}
+			if rows := dump(t, db, farmTables...); !slices.Equal(rows, want) {
+				t.Errorf("%d: written\n%s\nwant\n%s", lose, strings.Join(rows, "\n"), strings.Join(want, "\n"))
+			}
+			checkGraph(t, db, farms)
+			if len(farms[0].Barns) != 2 || len(farms[0].Barns[0].Cows) != 1 || len(farms[2].Barns) != 1 || farms[3].Name != "d by hook" {
+				t.Errorf("%d: the hooks made %+v, %+v, %+v", lose, farms[0], farms[2], farms[3])
+			}
+			if lost != (count(sent, "BEGIN") == 2) {
+				t.Errorf("%d: sent %v", lose, verbs(sent))
+			}
+			last = !lost && lose >= len(sent)
+			if times := len(*calls) / once; last && (times != 1 || lose < 15) || lost && sent[lose] == "COMMIT" && times != 2 {
+				t.Errorf("%d: %d calls of hooks, %d at the first", lose, len(*calls), once)
+			}
+		}
+	})
+}
+
+// SQLite leaves a transaction open whose COMMIT finds the file locked, so none is begun anew.
+func TestGraphLockedAtCommit(t *testing.T) {
+	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(DELETE)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
+	if err := db.Create([]*Shop{{Name: "a"}, {Name: "b"}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	reader, err := db.Model(&Shop{}).Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Close() }()
+	if !reader.Next() {
+		t.Fatal(reader.Err())
+	}
+	seen, s := spyOn(db)
+	shop := &Shop{Name: "c"}
+	err = gormplugin.Create(t.Context(), seen, shop)
+	if err == nil || !strings.Contains(err.Error(), "COMMIT: database is locked") || errors.Is(err, gormplugin.ErrOutcomeUnknown) || shop.ID != 0 {
+		t.Errorf("%v, key %d", err, shop.ID)
+	}
+	if n := count(s.reset(), "BEGIN"); n != 1 {
+		t.Errorf("begun %d times", n)
+	}
+}
+
+// A transaction of the caller's is his to begin anew, and he is told.
+func TestGraphNotRetriedInTransaction(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		s.at = func(_ int, what string) error {
+			if strings.Contains(what, "receipts") {
+				return lostTo(db)
+			}
+			return nil
+		}
+		p := everything("a")
+		err := seen.Transaction(func(tx *gorm.DB) error { return gormplugin.Create(t.Context(), tx, p) })
+		if err == nil || !strings.Contains(err.Error(), lostTo(db).Error()) || strings.Contains(err.Error(), "attempt") {
+			t.Errorf("%v", err)
+		}
+		if sent := s.reset(); count(sent, "BEGIN") != 1 {
+			t.Errorf("begun %d times", count(sent, "BEGIN"))
+		}
+		bare(t, db, "in a transaction", p, everything("a"))
+	})
+}
+
+// oppositeOrders has writers create volumes at once, whose genres are in opposite orders, and
+// gives the errors of those that failed.
+func oppositeOrders(rounds, genres int, create func(v *Volume) error) (failed []error) {
+	const writers = 4
+	var mu sync.Mutex
+	for round := range rounds {
+		var wg sync.WaitGroup
+		start := make(chan struct{})
+		for w := range writers {
+			wg.Go(func() {
+				v := &Volume{Title: "opposite", Writer: &Writer{Email: fmt.Sprintf("%d.%d@x", round, w)}}
+				for i := range genres {
+					v.Genres = append(v.Genres, Genre{Word: fmt.Sprint("word ", genres/2*round+i)})
+				}
+				if w%2 == 1 {
+					slices.Reverse(v.Genres)
+				}
+				<-start
+				if err := create(v); err != nil {
+					mu.Lock()
+					failed = append(failed, err)
+					mu.Unlock()
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+	}
+	return failed
+}
+
+// Creates that meet the same rows in opposite orders: they lose to each other, are begun anew,
+// and all succeed. The rows cannot be sorted beforehand, for no tag tells what is unique.
+func TestGraphOppositeOrders(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := volumes(t, d, true)
+		for _, sql := range []string{"CREATE UNIQUE INDEX writers_email ON writers (email)", "CREATE UNIQUE INDEX genres_word ON genres (word)"} {
+			if err := db.Exec(sql).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		const rounds, genres = 3, 12
+		run := func(attempts int) (failed []error, begun int) {
+			for _, table := range []string{"volume_genres", "volumes", "genres", "writers"} {
+				empty(t, db, table)
+			}
+			seen, s := spyOn(db)
+			failed = oppositeOrders(rounds, genres, func(v *Volume) error {
+				_, err := gormplugin.CreateWith(context.Background(), seen, v, gormplugin.CreateConfig{BatchSize: 1, Attempts: attempts})
+				return err
+			})
+			nothingDangles(t, db)
+			return failed, count(s.reset(), "BEGIN")
+		}
+		failed, begun := run(1)
+		t.Logf("without another attempt %d of %d fail", len(failed), begun)
+		for _, err := range failed {
+			if text := err.Error(); !strings.Contains(text, "deadlock") && !strings.Contains(text, "Deadlock") {
+				t.Error(err)
+			}
+		}
+		if failed, begun = run(10); len(failed) > 0 { // those that lost may meet the next before they are in one order
+			t.Errorf("%d fail: %v", len(failed), failed)
+		}
+		t.Logf("all %d succeed in %d transactions", 4*rounds, begun)
+		var n int64
+		if err := db.Model(&Volume{}).Joins("JOIN volume_genres g ON g.volume_id = volumes.id").Count(&n).Error; err != nil || n != 4*rounds*genres {
+			t.Errorf("%d genres of volumes, %v", n, err)
+		}
+	})
+}
+
+// Where a tag tells what is unique, such rows are written in one order, and wait for each
+// other in no circle.
+func TestGraphSortsSharedRows(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		v := []*Visit{
+			{Name: "b", User: &User{Email: "c@x"}, Tags: []Keyword{{Word: "red"}, {Word: "Blue"}}},
+			{Name: "a", User: &User{Email: "A@x"}, Tags: []Keyword{{Word: "green"}, {Word: "red"}}},
+			{Name: "c", User: &User{Email: "b@x"}},
+		}
+		if err := db.Create(&User{Email: "b@x"}).Error; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gormplugin.CreateWith(t.Context(), seen, v, gormplugin.CreateConfig{BatchSize: 2}); err != nil {
+			t.Fatal(err)
+		}
+		s.reset()
+		if v[0].ID > v[1].ID || v[0].User.ID > v[1].User.ID || v[0].Tags[0].ID > v[0].Tags[1].ID {
+			t.Errorf("the keys are not in the order of the rows: %+v", v)
+		}
+		for _, one := range v {
+			if one.UserID != one.User.ID {
+				t.Errorf("%+v of %+v", one, one.User)
+			}
+			var back User
+			if err := db.Take(&back, one.UserID).Error; err != nil || back.Email != one.User.Email {
+				t.Errorf("%+v, %v, want %s", back, err, one.User.Email)
+			}
+		}
+		if v[0].Tags[0].ID != v[1].Tags[1].ID {
+			t.Errorf("red is %d and %d", v[0].Tags[0].ID, v[1].Tags[1].ID)
+		}
+		dry, log := record(db.Session(&gorm.Session{DryRun: true}))
+		again := &Visit{Tags: []Keyword{{Word: "red"}, {Word: "Blue"}, {Word: "green"}}}
+		if err := gormplugin.Create(t.Context(), dry, again); err != nil {
+			t.Fatal(err)
+		}
+		sql := log.sql[len(log.sql)-2]
+		if b, g, r := strings.Index(sql, "Blue"), strings.Index(sql, "green"), strings.Index(sql, "red"); b < 0 || b > g || g > r {
+			t.Errorf("the words are written in the order of %s", sql)
+		}
+	})
+}
+
+// Of SQLite's own errors, that of a file which another connection is writing to begins the
+// transaction anew.
+func TestGraphRetriedWhileLocked(t *testing.T) {
+	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
+	writer := db.Begin()
+	if err := writer.Create(&Shop{Name: "other"}).Error; err != nil {
+		t.Fatal(err)
+	}
+	seen, s := spyOn(db)
+	s.at = func(n int, _ string) error {
+		if n == 6 {
+			return writer.Commit().Error
+		}
+		return nil
+	}
+	p := everything("a")
+	if err := gormplugin.Create(t.Context(), seen, p); err != nil {
+		t.Error(err)
+	}
+	if n := count(s.reset(), "BEGIN"); n < 2 {
+		t.Errorf("begun %d times", n)
+	}
+	checkGraph(t, db, p)
+}
