@@ -67,7 +67,7 @@ func run(ctx context.Context, gen *core.Generator, out io.Writer) error {
 	}
 	ids := []sqltype.ID{orders[0].ID, orders[1].ID}
 	var back []Order
-	if err := db.NewSelect().Model(&back).Relation("Lines").Where("id IN (?)", bun.In(ids)).Order("id").Scan(ctx); err != nil {
+	if err := db.NewSelect().Model(&back).Relation("Lines").Where("id IN (?)", bun.List(ids)).Order("id").Scan(ctx); err != nil {
 		return err
 	}
 	enc := json.NewEncoder(out)
