@@ -218,3 +218,52 @@ func TestSaveKeepsTheNumber(t *testing.T) {
 		n.same("DoUpdates of the number", asked)
 	})
 }
+
+// Letter refers to a badge by its number, not by its key.
+type Letter struct {
+	ID      sqltype.ID
+	BadgeNo int64
+	Badge   *Badge `gorm:"foreignKey:BadgeNo;references:No"`
+}
+
+// A foreign key that refers to the number follows it to the row that is there.
+func TestLinksFollowTheNumber(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = gen.Close() })
+		db := fillHandle(t, d, fillPlugin(t, gen))
+		for _, model := range []any{&Letter{}, &Badge{}} {
+			if err := db.Migrator().DropTable(model); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.AutoMigrate(&Badge{}, &Letter{}); err != nil {
+			t.Fatal(err)
+		}
+		there := &Badge{Ref: "a"}
+		if err := db.Create(there).Error; err != nil {
+			t.Fatal(err)
+		}
+		for name, create := range map[string]func(any) error{
+			"Create": func(v any) error { return db.Create(v).Error },
+			"Save":   func(v any) error { return db.Save(v).Error },
+			"graph":  func(v any) error { return gormplugin.Create(t.Context(), db, v) },
+		} {
+			letters := []*Letter{{Badge: &Badge{Ref: "a"}}, {Badge: &Badge{Ref: "new with " + name}}}
+			if err := create(letters); err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if letters[0].BadgeNo != there.No || letters[0].Badge.ID != there.ID {
+				t.Errorf("%s: %+v, %+v, want %+v", name, letters[0], letters[0].Badge, there)
+			}
+		}
+		var dangling int64
+		if err := db.Raw("SELECT COUNT(*) FROM letters WHERE badge_no NOT IN (SELECT no FROM badges)").Scan(&dangling).Error; err != nil || dangling > 0 {
+			t.Errorf("%d letters of no badge, %v", dangling, err)
+		}
+	})
+}
