@@ -44,7 +44,7 @@ type Cell struct {
 
 // Link gets its key from the database.
 type Link struct {
-	ID     uint
+	ID     uint   `gorm:"snowflake:-"`
 	Name   string `gorm:"size:40"`
 	NextID *uint
 	Next   *Link
