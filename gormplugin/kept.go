@@ -59,7 +59,7 @@ func noteFilled(stmt *gorm.Statement, targets []target, ids [][]int64, rows int)
 		if len(ids[i]) == 0 || t.field == nil || t.field.PrimaryKey {
 			continue
 		}
-		f := filledColumn{all: len(ids[i]) >= rows}
+		f := filledColumn{all: len(ids[i]) >= rows && !hasCreateHook(stmt)} // a hook may set another
 		for _, id := range ids[i] {
 			f.values = append(f.values, t.kind.value(t.field.IndirectFieldType, id))
 		}
