@@ -40,11 +40,12 @@ func (p *Plugin) checkCollations(stmt *gorm.Statement, targets []target) error {
 	return nil
 }
 
-// columnCollations gives the collation of each column of the statement's table that has one.
+// columnCollations gives the collation of each column of the statement's table, empty for those
+// that have none, and nothing for a table that is not there, or is temporary.
 func columnCollations(db *gorm.DB) (collations map[string]string, err error) {
 	table := db.Statement.Table
-	rows, err := ask(db, `SELECT LOWER(COLUMN_NAME), COLLATION_NAME FROM information_schema.COLUMNS
-		WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND COLLATION_NAME IS NOT NULL`, schemaName(table), bareName(table))
+	rows, err := ask(db, `SELECT LOWER(COLUMN_NAME), COALESCE(COLLATION_NAME, '') FROM information_schema.COLUMNS
+		WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`, schemaName(table), bareName(table))
 	if err != nil {
 		return nil, err
 	}

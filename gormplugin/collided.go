@@ -15,7 +15,8 @@ func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []
 	if len(suspects) == 0 {
 		return nil
 	}
-	there, err := u.find(db, rows, suspects, u.id)
+	known := slices.DeleteFunc(slices.Clone(suspects), func(i int) bool { return u.shared && !u.lacked(i, lacksNumber) })
+	there, err := u.find(db, rows, known, u.id)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@
 // Config.Strict makes that an error, so that no forgotten or misspelled tag goes unseen: every row
 // created must have a key that the plugin fills, or whose field says snowflake:-, or
 // whose model or table is in Config.Exempt. [Validate] and Config.Models look before the first row.
-// A part of a composite key that is of type sqltype.ID and has no tag must be set.
+// A part of a composite key that is of type sqltype.ID and has no tag must be set: by the caller, by
+// a hook, or by a default. Before [Assign] and [Create] a hook is too late.
 //
 // The type of a tagged field is int64, uint64, int or uint (of 64 bits), string, any
 // type over one of them, [sqltype.NullID], or a pointer to any of these. A field may stand in
@@ -120,7 +121,8 @@
 // "red"}} links to the tag that is there.
 //
 // A column beside the key that the plugin fills keeps its value in a row that exists: UpdateAll, Save of
-// a slice, and Save of a struct in which it is zero do not change it. The struct then has the row's.
+// a slice, and Save of a struct in which it is zero do not change it. The struct then has the row's, except
+// after a Save that updates: it keeps the zero that it had.
 // To change it, set it in the struct, or name it in DoUpdates.
 //
 // A soft-deleted row is there as well, and is what others are linked to. If that is not wanted, make the

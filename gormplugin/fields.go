@@ -54,7 +54,7 @@ func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowf
 		switch {
 		case tagged || sole && f.IndirectFieldType == idType:
 			fields = append(fields, snowflakeField{Field: f, order: o})
-		case !sole && f.PrimaryKey && (f.IndirectFieldType == idType || f.IndirectFieldType == nullType) && !isForeignKey(s, f):
+		case !sole && f.PrimaryKey && f.TagSettings["DEFAULT"] == "" && (f.IndirectFieldType == idType || f.IndirectFieldType == nullType) && !isForeignKey(s, f):
 			fields = append(fields, snowflakeField{Field: f, given: true})
 		case sole && f.IndirectFieldType == nullType && !isForeignKey(s, f):
 			faults = append(faults, fmt.Errorf("%s: a key of type sqltype.NullID is filled by the tag snowflake only: use sqltype.ID", fieldName(s, f)))
@@ -76,7 +76,10 @@ func misplaced(f *schema.Field, tagged bool) error {
 			misspelled = strings.ToLower(word)
 		}
 	}
-	_, outside := f.Tag.Lookup("snowflake")
+	word, outside := f.Tag.Lookup("snowflake")
+	// Others read a tag of that name too, those for the warehouse of that name: on a field that is
+	// no key it counts where it says what ours would.
+	outside = outside && !tagged && (f.PrimaryKey || slices.Contains([]string{"", wordNever, wordDecimal, wordBase62}, word))
 	switch {
 	case misspelled != "":
 		return fmt.Errorf("the gorm tag %q says %s: write snowflake, or snowflake:name with the name of a source", f.Tag.Get("gorm"), misspelled)

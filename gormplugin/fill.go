@@ -74,7 +74,7 @@ func fillRows(stmt *gorm.Statement, targets []target, rows rowsOf) (twice int, e
 			return 0, err
 		}
 		if missing[i] > 0 && t.source == nil {
-			if !t.comes(stmt, rows) {
+			if !t.comes(stmt, rows) && (t.isOthers() || !hasCreateHook(stmt)) { // checkOwned looks again after the hooks
 				return 0, t.notSet()
 			}
 			missing[i] = 0

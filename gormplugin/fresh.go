@@ -17,6 +17,7 @@ type lack uint8
 const (
 	lacksKey lack = 1 << iota
 	lacksColumn
+	lacksNumber // the first of the columns
 )
 
 // noteFresh remembers which rows lack what, if that will matter. It runs before they are filled.
@@ -34,7 +35,7 @@ func (p *Plugin) noteFresh(db *gorm.DB) {
 	}
 	fresh := make([]lack, len(rows))
 	for i, row := range rows {
-		fresh[i] = lackOf(row, keys, lacksKey) | lackOf(row, columns, lacksColumn)
+		fresh[i] = lackOf(row, keys, lacksKey) | lackOf(row, columns, lacksColumn) | lackOf(row, columns[:min(1, len(columns))], lacksNumber)
 	}
 	stmt.Settings.Store(freshKey, fresh)
 }
@@ -69,7 +70,9 @@ func (u *upsert) freshRows(stmt *gorm.Statement) []lack {
 		}
 		for k := range u.columns {
 			if ours.has(fieldAt(n.row, u.columns[k].field.StructField.Index)) {
-				fresh[i] |= lacksColumn
+				if fresh[i] |= lacksColumn; k == 0 {
+					fresh[i] |= lacksNumber
+				}
 			}
 		}
 	}

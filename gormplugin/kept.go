@@ -1,8 +1,12 @@
 package gormplugin
 
 import (
+	"database/sql/driver"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -20,6 +24,31 @@ type filledColumn struct {
 	all    bool // every row was given one
 }
 
+var plainText = regexp.MustCompile(`^[0-9A-Za-z]+$`)
+
+// list is what follows IN. Where the statement would have more parameters than a database
+// takes, the values are in its text.
+func (f filledColumn) list(stmt *gorm.Statement, parameters int) any {
+	if parameters <= maxParameters(stmt.Name()) {
+		return f.values
+	}
+	literals := make([]string, len(f.values))
+	for i, value := range f.values {
+		v, _ := driver.DefaultParameterConverter.ConvertValue(value)
+		text, isText := v.(string)
+		number, isNumber := v.(int64)
+		switch {
+		case isNumber:
+			literals[i] = strconv.FormatInt(number, 10)
+		case isText && plainText.MatchString(text):
+			literals[i] = "'" + text + "'"
+		default: // made by a method of the field's type
+			return f.values
+		}
+	}
+	return clause.Expr{SQL: "(" + strings.Join(literals, ",") + ")"}
+}
+
 // noteFilled remembers them, if the statement has a conflict clause that may use them.
 func noteFilled(stmt *gorm.Statement, targets []target, ids [][]int64, rows int) {
 	if on, _, ok := conflictOf(stmt); !ok || !on.UpdateAll {
@@ -27,12 +56,12 @@ func noteFilled(stmt *gorm.Statement, targets []target, ids [][]int64, rows int)
 	}
 	filled := map[string]filledColumn{}
 	for i, t := range targets {
-		if len(ids[i]) == 0 || t.field != nil && t.field.PrimaryKey {
+		if len(ids[i]) == 0 || t.field == nil || t.field.PrimaryKey {
 			continue
 		}
-		f := filledColumn{all: len(ids[i]) >= rows}
+		f := filledColumn{all: len(ids[i]) >= rows && !hasCreateHook(stmt)} // a hook may set another
 		for _, id := range ids[i] {
-			f.values = append(f.values, t.kind.column(id))
+			f.values = append(f.values, t.kind.value(t.field.IndirectFieldType, id))
 		}
 		filled[t.column] = f
 	}
@@ -89,6 +118,10 @@ func (p *Plugin) keepFilled(stmt *gorm.Statement, on clause.OnConflict) clause.O
 	if len(filled) == 0 {
 		return on
 	}
+	parameters := len(stmt.Vars)
+	for _, f := range filled {
+		parameters += len(f.values)
+	}
 	on.DoUpdates = slices.Clone(on.DoUpdates)
 	for i, update := range on.DoUpdates {
 		f, ok := filled[update.Column.Name]
@@ -105,19 +138,25 @@ func (p *Plugin) keepFilled(stmt *gorm.Statement, on clause.OnConflict) clause.O
 		if stmt.Name() == "mysql" {
 			given = clause.Expr{SQL: "VALUES(?)", Vars: []any{clause.Column{Name: excluded.Name}}}
 		}
-		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END", Vars: []any{given, f.values, own, given}}
+		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END", Vars: []any{given, f.list(stmt, parameters), own, given}}
 	}
 	return on
 }
 
 // keepUnread leaves the filled columns that are zero out of a Save's UPDATE: they were not read.
 func (p *Plugin) keepUnread(stmt *gorm.Statement) {
-	if !slices.Contains(stmt.Selects, "*") || stmt.ReflectValue.Type() != stmt.Schema.ModelType {
+	row := indirect(reflect.ValueOf(stmt.Dest)) // ReflectValue may be what Model was given
+	if !slices.Contains(stmt.Selects, "*") || !row.IsValid() || row.Type() != stmt.Schema.ModelType {
 		return
+	}
+	if !row.CanAddr() {
+		given := row
+		row = reflect.New(given.Type()).Elem()
+		row.Set(given)
 	}
 	_, columns := p.followed(stmt.Schema)
 	for k := range columns {
-		if zero, err := columns[k].lacks(stmt.ReflectValue); zero && err == nil {
+		if zero, err := columns[k].lacks(row); zero && err == nil {
 			stmt.Omits = append(slices.Clip(stmt.Omits), columns[k].column)
 		}
 	}
@@ -130,8 +169,10 @@ func (p *Plugin) checkKeyUpdate(stmt *gorm.Statement) error {
 		return nil
 	}
 	keys, _ := p.followed(stmt.Schema)
+	columns, restricted := stmt.SelectAndOmitColumns(false, true)
 	for k := range keys {
-		if keys[k].source == nil {
+		written, said := columns[keys[k].column]
+		if keys[k].source == nil || said && !written || !said && restricted {
 			continue
 		}
 		if err := keys[k].checkMapUpdate(dest.Interface().(map[string]any)); err != nil {

@@ -125,14 +125,6 @@ func (k kind) set(v reflect.Value, id int64) {
 	}
 }
 
-// column is the id as the database gets it.
-func (k kind) column(id int64) any {
-	if k.digits() > 0 {
-		return k.text(id)
-	}
-	return id
-}
-
 func (k kind) text(id int64) string {
 	if k == base62 {
 		return sqltype.ID(id).Base62()

@@ -56,7 +56,7 @@ func (p *Plugin) checkOwned(db *gorm.DB) {
 		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
 		return
 	}
-	hooked := !stmt.SkipHooks && (stmt.Schema.BeforeSave || stmt.Schema.BeforeCreate)
+	hooked := hasCreateHook(stmt)
 	for i := range pl.targets {
 		t := &pl.targets[i]
 		if t.source != nil && (!hooked || !t.field.PrimaryKey) {
@@ -72,11 +72,19 @@ func (p *Plugin) checkOwned(db *gorm.DB) {
 	}
 }
 
+// hasCreateHook reports whether the model has a hook that may set a key.
+func hasCreateHook(stmt *gorm.Statement) bool {
+	return stmt.Schema != nil && !stmt.SkipHooks && (stmt.Schema.BeforeSave || stmt.Schema.BeforeCreate)
+}
+
+// isOthers reports whether the field is the key of another row.
+func (t *target) isOthers() bool { return t.field != nil && isForeignKey(t.field.Schema, t.field) }
+
 func (t *target) notSet() error {
 	if t.source != nil {
 		return fmt.Errorf("%s was filled, and a hook has set it to zero", t.name)
 	}
-	if !isForeignKey(t.field.Schema, t.field) {
+	if !t.isOthers() {
 		return fmt.Errorf("%s is a part of the key that is not filled, and is not set: set it, or add snowflake to its gorm tag", t.name)
 	}
 	return fmt.Errorf("%s is the key of another row, and is not set", t.name)

@@ -148,8 +148,8 @@ type Seal struct {
 	Name   string
 }
 
-const collationQuery = `SELECT LOWER(COLUMN_NAME), COLLATION_NAME FROM information_schema.COLUMNS
-		WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND COLLATION_NAME IS NOT NULL`
+const collationQuery = `SELECT LOWER(COLUMN_NAME), COALESCE(COLLATION_NAME, '') FROM information_schema.COLUMNS
+		WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
 
 // What a restricted Select, a map and a conflict clause make of the statement.
 func TestExactSQLOfOtherPaths(t *testing.T) {

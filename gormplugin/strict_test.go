@@ -199,3 +199,15 @@ func TestValidateFindsNarrowColumns(t *testing.T) {
 		}
 	}
 }
+
+// A struct may have tags of the data warehouse that is called Snowflake.
+func TestTagsOfTheWarehouse(t *testing.T) {
+	type Sale struct {
+		ID   sqltype.ID `gorm:"primaryKey;snowflake" snowflake:"SALE_ID"`
+		Name string     `snowflake:"NAME"`
+	}
+	sale := &Sale{Name: "x"}
+	if err := dry(t, gormplugin.Config{Source: &counter{}}).Create(sale).Error; err != nil || sale.ID == 0 {
+		t.Errorf("%+v, %v", sale, err)
+	}
+}

@@ -18,6 +18,7 @@ type upsert struct {
 	keys    []target // the parts of the key that are filled, or the key where the database makes it
 	columns []target // the columns beside it that are filled
 	id      unique   // by which a row is known to be the one that was given
+	shared  bool     // several rows may be alike in it, where the caller set it
 	sets    []unique // by which a row may have collided
 	untold  bool     // and by those that only the database knows
 	all     bool     // a key that was set by the caller gives way too
@@ -136,6 +137,9 @@ func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 	if err != nil {
 		return nil, err
 	}
+	u.shared = u.keys[0].source == nil && !slices.ContainsFunc(declared, func(set unique) bool {
+		return len(set.where) == 0 && slices.Equal(set.fields, u.id.fields)
+	})
 	anyIndex := db.Name() == "mysql" // ON DUPLICATE KEY names none
 	var named []*schema.Field
 	for _, column := range on.Columns {

@@ -238,6 +238,18 @@ func refuseBase62(t *testing.T, d database) {
 	if err := db.Create(&[]base62SQLite{{}, {}}).Error; err != nil {
 		t.Errorf("after the column was changed: %v", err)
 	}
+	if err := db.Exec("ALTER TABLE base62_sq_lites MODIFY id binary(11)").Error; err != nil {
+		t.Fatal(err)
+	}
+	again, sent := record(fillHandle(t, d, fillPlugin(t, gen)))
+	for range 2 {
+		if err := again.Create(&base62SQLite{}).Error; err != nil {
+			t.Errorf("a column of bytes: %v", err)
+		}
+	}
+	if asked := strings.Count(strings.Join(sent.sql, "\n"), "COLLATION_NAME"); asked != 1 {
+		t.Errorf("a table without a collation was asked for %d times", asked)
+	}
 }
 
 func testBase62[T any](t *testing.T, d database, of func(*T) (*string, *int)) {

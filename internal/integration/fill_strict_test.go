@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -61,6 +63,51 @@ func TestStrictWritesNoOtherKey(t *testing.T) {
 			if exempt == nil && rows+lines != 0 || exempt != nil && (rows != 6 || lines != 5) {
 				t.Errorf("exempt %v: %d rows, %d lines", exempt, rows, lines)
 			}
+		}
+	})
+}
+
+// Tenanted has a part of its key set by a hook, Regional by a default.
+type (
+	Tenanted struct {
+		Tenant sqltype.ID `gorm:"primaryKey"`
+		ID     sqltype.ID `gorm:"primaryKey;snowflake"`
+		Hooked sqltype.ID `gorm:"-"`
+	}
+	Regional struct {
+		Region sqltype.ID `gorm:"primaryKey;default:5"`
+		ID     sqltype.ID `gorm:"primaryKey;snowflake"`
+	}
+)
+
+func (r *Tenanted) BeforeCreate(*gorm.DB) error {
+	r.Tenant = r.Hooked
+	return nil
+}
+
+// A part of a composite key may be set by a hook or by a default.
+func TestPartsOfKeysSetLater(t *testing.T) {
+	onFresh(t, []any{&Tenanted{}, &Regional{}}, func(t *testing.T, db *gorm.DB) {
+		rows := []Tenanted{{Hooked: 7}, {Hooked: 8}}
+		if err := db.Create(&rows).Error; err != nil || rows[0].Tenant != 7 || rows[1].ID == 0 {
+			t.Errorf("a hook: %+v, %v", rows, err)
+		}
+		region := Regional{}
+		if err := db.Create(&region).Error; err != nil || region.Region != 5 || region.ID == 0 {
+			t.Errorf("a default: %+v, %v", region, err)
+		}
+		region = Regional{}
+		if err := gormplugin.Create(t.Context(), db, &region); err != nil || region.Region != 5 || region.ID == 0 {
+			t.Errorf("a default in a graph: %+v, %v", region, err)
+		}
+		for name, db := range map[string]*gorm.DB{"a hook that sets nothing": db, "no hook": db.Session(&gorm.Session{SkipHooks: true})} {
+			if err := db.Create(&[]Tenanted{{Hooked: 9}, {}}).Error; err == nil || !strings.Contains(err.Error(), "Tenanted.Tenant is a part of the key that is not filled, and is not set") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		var n int64
+		if err := db.Model(&Tenanted{}).Count(&n).Error; err != nil || n != 2 {
+			t.Errorf("%d rows, %v", n, err)
 		}
 	})
 }
