@@ -124,8 +124,7 @@ const people = `create table people (id bigint primary key, email text unique, n
 	create table pets (id bigint primary key, person_id bigint not null);
 	insert into people values (1, 'a', 'Ann'), (2, 'b', 'Bob'), (3, null, 'Nil')`
 
-// What is in the table already is skipped or updated, and no child refers to a row
-// that is not there, or to another's.
+// Existing rows are skipped or updated, and no child refers to a missing or a wrong row.
 func TestLoadOnConflict(t *testing.T) {
 	byID, byEmail := pgxtype.Conflict{Key: []string{"id"}}, pgxtype.Conflict{Key: []string{"email"}}
 	updating := func(c pgxtype.Conflict, columns ...string) pgxtype.Conflict { c.Update = columns; return c }
@@ -258,7 +257,7 @@ func TestLoadOnConflictKeys(t *testing.T) {
 	}
 }
 
-// Many load the same rows at once: they are there once, all of them.
+// Many connections load the same rows at the same time: each row is written once.
 func TestLoadOnConflictTogether(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, strings.Split(people, ";\n\tinsert")[0])
 	var all []person
@@ -313,7 +312,7 @@ func (r *tracer) TraceCopyFromEnd(_ context.Context, _ *pgx.Conn, data pgx.Trace
 	r.seen = append(r.seen, fmt.Sprint(data.CommandTag, data.Err == nil))
 }
 
-// A tracer of pgx is told of each COPY, as CopyFrom tells it.
+// Load calls a tracer of pgx for each COPY, like CopyFrom.
 func TestLoadTraced(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (id bigint primary key)`)
 	config := s.pool.Config().ConnConfig
