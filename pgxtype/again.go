@@ -67,9 +67,9 @@ func (a *attempt) names() (names []pgx.Identifier) {
 	return names
 }
 
-const mustRepeat = "each attempt must load the same rows, under the same keys"
+const mustRepeat = "what is retried must give the same rows, under the same keys"
 
-const errOtherRow = constError("the first row differs from that of the attempt before: " + mustRepeat)
+const errOtherRow = constError("the first row is not that of the attempt before: " + mustRepeat)
 
 // compare compares the hashes of a table's first row with those of earlier attempts.
 func (l *loader) compare(table int, first []print) error {
@@ -114,7 +114,7 @@ func (l *loader) same(load func() error) (err error) {
 	for i, t := range l.tables {
 		before, rows := &l.taken.tables[i], t.sent
 		if rows < before.rows || before.all && rows > before.rows {
-			return l.fail(i, -1, "", fmt.Errorf("%d rows, but an earlier attempt had read %d: "+mustRepeat, rows, before.rows))
+			return l.fail(i, -1, "", fmt.Errorf("%d rows, and the attempt before had taken %d: "+mustRepeat, rows, before.rows))
 		}
 	}
 	for i := range l.tables {

@@ -159,7 +159,7 @@ func TestLoadOnConflict(t *testing.T) {
 		{"the same twice", byID, []person{{ID: 8, Name: "Hal"}, {ID: 8, Name: "x"}}, []int64{1, 0}, "1 a Ann, 2 b Bob, 3 - Nil, 8 - Hal", 0, ""},
 		{"the same updated twice", updating(byID, "name"), []person{{ID: 7, Name: "Gil"}, {ID: 8, Name: "Hal"}, {ID: 8, Name: "x"}}, nil, "", 2, "21000"},
 		{"no such index", pgxtype.Conflict{Key: []string{"name"}}, []person{one(8, "h", "Hal")}, nil, "", -1, "42P10"},
-		{"the key itself updated", updating(byEmail, "id"), []person{one(8, "h", "Hal")}, nil, "", -1, "Conflict.Update must not change it"},
+		{"the key itself updated", updating(byEmail, "id"), []person{one(8, "h", "Hal")}, nil, "", -1, "which Conflict.Update must not change"},
 	} {
 		for name, method := range methods {
 			for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
