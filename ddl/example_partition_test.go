@@ -135,7 +135,7 @@ func ExamplePartitioning_Existing() {
 	// <nil>
 }
 
-// The last partition has no end: it is split, and keeps what lies above the new ones.
+// The last partition has no end. It is split, and keeps the ids above the new ones.
 func ExamplePartitioning_Extend() {
 	orders := ddl.Partitioning{Dialect: ddl.MySQL, Table: "orders", By: ddl.Month}
 	have := []ddl.Partition{
@@ -156,7 +156,7 @@ func ExamplePartitioning_Extend() {
 	// ddl: partitions of "orders": pmax takes all ids from 2116681624581046272 on, so p202611 cannot be added; Extend splits it
 }
 
-// PostgreSQL's default partition may have rows of the new one. They move to it.
+// PostgreSQL's default partition may have rows that belong in the new one. They move there.
 func ExamplePartitioning_Extend_default() {
 	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
 	have := []ddl.Partition{{Name: "orders_rest", Default: true}}

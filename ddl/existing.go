@@ -13,11 +13,11 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Existing is a query for the table's partitions from low to high: name, min
-// and max, of which NULL stands for no bound, and in PostgreSQL schema, which is
-// NULL where it is the table's, and whether it is the default partition, which
-// comes last. MySQL's subpartitions are not among them. For a table that has no
-// partitions, or is not there, it has no rows. [Partitioning.ReadRows] reads them.
+// Existing is a query for the table's partitions, from low to high. Its columns are name,
+// min and max, with NULL for no bound. In PostgreSQL they are followed by schema, NULL if it
+// is the table's, and whether it is the default partition, which comes last. MySQL's
+// subpartitions are not included. If the table has no partitions, or does not exist, the
+// query returns no rows. [Partitioning.ReadRows] reads the rows.
 func (p Partitioning) Existing() (string, error) {
 	_, table, err := p.ready()
 	if err != nil {
@@ -71,7 +71,7 @@ type Rows interface {
 	Err() error
 }
 
-// ReadRows reads the rows of Existing, whatever ran it. It does not close them.
+// ReadRows reads the rows of the query Existing, from any driver. It does not close them.
 func (p Partitioning) ReadRows(rows Rows) ([]Partition, error) {
 	var parts []Partition
 	for rows.Next() {
@@ -100,8 +100,8 @@ func (p Partitioning) ReadRows(rows Rows) ([]Partition, error) {
 	return parts, nil
 }
 
-// timeOf is the time that ids from a bound on have: of the first tick that
-// begins there. The zero time is that of a bound outside the layout.
+// timeOf returns the time of the first tick at or after a bound. It is the zero time for
+// a bound outside the layout.
 func (p *Partitioning) timeOf(bound int64) time.Time {
 	parts, err := p.Layout.Decompose(bound)
 	if err != nil {

@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// Extend writes the statements that make what the table lacks for all times in
-// [from, to), and none if it lacks nothing. It does what [Partitioning.Missing] and
-// [Partitioning.Create] do, and makes room where they cannot. No row is lost:
+// Extend writes the statements that create the missing partitions for all times in
+// [from, to). It writes none if no partition is missing. It does what [Partitioning.Missing]
+// and [Partitioning.Create] do, and also handles two cases that are errors there. No row
+// is lost:
 //
-//   - A last partition without an end is split. It keeps the ids above the new
-//     partitions, and its name unless a new one has it. The first new partition takes
-//     all its lower ids; set from to its From to give each period a partition.
-//   - In PostgreSQL, rows of new partitions move out of the default partition.
+//   - It splits a last partition without an end. That one keeps the ids above the new
+//     partitions, and its name unless a new partition needs it. The first new partition
+//     takes all its lower ids. To get one partition per period, set from to its From.
+//   - In PostgreSQL, it moves rows out of the default partition into the new ones.
 //
 // In PostgreSQL each of these is one statement, so it takes effect as a whole or not at
 // all. It locks the table against reads and writes, scans the partition, and moves rows
 // without firing triggers. It fails if a foreign key refers to rows of the
 // partition. In MySQL, REORGANIZE PARTITION copies the partition, and writes wait.
 //
-// If somebody has changed the partitions since they were read, the statements fail.
-// Read again then, and call Extend again: the partitions may be there by now.
+// If the partitions have changed since they were read, the statements fail. Then read
+// and call Extend again: another process may have created the partitions.
 func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, error) {
 	l, err := p.lacking(have, from, to)
 	if err != nil {
@@ -53,14 +54,14 @@ func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, erro
 	return append(script, split...), nil
 }
 
-// lack is what a table lacks.
+// lack has the partitions that a table lacks.
 type lack struct {
-	missing []Partition // of ids that no partition has
-	open    Partition   // the last one, if it has no end
-	split   []Partition // of ids that open has, without a gap
+	missing []Partition // for ids that are in no partition
+	open    Partition   // the last partition, if it has no end
+	split   []Partition // for ids that are in open, without a gap
 }
 
-// lacking finds what a table with the partitions have lacks.
+// lacking finds the partitions that a table with the partitions have lacks.
 func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, err error) {
 	s, _, err := p.ready()
 	if err != nil {
@@ -72,7 +73,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 	for _, h := range have {
 		switch {
 		case h.Default:
-		case h.Max == math.MaxInt64 || h.Max > s.max: // it takes all ids there can be
+		case h.Max == math.MaxInt64 || h.Max > s.max: // no id is above it
 			l.open, hasOpen = h, true
 		default:
 			closed = append(closed, h)
@@ -99,7 +100,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 			if touched == nil {
 				touched = &closed[i]
 			}
-			if h.Min <= max(covered, 1) { // what Create makes of 0 is 1
+			if h.Min <= max(covered, 1) { // Create writes 1 for 0
 				covered = max(covered, h.Max)
 			}
 		}
@@ -121,7 +122,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 	return l, nil
 }
 
-// split divides the partition open into parts and one for what is above them.
+// split divides the partition open into parts, and one partition for the ids above them.
 func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) {
 	rest := open
 	rest.Min, rest.From = parts[len(parts)-1].Max, parts[len(parts)-1].To
@@ -132,7 +133,7 @@ func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) 
 		}
 	}
 	if p.Dialect == Postgres {
-		parts[0].Schema = open.Schema // it keeps the table
+		parts[0].Schema = open.Schema // it keeps the table of open
 		return p.rebuild(open, parts[0], append(parts[1:], rest))
 	}
 	list, err := p.list(append(parts, rest))
@@ -143,9 +144,9 @@ func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) 
 	return Script{"ALTER TABLE " + table + " REORGANIZE PARTITION " + p.child(open) + " INTO (" + list + ")"}, nil
 }
 
-// rebuild is PostgreSQL's statement that makes the partition old the partition kept,
-// and moves rows of others to them. These are made as tables of their own and then
-// attached, so that no trigger of the table fires for what moves.
+// rebuild is PostgreSQL's statement that turns the partition old into the partition kept,
+// and moves the rows of others into them. It creates others as separate tables and then
+// attaches them, so that no trigger of the table fires for the rows that move.
 func (p *Partitioning) rebuild(old, kept Partition, others []Partition) (Script, error) {
 	table := p.Dialect.object(new(faults), p.Schema, "Table", p.Table)
 	if err := p.check(append(slices.Clone(others), kept)); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// What is missing under partitions of all kinds, and what Extend splits.
+// The missing partitions for tables with partitions of all kinds, and what Extend splits.
 func TestLacking(t *testing.T) {
 	widest := core.Layout{Epoch: core.Twitter().Epoch, TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
 	narrow := core.JavaScriptSafe()
@@ -82,7 +82,7 @@ func TestSplitBelowTheOpenEnd(t *testing.T) {
 	}
 }
 
-// What cannot be written is an error that names it.
+// Names and bounds that the database does not accept are errors that quote them.
 func TestExtendRefuses(t *testing.T) {
 	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	long := strings.Repeat("x", 55) // and _p202611

@@ -55,9 +55,9 @@ func (d Dialect) object(f *faults, schema, field, name string) string {
 	return d.ident(f, "Schema", schema) + "." + quoted
 }
 
-// Quote quotes a name for a statement of one's own: that of a table, a view or a
-// column, or with what stands before it: schema and table, or schema, table and
-// column. It is taken as it stands, with its case. An empty schema is left out.
+// Quote quotes the name of a table, a view or a column for your own statement. The name
+// may be qualified: schema and table, table and column, or schema, table and column. Its
+// case matters. If the first of several names is empty, it is left out.
 func (d Dialect) Quote(names ...string) (string, error) {
 	var f faults
 	if !d.known() {
@@ -73,7 +73,7 @@ func (d Dialect) Quote(names ...string) (string, error) {
 	return quoted, nil
 }
 
-// path quotes a name with what stands before it: three names at most.
+// path quotes a qualified name, of at most three names.
 func (d Dialect) path(f *faults, field string, path []string) string {
 	if len(path) == 0 || len(path) > 3 {
 		f.add(field, fmt.Sprintf("%q", path), "must be one name, or a table and a column, or a schema, a table and a column")

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Partitioning says how a table is divided by the time in its ids. It is
-// checked whenever something is asked of it, as [Config] is.
+// Partitioning says how a table is divided by the time in its ids. Like [Config], it is
+// checked by each of its methods.
 //
-// The bounds are ids, so a partition is chosen by WHERE id >= … AND id < …, and
-// what is old is dropped without a DELETE. An id for which there is no partition
-// is refused by the database; make them some time ahead.
+// The bounds are ids, so WHERE id >= … AND id < … selects partitions, and
+// old rows are dropped without a DELETE. The database refuses an id for which there is
+// no partition, so create partitions some time ahead.
 type Partitioning struct {
 	Dialect  Dialect        // required; SQLite has no partitions
 	Layout   core.Layout    // zero: Twitter's
@@ -34,7 +34,7 @@ type Partition struct {
 	Schema   string    // of PostgreSQL's partition, where it is not in that of the Partitioning; zero: it is
 	From, To time.Time // of the ids' times, To exclusive; zero where a bound is no time of the layout
 	Min, Max int64     // Max exclusive; math.MinInt64 and math.MaxInt64 where a partition has no such bound
-	Default  bool      // PostgreSQL's default partition, which takes the ids that no other has; it has no bounds
+	Default  bool      // PostgreSQL's default partition, for ids that no other partition takes; it has no bounds
 }
 
 // Partitions creates the partitions of a table for all times in [from, to), as
@@ -148,15 +148,15 @@ func (p *Partitioning) wrap(err error) error {
 	return fmt.Errorf("ddl: partitions of %q: %w", p.Table, err)
 }
 
-// Missing gives those of Bounds(from, to) that a table lacks which has the
-// partitions have, as [Partitioning.Existing] finds them. It is an error if the table
-// has partitions for some ids of a period and not for all, or if a last partition
-// without an end has them: [Partitioning.Extend] splits that one. From and to may
-// lie where those of Bounds may.
+// Missing returns the partitions of Bounds(from, to) that the table lacks. have are its
+// partitions, as [Partitioning.Read] returns them. It is an error if the table has
+// partitions for some ids of a period but not for all, or if a last partition without
+// an end takes them: [Partitioning.Extend] splits that one. The limits of from and to are
+// those of Bounds.
 //
-// In MySQL partitions can be added behind the last only, and each begins where
-// the one before it ends. So what lies between the last and from is made as
-// well, and what lies before the last is not.
+// In MySQL partitions can only be added after the last one, and each begins where
+// the one before it ends. So Missing also returns the periods between the last
+// partition and from, and no period before the last partition.
 func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition, error) {
 	l, err := p.lacking(have, from, to)
 	if err != nil {
@@ -168,11 +168,10 @@ func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition
 	return l.missing, nil
 }
 
-// Before gives those of the partitions all of whose ids are of times before t:
-// what may be dropped when older rows are kept no longer. Before the epoch, as
-// where the layout is younger than what is kept, these are none; from the layout's
-// end on they are all but one that has no upper bound. That one and a default
-// partition are never given.
+// Before returns the partitions whose ids are all from before t. They may be dropped
+// when older rows are no longer needed. If t is before the epoch, there are none. If t is
+// after the layout's end, it returns all. It never returns a default
+// partition, or one without an upper bound.
 func (p Partitioning) Before(have []Partition, t time.Time) ([]Partition, error) {
 	s, _, err := p.ready()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// operation is what gorm has callbacks for.
+// operation is one for which gorm has callbacks.
 type operation uint8
 
 const (
@@ -22,9 +22,9 @@ type callback struct {
 	fn           func(*gorm.DB)
 }
 
-// callbacks are all of them, in the order in which they are registered. "snowkey:fill" is before
-// gorm:before_create and not earlier: the model's hooks must see the key, and with
-// SkipDefaultTransaction an earlier place would come last.
+// callbacks are all of them, in the order of registration. "snowkey:fill" is directly before
+// gorm:before_create, because the model's hooks must see the key. With
+// SkipDefaultTransaction, a callback that is to run even earlier would run last.
 func (p *Plugin) callbacks() []callback {
 	return []callback{
 		{creates, "gorm:before_create", "snowkey:note", p.noteFresh},

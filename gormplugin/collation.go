@@ -8,15 +8,15 @@ import (
 	"gorm.io/gorm"
 )
 
-// collationKey is of a table whose collations are known to be right.
+// collationKey names a table whose collations were checked.
 type collationKey struct {
-	handle any // of one gorm.Open
+	handle any // the same for all sessions of one gorm.Open
 	table  string
 }
 
-// checkCollations refuses rows with a base 62 id for a column of MySQL or MariaDB that takes A
-// for a, of which one in a few thousand would be refused as a duplicate. The database is asked
-// once for each table.
+// checkCollations refuses rows with a base 62 id if the column's collation in MySQL or MariaDB
+// ignores case: one id in a few thousand would be refused as a duplicate. It queries the
+// database once for each table.
 func (p *Plugin) checkCollations(stmt *gorm.Statement, targets []target) error {
 	known := collationKey{stmt.Callback(), stmt.Table}
 	if stmt.Name() != "mysql" || stmt.DryRun || !slices.ContainsFunc(targets, func(t target) bool { return t.kind == base62 }) {

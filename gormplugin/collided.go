@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// reread finds out which of the suspects were not written as they are, and sets
-// what is followed to that of the row that each collided with.
+// reread finds the suspects that collided with an existing row, and sets their followed
+// columns to the values of that row.
 func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []int) error {
 	if len(suspects) == 0 {
 		return nil
@@ -26,7 +26,7 @@ func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []
 		}
 	}
 	suspects = slices.DeleteFunc(suspects, func(i int) bool { return there[i] != nil })
-	if u.keys[0].source == nil { // a key that the caller set may be that of a row too
+	if u.keys[0].source == nil { // a key that the caller has set may exist too
 		if suspects, err = u.findSet(db, c, rows, suspects); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (u *upsert) reread(db *gorm.DB, c *chain, rows []reflect.Value, suspects []
 	return nil
 }
 
-// findSet looks the rows up whose key was set by the caller, under that key.
+// findSet looks up the rows whose key the caller has set, by that key.
 func (u *upsert) findSet(db *gorm.DB, c *chain, rows []reflect.Value, suspects []int) ([]int, error) {
 	lost := func(i int) bool { return u.lacked(i, lacksKey) }
 	set := slices.DeleteFunc(slices.Clone(suspects), lost)
@@ -66,8 +66,8 @@ func (u *upsert) findSet(db *gorm.DB, c *chain, rows []reflect.Value, suspects [
 	return append(slices.DeleteFunc(suspects, func(i int) bool { return !lost(i) }), left...), nil
 }
 
-// findBy sets what is followed in the rows that collided by one of the sets, and gives the
-// places of those that did not.
+// findBy sets the followed columns of the rows that collided by one of the sets, and returns
+// the indexes of the others.
 func (u *upsert) findBy(db *gorm.DB, c *chain, rows []reflect.Value, suspects []int, sets []unique) ([]int, error) {
 	for _, set := range sets {
 		if len(suspects) == 0 {
@@ -85,7 +85,7 @@ func (u *upsert) findBy(db *gorm.DB, c *chain, rows []reflect.Value, suspects []
 	return suspects, nil
 }
 
-// set sets in each row what was found for it.
+// set writes the values that were found into each row.
 func (u *upsert) set(db *gorm.DB, c *chain, rows []reflect.Value, found map[int][]any) error {
 	follow := u.follow()
 	for i, values := range found {
@@ -95,7 +95,7 @@ func (u *upsert) set(db *gorm.DB, c *chain, rows []reflect.Value, found map[int]
 				c.w.undo.saveMoved(field)
 				c.w.moved = true
 			}
-			field.SetZero() // gorm would write through a pointer, where another row's key or the caller's own may be
+			field.SetZero() // gorm would write through a pointer, which another row or the caller may share
 			if values[k] == nil {
 				continue
 			}
@@ -107,8 +107,9 @@ func (u *upsert) set(db *gorm.DB, c *chain, rows []reflect.Value, found map[int]
 	return nil
 }
 
-// unwritten takes back what was given to a row that is nowhere: it collided by an index that
-// nobody tells, as by what an expression computes. If others hold its key, it is an error.
+// unwritten sets the filled fields of a row back to zero. The row was not written: it collided
+// by an index that is not known, such as one on an expression. If other rows are to refer to
+// its key, that is an error.
 func (u *upsert) unwritten(db *gorm.DB, c *chain, i int, row reflect.Value) error {
 	stmt := db.Statement
 	var back []target
@@ -132,7 +133,7 @@ func (u *upsert) unwritten(db *gorm.DB, c *chain, i int, row reflect.Value) erro
 	return nil
 }
 
-// isNeeded reports whether other rows are to refer to the row.
+// isNeeded reports whether other rows are about to refer to the row.
 func (u *upsert) isNeeded(stmt *gorm.Statement, c *chain, i int, row reflect.Value) bool {
 	if c != nil {
 		return c.w.isParent(c.rows[i])

@@ -12,7 +12,7 @@ import (
 )
 
 // One call leases a worker ID, makes the generator and installs the plugin. In examples/readme it
-// runs over a database; this handle is of one that does not exist.
+// runs with a database. This handle has none.
 func ExampleOpen() {
 	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{}) // in earnest: postgres.Open("postgres://…")
 	if err != nil {

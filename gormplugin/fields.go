@@ -18,9 +18,9 @@ type snowflakeField struct {
 	given bool // not filled, and must be set: an untagged part of a composite key
 }
 
-// snowflakeFields finds those that are tagged or named in Config.Tables, the
-// sole key by its type, and the parts of a composite key that must be set. A nil plugin
-// knows no tables. other is empty, or the table that stands for the model's.
+// snowflakeFields finds the fields that are tagged or named in Config.Tables, a
+// sole key whose type needs no tag, and the parts of a composite key that must be set. A nil
+// plugin has no tables. other is empty, or the table that replaces the model's.
 func (p *Plugin) snowflakeFields(s *schema.Schema, other string) (fields []snowflakeField, faults []error) {
 	table, configured := p.table(cmp.Or(other, s.Table))
 	met := !configured // the column of Config.Tables

@@ -8,10 +8,10 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// freshKey is where a statement keeps what its rows lacked.
+// freshKey is the setting of a statement for what its rows lacked.
 const freshKey = "snowkey:fresh"
 
-// lack is what a row was without before it was filled.
+// lack says which values a row lacked before it was filled.
 type lack uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	lacksNumber // the first of the columns
 )
 
-// noteFresh remembers which rows lack what, if that will matter. It runs before they are filled.
+// noteFresh stores which values the rows lack, if it is needed later. It runs before they are filled.
 func (p *Plugin) noteFresh(db *gorm.DB) {
 	stmt := db.Statement
 	stmt.Settings.Delete(freshKey)
@@ -56,7 +56,7 @@ func freshOf(stmt *gorm.Statement) []lack {
 	return fresh
 }
 
-// freshRows says what each row lacked.
+// freshRows returns what each row lacked.
 func (u *upsert) freshRows(stmt *gorm.Statement) []lack {
 	c := chainOf(stmt)
 	if c == nil {
@@ -79,8 +79,8 @@ func (u *upsert) freshRows(stmt *gorm.Statement) []lack {
 	return fresh
 }
 
-// conflictOf is what a statement says of rows that are there: its conflict clause, or as DoNothing
-// the INSERT IGNORE of MySQL and the INSERT OR IGNORE of SQLite.
+// conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
+// OR IGNORE, it returns a clause with DoNothing.
 func conflictOf(stmt *gorm.Statement) (on clause.OnConflict, ignore, ok bool) {
 	if c, ok := stmt.Clauses["ON CONFLICT"]; ok {
 		on, ok = c.Expression.(clause.OnConflict)

@@ -12,16 +12,16 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// An upsert with UpdateAll must not replace what a row that exists has in a column that the
-// plugin fills, as a public number, by the id that it was given just now.
+// The plugin may fill a column beside the key, such as a public number. An upsert with
+// UpdateAll must not replace its value in an existing row with the id that it has just filled.
 
-// keptKey is where a statement keeps what was filled beside the key.
+// keptKey is the setting of a statement for the ids that were filled beside the key.
 const keptKey = "snowkey:kept"
 
-// filledColumn is what was given to the rows of a statement in a column that is no key.
+// filledColumn has the ids that a statement has filled in a column that is no key.
 type filledColumn struct {
 	values []any
-	all    bool // every row was given one
+	all    bool // every row got one
 }
 
 var plainText = regexp.MustCompile(`^[0-9A-Za-z]+$`)
@@ -49,7 +49,7 @@ func (f filledColumn) list(stmt *gorm.Statement, parameters int) any {
 	return clause.Expr{SQL: "(" + strings.Join(literals, ",") + ")"}
 }
 
-// noteFilled remembers them, if the statement has a conflict clause that may use them.
+// noteFilled stores the filled columns if the statement has a conflict clause with UpdateAll.
 func noteFilled(stmt *gorm.Statement, targets []target, ids [][]int64, rows int) {
 	if on, _, ok := conflictOf(stmt); !ok || !on.UpdateAll {
 		return
@@ -68,7 +68,7 @@ func noteFilled(stmt *gorm.Statement, targets []target, ids [][]int64, rows int)
 	stmt.Settings.Store(keptKey, filled)
 }
 
-// filledColumns are those of a statement.
+// filledColumns returns the filled columns of a statement, by name.
 func filledColumns(stmt *gorm.Statement, p *Plugin) map[string]filledColumn {
 	c := chainOf(stmt)
 	if c == nil {
@@ -94,7 +94,7 @@ func filledColumns(stmt *gorm.Statement, p *Plugin) map[string]filledColumn {
 	return filled
 }
 
-// registerKept has conflict clauses written as keepFilled says.
+// registerKept makes gorm write conflict clauses as keepFilled changes them.
 func (p *Plugin) registerKept(db *gorm.DB) {
 	next := db.ClauseBuilders["ON CONFLICT"]
 	db.ClauseBuilders["ON CONFLICT"] = func(c clause.Clause, builder clause.Builder) {
@@ -111,8 +111,8 @@ func (p *Plugin) registerKept(db *gorm.DB) {
 	}
 }
 
-// keepFilled has each column that was filled updated to itself, for the rows whose value is one that
-// was given just now.
+// keepFilled changes the clause so that each filled column keeps its value in existing rows. It
+// does so only for rows whose new value was filled by this statement.
 func (p *Plugin) keepFilled(stmt *gorm.Statement, on clause.OnConflict) clause.OnConflict {
 	filled := filledColumns(stmt, p)
 	if len(filled) == 0 {
@@ -143,7 +143,8 @@ func (p *Plugin) keepFilled(stmt *gorm.Statement, on clause.OnConflict) clause.O
 	return on
 }
 
-// keepUnread leaves the filled columns that are zero out of a Save's UPDATE: they were not read.
+// keepUnread leaves filled columns that are zero out of a Save's UPDATE: a zero means that the
+// column was not read.
 func (p *Plugin) keepUnread(stmt *gorm.Statement) {
 	row := indirect(reflect.ValueOf(stmt.Dest)) // ReflectValue may be what Model was given
 	if !slices.Contains(stmt.Selects, "*") || !row.IsValid() || row.Type() != stmt.Schema.ModelType {

@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// fieldName is how messages name a field.
+// fieldName returns a field's name for errors.
 func fieldName(s *schema.Schema, f *schema.Field) string {
 	if s.Name == "" { // a struct without a name
 		return f.Name
@@ -17,7 +17,7 @@ func fieldName(s *schema.Schema, f *schema.Field) string {
 	return s.Name + "." + f.Name
 }
 
-// typeName is how they name a type: a struct without a name is not spelled out.
+// typeName returns a type's name for errors. It shortens a struct without a name.
 func typeName(t reflect.Type) string {
 	switch {
 	case t == nil:
@@ -37,7 +37,7 @@ func typeName(t reflect.Type) string {
 
 func valueType(v any) string { return typeName(reflect.TypeOf(v)) }
 
-// modelName is how they name a model.
+// modelName returns a model's name for errors.
 func modelName(s *schema.Schema) string {
 	if s.Name == "" {
 		return "an unnamed struct"
@@ -54,7 +54,7 @@ func checkTableName(name string) error {
 
 func bareName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
 
-// schemaName is what stands before a table's name, or nil.
+// schemaName returns the schema in a table's name, or nil.
 func schemaName(table string) any {
 	if i := strings.LastIndexByte(table, '.'); i >= 0 {
 		return table[:i]

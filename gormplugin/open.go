@@ -15,7 +15,7 @@ import (
 
 // OpenConfig configures Open. The zero value is ready for use.
 type OpenConfig struct {
-	Plugin Config // Source must be nil, since Open sets it; Strict is always on, and Exempt lists exceptions
+	Plugin Config // Source must be nil, since Open sets it. Strict is always on. Exempt lists exceptions.
 
 	// The lease and the generator, as in sqlstore.OpenConfig. Zero: the namespace "default" in
 	// the tables "snow_worker" and "snow_worker_space", and Twitter's layout.
@@ -24,21 +24,20 @@ type OpenConfig struct {
 	Generator core.Config
 }
 
-// Open leases a worker ID from the handle's database, makes a generator under it, and installs
-// the plugin. The keys of rows that are created through the handle then differ from those of
-// all other processes that have called Open on that database. See worker.Acquire for what that
-// rests on.
+// Open leases a worker ID from the handle's database, makes a generator that uses it, and
+// installs the plugin. All processes that call Open on one database give their rows different
+// keys. worker.Acquire says what this depends on.
 //
-// The plugin is strict: to create a row whose key it does not fill is an error, unless
+// The plugin is strict: creating a row whose key it does not fill is an error, unless
 // Plugin.Exempt lists the model.
 //
-// Open creates the tables of leases if they are missing. If the role may not do that, the error
-// ends with the statements to run. If Open fails, nothing stays leased and the plugin is not
-// installed.
+// Open creates the tables of the leases if they are missing. If the role may not do that, the
+// error ends with the statements to run. If Open fails, nothing stays leased and the plugin is
+// not installed.
 //
-// The context only affects Open: the lease is kept until Close, over the handle's own pool.
-// After Close, creates through the handle fail with core.ErrClosed, and no other plugin can be
-// installed: open the database anew.
+// The context only affects Open; the lease lasts until Close, and uses the handle's pool.
+// After Close, creates through the handle fail with core.ErrClosed. The handle accepts no
+// second plugin: open the database again.
 func Open(ctx context.Context, db *gorm.DB, cfg OpenConfig) (*sqlstore.Generator, error) {
 	pool, err := cfg.check(db)
 	if err != nil {
@@ -58,7 +57,7 @@ func Open(ctx context.Context, db *gorm.DB, cfg OpenConfig) (*sqlstore.Generator
 	return gen, nil
 }
 
-// check finds what is wrong before the database is asked for anything, and fills in the dialect.
+// check checks the configuration before the first query, and sets the dialect.
 func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 	if db == nil || db.Config == nil {
 		return nil, errNilDB
@@ -69,7 +68,7 @@ func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 	if cfg.Plugin.Source != nil {
 		return nil, fmt.Errorf("gormplugin: Plugin.Source %T: must be nil, since Open sets it; New takes a source of yours", cfg.Plugin.Source)
 	}
-	plugin, err := cfg.plugin(new(sqlstore.Generator)) // stands for the one to come
+	plugin, err := cfg.plugin(new(sqlstore.Generator)) // a placeholder, for the check only
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func (cfg *OpenConfig) plugin(source Source) (*Plugin, error) {
 	return New(own)
 }
 
-// dialectOf is the dialect of a Dialector of gorm's own, by its name, or Detect.
+// dialectOf returns the dialect for the name of one of gorm's Dialectors, or Detect.
 func dialectOf(name string) sqlstore.Dialect {
 	switch name {
 	case "postgres":

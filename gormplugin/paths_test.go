@@ -147,7 +147,7 @@ func TestMapKeys(t *testing.T) {
 	}
 }
 
-// Clears takes its key away in a hook.
+// Clears sets its key to zero in a hook.
 type Clears struct{ ID sqltype.ID }
 
 func (c *Clears) BeforeCreate(*gorm.DB) error {

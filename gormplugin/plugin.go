@@ -18,32 +18,32 @@ type Source interface {
 	Fill(ctx context.Context, ids []int64) error
 }
 
-// Config says where keys come from.
+// Config configures a Plugin.
 type Config struct {
-	Source Source            // for fields that name no other; may be nil if all do
+	Source Source            // for fields whose tag names no source; may be nil if all tags do
 	Named  map[string]Source // for the tag snowflake:name, by that name
 	Tables map[string]Table  // by the table's name, without its schema
-	Models []any             // checked by Validate when the plugin is put into use
+	Models []any             // checked with Validate when the plugin is installed
 
-	// Strict refuses to create a row whose primary key the plugin does not fill: a model with a
-	// forgotten tag fails instead of taking its keys from a counter of the database. A composite
-	// key needs one filled part; a key that is wholly that of other rows, as in a join
-	// table, needs none. The default is to leave such rows to gorm.
+	// Strict refuses to create a row whose primary key the plugin does not fill. So a model with
+	// a forgotten tag fails, instead of getting keys from a counter of the database. In a
+	// composite key, one filled part is enough. A key that consists of foreign keys, as in a
+	// join table, need not be filled. False: gorm creates such rows as without the plugin.
 	Strict bool
 
-	// Exempt lists models, as &Setting{}, and names of tables, as "settings", whose keys come
-	// from elsewhere. Strict and Models leave them alone.
+	// Exempt lists models, such as &Setting{}, and names of tables, such as "settings", whose
+	// keys come from elsewhere. Strict and Models do not check their keys.
 	Exempt []any
 }
 
-// Table says which column of a table is filled, as a tag would. It is for the maps
-// that db.Table(name) creates without a model, and holds for models of the table as
-// well: it adds a field that has no tag, and gives the source where a tag names none. Where
-// db.Table sends the rows of a model to another table that stands here, that one counts.
+// Table says which column of a table is filled, like a tag. It is for maps that
+// db.Table(name) creates without a model. It also applies to models of the table: it adds a
+// field that has no tag, and sets the source if the tag names none. If db.Table sends the
+// rows of a model to another table in Config.Tables, the entry of that table applies.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
-	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form, and then a tag must not say the other
+	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form, which a tag must not contradict
 }
 
 // Plugin fills the keys. It implements gorm.Plugin; make it with [New].
@@ -60,7 +60,7 @@ type Plugin struct {
 
 var _ gorm.Plugin = (*Plugin)(nil)
 
-// New checks the whole configuration; all faults are told in one error.
+// New makes a Plugin. It returns all faults of the configuration in one error.
 func New(cfg Config) (*Plugin, error) {
 	p := &Plugin{tables: make(map[string]target, len(cfg.Tables))}
 	var faults []error
@@ -133,8 +133,8 @@ func (p *Plugin) source(name string) (Source, error) {
 	return s, nil
 }
 
-// firstNames finds the sources that stand under several names, so that they are
-// asked once for all. Those that cannot be compared are taken for different ones.
+// firstNames finds sources with several names, so that one call gets the ids for all of
+// them. Sources that cannot be compared count as different ones.
 func firstNames(cfg Config) map[string]string {
 	first := map[string]string{"": ""}
 	seen := map[Source]string{}
@@ -162,7 +162,7 @@ const pluginName = "snowkey"
 func (p *Plugin) Name() string { return pluginName }
 
 // Initialize is called by db.Use. It checks Config.Models and registers the
-// callbacks that fill keys. If it fails, none stays registered.
+// callbacks that fill keys. If it fails, no callback stays registered.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.validate(db, p.cfg.Models); err != nil {
 		return err

@@ -10,23 +10,22 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// SQLite gives a row without a key the key max+1 where the key is an integer PRIMARY KEY, a
-// rowid: no constraint sees that it was missing. And where the key is a bigint, it
-// accepts NULL, and keeps an index beside the rows. A trigger would see the missing key, but
-// gorm drops triggers when it makes a table again. So the tables that AutoMigrate and
-// CreateTable make get a constraint for the key, and are WITHOUT ROWID: one B-tree, as with
-// a rowid. gorm has no hook for either but its dialector.
+// An integer PRIMARY KEY of SQLite is the rowid: a row without a key gets the key max+1, and no
+// constraint detects that. A bigint PRIMARY KEY accepts NULL, and has an index beside the
+// rows. A trigger could detect the missing key, but gorm drops triggers when it rebuilds a
+// table. So AutoMigrate and CreateTable give the key a constraint, and make the table
+// WITHOUT ROWID: one B-tree, like a rowid table. The dialector is gorm's only hook for that.
 
 const tableOptions = "gorm:table_options" // gorm's own setting
 
-// registerSQLite puts a dialector of ours before SQLite's.
+// registerSQLite wraps SQLite's dialector in ours.
 func (p *Plugin) registerSQLite(db *gorm.DB) {
 	if _, done := db.Dialector.(sqliteDialector); !done && db.Name() == "sqlite" { // done: by another Open with the same gorm.Config
 		db.Dialector = sqliteDialector{db.Dialector, p}
 	}
 }
 
-// sqliteDialector is the driver's, with a migrator of ours.
+// sqliteDialector is the driver's dialector with our migrator.
 type sqliteDialector struct {
 	gorm.Dialector
 	plugin *Plugin
@@ -36,7 +35,7 @@ func (d sqliteDialector) Migrator(db *gorm.DB) gorm.Migrator {
 	return sqliteMigrator{d.Dialector.Migrator(db), db, d}
 }
 
-// SavePoint is the driver's, as are the next two: gorm asks whether a dialector has them.
+// SavePoint and the next two methods call the driver's: gorm looks for these interfaces.
 func (d sqliteDialector) SavePoint(tx *gorm.DB, name string) error {
 	if s, ok := d.Dialector.(gorm.SavePointerDialectorInterface); ok {
 		return s.SavePoint(tx, name)
@@ -76,8 +75,8 @@ func (m sqliteMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 		return expr
 	}
 	_, def, has := strings.Cut(expr.SQL, " DEFAULT ") // by its tag
-	// The type is never integer: a table that somebody rebuilds and that loses its WITHOUT
-	// ROWID must not get a rowid of that name.
+	// The type is never integer: if a rebuilt table loses its WITHOUT ROWID, the key must not
+	// become the rowid.
 	expr.SQL = fmt.Sprintf("bigint NOT NULL CHECK (%s > 0)", m.db.Statement.Quote(f.DBName))
 	if has {
 		expr.SQL += " DEFAULT " + def
@@ -85,7 +84,7 @@ func (m sqliteMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	return expr
 }
 
-// CreateTable leaves the table's options to the caller who sets some.
+// CreateTable adds WITHOUT ROWID, unless the caller has set gorm:table_options.
 func (m sqliteMigrator) CreateTable(values ...any) error {
 	if _, said := m.db.Get(tableOptions); said {
 		return m.Migrator.CreateTable(values...)
@@ -102,7 +101,7 @@ func (m sqliteMigrator) CreateTable(values ...any) error {
 	return nil
 }
 
-// parse is nil for a table without a model.
+// parse returns the schema of a model. It is nil for a table without a model.
 func (m sqliteMigrator) parse(value any) *schema.Schema {
 	stmt := &gorm.Statement{DB: m.db}
 	if _, name := value.(string); name || stmt.ParseWithSpecialTableName(value, m.db.Statement.Table) != nil {
@@ -111,8 +110,8 @@ func (m sqliteMigrator) parse(value any) *schema.Schema {
 	return stmt.Schema
 }
 
-// sqliteKey is the sole key of a model if it is filled with integers, else nil. A type in
-// its tag other than bigint stays what it is.
+// sqliteKey returns the only key of a model if the plugin fills it with integers, and else
+// nil. It is nil also if the tag sets a type other than bigint, which is not changed.
 func (p *Plugin) sqliteKey(s *schema.Schema) *schema.Field {
 	if len(s.PrimaryFields) != 1 {
 		return nil
@@ -132,9 +131,9 @@ func (p *Plugin) sqliteKey(s *schema.Schema) *schema.Field {
 	return f
 }
 
-// wide reports that the model says its rows may be long: bytes, a serializer, types as text
-// and blob, or a size above 200: SQLite advises WITHOUT ROWID for rows below a twentieth of a
-// page, which has 4096 bytes by default, and splits those above a quarter of it.
+// wide reports whether the model's rows may be long: it has a field of bytes, a serializer, a
+// type such as text or blob, or a size above 200. SQLite recommends WITHOUT ROWID for rows
+// below a twentieth of a page (4096 bytes by default), and splits rows above a quarter of it.
 func wide(s *schema.Schema) bool {
 	return slices.ContainsFunc(s.Fields, func(f *schema.Field) bool {
 		long := f.DBName != "" && f.Size == 0 && (f.DataType == schema.Bytes || f.Serializer != nil)

@@ -8,18 +8,18 @@ import (
 	"gorm.io/gorm"
 )
 
-// gorm's migrator makes a table of SQLite again to alter it. What is here keeps the form of its key.
+// gorm's migrator rebuilds a table of SQLite to alter it. The code here keeps the form of its key.
 
 // keyRebuild is the setting under which AlterColumn rebuilds a table for its key.
 type keyRebuild struct {
-	plain, checked string // the column as the driver writes it, and as it is to be
+	plain, checked string // the column as the driver writes it, and as we write it
 	rowid          bool
 }
 
 const keyRebuildSetting = "snowkey:key"
 
-// AlterColumn of the key brings a table to the form that AutoMigrate gives a new one, with
-// its rows, and with its indexes and triggers, which gorm's rebuild of a table drops.
+// AlterColumn of the key converts a table to the form that AutoMigrate gives a new one. It keeps
+// the rows, and also the indexes and triggers, which gorm's rebuild of a table drops.
 func (m sqliteMigrator) AlterColumn(value any, name string) error {
 	s := m.parse(value)
 	if s == nil {
@@ -65,8 +65,9 @@ func (m sqliteMigrator) AlterColumn(value any, name string) error {
 	return nil
 }
 
-// withoutForeignKeys runs fn in a transaction in which a table may be dropped and another
-// take its name, without a thought for what refers to it. db is one connection.
+// withoutForeignKeys runs fn in a transaction in which a table can be dropped and another
+// renamed to its name, without effect on the tables and views that refer to it. db must be one
+// connection.
 func withoutForeignKeys(db *gorm.DB, fn func(tx *gorm.DB) error) (err error) {
 	for _, pragma := range []struct {
 		name string
@@ -86,8 +87,8 @@ func withoutForeignKeys(db *gorm.DB, fn func(tx *gorm.DB) error) (err error) {
 	return db.Transaction(fn)
 }
 
-// keepWithoutRowid sees the statement by which gorm's migrator rebuilds a table. It writes
-// the columns again, and forgets what stands behind them.
+// keepWithoutRowid changes the CREATE TABLE with which gorm's migrator rebuilds a table. gorm
+// copies the columns, and drops the options after them.
 func keepWithoutRowid(db *gorm.DB) {
 	rest, create := strings.CutPrefix(db.Statement.SQL.String(), "CREATE TABLE")
 	if !create || db.Error != nil || db.Name() != "sqlite" {
@@ -105,7 +106,7 @@ func keepWithoutRowid(db *gorm.DB) {
 			_ = db.AddError(fmt.Errorf("no column %q in %q", how.plain, rest))
 			return
 		}
-		if !strings.Contains(strings.ToUpper(columns), "PRIMARY KEY") { // it stood in the type, as AUTOINCREMENT did
+		if !strings.Contains(strings.ToUpper(columns), "PRIMARY KEY") { // it was part of the type, like AUTOINCREMENT
 			how.checked += " PRIMARY KEY"
 		}
 		without, columns = !how.rowid, strings.Replace(columns, how.plain, how.checked, 1)

@@ -38,7 +38,7 @@ func newExemptions(list []any, fault func(format string, args ...any)) exemption
 	return e
 }
 
-// exempts reports whether the keys of a model's rows may come from elsewhere. s is nil for
+// exempts reports whether Config.Exempt lists the model or the table. s is nil for
 // a table without a model; table may be empty.
 func (p *Plugin) exempts(s *schema.Schema, table string) bool {
 	if p == nil {
@@ -62,9 +62,8 @@ func (p *Plugin) checkStrict(s *schema.Schema, table string, pl *plan) error {
 	return pl.unkeyed
 }
 
-// unkeyed says why the plugin does not fill the key of a model's rows. It is nil where a part
-// of the key is filled, where the tag snowflake:- says that none is, and where the
-// whole key is that of other rows.
+// unkeyed says why the plugin does not fill the key of a model's rows. It is nil if a part of
+// the key is filled, if the tag is snowflake:-, and if the whole key consists of foreign keys.
 func unkeyed(s *schema.Schema, fields []snowflakeField) error {
 	if len(s.PrimaryFields) == 0 {
 		return fmt.Errorf("%s has no primary key: add one, or list the model in Config.Exempt", modelName(s))
@@ -88,7 +87,7 @@ func unkeyed(s *schema.Schema, fields []snowflakeField) error {
 		fieldName(s, own), remedy(own, len(s.PrimaryFields) > 1))
 }
 
-// remedy is what makes the plugin fill a key.
+// remedy says how to make the plugin fill a key.
 func remedy(f *schema.Field, composite bool) string {
 	t := f.IndirectFieldType
 	switch {

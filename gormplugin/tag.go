@@ -53,8 +53,8 @@ func parseOrder(text string) (o order, err error) {
 	return o, nil
 }
 
-// resembles reports whether the word of a tag may be a misspelling of another: it begins alike,
-// or at most two letters must be changed, added or taken away.
+// resembles reports whether a word of a tag may be a misspelling of another: both begin alike,
+// or differ in at most two letters that are changed, added or removed.
 func resembles(word, want string) bool {
 	if strings.HasPrefix(word, want[:4]) {
 		return true

@@ -27,8 +27,9 @@ type upsert struct {
 	fresh   []lack   // what each row lacked
 }
 
-// followed are what an upsert sets to what the row has that was there: the parts of the key and
-// the columns beside it that have a source. Where no part has, but a column, the whole key.
+// followed returns the columns that an upsert sets in the struct to the values of an existing
+// row: the parts of the key, and the columns beside it, that have a source. If only columns
+// beside the key have a source, it returns the whole key.
 func (p *Plugin) followed(s *schema.Schema) (keys, columns []target) {
 	targets, err := p.keysOf(s)
 	if err != nil {

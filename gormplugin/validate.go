@@ -15,18 +15,18 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Validate names, in one error, what would give rows of the models other keys than
-// Snowflake ids:
+// Validate checks that the rows of the models get Snowflake ids. It returns all faults in one
+// error:
 //
-//   - a key that the plugin does not fill, as where the tag snowflake is forgotten or misspelled;
-//   - a key that gorm takes for auto-increment: AutoMigrate would make it a sequence or an
+//   - a key that the plugin does not fill, such as one with a forgotten or misspelled tag;
+//   - a key that gorm treats as auto-increment: AutoMigrate would create a sequence or an
 //     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
 //   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
-//   - on MySQL and MariaDB a base 62 key whose column would take A for a;
+//   - on MySQL and MariaDB, a base 62 key whose column ignores case;
 //   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds.
 //
-// If the handle has a [Plugin], its Config.Tables, Config.Exempt and the names of its sources
-// are looked at too.
+// If the handle has a [Plugin], Validate also applies its Config.Tables, Config.Exempt and
+// sources.
 func Validate(db *gorm.DB, models ...any) error {
 	if db == nil || db.Config == nil {
 		return errNilDB
@@ -121,8 +121,8 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// bareNumber reports whether the field is of a type declared over an integer, and JSON shows it
-// as a number. Of a plain int64 that is known.
+// bareNumber reports whether the field is of a type declared over an integer that JSON writes
+// as a number. It is false for a plain int64, where that is obvious.
 func bareNumber(f *schema.Field) bool {
 	t := f.IndirectFieldType
 	if !isInteger(t) || !isDefined(t) || reflect.PointerTo(t).Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// attemptTx is what the function of [Retry] gets, so that [Load] can notice rows
-// that cannot be given again: without an error those would be lost that the
-// attempt before has taken. A savepoint within it is one too.
+// attemptTx is the transaction that [Retry] passes to its function. With it, [Load]
+// detects a sequence that does not start again from the beginning: the rows that an
+// earlier attempt has read would be lost. Its savepoints are attemptTx too.
 type attemptTx struct {
 	pgx.Tx
 	attempt *attempt
@@ -23,14 +23,14 @@ type attempt struct {
 	calls int       // in this attempt
 }
 
-// taken is what one call of Load took in the attempts so far, by table.
+// taken is what one call of Load has read in the attempts so far, by table.
 type taken struct{ tables []takenRows }
 
 type takenRows struct {
 	name  pgx.Identifier
 	first []print // of the first row, by column; nil before it is known
-	rows  int64   // the most that an attempt has taken
-	all   bool    // an attempt has come to the end of its rows
+	rows  int64   // the most that an attempt has read
+	all   bool    // an attempt has sent all its rows
 }
 
 // print is a value's hash.
@@ -44,7 +44,7 @@ func (tx *attemptTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	return &attemptTx{Tx: nested, attempt: tx.attempt}, nil
 }
 
-// next is that of the next call of Load, which is to fill these tables.
+// next returns the record of the next call of Load, which writes these tables.
 func (a *attempt) next(names []pgx.Identifier) *taken {
 	if a.calls == len(*a.loads) {
 		*a.loads = append(*a.loads, &taken{})
@@ -71,7 +71,7 @@ const mustRepeat = "what is retried must give the same rows, under the same keys
 
 const errOtherRow = constError("the first row is not that of the attempt before: " + mustRepeat)
 
-// compare takes a table's first row, by column as it is encoded.
+// compare compares the hashes of a table's first row with those of earlier attempts.
 func (l *loader) compare(table int, first []print) error {
 	l.seen[table] = true
 	before := &l.taken.tables[table]
@@ -95,9 +95,9 @@ func isMap(v any) bool {
 	return t != nil && t.Kind() == reflect.Map
 }
 
-// same runs a load and ends the comparison: fewer rows than an attempt before has
-// taken are an error, and so are more than all. The number is kept for the attempts
-// after it, also where a function panics.
+// same runs a load and then compares the numbers of rows. Fewer rows than an earlier
+// attempt has read are an error, and so are more if that attempt has sent all its rows.
+// It keeps the numbers for later attempts, also if a function panics.
 func (l *loader) same(load func() error) (err error) {
 	if l.taken == nil {
 		return load()

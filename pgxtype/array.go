@@ -65,9 +65,9 @@ func wrapSlice(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 
 type encodeSlice struct{ next pgtype.EncodePlan }
 
-// encodeAny is for what the loops here leave to pgx. In the text format an empty array
-// gets a form feed before it, which arrays skip and JSON has no place for: where
-// pgx does not know that a column is json, its {} would be stored as an object.
+// encodeAny is for arrays that the loops here leave to pgx. In the text format it writes
+// a form feed before an empty array. PostgreSQL's arrays skip it, and JSON refuses it.
+// Otherwise, if pgx does not know that a column is json, {} would be stored as an object.
 func encodeAny(next pgtype.EncodePlan, values any, n int, buf []byte) ([]byte, error) {
 	out, err := next.Encode(values, buf)
 	if err == nil && out != nil && n == 0 && string(out[len(buf):]) == "{}" {

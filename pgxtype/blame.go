@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// ofRow reports whether an error can be a row's fault. Those classes cannot that
-// are about connections, transactions, privileges, resources, locks, operators
+// ofRow reports whether a row can cause an error with this code. The classes listed
+// here are about connections, transactions, privileges, resources, locks, operators
 // and the server itself: https://www.postgresql.org/docs/current/errcodes-appendix.html
 func ofRow(code string) bool {
 	if len(code) != 5 {
@@ -25,8 +25,8 @@ func ofRow(code string) bool {
 	return true
 }
 
-// ownColumn is the column that an error names, unless it comes from within a
-// function: that of a trigger may have written to another table.
+// ownColumn is the column that an error names. It is empty if the error comes from
+// within a function: a trigger's function may have written to another table.
 func ownColumn(pg *pgconn.PgError, relation string) string {
 	if pg.Where == "" || strings.HasPrefix(pg.Where, "COPY "+relation+", ") {
 		return pg.ColumnName
@@ -34,14 +34,14 @@ func ownColumn(pg *pgconn.PgError, relation string) string {
 	return ""
 }
 
-// keyDetail begins the key in a detail such as: Key (order_id)=(7) is not present
-// in table "orders". The parentheses are the same in every language.
+// keyDetail finds the beginning of the key in a detail such as: Key (order_id)=(7) is not
+// present in table "orders". The parentheses are the same in every language.
 var keyDetail = regexp.MustCompile(`\((.+?)\)=\(`)
 
-// rowOfKey looks through the rows for the one that has the key which an error
-// names, or -1: of a key that must be unique the second. It is for keys that are
-// checked when all rows are in. An error with a context comes from within a
-// trigger's function, and its key may be another table's.
+// rowOfKey returns the row with the key that an error names, or -1. If the key must be
+// unique, it is the second row with it. It is for keys that PostgreSQL checks after all
+// rows. It returns -1 for an error with a context: that comes from within a trigger's
+// function, and its key may belong to another table.
 func (e *encoder) rowOfKey(pg *pgconn.PgError) (row int) {
 	m := keyDetail.FindStringSubmatchIndex(pg.Detail)
 	if m == nil || pg.Where != "" {
@@ -64,8 +64,8 @@ func (e *encoder) rowOfKey(pg *pgconn.PgError) (row int) {
 		if c < len(e.columns)-1 || ambiguous {
 			return
 		}
-		// Where the key ends cannot be seen, as a value may have parentheses and
-		// commas: if keys that differ look like it, none is named.
+		// The end of the key is not known, because a value may contain parentheses
+		// and commas. If different keys match, no row is named.
 		key, text := e.keyText(fields, places)
 		switch {
 		case key == nil || !strings.HasPrefix(pg.Detail[m[1]:], text+")"):
@@ -120,15 +120,16 @@ func textOf(m *pgtype.Map, oid uint32, b []byte) (string, bool) {
 	return string(text), err == nil
 }
 
-// search finds the row that made an INSERT of all rows fail: the last of the
-// fewest rows, from the first on, that fail in the same way. try inserts a part of
-// the rows, undoes that, and returns the error; false means that it could not.
+// search finds the row that made an INSERT of all rows fail. It searches for the
+// shortest beginning of the rows that fails in the same way, and returns the last row of
+// it. try inserts a part of the rows, undoes that, and returns the error of the INSERT.
+// ok is false if it could not do so.
 //
-// Where an earlier row refers to a later one, fewer rows fail in another way. Then
-// the row is named only if it fails alone as all do; else it is -1.
+// If an earlier row refers to a later one, a shorter part may fail in another way. Then
+// search returns the row only if it also fails alone in the same way, and else -1.
 func search(rows int, failed *pgconn.PgError, try func(from, to int) (*pgconn.PgError, bool)) int {
 	if none, ok := try(0, 0); !ok || none != nil {
-		return -1 // it is the statement that fails
+		return -1 // the statement itself fails
 	}
 	good, bad, sure := 0, rows, true
 	for bad-good > 1 {

@@ -11,7 +11,7 @@ import (
 // textOIDs are the types that hold an id as decimal text.
 var textOIDs = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
 
-// textCodec lets a column of text take an id, which pgx would offer it as a number.
+// textCodec lets a column of text accept an id. pgx alone would encode it as a number.
 type textCodec struct{ pgtype.Codec }
 
 func (c textCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
@@ -21,14 +21,14 @@ func (c textCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any
 	return c.Codec.PlanEncode(m, oid, format, value)
 }
 
-// refusingOIDs are the types that would take or give an id by way of text, although
-// what they hold is no id, and those that would round it.
+// refusingOIDs are the types that pgx would convert to or from an id by way of text,
+// although they do not hold ids, and the types that would round an id.
 var refusingOIDs = []uint32{
 	pgtype.ByteaOID, pgtype.QCharOID, pgtype.BitOID, pgtype.VarbitOID, pgtype.JSONPathOID, pgtype.XMLOID,
 	pgtype.Float4OID, pgtype.Float8OID,
 }
 
-// refusingCodec refuses ids, and serves all else as before.
+// refusingCodec refuses ids and passes all other types to its Codec.
 type refusingCodec struct {
 	pgtype.Codec
 	name string

@@ -9,28 +9,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Conflict says what becomes of a row whose key the table has already. Key must
+// Conflict says what happens to a row whose key exists in the table. Key must
 // be set.
 type Conflict struct {
-	Key    []string // the columns of the primary key, or of a unique index of columns alone
-	Update []string // columns that take the new row's values; empty: the row that is there stays as it is
+	Key    []string // the columns of the primary key, or of a unique index without expressions
+	Update []string // columns that take the new row's values; empty: the existing row does not change
 }
 
-// OnConflict returns the table with an ON CONFLICT clause: rows whose Key is in the
-// table already are skipped, or update the row that is there. Such rows are sent by
-// INSERT, whatever the Method, and those that were skipped are not counted in
-// [Loaded].
+// OnConflict returns the table with an ON CONFLICT clause: a row whose Key exists in the
+// table is skipped, or updates the existing row. The rows of such a table are sent by
+// INSERT, whatever the Method. [Loaded] does not count skipped rows.
 //
-// Children of a row that was there are loaded like any others, and refer to it: it
-// has the primary key that they were given. Where Key is not the primary key, Load
-// makes sure of that: a row whose Key is there under another primary key ends the
-// load with a [LoadError] that quotes both. Nothing is written then, and no child
-// refers to a row that is not there, or to another's. Look such keys up first, and
-// load under the ones that are there. (A row that was skipped is not locked: it is a
-// foreign key that keeps others from deleting it before the children are in.)
+// Children of an existing row are loaded like all others. They refer to its primary
+// key, so that must be the one they were given. If Key is not the primary key, Load
+// checks this: if a Key exists under another primary key, the load fails with a
+// [LoadError] that quotes both, and writes nothing. Look such keys up first, and load
+// under the existing primary keys.
 //
-// If one load has the same Key twice, the first row is the one that stays; with
-// Update, PostgreSQL refuses the second if both are in one chunk.
+// A skipped row is not locked. Only a foreign key prevents others from deleting it
+// before its children are loaded.
+//
+// If one load has the same Key twice, the first row stays. With Update, PostgreSQL
+// refuses the second row if both are in one chunk.
 func (t Table[M]) OnConflict(c Conflict) Table[M] {
 	t.conflict = &Conflict{Key: slices.Clone(c.Key), Update: slices.Clone(c.Update)}
 	return t
@@ -74,8 +74,8 @@ func (c *Conflict) sql() string {
 	return clause + "update set " + strings.Join(sets, ", ")
 }
 
-// findPrimaryKeys looks up which columns have to be compared where Key is not the
-// primary key. None, if the primary key is not loaded: then no child can know it.
+// findPrimaryKeys looks up the columns to compare if Key is not the primary key. There
+// are none if the primary key is not loaded, because then no child can refer to it.
 func (l *loader) findPrimaryKeys() error {
 	for i, t := range l.tables {
 		if t.conflict == nil {
@@ -109,12 +109,12 @@ func (l *loader) findPrimaryKeys() error {
 }
 
 const (
-	errNoPrimaryKey      = constError("has no primary key, which OnConflict needs to tell whether a row that is there is the same")
-	errUpdatesPrimaryKey = constError("is of the primary key, and Conflict.Update must not change it: rows may refer to the old one")
+	errNoPrimaryKey      = constError("has no primary key, which OnConflict needs to identify existing rows")
+	errUpdatesPrimaryKey = constError("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one")
 )
 
-// collisions asks for the first row that is not in the table under both its keys,
-// after all were inserted: its index, and the primary key under which its Key is.
+// collisions runs after all rows were inserted. It selects the first row that is not in
+// the table under both its keys: its index, and the primary key under which its Key exists.
 func (e *encoder) collisions() request {
 	var columns []int
 	var names, both, other, found []string
@@ -146,7 +146,7 @@ func (e *encoder) collisions() request {
 	return r
 }
 
-// otherKeyError is a row whose Key is in the table under another primary key.
+// otherKeyError is about a row whose Key exists under another primary key.
 type otherKeyError struct {
 	row           int
 	column        string
@@ -157,14 +157,14 @@ func (e *otherKeyError) Error() string {
 	if e.its == "" {
 		return fmt.Sprintf("%s is not in the table under %s after ON CONFLICT", e.key, e.own)
 	}
-	return fmt.Sprintf("%s is in the table under the primary key (%s), not under %s: load it and its children under the key that is there", e.key, e.its, e.own)
+	return fmt.Sprintf("%s is in the table under the primary key (%s), not under %s: load it and its children under the existing key", e.key, e.its, e.own)
 }
 
-// otherKey takes the answer of collisions.
+// otherKey makes an error of the answer to collisions.
 func (e *encoder) otherKey(values [][]byte) *otherKeyError {
 	n, err := strconv.Atoi(string(values[0]))
 	if err != nil || n < 1 || n > e.rows {
-		n = 0 // which fail takes for a row that is not known
+		n = 0 // for fail, the row is then not known
 	}
 	other := &otherKeyError{row: n - 1, column: e.conflict.Key[0], its: string(values[1])}
 	if n == 0 {

@@ -35,7 +35,7 @@ func (l *loader) copyTable(t *encoder) (err error) {
 func (l *loader) copyFailed(t *encoder, err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || !ofRow(pg.Code) {
-		return l.fail(t.table, -1, "", err) // the row of its context is where it happened to be
+		return l.fail(t.table, -1, "", err) // the row in its context did not cause it
 	}
 	relation := t.name[len(t.name)-1]
 	own := ownColumn(pg, relation)

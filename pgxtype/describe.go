@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// column is what PostgreSQL knows of a column.
+// column is the type of a column.
 type column struct {
 	oid   uint32 // its type; that beneath it if it is a domain
 	array uint32 // the type of an array of oid; for Unnest only
@@ -25,7 +25,7 @@ func (l *loader) describe() error {
 	p := conn.PgConn().StartPipeline(l.ctx)
 	for _, t := range l.tables {
 		p.SendPrepare("", "select "+quoted(t.columns)+" from "+t.name.Sanitize(), nil)
-		p.SendFlushRequest() // so that an answer which is missing is that of a table which is locked
+		p.SendFlushRequest() // so that a missing answer belongs to the table that is locked
 	}
 	err := p.Sync()
 	for i := 0; i < len(l.tables) && err == nil; i++ {

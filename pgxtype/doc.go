@@ -1,8 +1,8 @@
-// Package pgxtype teaches pgx about [sqltype.ID], so that ids work wherever an
-// int64 does, with no more allocations, and loads masters with their details in
-// bulk. The package's benchmarks set the types beside int64.
+// Package pgxtype registers [sqltype.ID] with pgx, so that ids work wherever an
+// int64 does, with no more allocations. It also loads masters with their details in
+// bulk. The package's benchmarks compare the types with int64.
 //
-// Register it for every connection of a pool:
+// Register the types for every connection of a pool:
 //
 //	config, err := pgxpool.ParseConfig(url)
 //	if err != nil {
@@ -10,13 +10,13 @@
 //	}
 //	config.AfterConnect = pgxtype.AfterConnect
 //
-// or of database/sql over pgx, and so of GORM:
+// or, for database/sql over pgx and therefore GORM:
 //
 //	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
 //	db, err := gorm.Open(postgres.New(postgres.Config{Conn: pool}))
 //
-// GORM writes a slice as a list, as IN wants it, and a pointer to a slice as one
-// parameter, which is one plan and one statement for lists of every length:
+// GORM writes a slice as a list, for IN, and a pointer to a slice as one
+// parameter. With one parameter, lists of every length share one statement and plan:
 //
 //	db.Where("id IN ?", ids)
 //	db.Where("id = ANY(?)", &ids)
@@ -26,8 +26,8 @@
 // "Described" are the modes in which pgx asks the server for the types of a
 // statement: [pgx.QueryExecModeCacheStatement], the default, CacheDescribe and
 // DescribeExec. Exec and SimpleProtocol are for poolers such as PgBouncer.
-// "Bare" is a connection without Register. "Loaded" is a type that pgx has
-// learnt by [pgx.Conn.LoadType]. A test holds this table against a server.
+// "Bare" is a connection without Register. A "loaded" type is one that the program
+// has registered after [pgx.Conn.LoadType]. A test checks this table against a server.
 //
 //	                                                          registered     bare
 //	bigint: ID, *ID, NullID as parameters and scanned         all modes      all modes
@@ -73,63 +73,66 @@
 //
 // A nil *ID and an invalid NullID are NULL. NULL scanned into an ID, or into an
 // element of a []ID, is [sqltype.ErrNull]; use NullID or *ID. A negative number
-// is [sqltype.ErrNegative] both ways. A number that does not fit an int2 or int4
-// column is pgx's error. On an error the destination keeps its value.
+// is [sqltype.ErrNegative] in both directions. For a number that does not fit an int2
+// or int4 column, pgx returns its own error. On an error the destination keeps its value.
 //
 // # Other columns
 //
-// Of the types that pgx knows, those take an ID that take an int64, and text,
-// varchar, bpchar, name, json and jsonb; the others are an error that names the type,
-// such as bytea, interval, cidr, tsvector and jsonpath. Arrays go by their elements. A
-// type that the program registers takes an ID if its codec takes an int64.
-// float4, float8 and xml take an int64 and refuse an ID: it would be another number
-// there, or <int64>7</int64>. In the modes Exec and SimpleProtocol pgx does not know
-// the column: the server gets the decimal text of an ID, as of an int64, and takes it
-// or not. bytea, "char", bit, varbit, jsonpath, xml, float4 and float8 are not scanned
-// into an ID in any mode.
+// An ID can be a parameter for a column of text, varchar, bpchar, name, json, jsonb, and
+// of each type for which pgx accepts an int64. Other types, such as bytea, interval, cidr,
+// tsvector and jsonpath, are an error that names the type. An array follows its element
+// type. A type that the program registers accepts an ID if its codec accepts an int64.
+//
+// float4, float8 and xml accept an int64, but refuse an ID: it would be rounded, or
+// written as <int64>7</int64>. In the modes Exec and SimpleProtocol pgx does not know
+// the column. It sends the decimal text of an ID, as it does for an int64, and the server
+// accepts or refuses it. bytea, "char", bit, varbit, jsonpath, xml, float4 and float8
+// cannot be scanned into an ID in any mode.
 //
 // # JSON
 //
-// In a json or jsonb column an ID is a string, as [sqltype.ID] has it within a struct or
-// a slice. It is scanned from a string and from a number; null is NULL.
+// In a json or jsonb column an ID is a string, as it is within a struct or a slice. It is
+// scanned from a string or a number. null is scanned as NULL.
 //
 //	conn.QueryRow(ctx, `select doc->'id', doc->'parent' from docs`).Scan(&id, &parent)
 //
 // In the modes Exec and SimpleProtocol pgx does not know that a parameter is json. An
-// ID is then a number, and a []ID an array of PostgreSQL's, which json refuses. A cast
-// to text tells every mode:
+// ID is then a number, and a []ID is a PostgreSQL array, which json refuses. A cast
+// to text works in every mode:
 //
 //	conn.Exec(ctx, `insert into docs (doc) values (to_jsonb($1::text))`, id)
 //	conn.Exec(ctx, `insert into docs (doc) values (to_jsonb($1::text[]))`, ids)
 //
-// Over database/sql, select doc->>'id': it asks the type's own Scan, which reads no JSON.
+// With database/sql, select doc->>'id': database/sql calls [sqltype.ID.Scan], which does
+// not read JSON.
 //
 // # Without Register
 //
-// pgx's errors do not say that a registration is missing. These are the ones to expect
-// on a bare connection:
+// pgx's errors do not say that a registration is missing. On a bare connection, expect
+// these:
 //
 //	unable to encode … into text format for text (OID 25)         an ID to a column of text
 //	unable to encode … into text format for unknown type (OID 0)  a []ID in the modes Exec and SimpleProtocol
 //	cannot scan unknown type (OID …) … into *[]sqltype.ID         an array of a domain that is not loaded
 //	sqltype: scan "\"7\"": not a decimal id                       a JSON string
 //
-// Those of [Load] add the hint. After Register, the second one is about a type that has
-// no default: pgx knows a composite in those modes after [pgtype.Map.RegisterDefaultPgType].
+// The errors of [Load] add that hint. After Register, the second error means that the Go
+// type has no default PostgreSQL type: for a composite, call
+// [pgtype.Map.RegisterDefaultPgType].
 //
 // # Order
 //
-// Register before pgx loads types that contain bigint or text ([pgx.Conn.LoadType] of
-// a composite, domain or array): those keep the codec they find at that moment. Register
-// after a codec for json of the program's own, which is kept and decorated.
-// [pgtype.Map.Copy] drops a part of what was registered; register the copy too.
+// Call Register before pgx loads types that contain bigint or text ([pgx.Conn.LoadType] of
+// a composite, domain or array), because a loaded type keeps the codecs of that moment. Call
+// Register after the program registers its own codec for json: Register wraps that codec.
+// [pgtype.Map.Copy] drops a part of what was registered. Register the copy too.
 //
 // # Loading
 //
-// With keys that are known beforehand (sqltype.Assign), [Load] writes masters
-// and any number of tables below them in one transaction, streamed, by COPY or by
-// INSERT … SELECT unnest. Nothing is read back. A row that PostgreSQL refuses is
-// named by its table and index, and nothing of the load stays:
+// With keys that are assigned beforehand (sqltype.Assign), [Load] writes masters
+// and any number of tables below them in one transaction. It streams the rows, by COPY or
+// by INSERT … SELECT unnest, and reads nothing back. If PostgreSQL refuses a row, the
+// error names its table and index, and the whole load is rolled back:
 //
 //	loaded, err := pgxtype.Load(ctx, pool, pgxtype.Seq(slices.Values(orders)), pgxtype.LoadConfig[Order]{
 //		Tables: []pgxtype.Table[Order]{
@@ -141,23 +144,21 @@
 //		},
 //	})
 //
-// A master's rows are encoded before the sequence goes on, those of all tables. So
-// an iterator may give the same struct again and again, with the same slices, byte
-// slices and pointers in it, and overwrite all of them as soon as it is called again:
-// Load holds encoded rows only, up to ChunkRows and ChunkBytes. The same holds for
-// what a [DetailSeq] yields, and for the list that a function of [Details] returns.
-// What must not change is what Load reads within one call of yield: a list that is
-// returned while its rows are encoded, and the children that [Nested] is given for
-// several tables.
+// Load encodes all rows of a master before it asks the sequence for the next one, and
+// keeps only encoded rows, up to ChunkRows and ChunkBytes. So an iterator may reuse the
+// same struct, with its slices, byte slices and pointers, for every master. The same is
+// true of what a [DetailSeq] yields, and of the list that a function of [Details] returns.
+// Only within one call of yield must the data not change: neither a list while its rows
+// are encoded, nor the children that [Nested] returns for several tables.
 //
-// [Nested] gives tables of any depth, such as the parts of an order's lines.
-// [Table.OnConflict] skips or updates rows whose key the table has already. Where
-// such a key is there under another primary key the load ends with an error, so no
-// child refers to a row that is not there, or to another's.
+// [Nested] makes tables of any depth, such as the parts of an order's lines.
+// [Table.OnConflict] skips or updates rows whose key exists in the table. If
+// the key exists under another primary key, the load fails, so that no
+// child refers to a missing or a wrong row.
 //
-// [Retry] runs a transaction again that another was in the way of, or whose
-// connection was lost before COMMIT. Its rows keep their keys, so no attempt can be
-// written twice, not even one whose COMMIT came through unnoticed
+// [Retry] runs a transaction again after a conflict with another transaction, or if the
+// connection was lost before COMMIT. The rows keep their keys, so no attempt is
+// written twice, not even if a COMMIT succeeded without an answer
 // ([ErrOutcomeUnknown]):
 //
 //	err := pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// encoder holds the rows of one table that were not sent yet, and nothing of the
-// caller's memory. They are in COPY's binary format, whose fields are elements of
-// a binary array too: https://www.postgresql.org/docs/current/sql-copy.html
+// encoder holds the rows of one table that were not yet sent, and no memory of the
+// caller. The rows are in COPY's binary format, whose fields have the form of elements
+// of a binary array: https://www.postgresql.org/docs/current/sql-copy.html
 type encoder struct {
 	load     *loader
 	table    int
@@ -23,7 +23,7 @@ type encoder struct {
 	values []any // what the caller fills
 	buf    []byte
 	rows   int   // in buf
-	ends   []int // by master that was read since rows were sent, rows at that moment
+	ends   []int // by master since rows were last sent: rows after that master
 	sent   int64 // rows before those in buf
 }
 
@@ -36,7 +36,7 @@ const maxChunkBytes = 512 << 20
 // copies reports whether the rows go by COPY.
 func (e *encoder) copies() bool { return e.load.method == Copy && e.conflict == nil }
 
-// row is what the values of the next row are appended to.
+// row is the empty slice for the values of the next row.
 func (e *encoder) row() []any { return e.values[:0] }
 
 // add encodes a row.
@@ -78,16 +78,16 @@ func (e *encoder) add(row []any) error {
 		return l.failMaster(err)
 	}
 	if !e.copies() {
-		return e.spill() // a statement cannot hold more than a gigabyte, and is in memory thrice
+		return e.spill() // a statement cannot exceed a gigabyte, and is three times in memory
 	}
 	return nil
 }
 
-// refuse makes an error of the row that would be next.
+// refuse makes an error that names the next row.
 func (e *encoder) refuse(err error) error { return e.load.fail(e.table, e.rows, "", err) }
 
-// spill sends what is there, in the middle of a master, if that alone is larger than
-// a chunk. Others are left whole: their rows may refer to later ones.
+// spill sends the rows in the middle of a master if that master alone has a chunk's
+// bytes. Smaller masters are not split, because their rows may refer to later ones.
 func (e *encoder) spill() error {
 	if e.load.bytes-e.load.before >= e.load.chunkBytes {
 		return e.load.send()
@@ -95,7 +95,7 @@ func (e *encoder) spill() error {
 	return nil
 }
 
-// reset forgets the rows, which were sent.
+// reset drops the rows after they were sent.
 func (e *encoder) reset() {
 	e.sent += int64(e.rows)
 	e.rows, e.ends = 0, e.ends[:0]

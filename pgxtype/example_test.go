@@ -141,7 +141,7 @@ func ExampleNested() {
 }
 
 func ExampleTable_OnConflict() {
-	// A file that is loaded again: invoices that are there are left alone.
+	// A file is loaded again: existing invoices are skipped.
 	invoices := pgxtype.Masters(pgx.Identifier{"invoices"}, []string{"id"}, func(i *Invoice, row []any) []any { return append(row, &i.ID) }).
 		OnConflict(pgxtype.Conflict{Key: []string{"id"}})
 

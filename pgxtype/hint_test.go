@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-// What Register would mend says so, and nothing else does.
+// The error suggests Register if that would help, and only then.
 func TestLoadHintsAtRegister(t *testing.T) {
 	for _, method := range []pgxtype.Method{pgxtype.Copy, pgxtype.Unnest} {
 		for _, tt := range []struct {
@@ -44,7 +44,7 @@ func TestLoadHintsAtRegister(t *testing.T) {
 	}
 }
 
-// The errors of a connection without Register are those that doc.go tells of.
+// A connection without Register returns the errors that doc.go lists.
 func TestBareErrors(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // jsonCodec writes an id as the JSON string that it is within a struct or a slice,
-// and reads a JSON string or number into one. pgx takes Value for MarshalJSON and
-// Scan for UnmarshalJSON wherever a type has both.
+// and reads a JSON string or number into one. Without it, pgx would use
+// Value and Scan instead of the methods for JSON.
 type jsonCodec struct {
 	pgtype.Codec
 	jsonb bool
@@ -43,7 +43,7 @@ type (
 	scanJSON   struct{ versioned bool }
 )
 
-// Encode makes an SQL NULL of what is NULL, not the null of JSON.
+// Encode writes a NULL as the NULL of SQL, not as the null of JSON.
 func (p encodeJSON) Encode(value any, buf []byte) ([]byte, error) {
 	id, ok, err := idOf(value)
 	if err != nil || !ok {
@@ -56,7 +56,7 @@ func (p encodeJSON) Encode(value any, buf []byte) ([]byte, error) {
 	return append(buf, '"'), err
 }
 
-// Scan takes the null of JSON for NULL.
+// Scan reads the null of JSON as NULL.
 func (p scanJSON) Scan(src []byte, target any) error {
 	if src == nil {
 		return setNull(target)
@@ -67,7 +67,7 @@ func (p scanJSON) Scan(src []byte, target any) error {
 		}
 		src = src[1:]
 	}
-	src = bytes.Trim(src, " \t\r\n") // json keeps the spaces that it was given
+	src = bytes.Trim(src, " \t\r\n") // a json column keeps the spaces of its input
 	if string(src) == "null" {
 		return setNull(target)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// What is written to json and jsonb is what is read, in each format.
+// Values of json and jsonb are read back as they were written, in each format.
 func TestJSON(t *testing.T) {
 	m := registered()
 	for _, oid := range []uint32{pgtype.JSONOID, pgtype.JSONBOID} {
@@ -118,8 +118,8 @@ func TestJSONColumns(t *testing.T) {
 	}
 }
 
-// A parameter of which pgx does not know that it is json is a number, or an array of
-// PostgreSQL's, which json refuses, an empty one too.
+// If pgx does not know that a parameter is json, an ID is a number, and a slice is a
+// PostgreSQL array, which json refuses, even if it is empty.
 func TestJSONParameters(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestJSONParameters(t *testing.T) {
 						expect(t, conn, big.String(), `select coalesce(b::text, j::text) from docs order by id desc limit 1`)
 					}
 				}
-				// A cast tells every mode.
+				// A cast works in every mode.
 				if !slice {
 					expect(t, conn, `"1996573624012345677"`, `select to_jsonb($1::text)::text`, v)
 				} else {

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// A Beginner begins the transaction that [Load] works in: a *pgxpool.Pool, a
-// *pgx.Conn, or a pgx.Tx, within which it is a savepoint.
+// A Beginner begins the transaction of [Load]: a *pgxpool.Pool, a
+// *pgx.Conn, or a pgx.Tx, in which Load uses a savepoint.
 type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
@@ -21,16 +21,16 @@ type Beginner interface {
 type Method uint8
 
 const (
-	// Copy sends them with COPY, table by table. A table with OnConflict is sent
-	// as by Unnest, because COPY has no ON CONFLICT.
+	// Copy sends rows with COPY, table by table. A table with OnConflict is sent
+	// as with Unnest, because COPY has no ON CONFLICT.
 	Copy Method = iota
-	// Unnest sends them as INSERT … SELECT unnest(…), all tables of a chunk in
-	// one round trip. It is for tables that COPY refuses (those with row level
-	// security, views with rules) and for links with a long delay. Columns of an
-	// array or composite type cannot be loaded with it. Each chunk is a savepoint.
-	// Where a row is refused, parts of its table are sent again to find it: each
-	// half as large as the part before, and all of them undone. The statements
-	// bypass pgx's tracers.
+	// Unnest sends rows as INSERT … SELECT unnest(…), all tables of a chunk in
+	// one round trip. Use it for tables that COPY refuses (tables with row level
+	// security, views with rules) and for connections with a high latency. It cannot
+	// load columns of an array or composite type. Each chunk has a savepoint.
+	// If a row is refused, Load finds it by binary search: it sends parts of the
+	// table again, each half as large as the one before, and undoes them. The
+	// statements bypass pgx's tracers.
 	Unnest
 )
 
@@ -38,9 +38,9 @@ const (
 type LoadConfig[M any] struct {
 	Tables     []Table[M]   // parents before those that refer to them
 	Method     Method       // zero: Copy
-	ChunkRows  int          // zero: 25,000; rows of all tables, or masters, after which those read are sent
-	ChunkBytes int          // zero: 16 MiB; bytes of such rows as they are sent, after which the same is done
-	Progress   func(Loaded) // nil: none; called each time that rows were sent, on Load's goroutine
+	ChunkRows  int          // zero: 25,000; rows are sent when there are this many of all tables, or this many masters
+	ChunkBytes int          // zero: 16 MiB; rows are also sent when their encoded form has this many bytes
+	Progress   func(Loaded) // nil: none; called on Load's goroutine after rows were sent
 }
 
 const (
@@ -48,46 +48,42 @@ const (
 	defaultChunkBytes = 16 << 20
 )
 
-// Loaded counts what was loaded. While Load runs nothing of it is committed yet,
-// and beside ErrOutcomeUnknown it counts what may be there.
+// Loaded counts what was loaded. While Load runs, nothing is committed yet. With
+// ErrOutcomeUnknown, it counts what may have been committed.
 type Loaded struct {
 	Masters int64   // taken from the sequence
-	Rows    int64   // of all tables, as PostgreSQL counts them: a trigger may drop some, and OnConflict skips some
+	Rows    int64   // of all tables, as PostgreSQL counts them: without rows that a trigger drops or OnConflict skips
 	Tables  []int64 // of each table, in the order of LoadConfig.Tables
 }
 
-// Load writes masters and their details, keys and foreign keys assigned
-// beforehand (see sqltype.Assign), in one transaction that it commits.
+// Load writes masters and their details in one transaction, and commits it. Keys and
+// foreign keys must be assigned beforehand (see sqltype.Assign).
 //
-// The sequence is run once. The rows of a master are encoded in all tables before
-// the sequence goes on, and nothing else of it is kept: the sequence may yield the
-// same memory again and again, with what it points to (slices, byte slices,
-// pointers, children and theirs), and overwrite it as soon as it is called again.
+// Load runs the sequence once. It encodes all rows of a master before it asks for the
+// next one, and keeps nothing else of it. So the sequence may reuse the memory of a
+// master, and all that it points to (slices, byte slices, pointers, children), for the
+// next one.
 //
-// Masters are read until their rows number ChunkRows or ChunkBytes; then the rows
-// of the first table are sent, then those of the second, and so on, before more
-// masters are read. So memory is bounded by a chunk and one master, and a foreign
-// key finds its parent: it may refer to rows of the same master, of masters before
-// it, and of the same chunk if the tables are in order. Only a master that alone has
-// ChunkBytes is sent in parts, by Unnest or where a [DetailSeq] gives its rows: they
-// find their parents, but not always a later row of their own table.
+// When the rows reach ChunkRows or ChunkBytes, Load sends the rows of the first table,
+// then those of the second, and so on, before it reads more masters. So memory is
+// bounded by one chunk and one master. If the tables are in order, a foreign key may
+// refer to rows of the same master, of earlier masters, and of the same chunk. With
+// Unnest or a [DetailSeq], a master that alone has ChunkBytes is sent in parts: its rows
+// may refer to their parents, but not always to a later row of their own table.
 //
-// On an error nothing stays in the database. A row at fault is named by a
-// [LoadError]: by PostgreSQL's own word where COPY gives one, else by the key
-// in its message, and with Unnest by trial; a constraint that is checked at COMMIT
-// names its table only, and in a pgx.Tx it is the caller's COMMIT that gives its
-// error. An error of the sequence is returned wrapped, with the master's index. If
-// COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]. A panic in a
-// function of the caller's goes on after the rollback, and so does runtime.Goexit,
-// by which t.Fatal ends a test.
+// On an error nothing stays in the database. A [LoadError] names the row at fault, which
+// Load finds by the context of COPY's error, by the key in PostgreSQL's message, or, with
+// Unnest, by trial. For a constraint that is checked at COMMIT it names only the table;
+// in a pgx.Tx, the caller's COMMIT returns that error. An error of the sequence is
+// returned wrapped, with the master's index. If COMMIT was sent and not answered, the
+// error is [ErrOutcomeUnknown]. If a function of the caller panics or calls
+// runtime.Goexit, as t.Fatal does, Load rolls back and then lets it continue.
 //
-// Between rows and while it waits for the server, Load ends when ctx does. In a
-// pgx.Tx its rows are then undone up to the savepoint, or, where that cannot be
-// done, the connection is closed.
+// Load returns when ctx is done, between rows and while it waits for the server. In a
+// pgx.Tx it then rolls back to the savepoint. If that fails, it closes the connection.
 //
-// It works with and without [Register] having been called, and in every mode of
-// execution. It uses the connection of tx alone: the sequence and the
-// functions must not.
+// Load works with and without [Register], and in every mode of execution. While it runs,
+// the sequence and the functions must not use the connection of tx.
 func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], cfg LoadConfig[M]) (Loaded, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -163,7 +159,7 @@ func (cfg *LoadConfig[M]) names() []pgx.Identifier {
 	return names
 }
 
-// run reads the masters. It keeps none: not even the variable is another for each.
+// run reads the masters. It keeps none, and uses one variable for all.
 func run[M any](l *loader, tables []Table[M], masters iter.Seq2[M, error]) error {
 	if err := l.describe(); err != nil {
 		return err
@@ -204,16 +200,16 @@ type loader struct {
 
 	tables  []*encoder
 	loaded  Loaded
-	masters int // read, and not counted in loaded yet
-	rows    int // encoded and not sent yet
+	masters int // read, and not yet counted in loaded
+	rows    int // encoded and not yet sent
 	bytes   int // of those rows
-	before  int // of those, what the masters have that were read
+	before  int // bytes without the current master's
 
 	taken *taken // within Retry
-	seen  []bool // by table, whether its first row was compared
+	seen  []bool // by table: its first row was compared
 }
 
-// read is called when all rows of a master are encoded.
+// read counts a master when all its rows are encoded.
 func (l *loader) read() error {
 	for _, t := range l.tables {
 		t.ends = append(t.ends, t.rows)
@@ -226,7 +222,7 @@ func (l *loader) read() error {
 	return nil
 }
 
-// send writes the rows that were encoded, and begins anew.
+// send sends the encoded rows and resets the encoders.
 func (l *loader) send() error {
 	for i := 0; i < len(l.tables); {
 		end := i + 1
@@ -262,13 +258,13 @@ func (l *loader) count(table int, rows int64) {
 	l.loaded.Tables[table] += rows
 }
 
-// failMaster makes an error of no table.
+// failMaster makes an error that names the current master and no table.
 func (l *loader) failMaster(err error) error {
 	return fmt.Errorf("pgxtype: load: master %d: %w", l.loaded.Masters+int64(l.masters), err)
 }
 
-// fail makes an error of one table; a row of -1 is not known, and is otherwise
-// counted among those that were not sent yet.
+// fail makes an error of one table. The row is an index among the rows that were not
+// yet sent; -1 means that it is not known.
 func (l *loader) fail(table, row int, columnName string, err error) *LoadError {
 	t := l.tables[table]
 	e := &LoadError{Table: t.name, Row: -1, Master: -1, Column: columnName, Err: err}

@@ -160,8 +160,8 @@ func TestLoadComposite(t *testing.T) {
 	}
 }
 
-// Where an earlier row refers to a later one, parts of the rows fail otherwise than
-// all of them: the row is found all the same, or none is named.
+// If an earlier row refers to a later one, parts of the rows fail in another way than
+// all of them. The error names the right row, or none.
 func TestLoadBlameForward(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table r (id bigint primary key, n bigint references r, a text, b text check (b <> 'bad'))`)
 	bad := "bad"
@@ -187,7 +187,7 @@ func TestLoadBlameForward(t *testing.T) {
 	}
 }
 
-// A statement that no rows could mend is no row's fault.
+// If the statement fails for all rows, no row is named.
 func TestLoadBlameStatement(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table r (id bigint primary key);
 	create function f() returns trigger language plpgsql as $$ begin raise 'never'; end $$;

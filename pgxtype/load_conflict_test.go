@@ -124,8 +124,7 @@ const people = `create table people (id bigint primary key, email text unique, n
 	create table pets (id bigint primary key, person_id bigint not null);
 	insert into people values (1, 'a', 'Ann'), (2, 'b', 'Bob'), (3, null, 'Nil')`
 
-// What is in the table already is skipped or updated, and no child refers to a row
-// that is not there, or to another's.
+// Existing rows are skipped or updated, and no child refers to a missing or a wrong row.
 func TestLoadOnConflict(t *testing.T) {
 	byID, byEmail := pgxtype.Conflict{Key: []string{"id"}}, pgxtype.Conflict{Key: []string{"email"}}
 	updating := func(c pgxtype.Conflict, columns ...string) pgxtype.Conflict { c.Update = columns; return c }
@@ -160,7 +159,7 @@ func TestLoadOnConflict(t *testing.T) {
 		{"the same twice", byID, []person{{ID: 8, Name: "Hal"}, {ID: 8, Name: "x"}}, []int64{1, 0}, "1 a Ann, 2 b Bob, 3 - Nil, 8 - Hal", 0, ""},
 		{"the same updated twice", updating(byID, "name"), []person{{ID: 7, Name: "Gil"}, {ID: 8, Name: "Hal"}, {ID: 8, Name: "x"}}, nil, "", 2, "21000"},
 		{"no such index", pgxtype.Conflict{Key: []string{"name"}}, []person{one(8, "h", "Hal")}, nil, "", -1, "42P10"},
-		{"the key itself updated", updating(byEmail, "id"), []person{one(8, "h", "Hal")}, nil, "", -1, "Conflict.Update must not change it"},
+		{"the key itself updated", updating(byEmail, "id"), []person{one(8, "h", "Hal")}, nil, "", -1, "which Conflict.Update must not change"},
 	} {
 		for name, method := range methods {
 			for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
@@ -258,7 +257,7 @@ func TestLoadOnConflictKeys(t *testing.T) {
 	}
 }
 
-// Many load the same rows at once: they are there once, all of them.
+// Many connections load the same rows at the same time: each row is written once.
 func TestLoadOnConflictTogether(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, strings.Split(people, ";\n\tinsert")[0])
 	var all []person
@@ -313,7 +312,7 @@ func (r *tracer) TraceCopyFromEnd(_ context.Context, _ *pgx.Conn, data pgx.Trace
 	r.seen = append(r.seen, fmt.Sprint(data.CommandTag, data.Err == nil))
 }
 
-// A tracer of pgx is told of each COPY, as CopyFrom tells it.
+// Load calls a tracer of pgx for each COPY, like CopyFrom.
 func TestLoadTraced(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (id bigint primary key)`)
 	config := s.pool.Config().ConnConfig

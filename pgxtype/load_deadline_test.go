@@ -14,8 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-// A deadline that ends while one table is locked blames that table: whether its
-// rows wait or already the question for its columns.
+// If the deadline passes while a table is locked, the error names that table. The lock
+// may block its rows or the query for its columns.
 func TestLoadDeadline(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t0 (id bigint primary key);
 	create table t1 (id bigint primary key);
@@ -71,7 +71,7 @@ func TestLoadDeadline(t *testing.T) {
 	}
 }
 
-// What cannot be encoded is quoted, never its address.
+// An error quotes the value that cannot be encoded, never its address.
 func TestLoadQuotesValues(t *testing.T) {
 	type place struct {
 		Street *string

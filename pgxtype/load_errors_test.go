@@ -370,7 +370,7 @@ func TestLoadRowSecurity(t *testing.T) {
 	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 2}); !errors.As(err, &pg) || pg.Code != "42501" {
 		t.Errorf("another's row: %v", err)
 	}
-	// COPY cannot be asked which row it is: it is found by trial.
+	// COPY is refused, so Load finds the row by trial.
 	var at *pgxtype.LoadError
 	if err := load(pgxtype.Unnest, row{3, 1}, row{4, 2}, row{5, 1}); !errors.As(err, &at) || at.Row != 1 || !strings.Contains(err.Error(), "42501") {
 		t.Errorf("another's row: %v", err)

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-// reused is an order that its iterator overwrites as soon as it has the word again,
-// with all that the order points to.
+// reused is an order whose memory the iterator overwrites when it continues, with all
+// that the order points to.
 type reused struct {
 	ID    *ID
 	Note  *string
@@ -46,7 +46,7 @@ const (
 	reusedParts = 2 // of a line
 )
 
-// reuse gives n orders in the memory of one. What came before is spoilt first.
+// reuse yields n orders in the memory of one. It overwrites each before it writes the next.
 func reuse(n int, bad func(o *reused, i int)) iter.Seq2[*reused, error] {
 	return func(yield func(*reused, error) bool) {
 		o := &reused{ID: new(ID), Note: new(string), Raw: make([]byte, 8)}
@@ -153,7 +153,7 @@ const wantReused = `select count(*) from generate_series(0, $1::int - 1) i
 	cross join generate_series(0, 1) k
 	join parts p on p.id = l.id * 10 + k and p.line_id = l.id and p.name = format('part %s of %s', k, l.id)`
 
-// An iterator may overwrite all that it has given as soon as it has the word again.
+// An iterator may overwrite all that it has yielded when it continues.
 func TestLoadReuse(t *testing.T) {
 	const n = 50
 	for name, method := range methods {
@@ -173,8 +173,8 @@ func TestLoadReuse(t *testing.T) {
 	}
 }
 
-// What is refused is named though its memory holds another row by then, and Retry
-// takes for the same what is the same.
+// Errors name the right row, although its memory holds another row by then, and Retry
+// recognizes equal rows.
 func TestLoadReuseErrors(t *testing.T) {
 	const n, at = 50, 33
 	for name, method := range methods {

@@ -385,7 +385,7 @@ func TestLoadSequences(t *testing.T) {
 			t.Errorf("%s: a nil sequence: %v", name, err)
 		}
 
-		// Rows of a sequence count like others: a chunk for each master here.
+		// Rows of a sequence count for the chunk: here each master fills one.
 		if _, err := s.pool.Exec(t.Context(), `truncate lines`); err != nil {
 			t.Fatal(err)
 		}

@@ -279,7 +279,7 @@ func TestOtherColumns(t *testing.T) {
 	}
 }
 
-// A type of the program's own takes an ID if its codec takes an int64.
+// A type that the program registers accepts an ID if its codec accepts an int64.
 func TestOwnTypes(t *testing.T) {
 	m := registered()
 	m.RegisterType(&pgtype.Type{Name: "serial_number", OID: 90_001, Codec: pgtype.Int8Codec{}})

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// unencodable is the error of a value that cannot be encoded. pgx quotes the
-// address of what is given by a pointer; what others have added behind pgx's error
-// stays.
+// unencodable is the error of a value that cannot be encoded. It replaces pgx's text,
+// which quotes the address of a value behind a pointer, and keeps what others have
+// added after it.
 func unencodable(m *pgtype.Map, oid uint32, v any, err error) error {
 	inner := err
 	for next := errors.Unwrap(inner); next != nil && strings.HasPrefix(inner.Error(), next.Error()); next = errors.Unwrap(inner) {
@@ -35,7 +35,7 @@ func unencodable(m *pgtype.Map, oid uint32, v any, err error) error {
 // maxQuoted is how much of a value an error has, in bytes.
 const maxQuoted = 100
 
-// quote writes a value for an error: what is behind pointers, never an address.
+// quote writes a value for an error. It follows pointers and never writes an address.
 func quote(v any) string {
 	value := reflect.ValueOf(v)
 	for value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface {

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// What is added behind pgx's error stays, and its address does not.
+// Text that was added after pgx's error is kept, and the address is removed.
 func TestUnencodable(t *testing.T) {
 	m := pgtype.NewMap()
 	text := "x"

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// AfterConnect registers the types for one connection. It is meant for
-// AfterConnect of pgxpool.Config and for stdlib.OptionAfterConnect, asks the
-// server nothing, and returns an error only if c is nil.
+// AfterConnect registers the types for one connection. Use it as
+// AfterConnect of pgxpool.Config and with stdlib.OptionAfterConnect. It sends no
+// query, and returns an error only if c is nil.
 func AfterConnect(_ context.Context, c *pgx.Conn) error {
 	if c == nil {
 		return fmt.Errorf("pgxtype: AfterConnect: connection is %w", sqltype.ErrNil)
@@ -21,12 +21,11 @@ func AfterConnect(_ context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// Register teaches m to encode and scan sqltype's types: as bigint, text and JSON,
-// and to refuse them for columns that hold no ids. The codecs that m has for these
-// columns are kept and decorated, and so is what m knows of arrays, ranges and
-// multiranges of bigint.
+// Register makes m encode and scan sqltype's types as bigint, text and JSON,
+// and refuse them for columns that cannot hold ids. It wraps the codecs that m has for
+// these columns, and also its arrays, ranges and multiranges of bigint.
 //
-// Registering twice is the same as once. A nil m is left alone. As with every
+// Calling it again has no effect, and neither has a nil m. As with every
 // change of a [pgtype.Map], m must not be in use by another goroutine.
 func Register(m *pgtype.Map) {
 	if m == nil {
@@ -43,13 +42,13 @@ func Register(m *pgtype.Map) {
 	registerDefaults[sqltype.NullID](m)
 }
 
-// registered is a type that no value ever has. Its default marks a map whose
-// wrappers and defaults are in place, so that the mark shares their fate where
-// the map is copied.
+// registered is a type without values. Its default type marks a map that has
+// our wrappers and defaults. If the map is copied, the mark is kept or lost together
+// with them.
 type registered struct{}
 
-// decorate puts our codecs around those of the types that hold ids, or that would
-// take them for something else, and rebuilds the types that hold on to an old one.
+// decorate wraps the codecs of the types that hold ids or must refuse them, and
+// rebuilds the types that refer to an old codec.
 func decorate(m *pgtype.Map) {
 	if int8Type, ok := around(m, pgtype.Int8OID, func(t *pgtype.Type) codec { return codec{t.Codec} }); ok {
 		rebuild(m, "_int8", int8Type)
@@ -112,8 +111,8 @@ func rebuild(m *pgtype.Map, name string, element *pgtype.Type) (*pgtype.Type, bo
 	return t, true
 }
 
-// registerDefaults names the PostgreSQL type of every Go type that is made of
-// T. pgx asks for it where the server has not said what a parameter is: in the
+// registerDefaults registers the PostgreSQL type of every Go type that is made of
+// T. pgx uses it if the server has not described a parameter: in the
 // modes Exec and SimpleProtocol, and for the OID of an unknown domain.
 func registerDefaults[T any](m *pgtype.Map) {
 	defaults[T](m, "int8")
@@ -122,7 +121,7 @@ func registerDefaults[T any](m *pgtype.Map) {
 	setDefault[pgtype.Multirange[pgtype.Range[T]]](m, "int8multirange")
 }
 
-// defaults names T, which is of the type name, and every array of it.
+// defaults registers name for T, and its array type for every array of T.
 func defaults[T any](m *pgtype.Map, name string) {
 	setDefault[T](m, name)
 	setDefault[[]T](m, "_"+name)

@@ -17,68 +17,68 @@ import (
 )
 
 // A TxBeginner begins the transactions of [Retry]: a *pgxpool.Pool or a
-// *pgx.Conn. A pgx.Tx is none, because a transaction that lost to another must
-// be begun anew as a whole.
+// *pgx.Conn. A pgx.Tx is not one, because after a conflict the whole transaction
+// must run again.
 type TxBeginner interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
 
-// RetryConfig says how often and how soon. The zero value is ready for use.
+// RetryConfig configures [Retry]. The zero value is ready for use.
 type RetryConfig struct {
 	Attempts   int           // zero: 5, the first included
-	Backoff    time.Duration // zero: 10ms; the pause after the first attempt, doubled after each; a random part of it, at least half, is waited
+	Backoff    time.Duration // zero: 10ms; the pause after the first attempt, doubled after each; the actual pause is random, at least half of that
 	MaxBackoff time.Duration // zero: 1s; no pause is longer
 	Tx         pgx.TxOptions // zero: the server's defaults
 
-	// Committed answers, after ErrOutcomeUnknown, whether the transaction is in
-	// the database, for example by looking up one of its keys. If so, Retry
-	// succeeds; if not, it tries again. Nil: Retry returns ErrOutcomeUnknown.
+	// Committed reports, after ErrOutcomeUnknown, whether the transaction is in
+	// the database, for example by looking up one of its keys. If it is, Retry
+	// succeeds. If not, Retry runs the transaction again. Nil: Retry returns
+	// ErrOutcomeUnknown.
 	//
-	// Its context is not done when Retry's is, which may be why the answer never
-	// came; it has 10 seconds.
+	// Its context has a timeout of 10 seconds and ignores the end of Retry's
+	// context, which may be the reason for the missing answer.
 	//
-	// A no may come too early, while the server is still at it. The attempt
-	// after it then waits for the old one at the primary key and is refused
-	// there, because its keys are the same; and Committed is asked once more. So
-	// it is before Retry gives up, after a pause of at most a second. The error is
-	// ErrOutcomeUnknown then only if no later attempt has run f to its end.
+	// Committed may return false while the server is still committing. The next
+	// attempt then waits for the old one at the primary key, and fails there,
+	// because its keys are the same. Retry then calls Committed once more. It
+	// also does so before it gives up, after a pause of at most a second. The
+	// error is then ErrOutcomeUnknown only if no later attempt has run f to its end.
 	Committed func(ctx context.Context) (bool, error)
 
-	// RetryIf reports whether an error of an attempt, of f's or at BEGIN or COMMIT,
-	// begins the transaction anew, beside those that do anyway. It is not asked
-	// about ErrOutcomeUnknown, nor once ctx is done. Nil: no other error does.
+	// RetryIf reports whether Retry runs the transaction again after an error of f,
+	// BEGIN or COMMIT that is not retried anyway. It is not called for
+	// ErrOutcomeUnknown, nor once ctx is done. Nil: no other error is retried.
 	RetryIf func(err error) bool
 }
 
-// Retry runs f in a transaction and commits it. If that fails because another
-// transaction was in the way (SQLSTATE 40001, serialization_failure, or 40P01,
-// deadlock_detected, in f or at COMMIT), or because the connection was lost before
-// COMMIT was sent, it is rolled back, and f runs again in a new one; of a pool, on
-// another connection. So it is after an error that RetryIf accepts. Any other
-// error is returned at once, as is that of the last attempt.
+// Retry runs f in a transaction and commits it. It rolls back and runs f again in a new
+// transaction (with a pool, on another connection) in three cases: after a conflict with
+// another transaction, in f or at COMMIT (SQLSTATE 40001, serialization_failure, or 40P01,
+// deadlock_detected); if the connection was lost before COMMIT was sent; and after an
+// error that RetryIf accepts. Retry returns any other error at once, and the error of the
+// last attempt.
 //
-// f must do the same each time. Assign keys before, not in it: then each
-// attempt writes the same rows, and an attempt whose COMMIT came through
-// unnoticed cannot be written a second time. A sequence that [Load] reads in f,
-// and that of a [DetailSeq], must be one that can be run again: what an attempt
-// has taken from a sequence that cannot would be missing in the next.
+// f must do the same each time. Assign keys before Retry, not in f. Then each
+// attempt writes the same rows, and the database refuses them if an earlier COMMIT
+// succeeded without an answer. A sequence that [Load] reads in f, or that of a
+// [DetailSeq], must start from the beginning each time: otherwise the next attempt would
+// lack the rows that the attempt before has read.
 //
-// Load gives an error instead where it sees that. It compares, with what the
-// attempts before gave to the same call of Load, counted from the beginning of f,
-// in savepoints too: by table the first row, all of its columns but those whose
-// value is a Go map, and the number of rows, which must not be below those that an
-// attempt has taken, and must be that of an attempt whose rows all were sent. So
-// a sequence of masters that went on where it had stopped is always noticed if the
-// key is among a table's columns. Rows are not compared one by one: not noticed are
-// other values below the first row, and rows that are missing there if the attempt
-// before ended before it had taken as many as are left.
+// Load returns an error if it detects that. It compares the nth call of Load in f,
+// savepoints included, with the nth call of earlier attempts. For each table it compares
+// the first row, except columns whose value is a Go map, and the number of rows. The
+// number must not be lower than an earlier attempt has read. If an earlier attempt has
+// sent all its rows, the number must be the same. So a sequence of masters that continues
+// where it stopped is always detected if a table's columns include the key. Load does not
+// compare the other rows. It does not detect changed values after the first row, nor rows
+// missing there if the earlier attempt had read no more rows than are left.
 //
 // If COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]; see
-// [RetryConfig.Committed]. A panic of f goes on after the rollback. Retry ends
-// when ctx does, also while it pauses. f must not commit or roll back itself: that
+// [RetryConfig.Committed]. If f panics, Retry rolls back and lets the panic continue. Retry
+// returns when ctx is done, also during a pause. f must not commit or roll back itself: that
 // is an error, and what f committed stays. The error of a constraint that is
-// checked at COMMIT is a [LoadError], if one table of f's loads is the one that
-// PostgreSQL names.
+// checked at COMMIT is a [LoadError] if f has loaded exactly one table with the name in
+// PostgreSQL's error.
 func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -87,8 +87,8 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 		return err
 	}
 	var loads []*taken
-	var unknown error // that of an attempt which Committed said was none
-	settled := false  // a later attempt has run to its end, and so has waited for that one
+	var unknown error // of an attempt that was not committed, according to Committed
+	settled := false  // a later attempt has run f to its end, and so has waited for that one
 	for n := 1; ; n++ {
 		a := once(ctx, db, cfg.Tx, f, &attempt{loads: &loads})
 		if a.err == nil {
@@ -162,18 +162,18 @@ func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
 	return bad.err("Retry")
 }
 
-// askLimit is how long the question may take whether COMMIT came through.
+// askLimit is the timeout of Committed.
 const askLimit = 10 * time.Second
 
-// ask calls Committed, even if ctx is done: that the rows are there is to be known.
+// ask calls Committed, even if ctx is done.
 func (cfg *RetryConfig) ask(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askLimit)
 	defer cancel()
 	return cfg.Committed(ctx)
 }
 
-// askAgain does so before Retry gives up, a little later: the server may still have
-// been at it.
+// askAgain calls Committed after a pause, before Retry gives up: the server may still
+// have been committing.
 func (cfg *RetryConfig) askAgain(ctx context.Context, attempts int) (bool, error) {
 	pause, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -185,7 +185,7 @@ func (cfg *RetryConfig) askAgain(ctx context.Context, attempts int) (bool, error
 type ended struct {
 	err  error
 	ran  bool // f returned no error
-	lost bool // an error of the connection's would be this one's: it was not had, is closed, or COMMIT failed
+	lost bool // the connection may be lost: there was none, it is closed, or COMMIT failed
 }
 
 func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) (end ended) {
@@ -195,7 +195,7 @@ func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.
 	}
 	end.err = inTx(ctx, tx, false, func() error {
 		err := f(&attemptTx{Tx: tx, attempt: within})
-		c := tx.Conn() // afterwards a pool's connection is another's
+		c := tx.Conn() // after the commit, a pool's connection may belong to another caller
 		end.ran, end.lost = err == nil, err == nil || c != nil && c.IsClosed()
 		return err
 	})
@@ -210,8 +210,8 @@ func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.
 	return end
 }
 
-// again reports whether the transaction is to be run again. What is unknown is not
-// for it to say.
+// again reports whether the transaction is to be run again. It is false for
+// ErrOutcomeUnknown, which Committed decides.
 func (cfg *RetryConfig) again(ctx context.Context, db TxBeginner, a ended) bool {
 	switch {
 	case errors.Is(a.err, ErrOutcomeUnknown), ctx.Err() != nil:
@@ -231,11 +231,11 @@ func inTheWay(err error) bool {
 	return false
 }
 
-// connectionLost reports whether an error is about the connection: the network's,
-// or that the server goes, is gone, or is not there yet. Not one of logging in.
+// connectionLost reports whether an error is about the connection: an error of the
+// network, or a server that is shutting down, down, or starting. A failed login is not.
 func connectionLost(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false // a limit of the caller's
+		return false // the caller's limit
 	}
 	switch state := sqlState(err); {
 	case strings.HasPrefix(state, "08"):
@@ -247,9 +247,9 @@ func connectionLost(err error) bool {
 	return errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
 }
 
-// closed reports whether db is one connection, and that is gone.
+// closed reports whether db is a single connection, and closed.
 func closed(db TxBeginner) bool {
-	if c, ok := db.(interface{ Conn() *pgx.Conn }); ok { // of a pool
+	if c, ok := db.(interface{ Conn() *pgx.Conn }); ok { // a *pgxpool.Conn
 		return c.Conn().IsClosed()
 	}
 	c, ok := db.(interface{ IsClosed() bool })
@@ -264,7 +264,7 @@ func sqlState(err error) string {
 	return ""
 }
 
-// join keeps an outcome that was unknown in sight of errors.Is.
+// join wraps unknown too, so that errors.Is finds ErrOutcomeUnknown.
 func join(err, unknown error) error {
 	if unknown == nil || errors.Is(err, ErrOutcomeUnknown) {
 		return err

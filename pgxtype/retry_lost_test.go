@@ -26,8 +26,8 @@ func (s *shop) kill(t testing.TB, tx pgx.Tx) {
 	until(t, "the session is gone", func() bool { return s.ask(t, `select count(*) from pg_stat_activity where pid = $1::int`, pid) == 0 })
 }
 
-// A connection that is lost before COMMIT was sent is no reason to give up: the
-// transaction is begun anew on another, and its rows are there once.
+// If the connection is lost before COMMIT was sent, Retry runs the transaction again on
+// another connection, and its rows are written once.
 func TestRetryLostConnection(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
 	orders := makeOrders(3, 3)
@@ -82,7 +82,7 @@ func TestRetryLostConnection(t *testing.T) {
 		}
 	}
 
-	// What is no lost connection ends Retry at once.
+	// Any other error ends Retry at once.
 	mine := errors.New("mine")
 	for what, f := range map[string]func(tx pgx.Tx) error{
 		"f's own end of a file": func(pgx.Tx) error { return fmt.Errorf("read my file: %w", io.ErrUnexpectedEOF) },
@@ -100,7 +100,7 @@ func TestRetryLostConnection(t *testing.T) {
 		}
 	}
 
-	// A connection of one's own cannot be had anew.
+	// A single connection cannot be replaced.
 	conn, err := pgx.Connect(t.Context(), testserver.Postgres(t).DSN)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestRetryLostConnection(t *testing.T) {
 			t.Errorf("%T: %d runs, %v", db, runs, err)
 		}
 	}
-	// Nor does it help to log in again.
+	// A failed login is not retried.
 	config := s.pool.Config().ConnConfig
 	config.Database = "there_is_none"
 	begins := 0
@@ -148,7 +148,7 @@ type beginner func() (pgx.Tx, error)
 
 func (b beginner) BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error) { return b() }
 
-// A no that came too early is mended before Retry gives up.
+// If Committed returns false too early, Retry asks again before it gives up.
 func TestRetryAsksAgain(t *testing.T) {
 	conflict := &pgconn.PgError{Severity: "ERROR", Code: "40001"}
 	other := errors.New("other")
@@ -193,7 +193,7 @@ func TestRetryAsksAgain(t *testing.T) {
 				t.Errorf("%s: asked again after %v", tt.name, at[2].Sub(at[1]))
 			}
 		}
-		// Also where the context is done, and an answer that cannot be had is told.
+		// It does so also if the context is done, and returns the error of Committed.
 		ctx, cancel := context.WithCancel(t.Context())
 		s := &script{commits: []error{context.Canceled}, commit: cancel}
 		asked := 0
@@ -215,7 +215,7 @@ func TestRetryAsksAgain(t *testing.T) {
 	})
 }
 
-// RetryIf begins anew what Retry would not, and is asked about nothing else.
+// RetryIf is called only for errors that Retry would not retry itself.
 func TestRetryIf(t *testing.T) {
 	conflict := &pgconn.PgError{Severity: "ERROR", Code: "40001"}
 	mine, other := errors.New("mine"), errors.New("other")

@@ -8,22 +8,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Table says which rows of a table come from a parent of type M. It is made
-// by [Masters], [Details], [DetailSeq] or [Nested]; the zero Table is refused by
-// [Load].
+// A Table says which rows of a table come from a parent of type M. Make it with
+// [Masters], [Details], [DetailSeq] or [Nested]. [Load] refuses the zero Table.
 //
-// Table and column names are quoted, so they are case-sensitive and may hold
-// any character: a schema is an element of its own, pgx.Identifier{"shop",
+// Table and column names are quoted, so they are case-sensitive and may contain
+// any character except NUL. A schema is an element of its own: pgx.Identifier{"shop",
 // "orders"}.
 //
-// The function values appends a row's values to row, one for each column, and
-// returns it: anything that pgx encodes. Append addresses (&o.ID, &o.Note)
-// where you can: a value that is no pointer is copied to the heap once a row.
-// The values are encoded before the function is called again, so what they point
-// to may be reused by then.
+// The function values appends one value for each column to row, and returns it. A
+// value may be anything that pgx encodes. Append addresses (&o.ID, &o.Note)
+// where you can: a value that is no pointer costs an allocation per row.
+// Load encodes the values before it calls the function again, so the memory
+// behind them may be reused then.
 //
 // The functions of a Table run on [Load]'s goroutine, for one parent at a time,
-// before the next is asked for.
+// before Load asks for the next one.
 type Table[M any] struct {
 	name     pgx.Identifier
 	columns  []string
@@ -32,22 +31,22 @@ type Table[M any] struct {
 	missing  string                        // the function that is nil
 }
 
-// Masters is the table that has one row for each parent.
+// Masters is a table with one row for each parent.
 func Masters[M any](name pgx.Identifier, columns []string, values func(m *M, row []any) []any) Table[M] {
 	t := newTable[M](name, columns, "values", values == nil)
 	t.rows = func(m *M, to *encoder) error { return to.add(values(m, to.row())) }
 	return t
 }
 
-// Details is a table with a row for each of the children that list returns for a
-// parent. The list is read before list is called again, and may be reused then.
+// Details is a table with one row for each child. list returns the children of a
+// parent. Load reads them before it calls list again, so the slice may be reused.
 func Details[M, D any](name pgx.Identifier, columns []string, list func(m *M) []D, values func(d *D, row []any) []any) Table[M] {
 	return Nested(list, Masters(name, columns, values))
 }
 
-// DetailSeq is [Details] for rows that are not in memory: the sequence is run
-// once for each parent. What it yields is encoded before it goes on, and may be
-// reused then. An error that it yields ends the load.
+// DetailSeq is [Details] for rows that are not in memory: rows returns a sequence
+// for each parent, which Load runs once. Load encodes each row before it asks for the
+// next one, so the sequence may reuse its memory. An error that it yields ends the load.
 //
 // If one parent has more rows than ChunkBytes, they are sent in parts.
 func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
@@ -78,14 +77,14 @@ func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) 
 	return t
 }
 
-// Nested is a table of rows one level further down: list gives the children of a
-// parent, and table says which rows come from each. So a grandchild's table is
+// Nested is a table of rows one level further down: list returns the children of a
+// parent, and table says which rows come from each child. So a grandchild's table is
 //
 //	pgxtype.Nested(func(o *Order) []Line { return o.Lines },
 //		pgxtype.Details(name, columns, func(l *Line) []Part { return l.Parts }, values))
 //
-// and any level is reached by nesting again. list is called for each table that
-// it is given to, and must return the same children.
+// For deeper levels, nest again. Load calls list once per parent for each table that
+// uses it. It must return the same children each time.
 func Nested[M, D any](list func(m *M) []D, table Table[D]) Table[M] {
 	t := Table[M]{name: table.name, columns: table.columns, conflict: table.conflict, missing: table.missing}
 	if list == nil {
@@ -113,8 +112,7 @@ func newTable[M any](name pgx.Identifier, columns []string, function string, mis
 	return t
 }
 
-// Seq makes of a sequence that cannot fail, such as slices.Values(orders), one
-// that [Load] takes.
+// Seq adapts a sequence that cannot fail, such as slices.Values(orders), for [Load].
 func Seq[T any](seq iter.Seq[T]) iter.Seq2[T, error] {
 	if seq == nil {
 		return nil
@@ -156,5 +154,6 @@ func (t *Table[M]) check(i int, f *faults) {
 	}
 }
 
-// unusable: pgx drops a NUL from a name, which would make it another's.
+// unusable reports whether a name is empty or contains a NUL. pgx would drop the NUL
+// and so use another name.
 func unusable(name string) bool { return name == "" || strings.ContainsRune(name, 0) }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// builtin are all types that pgx knows of itself.
+// builtin are all types that pgx knows by default.
 func builtin() (types []*pgtype.Type) {
 	m := pgtype.NewMap()
 	for oid := range uint32(20_000) {
@@ -26,8 +26,8 @@ func builtin() (types []*pgtype.Type) {
 	return types
 }
 
-// Where an ID departs from an int64, and why. An array is judged by its elements,
-// by []ID beside []int64.
+// The types for which an ID differs from an int64, and why. For an array, []ID is
+// compared with []int64.
 var (
 	texts  = []string{"text", "varchar", "bpchar", "name"} // they take and give the decimal text
 	jsons  = []string{"json", "jsonb"}                     // they take a string, and give a string or a number
@@ -38,7 +38,7 @@ var (
 
 func element(t *pgtype.Type) string { return strings.TrimPrefix(t.Name, "_") }
 
-// samples are values that look like an id, where a type has such.
+// samples are values that look like an id, for types that have such values.
 var samples = map[string]string{
 	"bit": "1", "varbit": "101", "bool": "1", "cidr": "10.0.0.0/8", "inet": "10.0.0.7", "macaddr": "08:00:2b:01:02:03", "macaddr8": "08:00:2b:01:02:03:04:05",
 	"point": "(1,2)", "line": "{1,2,3}", "lseg": "[(1,2),(3,4)]", "path": "[(1,2)]", "box": "(1,2),(3,4)", "polygon": "((1,2))", "circle": "<(1,2),3>",
@@ -71,7 +71,7 @@ func cast(t *pgtype.Type) string {
 	return name
 }
 
-// result is what came of a query: a text, or an error.
+// result is the result of a query: a text, or an error.
 type result struct {
 	text string
 	err  error
@@ -99,8 +99,8 @@ func receive(t *testing.T, conn *pgx.Conn, typ *pgtype.Type, target any) (r resu
 	return r
 }
 
-// Every type that pgx knows takes and gives an ID where it takes and gives an int64,
-// and otherwise only as said above.
+// Each type that pgx knows is encoded from and scanned into an ID if it is for an int64.
+// The exceptions are listed above.
 func TestEveryType(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestEveryType(t *testing.T) {
 	}
 }
 
-// checkSent compares parameters. Where pgx does not know the column, the server
-// decides on the decimal text of either.
+// checkSent compares parameters. If pgx does not know the column, the server gets the
+// decimal text of both.
 func checkSent(t *testing.T, conn, plain *pgx.Conn, typ *pgtype.Type, described bool) {
 	name := element(typ)
 	array := name != typ.Name

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The savepoints of a chunk, and of a trial in it. What is in them can be sent
-// again, to find a row.
+// The savepoints of a chunk, and of a trial in it. Load rolls back to them to send rows
+// again, when it searches for the row at fault.
 const (
 	savepoint      = "snowkey_load"
 	trialSavepoint = "snowkey_trial"
@@ -18,11 +18,11 @@ const (
 
 // request is one statement of a pipeline.
 type request struct {
-	table  *encoder // nil: of no table
+	table  *encoder // nil: none
 	sql    string
 	values [][]byte
 	oids   []uint32
-	check  bool // it returns a row that collided, which must not be
+	check  bool // it returns a row that collided under another primary key, which is an error
 }
 
 // insertTables sends the rows of some tables in one pipeline.
@@ -53,8 +53,8 @@ func (l *loader) insertTables(tables []*encoder) error {
 	return nil
 }
 
-// pipeline sends the statements and says of which table the one was that failed, or
-// that the server was still at when the context ended: it answers each at once.
+// pipeline sends the statements. On an error it returns the table of the statement that
+// failed, or that the server was executing when the context ended.
 func (l *loader) pipeline(all []request, counts []int64) (failed *encoder, err error) {
 	p := l.tx.Conn().PgConn().StartPipeline(l.ctx)
 	for i := range all {
@@ -82,7 +82,7 @@ func (l *loader) pipeline(all []request, counts []int64) (failed *encoder, err e
 	return failed, err
 }
 
-// result takes the answer to one statement.
+// result reads the answer to one statement.
 func (l *loader) result(p *pgconn.Pipeline, r *request) (rows int64, err error) {
 	answer, err := p.GetResults()
 	if err != nil {
@@ -108,8 +108,8 @@ func (l *loader) result(p *pgconn.Pipeline, r *request) (rows int64, err error) 
 	return tag.RowsAffected(), nil
 }
 
-// insert is the statement for some rows. As COPY does, it takes the keys
-// given, whatever an identity column would make.
+// insert is the statement for some rows. Like COPY, it writes the given keys even into
+// an identity column.
 func (e *encoder) insert(from, to int) request {
 	r := request{table: e}
 	r.values, r.oids = e.arrays(from, to, e.all())
@@ -117,7 +117,7 @@ func (e *encoder) insert(from, to int) request {
 	return r
 }
 
-// marks are n parameters.
+// marks writes n parameters: $1, $2.
 func marks(n int) string {
 	out := make([]string, n)
 	for i := range out {
@@ -135,7 +135,7 @@ func (l *loader) insertFailed(tables []*encoder, failed *encoder, err error) err
 	}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) || !ofRow(pg.Code) {
-		return l.fail(failed.table, -1, "", err) // nothing that a row is to blame for
+		return l.fail(failed.table, -1, "", err) // no row caused it
 	}
 	row := l.trials(tables, failed, pg)
 	if row < 0 {
@@ -144,7 +144,8 @@ func (l *loader) insertFailed(tables []*encoder, failed *encoder, err error) err
 	return l.fail(failed.table, row, ownColumn(pg, ""), err)
 }
 
-// trials inserts the rows of the tables before, and then parts of those that failed.
+// trials inserts the rows of the tables before failed, and then searches failed for the
+// row at fault. It returns -1 if it finds none.
 func (l *loader) trials(tables []*encoder, failed *encoder, pg *pgconn.PgError) int {
 	undo := func(savepoint string) bool {
 		_, err := l.tx.Exec(l.ctx, "rollback to savepoint "+savepoint)

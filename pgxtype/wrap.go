@@ -2,9 +2,9 @@ package pgxtype
 
 import "github.com/jackc/pgx/v5/pgtype"
 
-// wrapInt64 presents an id as the int64 it is to the columns that are no bigint,
-// such as int2 and numeric, so that their codec checks its own bounds. pgx has a
-// wrapper of its own for that, which it does not use for a type with a Value method.
+// wrapInt64 passes an id as an int64 to the codecs of columns other than bigint,
+// such as int2 and numeric, so that they check their own bounds. pgx has a similar
+// wrapper, but does not use it for a type with a Value method.
 func wrapInt64(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	if isID(value) {
 		return &viaInt64{}, int64(0), true

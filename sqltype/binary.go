@@ -7,9 +7,9 @@ import (
 	"math"
 )
 
-// The binary encoders look for methods by these names, whose signatures need the
-// standard library only. Without them they go by the kind of a type: a negative ID
-// passes, a NullID is {ID, Valid}, and MessagePack has a byte string.
+// The binary encoders look for methods with these names, whose signatures need only the
+// standard library. Without them the encoders use the kind of a type: they accept a
+// negative ID, write a NullID as {ID, Valid}, and MessagePack writes a byte string.
 
 const (
 	bsonNull  = 0x0A
@@ -131,9 +131,9 @@ func (id ID) MarshalMsgpack() ([]byte, error) {
 	return sized(uint64(id), 0xCC), nil
 }
 
-// UnmarshalMsgpack reads an integer, or a string of up to 31 bytes that Parse reads. On
+// UnmarshalMsgpack reads an integer, or a string of up to 31 bytes that Parse accepts. On
 // an error the id keeps its value: ErrNull for nil, ErrNegative and ErrRange for an
-// integer that is not an id, what Parse returns, and ErrType for any other type.
+// integer that is not an id, Parse's error for a string, and ErrType for any other type.
 func (id *ID) UnmarshalMsgpack(data []byte) error {
 	n, err := fromMsgpack(data)
 	return id.setNumber("UnmarshalMsgpack", n, err)
@@ -180,7 +180,7 @@ func fromMsgpack(data []byte) (ID, error) {
 	return 0, fmt.Errorf("sqltype: parse MessagePack % x: %w", head(data), ErrType)
 }
 
-// sized is n behind first, first+1, first+2 or first+3, in 1, 2, 4 or 8 bytes.
+// sized writes n in 1, 2, 4 or 8 bytes, after first, first+1, first+2 or first+3.
 func sized(n uint64, first byte) []byte {
 	switch {
 	case n <= math.MaxUint8:
@@ -193,8 +193,8 @@ func sized(n uint64, first byte) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), first+3), n)
 }
 
-// number reads what sized writes behind its first byte. It is not ok if there are
-// more or fewer than 1<<size bytes.
+// number reads what sized writes after its first byte. ok is false unless there are
+// 1<<size bytes.
 func number(data []byte, size byte) (n uint64, ok bool) {
 	for _, b := range data {
 		n = n<<8 | uint64(b)
@@ -202,7 +202,7 @@ func number(data []byte, size byte) (n uint64, ok bool) {
 	return n, len(data) == 1<<size
 }
 
-// head is as much of the input as an error shows.
+// head is the part of the input that an error quotes.
 func head(data []byte) []byte { return data[:min(len(data), quoteLimit/2)] }
 
 func fromInt(op string, n int64) (ID, error) {
@@ -219,7 +219,7 @@ func fromUint(op string, n uint64) (ID, error) {
 	return ID(n), nil
 }
 
-// setNumber ends a decoding method.
+// setNumber sets the result of a decoding method, or returns its error.
 func (id *ID) setNumber(op string, n ID, err error) error {
 	switch {
 	case id == nil:

@@ -39,7 +39,7 @@ type coder struct {
 	null   func(*NullID, []byte) error
 }
 
-// bson's type is put before the bytes.
+// For BSON, the type comes before the bytes.
 func withType(typ byte, data []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func TestBinaryRefuses(t *testing.T) {
 	}
 }
 
-// What is read of any bytes is an id, and the same again when it is written.
+// Any bytes that are accepted decode to an id, which survives encoding and decoding.
 func FuzzBinary(f *testing.F) {
 	for _, form := range forms {
 		f.Add([]byte(form.cbor))

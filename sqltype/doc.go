@@ -22,9 +22,9 @@
 //
 // Ids are never negative. A negative ID can be made by a conversion and can be
 // printed, but no method that encodes writes it and none that decodes yields
-// it. What calls no method, and goes by the kind of a type, may do either. Zero is a
-// valid id to read and to write, yet it also means "not set" to [ID.IsZero], to [Assign]
-// and to the libraries that fill keys; [New] and [Assign] never give it out.
+// it. An encoder that ignores methods, and uses the kind of a type, may do either. Zero is
+// a valid id to read and to write, but it also means "not set" to [ID.IsZero], to [Assign]
+// and to the libraries that fill keys. [New] and [Assign] never return it.
 //
 // # Databases
 //
@@ -75,8 +75,8 @@
 // (ids=1&ids=2). An empty parameter is NULL to a NullID, and an error to an ID and
 // to a *ID; one that is absent leaves them as they are.
 //
-// go-playground/form goes by the kind of a type. Untold, it reads 007 and even
-// -7 into an ID and nothing into a NullID. Register for both:
+// go-playground/form uses the kind of a type. Without a registered function, it reads 007
+// and even -7 into an ID, and nothing into a NullID. One function serves both:
 //
 //	decoder.RegisterCustomTypeFunc(func(values []string) (any, error) {
 //		return sqltype.Parse(values[0])
@@ -84,15 +84,14 @@
 //
 // # Other encoders
 //
-// log/slog and text/template write the decimal text, encoding/xml and
-// [flag.TextVar] read it too, without help, and so do gocarina/gocsv, TOML and YAML.
-// encoding/csv takes [ID.String] and gives Parse its text. NULL in a NullID is an empty
-// text in XML, YAML, TOML, CSV and queries, and is read back from it. goccy/go-yaml
-// reads a number without quotes by its value, so 010 is 8 to it; a null of YAML leaves
-// an ID and a NullID as they were.
+// log/slog and text/template write the decimal text. encoding/xml, [flag.TextVar],
+// gocarina/gocsv, TOML and YAML write and read it. With encoding/csv, write [ID.String]
+// and read with Parse. NULL in a NullID is an empty text in XML, YAML, TOML, CSV and
+// queries, and an empty text is read as NULL. goccy/go-yaml evaluates a number without
+// quotes, so 010 is read as 8. A null in YAML leaves an ID and a NullID unchanged.
 //
-// BSON, CBOR and MessagePack have an integer, and null or nil for NULL. A negative
-// integer, a float and, into an ID, null are errors. encoding/gob has the text.
+// In BSON, CBOR and MessagePack an ID is an integer, and NULL is null or nil. A negative
+// integer, a float and, into an ID, null are errors. In encoding/gob an ID is its text.
 // mapstructure reads integers and texts. docs/encoders.md in the repository has a row
 // for each of them, and for libraries such as bun, xorm, goqu and squirrel.
 //

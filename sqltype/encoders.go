@@ -12,15 +12,15 @@ var (
 	_ xml.MarshalerAttr = (*NullID)(nil)
 )
 
-// GobEncode returns what MarshalText returns. By its kind alone encoding/gob would
-// write and read a negative ID.
+// GobEncode returns what MarshalText returns. Without it, encoding/gob would write and
+// read negative ids.
 func (id ID) GobEncode() ([]byte, error) { return id.MarshalText() }
 
 // GobDecode reads what UnmarshalText reads and returns the same errors.
 func (id *ID) GobDecode(text []byte) error { return id.UnmarshalText(text) }
 
-// MarshalXMLAttr writes the decimal text, and no attribute for a nil *ID, for which
-// encoding/xml would call MarshalText and panic.
+// MarshalXMLAttr writes the decimal text, and no attribute for a nil *ID. Without it,
+// encoding/xml would call MarshalText on the nil *ID and panic.
 func (id *ID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
 	if id == nil {
 		return xml.Attr{}, nil
@@ -39,8 +39,8 @@ func (n *NullID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
 	return xml.Attr{Name: name, Value: string(text)}, err
 }
 
-// EncodeValues adds the text to a query, which is empty for NULL; go-querystring calls
-// it, and would make two parameters of a NullID.
+// EncodeValues adds the text to a query. The text is empty for NULL. It is for
+// go-querystring, which would otherwise write a NullID as two parameters.
 func (n NullID) EncodeValues(key string, values *url.Values) error {
 	text, err := n.MarshalText()
 	if err == nil {
@@ -49,11 +49,11 @@ func (n NullID) EncodeValues(key string, values *url.Values) error {
 	return err
 }
 
-// UnmarshalMapstructure reads an integer of any size, an ID, and text that Parse reads;
-// mapstructure calls it, which would take negative numbers and cut off fractions. On an
-// error the id keeps its value: ErrNull for nil, ErrNegative and ErrRange for an integer
-// that is not an id, what Parse returns, and ErrType for any other type, a float among
-// them.
+// UnmarshalMapstructure reads an integer of any size, an ID, and text that Parse accepts. It
+// is for mapstructure, which would otherwise accept negative numbers and cut off fractions. On
+// an error the id keeps its value: ErrNull for nil, ErrNegative and ErrRange for an integer
+// that is not an id, Parse's error for text, and ErrType for any other type, including
+// floats.
 func (id *ID) UnmarshalMapstructure(v any) error {
 	n, err := fromAny(v)
 	return id.setNumber("UnmarshalMapstructure", n, err)

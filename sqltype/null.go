@@ -157,7 +157,7 @@ func (n NullID) String() string {
 	return n.ID.String()
 }
 
-// Format prints what [ID.Format] prints, and NULL for NULL, whatever the verb is; %#v
+// Format prints what [ID.Format] prints, and NULL for NULL with every verb. %#v
 // prints Go syntax.
 func (n NullID) Format(f fmt.State, verb rune) {
 	switch {

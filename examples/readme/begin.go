@@ -23,7 +23,7 @@ func serve(ctx context.Context, db *gorm.DB) error {
 	if err != nil {
 		return err // it says what to do
 	}
-	defer gen.Close(context.Background()) // gives it back
+	defer gen.Close(context.Background()) // releases the worker ID
 	return db.WithContext(ctx).Create(&Note{Text: "first"}).Error
 }
 

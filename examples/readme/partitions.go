@@ -11,7 +11,7 @@ import (
 )
 
 // nextPartitions makes the partitions that orders lacks for the next three months.
-// Any number of replicas may call it at once.
+// Any number of replicas may call it at the same time.
 func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, now time.Time) error {
 	for failed := ""; ; {
 		have, err := orders.Read(ctx, db)
@@ -30,11 +30,11 @@ func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, no
 		if err == nil || script.String() == failed {
 			return err
 		}
-		failed = script.String() // another replica may have been first: look again, once for each that was
+		failed = script.String() // another replica may have been first: read again, until the same script fails twice
 	}
 }
 
-// partitionsOf reads the partitions by pgx alone.
+// partitionsOf reads the partitions with pgx alone.
 func partitionsOf(ctx context.Context, pool *pgxpool.Pool, orders ddl.Partitioning) ([]ddl.Partition, error) {
 	query, err := orders.Existing()
 	if err != nil {

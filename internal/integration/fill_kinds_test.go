@@ -207,7 +207,7 @@ func TestBase62Keys(t *testing.T) {
 	})
 }
 
-// A column that takes A for a is refused when the plugin looks at the model, and else before the
+// A column that ignores case is refused when the plugin checks the model, or before the
 // first row is written.
 func refuseBase62(t *testing.T, d database) {
 	gen, err := core.New(core.Config{Worker: core.Fixed(1)})

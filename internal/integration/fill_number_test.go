@@ -111,7 +111,7 @@ func onNumbers(t *testing.T, test func(n *numbered)) {
 	})
 }
 
-// What an upsert meets keeps its number, and the struct has it, with the row's key.
+// An existing row keeps its number in an upsert, and the struct has it, with the row's key.
 func TestUpsertKeepsTheNumber(t *testing.T) {
 	onNumbers(t, func(n *numbered) {
 		byRef := []clause.Column{{Name: "ref"}}

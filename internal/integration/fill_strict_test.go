@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Forgetful has a key that nobody fills, and a line that refers to it.
+// Forgetful has a key that the plugin does not fill, and a line that refers to it.
 type Forgetful struct {
 	ID    int64
 	Text  string `gorm:"size:20"`
@@ -23,7 +23,7 @@ type ForgetfulLine struct {
 	ForgetfulID int64
 }
 
-// A strict plugin writes no row under a key of the database's, however it is created.
+// A strict plugin writes no row with a key from the database, however it is created.
 func TestStrictWritesNoOtherKey(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Models whose sole key is filled with integers, in all the ways to say so.
+// Models whose only key is filled with integers, with all kinds of types and tags.
 type (
 	liteNote struct {
 		ID   sqltype.ID
@@ -61,7 +61,7 @@ func liteModels() map[string]any {
 	}
 }
 
-// onSQLite is a file with foreign keys, open as often as one likes.
+// onSQLite opens a file with foreign keys on. Several handles may open the same file.
 func onSQLite(t *testing.T) database {
 	t.Helper()
 	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(60000)&_pragma=synchronous(0)"
@@ -365,7 +365,7 @@ func TestSQLiteKeyStays(t *testing.T) {
 	}
 }
 
-// A dialector before SQLite's hides nothing of it.
+// The dialector that wraps SQLite's has all its interfaces.
 func TestSQLiteDialector(t *testing.T) {
 	d := onSQLite(t)
 	db := liteHandle(t, d, &liteTag{})

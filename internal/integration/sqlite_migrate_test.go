@@ -59,7 +59,7 @@ func liteOld(t *testing.T, db *gorm.DB, key string) {
 	}
 }
 
-// checkMigrated sees all rows, and that what refers to them does so still.
+// checkMigrated checks that all rows exist, and that references to them still work.
 func checkMigrated(t *testing.T, db *gorm.DB, without bool) {
 	t.Helper()
 	text, is := liteTable(t, db, "orders")
@@ -136,7 +136,7 @@ func TestSQLiteMigrateByGorm(t *testing.T) {
 			if err := db.Exec("CREATE TABLE heard (id bigint); CREATE TRIGGER hear AFTER INSERT ON orders BEGIN INSERT INTO heard VALUES (NEW.id); END").Error; err != nil {
 				t.Fatal(err)
 			}
-			// Other connections are idle, and would be asked for what concerns only one.
+			// Other connections are idle, and could be used for what must run on one.
 			pool, err := db.DB()
 			if err != nil {
 				t.Fatal(err)
@@ -181,7 +181,7 @@ func TestSQLiteMigrateByGorm(t *testing.T) {
 	}
 }
 
-// A table that cannot be migrated stays as it is.
+// If the migration fails, the table does not change.
 func TestSQLiteMigrateRefused(t *testing.T) {
 	db := liteHandle(t, onSQLite(t))
 	liteOld(t, db, "bigint")
@@ -205,8 +205,8 @@ func TestSQLiteMigrateRefused(t *testing.T) {
 	}
 }
 
-// A program without the plugin that has gorm make a table again loses WITHOUT ROWID, and
-// with it the size of a rowid, but no key is made up.
+// If a program without the plugin lets gorm rebuild a table, the table loses WITHOUT ROWID and
+// grows, but SQLite still makes no keys.
 func TestSQLiteRebuiltWithoutPlugin(t *testing.T) {
 	d := onSQLite(t)
 	db := liteHandle(t, d, &liteNote{})

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// One call gives ids that no other process of the namespace has. In examples/readme it runs
-// over a database.
+// One call makes a generator whose ids differ from those of all processes in the namespace. In
+// examples/readme it runs with a database.
 func ExampleOpen() {
 	var pool *pgxpool.Pool // in earnest: pgxpool.New(ctx, "postgres://…")
 	ctx := context.Background()

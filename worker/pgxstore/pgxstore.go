@@ -6,8 +6,8 @@
 //	}
 //	defer gen.Close(context.Background())
 //
-// It is package sqlstore over the pool, and has the same tables, so that programs with pgx and
-// with database/sql may share a namespace.
+// It uses package sqlstore over the pool, with the same tables. So programs with pgx and
+// programs with database/sql may share a namespace.
 package pgxstore
 
 import (
@@ -22,9 +22,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// Open is sqlstore.Open over a pool of pgx. The lease takes a connection of the pool for a
-// moment, every ten seconds, in turn with the program; for one of its own give Open another
-// pool. Close the generator before the pool, which Close leaves open.
+// Open is sqlstore.Open over a pool of pgx. Every ten seconds, the lease takes a connection of
+// the pool for a moment, and waits for it like the rest of the program. To avoid that, pass
+// Open a second pool. Close the generator before the pool; it does not close the pool.
 //
 // Store.Dialect must be zero or Postgres. CloseDB has no effect.
 func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.OpenConfig) (*sqlstore.Generator, error) {

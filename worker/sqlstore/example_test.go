@@ -24,8 +24,8 @@ func ExampleNew() {
 	// Output: worker: db nil: must be an open *sql.DB
 }
 
-// One call gives ids that no other process of the namespace has. In examples/readme it runs
-// over a database.
+// One call makes a generator whose ids differ from those of all processes in the namespace. In
+// examples/readme it runs with a database.
 func ExampleOpen() {
 	var db *sql.DB // in earnest: sql.Open("pgx", "postgres://…")
 	ctx := context.Background()

@@ -14,28 +14,28 @@ import (
 type OpenConfig struct {
 	Store Config        // the tables; zero: see Config
 	Lease worker.Config // the namespace (Space), the layout, a logger; zero: see worker.Config
-	// Generator is what the generator does when the clock goes back, and the like. Worker must be
-	// nil, since Open gives it one. Layout and Now may be set here or in Lease.
+	// Generator configures the generator, such as its policy when the clock goes back. Worker
+	// must be nil, since Open sets it. Layout and Now may be set here or in Lease.
 	Generator core.Config
-	// CloseDB closes the database too, when Close has released the worker ID and when Open fails.
+	// CloseDB also closes db, after Close has released the worker ID or when Open fails.
 	// Set it for a pool that only the lease uses.
 	CloseDB bool
 }
 
-// A Generator is a core.Generator together with the lease of its worker ID. Make it with Open:
-// the zero value returns core.ErrClosed. All methods may be called from any goroutine.
+// A Generator is a core.Generator together with the lease of its worker ID. Make it with Open;
+// the zero value returns core.ErrClosed. All methods are safe for concurrent use.
 type Generator struct {
 	gen   *core.Generator
 	lease *worker.Lease
-	db    *sql.DB // to be closed; nil: none
+	db    *sql.DB // closed by Close; nil: none
 }
 
-// Open leases a worker ID from the database and makes a generator under it. The ids of all
-// generators that are open in one namespace differ, on whatever machines; see worker.Acquire
-// for what that rests on. If Open fails, nothing stays leased.
+// Open leases a worker ID from the database and makes a generator that uses it. The ids of all
+// generators in one namespace differ, on all machines. worker.Acquire says what this
+// depends on. If Open fails, nothing stays leased.
 //
-// The context only affects Open; the lease is kept until Close. It takes one connection of
-// db for a moment, every ten seconds. Close the generator before db.
+// The context only affects Open; the lease lasts until Close. Every ten seconds it takes a
+// connection of db for a moment. Close the generator before db.
 //
 // Open creates the tables if they are missing. If the role may not do that, the error ends with
 // the statements to run. The errors are those of worker.Acquire and core.New.
@@ -95,15 +95,16 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 	return g.gen.Fill(ctx, ids)
 }
 
-// Generator is the generator alone: its layout and its Stats. It is nil for the zero value.
+// Generator returns the generator alone, for its layout and Stats. It is nil for the zero value.
 func (g *Generator) Generator() *core.Generator { return g.gen }
 
-// Lease is the lease: its worker ID, its Stats, and Done. It is nil for the zero value.
+// Lease returns the lease, for its worker ID, Stats and Done. It is nil for the zero value.
 func (g *Generator) Lease() *worker.Lease { return g.lease }
 
-// Failing is nil while all is well. Otherwise it says what fails and since when, a
-// *worker.RetryError, though ids may continue for a while yet: Lease().Stats() tells how long.
-// When the lease has ended it says why: after Close, worker.ErrReleased.
+// Failing returns nil unless something fails. While renewals fail, it returns a
+// *worker.RetryError that says why and since when. Ids continue for a while: Lease().Stats()
+// says for how long. After the lease has ended, Failing returns the reason, after Close
+// worker.ErrReleased.
 func (g *Generator) Failing() error {
 	if g == nil || g.lease == nil {
 		return core.ErrClosed
@@ -114,13 +115,14 @@ func (g *Generator) Failing() error {
 	return g.lease.Stats().Failing
 }
 
-// Close ends the generator, and then gives the worker ID back, so that another process may have
-// it at once. The context bounds the wait for the database; a service that is ending needs
-// one that is not done. Without a context that ends, Close waits for at most Lease.MaxWait.
+// Close ends the generator and then releases the worker ID, so that another process may lease
+// it at once. The context limits the wait for the database. During a shutdown, pass a
+// context that is not done yet. If the context has no end, Close waits for at most
+// Lease.MaxWait.
 //
-// Whatever the error, no more ids are issued. It says that the worker ID was not given back:
-// the ID comes free by itself after Lease.TTL, and Close may be called again. Closed twice, it
-// returns nil.
+// After Close no more ids are issued, even if it returns an error. The error means that the
+// worker ID was not released. The ID becomes free after Lease.TTL, and Close may be called
+// again. After a successful Close, it returns nil.
 func (g *Generator) Close(ctx context.Context) error {
 	if g == nil || g.gen == nil {
 		return nil

@@ -35,8 +35,8 @@ func noSchema(err error) bool {
 	return errors.As(err, &state) && state.SQLState() == "3F000"
 }
 
-// forbidden is the error where the role cannot see to the tables by itself. It ends with the
-// statements that another role has to run, as they are.
+// forbidden is the error if the role lacks the rights to create or read the tables. It ends
+// with the statements that another role has to run.
 func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing []int, err error) error {
 	ddl, faults := cfg.DDL()
 	if faults != nil {
@@ -47,7 +47,7 @@ func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing 
 	first := ""
 	for _, number := range missing {
 		table := cfg.table(suffixes[number])
-		there := schema + table // for whoever runs it, the name alone may mean another schema
+		there := schema + table // for another role, the name alone may mean another schema
 		script = append(script, strings.Replace(ddl[number], table, there, 1)+";")
 		if role != "" {
 			grants = append(grants, "GRANT "+needed[number]+" ON "+there+" TO "+role+";")
@@ -60,11 +60,11 @@ func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing 
 	if role != "" {
 		who += " " + role
 	}
-	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; have one that may create it run: %s", who, verb, first, err, strings.Join(append(script, grants...), " "))
+	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; as a role that may create it, run: %s", who, verb, first, err, strings.Join(append(script, grants...), " "))
 }
 
-// role gives the role, and the schema of tables whose names have none, with its dot, both
-// quoted; or neither, where the database has none.
+// role returns the role, and the schema of tables whose names have none, with its dot. Both
+// are quoted. They are empty if the database has none.
 func (s *Store) role(ctx context.Context, cfg Config) (role, schema string) {
 	query := "SELECT quote_ident(CAST(current_user AS TEXT)), COALESCE(quote_ident(CAST(current_schema() AS TEXT)) || '.', '')"
 	switch cfg.Dialect {
@@ -86,10 +86,10 @@ func (s *Store) role(ctx context.Context, cfg Config) (role, schema string) {
 	return role, schema
 }
 
-// withRights adds the missing right to PostgreSQL's refusal, which names only the table.
+// withRights adds the missing right to PostgreSQL's error, which names only the table.
 func (s *Store) withRights(ctx context.Context, err error) error {
 	var state interface{ SQLState() string }
-	if !errors.As(err, &state) || !denied(err) { // MySQL's names both
+	if !errors.As(err, &state) || !denied(err) { // MySQL's error names both
 		return err
 	}
 	var missing string
@@ -100,7 +100,7 @@ func (s *Store) withRights(ctx context.Context, err error) error {
 	return fmt.Errorf("%w; the role lacks %s: GRANT it", err, missing)
 }
 
-// lacks asks which rights the role does not have on the tables that are there.
+// lacks is the query for the rights that the role lacks on the tables that exist.
 func (f *found) lacks() string {
 	var values []string
 	for table, rights := range needed {
@@ -117,7 +117,7 @@ func (f *found) lacks() string {
 		" WHERE NOT has_table_privilege(n.name, n.privilege)"
 }
 
-// hidden is the error for a table of PostgreSQL that is there, and that the role does not see.
+// hidden is the error for a table of PostgreSQL that exists and that the role does not see.
 func (s *Store) hidden(ctx context.Context, cfg Config, suffix string) error {
 	if cfg.Dialect != Postgres {
 		return nil

@@ -126,8 +126,8 @@ func TestSettingThatIsDenied(t *testing.T) {
 	}
 }
 
-// A database that does not say what it is must be told; one whose connection is lost at that
-// moment is asked again.
+// If a database cannot be identified, Dialect must be set. If the connection is lost during the
+// query, the store asks again.
 func TestDetect(t *testing.T) {
 	for version, want := range map[driver.Value]Dialect{
 		"PostgreSQL 17.1 on x86_64": Postgres, "8.0.11-TiDB-v7.5.0": MySQL, "11.8.2-MariaDB": MySQL, "CockroachDB CCL v24.1": Detect, "": Detect, nil: Detect,

@@ -28,7 +28,7 @@ func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, ther
 	switch {
 	case denied(err) && cfg.Dialect == Postgres:
 		return fmt.Errorf("%w: the role lacks USAGE on the schema %q: GRANT it", err, cfg.schema())
-	case denied(err): // MySQL says so also of a table that does not exist
+	case denied(err): // MySQL returns this also for a table that does not exist
 		return s.forbidden(ctx, cfg, "look at", numbers, err)
 	case err != nil:
 		return err
@@ -49,7 +49,7 @@ func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, ther
 	if len(made) == 0 {
 		return nil
 	}
-	// Another process may have been first, and have made other ones.
+	// Another process may have created them first, with other settings.
 	if seen, err = s.seen(ctx, cfg, made); err != nil {
 		return err
 	}

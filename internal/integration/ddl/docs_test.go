@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// The SQL of docs/partitions.md can be executed in its order, and does what is said of it.
+// The SQL of docs/partitions.md can be executed in its order, and does what the document says.
 func TestDocumentedStatements(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "partitions.md"))
 	if err != nil {

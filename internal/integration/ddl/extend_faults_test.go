@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// openEnded is the table orders with rows from November on in its last partition.
+// openEnded makes the table orders, with rows from November on in its last partition.
 func openEnded(t *testing.T, s *server) (p ddl.Partitioning, have []ddl.Partition) {
 	t.Helper()
 	p = ddl.Partitioning{Dialect: s.dialect, Table: "orders", By: ddl.Month}
@@ -31,7 +31,7 @@ func openEnded(t *testing.T, s *server) (p ddl.Partitioning, have []ddl.Partitio
 	return p, have
 }
 
-// A script that another has outrun fails, and the rows and partitions stay.
+// If the partitions have changed, the script fails, and the rows and partitions stay.
 func TestExtendOutrun(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		p, have := openEnded(t, s)
@@ -53,8 +53,8 @@ func TestExtendOutrun(t *testing.T) {
 	})
 }
 
-// Where a foreign key refers to rows of the open end, PostgreSQL does not detach it.
-// Nothing has changed then.
+// If a foreign key refers to rows of the open partition, PostgreSQL does not detach it,
+// and nothing changes.
 func TestExtendUnderAForeignKey(t *testing.T) {
 	s := openPostgres(t)
 	p, have := openEnded(t, s)
@@ -77,7 +77,7 @@ func TestExtendUnderAForeignKey(t *testing.T) {
 	}
 }
 
-// What is written meanwhile finds its place: no row is refused, and none is lost.
+// Rows that are written meanwhile arrive in their partitions: none is refused or lost.
 func TestExtendUnderWriters(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		p, _ := openEnded(t, s)

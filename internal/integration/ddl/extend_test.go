@@ -39,7 +39,7 @@ func table(t *testing.T, s *server, p ddl.Partitioning, parts []ddl.Partition) {
 	}
 }
 
-// stamped has the trigger fire from now on.
+// stamped enables the trigger.
 func stamped(t *testing.T, s *server, p ddl.Partitioning) {
 	t.Helper()
 	if s.dialect == ddl.Postgres {
@@ -57,7 +57,7 @@ func insert(t *testing.T, s *server, p ddl.Partitioning, ids ...int64) {
 	s.run(t, "INSERT INTO "+quoted(s, p.Table)+" (id, a, b) VALUES "+strings.Join(rows, ", "))
 }
 
-// content is all rows, in order.
+// content returns all rows, in order.
 func content(t *testing.T, s *server, p ddl.Partitioning) []string {
 	t.Helper()
 	columns := "id, a, b, " + quoted(s, "worker's")
@@ -67,8 +67,8 @@ func content(t *testing.T, s *server, p ddl.Partitioning) []string {
 	return lines(t, s, "SELECT "+columns+" FROM "+quoted(s, p.Table)+" ORDER BY id")
 }
 
-// extend does what the script says, and wants the same rows, each in the
-// partition that Read says it is in, and nothing missing afterwards.
+// extend executes the script. It checks that the rows are the same, that each is in the
+// partition that Read returns for it, and that no partition is missing.
 func extend(t *testing.T, s *server, p ddl.Partitioning, from, to time.Time) []ddl.Partition {
 	t.Helper()
 	before := content(t, s, p)
@@ -115,8 +115,8 @@ func names(p ddl.Partitioning, parts []ddl.Partition) string {
 	return strings.Join(all, " ")
 }
 
-// A last partition without an end is split, whatever rows it has, and again each
-// month; then what is old can be dropped.
+// A last partition without an end is split, with any rows, and again each month. Then
+// the old partitions can be dropped.
 func TestSplitTheOpenEnd(t *testing.T) {
 	for _, name := range []string{"orders", `A "b" %s it's $split$.` + "`\\"} {
 		t.Run(name, func(t *testing.T) {
@@ -169,8 +169,8 @@ func TestSplitTheOpenEnd(t *testing.T) {
 	}
 }
 
-// Open ends as others make them: the only partition, one that begins within a
-// period, one with a period's own name, and one that begins long ago.
+// Open partitions of other programs: the only partition, one that begins within a
+// period, one with the name of a period, and one that begins long ago.
 func TestSplitWhatOthersMade(t *testing.T) {
 	first := func(at time.Time) int64 {
 		id, err := core.Twitter().FirstAt(at)

@@ -63,7 +63,7 @@ func TestReadRowsOfPgx(t *testing.T) {
 			}
 			rows.Close()
 		}
-		// A failure that comes with the rows is told.
+		// An error while the rows are read is returned.
 		rows, err := pool.Query(t.Context(), "SELECT 'x', (1/(2-g))::bigint, NULL::bigint, NULL::text, false FROM generate_series(1, 2) g")
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// An anyRow is what every encoder writes.
+// An anyRow is the row that every encoder writes.
 type anyRow struct {
 	ID   ID     `json:"id" bson:"id" cbor:"id" msgpack:"id" toml:"id" yaml:"id" xml:"id,attr" url:"id" schema:"id" mapstructure:"id"`
 	Null NullID `json:"null" bson:"null" cbor:"null" msgpack:"null" toml:"null" yaml:"null" xml:"null,attr" url:"null" schema:"null" mapstructure:"null"`
@@ -61,7 +61,7 @@ func gobEncode(v any) ([]byte, error) {
 
 func gobDecode(b []byte, v any) error { return gob.NewDecoder(bytes.NewReader(b)).Decode(v) }
 
-// gobText is what gob has of an ID.
+// gobText is an ID as gob writes it.
 type gobText string
 
 func (g *gobText) GobDecode(b []byte) error { *g = gobText(b); return nil }
@@ -155,8 +155,8 @@ func forms() []form {
 	}
 }
 
-// What each encoder does is in the documents, as it is measured here. To write the table
-// anew, take the lines of the failure.
+// The documents have the results of this test. To update the table, copy the lines of the
+// failure.
 func TestDocumentedEncoders(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/encoders.md")
 	if err != nil {
@@ -182,7 +182,7 @@ func TestDocumentedEncoders(t *testing.T) {
 	}
 }
 
-// written tells the forms of an ID, of NULL, of a nil *ID, and whether -5 is refused.
+// written returns the forms of an ID, of NULL and of a nil *ID, and whether -5 is refused.
 func written(t *testing.T, f form) (cells []string) {
 	t.Helper()
 	full := anyRow{1996573624012345677, NullID{ID: 8, Valid: true}, ptr(ID(9))}
@@ -243,8 +243,8 @@ func shape(m map[string]any, name string) string {
 	}
 }
 
-// read tells whether an integer of -5 is refused, and what null does to an ID and to a
-// NullID that are 42.
+// read returns whether an integer of -5 is refused, and what null does to an ID and to a
+// NullID with the value 42.
 func read(t *testing.T, f form) (cells []string) {
 	t.Helper()
 	for _, in := range []map[string]any{{"id": 7, "null": 8, "ptr": 9}, {"id": "7", "null": "8", "ptr": "9"}} {

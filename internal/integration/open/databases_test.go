@@ -128,13 +128,13 @@ type replica struct {
 	insert func(who string, n int) ([]int64, error) // rows, by one statement for each
 }
 
-// A way is how a service begins.
+// A way is a call with which a service begins.
 type way struct {
 	name, only string
 	instance   func(t *testing.T, d database) start
 }
 
-// start is the call that leases, over the instance's own pool.
+// start makes that call, over the instance's own pool.
 type start func(ctx context.Context, lease worker.Config) (replica, error)
 
 var ways = []way{{"gorm", "", byGORM}, {"sql", "", bySQL}, {"pgxpool", "postgres", byPgx}}

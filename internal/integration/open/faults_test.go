@@ -30,7 +30,7 @@ func leased(t *testing.T, db *sql.DB) (n int) {
 	return n
 }
 
-// What is wrong with the handle or the configuration is found before the database is asked.
+// Faults of the handle and the configuration are found before the first query.
 func TestRefusedBeforehand(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		type Forgotten struct {
@@ -64,8 +64,8 @@ func TestRefusedBeforehand(t *testing.T) {
 	})
 }
 
-// Where something fails when the worker ID is leased, it is given back, and the handle is what
-// it was.
+// If a step fails after the worker ID was leased, Open releases it, and the handle does not
+// change.
 func TestNothingIsLeftBehind(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		seen := d.sql(t)
@@ -105,7 +105,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-// A model whose tag was forgotten gets no key of the database's.
+// A model whose tag was forgotten gets no key from the database.
 func TestStrict(t *testing.T) {
 	type Forgotten struct {
 		ID   int64
@@ -127,7 +127,7 @@ func TestStrict(t *testing.T) {
 	})
 }
 
-// A lease is kept by the writer, also where reads go to a replica, before and after Open.
+// The lease is kept in the primary, also if reads go to a replica, before and after Open.
 func TestReplica(t *testing.T) {
 	for name, first := range map[string]bool{"before": true, "after": false} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestReplica(t *testing.T) {
 	}
 }
 
-// A database that is not there is told, at once where waiting does not help.
+// A missing database is an error, at once if waiting does not help.
 func TestNoDatabase(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		closed := d.sql(t)
@@ -212,8 +212,8 @@ func TestNoDatabase(t *testing.T) {
 	}
 }
 
-// While the database fails, Failing says why; Close says that the worker ID was not given back,
-// and may be called again.
+// While the database fails, Failing says why. Close returns an error because the worker ID was
+// not released, and may be called again.
 func TestFailing(t *testing.T) {
 	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
 	other := d.sql(t)
@@ -251,7 +251,7 @@ func TestFailing(t *testing.T) {
 	}
 }
 
-// A layout and a clock may be given to the generator alone; another layout is another namespace's.
+// A layout and a clock may be set for the generator alone. Another layout needs another namespace.
 func TestLayout(t *testing.T) {
 	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
 	layout := core.Discord()
@@ -273,7 +273,7 @@ func TestLayout(t *testing.T) {
 	must(t, err)
 	must(t, second.Close(t.Context()))
 
-	// A context that is done is told, and the next one gives the worker ID back.
+	// Close with a done context returns an error, and the next Close releases the worker ID.
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := gen.Close(done); !errors.Is(err, context.Canceled) {
@@ -300,7 +300,7 @@ func TestZero(t *testing.T) {
 	var _ gormplugin.Source = new(sqlstore.Generator)
 }
 
-// A lease over a pool of pgx takes none of its connections for good, and leaves it open.
+// A lease over a pool of pgx keeps none of its connections, and does not close the pool.
 func TestPoolOfPgx(t *testing.T) {
 	d := freshPostgres(t)
 	pool := d.pgx(t, 1)
@@ -319,7 +319,7 @@ func TestPoolOfPgx(t *testing.T) {
 	}
 }
 
-// CloseDB closes the pool of the lease's own, also when Open fails.
+// CloseDB closes the lease's own pool, also when Open fails.
 func TestCloseDB(t *testing.T) {
 	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
 	for _, cfg := range []sqlstore.OpenConfig{{}, {Generator: core.Config{Sequence: 9}}, {Lease: worker.Config{Space: "a b"}}} {

@@ -18,10 +18,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// patience is for what takes a moment unless something is wrong.
+// patience is the timeout for steps that take a moment unless something is wrong.
 const patience = 2 * time.Minute
 
-// patient is a lease that a slow machine does not lose.
+// patient configures a lease that a slow machine does not lose.
 var patient = worker.Config{MaxWait: patience, Timeout: patience, Renew: patience, Window: 2 * patience}
 
 // Three replicas begin at the same time on an empty database, and write at the same time: the
@@ -82,10 +82,10 @@ func together[T any](t *testing.T, n int, f func(i int) (T, error)) []T {
 // and its DSN.
 const childVar = "SNOWKEY_OPEN_CHILD"
 
-// brief is a lease that is soon another's.
+// brief configures a lease that expires soon.
 var brief = worker.Config{Window: 2 * time.Second, Timeout: 10 * time.Second, MaxWait: patience}
 
-// TestChild is that replica. It writes a row, tells the worker ID and the id, and waits until it
+// TestChild is that replica. It writes a row, prints the worker ID and the id, and waits until it
 // is killed, or its input ends.
 func TestChild(t *testing.T) {
 	name, dsn, ok := strings.Cut(os.Getenv(childVar), " ")
@@ -102,8 +102,8 @@ func TestChild(t *testing.T) {
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
-// The worker ID of a replica that was killed is another's when its time to live is over, and
-// begins behind its ids.
+// After a replica was killed, another one leases its worker ID when the TTL is over, and its ids
+// begin after those of the first.
 func TestKilled(t *testing.T) {
 	each(t, func(t *testing.T, d database, instance func(*testing.T) start) {
 		d.table(t)
@@ -153,8 +153,8 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// After Close there are no ids, the lease says that it was released, and nothing is wrong with
-// closing twice.
+// After Close there are no ids, and the lease says that it was released. A second Close returns
+// nil.
 func TestClose(t *testing.T) {
 	each(t, func(t *testing.T, d database, instance func(*testing.T) start) {
 		d.table(t)

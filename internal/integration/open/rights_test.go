@@ -15,9 +15,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// Where the role may not create the tables, the error names it and the table, and ends with
-// statements: when the administrator has run them as they are, in whatever schema he is, the role
-// can begin.
+// If the role may not create the tables, the error names the role and the table, and ends with
+// statements. After an administrator has run them unchanged, in any schema, Open succeeds.
 func TestRoleWithoutCreate(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		for name, c := range map[string]struct{ schema, search, table, says string }{

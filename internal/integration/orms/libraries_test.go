@@ -27,7 +27,7 @@ type (
 	NullID = sqltype.NullID
 )
 
-// A row is what all of them write and read, by their tags.
+// A row is written and read by all libraries, with their tags.
 type row struct {
 	ID     ID     `db:"id"`
 	NullID NullID `db:"null_id"`

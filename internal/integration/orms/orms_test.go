@@ -41,8 +41,8 @@ func fresh(t *testing.T, dsn string) string {
 	return u.String()
 }
 
-// What each library does is in the documents, as it is measured here on PostgreSQL.
-// To write the table anew, take the lines of the failure.
+// The documents have the results of this test, on PostgreSQL. To update the table, copy the
+// lines of the failure.
 func TestDocumentedLibraries(t *testing.T) {
 	dsn := fresh(t, testserver.Postgres(t).DSN)
 	pool, err := sql.Open("postgres", dsn)
