@@ -11,17 +11,6 @@ import (
 // A row that gorm saves before another, and that collided with one which could not be found,
 // has no key. What is here keeps gorm from writing the zero of it as a foreign key.
 
-// checkUpdate comes when gorm has saved what the rows of an UPDATE belong to.
-func (p *Plugin) checkUpdate(db *gorm.DB) {
-	stmt := db.Statement
-	if db.Error != nil || stmt.Schema == nil || !stmt.ReflectValue.IsValid() {
-		return
-	}
-	if err := p.checkLinks(stmt, false); err != nil {
-		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
-	}
-}
-
 // checkLinks looks at the foreign keys that gorm has set in the rows of a statement, before
 // they are written.
 func (p *Plugin) checkLinks(stmt *gorm.Statement, create bool) error {

@@ -28,7 +28,7 @@ func (p *Plugin) noteFresh(db *gorm.DB) {
 	if _, _, conflict := conflictOf(stmt); !conflict || db.Error != nil || stmt.Schema == nil || chainOf(stmt) != nil {
 		return
 	}
-	keys, columns := p.followed(stmt.Schema)
+	keys, columns := p.followed(stmt)
 	rows := structRows(stmt)
 	if len(keys) == 0 || len(rows) == 0 {
 		return

@@ -2,7 +2,6 @@ package gormplugin
 
 import (
 	"database/sql/driver"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -77,7 +76,7 @@ func filledColumns(stmt *gorm.Statement, p *Plugin) map[string]filledColumn {
 		return filled
 	}
 	filled, ours := map[string]filledColumn{}, &keySet{given: c.w.undo.given}
-	_, columns := p.followed(stmt.Schema)
+	_, columns := p.followed(stmt)
 	for _, t := range columns {
 		f := filledColumn{all: true}
 		for _, n := range c.rows {
@@ -141,44 +140,4 @@ func (p *Plugin) keepFilled(stmt *gorm.Statement, on clause.OnConflict) clause.O
 		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END", Vars: []any{given, f.list(stmt, parameters), own, given}}
 	}
 	return on
-}
-
-// keepUnread leaves filled columns that are zero out of a Save's UPDATE: a zero means that the
-// column was not read.
-func (p *Plugin) keepUnread(stmt *gorm.Statement) {
-	row := indirect(reflect.ValueOf(stmt.Dest)) // ReflectValue may be what Model was given
-	if !slices.Contains(stmt.Selects, "*") || !row.IsValid() || row.Type() != stmt.Schema.ModelType {
-		return
-	}
-	if !row.CanAddr() {
-		given := row
-		row = reflect.New(given.Type()).Elem()
-		row.Set(given)
-	}
-	_, columns := p.followed(stmt.Schema)
-	for k := range columns {
-		if zero, err := columns[k].lacks(row); zero && err == nil {
-			stmt.Omits = append(slices.Clip(stmt.Omits), columns[k].column)
-		}
-	}
-}
-
-// checkKeyUpdate refuses Updates with a map that sets a key to zero.
-func (p *Plugin) checkKeyUpdate(stmt *gorm.Statement) error {
-	dest := indirect(reflect.ValueOf(stmt.Dest))
-	if !dest.IsValid() || dest.Type() != reflect.TypeFor[map[string]any]() {
-		return nil
-	}
-	keys, _ := p.followed(stmt.Schema)
-	columns, restricted := stmt.SelectAndOmitColumns(false, true)
-	for k := range keys {
-		written, said := columns[keys[k].column]
-		if keys[k].source == nil || said && !written || !said && restricted {
-			continue
-		}
-		if err := keys[k].checkMapUpdate(dest.Interface().(map[string]any)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

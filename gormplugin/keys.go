@@ -11,11 +11,8 @@ import (
 // What graphs and upserts need of the plan of a model: which fields are filled,
 // whether a row lacks a value there, and how it is given one.
 
-// keysOf are the fields of a model that are filled, and the parts of its key
-// that are another row's (their source is nil).
-func (p *Plugin) keysOf(s *schema.Schema) ([]target, error) { return p.keysIn(s, "") }
-
-// keysIn are those of rows that go to a table that db.Table names.
+// keysIn are the fields of a model that are filled, and the parts of its key that are not (their
+// source is nil). table is the statement's, which db.Table may have named.
 func (p *Plugin) keysIn(s *schema.Schema, table string) ([]target, error) {
 	pl := p.plan(s, table)
 	if pl.err != nil {

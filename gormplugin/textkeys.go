@@ -128,20 +128,3 @@ func checkTexts(stmt *gorm.Statement, pl *plan, rows rowsOf, create bool) error 
 	}
 	return nil
 }
-
-// beforeUpdate does so for Save and Updates, and for what association mode appends.
-func (p *Plugin) beforeUpdate(db *gorm.DB) {
-	stmt := db.Statement
-	if db.Error != nil || stmt.Schema == nil || !stmt.ReflectValue.IsValid() {
-		return
-	}
-	if err := checkTexts(stmt, p.plan(stmt.Schema, stmt.Table), newRows(stmt.ReflectValue), false); err != nil {
-		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
-		return
-	}
-	if err := p.checkKeyUpdate(stmt); err != nil {
-		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
-		return
-	}
-	p.keepUnread(stmt)
-}

@@ -30,8 +30,8 @@ type upsert struct {
 // followed returns the columns that an upsert sets in the struct to the values of an existing
 // row: the parts of the key, and the columns beside it, that have a source. If only columns
 // beside the key have a source, it returns the whole key.
-func (p *Plugin) followed(s *schema.Schema) (keys, columns []target) {
-	targets, err := p.keysOf(s)
+func (p *Plugin) followed(stmt *gorm.Statement) (keys, columns []target) {
+	targets, err := p.keysIn(stmt.Schema, stmt.Table)
 	if err != nil {
 		return nil, nil // fill tells it
 	}
@@ -45,8 +45,8 @@ func (p *Plugin) followed(s *schema.Schema) (keys, columns []target) {
 		}
 	}
 	if len(keys) == 0 && len(columns) > 0 {
-		for _, f := range s.PrimaryFields {
-			keys = append(keys, target{name: fieldName(s, f), column: f.DBName, field: f})
+		for _, f := range stmt.Schema.PrimaryFields {
+			keys = append(keys, target{name: fieldName(stmt.Schema, f), column: f.DBName, field: f})
 		}
 	}
 	return keys, columns
@@ -128,7 +128,7 @@ func (p *Plugin) beforeUpsert(db *gorm.DB) {
 func (p *Plugin) upsertOf(db *gorm.DB, on clause.OnConflict) (*upsert, error) {
 	stmt := db.Statement
 	u := &upsert{}
-	if u.keys, u.columns = p.followed(stmt.Schema); len(u.keys) == 0 {
+	if u.keys, u.columns = p.followed(stmt); len(u.keys) == 0 {
 		return nil, nil
 	}
 	if u.id.fields = stmt.Schema.PrimaryFields; u.keys[0].source == nil {
