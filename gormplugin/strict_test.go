@@ -109,7 +109,6 @@ func TestStrict(t *testing.T) {
 	for _, c := range unkeyedModels {
 		for name, create := range map[string]func(db *gorm.DB) *gorm.DB{
 			"Create": func(db *gorm.DB) *gorm.DB { return db.Create(c.model) },
-			"Save":   func(db *gorm.DB) *gorm.DB { return db.Create(c.model) },
 			"map":    func(db *gorm.DB) *gorm.DB { return db.Model(c.model).Create(map[string]any{"text": "x"}) },
 		} {
 			tx := create(strict)

@@ -5,9 +5,9 @@
 //	go run ./examples/partitions
 //	go run ./examples/partitions -db postgres://user@host/database -by week
 //
-// Run again on one database it goes on with what is there, and where another run is
-// faster it looks again. It exits with 0, with
-// 1 if something is wrong with what it was given, and with 2 if it was called wrongly.
+// A second run on the same database continues with the existing rows and partitions. If another
+// run makes a partition first, it reads the partitions again. It exits with 0, with 1 if its input
+// is wrong, and with 2 if its arguments are.
 package main
 
 import (

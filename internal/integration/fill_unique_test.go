@@ -112,25 +112,32 @@ func nothingDangles(t *testing.T, db *gorm.DB) {
 	}
 }
 
+// existingRows writes a row of each kind, beside a deleted series of the same word where the
+// database has partial indexes.
+func existingRows(t *testing.T, db *gorm.DB) (*Writer, *Series, *Genre) {
+	t.Helper()
+	gone, ada, saga, red := &Series{Word: "saga"}, &Writer{Email: "ada@x"}, &Series{Word: "saga"}, &Genre{Word: "red"}
+	if db.Name() != "mysql" {
+		if err := db.Create(gone).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Delete(gone).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range []any{ada, saga, red} {
+		if err := db.Create(v).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ada, saga, red
+}
+
 // What a row collides with is found by the indexes that the database has, and is what the
 // others refer to.
 func TestCollisionsByUntoldIndexes(t *testing.T) {
 	onVolumes(t, func(t *testing.T, db *gorm.DB) {
-		gone := &Series{Word: "saga"}
-		ada, saga, red := &Writer{Email: "ada@x"}, &Series{Word: "saga"}, &Genre{Word: "red"}
-		if db.Name() != "mysql" {
-			if err := db.Create(gone).Error; err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Delete(gone).Error; err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, v := range []any{ada, saga, red} {
-			if err := db.Create(v).Error; err != nil {
-				t.Fatal(err)
-			}
-		}
+		ada, saga, red := existingRows(t, db)
 		fresh := func() *Volume {
 			return &Volume{Writer: &Writer{Email: "ada@x"}, Series: &Series{Word: "saga"}, Genres: []Genre{{Word: "new"}, {Word: "red"}}}
 		}

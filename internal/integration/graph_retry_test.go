@@ -153,7 +153,7 @@ func TestGraphLockedAtCommit(t *testing.T) {
 	}
 }
 
-// A transaction of the caller's is his to begin anew, and he is told.
+// In a transaction of the caller, Create does not retry: it returns the error.
 func TestGraphNotRetriedInTransaction(t *testing.T) {
 	onGraphs(t, func(t *testing.T, db *gorm.DB) {
 		seen, s := spyOn(db)

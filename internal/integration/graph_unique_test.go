@@ -16,20 +16,7 @@ import (
 // gorm's own create.
 func TestGraphCollisionsByUntoldIndexes(t *testing.T) {
 	onVolumes(t, func(t *testing.T, db *gorm.DB) {
-		gone, ada, saga, red := &Series{Word: "saga"}, &Writer{Email: "ada@x"}, &Series{Word: "saga"}, &Genre{Word: "red"}
-		if db.Name() != "mysql" {
-			if err := db.Create(gone).Error; err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Delete(gone).Error; err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, v := range []any{ada, saga, red} {
-			if err := db.Create(v).Error; err != nil {
-				t.Fatal(err)
-			}
-		}
+		ada, saga, red := existingRows(t, db)
 		write := func() []*Volume {
 			t.Helper()
 			rows := []*Volume{

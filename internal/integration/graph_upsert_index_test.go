@@ -39,8 +39,8 @@ func TestUpsertOfConvertibleRows(t *testing.T) {
 	})
 }
 
-// A row that collides by an index that nobody can tell of: its key is taken back, and if
-// others would refer to it, that is an error.
+// A row that collides by a hidden index loses its key. If others would refer to it, that is an
+// error.
 func TestUpsertByHiddenIndex(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		old := &Secret{Code: "x"}
