@@ -97,8 +97,8 @@ func ExampleLogTo() {
 	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}, Observer: core.LogTo(log)})
 	fmt.Println(err != nil)
 	// Output:
-	// level=WARN msg="snowkey: clock went back" worker=3 by=1m0s
-	// level=WARN msg="snowkey: waited too long" worker=3 err="core: the clock is 1m0s behind the last id, 0s is tolerated"
+	// level=WARN msg="snowkey: wall clock stepped back" worker=3 duration=1m0s
+	// level=WARN msg="snowkey: gave up waiting for an id" worker=3 err="core: the clock is 1m0s behind the last id, 0s is tolerated"
 	// true
 }
 

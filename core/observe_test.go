@@ -36,11 +36,11 @@ func TestObserverIsToldOfRareEvents(t *testing.T) {
 			t.Error(err)
 		}
 		for _, want := range []string{
-			`level=WARN msg="snowkey: layout runs out" worker=3 by=38176h`,
-			`msg="snowkey: clock went back" worker=3 by=3s`,
-			`msg="snowkey: waited too long" worker=3 err="core: the clock is 3s behind`,
-			`msg="snowkey: worker number lost" worker=3 err="core: worker number lost: the row is another's"`,
-			`level=INFO msg="snowkey: worker number replaced" worker=4`,
+			`level=WARN msg="snowkey: layout's time ends soon" worker=3 duration=38176h`,
+			`msg="snowkey: wall clock stepped back" worker=3 duration=3s`,
+			`msg="snowkey: gave up waiting for an id" worker=3 err="core: the clock is 3s behind`,
+			`msg="snowkey: grant lost" worker=3 err="core: worker number lost: the row is another's"`,
+			`level=INFO msg="snowkey: grant replaced" worker=4`,
 		} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("the log does not tell %q:\n%s", want, log.String())
