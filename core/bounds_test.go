@@ -33,7 +33,7 @@ func TestDetached(t *testing.T) {
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) {
 			t.Error(err)
 		}
-		if _, err := core.New(core.Config{Worker: core.Fixed(1), ClockPolicy: core.Logical{Detached: true}}); err == nil || !strings.Contains(err.Error(), "durable bound") {
+		if _, err := core.New(core.Config{Worker: core.Fixed(1), ClockPolicy: core.Logical{Detached: true}}); err == nil || !strings.Contains(err.Error(), "a grant with a fence") {
 			t.Errorf("without a bound: %v", err)
 		}
 	})

@@ -230,7 +230,7 @@ func TestRotateWithoutAnother(t *testing.T) {
 		clock.offset = -time.Second
 		_, err := g.Next(t.Context())
 		var ce *core.ClockError
-		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other number") {
+		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other worker ID") {
 			t.Error(err)
 		}
 	})

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Diagram draws the fields with their bits, from high to low. For a layout that
-// is not valid it says why.
+// Diagram draws the fields and their bits as a table, from high to low. For an invalid layout
+// it returns the text of the error instead.
 func (l Layout) Diagram() string {
-	s, err := l.shape()
+	c, err := l.compile()
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -28,9 +28,9 @@ func (l Layout) Diagram() string {
 		names, widths = append(names, name), append(widths, plural(int(bits), "bit"))
 		high = low - 1
 	}
-	column("0", uint8(64-s.total))
-	column("time", s.layout.TimeBits)
-	for _, f := range s.layout.fieldsBelowTime() {
+	column("0", uint8(64-c.used))
+	column("time", c.TimeBits)
+	for _, f := range c.fieldsBelowTime() {
 		column(f.name, f.bits)
 	}
 	var b strings.Builder
@@ -55,32 +55,32 @@ func (l Layout) Diagram() string {
 	return b.String()
 }
 
-// Explain draws one id: its bits, field by field, and what each field says.
-// An id that is not of this layout is an error, as in Decode.
+// Explain draws the bits of one id, with the value of each field below them. It returns the
+// errors of [Layout.Decode].
 func (l Layout) Explain(id int64) (string, error) {
-	s, err := l.shape()
+	c, err := l.compile()
 	if err != nil {
 		return "", err
 	}
-	p, err := s.decompose(id)
+	p, err := c.decode(id)
 	if err != nil {
 		return "", err
 	}
 	values := map[string]any{"roll-back": p.Rollback, "datacenter": p.Datacenter, "worker": p.Worker, "sequence": p.Sequence}
-	fields := []field{{"time", s.layout.TimeBits}}
+	fields := []field{{"time", c.TimeBits}}
 	legend := []string{p.Time.Format("2006-01-02T15:04:05.000Z")}
-	for _, f := range s.layout.fieldsBelowTime() {
+	for _, f := range c.fieldsBelowTime() {
 		if f.bits > 0 {
 			fields, legend = append(fields, f), append(legend, fmt.Sprint(values[f.name]))
 		}
 	}
 	all := fmt.Sprintf("%064b", uint64(id))
-	at := 64 - int(s.total)
+	at := 64 - int(c.used)
 	groups := []string{}
 	if at > 0 {
 		groups = append(groups, all[:at])
 	}
-	var starts []int // the column at which each field's bits begin
+	var starts []int // the column at which each field begins
 	for _, f := range fields {
 		starts = append(starts, at+len(groups))
 		groups = append(groups, all[at:at+int(f.bits)])

@@ -71,7 +71,7 @@ func ExampleReuse() {
 func ExampleRotate() {
 	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Rotate{}})
 	fmt.Println(err)
-	// Output: core: the clock is 1m0s behind the last id, 0s is tolerated, and there is no other worker number: core: Fixed(3) has no other number to give: core: worker number lost
+	// Output: core: the clock is 1m0s behind the last id, 0s is tolerated, and there is no other worker ID: core: Fixed(3) has no other worker ID: core: worker ID lost
 }
 
 func ExampleConfig_sequence() {
@@ -113,7 +113,7 @@ func ExampleGrant_RaiseFence() {
 	grant.Revoke(errors.New("the store gave it to somebody else"))
 	_, err = core.New(core.Config{Worker: holder{grant}})
 	fmt.Println(err)
-	// Output: core: worker number lost: the store gave it to somebody else
+	// Output: core: worker ID lost: the store gave it to somebody else
 }
 
 func ExamplePresets() {

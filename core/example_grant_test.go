@@ -195,7 +195,7 @@ func ExampleGrant_RegrantReason() {
 	}
 	// Output:
 	// 17 <nil>
-	// clock went back
+	// clock stepped back
 	// 18 <nil>
 }
 

@@ -32,7 +32,7 @@ func ExampleNew_faults() {
 	}
 	// Output:
 	// Layout.Tick 1.5ms: must be a whole number of milliseconds, at least 1ms
-	// Worker nil: must be set, for example to core.Fixed(n): no number is safe to guess
+	// Worker nil: must be set, for example to core.Fixed(n): no worker ID is safe to guess
 }
 
 func ExampleFixed() {

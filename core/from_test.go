@@ -206,7 +206,7 @@ func TestRotateToTheSameNumber(t *testing.T) {
 		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
 		next(t, g)
 		clock.offset = -time.Hour
-		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker 3 was given again") {
+		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker ID 3 was given again") {
 			t.Error(err)
 		}
 	})

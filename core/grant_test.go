@@ -137,7 +137,7 @@ func TestNewGrantRefuses(t *testing.T) {
 	for name, try := range map[string]func() (*core.Grant, error){
 		"Worker 1024": func() (*core.Grant, error) { return core.NewGrant(l, 1024, now, time.Time{}) },
 		"from":        func() (*core.Grant, error) { return core.NewGrant(l, 1, l.End(), time.Time{}) },
-		"until":       func() (*core.Grant, error) { return core.NewGrant(l, 1, now, now.Add(-time.Hour)) },
+		"fence":       func() (*core.Grant, error) { return core.NewGrant(l, 1, now, now.Add(-time.Hour)) },
 		"Tick":        func() (*core.Grant, error) { return core.NewGrant(core.Layout{Tick: 1}, 1, now, now) },
 	} {
 		if gr, err := try(); err == nil || gr != nil || !strings.Contains(err.Error(), name) {
@@ -145,7 +145,7 @@ func TestNewGrantRefuses(t *testing.T) {
 		}
 	}
 	for name, w := range map[string]core.GrantSource{"no grant": holder{}, "an error": failing{}} {
-		if _, err := core.New(core.Config{Worker: w}); err == nil || !strings.Contains(err.Error(), "no worker number") {
+		if _, err := core.New(core.Config{Worker: w}); err == nil || !strings.Contains(err.Error(), "no worker ID") {
 			t.Errorf("a Worker that gives %s: %v", name, err)
 		}
 	}

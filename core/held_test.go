@@ -167,7 +167,7 @@ func TestAsked(t *testing.T) {
 		if want := []core.RegrantReason{core.RegrantLost, core.RegrantExhausted, core.RegrantRotate, core.RegrantLost}; !slices.Equal(src.why, want) {
 			t.Errorf("%v, want %v", src.why, want)
 		}
-		for r, want := range map[core.RegrantReason]string{core.RegrantNone: "not asked", core.RegrantLost: "grant lost", core.RegrantExhausted: "grant used up", core.RegrantRotate: "clock went back", 99: "unknown reason"} {
+		for r, want := range map[core.RegrantReason]string{core.RegrantNone: "not asked", core.RegrantLost: "grant lost", core.RegrantExhausted: "grant exhausted", core.RegrantRotate: "clock stepped back", 99: "unknown reason"} {
 			if r.String() != want {
 				t.Errorf("%d is %q", r, r)
 			}

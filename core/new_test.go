@@ -29,7 +29,7 @@ func TestNewRefuses(t *testing.T) {
 		{"rollback", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Rollback{}}, "RollbackBits"},
 		{"wait max", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Wait{Max: -1}}, "ClockPolicy.Max -1ns"},
 		{"window", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Reuse{Window: 2 * time.Hour}}, "ClockPolicy.Window 2h0m0s"},
-		{"future epoch", core.Config{Layout: future, Worker: core.Fixed(1)}, "lies in the future"},
+		{"future epoch", core.Config{Layout: future, Worker: core.Fixed(1)}, "is in the future"},
 		{"time over", core.Config{Layout: over, Worker: core.Fixed(1)}, "has run out"},
 		{"not before", core.Config{Worker: core.Fixed(1), NotBefore: core.Twitter().End()}, "NotBefore"},
 	} {

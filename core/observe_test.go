@@ -39,7 +39,7 @@ func TestObserverIsToldOfRareEvents(t *testing.T) {
 			`level=WARN msg="snowkey: layout's time ends soon" worker=3 duration=38176h`,
 			`msg="snowkey: wall clock stepped back" worker=3 duration=3s`,
 			`msg="snowkey: gave up waiting for an id" worker=3 err="core: the clock is 3s behind`,
-			`msg="snowkey: grant lost" worker=3 err="core: worker number lost: the row is another's"`,
+			`msg="snowkey: grant lost" worker=3 err="core: worker ID lost: the row is another's"`,
 			`level=INFO msg="snowkey: grant replaced" worker=4`,
 		} {
 			if !strings.Contains(log.String(), want) {
