@@ -23,15 +23,10 @@ const (
 
 // String returns "Zero", "Carry" or "Random".
 func (s SequenceStart) String() string {
-	switch s {
-	case SequenceZero:
-		return "Zero"
-	case SequenceCarry:
-		return "Carry"
-	case SequenceRandom:
-		return "Random"
+	if s > SequenceRandom {
+		return "SequenceStart out of range"
 	}
-	return "SequenceStart out of range"
+	return [...]string{"Zero", "Carry", "Random"}[s]
 }
 
 // first returns the sequence number that begins a tick.

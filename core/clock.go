@@ -65,16 +65,6 @@ func (c *clock) sinceOrigin(wall time.Time) int64 {
 	return min(max(int64(wall.Round(0).Sub(c.origin)), math.MinInt64/2), math.MaxInt64/2)
 }
 
-// ticks returns the present tick of both clocks; hybrid is never below wall.
-func (c *clock) ticks() (wall, hybrid uint64) {
-	_, wallNs, hybridNs := c.read()
-	wall = c.tickAt(wallNs)
-	if hybridNs <= wallNs {
-		return wall, wall
-	}
-	return wall, c.tickAt(hybridNs)
-}
-
 // read returns the elapsed time, and both clocks at that time in nanoseconds from origin.
 func (c *clock) read() (elapsed, wall, hybrid int64) {
 	if c.custom != nil {

@@ -81,3 +81,9 @@ func TestTickAtRoundsDown(t *testing.T) {
 		}
 	}
 }
+
+// ticks returns the present tick of both clocks.
+func (c *clock) ticks() (wall, hybrid uint64) {
+	_, w, h := c.read()
+	return c.tickAt(w), c.tickAt(h)
+}

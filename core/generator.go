@@ -260,8 +260,8 @@ func (g *Generator) Stats() Stats {
 		Worker:          a.grant.worker,
 		HasFence:        a.grant.hasFence,
 	}
-	now, _ := g.clock.ticks()
-	now = min(now, g.layout.tickMax)
+	_, wallNs, _ := g.clock.read()
+	now := min(g.clock.tickAt(wallNs), g.layout.tickMax)
 	wall := a.startOf(now)
 	next := a.next()
 	if last := (next - 1) >> g.layout.SequenceBits; next > a.first && last > now {

@@ -80,7 +80,7 @@ func (l Layout) check() (fields []FieldError) {
 			fmt.Sprintf("%d+%d+%d+%d+%d = %d", l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, sum),
 			"must be at most %d", limit)
 	} else if l.Tick >= time.Millisecond && l.TimeBits > 0 && !endFits(l.TimeBits, l.Tick) {
-		add("TimeBits", l.TimeBits, "with ticks of %v the layout ends later than a time can express", l.Tick)
+		add("TimeBits", l.TimeBits, "with ticks of %v, ids reach farther than a time can express", l.Tick)
 	}
 	if l.TimeBits == 1 && l.SequenceBits == 63 {
 		add("SequenceBits", 63, "must be at most 62 with one bit of time, or no tick is left to issue ids in")

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -77,22 +78,12 @@ func (r *reporter) due(kind EventKind) bool {
 	if r.observer == nil {
 		return false
 	}
-	var next *atomic.Int64
-	switch kind {
-	case ClockStepBack:
-		next = &r.next[0]
-	case ClockJump:
-		next = &r.next[1]
-	case ClockJumpAccepted:
-		next = &r.next[2]
-	case WaitTimeout:
-		next = &r.next[3]
-	default:
+	i := slices.Index([]EventKind{ClockStepBack, ClockJump, ClockJumpAccepted, WaitTimeout}, kind)
+	if i < 0 {
 		return true
 	}
-	now := int64(time.Since(r.start))
-	at := next.Load()
-	return now >= at && next.CompareAndSwap(at, now+int64(time.Second))
+	now, next := int64(time.Since(r.start)), r.next[i].Load()
+	return now >= next && r.next[i].CompareAndSwap(next, now+int64(time.Second))
 }
 
 // report sends an event that is due.

@@ -32,17 +32,10 @@ const (
 
 // String describes the reason in words.
 func (r RegrantReason) String() string {
-	switch r {
-	case RegrantNone:
-		return "not asked"
-	case RegrantLost:
-		return "grant lost"
-	case RegrantExhausted:
-		return "grant exhausted"
-	case RegrantRotate:
-		return "clock stepped back"
+	if r > RegrantRotate {
+		return "unknown reason"
 	}
-	return "unknown reason"
+	return [...]string{"not asked", "grant lost", "grant exhausted", "clock stepped back"}[r]
 }
 
 // RegrantReason returns why the generator last asked for a grant in place of this one.

@@ -10,9 +10,8 @@ import (
 // allocator.
 type unusedSlots struct {
 	mu     sync.Mutex
-	buf    []slotRange // longer than needed, so that ranges rarely moves to its beginning
+	buf    []slotRange // longer than needed, so that ranges rarely moves to its beginning; nil: closed
 	ranges []slotRange // part of buf: ascending, disjoint, none empty
-	closed bool
 }
 
 type slotRange struct{ from, to uint64 }
@@ -33,7 +32,7 @@ func (u *unusedSlots) add(from, to, oldest uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.drop(oldest)
-	if from >= to || u.closed {
+	if from >= to || u.buf == nil {
 		return
 	}
 	u.makeRoom()
@@ -81,17 +80,16 @@ func (u *unusedSlots) take(from, oldest uint64) (slot uint64, ok bool) {
 	} else {
 		slot = max(from, u.ranges[at].from)
 	}
-	r := &u.ranges[at]
-	before, after := slotRange{r.from, slot}, slotRange{slot + 1, r.to}
-	switch {
-	case before.from == before.to && after.from == after.to:
+	switch r := &u.ranges[at]; {
+	case r.from+1 == r.to:
 		u.ranges = slices.Delete(u.ranges, at, at+1)
-	case before.from == before.to:
-		*r = after
-	case after.from == after.to:
-		*r = before
+	case slot == r.from:
+		r.from++
+	case slot+1 == r.to:
+		r.to--
 	default:
-		*r = before
+		after := slotRange{slot + 1, r.to}
+		r.to = slot
 		u.ranges = slices.Insert(u.ranges, at+1, after)
 	}
 	return slot, true
@@ -101,5 +99,5 @@ func (u *unusedSlots) take(from, oldest uint64) (slot uint64, ok bool) {
 func (u *unusedSlots) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.closed, u.ranges, u.buf = true, nil, nil
+	u.ranges, u.buf = nil, nil
 }
