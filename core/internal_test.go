@@ -29,7 +29,7 @@ func TestGrantCloseClosesTheWord(t *testing.T) {
 		if a.cursor.Load() != closedCursor {
 			t.Error("the word is still open")
 		}
-		a.raiseFirst(a.next()>>12+100)
+		a.raiseFirst(a.next()>>12 + 100)
 		if a.cursor.Load() != closedCursor {
 			t.Error("the word has been opened again")
 		}
