@@ -22,7 +22,7 @@ type Errors []core.FieldError
 const maxQuoted = 100
 
 // Add notes that a field has a wrong value, and why. A string is quoted and shortened to
-// 100 bytes; any other value is printed as fmt.Sprint prints it.
+// 100 bytes; nil is printed as nil, and any other value as fmt.Sprint prints it.
 func (e *Errors) Add(field string, value any, reason string, args ...any) {
 	if len(args) > 0 {
 		reason = fmt.Sprintf(reason, args...)
@@ -30,8 +30,14 @@ func (e *Errors) Add(field string, value any, reason string, args ...any) {
 	*e = append(*e, core.FieldError{Field: field, Value: Quote(value), Reason: reason})
 }
 
+// Plain is a value that Add does not quote, such as "set".
+type Plain string
+
 // Quote writes a value as Add does.
 func Quote(value any) string {
+	if value == nil {
+		return "nil"
+	}
 	text, ok := value.(string)
 	if !ok {
 		return fmt.Sprint(value)
@@ -48,4 +54,12 @@ func (e Errors) Err(pkg string) error {
 		return nil
 	}
 	return &core.ConfigError{Package: pkg, Fields: e}
+}
+
+// NotNew is the error of a method whose receiver is nil or zero, and that needs what the New
+// of its package sets.
+func NotNew(pkg string) error {
+	var wrong Errors
+	wrong.Add("Store", nil, "must come from %s.New", pkg)
+	return wrong.Err(pkg)
 }

@@ -14,7 +14,9 @@ func TestErrors(t *testing.T) {
 	wrong.Add("Block", -3, "must be at least %d", 1)
 	wrong.Add("Prefix", strings.Repeat("é", 200), "is 100% too long")
 	wrong.Add("Window", 3*time.Second, "must be less")
-	want := `serial: Block -3: must be at least 1; Prefix "` + strings.Repeat("é", 100) + `"…: is 100% too long; Window 3s: must be less`
+	wrong.Add("DB", nil, "must be given")
+	wrong.Add("Token", Plain("of 3 bytes"), "must be longer")
+	want := `serial: Block -3: must be at least 1; Prefix "` + strings.Repeat("é", 100) + `"…: is 100% too long; Window 3s: must be less; DB nil: must be given; Token of 3 bytes: must be longer`
 	if err := wrong.Err("serial"); err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
