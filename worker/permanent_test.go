@@ -104,7 +104,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},
 			"a damaged row":          {at(damaged), "is damaged, restore it", false},
 			"a closed store":         {closed, "is closed", false},
-			"a table's name":         {db(errNetwork, sqlstore.Config{Table: "a; drop"}), `Table "a; drop"`, false},
+			"a zero store":           {new(sqlstore.Store), "must come from sqlstore.New", false},
 			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},
 			"no such database":       {db(fmt.Errorf("connect: %w", state("3D000")), sqlstore.Config{}), "3D000", false},
 			"MySQL's password":       {db(errors.New("Error 1045 (28000): Access denied for user"), sqlstore.Config{}), "Access denied", false},

@@ -14,10 +14,38 @@ func TestErrors(t *testing.T) {
 	wrong.Add("Block", -3, "must be at least %d", 1)
 	wrong.Add("Prefix", strings.Repeat("é", 200), "is 100% too long")
 	wrong.Add("Window", 3*time.Second, "must be less")
-	wrong.Add("DB", nil, "must be given")
-	wrong.Add("Token", Plain("of 3 bytes"), "must be longer")
-	want := `serial: Block -3: must be at least 1; Prefix "` + strings.Repeat("é", 100) + `"…: is 100% too long; Window 3s: must be less; DB nil: must be given; Token of 3 bytes: must be longer`
+	want := `serial: Block -3: must be at least 1; Prefix "` + strings.Repeat("é", 100) + `"…: is 100% too long; Window 3s: must be less`
 	if err := wrong.Err("serial"); err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
+	}
+}
+
+func TestIsNil(t *testing.T) {
+	for name, c := range map[string]struct {
+		value any
+		want  bool
+	}{
+		"nil":          {nil, true},
+		"nil pointer":  {(*int)(nil), true},
+		"nil function": {(func())(nil), true},
+		"nil map":      {map[int]int(nil), true},
+		"nil slice":    {[]int(nil), true},
+		"nil channel":  {(chan int)(nil), true},
+		"pointer":      {new(int), false},
+		"function":     {func() {}, false},
+		"zero":         {0, false},
+		"struct":       {struct{}{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if IsNil(c.value) != c.want {
+				t.Errorf("IsNil is %v", !c.want)
+			}
+			if got := Quote(c.value); (got == "nil") != c.want {
+				t.Errorf("quoted as %s", got)
+			}
+		})
+	}
+	if err := Error("serial", "Counter", (*int)(nil), "is required"); err.Error() != "serial: Counter nil: is required" {
+		t.Error(err)
 	}
 }

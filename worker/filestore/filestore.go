@@ -93,7 +93,7 @@ func New(cfg Config) (*Store, error) {
 // check returns an error unless New made the store.
 func (s *Store) check() error {
 	if s == nil || s.dir == "" {
-		return fields.NotNew("filestore")
+		return fields.Error("filestore", "Store", nil, "must come from filestore.New")
 	}
 	return nil
 }

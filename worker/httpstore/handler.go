@@ -49,7 +49,7 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 		wrong.Add("store", nil, "must be given")
 	}
 	if len(cfg.Tokens) == 0 {
-		wrong.Add("Tokens", fields.Plain("none"), "must hold at least one: without a token, anyone could claim every worker ID")
+		wrong.Add("Tokens", nil, "must hold at least one: without a token, anyone could claim every worker ID")
 	}
 	for i, token := range cfg.Tokens {
 		checkToken(&wrong, fmt.Sprintf("Tokens[%d]", i), token)
@@ -108,10 +108,15 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	return h, nil
 }
 
+// length prints a token as its length.
+type length string
+
+func (s length) String() string { return fmt.Sprintf("of %d bytes", len(s)) }
+
 // checkToken does not quote the token, which is a secret.
 func checkToken(wrong *fields.Errors, field, token string) {
 	if len(token) < 16 || len(token) > 512 || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		wrong.Add(field, fields.Plain(fmt.Sprintf("of %d bytes", len(token))), "must have 16 to 512 printable ASCII characters, without spaces")
+		wrong.Add(field, length(token), "must have 16 to 512 printable ASCII characters, without spaces")
 	}
 }
 

@@ -78,7 +78,7 @@ func checkURL(wrong *fields.Errors, text string) {
 // ask sends one request, once.
 func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
 	if s == nil || s.base == "" {
-		return result, fields.NotNew("httpstore")
+		return result, fields.Error("httpstore", "Store", nil, "must come from httpstore.New")
 	}
 	if err := ctx.Err(); err != nil {
 		return result, err

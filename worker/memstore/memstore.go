@@ -48,7 +48,7 @@ func New(cfg Config) *Store {
 // usable tells whether there is a store, and time to use it.
 func (s *Store) usable(ctx context.Context) error {
 	if s == nil {
-		return fields.NotNew("memstore")
+		return fields.Error("memstore", "Store", nil, "must come from memstore.New")
 	}
 	return ctx.Err()
 }

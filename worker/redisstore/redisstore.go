@@ -136,7 +136,7 @@ func (s *Store) key(kind, name string) string {
 // check returns an error unless New made the store.
 func (s *Store) check() error {
 	if s == nil || s.eval == nil {
-		return fields.NotNew("redisstore")
+		return fields.Error("redisstore", "Store", nil, "must come from redisstore.New")
 	}
 	return nil
 }

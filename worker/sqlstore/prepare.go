@@ -50,7 +50,7 @@ const linger = 3 * time.Second
 // check returns an error unless New made the store.
 func (s *Store) check() error {
 	if s == nil || s.db == nil {
-		return fields.NotNew("sqlstore")
+		return fields.Error("sqlstore", "Store", nil, "must come from sqlstore.New")
 	}
 	return nil
 }
