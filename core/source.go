@@ -57,9 +57,6 @@ type fixed struct {
 	last *Grant
 }
 
-// Number returns the worker ID, for package worker: a lease can hold just this one.
-func (f *fixed) Number() int64 { return f.worker }
-
 func (f *fixed) Grant(_ context.Context, prev *Grant) (*Grant, error) {
 	if prev != nil {
 		return nil, fmt.Errorf("core: Fixed(%d) has no other worker ID: %w", f.worker, ErrLost)
