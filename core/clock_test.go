@@ -8,7 +8,7 @@ import (
 
 // The system's clock cannot be set from a test, so the anchor is moved instead:
 // an anchor an hour ahead is a clock that has since gone back an hour.
-func TestAnchorFollowsASystemClock(t *testing.T) {
+func TestAnchorFollowsTheSystemClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := Twitter().compile()
 		if err != nil {
@@ -70,15 +70,17 @@ func TestGreatestOf(t *testing.T) {
 
 func TestTickAtRoundsDown(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 10 * time.Millisecond, time.Second} {
-		c := &clock{base: 3, tickNs: int64(tick), plain: tick == time.Millisecond}
-		for _, x := range []struct {
-			ns   int64
-			want uint64
-		}{{0, 3}, {c.tickNs - 1, 3}, {c.tickNs, 4}, {-1, 2}, {-c.tickNs, 2}, {-c.tickNs - 1, 1}, {-100 * c.tickNs, 0}} {
-			if got := c.tickAt(x.ns); got != x.want {
-				t.Errorf("ticks of %v: %d ns from tick 3 is in %d, want %d", tick, x.ns, got, x.want)
+		t.Run(tick.String(), func(t *testing.T) {
+			c := &clock{base: 3, tickNs: int64(tick), plain: tick == time.Millisecond}
+			for _, x := range []struct {
+				ns   int64
+				want uint64
+			}{{0, 3}, {c.tickNs - 1, 3}, {c.tickNs, 4}, {-1, 2}, {-c.tickNs, 2}, {-c.tickNs - 1, 1}, {-100 * c.tickNs, 0}} {
+				if got := c.tickAt(x.ns); got != x.want {
+					t.Errorf("ticks of %v: %d ns from tick 3 is in %d, want %d", tick, x.ns, got, x.want)
+				}
 			}
-		}
+		})
 	}
 }
 

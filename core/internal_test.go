@@ -8,8 +8,8 @@ import (
 )
 
 // When Close has returned, not even a goroutine that passed every check before
-// can issue: the word is closed, not just the fence.
-func TestGrantCloseClosesTheWord(t *testing.T) {
+// can issue: the cursor is closed, not just the fence.
+func TestGrantCloseClosesTheCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
 		now := time.Now()
@@ -27,11 +27,11 @@ func TestGrantCloseClosesTheWord(t *testing.T) {
 		a := g.current.Load()
 		gr.Close()
 		if a.cursor.Load() != closedCursor {
-			t.Error("the word is still open")
+			t.Error("the cursor is still open")
 		}
 		a.raiseFirst(a.next()>>12 + 100)
 		if a.cursor.Load() != closedCursor {
-			t.Error("the word has been opened again")
+			t.Error("the cursor has been opened again")
 		}
 		if _, err := gr.swap(a, a); err == nil {
 			t.Error("a closed grant was passed on")
@@ -49,7 +49,7 @@ func TestUnusedSlots(t *testing.T) {
 			t.Errorf("take(%d, %d) = %d, %v; want %d, %v", from, oldest, got, found, place, ok)
 		}
 	}
-	want(11, 0, 11, true)  // within a span
+	want(11, 0, 11, true)  // within a range
 	want(11, 0, 12, true)  // the rest of it
 	want(11, 0, 20, true)  // the next one
 	want(30, 0, 21, true)  // none after it: the last before it
@@ -61,15 +61,15 @@ func TestUnusedSlots(t *testing.T) {
 		u.add(100+2*i, 101+2*i, 0)
 	}
 	if n := len(u.ranges); n < maxRanges/4*3 || n > maxRanges {
-		t.Errorf("%d spans are kept", n)
+		t.Errorf("%d ranges are kept", n)
 	}
 	u.close()
 	u.add(1<<30, 1<<30+5, 0)
 	want(0, 0, 0, false) // closed for good
 }
 
-// On the system's clock, too, a leap beyond MaxJump must last to be followed.
-func TestAnchorDistrustsALargeLeap(t *testing.T) {
+// On the system's clock, too, a jump beyond MaxJump must last to be followed.
+func TestLargeJumpOfTheSystemClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := Twitter().compile()
 		if err != nil {
@@ -87,13 +87,13 @@ func TestAnchorDistrustsALargeLeap(t *testing.T) {
 		old := func() uint64 { return l.tickOf(time.Now()) - hour }
 		for range 9 {
 			if now, hybrid := c.ticks(); now != old() || hybrid != now {
-				t.Fatalf("%v after the leap: %d and %d, want %d", time.Since(at), now, hybrid, old())
+				t.Fatalf("%v after the jump: %d and %d, want %d", time.Since(at), now, hybrid, old())
 			}
 			time.Sleep(1001 * time.Millisecond)
 		}
 		time.Sleep(2 * time.Second)
 		if now, hybrid := c.ticks(); now != old()+hour || hybrid != now {
-			t.Errorf("%v after the leap: %d and %d, want %d", time.Since(at), now, hybrid, old()+hour)
+			t.Errorf("%v after the jump: %d and %d, want %d", time.Since(at), now, hybrid, old()+hour)
 		}
 		if len(events) != 2 || events[0] != ClockJump || events[1] != ClockJumpAccepted {
 			t.Errorf("events %v", events)
@@ -105,8 +105,8 @@ type holderOf struct{ grant *Grant }
 
 func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
 
-// The sightings of a leap: what counts, what begins anew, what is forgotten.
-func TestLeapSightings(t *testing.T) {
+// The sightings of a jump: what counts, what begins anew, what is forgotten.
+func TestJumpSightings(t *testing.T) {
 	const second, jump = int64(time.Second), int64(time.Minute)
 	for name, sightings := range map[string][]struct {
 		at, to        int64
@@ -119,22 +119,24 @@ func TestLeapSightings(t *testing.T) {
 		"another, nearer":  {{0, 2 * jump, false, true}, {5 * second, 2 * jump, false, false}, {10 * second, jump - 1, false, true}},
 		"drifts":           {{0, jump, false, true}, {5 * second, 2 * jump, false, false}, {10 * second, 1, true, false}},
 	} {
-		var j jumpDetector
-		for i, s := range sightings {
-			if lasted, first := j.sight(s.to, s.at, jump); lasted != s.lasted || first != s.first {
-				t.Errorf("%s, sighting %d: %v, %v", name, i, lasted, first)
+		t.Run(name, func(t *testing.T) {
+			var j jumpDetector
+			for i, s := range sightings {
+				if lasted, first := j.sight(s.to, s.at, jump); lasted != s.lasted || first != s.first {
+					t.Errorf("sighting %d: %v, %v", i, lasted, first)
+				}
 			}
-		}
-		j.clear()
-		if _, first := j.sight(sightings[0].to, 0, jump); !first {
-			t.Errorf("%s: not forgotten", name)
-		}
+			j.clear()
+			if _, first := j.sight(sightings[0].to, 0, jump); !first {
+				t.Error("not forgotten")
+			}
+		})
 	}
 }
 
 // A grant that is closed between being taken over and being given its beginning
-// tells what is unused, and not nonsense.
-func TestAGrantClosedWhileItBegins(t *testing.T) {
+// returns what is unused, and no wrong instant.
+func TestGrantClosedWhileItBegins(t *testing.T) {
 	var grants []*Grant
 	for n := range int64(3) {
 		gr, err := NewGrant(Twitter(), n, time.Time{}, time.Time{})

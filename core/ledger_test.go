@@ -13,7 +13,7 @@ import (
 
 // ledger gives out bounded grants of a few numbers and keeps what a store would:
 // how far each number may have been used. It gives nothing away: a number that
-// comes back begins at the very instant that was told to be unused.
+// comes back begins at the very instant that was reported to be unused.
 type ledger struct {
 	layout core.Layout
 	window time.Duration

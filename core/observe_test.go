@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-func TestObserverIsToldOfRareEvents(t *testing.T) {
+func TestEventsAreReported(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		var log bytes.Buffer
 		l := core.Layout{Epoch: time.Now().Add(-time.Hour), TimeBits: 37, WorkerBits: 5, SequenceBits: 12} // 4.3 years
@@ -43,7 +43,7 @@ func TestObserverIsToldOfRareEvents(t *testing.T) {
 			`level=INFO msg="snowkey: grant replaced" worker=4`,
 		} {
 			if !strings.Contains(log.String(), want) {
-				t.Errorf("the log does not tell %q:\n%s", want, log.String())
+				t.Errorf("the log lacks %q:\n%s", want, log.String())
 			}
 		}
 	})

@@ -128,7 +128,7 @@ func drawUntil(stop context.Context, t *testing.T, g *core.Generator, book *ledg
 		cancel()
 		if err != nil {
 			if block[0] != 0 || block[n-1] != 0 {
-				t.Errorf("ids were handed out with %v", err)
+				t.Errorf("ids were issued with %v", err)
 			}
 			if errors.Is(err, core.ErrClosed) {
 				return got

@@ -62,7 +62,7 @@ func nearest(left map[uint64]bool, from uint64) (place uint64, found bool) {
 	return below, isBelow
 }
 
-// A goroutine that comes late adds a span that lies before others.
+// A goroutine that comes late adds a range that lies before others.
 func TestUnusedSlotsOutOfOrder(t *testing.T) {
 	u := newUnusedSlots(4)
 	u.add(30, 31, 0)
@@ -75,9 +75,9 @@ func TestUnusedSlotsOutOfOrder(t *testing.T) {
 	}
 }
 
-// When there are more spans than there is room for, the oldest are forgotten,
+// When there are more ranges than there is room for, the oldest are forgotten,
 // and nothing is allocated.
-func TestUnusedSlotsStayWithinTheirRoom(t *testing.T) {
+func TestUnusedSlotsDoNotGrow(t *testing.T) {
 	u := newUnusedSlots(4)
 	next := uint64(0)
 	if n := testing.AllocsPerRun(10_000, func() {
@@ -85,7 +85,7 @@ func TestUnusedSlotsStayWithinTheirRoom(t *testing.T) {
 		u.take(next+1, 0)
 		next += 10
 		if cap(u.ranges) > len(u.buf) {
-			t.Fatalf("%d spans have left the room of %d", cap(u.ranges), len(u.buf))
+			t.Fatalf("%d ranges have left the room of %d", cap(u.ranges), len(u.buf))
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)

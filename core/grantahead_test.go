@@ -16,9 +16,9 @@ func small() core.Layout {
 }
 
 // A clock behind the grant's first tick starts there, and from there on ids have
-// all the room that passing time gives them, whatever the strategy and whether
-// or not there is a bound; the wall clock may even go back meanwhile.
-func TestAGrantAheadOfTheClock(t *testing.T) {
+// all the room that passing time gives them, with every policy and whether
+// or not there is a fence; the wall clock may even go back meanwhile.
+func TestGrantAheadOfTheClock(t *testing.T) {
 	answers := map[string]core.ClockPolicy{
 		"Logical": core.Logical{MaxAhead: time.Millisecond}, "Refuse": core.Refuse{}, "Wait": core.Wait{},
 		"Rollback": core.Rollback{}, "Reuse": core.Reuse{}, "Rotate": core.Rotate{},
@@ -62,7 +62,7 @@ func TestAGrantAheadOfTheClock(t *testing.T) {
 }
 
 // Where the lead is smaller than a grant's, a real step back is still one.
-func TestAStepBackBelowTheGrantsLine(t *testing.T) {
+func TestStepBackBelowTheGrantClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Second)
 		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, ClockPolicy: core.Refuse{}, Now: clock.now})
@@ -70,13 +70,13 @@ func TestAStepBackBelowTheGrantsLine(t *testing.T) {
 		clock.offset = time.Minute
 		next(t, g)
 		clock.offset = 0
-		clockError(t, g, 59*time.Second, 0) // the grant's line has come to 1s
+		clockError(t, g, 59*time.Second, 0) // the grant clock has reached 1s
 	})
 }
 
-// Another number's grant goes on above the last id, as far ahead as the grant
+// A grant of another worker ID continues above the last id, as far ahead as the grant
 // before it was.
-func TestALineIsInherited(t *testing.T) {
+func TestGrantClockIsInherited(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Hour)
 		first := mustGrant(t, small(), 3, from, time.Time{})
@@ -115,8 +115,8 @@ func TestRotateToAGrantAhead(t *testing.T) {
 	})
 }
 
-// A panic in Config.Now goes to who called New, and costs no worker number.
-func TestAPanicInNow(t *testing.T) {
+// A panic in Config.Now reaches the caller of New, and costs no worker ID.
+func TestPanicInNow(t *testing.T) {
 	worker := core.Fixed(1)
 	func() {
 		defer func() {
@@ -130,9 +130,9 @@ func TestAPanicInNow(t *testing.T) {
 }
 
 // Two leaps of a moment each, at which somebody happens to draw, are not one
-// that lasted; one that is there each time is followed, however rarely anybody
+// that lasted; one that is there each time is accepted, however rarely anybody
 // draws.
-func TestLeapsAtRareDraws(t *testing.T) {
+func TestJumpsAtRareCalls(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		inBubble(t, func(t *testing.T, clock *manual) {
 			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
@@ -164,7 +164,7 @@ func TestLeapsAtRareDraws(t *testing.T) {
 }
 
 // Rotate leaves the line of the old grant behind.
-func TestRotateInheritsNoLine(t *testing.T) {
+func TestRotateInheritsNoGrantClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})},
@@ -183,7 +183,7 @@ func TestRotateInheritsNoLine(t *testing.T) {
 }
 
 // A roll-back goes by the grant's line too, and keeps it.
-func TestRollbackKeepsTheLine(t *testing.T) {
+func TestRollbackKeepsTheGrantClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		start := time.Now()
 		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockPolicy: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
@@ -198,7 +198,7 @@ func TestRollbackKeepsTheLine(t *testing.T) {
 }
 
 // Rotate to the number that it has is refused, and named.
-func TestRotateToTheSameNumber(t *testing.T) {
+func TestRotateToTheSameWorkerID(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
@@ -213,7 +213,7 @@ func TestRotateToTheSameNumber(t *testing.T) {
 }
 
 // So it is for a grant that begins in the very next tick.
-func TestAGrantOneTickAhead(t *testing.T) {
+func TestGrantOneTickAhead(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Millisecond)
 		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, Now: clock.now})

@@ -8,13 +8,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A leap ahead beyond MaxJump is followed only when it has lasted ten seconds.
-// Meanwhile ids go on in the old time, in every strategy.
-func TestLeapsAhead(t *testing.T) {
+// A jump ahead beyond MaxJump is accepted only when it has persisted for ten seconds.
+// Meanwhile ids continue in the old time, with every policy.
+func TestJumpsAhead(t *testing.T) {
 	for _, name := range []string{"Logical", "Refuse", "Wait", "Rollback", "Reuse", "Rotate"} {
 		for _, leap := range []time.Duration{time.Second, time.Hour, 365 * 24 * time.Hour} {
 			t.Run(fmt.Sprint(name, "/", leap), func(t *testing.T) {
-				cfg := strategies()[name]
+				cfg := policies()[name]
 				inBubble(t, func(t *testing.T, clock *manual) {
 					var seen []core.Event
 					cfg.Now, cfg.Observer = clock.now, observer(func(e core.Event) { seen = append(seen, e) })
@@ -25,7 +25,7 @@ func TestLeapsAhead(t *testing.T) {
 					clock.offset = leap // for a moment
 					time.Sleep(time.Millisecond)
 					if p := next(t, g); p.Time.After(time.Now().Add(time.Second)) {
-						t.Errorf("a leap of %v: an id of %v at %v", leap, p.Time, time.Now())
+						t.Errorf("a jump of %v: an id of %v at %v", leap, p.Time, time.Now())
 					}
 					clock.offset = 0
 					time.Sleep(2 * time.Second)
