@@ -23,7 +23,7 @@ type compiledPolicy struct {
 	invalid  []FieldError
 }
 
-// policyKind tells what happens when the wall clock is behind the last id.
+// policyKind says what happens when the wall clock is behind the last id.
 type policyKind uint8
 
 const (

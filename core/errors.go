@@ -14,11 +14,11 @@ var (
 	// does not begin within Config.MaxWait.
 	ErrSequenceExhausted = errors.New("core: sequence exhausted")
 	// ErrFenced means that ids have reached the fence of their grant, and that the fence was
-	// not raised within Config.MaxWait.
+	// not raised within Config.MaxWait or cannot be raised at present.
 	ErrFenced = errors.New("core: fence reached")
 	// ErrLost means that the grant was revoked or closed.
 	ErrLost = errors.New("core: worker ID lost")
-	// ErrInUse means that another generator has the grant. Only New returns it.
+	// ErrInUse means that another generator has the grant.
 	ErrInUse = errors.New("core: grant is in use by another generator")
 	// ErrClosed means that the generator was closed.
 	ErrClosed = errors.New("core: generator is closed")

@@ -166,7 +166,7 @@ func (g *Grant) Close() (firstUnused time.Time) {
 }
 
 // Attached reports whether a generator has taken the grant. It stays true afterwards; Done
-// tells whether that generator still has it.
+// says whether that generator still has it.
 func (g *Grant) Attached() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -37,7 +37,7 @@ func (w *waitState) mayLookAgain() bool {
 
 // await is called when there is no slot to take. It waits until there may be one, or returns
 // an unused one (ok), or the error that says why there is none. It holds no lock while it
-// waits. single tells whether the call needs just one id.
+// waits. single says that the call needs just one id.
 func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, single bool) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
