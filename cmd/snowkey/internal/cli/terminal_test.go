@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Colours stand on a terminal only, and not where they are not wanted.
@@ -120,40 +119,11 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-func TestRelative(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "now", 999 * time.Millisecond: "now", -2 * time.Second: "2 seconds ago", 90 * time.Second: "in 1 minute 30 seconds", time.Hour: "in 1 hour",
-		-36 * time.Hour: "1 day 12 hours ago", 400 * 24 * time.Hour: "in 400 days", 3 * 8766 * time.Hour: "in 3 years",
-	} {
-		if got := relative(noon.Add(d), noon); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
-	if got := relative(noon.AddDate(5000, 0, 0), noon); got != "in 5000 years" {
-		t.Errorf("far away: %q", got)
-	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567"} {
-		if got := grouped(n); got != want {
-			t.Errorf("grouped(%d) = %q", n, got)
-		}
-	}
-}
-
-// What it says JavaScript makes of a number is what node prints of it.
-func TestJavaScript(t *testing.T) {
-	for id, want := range map[string]string{"1996573624012345677": "1996573624012345600", "9007199254740991": "9007199254740991", "9223372036854775807": "9223372036854776000", "18446744073709551615": "18446744073709552000"} {
-		text, safe := javascript(id)
-		if text != want || safe != (len(id) == 16) {
-			t.Errorf("javascript(%s) = %s, %v, want %s", id, text, safe, want)
-		}
-	}
-}
-
 // A line that is too long is left out, and the others are read.
 func TestLongLine(t *testing.T) {
-	in := "1\n" + strings.Repeat("7", mostLine+5) + "\n2"
+	in := "1\n" + strings.Repeat("7", maxLine+5) + "\n2"
 	got := runWith(t, Env{In: strings.NewReader(in)}, "parse", "--brief")
-	if got.code != 1 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.err, "line 2: longer than 1,048,576 bytes") {
+	if got.code != 1 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.err, "line 2: longer than 1.0 MiB, skipped") {
 		t.Errorf("exit code %d: %s%.200s", got.code, got.out, got.err)
 	}
 }

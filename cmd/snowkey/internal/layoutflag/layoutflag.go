@@ -1,5 +1,4 @@
-// Package layoutflag holds the flags that say a layout. Every command that has
-// to do with ids has the same.
+// Package layoutflag defines the flags of a layout, which all commands on IDs share.
 package layoutflag
 
 import (
@@ -12,17 +11,18 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Flags are the flags of one command. Make them with Add.
+// Flags are the flags of one command; Add creates them.
 type Flags struct {
 	set    *pflag.FlagSet
 	preset string
 	custom core.Layout
 }
 
-// Names are the flags, for those who list them apart from a command's own.
+// Names lists the flags.
 func Names() []string {
 	return []string{"preset", "epoch", "tick", "time-bits", "rollback-bits", "datacenter-bits", "worker-bits", "sequence-bits", "sequence-first", "unsigned"}
 }
@@ -33,22 +33,22 @@ var widths = []string{"time-bits", "rollback-bits", "datacenter-bits", "worker-b
 func Add(set *pflag.FlagSet) *Flags {
 	f := &Flags{set: set}
 	set.StringVar(&f.preset, "preset", "twitter", "layout by `NAME`: "+flagval.List(Presets()))
-	set.Var(flagval.New(&f.custom.Epoch, "TIME", "", epoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or Unix milliseconds (default the preset's)")
+	set.Var(flagval.New(&f.custom.Epoch, "TIME", "", epoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or UNIXMILLISECONDS (default the preset's)")
 	set.Var(flagval.New(&f.custom.Tick, "DURATION", "", tick), "tick", "unit of the time field, in whole milliseconds, such as 10ms (default the preset's)")
 	bits := func(to *uint8, name, what string) {
 		set.Var(flagval.New(to, "BITS", "", width), name, "width of the "+what)
 	}
-	bits(&f.custom.TimeBits, "time-bits", "time; the five widths stand in place of --preset, and are 0 where not given")
-	bits(&f.custom.RollbackBits, "rollback-bits", "count of steps back of the clock")
-	bits(&f.custom.DatacenterBits, "datacenter-bits", "datacenter, the upper part of the worker number")
+	bits(&f.custom.TimeBits, "time-bits", "time; the five widths replace --preset and default to 0")
+	bits(&f.custom.RollbackBits, "rollback-bits", "rollback counter")
+	bits(&f.custom.DatacenterBits, "datacenter-bits", "datacenter, the upper part of the worker ID")
 	bits(&f.custom.WorkerBits, "worker-bits", "worker")
 	bits(&f.custom.SequenceBits, "sequence-bits", "sequence")
-	set.BoolVar(&f.custom.SequenceFirst, "sequence-first", false, "the sequence stands above datacenter and worker")
-	set.BoolVar(&f.custom.Unsigned, "unsigned", false, "the sign bit is used as well: 64 bits")
+	set.BoolVar(&f.custom.SequenceFirst, "sequence-first", false, "put the sequence above datacenter and worker")
+	set.BoolVar(&f.custom.Unsigned, "unsigned", false, "use the sign bit too: 64 bits")
 	return f
 }
 
-// Presets are the names of the layouts.
+// Presets lists the names of the presets.
 func Presets() []string {
 	var names []string
 	for _, p := range core.Presets() {
@@ -67,7 +67,7 @@ func (f *Flags) Given() bool {
 	return false
 }
 
-// Layout is what the flags say. Its errors name the flags.
+// Layout returns the layout of the flags. Errors name the flags.
 func (f *Flags) Layout() (core.Layout, error) {
 	l, err := f.base()
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *Flags) Layout() (core.Layout, error) {
 	return l.WithDefaults(), nil
 }
 
-// base is the layout before the flags that change one thing of it.
+// base returns the preset, or the layout of the widths.
 func (f *Flags) base() (core.Layout, error) {
 	var given []string
 	for _, name := range widths {
@@ -101,13 +101,13 @@ func (f *Flags) base() (core.Layout, error) {
 	}
 	if len(given) > 0 {
 		if f.set.Changed("preset") {
-			return core.Layout{}, fmt.Errorf("--preset %s and %s: a preset has its widths; give one or the other", f.preset, strings.Join(given, ", "))
+			return core.Layout{}, fmt.Errorf("--preset %s and %s: a preset has its own widths; give one or the other", f.preset, strings.Join(given, ", "))
 		}
 		l := core.Twitter()
 		c := f.custom
 		l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = c.TimeBits, c.RollbackBits, c.DatacenterBits, c.WorkerBits, c.SequenceBits
-		if l.TimeBits == 0 { // all zero would be the default's widths
-			return core.Layout{}, errors.New("--time-bits: must be given, and at least 1, where widths are")
+		if l.TimeBits == 0 { // core takes all zero for the default's widths
+			return core.Layout{}, errors.New("--time-bits: must be at least 1 if widths are given")
 		}
 		return l, nil
 	}
@@ -116,10 +116,10 @@ func (f *Flags) base() (core.Layout, error) {
 			return p.Layout.WithDefaults(), nil
 		}
 	}
-	return core.Layout{}, fmt.Errorf("--preset %q: want %s", f.preset, flagval.List(Presets()))
+	return core.Layout{}, fmt.Errorf("--preset %q: must be %s", f.preset, flagval.List(Presets()))
 }
 
-// named says the faults of a layout by the flags they come from.
+// named replaces the fields of an error by flags.
 func named(err error) error {
 	var wrong *core.ConfigError
 	if !errors.As(err, &wrong) {
@@ -146,21 +146,17 @@ func flagOf(field string) string {
 }
 
 func epoch(s string) (time.Time, error) {
-	if ms, err := strconv.ParseInt(s, 10, 64); err == nil && ms > -1<<45 && ms < 1<<45 && !strings.HasPrefix(s, "+") {
-		return time.UnixMilli(ms).UTC(), nil
+	t, err := timetext.ParseFixed(s)
+	if err == nil && t.IsZero() {
+		err = errors.New("must be later than the beginning of the year 1") // core takes it for Twitter's
 	}
-	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.Parse(form, s); err == nil && !t.IsZero() { // the zero time stands for Twitter's epoch
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, errors.New("want a time such as 2020-01-01T00:00:00Z, a date, or Unix milliseconds")
+	return t, err
 }
 
 func tick(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < time.Millisecond || d%time.Millisecond != 0 {
-		return 0, errors.New("want whole milliseconds such as 1ms, 10ms or 1s")
+		return 0, errors.New("must be whole milliseconds such as 1ms, 10ms or 1s")
 	}
 	return d, nil
 }
@@ -168,7 +164,7 @@ func tick(s string) (time.Duration, error) {
 func width(s string) (uint8, error) {
 	n, err := strconv.ParseUint(s, 10, 8)
 	if err != nil || n > 64 || strings.HasPrefix(s, "+") {
-		return 0, errors.New("want a number of bits from 0 to 64")
+		return 0, errors.New("must be a number of bits from 0 to 64")
 	}
 	return uint8(n), nil
 }

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -49,10 +52,10 @@ func TestNoDuplicates(t *testing.T) {
 				}
 				mu.Lock()
 				for _, id := range body.IDs {
-					if before, ok := seen[id]; ok {
-						t.Errorf("%s came twice: %s and %s", id, before, query)
+					if before, ok := seen[id.ID]; ok {
+						t.Errorf("%s came twice: %s and %s", id.ID, before, query)
 					}
-					seen[id] = query
+					seen[id.ID] = query
 				}
 				mu.Unlock()
 			}
@@ -122,7 +125,7 @@ func randomLayout(r *rand.Rand) core.Layout {
 
 func queryOf(l core.Layout) url.Values {
 	q := url.Values{}
-	q.Set("epoch", strconv.FormatInt(l.Epoch.UnixMilli(), 10))
+	q.Set("epoch", timetext.Format(l.Epoch))
 	q.Set("tick", l.Tick.String())
 	for name, bits := range map[string]uint8{"time_bits": l.TimeBits, "rollback_bits": l.RollbackBits, "datacenter_bits": l.DatacenterBits, "worker_bits": l.WorkerBits, "sequence_bits": l.SequenceBits} {
 		q.Set(name, strconv.Itoa(int(bits)))
@@ -135,7 +138,7 @@ func queryOf(l core.Layout) url.Values {
 // The widest layout of a pair makes ids that mean in each of its layouts what was asked.
 func TestWidest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	m := newMakers(1<<20, time.Minute)
+	m := newGenerators(1<<20, time.Minute)
 	made := 0
 	for range 1500 {
 		l := randomLayout(r)
@@ -205,26 +208,26 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// Ids of a given time are core's, in every form.
+// IDs of a given time are core's, in every format.
 func TestComposed(t *testing.T) {
 	h := handler(t, Config{})
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	for form, read := range map[string]string{"decimal": "decimal", "hex": "hex", "base32": "base32", "base58": "base58", "base62": "base62"} {
-		body := get[idsBody](t, h, "/api/ids?datacenter=3&worker=7&n=2&sequence=9&time=2026-01-31T12:00:00Z&form="+form)
-		if body.Made != "composed" || body.Worker != "103" || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
+	for _, format := range idtext.Formats() {
+		body := get[idsBody](t, h, "/api/ids?datacenter=3&worker=7&n=2&sequence=9&time=2026-01-31T12:00:00Z&format="+string(format))
+		if body.Source != "time" || body.WorkerID != 103 || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
 			t.Errorf("%+v", body)
 		}
-		for i, text := range body.IDs {
+		for i, got := range body.IDs {
 			want, err := core.Twitter().Compose(core.Parts{Time: at, Datacenter: 3, Worker: 7, Sequence: 9 + int64(i)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id, err := readID(text, read, false); err != nil || id != want {
-				t.Errorf("%s %s: %d, %v, want %d", form, text, id, err, want)
+			if got != describe.Text(want, format) {
+				t.Errorf("%s: %+v, want %+v", format, got, describe.Text(want, format))
 			}
 		}
 	}
-	if body := get[idsBody](t, h, "/api/ids?worker=103"); body.Made != "generated" || len(body.IDs) != 1 {
+	if body := get[idsBody](t, h, "/api/ids?worker=103"); body.Source != "generator" || len(body.IDs) != 1 {
 		t.Errorf("%+v", body)
 	}
 }
