@@ -168,14 +168,14 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 
 // sqlError reports a wrong name or layout as a usage error.
 func sqlError(err error) error {
-	var wrong *ddl.ConfigError
+	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
 		for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
 			flag := strings.ToLower(name)
 			all[name], all[flag] = "--"+flag, "--"+flag
 		}
-		return usage("%s", byFlag(wrong.Faults, all))
+		return usage("%s", byFlag(wrong.Fields, all))
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		return usage("--dialect: %w", err)

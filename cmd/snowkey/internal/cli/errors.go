@@ -66,7 +66,7 @@ func (a *app) finish(path string, err error) int {
 }
 
 // byFlag formats errors with the names of flags instead of fields.
-func byFlag(faults []core.Fault, flags map[string]string) string {
+func byFlag(faults []core.FieldError, flags map[string]string) string {
 	var all []string
 	for _, f := range faults {
 		if flag, ok := flags[f.Field]; ok {

@@ -72,7 +72,7 @@ func (a *app) parseStore(p *storeFlags) (*dsn.DSN, error) {
 		return nil, usage("%s: %w", p.flag, err) // not quoted: it may contain a password
 	}
 	if p.namespace != "" {
-		if err := worker.CheckSpace(p.namespace); err != nil {
+		if err := worker.CheckNamespace(p.namespace); err != nil {
 			return nil, usage("--namespace %q: must be 1 to 64 ASCII letters, digits and . _ - : /", short(p.namespace))
 		}
 	}
@@ -151,7 +151,7 @@ func bare(err error) error {
 
 // withAdvice adds the flag that accepts a server's settings.
 func withAdvice(err error) error {
-	var lossy *worker.LossyError
+	var lossy *worker.DurabilityError
 	if errors.As(err, &lossy) {
 		return fmt.Errorf("%w; correct it, or accept it with --allow-data-loss", err)
 	}

@@ -74,11 +74,11 @@ type workerInfo struct {
 // farthest is the end of the years of four digits.
 var farthest = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) //nolint:gochecknoglobals // constant
 
-func describeWorker(row worker.Row, now time.Time) workerInfo {
-	info := workerInfo{WorkerID: row.Worker, Owner: row.Owner, FencingToken: row.Epoch, fence: time.UnixMilli(row.Until).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
+func describeWorker(row worker.Record, now time.Time) workerInfo {
+	info := workerInfo{WorkerID: row.Worker, Owner: row.Owner, FencingToken: row.FencingToken, fence: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
 	info.forever = info.expires.After(farthest)
 	switch {
-	case row.Token == "":
+	case row.ClaimID == "":
 		info.State = "free"
 	case row.Free(now.UnixMilli()):
 		info.State = "expired"
@@ -86,7 +86,7 @@ func describeWorker(row worker.Row, now time.Time) workerInfo {
 		info.State = "held"
 	}
 	info.Fence = timetext.Format(info.fence)
-	if row.Token != "" && !info.forever && row.Expires > 0 {
+	if row.ClaimID != "" && !info.forever && row.Expires > 0 {
 		info.Expires = timetext.Format(info.expires)
 	}
 	return info
@@ -240,7 +240,7 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 		}
 	}
 	if err := store.Free(ctx, p.namespace, id, token); err != nil {
-		if errors.Is(err, worker.ErrTaken) {
+		if errors.Is(err, worker.ErrNotHeld) {
 			return fmt.Errorf("worker ID %d of namespace %q has just changed hands; it is left unchanged", id, p.namespace)
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))

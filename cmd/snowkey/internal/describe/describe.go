@@ -75,7 +75,7 @@ func Parse(l core.Layout, text string, format idtext.Format, now time.Time, zone
 	if err != nil {
 		return ID{}, 0, err
 	}
-	parts, err := l.Decompose(id)
+	parts, err := l.Decode(id)
 	if err != nil {
 		return ID{}, 0, Outside(err)
 	}

@@ -50,18 +50,18 @@ func NewLayout(l core.Layout, now time.Time) Layout {
 		Epoch: timetext.Format(l.Epoch), EpochMS: l.Epoch.UnixMilli(), TickMS: l.Tick.Milliseconds(),
 		TimeBits: l.TimeBits, RollbackBits: l.RollbackBits, DatacenterBits: l.DatacenterBits, WorkerBits: l.WorkerBits, SequenceBits: l.SequenceBits,
 		SequenceFirst: l.SequenceFirst, Unsigned: l.Unsigned,
-		Bits: lowBits(l) + int(l.TimeBits), WorkerIDs: strconv.FormatInt(l.Workers(), 10), PerTick: strconv.FormatInt(l.PerTick(), 10),
+		Bits: lowBits(l) + int(l.TimeBits), WorkerIDs: strconv.FormatInt(l.WorkerIDs(), 10), PerTick: strconv.FormatInt(l.IDsPerTick(), 10),
 		End: timetext.Format(l.End()), Expired: !now.Before(l.End()), Diagram: l.Diagram(),
 	}
 	for _, p := range core.Presets() {
 		if p.Layout.WithDefaults() == l.WithDefaults() {
-			d.Preset, d.Description = p.Name, p.About
+			d.Preset, d.Description = p.Name, p.Description
 			break
 		}
 	}
-	perTick := big.NewInt(l.PerTick())
+	perTick := big.NewInt(l.IDsPerTick())
 	d.PerSecond = perSecond(perTick, l.Tick)
-	d.AllPerSecond = perSecond(perTick.Mul(perTick, big.NewInt(l.Workers())), l.Tick)
+	d.AllPerSecond = perSecond(perTick.Mul(perTick, big.NewInt(l.WorkerIDs())), l.Tick)
 	if d.Bits > 53 {
 		text := timetext.Format(unsafeFrom(l))
 		d.UnsafeFrom = &text

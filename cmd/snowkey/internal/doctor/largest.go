@@ -45,7 +45,7 @@ func (e *checkup) largest(ctx context.Context, c Column) {
 		e.report(Fail, name, fmt.Sprintf("%.40q is not a bigint", text.String), "give the column of the IDs")
 		return
 	}
-	parts, err := e.Layout.Decompose(id)
+	parts, err := e.Layout.Decode(id)
 	if err != nil {
 		e.report(Fail, name, fmt.Sprintf("%d is not an ID of this layout", id), "give the layout's flags; if they are right, something other than snowkey fills the column")
 		return

@@ -84,7 +84,7 @@ func (e *checkup) settings(ctx context.Context) {
 // verdict reports what the store itself refuses.
 func (e *checkup) verdict(ctx context.Context) {
 	_, err := e.Target.Store(dsn.StoreOptions{NoCreate: true}).List(ctx, e.Namespace)
-	var lossy *worker.LossyError
+	var lossy *worker.DurabilityError
 	switch {
 	case errors.As(err, &lossy) && e.lossy:
 		e.report(Fail, "leases", "are refused: "+lossy.Setting, "correct it as described above")

@@ -78,7 +78,7 @@ func (e *checkup) layout(ctx context.Context) {
 
 // twice finds worker IDs that have several rows, such as after a restore without the
 // primary key.
-func (e *checkup) twice(rows []worker.Row) {
+func (e *checkup) twice(rows []worker.Record) {
 	const name = "worker IDs held twice"
 	seen := map[int64]bool{}
 	var doubled, outside []string
@@ -87,7 +87,7 @@ func (e *checkup) twice(rows []worker.Row) {
 			doubled = append(doubled, fmt.Sprint(row.Worker))
 		}
 		seen[row.Worker] = true
-		if row.Worker < 0 || row.Worker >= e.Layout.Workers() {
+		if row.Worker < 0 || row.Worker >= e.Layout.WorkerIDs() {
 			outside = append(outside, fmt.Sprint(row.Worker))
 		}
 	}
@@ -97,21 +97,21 @@ func (e *checkup) twice(rows []worker.Row) {
 		e.ok(name, "none in namespace %q", e.Namespace)
 	}
 	if len(outside) > 0 {
-		e.report(Fail, "worker IDs outside the layout", list(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", e.Layout.Workers()))
+		e.report(Fail, "worker IDs outside the layout", list(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", e.Layout.WorkerIDs()))
 	}
 }
 
 // holders checks the holders and the time they have left.
-func (e *checkup) holders(rows []worker.Row) {
+func (e *checkup) holders(rows []worker.Record) {
 	now := e.Now().Add(e.ahead)
 	held := 0
 	var gone, ending, ahead []string
 	for _, row := range rows {
-		fence := time.UnixMilli(row.Until)
+		fence := time.UnixMilli(row.Fence)
 		if fence.Sub(now) > farAhead {
 			ahead = append(ahead, fmt.Sprintf("%d (to %s)", row.Worker, fence.UTC().Format(time.RFC3339)))
 		}
-		if row.Token == "" {
+		if row.ClaimID == "" {
 			continue
 		}
 		holder := fmt.Sprintf("%d of %s", row.Worker, dsn.Printable(row.Owner))
@@ -128,8 +128,8 @@ func (e *checkup) holders(rows []worker.Row) {
 			held++
 		}
 	}
-	detail := fmt.Sprintf("%d of %d in namespace %q are held", held, e.Layout.Workers(), e.Namespace)
-	if float64(held) > crowded*float64(e.Layout.Workers()) {
+	detail := fmt.Sprintf("%d of %d in namespace %q are held", held, e.Layout.WorkerIDs(), e.Namespace)
+	if float64(held) > crowded*float64(e.Layout.WorkerIDs()) {
 		e.report(Warn, "worker IDs", detail, "nearly all are held: new processes will soon find none")
 	} else {
 		e.ok("worker IDs", "%s", detail)

@@ -28,7 +28,7 @@ type StoreOptions struct {
 func (t *Target) Store(opt StoreOptions) Store {
 	switch t.Kind {
 	case Redis:
-		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowLossy: opt.AllowDataLoss})
+		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: opt.AllowDataLoss})
 	case Etcd:
 		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
 	case Dir:
@@ -39,7 +39,7 @@ func (t *Target) Store(opt StoreOptions) Store {
 		return httpstore.New(httpstore.Config{URL: t.url, Token: t.token})
 	}
 	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
-	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: opt.NoCreate, AllowLossy: opt.AllowDataLoss})
+	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: opt.NoCreate, AllowDataLoss: opt.AllowDataLoss})
 }
 
 // Namespaces returns the first namespaces in a database, and none for other kinds of

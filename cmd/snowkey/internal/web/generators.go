@@ -80,7 +80,7 @@ func (g *generators) of(l core.Layout, worker int64) (*core.Generator, error) {
 	if err != nil {
 		var config *core.ConfigError
 		if errors.As(err, &config) { // an epoch in the future
-			f := config.Faults[0]
+			f := config.Fields[0]
 			return nil, refuse(http.StatusBadRequest, apiNames.Replace(f.Field), f.Value, f.Reason)
 		}
 		return nil, err
@@ -104,12 +104,12 @@ func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids 
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, core.ErrSequenceExhausted):
 		return refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-			"cannot issue %d IDs within %v: a tick of %v holds %d, and a new generator starts with the next tick", len(ids), g.patience, l.Tick, l.PerTick()))
+			"cannot issue %d IDs within %v: a tick of %v holds %d, and a new generator starts with the next tick", len(ids), g.patience, l.Tick, l.IDsPerTick()))
 	default:
 		return err
 	}
 	for _, id := range ids {
-		if _, err := l.Decompose(id); err != nil {
+		if _, err := l.Decode(id); err != nil {
 			return refuse(http.StatusBadRequest, "time_bits", quote(l.TimeBits), "are exhausted: "+err.Error())
 		}
 	}

@@ -71,7 +71,7 @@ func (s *server) ids(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return nil, refuse(http.StatusBadRequest, "format", string(format), fmt.Sprintf("has no negative IDs, and one of these is %d", id))
 		}
 		body.IDs = append(body.IDs, describe.Text(id, format))
-		if parts, err := l.Decompose(id); err != nil {
+		if parts, err := l.Decode(id); err != nil {
 			return nil, err
 		} else if body.LastTime = timetext.Format(parts.Time); i == 0 {
 			body.FirstTime = body.LastTime
@@ -86,7 +86,7 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 	const required = "must be given: a worker ID that no other process uses, or any in a test"
 	workers, datacenters := int64(math.MaxInt64), int64(math.MaxInt64)
 	if valid {
-		workers, datacenters = l.Workers()-1, int64(1)<<l.DatacenterBits-1
+		workers, datacenters = l.WorkerIDs()-1, int64(1)<<l.DatacenterBits-1
 		if p.values.Has("datacenter") {
 			workers = int64(1)<<l.WorkerBits - 1
 		}
@@ -101,7 +101,7 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 
 // atOnce limits a request to what the worker generates in about a second.
 func atOnce(l core.Layout) int64 {
-	perTick := l.PerTick()
+	perTick := l.IDsPerTick()
 	if perTick >= maxIDs {
 		return maxIDs
 	}
@@ -110,7 +110,7 @@ func atOnce(l core.Layout) int64 {
 
 // compose composes IDs of one tick, from a sequence number on.
 func compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
-	if last := l.PerTick() - 1; sequence > last || int64(len(ids)) > last-sequence+1 {
+	if last := l.IDsPerTick() - 1; sequence > last || int64(len(ids)) > last-sequence+1 {
 		return refuse(http.StatusBadRequest, "n", quote(len(ids)), fmt.Sprintf("does not fit: a tick has the sequence numbers 0 to %d, and these start at %d", last, sequence))
 	}
 	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}

@@ -75,7 +75,7 @@ func (p *params) layout() (l core.Layout, given bool) {
 	if len(p.faults) == before {
 		var config *core.ConfigError
 		if errors.As(l.Validate(), &config) {
-			for _, f := range config.Faults {
+			for _, f := range config.Fields {
 				p.fault(apiNames.Replace(f.Field), f.Value, f.Reason)
 			}
 		}

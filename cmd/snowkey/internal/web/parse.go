@@ -111,10 +111,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		return nil, refuse(http.StatusBadRequest, "body", "", "must be one JSON object with nothing after it")
 	}
 	texts := make([]string, len(ids.IDs))
-	var faults []core.Fault
+	var faults []core.FieldError
 	for i, raw := range ids.IDs {
 		if raw[0] != '"' { // a number may have been rounded
-			faults = append(faults, core.Fault{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers above 2^53 lose digits"})
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers above 2^53 lose digits"})
 			continue
 		}
 		if err := json.Unmarshal(raw, &texts[i]); err != nil {

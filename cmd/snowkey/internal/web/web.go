@@ -34,13 +34,13 @@ const defaultPairs = 4096
 // New returns the server's handler. An invalid Config is reported as one
 // *core.ConfigError.
 func New(cfg Config) (http.Handler, error) {
-	var faults []core.Fault
+	var faults []core.FieldError
 	if cfg.Pairs < 0 {
-		faults = append(faults, core.Fault{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
+		faults = append(faults, core.FieldError{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: \t") {
-			faults = append(faults, core.Fault{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
+			faults = append(faults, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
 		}
 	}
 	var leases http.Handler
@@ -52,7 +52,7 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	}
 	if len(faults) > 0 {
-		return nil, &core.ConfigError{Faults: faults}
+		return nil, &core.ConfigError{Fields: faults}
 	}
 	if cfg.Pairs == 0 {
 		cfg.Pairs = defaultPairs
@@ -83,17 +83,17 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // storeFaults replaces the field names of httpstore by those of Config.
-func storeFaults(err error) []core.Fault {
-	config, ok := err.(*worker.ConfigError) //nolint:errorlint // NewHandler wraps nothing
+func storeFaults(err error) []core.FieldError {
+	config, ok := err.(*core.ConfigError) //nolint:errorlint // NewHandler wraps nothing
 	if !ok {
-		return []core.Fault{{Field: "Store", Value: "given", Reason: err.Error()}}
+		return []core.FieldError{{Field: "Store", Value: "given", Reason: err.Error()}}
 	}
-	for i, f := range config.Faults {
+	for i, f := range config.Fields {
 		if strings.HasPrefix(f.Field, "Tokens") {
-			config.Faults[i].Field = "Token"
+			config.Fields[i].Field = "Token"
 		}
 	}
-	return config.Faults
+	return config.Fields
 }
 
 // server answers the API.
