@@ -66,9 +66,9 @@ func (a *app) finish(path string, err error) int {
 }
 
 // byFlag formats errors with the names of flags instead of fields.
-func byFlag(faults []core.FieldError, flags map[string]string) string {
+func byFlag(fields []core.FieldError, flags map[string]string) string {
 	var all []string
-	for _, f := range faults {
+	for _, f := range fields {
 		if flag, ok := flags[f.Field]; ok {
 			f.Field = flag
 		}

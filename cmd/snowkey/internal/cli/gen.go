@@ -128,11 +128,11 @@ func (g *gen) workerID(l core.Layout) (int64, error) {
 		}
 		return g.worker, nil
 	}
-	if most := int64(1)<<min(l.WorkerBits, 62) - 1; g.worker > most {
-		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, most)
+	if limit := int64(1)<<min(l.WorkerBits, 62) - 1; g.worker > limit {
+		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, limit)
 	}
-	if most := int64(1)<<min(l.DatacenterBits, 62) - 1; g.datacenter > most {
-		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, most)
+	if limit := int64(1)<<min(l.DatacenterBits, 62) - 1; g.datacenter > limit {
+		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, limit)
 	}
 	return g.datacenter<<l.WorkerBits | g.worker, nil
 }

@@ -115,7 +115,7 @@ func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(s
 	s.format.Layout, s.format.Scheme = l, schemes[s.scheme]
 	codec, err := serial.New(s.format)
 	if err != nil {
-		return serialFaults(err)
+		return serialErrors(err)
 	}
 	bad := false
 	err = a.each(cmd, args, split, func(where, text string) {
@@ -136,16 +136,16 @@ func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(s
 	return err
 }
 
-// serialFaults replaces the fields of an error by flags.
-func serialFaults(err error) error {
-	var faults *core.ConfigError
-	if !errors.As(err, &faults) {
+// serialErrors replaces the fields of an error by flags.
+func serialErrors(err error) error {
+	var config *core.ConfigError
+	if !errors.As(err, &config) {
 		return usage("%w", err)
 	}
-	for i, f := range faults.Fields { // the advice is for programs
-		faults.Fields[i].Reason = strings.Replace(f.Reason, "set Fold", "give --fold", 1)
+	for i, f := range config.Fields { // the advice is for programs
+		config.Fields[i].Reason = strings.Replace(f.Reason, "set Fold", "give --fold", 1)
 	}
-	return usage("%s", byFlag(faults.Fields, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"}))
+	return usage("%s", byFlag(config.Fields, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"}))
 }
 
 // plainSerial drops the input from an error whose message quotes it already.

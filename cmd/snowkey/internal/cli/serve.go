@@ -93,7 +93,7 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	}
 	handler, err := web.New(cfg)
 	if err != nil {
-		return hostFaults(err)
+		return hostErrors(err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
 	if err != nil {
@@ -105,8 +105,8 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	return a.listen(ctx, certificates, listener, handler, logger, leases)
 }
 
-// hostFaults replaces the fields of an error by flags.
-func hostFaults(err error) error {
+// hostErrors replaces the fields of an error by flags.
+func hostErrors(err error) error {
 	var wrong *core.ConfigError
 	if !errors.As(err, &wrong) {
 		return err

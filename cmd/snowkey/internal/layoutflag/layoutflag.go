@@ -126,9 +126,9 @@ func named(err error) error {
 		return err
 	}
 	var all []string
-	for _, fault := range wrong.Fields {
-		fault.Field = flagOf(fault.Field)
-		all = append(all, fault.String())
+	for _, field := range wrong.Fields {
+		field.Field = flagOf(field.Field)
+		all = append(all, field.String())
 	}
 	return errors.New(strings.Join(all, "; "))
 }

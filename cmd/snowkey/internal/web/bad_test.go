@@ -150,14 +150,14 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 		t.Errorf("%s: %d %.200s: %v", what, status, text, err)
 		return
 	}
-	if status != want || len(body.Error.Faults) == 0 || body.Error.Message == "" {
+	if status != want || len(body.Error.Fields) == 0 || body.Error.Message == "" {
 		t.Errorf("%s: %d, want %d; %.300s", what, status, want, text)
 		return
 	}
 	if strings.Contains(body.Error.Message, " :") { // where a value is missing
 		t.Errorf("%s: %q", what, body.Error.Message)
 	}
-	for _, f := range body.Error.Faults {
+	for _, f := range body.Error.Fields {
 		if len(f.Value) > longest+3 || len(f.Field) > longest+3 || f.Reason == "" {
 			t.Errorf("%s: %+v", what, f)
 		}
@@ -165,18 +165,18 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 			return
 		}
 	}
-	t.Errorf("%s: no fault of %s with %q in %.400s", what, field, reason, text)
+	t.Errorf("%s: no error of %s with %q in %.400s", what, field, reason, text)
 }
 
-// All faults are told at once.
-func TestAllFaults(t *testing.T) {
+// All errors are reported at once.
+func TestAllErrors(t *testing.T) {
 	w := ask(handler(t, Config{}), http.MethodGet, "/api/ids?preset=x&epoch=y&tick=z&time_bits=99&n=0&format=q&sequence=1&bogus=1", "")
 	var body errorBody
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
 		t.Fatal(err)
 	}
 	var fields []string
-	for _, f := range body.Error.Faults {
+	for _, f := range body.Error.Fields {
 		fields = append(fields, f.Field)
 	}
 	if got := strings.Join(fields, " "); got != "preset epoch tick time_bits n format worker sequence bogus" || !strings.Contains(body.Error.Message, "and 8 more") {
@@ -218,7 +218,7 @@ func TestBadBodies(t *testing.T) {
 	}
 }
 
-// Whatever is asked, the answer is JSON, and no fault of the server's.
+// Every response is JSON and none is an internal error.
 func FuzzQuery(f *testing.F) {
 	for _, path := range []string{"layouts", "ids", "parse", "range", "openapi.json"} {
 		f.Add(path, "preset=discord&id=1&worker=1&from=2026-01-01&to=2027-01-01")

@@ -40,14 +40,14 @@ func guard(next http.Handler, hosts []string, logger *slog.Logger) http.Handler 
 				}
 				logger.Error("a request panicked", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
 				if seen.status == 0 {
-					writeFaults(seen, r, refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log"))
+					writeErrors(seen, r, refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log"))
 				}
 			}
 			// Not the query: it may hold the IDs of rows.
 			logger.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path, "status", seen.status, "took", time.Since(start))
 		}()
 		if f := reject(r, crossOrigin, hosts); f != nil {
-			writeFaults(seen, r, f)
+			writeErrors(seen, r, f)
 			return
 		}
 		next.ServeHTTP(seen, r)

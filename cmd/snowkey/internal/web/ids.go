@@ -46,11 +46,11 @@ func (s *server) ids(_ http.ResponseWriter, r *http.Request) (any, error) {
 	_, hasTime := p.values["time"]
 	sequence, given := p.number("sequence", 0, math.MaxInt64)
 	if given && !hasTime {
-		p.fault("sequence", quote(sequence), "needs time; without it the generator counts")
+		p.wrong("sequence", quote(sequence), "needs time; without it the generator counts")
 	}
 	if valid && !hasTime {
 		if limit := atOnce(l); n > limit {
-			p.fault("n", quote(n), fmt.Sprintf("must be at most %d: a worker of this layout generates %s IDs a second", limit, describe.NewLayout(l, time.Now()).PerSecond))
+			p.wrong("n", quote(n), fmt.Sprintf("must be at most %d: a worker of this layout generates %s IDs a second", limit, describe.NewLayout(l, time.Now()).PerSecond))
 		}
 	}
 	if err := p.end(); err != nil {
@@ -94,7 +94,7 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 	dc, _ := p.number("datacenter", 0, datacenters)
 	worker, _ := p.number("worker", 0, workers)
 	if !p.values.Has("worker") {
-		p.fault("worker", "", required)
+		p.wrong("worker", "", required)
 	}
 	return dc<<l.WorkerBits | worker
 }

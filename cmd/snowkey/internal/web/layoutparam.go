@@ -19,7 +19,7 @@ var apiNames = strings.NewReplacer("Layout.", "", "TimeBits", "time_bits", "Roll
 // layout reads a layout: a preset with some fields replaced, or fields alone. The
 // default is Twitter's.
 func (p *params) layout() (l core.Layout, given bool) {
-	before := len(p.faults)
+	before := len(p.errs)
 	if name, ok := p.text("preset"); ok {
 		given = true
 		var names []string
@@ -31,7 +31,7 @@ func (p *params) layout() (l core.Layout, given bool) {
 			}
 		}
 		if !found {
-			p.fault("preset", name, "must be one of "+strings.Join(names, ", "))
+			p.wrong("preset", name, "must be one of "+strings.Join(names, ", "))
 		}
 	}
 	fixed := func(text string, _ time.Time, _ *time.Location) (time.Time, error) { return timetext.ParseFixed(text) }
@@ -39,14 +39,14 @@ func (p *params) layout() (l core.Layout, given bool) {
 		given = true
 		l.Epoch = t
 		if t.IsZero() { // core takes it for Twitter's
-			p.fault("epoch", timetext.Format(t), "must be later than the beginning of the year 1")
+			p.wrong("epoch", timetext.Format(t), "must be later than the beginning of the year 1")
 		}
 	}
 	if text, ok := p.text("tick"); ok {
 		given = true
 		tick, err := time.ParseDuration(text)
 		if err != nil || tick <= 0 { // core takes 0 for its default
-			p.fault("tick", text, "must be a duration above 0, such as 1ms, 10ms or 1s")
+			p.wrong("tick", text, "must be a duration above 0, such as 1ms, 10ms or 1s")
 		}
 		l.Tick = tick
 	}
@@ -64,7 +64,7 @@ func (p *params) layout() (l core.Layout, given bool) {
 		given = given || p.values.Has(f.name)
 	}
 	if widths && l.TimeBits|l.RollbackBits|l.DatacenterBits|l.WorkerBits|l.SequenceBits == 0 { // core takes them for Twitter's
-		p.fault("time_bits", "0", "must be at least 1")
+		p.wrong("time_bits", "0", "must be at least 1")
 	}
 	if v, ok := p.flag("sequence_first"); ok {
 		l.SequenceFirst, given = v, true
@@ -72,11 +72,11 @@ func (p *params) layout() (l core.Layout, given bool) {
 	if v, ok := p.flag("unsigned"); ok {
 		l.Unsigned, given = v, true
 	}
-	if len(p.faults) == before {
+	if len(p.errs) == before {
 		var config *core.ConfigError
 		if errors.As(l.Validate(), &config) {
 			for _, f := range config.Fields {
-				p.fault(apiNames.Replace(f.Field), f.Value, f.Reason)
+				p.wrong(apiNames.Replace(f.Field), f.Value, f.Reason)
 			}
 		}
 	}

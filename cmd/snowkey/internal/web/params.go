@@ -23,7 +23,7 @@ const maxQuery = 32 << 10
 type params struct {
 	values url.Values
 	asked  map[string]bool
-	faults []core.FieldError
+	errs   []core.FieldError
 	status int
 }
 
@@ -31,19 +31,19 @@ func newParams(r *http.Request) *params {
 	p := &params{asked: map[string]bool{}, status: http.StatusBadRequest}
 	if len(r.URL.RawQuery) > maxQuery {
 		p.status = http.StatusRequestURITooLong
-		p.fault("query", strconv.Itoa(len(r.URL.RawQuery))+" bytes", "must have at most "+strconv.Itoa(maxQuery)+"; POST to /api/parse takes more")
+		p.wrong("query", strconv.Itoa(len(r.URL.RawQuery))+" bytes", "must have at most "+strconv.Itoa(maxQuery)+"; POST to /api/parse takes more")
 		return p
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		p.fault("query", r.URL.RawQuery, err.Error())
+		p.wrong("query", r.URL.RawQuery, err.Error())
 	}
 	p.values = values
 	return p
 }
 
-func (p *params) fault(field, value, reason string) {
-	p.faults = append(p.faults, core.FieldError{Field: field, Value: shorten(value), Reason: reason})
+func (p *params) wrong(field, value, reason string) {
+	p.errs = append(p.errs, core.FieldError{Field: field, Value: shorten(value), Reason: reason})
 }
 
 // text returns a parameter, and whether it was given.
@@ -51,7 +51,7 @@ func (p *params) text(name string) (value string, given bool) {
 	p.asked[name] = true
 	all := p.values[name]
 	if len(all) > 1 {
-		p.fault(name, strings.Join(all, ", "), "must be given once")
+		p.wrong(name, strings.Join(all, ", "), "must be given once")
 	}
 	if len(all) == 0 {
 		return "", false
@@ -73,7 +73,7 @@ func (p *params) number(name string, low, high int64) (value int64, given bool) 
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || value < low || value > high || !plainDigits(text) {
-		p.fault(name, text, "must be a whole number from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
+		p.wrong(name, text, "must be a whole number from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
 		return 0, false
 	}
 	return value, true
@@ -91,7 +91,7 @@ func (p *params) format(formats ...idtext.Format) idtext.Format {
 		return formats[0]
 	}
 	if !slices.Contains(formats, idtext.Format(text)) {
-		p.fault("format", text, fmt.Sprintf("must be one of %s; the default is %s", flagval.List(formats), formats[0]))
+		p.wrong("format", text, fmt.Sprintf("must be one of %s; the default is %s", flagval.List(formats), formats[0]))
 	}
 	return idtext.Format(text)
 }
@@ -104,7 +104,7 @@ func (p *params) time(name string, parse func(string, time.Time, *time.Location)
 	}
 	t, err := parse(text, time.Now(), time.UTC)
 	if err != nil {
-		p.fault(name, text, err.Error())
+		p.wrong(name, text, err.Error())
 	}
 	return t, err == nil
 }
@@ -113,7 +113,7 @@ func (p *params) time(name string, parse func(string, time.Time, *time.Location)
 func (p *params) flag(name string) (value, given bool) {
 	text, given := p.text(name)
 	if given && text != "true" && text != "false" {
-		p.fault(name, text, "must be true or false")
+		p.wrong(name, text, "must be true or false")
 	}
 	return text == "true", given
 }
@@ -127,9 +127,9 @@ func (p *params) end() error {
 		}
 	}
 	slices.SortFunc(unknown, func(a, b core.FieldError) int { return cmp.Compare(a.Field, b.Field) })
-	p.faults = append(p.faults, unknown...)
-	if len(p.faults) == 0 {
+	p.errs = append(p.errs, unknown...)
+	if len(p.errs) == 0 {
 		return nil
 	}
-	return &refusal{p.status, p.faults}
+	return &refusal{p.status, p.errs}
 }

@@ -44,7 +44,7 @@ func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 	texts := p.list("id")
 	if r.Method == http.MethodPost {
 		if len(texts) > 0 {
-			p.fault("id", strings.Join(texts, ", "), "must not be in the query of a POST")
+			p.wrong("id", strings.Join(texts, ", "), "must not be in the query of a POST")
 		}
 		if err := p.end(); err != nil {
 			return nil, err
@@ -56,9 +56,9 @@ func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	switch {
 	case len(texts) == 0:
-		p.fault("id", "", "must be given, once for each ID")
+		p.wrong("id", "", "must be given, once for each ID")
 	case len(texts) > maxParsed:
-		p.fault("id", fmt.Sprintf("%d IDs", len(texts)), fmt.Sprintf("must be at most %d", maxParsed))
+		p.wrong("id", fmt.Sprintf("%d IDs", len(texts)), fmt.Sprintf("must be at most %d", maxParsed))
 	}
 	if err := p.end(); err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 		var ambiguous *idtext.AmbiguousError
 		switch {
 		case errors.As(err, &ambiguous):
-			p.fault(fmt.Sprintf("id[%d]", i), text, err.Error()+": choose with format")
+			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error()+": choose with format")
 		case err != nil:
-			p.fault(fmt.Sprintf("id[%d]", i), text, err.Error())
+			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
 		default:
 			ids[i], body.IDs = id, append(body.IDs, d)
 		}
@@ -111,18 +111,18 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		return nil, refuse(http.StatusBadRequest, "body", "", "must be one JSON object with nothing after it")
 	}
 	texts := make([]string, len(ids.IDs))
-	var faults []core.FieldError
+	var errs []core.FieldError
 	for i, raw := range ids.IDs {
 		if raw[0] != '"' { // a number may have been rounded
-			faults = append(faults, core.FieldError{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers above 2^53 lose digits"})
+			errs = append(errs, core.FieldError{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers above 2^53 lose digits"})
 			continue
 		}
 		if err := json.Unmarshal(raw, &texts[i]); err != nil {
 			return nil, bodyError(err)
 		}
 	}
-	if faults != nil {
-		return nil, &refusal{http.StatusBadRequest, faults}
+	if errs != nil {
+		return nil, &refusal{http.StatusBadRequest, errs}
 	}
 	return texts, nil
 }

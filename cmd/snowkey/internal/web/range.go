@@ -21,14 +21,14 @@ func (s *server) ranges(_ http.ResponseWriter, r *http.Request) (any, error) {
 	l, _ := p.layout()
 	from, given := p.time("from", timetext.Parse)
 	if !given && !p.values.Has("from") {
-		p.fault("from", "", "must be given: a time such as "+timetext.Forms)
+		p.wrong("from", "", "must be given: a time such as "+timetext.Forms)
 	}
 	to, bounded := p.time("to", timetext.Parse)
 	name, ok := p.text("column")
 	if !ok {
 		name = "id"
 	} else if !column.MatchString(name) {
-		p.fault("column", name, "must be a name of letters, digits and _, optionally after that of its table")
+		p.wrong("column", name, "must be a name of letters, digits and _, optionally after that of its table")
 	}
 	if err := p.end(); err != nil {
 		return nil, err

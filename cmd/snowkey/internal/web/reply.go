@@ -14,18 +14,18 @@ import (
 // A refusal is an error response: a status and all errors in the input.
 type refusal struct {
 	status int
-	faults []core.FieldError
+	errs   []core.FieldError
 }
 
 func (e *refusal) Error() string {
-	return fmt.Sprintf("%d: %v", e.status, e.faults)
+	return fmt.Sprintf("%d: %v", e.status, e.errs)
 }
 
 func refuse(status int, field, value, reason string) *refusal {
 	return &refusal{status, []core.FieldError{{Field: field, Value: value, Reason: reason}}}
 }
 
-type faultBody struct {
+type fieldBody struct {
 	Field  string `json:"field"`
 	Value  string `json:"value"`
 	Reason string `json:"reason"`
@@ -34,7 +34,7 @@ type faultBody struct {
 type errorBody struct {
 	Error struct {
 		Message string      `json:"message"`
-		Faults  []faultBody `json:"fields"`
+		Fields  []fieldBody `json:"fields"`
 	} `json:"error"`
 }
 
@@ -61,19 +61,19 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.logger.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 		refused = refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log")
 	}
-	writeFaults(w, r, refused)
+	writeErrors(w, r, refused)
 }
 
-func writeFaults(w http.ResponseWriter, r *http.Request, e *refusal) {
+func writeErrors(w http.ResponseWriter, r *http.Request, e *refusal) {
 	var body errorBody
-	for i, f := range e.faults {
+	for i, f := range e.errs {
 		f.Value = shorten(f.Value)
-		body.Error.Faults = append(body.Error.Faults, faultBody(f))
+		body.Error.Fields = append(body.Error.Fields, fieldBody(f))
 		if i == 0 {
 			body.Error.Message = message(f)
 		}
 	}
-	if more := len(e.faults) - 1; more > 0 {
+	if more := len(e.errs) - 1; more > 0 {
 		body.Error.Message += fmt.Sprintf("; and %d more", more)
 	}
 	w.Header().Set("Cache-Control", "no-store")

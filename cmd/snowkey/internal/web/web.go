@@ -34,13 +34,13 @@ const defaultPairs = 4096
 // New returns the server's handler. An invalid Config is reported as one
 // *core.ConfigError.
 func New(cfg Config) (http.Handler, error) {
-	var faults []core.FieldError
+	var errs []core.FieldError
 	if cfg.Pairs < 0 {
-		faults = append(faults, core.FieldError{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
+		errs = append(errs, core.FieldError{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: \t") {
-			faults = append(faults, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
+			errs = append(errs, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
 		}
 	}
 	var leases http.Handler
@@ -48,11 +48,11 @@ func New(cfg Config) (http.Handler, error) {
 		var err error
 		leases, err = httpstore.NewHandler(cfg.Store, httpstore.HandlerConfig{Tokens: []string{cfg.Token}, Admin: cfg.Admin})
 		if err != nil {
-			faults = append(faults, storeFaults(err)...)
+			errs = append(errs, storeErrors(err)...)
 		}
 	}
-	if len(faults) > 0 {
-		return nil, &core.ConfigError{Fields: faults}
+	if len(errs) > 0 {
+		return nil, &core.ConfigError{Fields: errs}
 	}
 	if cfg.Pairs == 0 {
 		cfg.Pairs = defaultPairs
@@ -82,8 +82,8 @@ func New(cfg Config) (http.Handler, error) {
 	return guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), nil
 }
 
-// storeFaults replaces the field names of httpstore by those of Config.
-func storeFaults(err error) []core.FieldError {
+// storeErrors replaces the field names of httpstore by those of Config.
+func storeErrors(err error) []core.FieldError {
 	config, ok := err.(*core.ConfigError) //nolint:errorlint // NewHandler wraps nothing
 	if !ok {
 		return []core.FieldError{{Field: "Store", Value: "given", Reason: err.Error()}}

@@ -53,7 +53,7 @@ func get[T any](t testing.TB, h http.Handler, target string) (body T) {
 	return body
 }
 
-func TestConfigFaults(t *testing.T) {
+func TestConfigErrors(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	for _, c := range []struct {
 		cfg  Config
