@@ -82,7 +82,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		return err
 	}), chromedp.Navigate(url+"/"))
 	seen := eval[string](tb, "document.querySelector('noscript').innerText + [...document.querySelectorAll('main, footer, #share')].map(e => e.checkVisibility())")
-	if want := "needs JavaScript. Without it, use the API: see a decoded ID and its description.false,false,false"; len(seen) < len(want) || seen[len(seen)-len(want):] != want {
+	if want := "requires JavaScript. Without it, use the API: see a decoded ID and its description.false,false,false"; len(seen) < len(want) || seen[len(seen)-len(want):] != want {
 		t.Errorf("%q", seen)
 	}
 	for _, link := range eval[[]string](tb, "[...document.querySelectorAll('noscript a')].map(a => a.href)") {

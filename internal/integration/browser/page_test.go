@@ -256,7 +256,7 @@ func TestCompare(t *testing.T) {
 	tb.write("#a", "175928847299117063", "#b", "1312345678901234567")
 	tb.has("#difference-result", "3135d 21h 54m 46.257s apart", "second is later", "270,942,886,257", "1,136,416,831,602,117,504")
 	tb.write("#b", "no id!")
-	tb.has("#b-error", "is not an ID")
+	tb.has("#b-error", "Is not an ID")
 	if eval[bool](tb, "document.getElementById('difference-result').children.length > 0") {
 		t.Error("the old difference stays")
 	}

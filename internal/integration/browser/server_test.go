@@ -105,7 +105,7 @@ func TestTooLong(t *testing.T) {
 		})
 	}
 	tb.has("#ids-error", "65,537 characters")
-	tb.has("#a-error", "Above the largest id")
+	tb.has("#a-error", "Is above the largest ID")
 	if n := eval[int](tb, "location.href.length"); n > 100 {
 		t.Errorf("an address of %d characters", n)
 	}
@@ -135,12 +135,12 @@ func TestCopyRefused(t *testing.T) {
 	tb.hear(button)
 	tb.hear("#live")
 	tb.click(button)
-	tb.said("Copied the id " + some)
+	tb.said("Copied the ID " + some)
 	if got := eval[string](tb, "copied.join() + ' ' + heard[0] + ' ' + document.activeElement.ariaLabel"); got != some+" Copied Copy the id "+some {
 		t.Errorf("%q", got)
 	}
 	tb.click(button)
 	tb.said("Failed")
-	tb.said("Could not copy the id")
+	tb.said("Could not copy the ID")
 	tb.wait("document.querySelector('" + button + "').textContent === 'Copy'")
 }

@@ -8,8 +8,10 @@
 package describe
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"strconv"
 	"time"
 
@@ -35,7 +37,7 @@ type Fields struct {
 	Format     idtext.Format `json:"format"` // of the input
 	Time       string        `json:"time"`
 	Local      string        `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     int64         `json:"unix_ms"`
+	UnixMS     json.Number   `json:"unix_ms"` // beyond int64 in long layouts
 	Relative   string        `json:"relative"` // to now
 	Tick       string        `json:"tick"`
 	Rollback   int64         `json:"rollback"`
@@ -81,7 +83,7 @@ func Parse(l core.Layout, text string, format idtext.Format, now time.Time, zone
 	}
 	d := Text(id, idtext.Formats()...)
 	d.Fields = &Fields{
-		Input: text, Format: format, Time: timetext.Format(parts.Time), UnixMS: parts.Time.UnixMilli(), Relative: timetext.Relative(parts.Time, now),
+		Input: text, Format: format, Time: timetext.Format(parts.Time), UnixMS: unixMS(parts.Time), Relative: timetext.Relative(parts.Time, now),
 		Tick: strconv.FormatUint(Tick(l, id), 10), Rollback: parts.Rollback, Datacenter: parts.Datacenter, Worker: parts.Worker,
 		WorkerID: parts.Datacenter<<l.WorkerBits | parts.Worker, Sequence: parts.Sequence, JavaScript: javaScript(id), Bits: fmt.Sprintf("%064b", uint64(id)),
 	}
@@ -89,6 +91,12 @@ func Parse(l core.Layout, text string, format idtext.Format, now time.Time, zone
 		d.Local = parts.Time.In(zone).Format(timetext.Stamp)
 	}
 	return d, id, nil
+}
+
+// unixMS is time.Time.UnixMilli, which overflows after 292 million years.
+func unixMS(t time.Time) json.Number {
+	ms := big.NewInt(t.Unix())
+	return json.Number(ms.Mul(ms, big.NewInt(1000)).Add(ms, big.NewInt(int64(t.Nanosecond())/1e6)).String())
 }
 
 // Outside explains why an ID does not belong to the layout, without core's field names.
