@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // latency is the JSON of one kind of request.
@@ -73,26 +73,26 @@ func (a *app) benchStore(ctx context.Context, m *measured) error {
 
 func ms(n float64) string { return fmt.Sprintf("%.2f ms", n) }
 
-func benchRound(ctx context.Context, store worker.Store, namespace string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
+func benchRound(ctx context.Context, store driver.Store, namespace string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
 	l := core.Twitter()
 	now := time.Now().UnixMilli()
 	span := claimFor.Milliseconds()
-	r := worker.Request{
-		Namespace: namespace, Layout: worker.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
+	r := driver.Request{
+		Namespace: namespace, Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
 		Now: now, FenceWindow: span, TTL: span, MaxSkew: time.Minute.Milliseconds(), MaxLead: time.Minute.Milliseconds(),
 	}
-	var c worker.Claim
+	var c driver.Claim
 	if err := timed(claims, func() (err error) { c, err = store.Claim(ctx, r); return err }); err != nil {
 		return err
 	}
 	err := timed(renewals, func() error {
-		return store.Renew(ctx, worker.Renewal{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
+		return store.Renew(ctx, driver.Renewal{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
 	})
 	// The claim is released in any case: no ID was issued under it.
 	released, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(err, timed(releases, func() error {
-		return store.Release(released, worker.Return{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
+		return store.Release(released, driver.Return{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
 	}))
 }
 

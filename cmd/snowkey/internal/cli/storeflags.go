@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // storeFlags are the flags that name a store of worker IDs.
@@ -72,7 +73,7 @@ func (a *app) parseStore(p *storeFlags) (*dsn.DSN, error) {
 		return nil, usage("%s: %w", p.flag, err) // not quoted: it may contain a password
 	}
 	if p.namespace != "" {
-		if err := worker.CheckNamespace(p.namespace); err != nil {
+		if err := driver.CheckNamespace(p.namespace); err != nil {
 			return nil, usage("--namespace %q: must be 1 to 64 ASCII letters, digits and . _ - : /", short(p.namespace))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func (a *app) workersCommand() *cobra.Command {
@@ -74,7 +74,7 @@ type workerInfo struct {
 // farthest is the end of the years of four digits.
 var farthest = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) //nolint:gochecknoglobals // constant
 
-func describeWorker(row worker.Record, now time.Time) workerInfo {
+func describeWorker(row driver.Record, now time.Time) workerInfo {
 	info := workerInfo{WorkerID: row.Worker, Owner: row.Owner, FencingToken: row.FencingToken, fence: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
 	info.forever = info.expires.After(farthest)
 	switch {
@@ -240,7 +240,7 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 		}
 	}
 	if err := store.Free(ctx, p.namespace, id, token); err != nil {
-		if errors.Is(err, worker.ErrNotHeld) {
+		if errors.Is(err, driver.ErrNotHeld) {
 			return fmt.Errorf("worker ID %d of namespace %q has just changed hands; it is left unchanged", id, p.namespace)
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))

@@ -37,8 +37,8 @@ type Fields struct {
 	Format     idtext.Format `json:"format"` // of the input
 	Time       string        `json:"time"`
 	Local      string        `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     json.Number   `json:"unix_ms"` // beyond int64 in long layouts
-	Relative   string        `json:"relative"` // to now
+	UnixMS     json.Number   `json:"unix_ms"`         // beyond int64 in long layouts
+	Relative   string        `json:"relative"`        // to now
 	Tick       string        `json:"tick"`
 	Rollback   int64         `json:"rollback"`
 	Datacenter int64         `json:"datacenter"`

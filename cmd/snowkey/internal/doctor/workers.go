@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // expiring is the smallest time to the fence of a sound holder. One that renews has 20
@@ -67,7 +67,7 @@ func (e *checkup) layout(ctx context.Context) {
 	case dsn.MySQL, dsn.SQLite:
 		_ = e.Target.DB.QueryRowContext(ctx, "SELECT layout FROM snow_worker_space WHERE space = ?", e.Namespace).Scan(&have)
 	}
-	switch want := worker.Fingerprint(e.Layout); {
+	switch want := driver.Fingerprint(e.Layout); {
 	case have == "":
 	case have != want:
 		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
@@ -78,7 +78,7 @@ func (e *checkup) layout(ctx context.Context) {
 
 // twice finds worker IDs that have several rows, such as after a restore without the
 // primary key.
-func (e *checkup) twice(rows []worker.Record) {
+func (e *checkup) twice(rows []driver.Record) {
 	const name = "worker IDs held twice"
 	seen := map[int64]bool{}
 	var doubled, outside []string
@@ -102,7 +102,7 @@ func (e *checkup) twice(rows []worker.Record) {
 }
 
 // holders checks the holders and the time they have left.
-func (e *checkup) holders(rows []worker.Record) {
+func (e *checkup) holders(rows []driver.Record) {
 	now := e.Now().Add(e.ahead)
 	held := 0
 	var gone, ending, ahead []string

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
 
@@ -19,7 +19,7 @@ const LeasesPath = "/leases"
 
 // Config configures a server. The zero Config serves the page and its API.
 type Config struct {
-	Store  worker.Store // served below LeasesPath; nil: no leases
+	Store  driver.Store // served below LeasesPath; nil: no leases
 	Token  string       // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
 	Admin  bool         // lets clients list and free worker IDs
 	Hosts  []string     // further names, without port, that are accepted over loopback; for a proxy on this machine
