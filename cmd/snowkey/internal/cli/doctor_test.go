@@ -27,7 +27,7 @@ type diagnosis struct {
 	Checks []doctor.Check `json:"checks"`
 }
 
-// examine runs doctor and checks that its exit code fits what it says.
+// examine runs doctor and checks that its exit code matches its output.
 func examine(t *testing.T, env Env, args ...string) (d diagnosis) {
 	t.Helper()
 	got := runWith(t, env, append([]string{"doctor", "--json"}, args...)...)
@@ -40,7 +40,7 @@ func examine(t *testing.T, env Env, args ...string) (d diagnosis) {
 	return d
 }
 
-// want checks how a check ended, and part of what it says.
+// want checks the status of a check and part of its detail.
 func (d diagnosis) want(t *testing.T, name string, status doctor.Status, says string) {
 	t.Helper()
 	for _, c := range d.Checks {
@@ -58,7 +58,7 @@ func (d diagnosis) want(t *testing.T, name string, status doctor.Status, says st
 	t.Errorf("there is no check %q: %+v", name, d.Checks)
 }
 
-// The servers of the tests flush nothing, which is told of each setting by name.
+// The test servers do not flush, and doctor names each such setting.
 func TestDoctorLossy(t *testing.T) {
 	all := places(t)
 	pg := examine(t, Env{}, "--dsn", all["PostgreSQL"])
@@ -82,7 +82,7 @@ func TestDoctorLossy(t *testing.T) {
 	etcd.want(t, "fsync", doctor.Skip, "")
 }
 
-// A Redis becomes sound setting by setting.
+// A Redis passes after each setting is corrected.
 func TestDoctorRedis(t *testing.T) {
 	server := testserver.NewRedis(t)
 	dsn := "redis://" + server.Addr
@@ -108,7 +108,7 @@ func TestDoctorRedis(t *testing.T) {
 	if d = examine(t, Env{}, "--dsn", dsn); !d.OK {
 		t.Errorf("a sound Redis fails: %+v", d.Checks)
 	}
-	// Then a lease is granted, without --allow-data-loss.
+	// Then a lease does not require --allow-data-loss.
 	if got := run(t, "gen", "--lease", dsn); got.code != 0 {
 		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
@@ -116,7 +116,7 @@ func TestDoctorRedis(t *testing.T) {
 	examine(t, Env{}, "--dsn", dsn, "--preset", "discord").want(t, "layout of the namespace", doctor.Fail, "epoch")
 }
 
-// The clock of this machine is put forward and back.
+// This machine's clock is set forward and back.
 func TestDoctorClock(t *testing.T) {
 	all := places(t)
 	for _, name := range []string{"PostgreSQL", "MariaDB", "Redis", "etcd"} {
@@ -135,7 +135,7 @@ func TestDoctorClock(t *testing.T) {
 	}
 }
 
-// Greatest ids: of now, ahead of it, of no row, of another layout, and no ids at all.
+// Largest IDs: of now, ahead of it, of no row, of another layout, and of no ID column.
 func TestDoctorGreatest(t *testing.T) {
 	all := places(t)
 	for name, driver := range map[string]string{"PostgreSQL": "pgx", "MariaDB": "mysql", "SQLite": "sqlite"} {
@@ -181,10 +181,10 @@ func TestDoctorGreatest(t *testing.T) {
 	}
 }
 
-// Worker numbers in every state, in a table that lacks its key.
+// Worker IDs in every state, in a table without its primary key.
 func TestDoctorNumbers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ids.db")
-	if got := run(t, "gen", "--lease", file); got.code != 0 { // makes the tables
+	if got := run(t, "gen", "--lease", file); got.code != 0 { // creates the tables
 		t.Fatal(got.err)
 	}
 	db, err := sql.Open("sqlite", file)
@@ -232,7 +232,7 @@ func TestDoctorNumbers(t *testing.T) {
 	}
 }
 
-// A file system that is gone after a restart keeps no bounds.
+// A file system that a restart clears loses the fences.
 func TestDoctorDirectory(t *testing.T) {
 	dir := t.TempDir()
 	examine(t, Env{}, "--dsn", "dir:"+dir).want(t, "clock", doctor.OK, "this machine's")
@@ -280,7 +280,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// A store that cannot be used is told, and what to do.
+// An unusable store is reported with advice.
 func TestNoLease(t *testing.T) {
 	got := run(t, "gen", "--lease", "dir:"+t.TempDir()+"/a/b/c")
 	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "no such file") || !strings.Contains(got.err, "the folder above it must be there") {
@@ -288,7 +288,7 @@ func TestNoLease(t *testing.T) {
 	}
 }
 
-// No password is ever shown, whether the DSN can be read or not.
+// No password is printed, whether the DSN is valid or not.
 func TestPasswords(t *testing.T) {
 	const secret = "s3cr3t-p4ss"
 	for i, dsn := range []string{
@@ -305,7 +305,7 @@ func TestPasswords(t *testing.T) {
 			{"parse", dsn}, {"gen", "--worker", dsn}, {"partitions", "--by", dsn}, {"range", dsn, "now"}, {"workers", "free", dsn, "--fencing-token", "1", "--dsn", "a.db"}, {"completion", dsn},
 		} {
 			t.Run(fmt.Sprintf("%d %s", i, args[0]), func(t *testing.T) {
-				t.Parallel() // some clients try again for a while, and names are looked up: that may end here
+				t.Parallel() // some clients retry and resolve names; this ends it
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
 				got := runIn(ctx, Env{Getenv: environment("PLACE", dsn)}, args...)
@@ -315,7 +315,7 @@ func TestPasswords(t *testing.T) {
 			})
 		}
 	}
-	// Nor part of one that a message cuts off.
+	// Nor a part of one in a truncated value.
 	long := "postgres://user-with-a-long-name:" + strings.Repeat(secret, 20) + "@h/x"
 	for _, args := range [][]string{{long}, {"parse", long}, {"range", long, "now"}, {"gen", "--not-before", long, "--worker", "1"}, {"ddl", long, "--dialect", "mysql"}} {
 		if got := run(t, args...); got.code == 0 || strings.Contains(got.err, secret) {

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 )
 
-// Bad values of every flag, by command. Each is refused with exit code 2 and a
-// message that names the flag and, unless it may be a secret, quotes the value;
-// nothing is printed as data. A flag that is not here fails TestBadFlags.
+// Bad values of every flag, by command. Each is rejected with exit code 2 and a message
+// that names the flag and, unless it may be a secret, quotes the value; standard output
+// is empty. A flag without bad values fails TestBadFlags.
 var badFlags = map[string]map[string][]string{
 	"gen": {
 		"count":      {"", "0", "-1", "1.5", "ten", "+3", "9999999999999", "99999999999999999999"},
@@ -106,7 +106,7 @@ var badFlags = map[string]map[string][]string{
 	},
 }
 
-// Those of a layout, the same for every command that has them.
+// The same for the flags of a layout, which several commands share.
 var badLayouts = map[string][]string{
 	"preset":          {"", "twiter"},
 	"epoch":           {"", "soon", "2020-13-01", "99999999999999999999", "0001-01-01T00:00:00Z", "2020-01-01T00:00:00.0005Z"},
@@ -118,7 +118,7 @@ var badLayouts = map[string][]string{
 	"sequence-bits":   {"", "-1", "65", "x", "3"},
 }
 
-// What a command needs besides the flag that is wrong.
+// What a command requires in addition to the wrong flag.
 var otherwise = map[string][]string{
 	"gen":           {"--worker=3"},
 	"parse":         {"1"},
@@ -132,7 +132,7 @@ var otherwise = map[string][]string{
 	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
 }
 
-// And with which flags beside it.
+// Further flags that the wrong flag requires.
 var beside = map[string][]string{
 	"gen lease": {"-without-worker"}, "gen namespace": {"-without-worker", "--lease=file:none.db"}, "gen token": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
 	"gen token-file": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
@@ -145,7 +145,7 @@ var beside = map[string][]string{
 }
 
 func TestBadFlags(t *testing.T) {
-	t.Chdir(t.TempDir()) // nothing may be made in it
+	t.Chdir(t.TempDir()) // it must remain empty
 	if err := os.WriteFile("none.db", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func eachCommand(do func(cmd *cobra.Command, name string)) {
 	walk(a.root(), "")
 }
 
-// Exit codes, and where what was said went.
+// Exit codes, and messages on standard error.
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write testdata again")
 
 const someID = "1996573624012345677"
 
-// What each command prints, word for word.
+// The exact output of each command.
 var golden = []struct {
 	name  string
 	args  string
@@ -97,7 +97,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Every command's help, which has an example.
+// The help of every command has an example.
 func TestHelp(t *testing.T) {
 	a := &app{out: newOutput(os.Stderr)}
 	n := 0

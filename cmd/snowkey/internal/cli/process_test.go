@@ -19,14 +19,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// ledger finds an id that was printed before.
+// ledger detects duplicate IDs.
 type ledger map[int64]string
 
 func (l ledger) add(t *testing.T, who, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		if !strings.HasSuffix(line, "\n") {
-			continue // a process that was killed may leave part of a line
+			continue // a killed process may leave an incomplete line
 		}
 		id, err := strconv.ParseInt(strings.TrimSuffix(line, "\n"), 10, 64)
 		if err != nil {
@@ -39,7 +39,7 @@ func (l ledger) add(t *testing.T, who, text string) {
 	}
 }
 
-// places are stores of every kind, by DSN.
+// places are the DSNs of one store per kind.
 func places(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -78,8 +78,8 @@ func held(t *testing.T, dsn, namespace string) (found []workerInfo) {
 	return found
 }
 
-// Two processes at once, and one after them, print no id twice, whatever grants
-// their numbers; afterwards none is held.
+// Two concurrent processes and a third one print no ID twice, with any store; in the end no
+// worker ID is held.
 func TestTogether(t *testing.T) {
 	for name, dsn := range places(t) {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestTogether(t *testing.T) {
 				t.Errorf("two run, and held are %+v", h)
 			}
 			var reading sync.WaitGroup
-			for _, g := range both { // neither has ended, so what they make now has the same times
+			for _, g := range both { // both still run, so their IDs have the same times
 				reading.Go(func() {
 					for range 100_000 {
 						line, _ := g.out.ReadString('\n')
@@ -123,7 +123,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// endlessGen is a process that makes ids until it is stopped, with its first ones read.
+// endlessGen is a process that generates IDs until it is stopped. The first ones are read.
 type endlessGen struct {
 	cmd  *exec.Cmd
 	out  *bufio.Reader
@@ -153,7 +153,7 @@ func startGen(t *testing.T, dsn, namespace string) *endlessGen {
 	return g
 }
 
-// end reads the rest and gives the exit code, -1 for a signal's.
+// end reads the rest and returns the exit code, or -1 after a signal.
 func (g *endlessGen) end(t *testing.T) int {
 	t.Helper()
 	_, _ = io.Copy(&g.read, g.out)
@@ -165,7 +165,7 @@ func (g *endlessGen) end(t *testing.T) int {
 	return g.cmd.ProcessState.ExitCode()
 }
 
-// SIGINT and SIGTERM give the number back, and nothing that was printed comes again.
+// SIGINT and SIGTERM release the worker ID, and no printed ID repeats.
 func TestInterrupted(t *testing.T) {
 	all := map[string]string{"SQLite": "file:" + filepath.Join(t.TempDir(), "ids.db"), "PostgreSQL": testserver.Postgres(t).DSN}
 	for name := range all {
@@ -197,8 +197,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A process that is killed keeps its number until somebody frees it, and what comes
-// after prints none of its ids, before that and after.
+// A killed process holds its worker ID until it is freed, and later processes print none
+// of its IDs.
 func TestKilled(t *testing.T) {
 	dsn, namespace := testserver.Postgres(t).DSN, "killed"
 	g := startGen(t, dsn, namespace)
@@ -248,7 +248,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A reader that has had enough is no failure, and the number is given back.
+// A closed pipe is not a failure, and the worker ID is released.
 func TestBrokenPipe(t *testing.T) {
 	dsn := "file:" + filepath.Join(t.TempDir(), "ids.db")
 	g := startGen(t, dsn, "pipe")
@@ -263,7 +263,7 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
-// What failed is told by the exit code, whether or not the reader has gone.
+// Other failures set the exit code, even after the pipe is closed.
 func TestBrokenPipeAfterFailure(t *testing.T) {
 	for code, args := range map[int][]string{1: {"parse", "1", "x"}, 3: {"doctor", "--dsn", filepath.Join(t.TempDir(), "none.db")}} {
 		r, w, err := os.Pipe()
@@ -280,7 +280,7 @@ func TestBrokenPipeAfterFailure(t *testing.T) {
 	}
 }
 
-// A disk that is full is one.
+// A full disk is a failure.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Colours stand on a terminal only, and not where they are not wanted.
+// Colours are printed to terminals only, and not if they are disabled.
 func TestColours(t *testing.T) {
 	for _, c := range []struct {
 		env  Env
@@ -33,7 +33,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// The bar stands on standard error where that is a terminal and the ids go elsewhere.
+// The progress bar is on standard error if that is a terminal and the IDs go elsewhere.
 func TestProgress(t *testing.T) {
 	count := strconv.Itoa(2 * showFrom)
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestProgress(t *testing.T) {
 		{Env{ErrTTY: true, OutTTY: true}, []string{"gen", "--worker", "1", "-n", count}, false},
 		{Env{ErrTTY: true}, []string{"gen", "--worker", "1", "-n", "1000"}, false},
 		{Env{ErrTTY: true}, []string{"bench", "--for", "2ms"}, true},
-		{Env{ErrTTY: true, OutTTY: true}, []string{"bench", "--for", "2ms"}, true}, // its data come at the end
+		{Env{ErrTTY: true, OutTTY: true}, []string{"bench", "--for", "2ms"}, true}, // its output comes at the end
 		{Env{}, []string{"bench", "--for", "2ms"}, false},
 	} {
 		got := runWith(t, c.env, c.args...)
@@ -84,13 +84,13 @@ func TestBench(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	// Its ticks are longer than the measurement.
+	// Ticks that are longer than the measurement.
 	if got := run(t, "bench", "--for", "5ms", "--tick", "50ms", "--time-bits", "40", "--sequence-bits", "12"); got.code != 0 {
 		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
 }
 
-// Each script names a command, and is taken by its shell where that is here.
+// Each script names a command, and its shell, if installed, accepts it.
 func TestCompletion(t *testing.T) {
 	for _, shell := range shells {
 		got := run(t, "completion", shell)
@@ -119,7 +119,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A line that is too long is left out, and the others are read.
+// A line that is too long is skipped, and the others are read.
 func TestLongLine(t *testing.T) {
 	in := "1\n" + strings.Repeat("7", maxLine+5) + "\n2"
 	got := runWith(t, Env{In: strings.NewReader(in)}, "parse", "--brief")

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Each preset by its name, and what is changed of it.
+// Each preset by name, and with changes.
 func TestLayout(t *testing.T) {
 	layout := func(args ...string) (core.Layout, error) {
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)

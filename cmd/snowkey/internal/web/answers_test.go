@@ -57,7 +57,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// What the API says of an id is what core says, and every spelling of it is read back.
+// The API decodes an ID as core does, and reads back all its formats.
 func TestParsed(t *testing.T) {
 	h := handler(t, Config{})
 	r := rand.New(rand.NewPCG(5, 6))

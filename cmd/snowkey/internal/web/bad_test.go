@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every kind of bad input, what it is answered with, and the field that is named.
+// Every kind of bad input, the status of the response, and the field that it names.
 func TestBadInput(t *testing.T) {
 	h := handler(t, Config{})
 	long := strings.Repeat("7", 300)
@@ -154,7 +154,7 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 		t.Errorf("%s: %d, want %d; %.300s", what, status, want, text)
 		return
 	}
-	if strings.Contains(body.Error.Message, " :") { // where a value is missing
+	if strings.Contains(body.Error.Message, " :") { // if a value is missing
 		t.Errorf("%s: %q", what, body.Error.Message)
 	}
 	for _, f := range body.Error.Fields {

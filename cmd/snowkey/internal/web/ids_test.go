@@ -25,10 +25,10 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// Many ask at once, for the same number in ways that look different: no id comes twice.
+// Concurrent requests for one worker ID, written in different ways, return no ID twice.
 func TestNoDuplicates(t *testing.T) {
 	h := handler(t, Config{patience: time.Minute}) // on a busy machine
-	// All of them are Twitter's layout and worker 35 of 1024, so are one pair.
+	// All are Twitter's layout and worker ID 35 of 1024, so one pair.
 	queries := []string{
 		"worker=35", "datacenter=1&worker=3", "preset=twitter&worker=35", "time_bits=41&worker_bits=10&sequence_bits=12&worker=35",
 		"time_bits=42&worker_bits=10&sequence_bits=12&unsigned=true&worker=35", "time_bits=40&datacenter_bits=10&sequence_bits=12&datacenter=35&worker=0&n=3",
@@ -67,7 +67,7 @@ func TestNoDuplicates(t *testing.T) {
 	}
 }
 
-// Layouts that make the same numbers share a pair, and others do not.
+// Layouts whose IDs are the same numbers share a pair, and others do not.
 func TestPairs(t *testing.T) {
 	base := core.Layout{TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}.WithDefaults()
 	with := func(change func(*core.Layout)) core.Layout {
@@ -109,7 +109,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// randomLayout is a valid layout, whose time may have run out.
+// randomLayout returns a valid layout, which may have ended.
 func randomLayout(r *rand.Rand) core.Layout {
 	for {
 		l := core.Layout{
@@ -135,7 +135,7 @@ func queryOf(l core.Layout) url.Values {
 	return q
 }
 
-// The widest layout of a pair makes ids that mean in each of its layouts what was asked.
+// The IDs of the widest layout of a pair decode correctly in each of its layouts.
 func TestWidest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := newGenerators(1<<20, time.Minute)
@@ -169,8 +169,8 @@ func TestWidest(t *testing.T) {
 	}
 }
 
-// Beyond the bound new pairs are refused and the known ones go on; a pair that could
-// not be served takes no place.
+// Beyond the limit new pairs are refused and known ones continue; a failed pair does not
+// count.
 func TestBoundOfPairs(t *testing.T) {
 	h := handler(t, Config{Pairs: 2})
 	for _, c := range []struct {
@@ -187,8 +187,7 @@ func TestBoundOfPairs(t *testing.T) {
 	}
 }
 
-// A worker that is asked for more than it can make says so, and waits for no longer
-// than it may.
+// A request for more IDs than a worker can issue fails in time.
 func TestNoPlace(t *testing.T) {
 	h := handler(t, Config{})
 	statuses := map[int]int{}
