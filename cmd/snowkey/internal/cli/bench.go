@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -24,7 +23,7 @@ type measured struct {
 	goroutines int64
 	store      storeFlags
 	rounds     int64
-	layout     *layoutflag.Flags
+	layout     *layoutFlags
 }
 
 const benchAbout = `Measure how many IDs a generator issues on this machine: one at a time, in blocks,
@@ -43,9 +42,9 @@ func (a *app) benchCommand() *cobra.Command {
 		Example: "  snowkey bench\n  snowkey bench --preset sonyflake --for 5s\n  snowkey bench --dsn postgres://localhost/app --rounds 1000",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
-			l, err := m.layout.Layout()
+			l, err := m.layout.layout()
 			if err != nil {
-				return &usageError{err}
+				return err
 			}
 			if err := m.unused(cmd); err != nil {
 				return err
@@ -64,8 +63,7 @@ func (a *app) benchCommand() *cobra.Command {
 	m.store.addDataLoss(cmd)
 	f.Var(flagval.New(&m.rounds, "N", "200", flagval.Whole(1, 1_000_000)), "rounds", "number of requests of each kind")
 	a.jsonFlag(cmd, "one object")
-	m.layout = layoutflag.Add(f)
-	completeWith(cmd, "preset", layoutflag.Presets())
+	m.layout = addLayout(cmd)
 	return cmd
 }
 
@@ -77,7 +75,7 @@ func (m *measured) unused(cmd *cobra.Command) error {
 		}
 		return m.store.unused()
 	}
-	for _, name := range append([]string{"for", "goroutines"}, layoutflag.Names()...) {
+	for _, name := range append([]string{"for", "goroutines"}, layoutNames...) {
 		if cmd.Flags().Changed(name) {
 			return usage("--%s does not apply with --dsn", name)
 		}

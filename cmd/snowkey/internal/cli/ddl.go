@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -21,7 +20,7 @@ type sqlOf struct {
 	schema, prefix        string
 	table, column, viewed string
 	unnamed               bool // --table was not given and defaults to orders
-	layout                *layoutflag.Flags
+	layout                *layoutFlags
 }
 
 var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "workers"} //nolint:gochecknoglobals // constant
@@ -70,16 +69,15 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.StringVar(&s.column, "column", "id", "`COLUMN` that holds the ids")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	a.jsonFlag(cmd, "the statements as a list")
-	s.layout = layoutflag.Add(f)
+	s.layout = addLayout(cmd)
 	completeWith(cmd, "dialect", dialects())
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 
 func (a *app) ddl(s *sqlOf, part string) error {
-	l, err := s.layout.Layout()
+	l, err := s.layout.layout()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if s.dialect == "" {
 		return usage("--dialect is required: postgres, mysql or sqlite")
@@ -168,19 +166,15 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 
 // sqlError reports a wrong name or layout as a usage error.
 func sqlError(err error) error {
-	var wrong *core.ConfigError
-	if errors.As(err, &wrong) {
-		all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
-		for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
-			flag := strings.ToLower(name)
-			all[name], all[flag] = "--"+flag, "--"+flag
-		}
-		return usage("%s", byFlag(wrong.Fields, all))
+	all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
+	for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
+		flag := strings.ToLower(name)
+		all[name], all[flag] = "--"+flag, "--"+flag
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		return usage("--dialect: %w", err)
 	}
-	return err
+	return byFlag(err, all)
 }
 
 // script prints statements. One that is a comment has no semicolon.

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
@@ -21,7 +20,7 @@ type examined struct {
 	store           storeFlags
 	tables, columns []string
 	maxSkew         time.Duration
-	layout          *layoutflag.Flags
+	layout          *layoutFlags
 }
 
 const doctorAbout = `Check what the uniqueness of IDs depends on:
@@ -51,8 +50,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	f.StringArrayVar(&x.columns, "column", nil, "`COLUMN` of the IDs, one for all tables or one for each (default id)")
 	f.Var(flagval.New(&x.maxSkew, "DURATION", "10s", flagval.Duration(time.Millisecond, 24*time.Hour)), "max-skew", "largest difference between the clocks")
 	a.jsonFlag(cmd, "one object")
-	x.layout = layoutflag.Add(f)
-	completeWith(cmd, "preset", layoutflag.Presets())
+	x.layout = addLayout(cmd)
 	return cmd
 }
 
@@ -88,9 +86,9 @@ func (x *examined) pairs() ([]doctor.Column, error) {
 }
 
 func (a *app) doctor(ctx context.Context, x *examined) error {
-	l, err := x.layout.Layout()
+	l, err := x.layout.layout()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	pairs, err := x.pairs()
 	if err != nil {

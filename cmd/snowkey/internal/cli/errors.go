@@ -65,16 +65,20 @@ func (a *app) finish(path string, err error) int {
 	return exitFailed
 }
 
-// byFlag formats errors with the names of flags instead of fields.
-func byFlag(fields []core.FieldError, flags map[string]string) string {
+// byFlag turns a *core.ConfigError into a usage error that names flags instead of fields.
+func byFlag(err error, flags map[string]string) error {
+	var config *core.ConfigError
+	if !errors.As(err, &config) {
+		return err
+	}
 	var all []string
-	for _, f := range fields {
+	for _, f := range config.Fields {
 		if flag, ok := flags[f.Field]; ok {
 			f.Field = flag
 		}
 		all = append(all, f.String())
 	}
-	return strings.Join(all, "; ")
+	return usage("%s", strings.Join(all, "; "))
 }
 
 // clean returns an error's text without passwords and marks.

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -25,7 +24,7 @@ type gen struct {
 	lease              storeFlags
 	format             idtext.Format
 	notBefore          string
-	layout             *layoutflag.Flags
+	layout             *layoutFlags
 }
 
 const genAbout = `Generate IDs, one per line.
@@ -61,16 +60,15 @@ func (a *app) genCommand() *cobra.Command {
 	f.Var(flagval.New(&g.format, "FORMAT", "decimal", flagval.OneOf(idtext.Formats()...)), "format", flagval.List(idtext.Formats()))
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
-	g.layout = layoutflag.Add(f)
+	g.layout = addLayout(cmd)
 	completeWith(cmd, "format", idtext.Formats())
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 
 func (a *app) gen(ctx context.Context, g *gen) (err error) {
-	l, err := g.layout.Layout()
+	l, err := g.layout.layout()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if err := g.lease.unused(); err != nil {
 		return err
@@ -111,13 +109,9 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	return a.genAll(ctx, g, generator)
 }
 
-// newError replaces the fields of an error by flags.
+// newError names the flags of a generator's fields.
 func newError(err error) error {
-	var wrong *core.ConfigError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	return usage("%s", byFlag(wrong.Fields, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"}))
+	return byFlag(err, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"})
 }
 
 // workerID returns the whole worker ID, validated.

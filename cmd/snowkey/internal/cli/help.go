@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 )
 
 // helpWidth is the width of the help for flags.
@@ -85,7 +83,7 @@ func usageText(cmd *cobra.Command) error {
 func splitFlags(all *pflag.FlagSet) (own, layout *pflag.FlagSet) {
 	own, layout = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	layout.SortFlags = false
-	names := layoutflag.Names()
+	names := layoutNames
 	has := all.Lookup("tick") != nil
 	all.VisitAll(func(f *pflag.Flag) {
 		if !has || !slices.Contains(names, f.Name) {

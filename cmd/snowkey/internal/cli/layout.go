@@ -10,14 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
-	var layout *layoutflag.Flags
+	var layout *layoutFlags
 	cmd := &cobra.Command{
 		Use:     "layout",
 		Short:   "draw a layout with its capacity and its end",
@@ -26,22 +25,21 @@ func (a *app) layoutCommand() *cobra.Command {
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: a.action(func(*cobra.Command, []string) error {
 			if all {
-				if layout.Given() {
+				if len(layout.changed(layoutNames)) > 0 {
 					return usage("--all lists the presets: it excludes the flags of a layout")
 				}
 				return a.layouts()
 			}
-			l, err := layout.Layout()
+			l, err := layout.layout()
 			if err != nil {
-				return &usageError{err}
+				return err
 			}
 			return a.layout(l)
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the presets")
 	a.jsonFlag(cmd, "one object, or a list with --all")
-	layout = layoutflag.Add(cmd.Flags())
-	completeWith(cmd, "preset", layoutflag.Presets())
+	layout = addLayout(cmd)
 	return cmd
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -20,7 +19,7 @@ type parse struct {
 	to     idtext.Format  // empty: everything
 	zone   *time.Location // nil: UTC only
 	brief  bool
-	layout *layoutflag.Flags
+	layout *layoutFlags
 	l      core.Layout
 	shown  int
 	failed bool
@@ -54,9 +53,8 @@ func (a *app) parseCommand() *cobra.Command {
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
 	a.jsonFlag(cmd, "an object per line")
-	p.layout = layoutflag.Add(f)
+	p.layout = addLayout(cmd)
 	completeWith(cmd, "to", idtext.Formats())
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 
@@ -68,8 +66,8 @@ func fromFlag(cmd *cobra.Command, to *idtext.Format) {
 
 func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	var err error
-	if p.l, err = p.layout.Layout(); err != nil {
-		return &usageError{err}
+	if p.l, err = p.layout.layout(); err != nil {
+		return err
 	}
 	switch {
 	case p.to == "":

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
@@ -22,7 +21,7 @@ type cut struct {
 	clause   bool
 	named    bool // --table was given
 	counted  bool // --count was given
-	layout   *layoutflag.Flags
+	layout   *layoutFlags
 }
 
 const partitionsAbout = `Print SQL that partitions a table by the time in its IDs; nothing is executed.
@@ -59,17 +58,16 @@ func (a *app) partitionsCommand() *cobra.Command {
 	f.Var(flagval.New(&c.p.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the days, such as Europe/Vienna")
 	f.BoolVar(&c.clause, "clause", false, "print the end of CREATE TABLE or, in MySQL, of ALTER TABLE")
 	a.jsonFlag(cmd, "the partitions with their bounds, and the statements")
-	c.layout = layoutflag.Add(f)
+	c.layout = addLayout(cmd)
 	completeWith(cmd, "by", periods)
 	completeWith(cmd, "dialect", dialects()[:2])
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 
 func (a *app) partitions(c *cut) error {
 	var err error
-	if c.p.Layout, err = c.layout.Layout(); err != nil {
-		return &usageError{err}
+	if c.p.Layout, err = c.layout.layout(); err != nil {
+		return err
 	}
 	switch {
 	case c.p.By == "":

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -41,7 +40,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	var column string
 	quote := ddl.Postgres
 	zone := time.UTC
-	var layout *layoutflag.Flags
+	var layout *layoutFlags
 	cmd := &cobra.Command{
 		Use:     "range FROM TO",
 		Short:   "print the IDs of a time range",
@@ -49,9 +48,9 @@ func (a *app) rangeCommand() *cobra.Command {
 		Example: "  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range -24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
 		Args:    arguments(2, 2, "two times, FROM and TO"),
 		RunE: a.action(func(_ *cobra.Command, args []string) error {
-			l, err := layout.Layout()
+			l, err := layout.layout()
 			if err != nil {
-				return &usageError{err}
+				return err
 			}
 			return a.ranges(l, zone, args[0], args[1], column, quote)
 		}),
@@ -61,9 +60,8 @@ func (a *app) rangeCommand() *cobra.Command {
 	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql or sqlite")
 	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
 	a.jsonFlag(cmd, "one object")
-	layout = layoutflag.Add(f)
+	layout = addLayout(cmd)
 	completeWith(cmd, "dialect", dialects())
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 

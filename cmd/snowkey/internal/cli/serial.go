@@ -11,8 +11,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
@@ -21,7 +19,7 @@ type serials struct {
 	format serial.Format
 	scheme serialScheme
 	from   idtext.Format
-	layout *layoutflag.Flags
+	layout *layoutFlags
 }
 
 // serialScheme is a serial.Scheme by name.
@@ -98,16 +96,15 @@ func (a *app) serialWay(s *serials, use, brief, long, example string, split func
 	f.Var(flagval.New(&s.format.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the date and time; one with summer time requires --fold")
 	f.BoolVar(&s.format.Fold, "fold", false, "add a digit that tells the repeated hours of autumn apart")
 	a.jsonFlag(cmd, "an object per line")
-	s.layout = layoutflag.Add(f)
+	s.layout = addLayout(cmd)
 	completeWith(cmd, "scheme", []string{"mod97", "mod11", "mod1110", "luhn"})
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 
 func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(string) []string, turn serialFunc) error {
-	l, err := s.layout.Layout()
+	l, err := s.layout.layout()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if cmd.Flags().Changed("scheme") && !s.format.Check {
 		return usage("--scheme requires --check")
@@ -115,7 +112,8 @@ func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(s
 	s.format.Layout, s.format.Scheme = l, schemes[s.scheme]
 	codec, err := serial.New(s.format)
 	if err != nil {
-		return serialErrors(err)
+		err = byFlag(err, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"})
+		return usage("%s", strings.Replace(err.Error(), "set Fold", "give --fold", 1)) // that advice is for programs
 	}
 	bad := false
 	err = a.each(cmd, args, split, func(where, text string) {
@@ -134,18 +132,6 @@ func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(s
 		return errReported
 	}
 	return err
-}
-
-// serialErrors replaces the fields of an error by flags.
-func serialErrors(err error) error {
-	var config *core.ConfigError
-	if !errors.As(err, &config) {
-		return usage("%w", err)
-	}
-	for i, f := range config.Fields { // the advice is for programs
-		config.Fields[i].Reason = strings.Replace(f.Reason, "set Fold", "give --fold", 1)
-	}
-	return usage("%s", byFlag(config.Fields, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"}))
 }
 
 // plainSerial drops the input from an error whose message quotes it already.

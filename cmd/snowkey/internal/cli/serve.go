@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/web"
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // serving holds the flags.
@@ -93,7 +92,7 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	}
 	handler, err := web.New(cfg)
 	if err != nil {
-		return hostErrors(err)
+		return byFlag(err, map[string]string{"Hosts": "--host", "Token": "--token-file"})
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
 	if err != nil {
@@ -103,15 +102,6 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 		a.note("%s %s is reachable from other machines and not encrypted: give --tls-cert and --tls-key, or put it behind a proxy with TLS", a.errStyle.warn("snowkey serve:"), s.addr)
 	}
 	return a.listen(ctx, certificates, listener, handler, logger, leases)
-}
-
-// hostErrors replaces the fields of an error by flags.
-func hostErrors(err error) error {
-	var wrong *core.ConfigError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	return usage("%s", byFlag(wrong.Fields, map[string]string{"Hosts": "--host", "Token": "--token-file"}))
 }
 
 // certificates are read before the server listens.
