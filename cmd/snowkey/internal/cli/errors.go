@@ -47,7 +47,7 @@ func (a *app) finish(path string, err error) int {
 		return exitOK // the reader has ended; other errors still count
 	}
 	if err == nil && flushed != nil {
-		a.started, err = true, fmt.Errorf("write standard output: %w", bare(flushed))
+		a.started, err = true, fmt.Errorf("write standard output: %w", dsn.Bare(flushed))
 	}
 	var bad *usageError
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
@@ -86,9 +87,9 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	case leased && (given || g.datacenter >= 0):
 		return usage("--lease chooses the worker ID: it excludes --worker and --datacenter")
 	case leased:
-		lease, closer, err := a.lease(ctx, &g.lease, l)
-		if err != nil {
-			return err
+		lease, closer, failed := a.lease(ctx, &g.lease, l)
+		if failed != nil {
+			return failed
 		}
 		defer closer(&err)
 		cfg.Worker = lease
@@ -200,7 +201,7 @@ func (a *app) genAll(ctx context.Context, g *gen, generator *core.Generator) err
 			return fmt.Errorf("after %s of %d: %w", plural(made, "ID"), g.count, err)
 		}
 		if err := a.writeIDs(ids, g.format, unsigned); err != nil {
-			return fmt.Errorf("write standard output: %w", bare(err))
+			return fmt.Errorf("write standard output: %w", dsn.Bare(err))
 		}
 		made += int64(len(ids))
 		add(len(ids))

@@ -109,12 +109,12 @@ func (a *app) secret(flag, file string) (string, error) {
 	case file != "":
 		f, err := os.Open(file)
 		if err != nil {
-			return "", usage("--token-file %q: %w", file, bare(err))
+			return "", usage("--token-file %q: %w", file, dsn.Bare(err))
 		}
 		defer f.Close()
 		content, err := io.ReadAll(io.LimitReader(f, maxToken+1))
 		if err != nil {
-			return "", usage("--token-file %q: %w", file, bare(err))
+			return "", usage("--token-file %q: %w", file, dsn.Bare(err))
 		}
 		content = bytes.TrimSpace(content)
 		if len(content) == 0 || len(content) > maxToken || bytes.ContainsAny(content, "\r\n") {
@@ -139,15 +139,6 @@ func (a *app) secret(flag, file string) (string, error) {
 		return "", usage("%s: must be 16 to 512 printable ASCII characters without spaces", source)
 	}
 	return token, nil
-}
-
-// bare drops the path from an error whose message names it already.
-func bare(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 // withAdvice adds the flag that accepts a server's settings.

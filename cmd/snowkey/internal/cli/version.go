@@ -67,21 +67,11 @@ func describeBuild(build *debug.BuildInfo, ok bool) versionInfo {
 			info.Core = dep.Version
 		}
 	}
-	platform := [2]string{runtime.GOOS, runtime.GOARCH}
+	settings := map[string]string{"GOOS": runtime.GOOS, "GOARCH": runtime.GOARCH}
 	for _, s := range build.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			info.Revision = s.Value
-		case "vcs.time":
-			info.Time = s.Value
-		case "vcs.modified":
-			info.Modified = s.Value == "true"
-		case "GOOS":
-			platform[0] = s.Value
-		case "GOARCH":
-			platform[1] = s.Value
-		}
+		settings[s.Key] = s.Value
 	}
-	info.Platform = platform[0] + "/" + platform[1]
+	info.Revision, info.Time, info.Modified = settings["vcs.revision"], settings["vcs.time"], settings["vcs.modified"] == "true"
+	info.Platform = settings["GOOS"] + "/" + settings["GOARCH"]
 	return info
 }

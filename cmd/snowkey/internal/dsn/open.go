@@ -122,7 +122,7 @@ func (t *Target) openSQLite(create bool) error {
 	// SQLite's error for a file that cannot be opened is misleading.
 	f, err := os.OpenFile(t.path, flag, 0o644)
 	if err != nil {
-		return bare(err)
+		return Bare(err)
 	}
 	_ = f.Close()
 	query := t.query
@@ -163,7 +163,7 @@ func (d *DSN) checkDir(create bool) error {
 	case errors.Is(err, fs.ErrNotExist) && create:
 		return nil // the store creates it
 	case err != nil:
-		return bare(err)
+		return Bare(err)
 	case !info.IsDir():
 		return errors.New("is not a directory")
 	}
@@ -181,8 +181,8 @@ func (d *DSN) Endpoints() []string {
 	return d.endpoints
 }
 
-// bare drops the path, which Name contains already.
-func bare(err error) error {
+// Bare drops the path from an error whose message names it already.
+func Bare(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err
