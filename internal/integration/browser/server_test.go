@@ -136,7 +136,7 @@ func TestCopyRefused(t *testing.T) {
 	tb.hear("#live")
 	tb.click(button)
 	tb.said("Copied the ID " + some)
-	if got := eval[string](tb, "copied.join() + ' ' + heard[0] + ' ' + document.activeElement.ariaLabel"); got != some+" Copied Copy the id "+some {
+	if got := eval[string](tb, "copied.join() + ' ' + heard[0] + ' ' + document.activeElement.ariaLabel"); got != some+" Copied Copy the ID "+some {
 		t.Errorf("%q", got)
 	}
 	tb.click(button)

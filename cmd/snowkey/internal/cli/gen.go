@@ -164,9 +164,9 @@ func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.
 // leaseNotes reports trouble with a lease.
 type leaseNotes struct{ a *app }
 
-// Observe implements worker.Observer. Other goroutines than the writer of IDs call it,
-// so it does not flush standard output.
-func (n leaseNotes) Observe(e worker.Event) {
+// Observe implements core.Observer. Other goroutines than the writer of IDs call it, so it
+// does not flush standard output.
+func (n leaseNotes) Observe(e core.Event) {
 	switch e.Kind {
 	case worker.RenewFailed, worker.Lost, worker.ClaimFailed:
 		fmt.Fprintf(n.a.Err, "worker ID %d: %v: %s\n", e.Worker, e.Kind, n.a.clean(e.Err))
