@@ -91,7 +91,7 @@ function show(want, ids, fromServer) {
     ? "Composed for the given time: bounds and test data, the same each time."
     : fromServer
       ? "From this server’s generator for that worker ID: no ID repeats while it runs. They are unique if no other process uses the worker ID."
-      : "Composed in this page: for tests, unless no other process uses the worker ID.";
+      : "Composed in this page: for tests, or for a worker ID that no other process uses.";
   const area = el("textarea", { id: "generated", readonly: true, rows: Math.min(ids.length, 8), spellcheck: "false", "aria-label": "Generated IDs" });
   area.value = text;
   find("generate-result").replaceChildren(
