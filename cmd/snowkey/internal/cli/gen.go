@@ -135,17 +135,21 @@ func (g *gen) workerID(l core.Layout) (int64, error) {
 // lease acquires a worker ID. The closer releases it, reports failures, and closes the
 // store.
 func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.Lease, func(*error), error) {
-	store, err := a.open(ctx, p, true)
+	target, err := a.open(ctx, p, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	lease, err := worker.Acquire(ctx, store.Store(storeOptions(p)), worker.Config{Namespace: p.namespace, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	store, err := target.Store(storeOptions(p))
+	var lease *worker.Lease
+	if err == nil {
+		lease, err = worker.Acquire(ctx, store, worker.Config{Namespace: p.namespace, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	}
 	if err != nil {
-		store.Close()
+		target.Close()
 		if ctx.Err() != nil {
 			return nil, nil, errors.New("interrupted before a worker ID was leased")
 		}
-		return nil, nil, fmt.Errorf("%s: %w", store.Name, withAdvice(err))
+		return nil, nil, fmt.Errorf("%s: %w", target.Name, withAdvice(err))
 	}
 	return lease, func(err *error) {
 		if failed := lease.Close(); failed != nil {
@@ -155,9 +159,9 @@ func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.
 				*err = errReported
 			}
 		} else if a.ErrTTY {
-			a.note("%s", a.errStyle.faint(fmt.Sprintf("released worker ID %d in namespace %q to %s", lease.Worker(), p.namespace, store.Name)))
+			a.note("%s", a.errStyle.faint(fmt.Sprintf("released worker ID %d in namespace %q to %s", lease.Worker(), p.namespace, target.Name)))
 		}
-		store.Close()
+		target.Close()
 	}, nil
 }
 

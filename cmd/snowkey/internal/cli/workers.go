@@ -98,7 +98,11 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 		return err
 	}
 	defer target.Close()
-	rows, err := target.Store(readOnly()).List(ctx, p.namespace)
+	store, err := target.Store(readOnly())
+	if err != nil {
+		return err
+	}
+	rows, err := store.List(ctx, p.namespace)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
@@ -213,7 +217,10 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 		return err
 	}
 	defer target.Close()
-	store := target.Store(readOnly())
+	store, err := target.Store(readOnly())
+	if err != nil {
+		return err
+	}
 	rows, err := store.List(ctx, p.namespace)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))

@@ -83,7 +83,10 @@ func (e *checkup) settings(ctx context.Context) {
 
 // verdict reports what the store itself refuses.
 func (e *checkup) verdict(ctx context.Context) {
-	_, err := e.Target.Store(dsn.StoreOptions{NoCreate: true}).List(ctx, e.Namespace)
+	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true})
+	if err == nil {
+		_, err = store.List(ctx, e.Namespace)
+	}
 	var lossy *worker.DurabilityError
 	switch {
 	case errors.As(err, &lossy) && e.lossy:

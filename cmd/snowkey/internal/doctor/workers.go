@@ -37,7 +37,11 @@ func (e *checkup) workers(ctx context.Context) {
 			return
 		}
 	}
-	rows, err := e.Target.Store(dsn.StoreOptions{NoCreate: true, AllowDataLoss: true}).List(ctx, e.Namespace)
+	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true, AllowDataLoss: true})
+	var rows []driver.Record
+	if err == nil {
+		rows, err = store.List(ctx, e.Namespace)
+	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		e.skip(name, "the server does not list them; run doctor on its own store")
 		return
