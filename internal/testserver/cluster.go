@@ -37,6 +37,7 @@ func NewGalera(t testing.TB, n int) []*Server {
 
 func cluster(t testing.TB, e *engine, n, more int) []*Server {
 	t.Helper()
+	skipShort(t)
 	for try := 1; ; try++ {
 		members, err := bootCluster(e, n, more)
 		if err == nil {

@@ -68,6 +68,7 @@ func TestHelperDies(t *testing.T) {
 
 // TestDeath lets a test binary die in every way and looks for what it leaves.
 func TestDeath(t *testing.T) {
+	Slow(t)
 	for _, e := range engines() {
 		if _, err := e.find(); err != nil {
 			giveUp(t, err)

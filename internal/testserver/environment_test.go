@@ -146,7 +146,7 @@ func TestMySQLs(t *testing.T) {
 
 // TestBroken puts programs in place that do not work: never a reason to skip.
 func TestBroken(t *testing.T) {
-	if !supported {
+	if !supported || testing.Short() {
 		t.Skip("starts servers")
 	}
 	t.Setenv(requireVar, "")

@@ -116,6 +116,7 @@ func shared(t testing.TB, kind Kind) *Server {
 			return s
 		}
 	}
+	skipShort(t)
 	s, err := this.shared(e)
 	if isMissing(err) {
 		if s, ok := External(t, kind); ok {
@@ -138,6 +139,7 @@ func private(t testing.TB, kind Kind, arguments ...string) *Server {
 // own starts a server that ends with the test.
 func own(t testing.TB, e *engine, arguments ...string) *Server {
 	t.Helper()
+	skipShort(t)
 	s, err := boot(e, freeAddr, arguments...)
 	if err != nil {
 		giveUp(t, err)
