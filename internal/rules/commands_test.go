@@ -38,15 +38,14 @@ func TestCommands(t *testing.T) {
 }
 
 // Programs that are not ours, in blocks for a shell.
-var foreign = []string{"snowkey", "cd", "curl", "docker", "git", "kubectl"}
+var foreign = []string{"snowkey", "cd", "cp", "curl", "docker", "git", "kubectl"}
 
 func TestCommandsAreJudged(t *testing.T) {
 	for line, well := range map[string]bool{
 		"make bench":                                  true,
-		"make sim SEED=7":                             true,
-		"make model TRACE=\"NAIVE PAUSE\"":            true,
+		"make fuzz FUZZTIME=\"1 m\"":                  true,
 		"make bnech":                                  false,
-		"make sim SEEED=7":                            false,
+		"make fuzz FUZTIME=1m":                        false,
 		"./test.sh --no-lint":                         true,
 		"./test.sh --no-lnit":                         false,
 		"tools/release.sh --write v0.1.0":             true,
@@ -70,14 +69,15 @@ func TestCommandsAreJudged(t *testing.T) {
 		"go get " + module + "gormplugin":             false,
 		"go fetch ./core":                             false,
 	} {
-		list := ofShell(line)
-		if len(list) != 1 {
-			t.Errorf("%q: read as %q", line, list)
-			continue
-		}
-		if known, err := able(root, list[0]); !known || (err == nil) != well {
-			t.Errorf("%q: known %v, %v", line, known, err)
-		}
+		t.Run(line, func(t *testing.T) {
+			list := ofShell(line)
+			if len(list) != 1 {
+				t.Fatalf("read as %q", list)
+			}
+			if known, err := able(root, list[0]); !known || (err == nil) != well {
+				t.Errorf("known %v, %v", known, err)
+			}
+		})
 	}
 	got := fmt.Sprint(calls("see `make a` and\n`A=1 make b`\n```sh\nmake c \\\n  d   # make e\n# make f\ncd x && make 'g h'\n```\n```go\nmake no\n```\n  ```sh\n  make i | make j\n  ```\n"))
 	if want := "[{[make a] false} {[make b] false} {[make c d] true} {[cd x] true} {[make g h] true} {[make i] true} {[make j] true}]"; got != want {
