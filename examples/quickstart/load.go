@@ -44,7 +44,7 @@ func load(ctx context.Context, db *gorm.DB, gen *sqlstore.Generator, in *input, 
 	}
 	// The keys of all masters and details, from one reservation, before the
 	// first row is written.
-	if err := sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Details(
+	if err := sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *Order) []OrderLine { return o.Lines },
 		func(l *OrderLine) *sqltype.ID { return &l.ID },
 		func(l *OrderLine) *sqltype.ID { return &l.OrderID },

@@ -115,7 +115,7 @@ func run(ctx context.Context, opt options, stdout, stderr io.Writer) (err error)
 		defer pool.Close()
 	}
 	if opt.db == "" {
-		opt.leases.AllowLossy = true // in memory all ends with the process, the rows and the leases
+		opt.leases.AllowDataLoss = true // in memory all ends with the process, the rows and the leases
 	}
 	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{
 		Plugin: gormplugin.Config{Models: []any{Customer{}, Order{}, OrderLine{}}},
