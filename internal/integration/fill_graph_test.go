@@ -236,9 +236,14 @@ func clearLevels(t *testing.T, db *gorm.DB) {
 }
 
 // Every association by the plugin leaves the rows that plain gorm does where all
-// keys were set by hand beforehand.
+// keys were set by hand beforehand. The modes that are not usual share the cases: each runs
+// every fourth one, and the next mode begins one further.
 func TestGraphsAsPlainGorm(t *testing.T) {
+	turn := 0
 	onEvery(t, func(t *testing.T, d database) {
+		if !d.usual {
+			turn = (turn + 1) % 4
+		}
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +259,10 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 			plain.DisableForeignKeyConstraintWhenMigrating = false
 		}
 		filled := fillHandle(t, d, fillPlugin(t, gen, levels()...))
-		for _, c := range graphCases() {
+		for i, c := range graphCases() {
+			if !d.usual && i%4 != turn {
+				continue
+			}
 			existing := func() { // the deepest rows are there already, under other labels
 				if c.keys != "existing" {
 					return

@@ -37,6 +37,10 @@ type BatchRow struct {
 
 // onFresh gives a handle on tables of these models.
 func onFresh(t *testing.T, models []any, test func(t *testing.T, db *gorm.DB)) {
+	onFreshDatabase(t, models, func(t *testing.T, _ database, db *gorm.DB) { test(t, db) })
+}
+
+func onFreshDatabase(t *testing.T, models []any, test func(t *testing.T, d database, db *gorm.DB)) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
 		if err != nil {
@@ -52,7 +56,7 @@ func onFresh(t *testing.T, models []any, test func(t *testing.T, db *gorm.DB)) {
 		if err := db.AutoMigrate(models...); err != nil {
 			t.Fatal(err)
 		}
-		test(t, db)
+		test(t, d, db)
 	})
 }
 
@@ -100,8 +104,8 @@ func TestUpsertWithSharedNumber(t *testing.T) {
 
 // The numbers of a large list do not use up the parameters of its statement.
 func TestSaveKeepsTheNumbersOfManyRows(t *testing.T) {
-	onFresh(t, []any{&Badge{}, &Licence{}}, func(t *testing.T, db *gorm.DB) {
-		n := 16000 // of four columns
+	onFreshDatabase(t, []any{&Badge{}, &Licence{}}, func(t *testing.T, d database, db *gorm.DB) {
+		n := d.size(16000, 1000) // of four columns
 		if db.Name() == "sqlite" {
 			n = 8000
 		}
