@@ -154,12 +154,14 @@ func TestUpdateOfTheNumber(t *testing.T) {
 				return db.Model(&Badge{ID: b.ID}).Omit("id").Updates(map[string]any{"id": 0, "no": 79})
 			}, 79},
 		} {
-			var row Badge
-			if err := c.update(db).Error; err != nil {
-				t.Errorf("%s: %v", c.name, err)
-			} else if err := db.Take(&row, b.ID).Error; err != nil || row.No != c.number {
-				t.Errorf("%s: %+v, %v, want the number %d", c.name, row, err, c.number)
-			}
+			t.Run(c.name, func(t *testing.T) {
+				var row Badge
+				if err := c.update(db).Error; err != nil {
+					t.Errorf("%s: %v", c.name, err)
+				} else if err := db.Take(&row, b.ID).Error; err != nil || row.No != c.number {
+					t.Errorf("%s: %+v, %v, want the number %d", c.name, row, err, c.number)
+				}
+			})
 		}
 		fresh := Badge{ID: 99, Ref: "fresh"}
 		if err := db.Save(&fresh).Error; err != nil || fresh.No == 0 {

@@ -82,24 +82,26 @@ func TestExternal(t *testing.T) {
 			"db.example:2379":                           "",
 		},
 	} {
-		e := engines()[kind]
-		for dsn, addr := range dsns {
-			t.Setenv(e.dsnVar, dsn)
-			s, err := external(e)
-			if addr == "" {
-				if err == nil || !strings.Contains(err.Error(), e.dsnVar) || strings.Contains(err.Error(), "secret") {
-					t.Errorf("%q: %v, want an error that names %s and hides the password", dsn, err, e.dsnVar)
+		t.Run(string(kind), func(t *testing.T) {
+			e := engines()[kind]
+			for dsn, addr := range dsns {
+				t.Setenv(e.dsnVar, dsn)
+				s, err := external(e)
+				if addr == "" {
+					if err == nil || !strings.Contains(err.Error(), e.dsnVar) || strings.Contains(err.Error(), "secret") {
+						t.Errorf("%q: %v, want an error that names %s and hides the password", dsn, err, e.dsnVar)
+					}
+					continue
 				}
-				continue
+				if err != nil || s.Addr != addr || s.DSN != dsn || !s.External() {
+					t.Errorf("%q: %+v, %v, want address %q", dsn, s, err, addr)
+				}
 			}
-			if err != nil || s.Addr != addr || s.DSN != dsn || !s.External() {
-				t.Errorf("%q: %+v, %v, want address %q", dsn, s, err, addr)
+			t.Setenv(e.dsnVar, "")
+			if s, ok := External(t, kind); ok || s != nil {
+				t.Errorf("%s: %v without a variable", kind, s)
 			}
-		}
-		t.Setenv(e.dsnVar, "")
-		if s, ok := External(t, kind); ok || s != nil {
-			t.Errorf("%s: %v without a variable", kind, s)
-		}
+		})
 	}
 }
 
