@@ -53,13 +53,13 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 		dir := t.TempDir()
 		open := func(name string) func(*testing.T) gorm.Dialector {
 			return func(*testing.T) gorm.Dialector {
-				// SQLite has no queue: who waits may be passed over until all others have written.
+				// SQLite has no queue: a waiting writer may be overtaken by all others.
 				return sqlite.Open("file:" + filepath.Join(dir, name) + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(600000)&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
 			}
 		}
 		test(t, database{"sqlite", true, open("test.sqlite"), open("replica.sqlite")})
 	})
-	for name, mode := range map[string]struct { // the server is asked for within, so that its absence skips no more
+	for name, mode := range map[string]struct { // the server is started within, so that its absence skips only this
 		exec     pgx.QueryExecMode
 		register bool
 	}{
@@ -110,7 +110,7 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 	})
 }
 
-// once makes what is asked for when it is first asked for, and keeps it for the whole test.
+// once calls fresh at the first use and keeps the result for the whole test.
 func once[T any](t *testing.T, fresh func(t *testing.T) T) func(t *testing.T) T {
 	made := sync.OnceValue(func() T { return fresh(t) })
 	return func(*testing.T) T { return made() }
@@ -172,7 +172,7 @@ func freshMySQL(t testing.TB, dsn string) *mysqldriver.Config {
 	return cfg
 }
 
-// handle opens gorm with the plugin, drawing from a generator of its own.
+// handle opens gorm with the plugin and a generator of its own.
 func handle(t *testing.T, d database, worker int64) *gorm.DB {
 	t.Helper()
 	gen, err := core.New(core.Config{Worker: core.Fixed(worker)})

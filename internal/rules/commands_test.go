@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Each command that a document names can be given: the target is in the Makefile, the
-// script is there and knows the option, the folder holds a program that knows the flag.
-// Those of snowkey itself are cmd/snowkey's affair.
+// Each command that a document names can be run: the target is in the Makefile, the script
+// exists and has the option, the folder holds a program that has the flag. cmd/snowkey
+// checks the commands of snowkey itself.
 func TestCommands(t *testing.T) {
 	found := 0
 	for _, path := range documents(t) {
@@ -28,7 +28,7 @@ func TestCommands(t *testing.T) {
 			if known {
 				found++
 			} else if call.whole && !slices.Contains(foreign, call.words[0]) {
-				t.Errorf("%s: %q: nothing here says whether it can be given", path, strings.Join(call.words, " "))
+				t.Errorf("%s: %q: no rule knows this command", path, strings.Join(call.words, " "))
 			}
 		}
 	}
@@ -96,7 +96,7 @@ var span = regexp.MustCompile("`([^`]+)`")
 // calls are the commands in spans of code and in blocks for a shell.
 func calls(text string) (all []call) {
 	kind, fenced := "", false
-	carried := ""
+	continued := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if info, ok := strings.CutPrefix(line, "```"); ok {
@@ -115,13 +115,13 @@ func calls(text string) (all []call) {
 			continue
 		}
 		if line, ok := strings.CutSuffix(line, `\`); ok {
-			carried += line + " "
+			continued += line + " "
 			continue
 		}
-		for _, words := range ofShell(carried + line) {
+		for _, words := range ofShell(continued + line) {
 			all = append(all, call{words, true})
 		}
-		carried = ""
+		continued = ""
 	}
 	return all
 }
@@ -153,8 +153,8 @@ func ofShell(line string) (list [][]string) {
 
 var root = filepath.Join("..", "..")
 
-// able says whether the command is one of those that are checked, and what is wrong with
-// it. A script may also be named from the folder of its document.
+// able reports whether the command is one of those that are checked, and what is wrong with
+// it. A script may also be named relative to the folder of its document.
 func able(folder string, words []string) (known bool, err error) {
 	switch name := words[0]; {
 	case name == "make":

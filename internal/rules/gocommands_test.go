@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// goes checks a call of go: its folders are there and hold what the verb wants, and a
-// program or a test knows the flags that are meant for it.
+// goes checks a call of go: its folders exist and hold what the verb needs, and the program
+// or test defines the flags that it is given.
 func goes(verb string, args []string) error {
 	switch verb {
 	case "run", "test", "generate", "install", "get", "doc", "build", "vet":
@@ -86,7 +86,7 @@ var (
 		"-coverpkg", "-coverprofile"}, testSwitches...)
 )
 
-// contains tells whether a file of Go in the folder has the pattern.
+// contains reports whether a Go file in the folder matches the pattern.
 func contains(dir string, pattern *regexp.Regexp) bool {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 	return slices.ContainsFunc(files, func(file string) bool {

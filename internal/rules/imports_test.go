@@ -9,9 +9,8 @@ import (
 
 const module = "github.com/seed-299c1d6b/snowkey/"
 
-// Beyond the standard library, a package imports what stands here and nothing
-// else, not even by way of another package. So a program that needs only ids
-// pulls in no database driver.
+// Beyond the standard library, a package imports these and nothing else, not even
+// indirectly. So a program that needs only IDs pulls in no database driver.
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,

@@ -54,7 +54,7 @@ func TestEtcdCluster(t *testing.T) {
 	})
 }
 
-// TestClusterWithoutPrograms checks that what is missing is told, as for a single server.
+// TestClusterWithoutPrograms checks that an error names what is missing, as for a single server.
 func TestClusterWithoutPrograms(t *testing.T) {
 	for name, e := range map[string]*engine{"etcd": etcdEngine(), "galera": galeraEngine()} {
 		t.Setenv(e.binVar, t.TempDir())

@@ -58,8 +58,8 @@ func enabled(variable string) bool {
 	return v != "" && v != "0"
 }
 
-// giveUp skips the test if err is about something not installed, else fails it.
-func giveUp(t testing.TB, err error) {
+// skipOrFail skips the test if err is about something not installed, else fails it.
+func skipOrFail(t testing.TB, err error) {
 	t.Helper()
 	if isMissing(err) && !required() {
 		t.Skipf("%v; %s=1 makes this a failure", err, requireVar)

@@ -19,7 +19,7 @@ func (r *recorder) Helper()                     {}
 func (r *recorder) Skipf(f string, args ...any) { r.skip = fmt.Sprintf(f, args...) }
 func (r *recorder) Fatal(args ...any)           { r.fatal = fmt.Sprint(args...) }
 
-func TestGiveUp(t *testing.T) {
+func TestSkipOrFail(t *testing.T) {
 	e := engines()[KindMariaDB]
 	missing := &missingError{e, "program mariadbd not found"}
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestGiveUp(t *testing.T) {
 	} {
 		t.Setenv(requireVar, c.require)
 		r := new(recorder)
-		giveUp(r, c.err)
+		skipOrFail(r, c.err)
 		if (r.fatal != "") != c.fails || (r.skip != "") == c.fails {
 			t.Errorf("%s=%q, %v: skip %q, fatal %q", requireVar, c.require, c.err, r.skip, r.fatal)
 		}
