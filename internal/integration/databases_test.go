@@ -2,10 +2,7 @@ package integration
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"math/rand/v2"
-	"net/url"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -116,31 +113,10 @@ func once[T any](t *testing.T, fresh func(t *testing.T) T) func(t *testing.T) T 
 	return func(*testing.T) T { return made() }
 }
 
-func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
-
 // freshPostgres makes a database that is dropped after the test.
 func freshPostgres(t testing.TB, dsn string) *pgx.ConnConfig {
 	t.Helper()
-	admin, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := freshName()
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	cfg, err := pgx.ParseConfig(u.String())
+	cfg, err := pgx.ParseConfig(testserver.Database(t, "pgx", dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,24 +126,10 @@ func freshPostgres(t testing.TB, dsn string) *pgx.ConnConfig {
 // freshMySQL makes a database that is dropped after the test.
 func freshMySQL(t testing.TB, dsn string) *mysqldriver.Config {
 	t.Helper()
-	cfg, err := mysqldriver.ParseDSN(dsn)
+	cfg, err := mysqldriver.ParseDSN(testserver.Database(t, "mysql", dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.DBName = freshName()
-	if _, err := admin.Exec("CREATE DATABASE " + cfg.DBName); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + cfg.DBName); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
 	cfg.ParseTime = true
 	return cfg
 }
