@@ -18,7 +18,7 @@ var (
 // The log messages that docs/operations.md quotes are in the code.
 func TestWordsOfTheLog(t *testing.T) {
 	var code strings.Builder
-	for _, dir := range []string{"core", "worker"} {
+	for _, dir := range []string{"core", "worker", "worker/driver"} {
 		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
