@@ -121,7 +121,11 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 func TestSQLiteWithoutFile(t *testing.T) {
 	acquire := func(db *sql.DB, cfg sqlstore.Config) error {
 		db.SetMaxOpenConns(1)
-		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(db, cfg)), once)
+		store, err := sqlstore.New(db, cfg)
+		if err != nil {
+			return err
+		}
+		lease, err := worker.Acquire(t.Context(), store, once)
 		if lease != nil {
 			_ = lease.Close()
 		}
