@@ -29,8 +29,7 @@ func (l Layout) Diagram() string {
 		high = low - 1
 	}
 	column("0", uint8(64-c.used))
-	column("time", c.TimeBits)
-	for _, f := range c.fieldsBelowTime() {
+	for _, f := range c.fields() {
 		column(f.name, f.bits)
 	}
 	var b strings.Builder
@@ -66,24 +65,21 @@ func (l Layout) Explain(id int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	values := map[string]any{"roll-back": p.Rollback, "datacenter": p.Datacenter, "worker": p.Worker, "sequence": p.Sequence}
-	fields := []field{{"time", c.TimeBits}}
-	legend := []string{p.Time.Format("2006-01-02T15:04:05.000Z")}
-	for _, f := range c.fieldsBelowTime() {
-		if f.bits > 0 {
-			fields, legend = append(fields, f), append(legend, fmt.Sprint(values[f.name]))
-		}
+	values := map[string]any{
+		"time": p.Time.Format("2006-01-02T15:04:05.000Z"), "roll-back": p.Rollback,
+		"datacenter": p.Datacenter, "worker": p.Worker, "sequence": p.Sequence,
 	}
-	all := fmt.Sprintf("%064b", uint64(id))
+	digits := fmt.Sprintf("%064b", uint64(id))
 	at := 64 - int(c.used)
-	groups := []string{}
+	var groups []string
 	if at > 0 {
-		groups = append(groups, all[:at])
+		groups = append(groups, digits[:at])
 	}
+	fields := c.fields()
 	var starts []int // the column at which each field begins
 	for _, f := range fields {
 		starts = append(starts, at+len(groups))
-		groups = append(groups, all[at:at+int(f.bits)])
+		groups = append(groups, digits[at:at+int(f.bits)])
 		at += int(f.bits)
 	}
 	var b strings.Builder
@@ -94,7 +90,7 @@ func (l Layout) Explain(id int64) (string, error) {
 			b.WriteString(strings.Repeat(" ", start-column) + "│")
 			column = start + 1
 		}
-		b.WriteString(strings.Repeat(" ", starts[i]-column) + "└ " + fields[i].name + " " + legend[i] + "\n")
+		fmt.Fprintf(&b, "%s└ %s %v\n", strings.Repeat(" ", starts[i]-column), fields[i].name, values[fields[i].name])
 	}
 	return b.String(), nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -126,13 +128,11 @@ func (l Layout) End() time.Time {
 // String describes the layout in one line.
 func (l Layout) String() string {
 	l = l.WithDefaults()
-	text := fmt.Sprintf("%d time", l.TimeBits)
-	for _, f := range l.fieldsBelowTime() {
-		if f.bits > 0 {
-			text += fmt.Sprintf(" | %d %s", f.bits, f.name)
-		}
+	var widths []string
+	for _, f := range l.fields() {
+		widths = append(widths, fmt.Sprintf("%d %s", f.bits, f.name))
 	}
-	text += fmt.Sprintf(", ticks of %v since %s", l.Tick, l.Epoch.Format("2006-01-02T15:04:05.999Z07:00"))
+	text := fmt.Sprintf("%s, ticks of %v since %s", strings.Join(widths, " | "), l.Tick, l.Epoch.Format("2006-01-02T15:04:05.999Z07:00"))
 	if l.Unsigned {
 		text += ", unsigned"
 	}
@@ -144,14 +144,14 @@ type field struct {
 	bits uint8
 }
 
-// fieldsBelowTime lists the fields from high to low, including those of width 0.
-func (l Layout) fieldsBelowTime() []field {
-	rollback, seq := field{"roll-back", l.RollbackBits}, field{"sequence", l.SequenceBits}
-	dc, worker := field{"datacenter", l.DatacenterBits}, field{"worker", l.WorkerBits}
+// fields lists the fields from high to low, without those of width 0 below the time.
+func (l Layout) fields() []field {
+	low := []field{{"roll-back", l.RollbackBits}, {"datacenter", l.DatacenterBits}, {"worker", l.WorkerBits}, {"sequence", l.SequenceBits}}
 	if l.SequenceFirst {
-		return []field{rollback, seq, dc, worker}
+		low = []field{low[0], low[3], low[1], low[2]}
 	}
-	return []field{rollback, dc, worker, seq}
+	low = slices.DeleteFunc(low, func(f field) bool { return f.bits == 0 })
+	return append([]field{{"time", l.TimeBits}}, low...)
 }
 
 // compiledLayout is a valid Layout with defaults, and with shifts and limits precomputed.
