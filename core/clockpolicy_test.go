@@ -205,7 +205,7 @@ func TestRotate(t *testing.T) {
 		next(t, g)
 		clock.offset = -time.Second
 		behind := clock.now()
-		if p := next(t, g); p.Worker != 2 || !p.Time.Equal(behind.Add(l.Tick)) { // who had it may have issued in this tick
+		if p := next(t, g); p.Worker != 2 || !p.Time.Equal(behind.Add(l.Tick)) { // its last holder may have issued in this tick
 			t.Errorf("after a step back to %v: %+v", behind, p)
 		}
 		if src.asked[1] == nil {
@@ -236,7 +236,7 @@ func TestRotateWithoutAnother(t *testing.T) {
 	})
 }
 
-// A source that gives a grant which is in use elsewhere harms no one.
+// A source that gives a grant which is in use elsewhere does no harm.
 func TestRotateToAGrantInUse(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Twitter()

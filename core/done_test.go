@@ -182,7 +182,7 @@ func TestRegrantReason(t *testing.T) {
 }
 
 // A generator that issued nothing has used nothing, wherever NotBefore or a wrong
-// clock had put its beginning: who gives the rest back must not give back a year.
+// clock had put its beginning: a caller that gives back the rest must not give back a year.
 func TestUnusedGrantIsReturnedWhole(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		now := time.Now()
@@ -264,7 +264,7 @@ func (r *relay) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 }
 
 // Generators are closed while many draw from them, and made anew under the same
-// number by several at once. One wins each time, and no id comes twice: without a
+// worker ID by several at once. One wins each time, and no id comes twice: without a
 // clock, an id that is issued after Done would come again at once.
 func TestRelay(t *testing.T) {
 	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}

@@ -70,7 +70,7 @@ func TestTimeRunsOut(t *testing.T) {
 
 // The very last slots of a cursor that time and sequence fill: it must not
 // overflow into slots that were issued long ago, and the clock must not either,
-// however long the generator stands still before it draws.
+// however long the generator pauses before the next call.
 func TestLastSlots(t *testing.T) {
 	for _, l := range []core.Layout{{TimeBits: 60, SequenceBits: 4, Unsigned: true}, {TimeBits: 64, Unsigned: true}} {
 		for _, still := range []time.Duration{0, 10 * time.Millisecond, 5 * time.Second} {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// steppingClock is a wall clock that anybody may push to and fro.
+// steppingClock is a wall clock that tests push back and forth.
 type steppingClock struct{ offset atomic.Int64 }
 
 func (c *steppingClock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
@@ -142,7 +142,7 @@ func TestRestartWithoutAPause(t *testing.T) {
 		rounds = 100
 	}
 	for range rounds {
-		g, err := core.New(core.Config{Worker: worker, MaxWait: time.Minute}) // longer than this process may stand still
+		g, err := core.New(core.Config{Worker: worker, MaxWait: time.Minute}) // longer than this process may pause
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 }
 
 // A Fill that is cut off in the middle leaves ids alone, and what comes after
-// it stands above what it took.
+// it continues above what it took.
 // A Fill that makes headway is bounded by its context alone.
 func TestWaitsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -129,14 +129,14 @@ func TestPanicInNow(t *testing.T) {
 	mustNew(t, core.Config{Worker: worker})
 }
 
-// Two leaps of a moment each, at which somebody happens to draw, are not one
-// that lasted; one that is there each time is accepted, however rarely anybody
-// draws.
+// Two jumps of a moment each, at which a call happens to come, are not one
+// that persists; one that is there each time is accepted, however rare the calls
+// are.
 func TestJumpsAtRareCalls(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		inBubble(t, func(t *testing.T, clock *manual) {
 			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
-			leapt := func() {
+			jump := func() {
 				t.Helper()
 				clock.offset = 24 * time.Hour
 				for range 5 {
@@ -146,9 +146,9 @@ func TestJumpsAtRareCalls(t *testing.T) {
 				}
 			}
 			next(t, g)
-			leapt()
+			jump()
 			time.Sleep(20 * time.Second)
-			leapt()
+			jump()
 			time.Sleep(20 * time.Second)
 			if again {
 				if p := next(t, g); p.Time.Before(time.Now().Add(23 * time.Hour)) {
@@ -158,7 +158,7 @@ func TestJumpsAtRareCalls(t *testing.T) {
 			}
 			clock.offset = 0
 			next(t, g)
-			leapt()
+			jump()
 		})
 	}
 }
@@ -197,7 +197,7 @@ func TestRollbackKeepsTheGrantClock(t *testing.T) {
 	})
 }
 
-// Rotate to the number that it has is refused, and named.
+// Rotate to the worker ID in use is refused, and named.
 func TestRotateToTheSameWorkerID(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		grants := []core.GrantSource{

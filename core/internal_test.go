@@ -80,7 +80,7 @@ func TestLargeJumpOfTheSystemClock(t *testing.T) {
 		var events []EventKind
 		c := newClock(l, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
 		hour := uint64(time.Hour / time.Millisecond)
-		late := anchor{wall: -int64(time.Hour), hybrid: -int64(time.Hour)} // the clock has since leapt an hour
+		late := anchor{wall: -int64(time.Hour), hybrid: -int64(time.Hour)} // the clock has since jumped an hour
 		late.wall += c.anchor.Load().wall
 		late.hybrid = late.wall
 		c.anchor.Store(&late)

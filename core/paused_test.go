@@ -8,7 +8,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A call that stood still for longer than it may wait, at whichever look at the clock,
+// A call that was paused for longer than it may wait, at whichever look at the clock,
 // finds that a slot has come meanwhile: it is no error that says "in 0s".
 func TestPausedCall(t *testing.T) {
 	for name, back := range map[string]core.ClockPolicy{"Logical": nil, "Refuse": core.Refuse{}, "Wait": core.Wait{Max: time.Second}} {

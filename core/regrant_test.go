@@ -113,8 +113,8 @@ func TestGrantSourceThatHangs(t *testing.T) {
 	})
 }
 
-// A clock that jumps to and fro is an error in the end, not an endless loop. The
-// readings are counted, and not the time, in which this test may stand still: in the
+// A clock that jumps back and forth is an error in the end, not an endless loop. The
+// readings are counted, and not the time, in which this test may pause: in the
 // 10ms of MaxWait a processor makes a million at the most.
 func TestClockJumpsBackAndForth(t *testing.T) {
 	const most = 20_000_000
@@ -143,7 +143,7 @@ func TestClockJumpsBackAndForth(t *testing.T) {
 	}
 }
 
-// A jump that was seen does not vouch for another, larger one; and one that is
+// A jump that was seen does not confirm another, larger one; and one that is
 // taken back before it was followed is no step back.
 func TestJumpWithinAJump(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {

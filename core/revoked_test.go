@@ -32,7 +32,7 @@ func (w *revokes) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 }
 
 // A grant that is revoked between the Worker and the generator is asked for again, and
-// not for ever.
+// not forever.
 func TestGrantRevokedBeforeUse(t *testing.T) {
 	for _, lose := range []int{0, 1, 7} {
 		t.Run(fmt.Sprint(lose), func(t *testing.T) {

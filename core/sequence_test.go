@@ -85,7 +85,7 @@ func TestEveryTickHasHalfOfItsIDs(t *testing.T) {
 	}
 }
 
-// Where the last tick's numbers ended near the top, Carry begins in the lower
+// Where the last tick's sequence ended near the top, Carry begins in the lower
 // half all the same.
 func TestCarryBeginsInTheLowerHalf(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {

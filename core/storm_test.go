@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Everything at once: four generators share five numbers, each with a clock of
+// Everything at once: four generators share five worker IDs, each with a clock of
 // its own that steps by up to an hour, while their grants are raised, revoked and
 // given back to the last tick, calls are cancelled, and generators are closed and
 // made anew. No id may come twice, from whichever generator.

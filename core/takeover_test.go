@@ -51,7 +51,7 @@ func TestRollbackUnderAFixedInTurn(t *testing.T) {
 	})
 }
 
-// A grant that is closed in the moment in which a generator takes it over tells
+// A grant that is closed in the moment in which a generator takes it reports
 // what is unused, and no wrong instant.
 func TestGrantClosedDuringAHandover(t *testing.T) {
 	given := make(chan *core.Grant, 1)
@@ -89,7 +89,7 @@ func TestGrantClosedDuringAHandover(t *testing.T) {
 	}
 }
 
-// endless gives one grant after the other, from the epoch on, and tells of each.
+// endless gives one grant after the other, from the epoch on, and reports each.
 type endless struct {
 	given chan *core.Grant
 	n     int64
@@ -197,7 +197,7 @@ func TestPanicInTheObserver(t *testing.T) {
 	mustNew(t, core.Config{Layout: l, Worker: worker})
 }
 
-// Another number may begin ahead of the clock where its grant does, though it was
+// Another worker ID may begin ahead of the clock where its grant does, though it was
 // in use before.
 func TestRotateBackToAWorkerIDUsedBefore(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
