@@ -65,8 +65,8 @@ mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
 	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' $stores '^TestSQLStore$/sqlite/wal'
-mutant 'the fence is not looked at' core/run.go \
-	's/until <= last/until == 0 \&\& until <= last/' ./worker .
+mutant 'the fence is not looked at' core/allocator.go \
+	's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
 mutant 'a claim that is answered twice is two claims' worker/outcome.go \
 	's/known == nil \|\| /known == nil || known != nil || /' ./worker '^TestClaimAnsweredTwice$'
@@ -83,7 +83,7 @@ mutant 'a claim that nobody waits for is kept' worker/outcome.go \
 mutant 'a leap of the clock is not noticed' worker/owner.go \
 	's/case ahead > 0 && l\.state == held:/case false:/' ./worker .
 mutant 'a leap is followed that the fence does not cover' core/clock.go \
-	's/covered := leap <= 0 \|\| .*/covered := true/' ./worker .
+	's/covered := jump <= 0 \|\| .*/covered := true/' ./worker .
 mutant 'a leap is followed without the store' worker/clock.go \
 	's/ahead > maxLeap/false/' ./worker .
 mutant 'a worker ID is given up for the fence' worker/grant.go \

@@ -11,8 +11,17 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
+func ExampleClockError() {
+	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}})
+	var clock *core.ClockError
+	if errors.As(err, &clock) {
+		fmt.Println(clock.Back, clock.Tolerated)
+	}
+	// Output: 1m0s 0s
+}
+
 // stepBack makes a generator whose clock goes back by a minute after one id,
-// and tells what the second call gives.
+// and returns what the second call gives.
 func stepBack(cfg core.Config) (before, after core.Parts, err error) {
 	now := time.Now()
 	cfg.Now = func() time.Time { return now }
@@ -71,20 +80,7 @@ func ExampleReuse() {
 func ExampleRotate() {
 	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Rotate{}})
 	fmt.Println(err)
-	// Output: core: the clock is 1m0s behind the last id, 0s is tolerated, and there is no other worker number: core: Fixed(3) has no other number to give: core: worker number lost
-}
-
-func ExampleConfig_sequence() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3), Sequence: core.SequenceRandom})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	id, err := gen.Next(context.Background())
-	parts, _ := gen.Layout().Decode(id)
-	fmt.Println(parts.Sequence < 2048, err) // it begins in the lower half of the range
-	// Output: true <nil>
+	// Output: core: the clock is 1m0s behind the last id, 0s is tolerated, and there is no other worker ID: core: Fixed(3) has no other worker ID: core: worker ID lost
 }
 
 func ExampleLogTo() {
@@ -97,49 +93,7 @@ func ExampleLogTo() {
 	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}, Observer: core.LogTo(log)})
 	fmt.Println(err != nil)
 	// Output:
-	// level=WARN msg="snowkey: clock went back" worker=3 by=1m0s
-	// level=WARN msg="snowkey: waited too long" worker=3 err="core: the clock is 1m0s behind the last id, 0s is tolerated"
+	// level=WARN msg="snowkey: wall clock stepped back" worker=3 duration=1m0s
+	// level=WARN msg="snowkey: gave up waiting for an id" worker=3 err="core: the clock is 1m0s behind the last id, 0s is tolerated"
 	// true
-}
-
-func ExampleGrant_RaiseFence() {
-	now := time.Now()
-	grant, err := core.NewGrant(core.Twitter(), 17, now, now.Add(time.Second))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	grant.RaiseFence(now.Add(30 * time.Second)) // once a store has recorded it
-	grant.Revoke(errors.New("the store gave it to somebody else"))
-	_, err = core.New(core.Config{Worker: holder{grant}})
-	fmt.Println(err)
-	// Output: core: worker number lost: the store gave it to somebody else
-}
-
-func ExamplePresets() {
-	for _, p := range core.Presets() {
-		fmt.Printf("%-16s%s\n", p.Name, p.Layout)
-	}
-	// Output:
-	// twitter         41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
-	// discord         41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2015-01-01T00:00:00Z
-	// instagram       40 time | 13 worker | 10 sequence, ticks of 1ms since 2011-08-24T21:07:01.721Z
-	// mastodon        47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z
-	// sonyflake       39 time | 8 sequence | 16 worker, ticks of 10ms since 2014-09-01T00:00:00Z
-	// classic2015     41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2014-12-31T16:00:00Z
-	// seconds         32 time | 10 worker | 21 sequence, ticks of 1s since 2020-01-01T00:00:00Z
-	// javascript-safe 41 time | 6 worker | 6 sequence, ticks of 1ms since 2020-01-01T00:00:00Z
-}
-
-func ExampleGenerator_Stats() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	err = gen.Fill(context.Background(), make([]int64, 100))
-	st := gen.Stats()
-	fmt.Println(st.Issued, st.Worker, st.StepsBack, st.LayoutLeft > 0, err)
-	// Output: 100 3 0 true <nil>
 }

@@ -8,30 +8,30 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A leap ahead beyond MaxJump is followed only when it has lasted ten seconds.
-// Meanwhile ids go on in the old time, in every strategy.
-func TestLeapsAhead(t *testing.T) {
+// A jump ahead beyond MaxJump is accepted only when it has persisted for ten seconds.
+// Meanwhile ids continue in the old time, with every policy.
+func TestJumpsAhead(t *testing.T) {
 	for _, name := range []string{"Logical", "Refuse", "Wait", "Rollback", "Reuse", "Rotate"} {
-		for _, leap := range []time.Duration{time.Second, time.Hour, 365 * 24 * time.Hour} {
-			t.Run(fmt.Sprint(name, "/", leap), func(t *testing.T) {
-				cfg := strategies()[name]
+		for _, jump := range []time.Duration{time.Second, time.Hour, 365 * 24 * time.Hour} {
+			t.Run(fmt.Sprint(name, "/", jump), func(t *testing.T) {
+				cfg := policies()[name]
 				inBubble(t, func(t *testing.T, clock *manual) {
 					var seen []core.Event
 					cfg.Now, cfg.Observer = clock.now, observer(func(e core.Event) { seen = append(seen, e) })
 					g := mustNew(t, cfg)
 					next(t, g)
-					small := leap <= time.Minute
+					small := jump <= time.Minute
 
-					clock.offset = leap // for a moment
+					clock.offset = jump // for a moment
 					time.Sleep(time.Millisecond)
 					if p := next(t, g); p.Time.After(time.Now().Add(time.Second)) {
-						t.Errorf("a leap of %v: an id of %v at %v", leap, p.Time, time.Now())
+						t.Errorf("a jump of %v: an id of %v at %v", jump, p.Time, time.Now())
 					}
 					clock.offset = 0
 					time.Sleep(2 * time.Second)
 					next(t, g)
 
-					clock.offset = leap // for good
+					clock.offset = jump // for good
 					time.Sleep(time.Millisecond)
 					next(t, g)
 					time.Sleep(9 * time.Second)
@@ -39,7 +39,7 @@ func TestLeapsAhead(t *testing.T) {
 						t.Errorf("followed after 9s: %v", p.Time)
 					}
 					time.Sleep(2 * time.Second)
-					if p := next(t, g); p.Time.Before(time.Now().Add(leap - time.Second)) {
+					if p := next(t, g); p.Time.Before(time.Now().Add(jump - time.Second)) {
 						t.Errorf("not followed after 11s: %v", p.Time)
 					}
 					kinds := map[core.EventKind]int{}

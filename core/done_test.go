@@ -95,37 +95,43 @@ func TestDone(t *testing.T) {
 }
 
 // New gives back the grant with which it fails, at whatever step.
-func TestDoneAfterANewThatFailed(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		now := time.Now()
-		bound := now.Add(time.Hour)
-		for name, c := range map[string]struct {
-			cfg core.Config
-			gr  *core.Grant
-		}{
-			"another layout":  {core.Config{Layout: core.Discord()}, mustGrant(t, core.Twitter(), 1, now, bound)},
-			"number too high": {core.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}}, mustGrant(t, core.Twitter(), 4, now, bound)},
-			"NotBefore":       {core.Config{NotBefore: core.Twitter().End()}, mustGrant(t, core.Twitter(), 1, now, bound)},
-			"the epoch":       {core.Config{Now: func() time.Time { return time.Unix(0, 0) }}, mustGrant(t, core.Twitter(), 1, now, bound)},
-			"time over":       {core.Config{Now: core.Twitter().End}, mustGrant(t, core.Twitter(), 1, now, bound)},
-			"ClockPolicy":     {core.Config{ClockPolicy: core.Rollback{}}, mustGrant(t, core.Twitter(), 1, now, bound)},
-			"no bound":        {core.Config{ClockPolicy: core.Logical{Detached: true}}, mustGrant(t, core.Twitter(), 1, now, time.Time{})},
-		} {
-			c.cfg.Worker = holder{c.gr}
-			if _, err := core.New(c.cfg); err == nil {
-				t.Errorf("%s: no error", name)
-			}
-			state(t, name, c.gr, false, true)
-			if at := c.gr.Close(); !at.Equal(now) {
-				t.Errorf("%s: unused from %v, want %v", name, at, now)
-			}
-		}
-		gr := mustGrant(t, core.Twitter(), 1, now, bound)
-		if _, err := core.New(core.Config{Worker: holder{gr}, MaxWait: -1}); err == nil {
-			t.Error("no error")
-		}
-		state(t, "a configuration for which the grant is not asked for", gr, false, false)
-	})
+func TestDoneAfterAFailedNew(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg    core.Config
+		worker int64
+		fenced bool
+	}{
+		"another layout":     {core.Config{Layout: core.Discord()}, 1, true},
+		"worker ID too high": {core.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}}, 4, true},
+		"NotBefore":          {core.Config{NotBefore: core.Twitter().End()}, 1, true},
+		"the epoch":          {core.Config{Now: func() time.Time { return time.Unix(0, 0) }}, 1, true},
+		"time over":          {core.Config{Now: core.Twitter().End}, 1, true},
+		"ClockPolicy":        {core.Config{ClockPolicy: core.Rollback{}}, 1, true},
+		"no fence":           {core.Config{ClockPolicy: core.Logical{Detached: true}}, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, _ *manual) {
+				now, fence := time.Now(), time.Time{}
+				if c.fenced {
+					fence = now.Add(time.Hour)
+				}
+				gr := mustGrant(t, core.Twitter(), c.worker, now, fence)
+				c.cfg.Worker = holder{gr}
+				if _, err := core.New(c.cfg); err == nil {
+					t.Error("no error")
+				}
+				state(t, name, gr, false, true)
+				if at := gr.Close(); !at.Equal(now) {
+					t.Errorf("unused from %v, want %v", at, now)
+				}
+			})
+		})
+	}
+	gr := mustGrant(t, core.Twitter(), 1, time.Now(), time.Now().Add(time.Hour))
+	if _, err := core.New(core.Config{Worker: holder{gr}, MaxWait: -1}); err == nil {
+		t.Error("no error")
+	}
+	state(t, "a configuration for which the grant is not asked for", gr, false, false)
 }
 
 // asking records why it was asked.
@@ -141,8 +147,8 @@ func (a *asking) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 	return a.source.Grant(ctx, prev)
 }
 
-// A Worker is told why another grant is wanted.
-func TestAsked(t *testing.T) {
+// A GrantSource learns why another grant is wanted.
+func TestRegrantReason(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		now := time.Now()
 		var grants []*core.Grant
@@ -158,7 +164,7 @@ func TestAsked(t *testing.T) {
 		}
 		grants[0].Revoke(nil)
 		next(t, g)
-		time.Sleep(2 * time.Minute) // beyond the bound of the second
+		time.Sleep(2 * time.Minute) // beyond the fence of the second
 		next(t, g)
 		clock.offset = -time.Minute
 		next(t, g)
@@ -167,7 +173,7 @@ func TestAsked(t *testing.T) {
 		if want := []core.RegrantReason{core.RegrantLost, core.RegrantExhausted, core.RegrantRotate, core.RegrantLost}; !slices.Equal(src.why, want) {
 			t.Errorf("%v, want %v", src.why, want)
 		}
-		for r, want := range map[core.RegrantReason]string{core.RegrantNone: "not asked", core.RegrantLost: "grant lost", core.RegrantExhausted: "grant used up", core.RegrantRotate: "clock went back", 99: "unknown reason"} {
+		for r, want := range map[core.RegrantReason]string{core.RegrantNone: "not asked", core.RegrantLost: "grant lost", core.RegrantExhausted: "grant exhausted", core.RegrantRotate: "clock stepped back", 99: "unknown reason"} {
 			if r.String() != want {
 				t.Errorf("%d is %q", r, r)
 			}
@@ -176,8 +182,8 @@ func TestAsked(t *testing.T) {
 }
 
 // A generator that issued nothing has used nothing, wherever NotBefore or a wrong
-// clock had put its beginning: who gives the rest back must not give back a year.
-func TestNothingIssuedIsNothingUsed(t *testing.T) {
+// clock had put its beginning: a caller that gives back the rest must not give back a year.
+func TestUnusedGrantIsReturnedWhole(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		now := time.Now()
 		for name, cfg := range map[string]core.Config{
@@ -188,7 +194,7 @@ func TestNothingIssuedIsNothingUsed(t *testing.T) {
 			cfg.Worker = holder{gr}
 			g := mustNew(t, cfg)
 			if id, err := g.Next(t.Context()); err == nil {
-				t.Errorf("%s: id %d beyond the bound", name, id)
+				t.Errorf("%s: id %d beyond the fence", name, id)
 			}
 			_ = g.Close()
 			if at := gr.Close(); !at.Equal(now) {
@@ -233,7 +239,7 @@ func TestClosedDuringARollback(t *testing.T) {
 	}
 }
 
-// relay gives one number to one generator after the other, each from where the one
+// relay gives one worker ID to one generator after the other, each from where the one
 // before has ended, as a lease does.
 type relay struct {
 	layout core.Layout
@@ -258,7 +264,7 @@ func (r *relay) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 }
 
 // Generators are closed while many draw from them, and made anew under the same
-// number by several at once. One wins each time, and no id comes twice: without a
+// worker ID by several at once. One wins each time, and no id comes twice: without a
 // clock, an id that is issued after Done would come again at once.
 func TestRelay(t *testing.T) {
 	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
@@ -300,7 +306,7 @@ func TestRelay(t *testing.T) {
 		}
 		close(made)
 		if len(made) > 1 {
-			t.Fatalf("%d generators under one number", len(made))
+			t.Fatalf("%d generators under one worker ID", len(made))
 		}
 		for g := range made {
 			for range 3 {

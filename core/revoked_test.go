@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -31,22 +32,23 @@ func (w *revokes) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 }
 
 // A grant that is revoked between the Worker and the generator is asked for again, and
-// not for ever.
-func TestGrantLostOnItsWay(t *testing.T) {
+// not forever.
+func TestGrantRevokedBeforeUse(t *testing.T) {
 	for _, lose := range []int{0, 1, 7} {
-		w := &revokes{t: t, lose: lose}
-		gen, err := core.New(core.Config{Worker: w})
-		if err != nil {
-			t.Errorf("%d lost: %v", lose, err)
-			continue
-		}
-		if id, err := gen.Next(t.Context()); err != nil {
-			t.Errorf("%d, %v", id, err)
-		}
-		if w.asked != lose+1 {
-			t.Errorf("%d lost: asked %d times", lose, w.asked)
-		}
-		_ = gen.Close()
+		t.Run(fmt.Sprint(lose), func(t *testing.T) {
+			w := &revokes{t: t, lose: lose}
+			gen, err := core.New(core.Config{Worker: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id, err := gen.Next(t.Context()); err != nil {
+				t.Errorf("%d, %v", id, err)
+			}
+			if w.asked != lose+1 {
+				t.Errorf("asked %d times", w.asked)
+			}
+			_ = gen.Close()
+		})
 	}
 	w := &revokes{t: t, lose: 1000}
 	if _, err := core.New(core.Config{Worker: w}); !errors.Is(err, core.ErrLost) || !errors.Is(err, errTaken) || w.asked > 20 {
@@ -54,7 +56,7 @@ func TestGrantLostOnItsWay(t *testing.T) {
 	}
 }
 
-func TestNextGrantLostOnItsWay(t *testing.T) {
+func TestNextGrantRevokedBeforeUse(t *testing.T) {
 	w := &last{GrantSource: &revokes{t: t}}
 	gen, err := core.New(core.Config{Worker: w})
 	if err != nil {

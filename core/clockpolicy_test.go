@@ -131,7 +131,7 @@ func TestRollbackNeverStartsBelowNotBefore(t *testing.T) {
 	})
 }
 
-func TestReuseIssuesWhatWasLeft(t *testing.T) {
+func TestReuseIssuesUnusedSlots(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
 		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Reuse{Window: 20 * time.Millisecond}})
@@ -166,11 +166,11 @@ func TestReuseIssuesWhatWasLeft(t *testing.T) {
 			}
 			ids = append(ids, id)
 		}
-		if len(ids) != 10+9*3 { // the last tick is the present one of the word, not a past one
+		if len(ids) != 10+9*3 { // the last tick is the present one of the cursor, not a past one
 			t.Errorf("%d ids, want 37", len(ids))
 		}
 		if st := g.Stats(); st.Issued != uint64(len(ids)) {
-			t.Errorf("Stats tell %d", st.Issued)
+			t.Errorf("Stats report %d", st.Issued)
 		}
 		noDuplicates(t, ids)
 		clock.offset = -time.Hour
@@ -178,7 +178,7 @@ func TestReuseIssuesWhatWasLeft(t *testing.T) {
 	})
 }
 
-// source gives the grants it is told, one after the other, and then an error.
+// source gives its grants, one after the other, and then an error.
 type source struct {
 	grants []*core.Grant
 	asked  []*core.Grant // the prev of each call
@@ -205,11 +205,11 @@ func TestRotate(t *testing.T) {
 		next(t, g)
 		clock.offset = -time.Second
 		behind := clock.now()
-		if p := next(t, g); p.Worker != 2 || !p.Time.Equal(behind.Add(l.Tick)) { // who had it may have issued in this tick
+		if p := next(t, g); p.Worker != 2 || !p.Time.Equal(behind.Add(l.Tick)) { // its last holder may have issued in this tick
 			t.Errorf("after a step back to %v: %+v", behind, p)
 		}
 		if src.asked[1] == nil {
-			t.Error("the source was not told which grant is to be replaced")
+			t.Error("the source did not learn which grant is to be replaced")
 		}
 		clock.offset = -2 * time.Second
 		clockError(t, g, time.Second, 0) // 2 again, and 1, which has ids ahead of the clock
@@ -230,13 +230,13 @@ func TestRotateWithoutAnother(t *testing.T) {
 		clock.offset = -time.Second
 		_, err := g.Next(t.Context())
 		var ce *core.ClockError
-		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other number") {
+		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other worker ID") {
 			t.Error(err)
 		}
 	})
 }
 
-// A source that gives a grant which is in use elsewhere harms nobody.
+// A source that gives a grant which is in use elsewhere does no harm.
 func TestRotateToAGrantInUse(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Twitter()
@@ -258,7 +258,7 @@ func TestRotateToAGrantInUse(t *testing.T) {
 }
 
 // What was issued under any value of the roll-back field counts at the end of
-// a grant, and when its number is given again.
+// a grant, and when its worker ID is given again.
 func TestRollbackAcrossGrants(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
@@ -299,9 +299,9 @@ func TestRollbackAcrossGrants(t *testing.T) {
 	})
 }
 
-// A generator made with a Fixed that served another goes on above it, though
+// A generator made with a Fixed that served another continues above it, though
 // the clock went back between the two.
-func TestFixedRemembers(t *testing.T) {
+func TestFixedContinuesAboveItsLastGenerator(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		worker := core.Fixed(1)
 		g := mustNew(t, core.Config{Worker: worker, Now: clock.now})

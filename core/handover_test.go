@@ -33,22 +33,22 @@ func TestDetached(t *testing.T) {
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) {
 			t.Error(err)
 		}
-		if _, err := core.New(core.Config{Worker: core.Fixed(1), ClockPolicy: core.Logical{Detached: true}}); err == nil || !strings.Contains(err.Error(), "durable bound") {
-			t.Errorf("without a bound: %v", err)
+		if _, err := core.New(core.Config{Worker: core.Fixed(1), ClockPolicy: core.Logical{Detached: true}}); err == nil || !strings.Contains(err.Error(), "a grant with a fence") {
+			t.Errorf("without a fence: %v", err)
 		}
 	})
 }
 
-// After the loss of a grant the generator goes on under the next, above the
+// After the loss of a grant the generator continues under the next, above the
 // last id.
-func TestGoesOnUnderAnotherGrant(t *testing.T) {
+func TestContinuesUnderAnotherGrant(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Twitter()
 		now := time.Now()
 		src := &source{grants: []*core.Grant{
 			mustGrant(t, l, 1, now, now.Add(50*time.Millisecond)),
 			mustGrant(t, l, 2, now, now.Add(time.Hour)),
-			mustGrant(t, l, 2, now, now.Add(time.Hour)), // the same number: above the last tick
+			mustGrant(t, l, 2, now, now.Add(time.Hour)), // the same worker ID: above the last tick
 		}}
 		first, second := src.grants[0], src.grants[1]
 		g := mustNew(t, core.Config{Worker: src, Now: clock.now, MaxWait: 100 * time.Millisecond})
@@ -70,13 +70,13 @@ func TestGoesOnUnderAnotherGrant(t *testing.T) {
 		second.Revoke(nil)
 		draw(5000)
 		if !slices.IsSorted(ids) || g.Stats().Issued != uint64(len(ids)) {
-			t.Errorf("ids do not ascend, or Stats tell %d of %d", g.Stats().Issued, len(ids))
+			t.Errorf("ids do not ascend, or Stats report %d of %d", g.Stats().Issued, len(ids))
 		}
 		noDuplicates(t, ids)
 	})
 }
 
-func TestUsedUpGrantIsReplaced(t *testing.T) {
+func TestExhaustedGrantIsReplaced(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Twitter()
 		now := time.Now()

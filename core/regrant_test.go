@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,9 +25,9 @@ func (f *firstAsks) Grant(ctx context.Context, _ *core.Grant) (*core.Grant, erro
 	return w.Grant(ctx, nil)
 }
 
-// A running generator that takes over a Fixed goes on above what was issued
+// A running generator that takes over a Fixed continues above what was issued
 // with it elsewhere.
-func TestFixedRemembersInARunningGenerator(t *testing.T) {
+func TestFixedInARunningGenerator(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		two := core.Fixed(2)
 		var ids []int64
@@ -88,7 +89,7 @@ func (s silent) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 	return nil, ctx.Err()
 }
 
-func TestAWorkerThatDoesNotAnswer(t *testing.T) {
+func TestGrantSourceThatHangs(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		gr := mustGrant(t, core.Twitter(), 3, time.Time{}, time.Time{})
 		g := mustNew(t, core.Config{Worker: silent{gr}, Now: clock.now, MaxWait: 2 * time.Second})
@@ -112,37 +113,39 @@ func TestAWorkerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// A clock that jumps to and fro is an error in the end, not an endless loop. The
-// readings are counted, and not the time, in which this test may stand still: in the
+// A clock that jumps back and forth is an error in the end, not an endless loop. The
+// readings are counted, and not the time, in which this test may pause: in the
 // 10ms of MaxWait a processor makes a million at the most.
-func TestAClockThatJumpsToAndFro(t *testing.T) {
+func TestClockJumpsBackAndForth(t *testing.T) {
 	const most = 20_000_000
 	for _, back := range []core.ClockPolicy{core.Refuse{}, core.Wait{Max: time.Millisecond}, core.Rotate{}} {
-		n, jumping := 0, false
-		now := func() time.Time {
-			if n++; n == most {
-				jumping = false // so that the test ends
+		t.Run(fmt.Sprintf("%T", back), func(t *testing.T) {
+			n, jumping := 0, false
+			now := func() time.Time {
+				if n++; n == most {
+					jumping = false // so that the test ends
+				}
+				if jumping && n%2 == 1 {
+					return time.Now().Add(-time.Hour)
+				}
+				return time.Now()
 			}
-			if jumping && n%2 == 1 {
-				return time.Now().Add(-time.Hour)
+			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: back, MaxWait: 10 * time.Millisecond})
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(err)
 			}
-			return time.Now()
-		}
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: back, MaxWait: 10 * time.Millisecond})
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		n, jumping = 0, true
-		_, err := g.Next(t.Context()) // an id may come between two jumps
-		if n >= most {
-			t.Errorf("%T: MaxWait is 10ms, and Next has read the clock %d times: %v", back, n, err)
-		}
+			n, jumping = 0, true
+			_, err := g.Next(t.Context()) // an id may come between two jumps
+			if n >= most {
+				t.Errorf("MaxWait is 10ms, and Next has read the clock %d times: %v", n, err)
+			}
+		})
 	}
 }
 
-// A leap that was seen does not vouch for another, larger one; and one that is
+// A jump that was seen does not confirm another, larger one; and one that is
 // taken back before it was followed is no step back.
-func TestLeapWithinALeap(t *testing.T) {
+func TestJumpWithinAJump(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
 		next(t, g)
@@ -155,7 +158,7 @@ func TestLeapWithinALeap(t *testing.T) {
 		clock.offset = 365 * 24 * time.Hour
 		time.Sleep(2 * time.Millisecond)
 		if p := next(t, g); p.Time.After(time.Now()) {
-			t.Errorf("a leap of a year that lasted 2ms was followed to %v", p.Time)
+			t.Errorf("a jump of a year that lasted 2ms was followed to %v", p.Time)
 		}
 		clock.offset = 0
 		next(t, g)
@@ -187,8 +190,8 @@ func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
 	})
 }
 
-// Who gets the same number again after roll-backs begins above all of them.
-func TestTheSameNumberAfterRollbacks(t *testing.T) {
+// A generator that gets the same worker ID again after roll-backs begins above all of them.
+func TestTheSameWorkerIDAfterRollbacks(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
 		begin := time.Now().Add(-time.Hour)
@@ -234,7 +237,7 @@ func TestNotBeforeHoldsForALaterGrant(t *testing.T) {
 }
 
 // Raise never lowers the end of a grant.
-func TestRaiseNeverLowers(t *testing.T) {
+func TestRaiseFenceNeverLowers(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: holder{gr}})
@@ -246,7 +249,7 @@ func TestRaiseNeverLowers(t *testing.T) {
 }
 
 // A wait that cannot end before the context's deadline is refused at once.
-func TestADeadlineTooSoon(t *testing.T) {
+func TestDeadlineTooSoon(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
 		next(t, g)
@@ -279,7 +282,7 @@ func (r *revoking) Observe(e core.Event) {
 }
 
 // A call goes through a few grants, and then says that none of them held.
-func TestACallGoesThroughFewGrants(t *testing.T) {
+func TestCallTriesFewGrants(t *testing.T) {
 	src := &revoking{}
 	for i := range 100 {
 		src.grants = append(src.grants, mustGrant(t, core.Twitter(), int64(i), time.Time{}, time.Time{}))
@@ -295,7 +298,7 @@ func TestACallGoesThroughFewGrants(t *testing.T) {
 
 // A reading that comes late, because its goroutine paused after it, is no step
 // back of the clock.
-func TestALateReadingIsNoStep(t *testing.T) {
+func TestLateReadingIsNoStep(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {
 		var late atomic.Bool
 		now := func() time.Time {

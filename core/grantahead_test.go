@@ -16,9 +16,9 @@ func small() core.Layout {
 }
 
 // A clock behind the grant's first tick starts there, and from there on ids have
-// all the room that passing time gives them, whatever the strategy and whether
-// or not there is a bound; the wall clock may even go back meanwhile.
-func TestAGrantAheadOfTheClock(t *testing.T) {
+// all the room that passing time gives them, with every policy and whether
+// or not there is a fence; the wall clock may even go back meanwhile.
+func TestGrantAheadOfTheClock(t *testing.T) {
 	answers := map[string]core.ClockPolicy{
 		"Logical": core.Logical{MaxAhead: time.Millisecond}, "Refuse": core.Refuse{}, "Wait": core.Wait{},
 		"Rollback": core.Rollback{}, "Reuse": core.Reuse{}, "Rotate": core.Rotate{},
@@ -62,7 +62,7 @@ func TestAGrantAheadOfTheClock(t *testing.T) {
 }
 
 // Where the lead is smaller than a grant's, a real step back is still one.
-func TestAStepBackBelowTheGrantsLine(t *testing.T) {
+func TestStepBackBelowTheGrantClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Second)
 		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, ClockPolicy: core.Refuse{}, Now: clock.now})
@@ -70,13 +70,13 @@ func TestAStepBackBelowTheGrantsLine(t *testing.T) {
 		clock.offset = time.Minute
 		next(t, g)
 		clock.offset = 0
-		clockError(t, g, 59*time.Second, 0) // the grant's line has come to 1s
+		clockError(t, g, 59*time.Second, 0) // the grant clock has reached 1s
 	})
 }
 
-// Another number's grant goes on above the last id, as far ahead as the grant
+// A grant of another worker ID continues above the last id, as far ahead as the grant
 // before it was.
-func TestALineIsInherited(t *testing.T) {
+func TestGrantClockIsInherited(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Hour)
 		first := mustGrant(t, small(), 3, from, time.Time{})
@@ -115,8 +115,8 @@ func TestRotateToAGrantAhead(t *testing.T) {
 	})
 }
 
-// A panic in Config.Now goes to who called New, and costs no worker number.
-func TestAPanicInNow(t *testing.T) {
+// A panic in Config.Now reaches the caller of New, and costs no worker ID.
+func TestPanicInNow(t *testing.T) {
 	worker := core.Fixed(1)
 	func() {
 		defer func() {
@@ -129,14 +129,14 @@ func TestAPanicInNow(t *testing.T) {
 	mustNew(t, core.Config{Worker: worker})
 }
 
-// Two leaps of a moment each, at which somebody happens to draw, are not one
-// that lasted; one that is there each time is followed, however rarely anybody
-// draws.
-func TestLeapsAtRareDraws(t *testing.T) {
+// Two jumps of a moment each, at which a call happens to come, are not one
+// that persists; one that is there each time is accepted, however rare the calls
+// are.
+func TestJumpsAtRareCalls(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		inBubble(t, func(t *testing.T, clock *manual) {
 			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
-			leapt := func() {
+			jump := func() {
 				t.Helper()
 				clock.offset = 24 * time.Hour
 				for range 5 {
@@ -146,9 +146,9 @@ func TestLeapsAtRareDraws(t *testing.T) {
 				}
 			}
 			next(t, g)
-			leapt()
+			jump()
 			time.Sleep(20 * time.Second)
-			leapt()
+			jump()
 			time.Sleep(20 * time.Second)
 			if again {
 				if p := next(t, g); p.Time.Before(time.Now().Add(23 * time.Hour)) {
@@ -158,13 +158,13 @@ func TestLeapsAtRareDraws(t *testing.T) {
 			}
 			clock.offset = 0
 			next(t, g)
-			leapt()
+			jump()
 		})
 	}
 }
 
 // Rotate leaves the line of the old grant behind.
-func TestRotateInheritsNoLine(t *testing.T) {
+func TestRotateInheritsNoGrantClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})},
@@ -183,7 +183,7 @@ func TestRotateInheritsNoLine(t *testing.T) {
 }
 
 // A roll-back goes by the grant's line too, and keeps it.
-func TestRollbackKeepsTheLine(t *testing.T) {
+func TestRollbackKeepsTheGrantClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		start := time.Now()
 		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockPolicy: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
@@ -197,8 +197,8 @@ func TestRollbackKeepsTheLine(t *testing.T) {
 	})
 }
 
-// Rotate to the number that it has is refused, and named.
-func TestRotateToTheSameNumber(t *testing.T) {
+// Rotate to the worker ID in use is refused, and named.
+func TestRotateToTheSameWorkerID(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
@@ -206,14 +206,14 @@ func TestRotateToTheSameNumber(t *testing.T) {
 		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
 		next(t, g)
 		clock.offset = -time.Hour
-		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker 3 was given again") {
+		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker ID 3 was given again") {
 			t.Error(err)
 		}
 	})
 }
 
 // So it is for a grant that begins in the very next tick.
-func TestAGrantOneTickAhead(t *testing.T) {
+func TestGrantOneTickAhead(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Millisecond)
 		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, Now: clock.now})

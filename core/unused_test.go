@@ -8,9 +8,9 @@ import (
 
 // What was passed over is given out once each, the nearest first, whatever is
 // asked in between: against a model that is a plain set.
-func TestLeftoversAgainstASet(t *testing.T) {
+func TestUnusedSlotsAgainstASet(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		l := newLeftovers(1000) // more than the model ever holds
+		u := newUnusedSlots(1000) // more than the model ever holds
 		left := map[uint64]bool{}
 		next := uint64(1)
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
@@ -18,7 +18,7 @@ func TestLeftoversAgainstASet(t *testing.T) {
 			if rapid.Bool().Draw(rt, "add") {
 				from := next + rapid.Uint64Range(0, 3).Draw(rt, "gap")
 				next = from + rapid.Uint64Range(0, 9).Draw(rt, "length")
-				l.add(from, next, oldest)
+				u.add(from, next, oldest)
 				for p := from; p < next; p++ {
 					left[p] = true
 				}
@@ -28,8 +28,8 @@ func TestLeftoversAgainstASet(t *testing.T) {
 			from := rapid.Uint64Range(0, next).Draw(rt, "from")
 			drop(left, oldest)
 			want, found := nearest(left, from)
-			if got, ok := l.pop(from, oldest); ok != found || ok && got != want {
-				rt.Fatalf("pop(%d, %d) = %d, %v; want %d, %v", from, oldest, got, ok, want, found)
+			if got, ok := u.take(from, oldest); ok != found || ok && got != want {
+				rt.Fatalf("take(%d, %d) = %d, %v; want %d, %v", from, oldest, got, ok, want, found)
 			}
 			delete(left, want)
 		}
@@ -62,38 +62,38 @@ func nearest(left map[uint64]bool, from uint64) (place uint64, found bool) {
 	return below, isBelow
 }
 
-// A goroutine that comes late adds a span that lies before others.
-func TestLeftoversOutOfOrder(t *testing.T) {
-	l := newLeftovers(4)
-	l.add(30, 31, 0)
-	l.add(10, 11, 0)
-	l.add(20, 21, 0)
+// A goroutine that comes late adds a range that lies before others.
+func TestUnusedSlotsOutOfOrder(t *testing.T) {
+	u := newUnusedSlots(4)
+	u.add(30, 31, 0)
+	u.add(10, 11, 0)
+	u.add(20, 21, 0)
 	for _, want := range []uint64{10, 20, 30} {
-		if got, ok := l.pop(0, 0); !ok || got != want {
+		if got, ok := u.take(0, 0); !ok || got != want {
 			t.Errorf("%d, %v; want %d", got, ok, want)
 		}
 	}
 }
 
-// When there are more spans than there is room for, the oldest are forgotten,
+// When there are more ranges than there is room for, the oldest are forgotten,
 // and nothing is allocated.
-func TestLeftoversStayWithinTheirRoom(t *testing.T) {
-	l := newLeftovers(4)
+func TestUnusedSlotsDoNotGrow(t *testing.T) {
+	u := newUnusedSlots(4)
 	next := uint64(0)
 	if n := testing.AllocsPerRun(10_000, func() {
-		l.add(next, next+3, 0)
-		l.pop(next+1, 0)
+		u.add(next, next+3, 0)
+		u.take(next+1, 0)
 		next += 10
-		if cap(l.spans) > len(l.buf) {
-			t.Fatalf("%d spans have left the room of %d", cap(l.spans), len(l.buf))
+		if cap(u.ranges) > len(u.buf) {
+			t.Fatalf("%d ranges have left the room of %d", cap(u.ranges), len(u.buf))
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	if got, ok := l.pop(next-10, 0); !ok || got != next-10 {
+	if got, ok := u.take(next-10, 0); !ok || got != next-10 {
 		t.Errorf("the newest: %d, %v; want %d", got, ok, next-10)
 	}
-	if got, ok := l.pop(0, 0); !ok || got == 0 {
+	if got, ok := u.take(0, 0); !ok || got == 0 {
 		t.Errorf("the oldest is still there: %d, %v", got, ok)
 	}
 }
