@@ -281,7 +281,7 @@ func TestBrokenStore(t *testing.T) {
 			cfg := w.cfg
 			cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
 			cfg.Namespace = strings.ReplaceAll(name, " ", "-")
-			if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "what was not asked for") {
+			if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

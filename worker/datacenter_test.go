@@ -158,7 +158,7 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 			if err == nil {
 				w.Errorf("number %d of the store became %d", wrong, lease.Worker())
 				_ = lease.Close()
-			} else if !strings.Contains(err.Error(), "not asked for") {
+			} else if !strings.Contains(err.Error(), "does not match the request") {
 				w.Errorf("%v", err)
 			}
 		}

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
@@ -13,9 +14,9 @@ var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
 	ErrNoWorkerID = driver.ErrNoWorkerID
 	// ErrLost matches every *LostError.
-	ErrLost = errors.New("worker: number lost")
+	ErrLost = errors.New("worker: worker ID lost")
 	// ErrReleased is returned by a lease, and to its generator, after Release.
-	ErrReleased = errors.New("worker: lease was released; acquire another one")
+	ErrReleased = errors.New("worker: the lease was released; acquire another one")
 )
 
 // The errors of a store, which Acquire returns.
@@ -32,9 +33,9 @@ type (
 	CounterExhaustedError = driver.CounterExhaustedError
 )
 
-// A LostError says that another holder has the worker ID now, because it was not renewed
-// for its whole time to live. Ids issued under it are unique all the same. It matches
-// ErrLost.
+// A LostError says that another holder has the worker ID now, because the lease did not
+// renew it in time, or an operator freed it. Ids issued under it are unique all the same.
+// It matches ErrLost.
 type LostError struct {
 	Namespace string
 	Worker    int64
@@ -43,7 +44,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("worker: number %d of space %q is lost, ids under it end before %s: %v; the lease claims another number by itself, or, with StopOnLoss, acquire another lease", e.Worker, e.Namespace, show(e.Fence), e.Err)
+	return fmt.Sprintf("worker: worker ID %d of namespace %q is lost; its ids end before %s: %v", e.Worker, e.Namespace, show(e.Fence), e.Err)
 }
 
 // Is reports whether the target is ErrLost.
@@ -59,4 +60,16 @@ func configError(field string, value any, reason string, args ...any) error {
 	var wrong fields.Errors
 	wrong.Add(field, value, reason, args...)
 	return wrong.Err("worker")
+}
+
+// isNil reports whether an interface is nil, or has a nil pointer, function or map.
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Func, reflect.Map:
+		return r.IsNil()
+	}
+	return false
 }

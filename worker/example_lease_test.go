@@ -66,7 +66,7 @@ func ExampleLease_Done() {
 	go lease.Close()
 	<-lease.Done() // in earnest: beside what the program does, to end it in time
 	fmt.Println(lease.Err())
-	// Output: worker: lease was released; acquire another one
+	// Output: worker: the lease was released; acquire another one
 }
 
 func ExampleLease_Err() {

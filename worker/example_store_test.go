@@ -36,7 +36,7 @@ func ExampleRequest_Validate() {
 	r := asked()
 	r.Namespace, r.FenceWindow = "two words", 0
 	fmt.Println(r.Validate())
-	// Output: worker: Namespace "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; FenceWindow 0: must be at least 1 millisecond, and not a century
+	// Output: worker: Namespace "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; FenceWindow 0: must be 1 millisecond to 100 years, in milliseconds
 }
 
 func ExampleRequest_CheckSkew() {

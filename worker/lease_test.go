@@ -239,7 +239,7 @@ func TestReleaseWhileTheStoreFails(t *testing.T) {
 		w.store.set(func(f *flaky) { f.down = errNetwork })
 		began := time.Now()
 		err := lease.Release(w.Context())
-		if !errors.Is(err, errNetwork) || !strings.Contains(err.Error(), "comes free in 40s") || time.Since(began) > 6*time.Second {
+		if !errors.Is(err, errNetwork) || !strings.Contains(err.Error(), "others can claim it in 40s") || time.Since(began) > 6*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) {
@@ -274,7 +274,9 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		cut.set(func(f *flaky) { f.down = errNetwork })
 		bound := w.bound(3)
 		began := time.Now()
-		next := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(3)), true, time.Minute })
+		next := w.acquire(func(cfg *worker.Config) {
+			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(3)), true, time.Minute
+		})
 		if d := time.Since(began); d < 39*time.Second || d > 41*time.Second {
 			t.Errorf("taken over after %v", d)
 		}

@@ -245,7 +245,7 @@ func TestHungStoreIsNamed(t *testing.T) {
 			return w.store
 		}, "context deadline exceeded; Config.Timeout is 3s"},
 		"does not": {func(w *world) driver.Store { return deafStore{w.store} },
-			`worker: worker_test.deafStore has not answered a claim in space "default" within Config.Timeout, 3s`},
+			`worker: worker_test.deafStore has not answered a claim in namespace "default" within Config.Timeout, 3s`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

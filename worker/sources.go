@@ -153,9 +153,6 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (in
 	return datacenter<<l.WorkerBits | worker, nil
 }
 
-// values is how many values a field of that many bits has, at most 2^62.
-func values(width uint8) int64 { return 1 << min(width, 62) }
-
 // decimal parses a number from 0 to values-1, or says what is wrong with the text.
 func decimal(text string, values int64) (n int64, fault string) {
 	if text == "" {

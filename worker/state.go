@@ -23,7 +23,7 @@ type event uint8
 
 const (
 	claimed    event = iota // the store has granted a worker ID
-	clockLeapt              // the wall clock is more than maxLeap ahead of the ids' time
+	clockLeapt              // the wall clock is more than maxJump ahead of the ids' time
 	clockBack               // the wall clock is no longer ahead
 	confirmed               // the store's clock agrees with the wall clock, and the worker ID has a holder
 	asked                   // the generator wants another worker ID

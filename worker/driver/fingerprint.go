@@ -6,8 +6,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Fingerprint names a layout in the records of a store: two layouts whose ids
-// mean the same have the same. It will not change.
+// Fingerprint returns the text by which a store knows a layout. Two layouts whose ids mean
+// the same have the same fingerprint. The text of a layout never changes.
 func Fingerprint(l core.Layout) string {
 	l = l.WithDefaults()
 	order := "worker,sequence"

@@ -11,8 +11,7 @@ import (
 const (
 	maxName = 64
 	maxText = 255
-	// maxReserved is far beyond any reservation that is meant.
-	maxReserved = 1 << 40
+	maxReserved = 1 << 40 // more than any real reservation
 )
 
 const (
@@ -25,14 +24,6 @@ const (
 func CheckNamespace(name string) error {
 	var wrong fields.Errors
 	checkName(&wrong, "Namespace", name)
-	return wrong.Err("worker")
-}
-
-// CheckOwner returns a *core.ConfigError unless the text is UTF-8 of at most 255 bytes
-// without control characters.
-func CheckOwner(owner string) error {
-	var wrong fields.Errors
-	checkOwner(&wrong, owner)
 	return wrong.Err("worker")
 }
 

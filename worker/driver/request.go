@@ -89,7 +89,7 @@ func (r Request) Validate() error {
 	var wrong fields.Errors
 	checkName(&wrong, "Namespace", r.Namespace)
 	if !printable(r.Layout, maxText) {
-		wrong.Add("Layout", r.Layout, "must be a fingerprint: 1 to 255 printable bytes of ASCII")
+		wrong.Add("Layout", r.Layout, "must be a fingerprint: 1 to 255 printable ASCII characters")
 	}
 	if r.WorkerIDs < 1 {
 		wrong.Add("WorkerIDs", r.WorkerIDs, "must be at least 1")
@@ -101,15 +101,15 @@ func (r Request) Validate() error {
 		wrong.Add("RequirePreferred", r.RequirePreferred, "needs Preferred")
 	}
 	if !printable(r.ClaimID, maxName) {
-		wrong.Add("ClaimID", r.ClaimID, "must have 1 to 64 printable bytes of ASCII")
+		wrong.Add("ClaimID", r.ClaimID, "must be 1 to 64 printable ASCII characters")
 	}
 	checkOwner(&wrong, r.Owner)
 	const century = 100 * 366 * 24 * 3600 * 1000
 	if r.FenceWindow < 1 || r.FenceWindow > century {
-		wrong.Add("FenceWindow", r.FenceWindow, "must be at least 1 millisecond, and not a century")
+		wrong.Add("FenceWindow", r.FenceWindow, "must be 1 millisecond to 100 years, in milliseconds")
 	}
 	if r.TTL < 1 || r.TTL > century && r.TTL != NoTTL {
-		wrong.Add("TTL", r.TTL, "must be at least 1 millisecond, and not a century")
+		wrong.Add("TTL", r.TTL, "must be 1 millisecond to 100 years, in milliseconds")
 	}
 	if r.MaxSkew < 0 {
 		wrong.Add("MaxSkew", r.MaxSkew, "must not be negative")
