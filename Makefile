@@ -202,8 +202,7 @@ cover: ## coverage of the root module by its own tests, in bin/cover.html
 
 .PHONY: licences
 licences: ## the licence of each module that is used; fails on one that asks for more than to be named
-	GOWORK=off go -C tools build -o ../bin/licences ./licences
-	bin/licences $(MODULES)
+	tools/licences.sh $(MODULES)
 
 .PHONY: api
 api: ## what the exported API has become since the last tag, or since TAG

@@ -156,8 +156,7 @@ newest_pgx() {
 
 # What the tools' own module holds of code, and with it the licences of all others.
 licensed() {
-  tools_go vet ./... && tools_go build -o "$work/licences" ./licences &&
-    "$work/licences" "${modules[@]}" >"$work/log" || { cat "$work/log"; return 1; }
+  tools_go vet ./... && tools/licences.sh "${modules[@]}" >"$work/log" || { cat "$work/log"; return 1; }
   echo "$(grep -c '' "$work/log") modules"
 }
 

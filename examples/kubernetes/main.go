@@ -52,7 +52,11 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	if err != nil {
 		return err
 	}
-	lease, err := worker.Acquire(ctx, sqlstore.New(db, store), cfg)
+	leases, err := sqlstore.New(db, store)
+	if err != nil {
+		return err
+	}
+	lease, err := worker.Acquire(ctx, leases, cfg)
 	if err != nil {
 		return err
 	}

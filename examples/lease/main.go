@@ -56,7 +56,10 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		return err
 	}
 	defer db.Close()
-	store := sqlstore.New(db, sqlstore.Config{})
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		return err
+	}
 	cfg := worker.Config{Namespace: "example", FenceWindow: o.window}
 	if o.only != -1 {
 		if o.only < 0 {

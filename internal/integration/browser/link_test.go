@@ -20,7 +20,7 @@ func TestHostileLink(t *testing.T) {
 		"';DROP TABLE orders;--", "\u202e\u0000\ufeff",
 	} {
 		state := url.Values{"__proto__": {evil}, "constructor": {evil}, "ready": {evil}}
-		for _, name := range []string{"preset", "epoch", "tick", "time_bits", "worker_bits", "sequence_first", "ids", "form", "datacenter", "count", "time", "from", "to", "column", "a", "b", "by"} {
+		for _, name := range []string{"preset", "epoch", "tick", "time_bits", "worker_bits", "sequence_first", "ids", "format", "datacenter", "count", "time", "from", "to", "column", "a", "b", "by"} {
 			state.Set(name, evil)
 		}
 		for _, also := range []url.Values{{}, {"epoch": {"2020-01-01"}, "tick": {"1ms"}, "time_bits": {"41"}, "worker_bits": {"5"}, "from": {"2026-01-01"}, "to": {"2026-02-01"}}} {
@@ -28,8 +28,8 @@ func TestHostileLink(t *testing.T) {
 			n++
 			state.Set("worker", fmt.Sprint(evil, n))
 			tb.visit(state.Encode(), fmt.Sprintf("document.getElementById('worker').value.endsWith('%d')", n))
-			eval[bool](tb, "document.getElementById('make-form').requestSubmit(), true")
-			if got := eval[string](tb, "document.title + ' ' + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length]"); got != "snowkey: Snowflake ids made and taken apart 1,1,0" {
+			eval[bool](tb, "document.getElementById('generate-form').requestSubmit(), true")
+			if got := eval[string](tb, "document.title + ' ' + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length]"); got != "snowkey: generate and decode Snowflake IDs 1,1,0" {
 				t.Errorf("%q: %s", evil, got)
 			}
 			if sql := eval[string](tb, "document.querySelector('.sql')?.textContent ?? ''"); sql != "" {
@@ -69,7 +69,7 @@ func TestLinkOfOddLayouts(t *testing.T) {
 		if again := tb.text("#figures"); again != figures {
 			t.Errorf("%s: %s\nbecomes\n%s", layout, figures, again)
 		}
-		if n := eval[int](tb, "document.querySelectorAll('#apart-result article').length"); n != 3 {
+		if n := eval[int](tb, "document.querySelectorAll('#decode-result article').length"); n != 3 {
 			t.Errorf("%s: %d of 3 ids", layout, n)
 		}
 	}
@@ -100,12 +100,12 @@ func TestPastedLists(t *testing.T) {
 		"[\"" + some + "\", \"1\"]", "IN (" + some + ",1)", "| " + some + " |\n| 1 |", "{" + some + ",1}", "'" + some + "'\n'1'", "`" + some + "`;`1`",
 	} {
 		tb.write("#ids", text)
-		if got := eval[string](tb, "[...document.querySelectorAll('#apart-result h3')].map(h => h.textContent).join()"); got != some+",1" {
+		if got := eval[string](tb, "[...document.querySelectorAll('#decode-result h3')].map(h => h.textContent).join()"); got != some+",1" {
 			t.Errorf("%q is read as %q", text, got)
 		}
 	}
 	tb.write("#from", "", "#to", "2026-01-01")
 	tb.has("#from-error", "must be given")
 	tb.write("#b", "zz", "#a", fmt.Sprint(1))
-	tb.has("#b-error", "It is no id")
+	tb.has("#b-error", "Is not an ID")
 }

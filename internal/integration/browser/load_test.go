@@ -30,7 +30,7 @@ func TestLoad(t *testing.T) {
 	for _, c := range []struct{ name, query string }{
 		{"ids, one each", "api/ids?worker=1"},
 		{"ids, 100 each", "api/ids?worker=2&n=100"},
-		{"one id taken apart", "api/parse?id=1996573624012345677"},
+		{"one ID decoded", "api/parse?id=1996573624012345677"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			type result struct {
@@ -50,7 +50,7 @@ func TestLoad(t *testing.T) {
 						var ids []string
 						ids, r.fault = draw(client, url+"/"+c.query)
 						r.took = append(r.took, time.Since(start))
-						if c.name != "one id taken apart" {
+						if c.name != "one ID decoded" {
 							r.ids = append(r.ids, ids...)
 						}
 					}
