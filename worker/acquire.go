@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -46,8 +47,8 @@ func newLease(s driver.Store, cfg Config) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isNil(s) {
-		return nil, configError("Store", nil, "must be given, for example by sqlstore.New")
+	if fields.IsNil(s) {
+		return nil, fields.Error("worker", "Store", nil, "must be given, for example by sqlstore.New")
 	}
 	limits, _ := s.(limiter)
 	if cfg.Datacenter != nil {

@@ -44,17 +44,19 @@ func TestConfigFaults(t *testing.T) {
 		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},
 		"all":       {worker.Config{Namespace: "ä", Preferred: ref(int64(-9)), RequirePreferred: true, FenceWindow: 1}, []string{"Namespace", "Preferred", "FenceWindow"}},
 	} {
-		lease, err := worker.Acquire(t.Context(), store, c.cfg)
-		var config *core.ConfigError
-		if !errors.As(err, &config) || lease != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q does not tell %q", name, err, want)
+		t.Run(name, func(t *testing.T) {
+			lease, err := worker.Acquire(t.Context(), store, c.cfg)
+			var config *core.ConfigError
+			if !errors.As(err, &config) || lease != nil {
+				t.Errorf("%s: %v", name, err)
+				return
 			}
-		}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %q does not tell %q", name, err, want)
+				}
+			}
+		})
 	}
 	if _, err := worker.Acquire(t.Context(), nil, worker.Config{}); err == nil || !strings.Contains(err.Error(), "Store nil: must be given") {
 		t.Errorf("%v", err)
@@ -65,37 +67,39 @@ func TestConfigFaults(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	inWorld(t, func(w *world) {
-		for _, c := range []struct {
-			cfg         worker.Config
-			window, ttl time.Duration
-		}{
-			{worker.Config{}, 30 * time.Second, 40 * time.Second},
-			{worker.Config{FenceWindow: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
-			{worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, 4 * time.Minute},
-		} {
-			if c.cfg.Layout.Epoch = testLayout.Epoch; c.cfg.Layout.TimeBits == 0 {
-				c.cfg.Layout.TimeBits, c.cfg.Layout.SequenceBits = 41, 4
-			}
-			c.cfg.Namespace = "defaults"
-			w.store.claims = nil
-			mem := memstore.New(memstore.Config{})
-			lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-				w.store.claims = append(w.store.claims, r)
-				return c, err
-			}}, c.cfg))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := w.store.claims[0]
-			if r.FenceWindow != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.ClaimID) < 20 {
-				t.Errorf("%+v", r)
-			}
-			if err := lease.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	for name, c := range map[string]struct {
+		cfg         worker.Config
+		window, ttl time.Duration
+	}{
+		"zero":        {worker.Config{}, 30 * time.Second, 40 * time.Second},
+		"FenceWindow": {worker.Config{FenceWindow: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
+		"a long tick": {worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, 4 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				if c.cfg.Layout.Epoch = testLayout.Epoch; c.cfg.Layout.TimeBits == 0 {
+					c.cfg.Layout.TimeBits, c.cfg.Layout.SequenceBits = 41, 4
+				}
+				c.cfg.Namespace = "defaults"
+				w.store.claims = nil
+				mem := memstore.New(memstore.Config{})
+				lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+					w.store.claims = append(w.store.claims, r)
+					return c, err
+				}}, c.cfg))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := w.store.claims[0]
+				if r.FenceWindow != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.ClaimID) < 20 {
+					t.Errorf("%+v", r)
+				}
+				if err := lease.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // Claims are repeated with the same token, so one whose answer was lost is found.
@@ -265,27 +269,29 @@ func TestSlowAnswers(t *testing.T) {
 
 // What a broken store says is not believed.
 func TestBrokenStore(t *testing.T) {
-	inWorld(t, func(w *world) {
-		for name, change := range map[string]func(*driver.Claim){
-			"number too high": func(c *driver.Claim) { c.Worker = 4 },
-			"number negative": func(c *driver.Claim) { c.Worker = -1 },
-			"not the one":     func(c *driver.Claim) { c.Worker = 1 },
-			"no epoch":        func(c *driver.Claim) { c.FencingToken = 0 },
-			"no span":         func(c *driver.Claim) { c.Fence = c.From },
-			"a longer span":   func(c *driver.Claim) { c.Fence++ },
-		} {
-			w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-				change(&c)
-				return c, err
-			}
-			cfg := w.cfg
-			cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
-			cfg.Namespace = strings.ReplaceAll(name, " ", "-")
-			if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	})
+	for name, change := range map[string]func(*driver.Claim){
+		"number too high":   func(c *driver.Claim) { c.Worker = 4 },
+		"number negative":   func(c *driver.Claim) { c.Worker = -1 },
+		"not the one":       func(c *driver.Claim) { c.Worker = 1 },
+		"no token":          func(c *driver.Claim) { c.FencingToken = 0 },
+		"no interval":       func(c *driver.Claim) { c.Fence = c.From },
+		"a longer interval": func(c *driver.Claim) { c.Fence++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+					change(&c)
+					return c, err
+				}
+				cfg := w.cfg
+				cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
+				cfg.Namespace = strings.ReplaceAll(name, " ", "-")
+				if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // Release during a claim in the background leaves no number behind.

@@ -17,41 +17,47 @@ import (
 func TestDatacenter(t *testing.T) {
 	layout := core.Layout{TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
 	seen := map[int64]bool{}
-	for _, c := range []struct{ datacenter, first int64 }{{0, 0}, {1, 2}, {3, 6}} {
-		store := memstore.New(memstore.Config{}) // each has its own
-		cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, MaxWait: -1}
-		for i := range int64(3) {
-			lease, err := worker.Acquire(t.Context(), store, cfg)
-			var none *worker.NoWorkerIDError
-			if i == 2 {
-				if !errors.As(err, &none) || none.WorkerIDs != 2 || none.Leased != 2 {
-					t.Errorf("datacenter %d: %v", c.datacenter, err)
+	for _, c := range []struct{ datacenter, first int64 }{
+		{0, 0},
+		{1, 2},
+		{3, 6},
+	} {
+		t.Run(fmt.Sprint("datacenter ", c.datacenter), func(t *testing.T) {
+			store := memstore.New(memstore.Config{}) // each has its own
+			cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, MaxWait: -1}
+			for i := range int64(3) {
+				lease, err := worker.Acquire(t.Context(), store, cfg)
+				var none *worker.NoWorkerIDError
+				if i == 2 {
+					if !errors.As(err, &none) || none.WorkerIDs != 2 || none.Leased != 2 {
+						t.Errorf("datacenter %d: %v", c.datacenter, err)
+					}
+					continue
 				}
-				continue
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer lease.Close()
-			if lease.Worker() != c.first+i {
-				t.Errorf("datacenter %d: number %d", c.datacenter, lease.Worker())
-			}
-			gen, err := core.New(core.Config{Worker: lease})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
-			ids := make([]int64, 5000)
-			if err := gen.Fill(t.Context(), ids); err != nil {
-				t.Fatal(err)
-			}
-			for _, id := range ids {
-				if p, err := layout.Decode(id); err != nil || p.Datacenter != c.datacenter || p.Worker != i || seen[id] {
-					t.Fatalf("%+v, %v, seen %v", p, err, seen[id])
+				if err != nil {
+					t.Fatal(err)
 				}
-				seen[id] = true
+				defer lease.Close()
+				if lease.Worker() != c.first+i {
+					t.Errorf("datacenter %d: number %d", c.datacenter, lease.Worker())
+				}
+				gen, err := core.New(core.Config{Worker: lease})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer gen.Close()
+				ids := make([]int64, 5000)
+				if err := gen.Fill(t.Context(), ids); err != nil {
+					t.Fatal(err)
+				}
+				for _, id := range ids {
+					if p, err := layout.Decode(id); err != nil || p.Datacenter != c.datacenter || p.Worker != i || seen[id] {
+						t.Fatalf("%+v, %v, seen %v", p, err, seen[id])
+					}
+					seen[id] = true
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -95,20 +101,22 @@ func TestDatacenterPreferred(t *testing.T) {
 	if err := errors.Join(gen.Close(), lease.Close()); err != nil {
 		t.Error(err)
 	}
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		cfg  worker.Config
 		want string
 	}{
-		{worker.Config{Datacenter: ref(int64(32))}, `Datacenter 32: must be 0 to 31`},
-		{worker.Config{Datacenter: ref(int64(-1))}, `Datacenter -1: must be 0 to 31`},
-		{worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(7))}, `Preferred 7: must be 64 to 95`},
-		{worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(-1))}, `Preferred -1: must be 64 to 95`},
-		{worker.Config{Datacenter: ref(int64(0)), Preferred: ref(int64(32))}, `Preferred 32: must be 0 to 31`},
-		{worker.Config{Layout: core.Sonyflake(), Datacenter: ref(int64(1))}, `Datacenter 1: must be nil: the layout has no datacenter bits`},
+		"too high":            {worker.Config{Datacenter: ref(int64(32))}, `Datacenter 32: must be 0 to 31`},
+		"negative":            {worker.Config{Datacenter: ref(int64(-1))}, `Datacenter -1: must be 0 to 31`},
+		"another datacenter":  {worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(7))}, `Preferred 7: must be 64 to 95`},
+		"negative worker ID":  {worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(-1))}, `Preferred -1: must be 64 to 95`},
+		"the next datacenter": {worker.Config{Datacenter: ref(int64(0)), Preferred: ref(int64(32))}, `Preferred 32: must be 0 to 31`},
+		"no datacenter bits":  {worker.Config{Layout: core.Sonyflake(), Datacenter: ref(int64(1))}, `Datacenter 1: must be nil: the layout has no datacenter bits`},
 	} {
-		if _, err := worker.Acquire(context.Background(), store, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v lacks %s", err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := worker.Acquire(context.Background(), store, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v lacks %s", err, c.want)
+			}
+		})
 	}
 	for _, good := range []worker.Config{{Datacenter: ref(int64(2)), Preferred: ref(int64(64))}, {Datacenter: ref(int64(0)), Preferred: ref(int64(0))}} {
 		good.Namespace = fmt.Sprint("good", *good.Datacenter)

@@ -3,10 +3,8 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -54,22 +52,3 @@ func (e *LostError) Is(target error) bool { return target == ErrLost }
 func (e *LostError) Unwrap() error { return e.Err }
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-// configError is a *core.ConfigError with one field.
-func configError(field string, value any, reason string, args ...any) error {
-	var wrong fields.Errors
-	wrong.Add(field, value, reason, args...)
-	return wrong.Err("worker")
-}
-
-// isNil reports whether an interface is nil, or has a nil pointer, function or map.
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Pointer, reflect.Func, reflect.Map:
-		return r.IsNil()
-	}
-	return false
-}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -102,7 +103,7 @@ func (l *Lease) valid() error {
 	if l != nil && l.store != nil {
 		return nil
 	}
-	return configError("Lease", nil, "must come from Acquire")
+	return fields.Error("worker", "Lease", nil, "must come from Acquire")
 }
 
 // move applies an event to the state. It reports whether the state has a transition for it.

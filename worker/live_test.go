@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -52,50 +53,52 @@ func (p *pool) Renew(ctx context.Context, r driver.Renewal) error {
 // are written again soon after an outage.
 func TestOutageOfASharedPool(t *testing.T) {
 	for _, size := range []int{1, 2, 5, 50} {
-		inWorld(t, func(w *world) {
-			p := &pool{Store: w.mem, connections: make(chan struct{}, size)}
-			lease, err := w.keep(worker.Acquire(w.Context(), p, w.cfg))
-			if err != nil {
-				t.Fatal(err)
-			}
-			gen := w.generator(lease, nil)
-			var rows atomic.Int64
-			stop := make(chan struct{})
-			var clients sync.WaitGroup
-			for range 400 {
-				clients.Go(func() {
-					for {
-						select {
-						case <-stop:
-							return
-						default:
-						}
-						_ = p.with(w.Context(), func() error { // a transaction
-							time.Sleep(2 * time.Millisecond)
-							_, err := gen.Next(w.Context())
-							if err == nil {
-								rows.Add(1)
+		t.Run(fmt.Sprint(size, " connections"), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				p := &pool{Store: w.mem, connections: make(chan struct{}, size)}
+				lease, err := w.keep(worker.Acquire(w.Context(), p, w.cfg))
+				if err != nil {
+					t.Fatal(err)
+				}
+				gen := w.generator(lease, nil)
+				var rows atomic.Int64
+				stop := make(chan struct{})
+				var clients sync.WaitGroup
+				for range 400 {
+					clients.Go(func() {
+						for {
+							select {
+							case <-stop:
+								return
+							default:
 							}
-							return err
-						})
-						time.Sleep(100 * time.Millisecond)
-					}
-				})
-			}
-			time.Sleep(5 * time.Second)
-			p.away.Store(true)
-			time.Sleep(40 * time.Second)
-			p.away.Store(false)
-			before := rows.Load()
-			began := time.Now()
-			for rows.Load() == before && time.Since(began) < 3*time.Minute {
-				time.Sleep(10 * time.Millisecond)
-			}
-			if d := time.Since(began); d > 5*time.Second {
-				t.Errorf("with %d connections there were no rows for %v", size, d)
-			}
-			close(stop)
-			clients.Wait()
+							_ = p.with(w.Context(), func() error { // a transaction
+								time.Sleep(2 * time.Millisecond)
+								_, err := gen.Next(w.Context())
+								if err == nil {
+									rows.Add(1)
+								}
+								return err
+							})
+							time.Sleep(100 * time.Millisecond)
+						}
+					})
+				}
+				time.Sleep(5 * time.Second)
+				p.away.Store(true)
+				time.Sleep(40 * time.Second)
+				p.away.Store(false)
+				before := rows.Load()
+				began := time.Now()
+				for rows.Load() == before && time.Since(began) < 3*time.Minute {
+					time.Sleep(10 * time.Millisecond)
+				}
+				if d := time.Since(began); d > 5*time.Second {
+					t.Errorf("with %d connections there were no rows for %v", size, d)
+				}
+				close(stop)
+				clients.Wait()
+			})
 		})
 	}
 }

@@ -54,10 +54,12 @@ func TestNilAndZero(t *testing.T) {
 		"release":             (&worker.Lease{}).Release(t.Context()),
 		"close":               (&worker.Lease{}).Close(),
 	} {
-		var config *core.ConfigError
-		if !errors.As(err, &config) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			var config *core.ConfigError
+			if !errors.As(err, &config) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	for _, l := range []*worker.Lease{nil, {}} {
 		if l.Worker() != -1 || l.Stats() != (worker.Stats{}) || l.Err() != nil || l.Done() != nil || l.Layout() != (core.Layout{}) {
@@ -90,25 +92,27 @@ func TestMethodsOfNilStores(t *testing.T) {
 		"redisstore": (*redisstore.Store)(nil), "httpstore": (*httpstore.Store)(nil),
 		"zero filestore": &filestore.Store{}, "zero sqlstore": &sqlstore.Store{}, "zero redisstore": &redisstore.Store{}, "zero httpstore": &httpstore.Store{},
 	} {
-		check := func(method string, err error) {
-			t.Helper()
-			calls++
-			if config := new(core.ConfigError); !errors.As(err, &config) || len(config.Fields) != 1 {
-				t.Errorf("%s.%s: %v", name, method, err)
+		t.Run(name, func(t *testing.T) {
+			check := func(method string, err error) {
+				t.Helper()
+				calls++
+				if config := new(core.ConfigError); !errors.As(err, &config) || len(config.Fields) != 1 {
+					t.Errorf("%s.%s: %v", name, method, err)
+				}
 			}
-		}
-		_, err := s.Claim(ctx, good)
-		check("Claim", err)
-		check("RenewInterval", s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
-		check("Release", s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
-		admin := s.(driver.Admin)
-		_, err = admin.List(ctx, "x")
-		check("List", err)
-		check("Free", admin.Free(ctx, "x", 0, 1))
-		if counter, ok := s.(driver.Counter); ok {
-			_, err = counter.Count(ctx, "x")
-			check("Count", err)
-		}
+			_, err := s.Claim(ctx, good)
+			check("Claim", err)
+			check("RenewInterval", s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
+			check("Release", s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
+			admin := s.(driver.Admin)
+			_, err = admin.List(ctx, "x")
+			check("List", err)
+			check("Free", admin.Free(ctx, "x", 0, 1))
+			if counter, ok := s.(driver.Counter); ok {
+				_, err = counter.Count(ctx, "x")
+				check("Count", err)
+			}
+		})
 	}
 	if calls < 50 {
 		t.Errorf("only %d calls", calls)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -74,7 +75,7 @@ func (l *Lease) outOfTime() error {
 	case !now.Before(l.cfg.Layout.End()):
 		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, show(l.cfg.Layout.End()), show(now))
 	case now.Before(l.cfg.Layout.Epoch):
-		return configError("Layout.Epoch", show(l.cfg.Layout.Epoch), "is in the future: the time is "+show(now))
+		return fields.Error("worker", "Layout.Epoch", show(l.cfg.Layout.Epoch), "is in the future: the time is "+show(now))
 	}
 	return nil
 }

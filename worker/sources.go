@@ -64,8 +64,8 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	if err := errors.Join(l.Validate(), driver.CheckNamespace(name)); err != nil {
 		return noWorkerID, 0, err
 	}
-	if isNil(c) {
-		return noWorkerID, 0, configError("Counter", nil, "must be given")
+	if fields.IsNil(c) {
+		return noWorkerID, 0, fields.Error("worker", "Counter", nil, "must be given")
 	}
 	n, err := bounded.Do(ctx, new(bounded.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {

@@ -41,7 +41,7 @@ func TestRefusedBeforehand(t *testing.T) {
 			"Plugin.Source *sqlstore.Generator: must be nil": {Plugin: gormplugin.Config{Source: new(sqlstore.Generator)}},
 			"Forgotten.ID: the key of type int64":            {Plugin: gormplugin.Config{Models: []any{Forgotten{}}}},
 			`Tables "x": Column must be set`:                 {Plugin: gormplugin.Config{Tables: map[string]gormplugin.Table{"x": {}}}},
-			"Space \"a b\"":                                  {Lease: worker.Config{Namespace: "a b"}},
+			"Namespace \"a b\"":                              {Lease: worker.Config{Namespace: "a b"}},
 			"Generator.Worker set: must be nil":              {Generator: core.Config{Worker: core.Fixed(1)}},
 		} {
 			db := d.gorm(t)
