@@ -45,9 +45,11 @@ func TestAccessibility(t *testing.T) {
 		"no place for what is told":           "['live', 'decode-status'].filter(id => document.getElementById(id).getAttribute('role') !== 'status').concat(document.getElementById('generate-error').getAttribute('role') === 'alert' ? [] : ['generate-error'])",
 		"a visible text that is not the name": "[...document.querySelectorAll('button[aria-label]')].filter(b => !b.ariaLabel.toLowerCase().includes(b.textContent.toLowerCase())).map(b => b.ariaLabel)",
 	} {
-		if found := eval[[]string](tb, expression); len(found) > 0 {
-			t.Errorf("%s: %q", fault, found)
-		}
+		t.Run(fault, func(t *testing.T) {
+			if found := eval[[]string](tb, expression); len(found) > 0 {
+				t.Errorf("%s: %q", fault, found)
+			}
+		})
 	}
 	// As the browser itself tells it.
 	nodes := get(tb, func(ctx context.Context, _ *chromedp.Target) ([]*accessibility.Node, error) {

@@ -25,11 +25,13 @@ func TestToldOnce(t *testing.T) {
 	for _, c := range []struct{ field, text, changed string }{
 		{"#ids", "7", "decode-result"}, {"#to", "2026-03-01", "where-result"}, {"#a", "3", "difference-result"}, {"#worker", "9", ""},
 	} {
-		eval[bool](tb, "changes = {}, true")
-		tb.write(c.field, c.text)
-		if got := eval[string](tb, "Object.keys(changes).join()"); got != c.changed {
-			t.Errorf("%s changes %q, want %q", c.field, got, c.changed)
-		}
+		t.Run(c.field, func(t *testing.T) {
+			eval[bool](tb, "changes = {}, true")
+			tb.write(c.field, c.text)
+			if got := eval[string](tb, "Object.keys(changes).join()"); got != c.changed {
+				t.Errorf("%s changes %q, want %q", c.field, got, c.changed)
+			}
+		})
 	}
 	// The layout is everybody's.
 	eval[bool](tb, "changes = {}, true")

@@ -13,7 +13,7 @@ import (
 )
 
 // The API under load: many connections draw ids of the same number for a moment, or for
-// as long as SNOWKEY_LOAD says (make load: 10s). No answer is a failure, and no id comes
+// as long as SNOWKEY_LOAD says. No answer is a failure, and no id comes
 // twice. It is not parallel: others would spoil its figures.
 func TestLoad(t *testing.T) {
 	span := 400 * time.Millisecond

@@ -82,11 +82,13 @@ func TestJavaScriptSafety(t *testing.T) {
 		"9007199254740991":    {"Safe in JavaScript"},
 		"9007199254740993":    {"Not safe", "9007199254740992", "off by −1"},
 	} {
-		tb.write("#ids", id)
-		tb.has("#decode-result .note", want...)
-		if rounded := eval[string](tb, "JSON.stringify(JSON.parse('"+id+"'))"); strings.Contains(strings.Join(want, " "), "off by") && !strings.Contains(strings.Join(want, " "), rounded) {
-			t.Errorf("%s: this browser says %s", id, rounded)
-		}
+		t.Run(id, func(t *testing.T) {
+			tb.write("#ids", id)
+			tb.has("#decode-result .note", want...)
+			if rounded := eval[string](tb, "JSON.stringify(JSON.parse('"+id+"'))"); strings.Contains(strings.Join(want, " "), "off by") && !strings.Contains(strings.Join(want, " "), rounded) {
+				t.Errorf("%s: this browser says %s", id, rounded)
+			}
+		})
 	}
 	tb.write("#ids", "")
 	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "javascript-safe")); tb.change("#preset") })
@@ -239,13 +241,15 @@ func TestWhere(t *testing.T) {
 	for _, c := range [][3]string{
 		{"#from", "soon", "must be a time"}, {"#from", "2009-01-01", "outside the layout"}, {"#to", "2025-01-01", ""}, {"#to", "2999-01-01", "outside"}, {"#column", "id;drop", "letters"},
 	} {
-		tb.write("#from", "2026-01-01", "#to", "2026-02-01", "#column", "", c[0], c[1])
-		if c[2] != "" {
-			tb.has(c[0]+"-error", c[2])
-		}
-		if eval[bool](tb, "document.getElementById('where-result').children.length > 0") {
-			t.Errorf("%q gives a condition", c)
-		}
+		t.Run(c[0]+" "+c[1], func(t *testing.T) {
+			tb.write("#from", "2026-01-01", "#to", "2026-02-01", "#column", "", c[0], c[1])
+			if c[2] != "" {
+				tb.has(c[0]+"-error", c[2])
+			}
+			if eval[bool](tb, "document.getElementById('where-result').children.length > 0") {
+				t.Errorf("%q gives a condition", c)
+			}
+		})
 	}
 	tb.has("#from-error", "")
 }

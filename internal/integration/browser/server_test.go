@@ -44,16 +44,18 @@ func TestMakeTrouble(t *testing.T) {
 		"server('api/ids').then(resolve)":                                     "Worker: must be given",
 		"server('api/ids?worker=7&time_bits=20&worker_bits=5').then(resolve)": "Time_bits 20: are exhausted",
 	} {
-		n++
-		tb.allow("status of 400") // the browser logs what the server refuses
-		tb.click("#generate-button")
-		tb.wait(fmt.Sprintf("window.asked === %d", n))
-		eval[bool](tb, answer+", true")
-		tb.wait("document.getElementById('generate-error').textContent")
-		tb.has("#generate-error", want)
-		if eval[bool](tb, "document.getElementById('generated') !== null") {
-			t.Errorf("%s: the ids before it are still there", answer)
-		}
+		t.Run(want, func(t *testing.T) {
+			n++
+			tb.allow("status of 400") // the browser logs what the server refuses
+			tb.click("#generate-button")
+			tb.wait(fmt.Sprintf("window.asked === %d", n))
+			eval[bool](tb, answer+", true")
+			tb.wait("document.getElementById('generate-error').textContent")
+			tb.has("#generate-error", want)
+			if eval[bool](tb, "document.getElementById('generated') !== null") {
+				t.Errorf("%s: the ids before it are still there", answer)
+			}
+		})
 	}
 	if !eval[bool](tb, "question[1].signal instanceof AbortSignal") {
 		t.Error("it would wait for ever")
