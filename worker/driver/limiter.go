@@ -31,8 +31,8 @@ type queue struct {
 	next     *attempt // the claim that is made next
 }
 
-// An attempt is one claim, whose outcome is shared by those who began to wait before it was
-// made.
+// An attempt is one claim, whose outcome is shared with the callers that began to wait
+// before it was made.
 type attempt struct {
 	done chan struct{} // closed when it was answered
 	err  error         // nil: a worker ID was granted, and there may be more

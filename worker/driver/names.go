@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxName = 64
-	maxText = 255
+	maxName     = 64
+	maxText     = 255
 	maxReserved = 1 << 40 // more than any real reservation
 )
 
@@ -39,10 +39,8 @@ func CheckReservation(key string, n int64) error {
 }
 
 func checkName(wrong *fields.Errors, field, name string) {
-	other := func(c rune) bool {
-		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("._-:/", c))
-	}
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, other) {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:/"
+	if name == "" || len(name) > maxName || strings.Trim(name, allowed) != "" {
 		wrong.Add(field, name, nameRule)
 	}
 }

@@ -20,7 +20,7 @@ type Request struct {
 	RequirePreferred bool   // no worker ID but Preferred will do
 	Exclude          int64  // is not claimed; -1: none
 	ClaimID          string // random, new for each claim, and the same if the claim is repeated
-	Owner            string // who claims, for people to read
+	Owner            string // names the holder, for operators
 	Now              int64  // the claimant's wall clock
 	FenceWindow      int64  // how far the fence lies beyond the claim's first instant
 	TTL              int64  // how long after a claim or a renewal others may claim the worker ID; NoTTL: never
@@ -56,6 +56,27 @@ type Return struct {
 	Fence        int64 // the first instant that no id carries
 }
 
+// A Record is what a store keeps of one worker ID.
+type Record struct {
+	Worker       int64
+	FencingToken int64
+	ClaimID      string // empty: free
+	Owner        string // of the last claim
+	Fence        int64  // no id carries this instant or a later one
+	Expires      int64  // when others may claim the worker ID, by the store's clock
+}
+
+// Free reports whether the worker ID may be claimed when the store's clock shows now.
+func (rec Record) Free(now int64) bool { return rec.ClaimID == "" || rec.Expires < now }
+
+// Expiry returns when a time to live that starts at now ends. [NoTTL] never does.
+func Expiry(now, ttl int64) int64 {
+	if ttl >= NoTTL {
+		return NoTTL
+	}
+	return now + ttl
+}
+
 // Interval returns the validity interval that a claim records, given the fence in the
 // worker ID's record: it starts at that fence or at the claimant's clock, whichever is
 // later, and has the length of FenceWindow. A worker ID without a record has the fence 0.
@@ -70,7 +91,8 @@ func (r Request) Replay(rec Record) Claim {
 	return Claim{Worker: rec.Worker, FencingToken: rec.FencingToken, From: rec.Fence - r.FenceWindow, Fence: rec.Fence}
 }
 
-// Allows reports whether the request may be answered with the worker ID, whoever holds it.
+// Allows reports whether the request may be answered with the worker ID, regardless
+// of its holder.
 func (r Request) Allows(worker int64) bool {
 	return worker >= 0 && worker < r.WorkerIDs && worker != r.Exclude && (!r.RequirePreferred || worker == r.Preferred)
 }
