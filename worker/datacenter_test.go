@@ -39,7 +39,7 @@ func TestDatacenter(t *testing.T) {
 				}
 				defer lease.Close()
 				if lease.Worker() != c.first+i {
-					t.Errorf("datacenter %d: number %d", c.datacenter, lease.Worker())
+					t.Errorf("datacenter %d: worker ID %d", c.datacenter, lease.Worker())
 				}
 				gen, err := core.New(core.Config{Worker: lease})
 				if err != nil {
@@ -70,15 +70,15 @@ func TestDatacenterIsTheSpaces(t *testing.T) {
 	for _, other := range []*int64{nil, ref(int64(0)), ref(int64(2))} {
 		var layout *worker.LayoutError
 		if _, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: other, MaxWait: -1}); !errors.As(err, &layout) {
-			t.Errorf("datacenter %v in the space of datacenter 1: %v", other, err)
+			t.Errorf("datacenter %v in the namespace of datacenter 1: %v", other, err)
 		}
 	}
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	rows, err := store.List(t.Context(), "default")
-	if err != nil || len(rows) != 1 || rows[0].Worker != 0 || rows[0].ClaimID != "" {
-		t.Errorf("%+v, %v", rows, err)
+	records, err := store.List(t.Context(), "default")
+	if err != nil || len(records) != 1 || records[0].Worker != 0 || records[0].ClaimID != "" {
+		t.Errorf("%+v, %v", records, err)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestDatacenterPreferred(t *testing.T) {
 	}
 }
 
-// Rotate goes on under another number of the same datacenter.
+// Rotate continues under another worker ID of the same datacenter.
 func TestDatacenterRotates(t *testing.T) {
 	inWorld(t, func(w *world) {
 		layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
@@ -148,7 +148,7 @@ func TestDatacenterRotates(t *testing.T) {
 	})
 }
 
-// A store that gives what was not asked for must not lead to another datacenter's number.
+// A store's wrong answer must not lead to another datacenter's worker ID.
 func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for _, wrong := range []int64{-1, 2, -33, 1 << 40} {
@@ -164,7 +164,7 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 			}
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err == nil {
-				w.Errorf("number %d of the store became %d", wrong, lease.Worker())
+				w.Errorf("worker ID %d of the store became %d", wrong, lease.Worker())
 				_ = lease.Close()
 			} else if !strings.Contains(err.Error(), "does not match the request") {
 				w.Errorf("%v", err)

@@ -48,7 +48,7 @@ func ExampleLease_Grant() {
 
 func ExampleLease_Close() {
 	store := memstore.New(memstore.Config{})
-	for range 2 { // the second finds the number free
+	for range 2 { // the second finds the worker ID free
 		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)

@@ -163,8 +163,8 @@ func ExampleAcquire_noExpiry() {
 		return
 	}
 	defer lease.Close()
-	rows, _ := store.List(ctx, "default")
-	fmt.Println(rows[0].Worker, rows[0].Owner)
+	records, _ := store.List(ctx, "default")
+	fmt.Println(records[0].Worker, records[0].Owner)
 	// Output: 0 host a
 }
 

@@ -186,7 +186,7 @@ func TestNoStorm(t *testing.T) {
 					t.Errorf("%d requests in ten seconds, and %d calls failed", n, failed.Load())
 				}
 				if stolen {
-					if err := w.mem.Free(w.Context(), "default", 3, w.row(3).FencingToken); err != nil {
+					if err := w.mem.Free(w.Context(), "default", 3, w.record(3).FencingToken); err != nil {
 						t.Fatal(err)
 					}
 				} else {
@@ -282,7 +282,7 @@ func (d *deaf) set(until chan struct{}) {
 }
 
 // A client that does not heed contexts holds up no call beyond its own, and costs two
-// goroutines; when the store answers, ids go on.
+// goroutines; when the store answers, ids continue.
 func TestDeafStore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		store := &deaf{Store: w.mem}
@@ -324,16 +324,16 @@ func TestDeafStore(t *testing.T) {
 		within("Release", 1500*time.Millisecond, lease.Release)
 		answer()
 		time.Sleep(time.Minute)
-		rows, err := w.mem.List(w.Context(), "default")
-		for _, row := range rows {
-			if err != nil || row.ClaimID != "" {
-				t.Errorf("%+v, %v", row, err)
+		records, err := w.mem.List(w.Context(), "default")
+		for _, record := range records {
+			if err != nil || record.ClaimID != "" {
+				t.Errorf("%+v, %v", record, err)
 			}
 		}
 	})
 }
 
-// Claims that nobody waits for any more are released, whether they were answered late, in
+// Claims that no call waits for any more are released, whether they were answered late, in
 // time, or not at all.
 func TestCancelledAcquires(t *testing.T) {
 	// The race detector itself breaks down where many timers of a bubble fire on two processors.
@@ -370,10 +370,10 @@ func TestCancelledAcquires(t *testing.T) {
 					callers.Wait()
 				}
 				time.Sleep(time.Minute)
-				rows, err := w.mem.List(w.Context(), "default")
-				for _, row := range rows {
-					if err != nil || row.ClaimID != "" {
-						t.Errorf("%+v, %v", row, err)
+				records, err := w.mem.List(w.Context(), "default")
+				for _, record := range records {
+					if err != nil || record.ClaimID != "" {
+						t.Errorf("%+v, %v", record, err)
 					}
 				}
 			})

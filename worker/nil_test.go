@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// What is nil or was not made by its New is a *ConfigError and no panic.
+// A nil value, or one that New has not made, is a *ConfigError and no panic.
 func TestNilAndZero(t *testing.T) {
 	acquire := func(s driver.Store) error {
 		_, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: -1})
@@ -82,7 +82,7 @@ func TestNilAndZero(t *testing.T) {
 	}
 }
 
-// Every method of a nil store gives a *ConfigError.
+// Every method of a nil store returns a *ConfigError.
 func TestMethodsOfNilStores(t *testing.T) {
 	ctx := t.Context()
 	good := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}

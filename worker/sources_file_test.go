@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// A file is read as a whole, or it is an error: never a number of half of it.
+// A file is read as a whole, or it is an error: a part of it is never a worker ID.
 func TestFromFileReadsAll(t *testing.T) {
 	for name, c := range map[string]struct {
 		content string

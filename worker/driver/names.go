@@ -1,10 +1,12 @@
 package driver
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
@@ -18,6 +20,22 @@ const (
 	nameRule  = "must be 1 to 64 letters, digits and . _ - : / of ASCII"
 	ownerRule = "must be UTF-8 of at most 255 bytes, without control characters"
 )
+
+// Fingerprint returns the text by which a store knows a layout. Two layouts whose ids mean
+// the same have the same fingerprint. The text of a layout never changes.
+func Fingerprint(l core.Layout) string {
+	l = l.WithDefaults()
+	order := "worker,sequence"
+	if l.SequenceFirst {
+		order = "sequence,worker"
+	}
+	sign := "signed"
+	if l.Unsigned {
+		sign = "unsigned"
+	}
+	return fmt.Sprintf("epoch=%d tick=%d time=%d rollback=%d datacenter=%d worker=%d sequence=%d order=%s %s",
+		l.Epoch.UnixMilli(), l.Tick.Milliseconds(), l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, order, sign)
+}
 
 // CheckNamespace returns a *core.ConfigError unless the name is 1 to 64 ASCII letters,
 // digits and . _ - : /. Case is significant.
