@@ -51,11 +51,12 @@ func newLease(s driver.Store, cfg Config) (*Lease, error) {
 		return nil, fields.Error("worker", "Store", nil, "must be given, for example by sqlstore.New")
 	}
 	limits, _ := s.(limiter)
+	storeType := fmt.Sprintf("%T", s)
 	if cfg.Datacenter != nil {
 		s = newDatacenterStore(s, cfg.Layout, *cfg.Datacenter)
 	}
 	return &Lease{
-		store: s, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
+		store: s, storeType: storeType, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
 		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
 	}, nil
 }

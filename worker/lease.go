@@ -23,11 +23,12 @@ import (
 // only it changes the lease's state. Calls wait for the outcome as long as their context
 // allows.
 type Lease struct {
-	store   driver.Store
-	limiter limiter // of the store, if it has one
-	cfg     Config
-	wake    chan struct{}       // wakes the owner
-	sleep   func(time.Duration) // set by a test that is the owner itself; see export_test.go
+	store     driver.Store
+	storeType string  // of the store passed to Acquire, for errors
+	limiter   limiter // of the store, if it has one
+	cfg       Config
+	wake      chan struct{}       // wakes the owner
+	sleep     func(time.Duration) // set by a test that is the owner itself; see export_test.go
 
 	mu          sync.Mutex // held by the owner for each change, and for each read
 	running     bool       // whether the owner's goroutine runs

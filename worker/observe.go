@@ -10,20 +10,22 @@ import (
 )
 
 // The kinds of events of a lease. Their core.Event.Duration is how long ids can continue
-// without a renewal, and Err the reason, where there is one. A request that fails again
-// and again is a warning once, and then has [slog.LevelDebug].
+// without a renewal, and Err the reason, if there is one. Lost and Fenced are errors, and
+// failures warnings; a request that keeps failing is a warning once, and then has
+// [slog.LevelDebug]. The others have [slog.LevelInfo], or LevelDebug for a renewal that
+// follows no failure.
 const (
 	Claimed          core.EventKind = "worker ID claimed"
-	Renewed          core.EventKind = "lease renewed"  // LevelDebug, and LevelInfo after a failure
+	Renewed          core.EventKind = "lease renewed"
 	RenewFailed      core.EventKind = "renewal failed" // it is repeated within half a second
-	Lost             core.EventKind = "worker ID lost" // an error: another holder has it; ids continue for Duration at most
+	Lost             core.EventKind = "worker ID lost" // another holder has it; ids continue for Duration at most
 	ClaimFailed      core.EventKind = "claim failed"   // the lease has, or had, Worker, and needs another one
 	Released         core.EventKind = "worker ID released"
 	ReleaseFailed    core.EventKind = "release failed" // others can claim it after Config.TTL
-	Fenced           core.EventKind = "ids stopped"    // an error: ids have reached the fence, and the store fails
+	Fenced           core.EventKind = "ids stopped"    // ids have reached the fence, and the store fails
 	Resumed          core.EventKind = "ids resumed"
 	ClockUnconfirmed core.EventKind = "wall clock not confirmed" // it jumped ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
-	StoreWarning     core.EventKind = "store warning"            // Err says by which setting
+	StoreWarning     core.EventKind = "store warning"            // Err names a setting of the store that may lead to duplicate ids
 )
 
 // Stats is a snapshot of a lease: what it has done, and its present state.

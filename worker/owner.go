@@ -10,6 +10,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
+// The owner is the goroutine that lives a lease's life. In each step it acts on the store's
+// answers (outcome.go), answers the generator's calls (handover.go), and makes the request
+// that is due (schedule.go, requests.go). Events move the lease from state to state by the
+// table in state.go. The owner starts with Acquire, ends when nothing is left to release,
+// and starts anew if Release is called again.
+
 // run starts the owner's goroutine if it does not run, and wakes it; l.mu is held.
 func (l *Lease) run() {
 	select {
@@ -185,15 +191,7 @@ func (l *Lease) expire() {
 	for _, c := range l.calls {
 		if c.status == pending && !time.Now().Before(c.deadline) {
 			c.status = late
-			l.failed(c, fmt.Errorf("worker: %T has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.given(), c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
+			l.failed(c, fmt.Errorf("worker: %s has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.storeType, c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
 		}
 	}
-}
-
-// given is the store that was passed to Acquire.
-func (l *Lease) given() driver.Store {
-	if s, ok := l.store.(datacenterStore); ok {
-		return s.Store
-	}
-	return l.store
 }

@@ -21,8 +21,8 @@ const noWorkerID = -1
 // FromEnv reads a worker ID, datacenter<<WorkerBits | worker, from environment variables:
 // the worker and the datacenter each from its own variable. With an empty datacenterVar,
 // workerVar has the whole worker ID. Each value must be a decimal number that fits the
-// layout. Otherwise the error is a [*core.ConfigError] that names each variable and quotes
-// its value.
+// layout. Otherwise the worker ID is -1, which nothing accepts, and the error is a
+// [*core.ConfigError] that names each variable and quotes its value.
 //
 // FromEnv cannot know whether another process has the same worker ID. See the section
 // "Assigned worker IDs" of the package comment.
