@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 // A Number is a worker number that something outside this process has assigned:
@@ -127,7 +126,7 @@ func FromCounter(ctx context.Context, c Counter, l core.Layout, name string) (*N
 	if isNil(c) {
 		return nil, configError([]core.FieldError{{Field: "Counter", Value: "nil", Reason: "must be given"}})
 	}
-	n, err := bounded.Do(ctx, new(bounded.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
+	n, err := driver.Do(ctx, new(driver.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {
 		return nil, fmt.Errorf("worker: no number from counter %q: %w", name, err)
 	}

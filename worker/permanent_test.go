@@ -100,7 +100,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"a stranger's key":       {over(refused{err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}), "must trust who has signed it", false},
 			"no TLS":                 {over(refused{err: http.ErrSchemeMismatch}), "must begin with http://", false},
 			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
-			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "the folder above it must be there", false},
+			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "its parent directory must exist", false},
 			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},
 			"a damaged row":          {at(damaged), "is damaged, restore it", false},
 			"a closed store":         {closed, "is closed", false},

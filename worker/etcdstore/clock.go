@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // time reads the clock with which claimants' clocks are compared.
@@ -16,7 +16,7 @@ func (s *Store) time(ctx context.Context) (time.Time, error) {
 	if s.clock == nil {
 		return time.Now(), nil
 	}
-	return bounded.Do(ctx, &s.calls, "etcdstore: ask the clock", func() (time.Time, error) {
+	return driver.Do(ctx, &s.calls, "etcdstore: ask the clock", func() (time.Time, error) {
 		now, err := s.clock(ctx)
 		if err != nil {
 			err = fmt.Errorf("etcdstore: ask the clock: %w", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Config is what a store is made of; the zero value is ready for use.
@@ -35,7 +35,7 @@ type Store struct {
 	client *clientv3.Client
 	prefix string
 	clock  func(ctx context.Context) (time.Time, error) // nil: none
-	calls  bounded.Calls                                // of the clock; etcd's client heeds contexts
+	calls  driver.Calls                                // of the clock; etcd's client heeds contexts
 }
 
 var (

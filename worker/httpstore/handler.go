@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // HandlerConfig is what a handler is made of. Tokens are required.
@@ -37,7 +37,7 @@ type handler struct {
 	counter worker.Counter // nil: the store has none
 	tokens  [][sha256.Size]byte
 	timeout time.Duration
-	calls   bounded.Calls               // of the store
+	calls   driver.Calls               // of the store
 	verbs   map[string]http.HandlerFunc // by path
 }
 
@@ -178,7 +178,7 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), h.timeout)
 		defer cancel()
-		result, err := bounded.Do(ctx, &h.calls, "the store: "+verb, func() (A, error) { return call(ctx, request) })
+		result, err := driver.Do(ctx, &h.calls, "the store: "+verb, func() (A, error) { return call(ctx, request) })
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			refuse(w, q.ID, http.StatusNotImplemented, verb+" is not offered here")

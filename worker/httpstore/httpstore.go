@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Config is what a client is made of. URL and Token are required.
@@ -37,7 +37,7 @@ type Store struct {
 	base   string
 	token  string
 	client http.Client
-	calls  bounded.Calls
+	calls  driver.Calls
 }
 
 var (
@@ -95,7 +95,7 @@ func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit 
 	sent.Header.Set("Authorization", "Bearer "+s.token)
 	sent.Header.Set("Content-Type", "application/json")
 	sent.Header.Set("Accept", "application/json")
-	return bounded.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
+	return driver.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
 		got, err := s.client.Do(sent)
 		if err != nil {
 			return result, failed(ctx, verb, err)

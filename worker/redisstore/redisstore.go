@@ -35,7 +35,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 var (
@@ -89,7 +89,7 @@ type Store struct {
 
 	eval  Evaler
 	cfg   Config
-	calls bounded.Calls
+	calls driver.Calls
 }
 
 var (
@@ -192,7 +192,7 @@ func (s *Store) checkSync(ctx context.Context) error {
 	if s.cfg.AllowDataLoss || s.cfg.ConfigGet == nil {
 		return nil
 	}
-	value, err := bounded.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
+	value, err := driver.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
 		return s.cfg.ConfigGet(ctx, "appendfsync")
 	})
 	if err != nil && ctx.Err() != nil {

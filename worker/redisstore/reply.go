@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // reply is a script's answer: what it is, and then the details.
@@ -30,7 +30,7 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 		}
 	}
 	what = fmt.Sprintf("redisstore: %s in %s", what, key)
-	value, err := bounded.Do(ctx, &s.calls, what, func() (any, error) {
+	value, err := driver.Do(ctx, &s.calls, what, func() (any, error) {
 		value, err := s.eval.Eval(ctx, script, []string{key}, args...)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)

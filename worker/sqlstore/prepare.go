@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // The tables, by their places in DDL.

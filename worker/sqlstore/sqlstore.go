@@ -83,7 +83,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Config is what a store is made of; the zero value is ready for use.
@@ -107,7 +107,7 @@ type Store struct {
 
 	db    *sql.DB
 	cfg   Config
-	calls bounded.Calls
+	calls driver.Calls
 
 	found  atomic.Pointer[found] // what is known about the database; nil: nothing yet
 	failed atomic.Pointer[error] // the error of the last look at it; nil, or a nil error: none
@@ -153,7 +153,7 @@ func bound[T any](ctx context.Context, s *Store, what string, f func() (T, error
 	if err := s.check(); err != nil {
 		return none, err
 	}
-	return bounded.Do(ctx, &s.calls, "sqlstore: "+what, func() (T, error) {
+	return driver.Do(ctx, &s.calls, "sqlstore: "+what, func() (T, error) {
 		result, err := f()
 		return result, s.withRights(ctx, err)
 	})
