@@ -88,16 +88,16 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			want  string
 			again bool
 		}{
-			"a wrong token":          {over(refused{status: 401}), "give it a token that the server knows", false},
-			"no right":               {over(refused{status: 403}), "give it a token", false},
-			"a wrong path":           {over(refused{status: 404}), "the URL must be the one below which its handler is", false},
-			"another server":         {over(refused{status: 302}), "the URL must be", false},
+			"a wrong token":          {over(refused{status: 401}), "set Token to one that the server accepts", false},
+			"no right":               {over(refused{status: 403}), "set Token", false},
+			"a wrong path":           {over(refused{status: 404}), "set URL to that of the handler", false},
+			"another server":         {over(refused{status: 302}), "set URL", false},
 			"no handler of ours":     {over(refused{status: 405}), "405 Method Not Allowed", false},
 			"a gateway":              {over(refused{status: 502}), "502 Bad Gateway", true},
 			"a server that starts":   {over(refused{status: 503}), "503", true},
 			"too many requests":      {over(refused{status: 429}), "429", true},
-			"a page with 200":        {over(refused{status: 200}), "no answer of a lease store", true},
-			"a stranger's key":       {over(refused{err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}), "must trust who has signed it", false},
+			"a page with 200":        {over(refused{status: 200}), "not the answer of a lease store", true},
+			"a stranger's key":       {over(refused{err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}), "must trust the issuer", false},
 			"no TLS":                 {over(refused{err: http.ErrSchemeMismatch}), "must begin with http://", false},
 			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
 			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "its parent directory must exist", false},
