@@ -142,7 +142,7 @@ func TestForeignKeys(t *testing.T) {
 	if _, err := client.Put(ctx, "snowkey#counter#"+name, "many"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mustNew(New(client, Config{})).Count(ctx, name); !errors.Is(err, errNoCount) {
+	if _, err := mustNew(New(client, Config{})).Count(ctx, name); !errors.Is(err, errNotCounter) {
 		t.Error(err)
 	}
 }
@@ -242,7 +242,7 @@ func FuzzRecord(f *testing.F) {
 			}
 		}
 		s := &Store{prefix: "p"}
-		if n, err := parseNumber([]byte("p#worker#s#"+number), s.rowsKey("s")); err == nil && s.rowKey("s", n) != "p#worker#s#"+number {
+		if n, err := parseWorkerID([]byte("p#worker#s#"+number), s.recordKeys("s")); err == nil && s.recordKey("s", n) != "p#worker#s#"+number {
 			t.Errorf("%q is read as %d", number, n)
 		}
 	})
