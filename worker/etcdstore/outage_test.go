@@ -254,7 +254,7 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%v", err)
 			continue
 		}
-		for _, want := range []string{`etcdstore: read space "orders": no answer from ` + endpoint, why, "Config.Timeout is 1s"} {
+		for _, want := range []string{`etcdstore: read namespace "orders": no answer from ` + endpoint, why, "Config.Timeout is 1s"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not tell %q", err, want)
 			}

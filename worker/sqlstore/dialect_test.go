@@ -99,7 +99,7 @@ func TestConflict(t *testing.T) {
 		}
 	}
 	tries := 0
-	err := repeat(t.Context(), func() (bool, error) { tries++; return tries == 3, nil })
+	err := retry(t.Context(), func() (bool, error) { tries++; return tries == 3, nil })
 	if err != nil || tries != 3 {
 		t.Errorf("%d tries, %v", tries, err)
 	}

@@ -60,7 +60,7 @@ func TestReserveFaults(t *testing.T) {
 		"Store nil":          new(Store),
 		"tx nil: must":       InTx{},
 		"tx nil: must be":    s.In((*sql.Tx)(nil)),
-		"tx *sql.DB: is a pool, which is in no transaction": s.In(s.db),
+		"tx *sql.DB: is a pool, not a transaction": s.In(s.db),
 		"tx struct { *sql.DB }: is a pool":                  s.In(struct{ *sql.DB }{s.db}),
 		"tx sqlstore.preparing: is a pool":                  s.In(preparing{}),
 		"prepared":                                          s.In(struct{ preparedTx }{}),
