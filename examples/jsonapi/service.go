@@ -54,7 +54,7 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 	if err != nil {
 		return svc, err
 	}
-	if svc.lease, err = worker.Acquire(ctx, numbers, worker.Config{Namespace: "jsonapi", Logger: log}); err != nil {
+	if svc.lease, err = worker.Acquire(ctx, numbers, worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)}); err != nil {
 		var lossy *worker.DurabilityError
 		if errors.As(err, &lossy) {
 			err = fmt.Errorf("%w (here: -allow-lossy)", err)

@@ -65,7 +65,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		if o.only < 0 {
 			return fmt.Errorf("-only %d: want a number from 0 on, or -1 for any", o.only)
 		}
-		cfg.Preferred, cfg.RequirePreferred = worker.Prefer(o.only), true
+		cfg.Preferred, cfg.RequirePreferred = &o.only, true
 		cfg.MaxWait = 2 * time.Minute // for who holds it
 	}
 	lease, err := worker.Acquire(ctx, store, cfg)
