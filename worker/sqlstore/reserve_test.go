@@ -61,9 +61,9 @@ func TestReserveFaults(t *testing.T) {
 		"tx nil: must":       InTx{},
 		"tx nil: must be":    s.In((*sql.Tx)(nil)),
 		"tx *sql.DB: is a pool, not a transaction": s.In(s.db),
-		"tx struct { *sql.DB }: is a pool":                  s.In(struct{ *sql.DB }{s.db}),
-		"tx sqlstore.preparing: is a pool":                  s.In(preparing{}),
-		"prepared":                                          s.In(struct{ preparedTx }{}),
+		"tx struct { *sql.DB }: is a pool":         s.In(struct{ *sql.DB }{s.db}),
+		"tx sqlstore.preparing: is a pool":         s.In(preparing{}),
+		"prepared":                                 s.In(struct{ preparedTx }{}),
 	} {
 		if _, err := counter.Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
