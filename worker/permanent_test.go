@@ -102,7 +102,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
 			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "its parent directory must exist", false},
 			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},
-			"a damaged row":          {at(damaged), "is damaged, restore it", false},
+			"a damaged row":          {at(damaged), "is damaged: restore it", false},
 			"a closed store":         {closed, "is closed", false},
 			"a zero store":           {new(sqlstore.Store), "must come from sqlstore.New", false},
 			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},

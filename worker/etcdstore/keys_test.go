@@ -213,7 +213,7 @@ func TestClocks(t *testing.T) {
 	}
 	for what, answer := range map[string]http.HandlerFunc{
 		"404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
-		"does not tell": func(w http.ResponseWriter, _ *http.Request) {
+		"sent no valid Date": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Date"] = nil
 		},
 	} {

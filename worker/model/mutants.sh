@@ -39,28 +39,26 @@ mutant() {
 
 stores=./internal/integration/stores
 
-mutant 'renewal of anybody: memstore' worker/memstore/memstore.go \
-	's/row := s\.held\(r\.Space, r\.Worker, r\.Epoch, r\.Token\)(\n\tif row == nil \{\n\t\treturn worker\.ErrTaken\n\t\}\n\trow\.Until = max)/row := s.spaces[r.Space].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
-mutant 'renewal by token, without epoch: memstore' worker/memstore/memstore.go \
-	's/row\.Epoch != epoch \|\| //' "./worker ./worker/memstore ./worker/httpstore" .
-mutant 'renewal of anybody: filestore' worker/filestore/filestore.go \
-	's/if row\.Epoch != r\.Epoch \|\| row\.Token != r\.Token \|\| r\.Token == "" \{(\n.*\n\t\t\}\n\t\trow\.Until = max)/if r.Token == "" {$1/' ./worker/filestore .
+mutant 'renewal of anybody' worker/driver/apply.go \
+	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.Fence, rec\.Expires = max)/if false {$1/' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
+mutant 'renewal by claim ID, without fencing token' worker/driver/apply.go \
+	's/rec\.FencingToken == fencingToken && //' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
 	"s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
 mutant 'bound raised before the acknowledgement' worker/call.go \
-	's/(return &call\{kind: renewCall)/h.grant.Raise(time.UnixMilli(r.Until))\n\t$1/' ./worker .
-mutant 'claim begins at its own clock' worker/request.go \
-	's/from = max\(until, r\.Now\)/from = r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
+	's/(return &call\{kind: renewCall)/h.grant.RaiseFence(time.UnixMilli(r.Fence))\n\t$1/' ./worker .
+mutant 'claim begins at its own clock' worker/driver/request.go \
+	's/from = max\(fence, r\.Now\)/from = r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua \
 	's/from = math\.max\(best\.bound, now\)/from = now/' $stores '^TestRedisStore$'
 mutant 'released from where the clock is' worker/call.go \
 	's/until := max\(h\.grant\.Close\(\)\.UnixMilli\(\), h\.claim\.From\)/now, _ := h.clock.read()\n\tuntil := now.UnixMilli()/' ./worker .
 mutant 'released below what was issued' worker/call.go \
 	's/h\.grant\.Close\(\)\.UnixMilli\(\), h\.claim\.From/h.grant.Close().UnixMilli()-1, 0/' ./worker .
-mutant 'release of anybody: memstore' worker/memstore/memstore.go \
-	's/row := s\.held\(r\.Space, r\.Worker, r\.Epoch, r\.Token\)(\n\tif row == nil \{\n\t\treturn worker\.ErrTaken\n\t\}\n\trow\.Token, )/row := s.spaces[r.Space].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'release of anybody' worker/driver/apply.go \
+	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.ClaimID, rec\.Fence)/if false {$1/' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
 	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
@@ -87,7 +85,7 @@ mutant 'a leap is followed that the fence does not cover' core/clock.go \
 mutant 'a leap is followed without the store' worker/clock.go \
 	's/ahead > maxLeap/false/' ./worker .
 mutant 'a worker ID is given up for the fence' worker/grant.go \
-	's/case why == core\.AskedUsedUp:/case false:/' ./worker .
+	's/case why == core\.RegrantExhausted:/case false:/' ./worker .
 mutant 'a lost worker ID is not replaced' worker/owner.go \
 	's/case acquiring, lost:/case acquiring:/' ./worker .
 mutant 'the clock begins anew after a loss' worker/clock.go \
