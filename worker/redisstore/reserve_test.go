@@ -62,11 +62,13 @@ func TestReserveFaults(t *testing.T) {
 	}{
 		`key ""`: {"", 1}, `key "a b"`: {"a b", 1}, "n 0: must be 1 to 1099511627776": {"a", 0}, "n -1": {"a", -1}, "n 1099511627777": {"a", 1<<40 + 1},
 	} {
-		_, err := store.Reserve(t.Context(), c.key, c.n)
-		var config *core.ConfigError
-		if !errors.As(err, &config) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, err := store.Reserve(t.Context(), c.key, c.n)
+			var config *core.ConfigError
+			if !errors.As(err, &config) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 	if _, err := new(redisstore.Store).Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), "Store nil") {
 		t.Error(err)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // inspected is what is known about the database. It is immutable: a call that learns more makes
@@ -46,9 +45,7 @@ func (s *Store) prepare(ctx context.Context, wanted ...table) (*statements, erro
 		defer func() { <-s.inspecting }()
 		ctx, end := outlive(ctx, inspectionGrace)
 		defer end()
-		_, err := driver.Do(ctx, new(driver.Calls), "sqlstore: inspect the database", func() (none struct{}, err error) {
-			return none, s.inspect(ctx, wanted)
-		})
+		err := s.inspect(ctx, wanted)
 		s.lastFailed.Store(&err)
 		done <- err
 	}()
@@ -96,17 +93,19 @@ func outlive(ctx context.Context, by time.Duration) (longer context.Context, end
 }
 
 // inspect learns what is not known yet.
-func (s *Store) inspect(ctx context.Context, wanted []table) error {
+func (s *Store) inspect(ctx context.Context, wanted []table) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // the caller is in another goroutine and could not
+			err = fmt.Errorf("sqlstore: inspect the database: the driver panicked: %v", p)
+		}
+	}()
 	now := inspected{}
 	if before := s.inspected.Load(); before != nil {
 		now = *before
-	} else {
-		var err error
-		if now.st, err = s.inspectServer(ctx); err != nil {
-			return err
-		}
+	} else if now.st, err = s.inspectServer(ctx); err != nil {
+		return err
 	}
-	err := s.prepareTables(ctx, now.st.cfg, wanted, &now.tables)
+	err = s.prepareTables(ctx, now.st.cfg, wanted, &now.tables)
 	s.inspected.Store(&now)
 	return err
 }

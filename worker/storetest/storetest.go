@@ -1,9 +1,20 @@
-// Package storetest holds the suite that every lease store passes: this module's
-// and yours.
+// Package storetest has the suite that every lease store must pass, yours included:
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store { … }})
+//		storetest.Run(t, storetest.Harness{
+//			Open: func(t *testing.T) driver.Store {
+//				store, err := mystore.New(…)
+//				if err != nil {
+//					t.Fatal(err)
+//				}
+//				return store
+//			},
+//		})
 //	}
+//
+// It tests the three verbs, repeated and late requests, clocks that differ, limits, many claims
+// at once, and generators over leases; and driver.Admin, if the store has it. It cannot test
+// that the store loses no write that it has acknowledged.
 package storetest
 
 import (
@@ -17,21 +28,21 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Harness says how the store under test is reached.
+// Harness configures Run. Only Open is required.
 type Harness struct {
-	// Open gives a client of the store, as another process would have one; all
-	// clients of one Run see the same worker IDs. What it needs to close it registers
-	// with t.Cleanup. The suite uses namespaces with names of its own.
+	// Open returns a client of the store, such as another process would have. All clients of one
+	// Run must share their records. Open registers with t.Cleanup what closes the client. The
+	// suite uses namespaces with random names.
 	Open func(t *testing.T) driver.Store
-	// Crash ends a client as the end of its process would. nil: its worker IDs come
-	// free by their time to live alone.
+	// Crash ends a client as the end of its process does. Nil: the worker IDs of a client become
+	// free by their time to live only.
 	Crash func(t *testing.T, s driver.Store)
-	// Hung returns a store whose client gets no answer and ignores its contexts. nil: there
-	// is no such client.
+	// Hung returns a store whose client gets no answer and ignores its contexts. Nil: there is
+	// no such client.
 	Hung func(t *testing.T) driver.Store
 }
 
-// Run runs the suite.
+// Run runs the suite, each part as a subtest.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	for _, c := range []struct {
@@ -43,10 +54,10 @@ func Run(t *testing.T, h Harness) {
 		{"preferred worker ID", preferred},
 		{"renew raises and never lowers", renew},
 		{"renew needs fencing token and claim ID", renewGuarded},
-		{"release gives the rest back", release},
+		{"release lowers the fence", release},
 		{"release needs fencing token and claim ID", releaseGuarded},
-		{"takeover begins at the fence", takeover},
-		{"a released worker ID is begun where it was left", clocksBehind},
+		{"takeover starts at the fence", takeover},
+		{"a released worker ID starts at its last fence", clocksBehind},
 		{"claim repeated", repeated},
 		{"clocks apart", skew},
 		{"clocks before worker IDs", clocksFirst},
@@ -68,7 +79,7 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// suite is one test's view: a namespace of its own.
+// suite is the harness and namespace of one subtest.
 type suite struct {
 	Harness
 	namespace string
@@ -79,10 +90,10 @@ const (
 	ttl    = 900_000 // none ends while its test runs, however slow the store is
 )
 
-// patience is for what is certain to come, on a machine that is busy.
+// patience limits the wait for what must happen, on a busy machine.
 const patience = 2 * time.Minute
 
-// request asks for a worker ID out of four.
+// request asks for one of four worker IDs.
 func (s *suite) request() driver.Request {
 	return driver.Request{
 		Namespace: s.namespace, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1,
@@ -133,7 +144,7 @@ func (s *suite) claim(t *testing.T, store driver.Store, change func(*driver.Requ
 	return h
 }
 
-// only lets a request take this worker ID and no other.
+// only makes a request accept this worker ID only.
 func only(n int64) func(*driver.Request) {
 	return func(r *driver.Request) { r.Preferred, r.RequirePreferred = n, true }
 }
@@ -152,7 +163,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// expire lets a claim's time to live end, or its process.
+// expire ends the time to live of a claim, or its process.
 func (s *suite) expire(t *testing.T, h *holder) {
 	t.Helper()
 	if s.Crash != nil {
@@ -163,7 +174,7 @@ func (s *suite) expire(t *testing.T, h *holder) {
 	time.Sleep(20 * time.Millisecond)
 }
 
-// await tries until it gets a worker ID: for what a clock of the store's decides.
+// await claims until it gets a worker ID, for what depends on the clock of the store.
 func (s *suite) await(t *testing.T, store driver.Store, change func(*driver.Request)) *holder {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
