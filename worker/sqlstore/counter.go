@@ -111,7 +111,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 		return 0, err
 	}
 	if t.store == nil || !t.store.inspected.Load().has(counterTable) {
-		return 0, fields.Error("sqlstore", "Store", notPrepared{}, "call PrepareCounters before the transaction")
+		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
 	}
 	first, err = t.store.inspected.Load().st.reserveIn(ctx, t.tx, key, n)
 	if err != nil {
@@ -119,10 +119,6 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	}
 	return first, nil
 }
-
-type notPrepared struct{}
-
-func (notPrepared) String() string { return "not prepared" }
 
 // checkTx rejects what is no transaction. A pool would commit the statement by itself, which
 // leaves gaps, or not at all, in sessions of MySQL with autocommit off, which issues the numbers
@@ -137,15 +133,10 @@ func checkTx(tx Tx) error {
 	switch tx.(type) {
 	case interface{ SetMaxOpenConns(int) }, // *sql.DB, and what embeds it
 		interface{ GetDBConn() (*sql.DB, error) }: // gorm's, with PrepareStmt
-		return fields.Error("sqlstore", "tx", typeOf{tx}, "is a pool, not a transaction: give In the result of BeginTx")
+		return fields.Error("sqlstore", "tx", plain(fmt.Sprintf("%T", tx)), "is a pool, not a transaction: give In the result of BeginTx")
 	}
 	return nil
 }
-
-// typeOf prints the type of a value.
-type typeOf struct{ value any }
-
-func (t typeOf) String() string { return fmt.Sprintf("%T", t.value) }
 
 // reserveIn runs the statement, which returns the last number, and returns the first.
 func (st *statements) reserveIn(ctx context.Context, tx Tx, key string, n int64) (first int64, err error) {

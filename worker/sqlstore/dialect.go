@@ -79,6 +79,9 @@ func (cfg *Config) complete(wrong *fields.Errors) {
 	}
 }
 
+// plain is the value of a field that an error does not quote.
+type plain string
+
 // completeFor is complete for SQL that exists in these dialects only.
 func (cfg *Config) completeFor(rule string, dialects ...Dialect) error {
 	var wrong fields.Errors

@@ -50,7 +50,7 @@ func Open(ctx context.Context, db *sql.DB, cfg OpenConfig) (*Generator, error) {
 
 func (cfg OpenConfig) open(ctx context.Context, db *sql.DB) (*Generator, error) {
 	if cfg.Generator.Worker != nil {
-		return nil, fields.Error("sqlstore", "Generator.Worker", typeOf{cfg.Generator.Worker}, "must be nil: Open leases the worker ID")
+		return nil, fields.Error("sqlstore", "Generator.Worker", plain("set"), "must be nil: Open leases the worker ID")
 	}
 	if cfg.Lease.Layout == (core.Layout{}) {
 		cfg.Lease.Layout = cfg.Generator.Layout
