@@ -33,9 +33,8 @@ func (c lent) Close() error {
 	return nil
 }
 
-// Where the queue for a connection takes longer than one call may, calls come to its front
-// all the same.
-func TestPlaceInTheQueue(t *testing.T) {
+// If the queue for a connection takes longer than one call may, calls reach its front anyway.
+func TestWaiterComesToTheFront(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := inTurn{make(chan struct{})}
 		db := sql.OpenDB(pool)
@@ -77,7 +76,7 @@ func TestPlaceInTheQueue(t *testing.T) {
 			}
 		}
 		stop()
-		time.Sleep(keptFor + heldFor)
+		time.Sleep(waiterKept + connKept)
 		if n := db.Stats().InUse; n != 0 {
 			t.Errorf("%d connections are in use", n)
 		}
@@ -86,7 +85,7 @@ func TestPlaceInTheQueue(t *testing.T) {
 }
 
 // A connection that comes when no call waits is given back, and the next call gets another.
-func TestPlaceThatNobodyWants(t *testing.T) {
+func TestWaiterWithoutACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := inTurn{make(chan struct{})}
 		db := sql.OpenDB(pool)
@@ -101,12 +100,12 @@ func TestPlaceThatNobodyWants(t *testing.T) {
 		if _, err := give(t.Context()); err != context.DeadlineExceeded {
 			t.Fatal(err)
 		}
-		pool.free <- struct{}{} // the place that was kept has it
+		pool.free <- struct{}{} // the kept waiter has it
 		synctest.Wait()
 		if n := db.Stats().InUse; n != 1 {
 			t.Errorf("%d connections are in use", n)
 		}
-		time.Sleep(heldFor + time.Millisecond)
+		time.Sleep(connKept + time.Millisecond)
 		synctest.Wait()
 		if n := db.Stats().InUse; n != 0 {
 			t.Errorf("%d connections are in use", n)
@@ -120,11 +119,11 @@ func TestPlaceThatNobodyWants(t *testing.T) {
 		if _, err := give(t.Context()); err != context.DeadlineExceeded {
 			t.Fatal(err)
 		}
-		time.Sleep(keptFor) // the place ends by itself
+		time.Sleep(waiterKept) // the waiter ends by itself
 		synctest.Wait()
 		select {
 		case pool.free <- struct{}{}:
-			t.Error("somebody waits for a connection yet")
+			t.Error("a waiter is left")
 		default:
 		}
 	})

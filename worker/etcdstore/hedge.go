@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// second makes a request, and where a third of the context's time has brought no
-// answer, makes it a second time beside the first: the client asks the members in
-// turn, and this one may be silent. The answer that comes first counts, an error only
-// if there is no other. So it is for requests that may be carried out twice, such as
-// those that compare a revision.
-func second[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+// hedge sends a request. If there is no answer after a third of the time that the context has
+// left, it sends the request again: the client asks the members in turn, and the first may
+// hang. The first result counts, and an error only if there is no result. So the request must
+// be one that may be carried out twice, such as one that compares a revision.
+func hedge[T any](ctx context.Context, request func(context.Context) (T, error)) (T, error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return ask(ctx)
+		return request(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -23,7 +22,7 @@ func second[T any](ctx context.Context, ask func(context.Context) (T, error)) (T
 	}
 	answers := make(chan answer, 2)
 	send := func() {
-		value, err := ask(ctx)
+		value, err := request(ctx)
 		answers <- answer{value, err}
 	}
 	go send()

@@ -1,4 +1,4 @@
-package bounded
+package driver
 
 import (
 	"context"
@@ -29,13 +29,13 @@ func TestDo(t *testing.T) {
 		}, 0, broken, "", time.Second},
 		{"a result in the last moment", func(ctx context.Context) (int, error) {
 			<-ctx.Done()
-			time.Sleep(grace / 2)
+			time.Sleep(callGrace / 2)
 			return 7, nil
-		}, 7, nil, "", time.Second + grace/2},
+		}, 7, nil, "", time.Second + callGrace/2},
 		{"a client that ignores its context", func(context.Context) (int, error) {
 			time.Sleep(time.Minute)
 			return 7, nil
-		}, 0, context.DeadlineExceeded, "ask: no answer in 1.1s", time.Second + grace},
+		}, 0, context.DeadlineExceeded, "ask: no answer in 1.1s", time.Second + callGrace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestDoneBefore(t *testing.T) {
 	}
 }
 
-// However often a client that hangs is asked, there are so many goroutines in it and no more.
+// A client that hangs holds a limited number of goroutines.
 func TestAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls Calls
@@ -85,13 +85,13 @@ func TestAbandoned(t *testing.T) {
 			})
 			return err
 		}
-		for range most {
+		for range maxAbandoned {
 			if err := ask(); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
 			}
 		}
 		began := time.Now()
-		if err := ask(); err == nil || !strings.Contains(err.Error(), "ask: 16 requests are under way") || time.Since(began) != 0 || entered.Load() != most {
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "ask: 16 earlier requests have not returned") || time.Since(began) != 0 || entered.Load() != maxAbandoned {
 			t.Errorf("%v after %v, %d calls", err, time.Since(began), entered.Load())
 		}
 		close(hang)

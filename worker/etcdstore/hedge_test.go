@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-func TestSecond(t *testing.T) {
+func TestHedge(t *testing.T) {
 	type reply struct {
 		after time.Duration
 		err   error
@@ -31,29 +31,31 @@ func TestSecond(t *testing.T) {
 		"slow":                    {[]reply{{1200 * time.Millisecond, nil}, {1200 * time.Millisecond, nil}}, 1, 1200 * time.Millisecond},
 		"silent, then an error":   {[]reply{{2 * time.Second, nil}, {0, errLost}}, 1, 2 * time.Second},
 		"an error late, and then": {[]reply{{1200 * time.Millisecond, errLost}, {time.Second, nil}}, 2, 2 * time.Second},
-		"nobody answers":          {[]reply{never, never}, 0, 3 * time.Second},
+		"no answer":               {[]reply{never, never}, 0, 3 * time.Second},
 		"two errors":              {[]reply{{1200 * time.Millisecond, errLost}, {time.Second, errLost}}, 0, 2 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-			defer cancel()
-			var asked atomic.Int64
-			began := time.Now()
-			got, err := second(ctx, func(ctx context.Context) (int, error) {
-				n := int(asked.Add(1))
-				r := c.replies[n-1]
-				select {
-				case <-time.After(r.after):
-					return n, r.err
-				case <-ctx.Done():
-					return 0, ctx.Err()
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+				defer cancel()
+				var asked atomic.Int64
+				began := time.Now()
+				got, err := hedge(ctx, func(ctx context.Context) (int, error) {
+					n := int(asked.Add(1))
+					r := c.replies[n-1]
+					select {
+					case <-time.After(r.after):
+						return n, r.err
+					case <-ctx.Done():
+						return 0, ctx.Err()
+					}
+				})
+				if (err == nil) != (c.want > 0) || err == nil && got != c.want || time.Since(began) != c.took {
+					t.Errorf("%d, %v after %v", got, err, time.Since(began))
 				}
+				cancel()
+				synctest.Wait() // no request is left
 			})
-			if (err == nil) != (c.want > 0) || err == nil && got != c.want || time.Since(began) != c.took {
-				t.Errorf("%s: %d, %v after %v", name, got, err, time.Since(began))
-			}
-			cancel()
-			synctest.Wait() // nobody is left who asks
 		})
 	}
 }
@@ -115,7 +117,7 @@ func (endless) Deadline() (time.Time, bool) { return time.Time{}, false }
 // A renewal asks three times, and so always meets the one that is silent.
 func TestSilentMember(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
-	store, r := mustNew(New(client, Config{})), request(newSpace())
+	store, r := mustNew(New(client, Config{})), request(newNamespace())
 	c, err := store.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
