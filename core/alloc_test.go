@@ -39,9 +39,9 @@ func TestNoAllocations(t *testing.T) {
 // Neither does an id that the clock made hard to find. (Rollback and Rotate make
 // a new run at each step back.)
 func TestNoAllocationsAtAStepBack(t *testing.T) {
-	for name, back := range map[string]core.ClockBack{"Logical": core.Logical{}, "Reuse": core.Reuse{Window: time.Minute}} {
+	for name, back := range map[string]core.ClockPolicy{"Logical": core.Logical{}, "Reuse": core.Reuse{Window: time.Minute}} {
 		var clock steppingClock
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), ClockBack: back, Now: clock.now})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), ClockPolicy: back, Now: clock.now})
 		draw := func() {
 			if _, err := g.Next(t.Context()); err != nil {
 				t.Fatal(name, err)

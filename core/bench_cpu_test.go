@@ -48,7 +48,7 @@ func BenchmarkWaiting(b *testing.B) {
 				wg.Wait()
 				took := time.Since(began)
 				b.ReportMetric(100*float64(cpu(b)-busy)/float64(took), "cpu-%")
-				b.ReportMetric(100*float64(b.N)/(float64(took)/float64(g.Layout().Tick)*float64(layout.PerTick())), "ids-%")
+				b.ReportMetric(100*float64(b.N)/(float64(took)/float64(g.Layout().Tick)*float64(layout.IDsPerTick())), "ids-%")
 				runtime.KeepAlive(g)
 			})
 		}

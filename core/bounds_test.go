@@ -15,13 +15,13 @@ func TestDetached(t *testing.T) {
 		l := core.Twitter()
 		from := time.Now().Add(-24 * time.Hour)
 		gr := mustGrant(t, l, 1, from, from.Add(10*time.Millisecond))
-		g := mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockBack: core.Logical{Detached: true}, MaxWait: time.Second})
+		g := mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockPolicy: core.Logical{Detached: true}, MaxWait: time.Second})
 		ids := make([]int64, 10*4096)
 		if err := g.Fill(t.Context(), ids); err != nil {
 			t.Fatal(err)
 		}
-		first, _ := l.Decompose(ids[0])
-		last, _ := l.Decompose(ids[len(ids)-1])
+		first, _ := l.Decode(ids[0])
+		last, _ := l.Decode(ids[len(ids)-1])
 		if !first.Time.Equal(from) || !last.Time.Equal(from.Add(9*time.Millisecond)) {
 			t.Errorf("from %v to %v", first.Time, last.Time)
 		}
@@ -33,7 +33,7 @@ func TestDetached(t *testing.T) {
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) {
 			t.Error(err)
 		}
-		if _, err := core.New(core.Config{Worker: core.Fixed(1), ClockBack: core.Logical{Detached: true}}); err == nil || !strings.Contains(err.Error(), "durable bound") {
+		if _, err := core.New(core.Config{Worker: core.Fixed(1), ClockPolicy: core.Logical{Detached: true}}); err == nil || !strings.Contains(err.Error(), "durable bound") {
 			t.Errorf("without a bound: %v", err)
 		}
 	})
@@ -81,7 +81,7 @@ func TestUsedUpGrantIsReplaced(t *testing.T) {
 		l := core.Twitter()
 		now := time.Now()
 		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, now, now.Add(5*time.Millisecond)), mustGrant(t, l, 2, now, now.Add(time.Hour))}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, MaxWait: 100 * time.Millisecond, ClockBack: core.Logical{MaxAhead: time.Minute}})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, MaxWait: 100 * time.Millisecond, ClockPolicy: core.Logical{MaxAhead: time.Minute}})
 		ids := make([]int64, 7*4096)
 		if err := g.Fill(t.Context(), ids); err != nil {
 			t.Fatal(err)
@@ -90,8 +90,8 @@ func TestUsedUpGrantIsReplaced(t *testing.T) {
 			t.Error("ids do not ascend")
 		}
 		noDuplicates(t, ids)
-		first, _ := l.Decompose(ids[0])
-		last, _ := l.Decompose(ids[len(ids)-1])
+		first, _ := l.Decode(ids[0])
+		last, _ := l.Decode(ids[len(ids)-1])
 		if first.Worker != 1 || last.Worker != 2 {
 			t.Errorf("workers %d and %d", first.Worker, last.Worker)
 		}

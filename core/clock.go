@@ -100,7 +100,7 @@ func (c *clock) given() (elapsed, wall, carried int64) {
 	// A reading that comes late is behind by no more than it took, and after a leap
 	// that was not followed it is no step.
 	if step := last - wall; step >= anchorNoise && step > elapsed-before && !c.leap.seen.Load() {
-		c.event(ClockWentBack, time.Duration(step))
+		c.event(ClockStepBack, time.Duration(step))
 	}
 	offset := wall - elapsed
 	for {
@@ -143,7 +143,7 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	switch back := old.wall - wall; {
 	case !c.follows(leap, wall, elapsed): // stay on the old line
 	case back >= anchorNoise:
-		c.event(ClockWentBack, time.Duration(back))
+		c.event(ClockStepBack, time.Duration(back))
 		next.wall = wall
 	case back < 0:
 		next.wall, next.carried = wall, max(old.carried, wall)
@@ -178,7 +178,7 @@ func (c *clock) follows(leap, offset, elapsed int64) bool {
 	}
 	lasted, first := c.leap.lasts(offset, elapsed, c.maxJump)
 	if first {
-		c.event(ClockLeapt, time.Duration(leap))
+		c.event(ClockJump, time.Duration(leap))
 	}
 	return lasted && covered
 }
@@ -186,7 +186,7 @@ func (c *clock) follows(leap, offset, elapsed int64) bool {
 // followed is called when the anchor has taken a leap in.
 func (c *clock) followed(leap int64) {
 	if leap > c.maxJump {
-		c.event(LeapFollowed, time.Duration(leap))
+		c.event(ClockJumpAccepted, time.Duration(leap))
 	}
 }
 

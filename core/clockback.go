@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// ClockBack says what a generator does when the wall clock stands behind the
+// ClockPolicy says what a generator does when the wall clock stands behind the
 // ids it has issued: one of [Logical], [Refuse], [Wait], [Rollback], [Reuse]
 // and [Rotate]. In none of them is an id issued twice.
-type ClockBack interface {
+type ClockPolicy interface {
 	// policy is not exported: what it promises cannot be promised by others' code.
 	policy(Layout) policy
 }
 
-// policy is what the generator needs to know of a ClockBack.
+// policy is what the generator needs to know of a ClockPolicy.
 type policy struct {
 	answer answer
 	carry  bool          // ids may go up to the carried clock, not just the wall clock
 	ahead  time.Duration // and beyond it, under a durable bound
 	max    time.Duration // Wait: how long; 0: Config.MaxWait
 	window time.Duration // Reuse: how far back
-	faults []Fault       // of the ClockBack itself
+	faults []FieldError  // of the ClockPolicy itself
 }
 
 // answer is what is done when the wall clock is behind the last id.
@@ -58,7 +58,7 @@ func (l Logical) policy(Layout) policy {
 		l.MaxAhead = 10 * time.Second
 	}
 	if l.MaxAhead < 0 {
-		return policy{faults: []Fault{{"ClockBack.MaxAhead", fmt.Sprint(l.MaxAhead), "must not be negative"}}}
+		return policy{faults: []FieldError{{"ClockPolicy.MaxAhead", fmt.Sprint(l.MaxAhead), "must not be negative"}}}
 	}
 	if l.Detached {
 		return policy{answer: detached, carry: true}
@@ -80,7 +80,7 @@ type Wait struct {
 
 func (w Wait) policy(Layout) policy {
 	if w.Max < 0 {
-		return policy{faults: []Fault{{"ClockBack.Max", w.Max.String(), "must not be negative"}}}
+		return policy{faults: []FieldError{{"ClockPolicy.Max", w.Max.String(), "must not be negative"}}}
 	}
 	return policy{answer: wait, max: w.Max}
 }
@@ -100,7 +100,7 @@ type Rollback struct{}
 
 func (Rollback) policy(l Layout) policy {
 	if l.RollbackBits == 0 {
-		return policy{answer: rollBack, faults: []Fault{{"ClockBack", "Rollback{}", "needs a layout with RollbackBits"}}}
+		return policy{answer: rollBack, faults: []FieldError{{"ClockPolicy", "Rollback{}", "needs a layout with RollbackBits"}}}
 	}
 	return policy{answer: rollBack}
 }
@@ -123,7 +123,7 @@ func (r Reuse) policy(Layout) policy {
 		r.Window = time.Second
 	}
 	if r.Window < 0 || r.Window > time.Hour {
-		return policy{faults: []Fault{{"ClockBack.Window", r.Window.String(), "must be from 0 to 1h"}}}
+		return policy{faults: []FieldError{{"ClockPolicy.Window", r.Window.String(), "must be from 0 to 1h"}}}
 	}
 	return policy{answer: reuse, window: r.Window}
 }

@@ -30,7 +30,7 @@ func next(t *testing.T, g *core.Generator) core.Parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := g.Layout().Decompose(id)
+	p, err := g.Layout().Decode(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func clockError(t *testing.T, g *core.Generator, back, tolerated time.Duration) 
 
 func TestRefuse(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Refuse{}})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Refuse{}})
 		next(t, g)
 		clock.offset = -time.Second
 		clockError(t, g, time.Second, 0)
@@ -61,7 +61,7 @@ func TestRefuse(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Wait{Max: 50 * time.Millisecond}, MaxWait: 5 * time.Millisecond})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: 50 * time.Millisecond}, MaxWait: 5 * time.Millisecond})
 		last := next(t, g)
 		clock.offset = -40 * time.Millisecond
 		began := time.Now()
@@ -82,7 +82,7 @@ func TestWait(t *testing.T) {
 func TestRollbackKeepsAMarkForEachValue(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, RollbackBits: 1, WorkerBits: 5, SequenceBits: 12}
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Rollback{}})
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rollback{}})
 		base := time.Now()
 		at := func(tick int) { clock.offset = time.Until(base.Add(time.Duration(tick) * time.Millisecond)) }
 		seen := map[int64]bool{}
@@ -93,7 +93,7 @@ func TestRollbackKeepsAMarkForEachValue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, _ := l.Decompose(id)
+			p, _ := l.Decode(id)
 			if want := base.Add(time.Duration(tick) * time.Millisecond); p.Rollback != rollback || !p.Time.Equal(want) || seen[id] {
 				t.Errorf("at %d: %+v, want roll-back %d of %v; seen before: %v", tick, p, rollback, want, seen[id])
 			}
@@ -120,7 +120,7 @@ func TestRollbackKeepsAMarkForEachValue(t *testing.T) {
 func TestRollbackNeverStartsBelowNotBefore(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, RollbackBits: 3, SequenceBits: 12}
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: clock.now, ClockBack: core.Rollback{}, NotBefore: time.Now().Add(-time.Minute)})
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: clock.now, ClockPolicy: core.Rollback{}, NotBefore: time.Now().Add(-time.Minute)})
 		next(t, g)
 		clock.offset = -30 * time.Second
 		if p := next(t, g); p.Rollback != 1 {
@@ -134,7 +134,7 @@ func TestRollbackNeverStartsBelowNotBefore(t *testing.T) {
 func TestReuseIssuesWhatWasLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Reuse{Window: 20 * time.Millisecond}})
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Reuse{Window: 20 * time.Millisecond}})
 		base := time.Now()
 		var ids []int64
 		for range 10 { // one id in each of ten ticks leaves three over
@@ -201,7 +201,7 @@ func TestRotate(t *testing.T) {
 		for _, worker := range []int64{1, 2, 2, 1} {
 			src.grants = append(src.grants, mustGrant(t, l, worker, time.Time{}, time.Time{}))
 		}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
 		next(t, g)
 		clock.offset = -time.Second
 		behind := clock.now()
@@ -225,7 +225,7 @@ func TestRotate(t *testing.T) {
 
 func TestRotateWithoutAnother(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Rotate{}})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rotate{}})
 		next(t, g)
 		clock.offset = -time.Second
 		_, err := g.Next(t.Context())
@@ -243,7 +243,7 @@ func TestRotateToAGrantInUse(t *testing.T) {
 		taken := mustGrant(t, l, 2, time.Time{}, time.Time{})
 		other := mustNew(t, core.Config{Worker: holder{taken}})
 		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, time.Time{}, time.Time{}), taken}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
 		first := next(t, g)
 		clock.offset = -time.Second
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrInUse) {
@@ -268,7 +268,7 @@ func TestRollbackAcrossGrants(t *testing.T) {
 			mustGrant(t, l, 1, begin, time.Now().Add(time.Hour)), // as a careless source would
 		}}
 		first, second := src.grants[0], src.grants[1]
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rollback{}})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rollback{}})
 		seen := map[core.Parts]bool{}
 		draw := func(at time.Duration) core.Parts {
 			t.Helper()
@@ -336,7 +336,7 @@ func (d *dead) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 func TestEndlessLossIsAnError(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		src := &dead{}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Refuse{}})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Refuse{}})
 		next(t, g)
 		for range 20 {
 			clock.offset -= time.Minute

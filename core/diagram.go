@@ -56,7 +56,7 @@ func (l Layout) Diagram() string {
 }
 
 // Explain draws one id: its bits, field by field, and what each field says.
-// An id that is not of this layout is an error, as in Decompose.
+// An id that is not of this layout is an error, as in Decode.
 func (l Layout) Explain(id int64) (string, error) {
 	s, err := l.shape()
 	if err != nil {

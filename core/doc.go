@@ -15,7 +15,7 @@
 // # What is guaranteed
 //
 // One generator never issues an id twice, whatever its clock does, with every
-// [ClockBack]. Its ids ascend, except with [Reuse], [Rollback] and [Rotate]. A
+// [ClockPolicy]. Its ids ascend, except with [Reuse], [Rollback] and [Rotate]. A
 // call whose context is done issues nothing, and [Generator.Fill] hands out all
 // the ids it was asked for or none.
 //

@@ -20,7 +20,7 @@ func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
 		var last uint64
 		for {
 			if err := g.Fill(t.Context(), ids); err != nil {
-				if !errors.Is(err, core.ErrTimeOver) {
+				if !errors.Is(err, core.ErrTimestampExhausted) {
 					t.Fatal(err)
 				}
 				break
@@ -35,7 +35,7 @@ func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
 		}
 		for range 110 { // to beyond the layout's end
 			time.Sleep(time.Millisecond)
-			if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+			if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimestampExhausted) || last == 0 {
 				t.Fatalf("after %d: %v", last, err)
 			}
 		}
@@ -54,7 +54,7 @@ func TestTimeRunsOut(t *testing.T) {
 		for {
 			id, err := g.Next(t.Context())
 			if err != nil {
-				if !errors.Is(err, core.ErrTimeOver) {
+				if !errors.Is(err, core.ErrTimestampExhausted) {
 					t.Fatal(err)
 				}
 				break
@@ -78,7 +78,7 @@ func TestTheLastPlaces(t *testing.T) {
 				now := l.End().Add(-6 * time.Millisecond)
 				g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: func() time.Time { return now }})
 				time.Sleep(still)
-				ids := make([]int64, l.PerTick())
+				ids := make([]int64, l.IDsPerTick())
 				var last uint64
 				for left := 6; left >= 0; left-- {
 					now = l.End().Add(-time.Duration(left) * time.Millisecond)
@@ -91,7 +91,7 @@ func TestTheLastPlaces(t *testing.T) {
 						}
 					}
 				}
-				if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimeOver) || last == 0 {
+				if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrTimestampExhausted) || last == 0 {
 					t.Errorf("%v, still for %v: after %d: %v", l, still, last, err)
 				}
 			})

@@ -26,40 +26,43 @@ const (
 	ErrInUse = constError("core: worker already in use by another generator")
 	// ErrClosed is returned after Close.
 	ErrClosed = constError("core: generator is closed")
-	// ErrTimeOver is returned when the layout's time field has run out.
-	ErrTimeOver = constError("core: the layout's time has run out")
+	// ErrTimestampExhausted is returned when the layout's time field has run out.
+	ErrTimestampExhausted = constError("core: the layout's time has run out")
 )
 
 // A Fault is one thing that is wrong with one field.
-type Fault struct {
+type FieldError struct {
 	Field  string // "Layout.Tick"
 	Value  string // as it was given: "1.5ms"
 	Reason string // what it should be
 }
 
-func (f Fault) String() string { return f.Field + " " + f.Value + ": " + f.Reason }
+func (f FieldError) String() string { return f.Field + " " + f.Value + ": " + f.Reason }
 
 // ConfigError is returned by New, NewGrant and Layout.Validate; it holds every
 // fault that was found, in the order of the fields.
-type ConfigError struct{ Faults []Fault }
+type ConfigError struct {
+	Package string // whose configuration it is: "core"
+	Fields  []FieldError
+}
 
 func (e *ConfigError) Error() string {
-	all := make([]string, len(e.Faults))
-	for i, f := range e.Faults {
+	all := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
 		all[i] = f.String()
 	}
-	return "core: " + strings.Join(all, "; ")
+	return e.Package + ": " + strings.Join(all, "; ")
 }
 
 // configError is nil where there is no fault.
-func configError(faults []Fault) error {
+func configError(faults []FieldError) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return &ConfigError{Faults: faults}
+	return &ConfigError{Package: "core", Fields: faults}
 }
 
-// RangeError is returned by Compose, Decompose, Range and FirstAt for a value
+// RangeError is returned by Compose, Decode, Range and FirstAt for a value
 // that the layout cannot hold.
 type RangeError struct {
 	Field string // "Worker"

@@ -31,8 +31,8 @@ func stepBack(cfg core.Config) (before, after core.Parts, err error) {
 	if err != nil {
 		return before, after, err
 	}
-	before, _ = gen.Layout().Decompose(first)
-	after, err = gen.Layout().Decompose(second)
+	before, _ = gen.Layout().Decode(first)
+	after, err = gen.Layout().Decode(second)
 	return before, after, err
 }
 
@@ -43,46 +43,46 @@ func ExampleLogical() {
 }
 
 func ExampleRefuse() {
-	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockBack: core.Refuse{}})
+	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}})
 	var clock *core.ClockError
 	fmt.Println(errors.As(err, &clock), clock.Back)
 	// Output: true 1m0s
 }
 
 func ExampleWait() {
-	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockBack: core.Wait{Max: 5 * time.Second}})
+	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Wait{Max: 5 * time.Second}})
 	fmt.Println(err)
 	// Output: core: the clock is 1m0s behind the last id, 5s is tolerated
 }
 
 func ExampleRollback() {
 	layout := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 8, SequenceBits: 12}
-	before, after, err := stepBack(core.Config{Layout: layout, Worker: core.Fixed(3), ClockBack: core.Rollback{}})
+	before, after, err := stepBack(core.Config{Layout: layout, Worker: core.Fixed(3), ClockPolicy: core.Rollback{}})
 	fmt.Println(before.Time.Sub(after.Time), before.Rollback, after.Rollback, err)
 	// Output: 1m0s 0 1 <nil>
 }
 
 func ExampleReuse() {
-	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockBack: core.Reuse{Window: time.Second}})
+	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Reuse{Window: time.Second}})
 	fmt.Println(err) // farther back than the window
 	// Output: core: the clock is 1m0s behind the last id, 1s is tolerated
 }
 
 func ExampleRotate() {
-	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockBack: core.Rotate{}})
+	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Rotate{}})
 	fmt.Println(err)
 	// Output: core: the clock is 1m0s behind the last id, 0s is tolerated, and there is no other worker number: core: Fixed(3) has no other number to give: core: worker number lost
 }
 
 func ExampleConfig_sequence() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3), Sequence: core.Random})
+	gen, err := core.New(core.Config{Worker: core.Fixed(3), Sequence: core.SequenceRandom})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer gen.Close()
 	id, err := gen.Next(context.Background())
-	parts, _ := gen.Layout().Decompose(id)
+	parts, _ := gen.Layout().Decode(id)
 	fmt.Println(parts.Sequence < 2048, err) // it begins in the lower half of the range
 	// Output: true <nil>
 }
@@ -94,7 +94,7 @@ func ExampleLogTo() {
 		}
 		return a
 	}}))
-	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockBack: core.Refuse{}, Observer: core.LogTo(log)})
+	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}, Observer: core.LogTo(log)})
 	fmt.Println(err != nil)
 	// Output:
 	// level=WARN msg="snowkey: clock went back" worker=3 by=1m0s
@@ -102,14 +102,14 @@ func ExampleLogTo() {
 	// true
 }
 
-func ExampleGrant_Raise() {
+func ExampleGrant_RaiseFence() {
 	now := time.Now()
 	grant, err := core.NewGrant(core.Twitter(), 17, now, now.Add(time.Second))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	grant.Raise(now.Add(30 * time.Second)) // once a store has recorded it
+	grant.RaiseFence(now.Add(30 * time.Second)) // once a store has recorded it
 	grant.Revoke(errors.New("the store gave it to somebody else"))
 	_, err = core.New(core.Config{Worker: holder{grant}})
 	fmt.Println(err)

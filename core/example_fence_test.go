@@ -20,7 +20,7 @@ func (b bounded) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error)
 }
 
 // A Worker raises the end of its grant when the generator has reached it.
-func ExampleGrant_Reached() {
+func ExampleGrant_FenceReached() {
 	now := time.Now()
 	grant, err := core.NewGrant(core.Twitter(), 17, now.Add(-time.Minute), now)
 	if err != nil {
@@ -34,9 +34,9 @@ func ExampleGrant_Reached() {
 	}
 	defer gen.Close()
 	go func() {
-		<-grant.Reached()
+		<-grant.FenceReached()
 		// … record the new end where it is durable, and only then:
-		grant.Raise(now.Add(time.Minute))
+		grant.RaiseFence(now.Add(time.Minute))
 	}()
 	_, err = gen.Next(context.Background())
 	fmt.Println(err)
@@ -61,7 +61,7 @@ func ExampleGrant_SetFenceError() {
 	grant.SetFenceError(down)
 	_, err = gen.Next(context.Background())
 	fmt.Println(errors.Is(err, core.ErrFenced), errors.Is(err, down))
-	grant.Raise(now.Add(time.Minute)) // it is back
+	grant.RaiseFence(now.Add(time.Minute)) // it is back
 	_, err = gen.Next(context.Background())
 	fmt.Println(err)
 	// Output:

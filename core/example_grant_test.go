@@ -11,10 +11,10 @@ import (
 
 func ExampleNew() {
 	gen, err := core.New(core.Config{
-		Layout:    core.Sonyflake(),
-		Worker:    core.Fixed(4711),
-		ClockBack: core.Wait{Max: 50 * time.Millisecond},
-		Sequence:  core.Random,
+		Layout:      core.Sonyflake(),
+		Worker:      core.Fixed(4711),
+		ClockPolicy: core.Wait{Max: 50 * time.Millisecond},
+		Sequence:    core.SequenceRandom,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -37,7 +37,7 @@ func ExampleGenerator_Next() {
 		fmt.Println(err)
 		return
 	}
-	parts, err := gen.Layout().Decompose(id)
+	parts, err := gen.Layout().Decode(id)
 	fmt.Println(parts.Worker, time.Since(parts.Time) < time.Minute, err)
 	// Output: 3 true <nil>
 }
@@ -100,7 +100,7 @@ func ExampleGrant_Close() {
 		return
 	}
 	gen, err := core.New(core.Config{
-		Worker: holder{grant}, ClockBack: core.Logical{Detached: true}, // time moves only when a tick is full
+		Worker: holder{grant}, ClockPolicy: core.Logical{Detached: true}, // time moves only when a tick is full
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -163,7 +163,7 @@ type pool struct{ numbers []int64 }
 
 func (p *pool) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
 	if prev != nil {
-		fmt.Println(prev.Asked())
+		fmt.Println(prev.RegrantReason())
 	}
 	if len(p.numbers) == 0 {
 		return nil, errors.New("no number is left")
@@ -173,10 +173,10 @@ func (p *pool) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
 	return core.NewGrant(core.Twitter(), n, time.Time{}, time.Time{})
 }
 
-func ExampleGrant_Asked() {
+func ExampleGrant_RegrantReason() {
 	var back time.Duration
 	gen, err := core.New(core.Config{
-		Worker: &pool{[]int64{17, 18}}, ClockBack: core.Rotate{}, Now: func() time.Time { return time.Now().Add(-back) },
+		Worker: &pool{[]int64{17, 18}}, ClockPolicy: core.Rotate{}, Now: func() time.Time { return time.Now().Add(-back) },
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -189,7 +189,7 @@ func ExampleGrant_Asked() {
 			fmt.Println(err)
 			return
 		}
-		parts, err := gen.Layout().Decompose(id)
+		parts, err := gen.Layout().Decode(id)
 		fmt.Println(parts.Datacenter<<5|parts.Worker, err)
 		back = time.Hour
 	}
@@ -200,7 +200,7 @@ func ExampleGrant_Asked() {
 }
 
 func ExampleClockError() {
-	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockBack: core.Refuse{}})
+	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}})
 	var clock *core.ClockError
 	if errors.As(err, &clock) {
 		fmt.Println(clock.Back, clock.Tolerated)

@@ -10,7 +10,7 @@ import (
 
 // show takes an id apart.
 func show(l core.Layout, id int64) {
-	p, err := l.Decompose(id)
+	p, err := l.Decode(id)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,7 +35,7 @@ func ExampleInstagram() {
 
 func ExampleMastodon() {
 	l := core.Mastodon()
-	fmt.Println(l.Epoch.Format(time.DateOnly), l.Workers(), l.PerTick()) // no worker: one generator for all
+	fmt.Println(l.Epoch.Format(time.DateOnly), l.WorkerIDs(), l.IDsPerTick()) // no worker: one generator for all
 	show(l, 1700000000000<<16|42)
 	// Output:
 	// 1970-01-01 1 65536
@@ -44,7 +44,7 @@ func ExampleMastodon() {
 
 func ExampleSonyflake() {
 	l := core.Sonyflake()
-	fmt.Println(l.Tick, l.PerTick(), l.Workers())
+	fmt.Println(l.Tick, l.IDsPerTick(), l.WorkerIDs())
 	show(l, 360000<<24|5<<16|777) // an hour after the epoch: 39 bits of time, 8 of sequence, 16 of machine
 	// Output:
 	// 10ms 256 65536
@@ -58,7 +58,7 @@ func ExampleClassic2015() {
 
 func ExampleSeconds() {
 	l := core.Seconds()
-	fmt.Println(l.Tick, l.PerTick(), l.Workers(), l.End().Format(time.DateOnly))
+	fmt.Println(l.Tick, l.IDsPerTick(), l.WorkerIDs(), l.End().Format(time.DateOnly))
 	// Output: 1s 2097152 1024 2156-02-07
 }
 
@@ -88,14 +88,14 @@ func ExampleLayout_End() {
 	// Output: 2080-07-10T17:30:30.209Z
 }
 
-func ExampleLayout_PerTick() {
+func ExampleLayout_IDsPerTick() {
 	l := core.Twitter()
-	fmt.Println(l.PerTick()*int64(time.Second/l.Tick), "ids a second")
+	fmt.Println(l.IDsPerTick()*int64(time.Second/l.Tick), "ids a second")
 	// Output: 4096000 ids a second
 }
 
-func ExampleLayout_Workers() {
-	fmt.Println(core.Twitter().Workers()) // datacenter and worker together
+func ExampleLayout_WorkerIDs() {
+	fmt.Println(core.Twitter().WorkerIDs()) // datacenter and worker together
 	// Output: 1024
 }
 

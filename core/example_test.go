@@ -26,7 +26,7 @@ func ExampleNew_faults() {
 	_, err := core.New(core.Config{Layout: core.Layout{Tick: 1500 * time.Microsecond}})
 	var faults *core.ConfigError
 	if errors.As(err, &faults) {
-		for _, f := range faults.Faults {
+		for _, f := range faults.Fields {
 			fmt.Println(f)
 		}
 	}
@@ -80,8 +80,8 @@ func ExampleNewGrant() {
 	// Output: 2026-11-21 12:00:00 +0000 UTC
 }
 
-func ExampleLayout_Decompose() {
-	p, err := core.Discord().Decompose(175928847299117063)
+func ExampleLayout_Decode() {
+	p, err := core.Discord().Decode(175928847299117063)
 	fmt.Println(p.Time.Format(time.RFC3339Nano), p.Datacenter, p.Worker, p.Sequence, err)
 	// Output: 2016-04-30T11:18:25.796Z 1 0 7 <nil>
 }
@@ -111,7 +111,7 @@ func ExampleLayout_FirstAt() {
 
 func ExampleLayout_String() {
 	fmt.Println(core.Twitter())
-	fmt.Println(core.Twitter().PerTick(), core.Twitter().Workers(), core.Twitter().End().Format(time.DateOnly))
+	fmt.Println(core.Twitter().IDsPerTick(), core.Twitter().WorkerIDs(), core.Twitter().End().Format(time.DateOnly))
 	// Output:
 	// 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
 	// 4096 1024 2080-07-10

@@ -19,7 +19,7 @@ func small() core.Layout {
 // all the room that passing time gives them, whatever the strategy and whether
 // or not there is a bound; the wall clock may even go back meanwhile.
 func TestAGrantAheadOfTheClock(t *testing.T) {
-	answers := map[string]core.ClockBack{
+	answers := map[string]core.ClockPolicy{
 		"Logical": core.Logical{MaxAhead: time.Millisecond}, "Refuse": core.Refuse{}, "Wait": core.Wait{},
 		"Rollback": core.Rollback{}, "Reuse": core.Reuse{}, "Rotate": core.Rotate{},
 	}
@@ -32,7 +32,7 @@ func TestAGrantAheadOfTheClock(t *testing.T) {
 					if bounded {
 						until = now.Add(time.Hour)
 					}
-					g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, until)}, ClockBack: answer, Now: clock.now})
+					g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, until)}, ClockPolicy: answer, Now: clock.now})
 					if p := next(t, g); !p.Time.Equal(from) || time.Since(now) != 0 {
 						t.Fatalf("begins at %v after %v, the grant at %v", p.Time, time.Since(now), from)
 					}
@@ -41,7 +41,7 @@ func TestAGrantAheadOfTheClock(t *testing.T) {
 					if err := g.Fill(t.Context(), ids); err != nil {
 						t.Fatal(err)
 					}
-					p, _ := g.Layout().Decompose(ids[len(ids)-1])
+					p, _ := g.Layout().Decode(ids[len(ids)-1])
 					if lead := p.Time.Sub(from) - time.Since(now); lead > time.Millisecond || lead < -time.Millisecond {
 						t.Errorf("a hundred ticks took %v and end %v after from", time.Since(now), p.Time.Sub(from))
 					}
@@ -65,7 +65,7 @@ func TestAGrantAheadOfTheClock(t *testing.T) {
 func TestAStepBackBelowTheGrantsLine(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Second)
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, ClockBack: core.Refuse{}, Now: clock.now})
+		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, ClockPolicy: core.Refuse{}, Now: clock.now})
 		next(t, g)
 		clock.offset = time.Minute
 		next(t, g)
@@ -81,7 +81,7 @@ func TestALineIsInherited(t *testing.T) {
 		from := time.Now().Add(time.Hour)
 		first := mustGrant(t, small(), 3, from, time.Time{})
 		second := mustGrant(t, small(), 4, time.Time{}, time.Time{})
-		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.Worker{holder{first}, holder{second}}}, Now: clock.now})
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, holder{second}}}, Now: clock.now})
 		last := next(t, g)
 		first.Revoke(errors.New("taken"))
 		for range 10 {
@@ -98,11 +98,11 @@ func TestALineIsInherited(t *testing.T) {
 func TestRotateToAGrantAhead(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(-time.Minute)
-		grants := []core.Worker{
+		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
 			holder{mustGrant(t, small(), 4, from, from.Add(time.Hour))},
 		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockBack: core.Rotate{}, Now: clock.now})
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
 		next(t, g)
 		clock.offset = -time.Hour
 		var p core.Parts
@@ -166,11 +166,11 @@ func TestLeapsAtRareDraws(t *testing.T) {
 // Rotate leaves the line of the old grant behind.
 func TestRotateInheritsNoLine(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		grants := []core.Worker{
+		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})},
 			holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
 		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockBack: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
 		clock.offset = 2 * time.Hour
 		next(t, g)
 		clock.offset = 0
@@ -186,7 +186,7 @@ func TestRotateInheritsNoLine(t *testing.T) {
 func TestRollbackKeepsTheLine(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		start := time.Now()
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockBack: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockPolicy: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
 		for i, at := range []time.Duration{2 * time.Hour, 90 * time.Minute, 0} {
 			clock.offset = at
 			p := next(t, g)
@@ -200,10 +200,10 @@ func TestRollbackKeepsTheLine(t *testing.T) {
 // Rotate to the number that it has is refused, and named.
 func TestRotateToTheSameNumber(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		grants := []core.Worker{
+		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
 		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockBack: core.Rotate{}, Now: clock.now})
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
 		next(t, g)
 		clock.offset = -time.Hour
 		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker 3 was given again") {

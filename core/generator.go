@@ -11,15 +11,15 @@ import (
 
 // Config is what a generator is made of. Only Worker must be set.
 type Config struct {
-	Layout    Layout           // zero: the grant's, or Twitter's where the grant has none
-	Worker    Worker           // required: no worker number is safe to guess
-	ClockBack ClockBack        // nil: Logical{}
-	Sequence  SequenceStart    // how the sequence begins in a new tick; Zero, Carry or Random
-	MaxWait   time.Duration    // zero: 1s or two ticks, whichever is more: the longest that Next or Fill waits for a place in time
-	Now       func() time.Time // nil: the system clock; when set it is the wall clock, read for every id; it must be as fine as a tick
-	NotBefore time.Time        // ids carry later times than this, for example that of the greatest id in use
-	MaxJump   time.Duration    // zero: 1min; a wall clock that leaps ahead by more is not followed until that has lasted 10s
-	Observer  Observer         // nil: none; told of rare events only
+	Layout      Layout           // zero: the grant's, or Twitter's where the grant has none
+	Worker      GrantSource      // required: no worker number is safe to guess
+	ClockPolicy ClockPolicy      // nil: Logical{}
+	Sequence    SequenceStart    // how the sequence begins in a new tick; Zero, Carry or Random
+	MaxWait     time.Duration    // zero: 1s or two ticks, whichever is more: the longest that Next or Fill waits for a place in time
+	Now         func() time.Time // nil: the system clock; when set it is the wall clock, read for every id; it must be as fine as a tick
+	NotBefore   time.Time        // ids carry later times than this, for example that of the greatest id in use
+	MaxJump     time.Duration    // zero: 1min; a wall clock that leaps ahead by more is not followed until that has lasted 10s
+	Observer    Observer         // nil: none; told of rare events only
 }
 
 // A Generator issues ids. It is safe for use by many goroutines. Make it with
@@ -29,18 +29,18 @@ type Generator struct {
 	policy   policy
 	sequence SequenceStart
 	maxWait  time.Duration
-	worker   Worker
+	worker   GrantSource
 	observer Observer
 	clock    *clock
 	run      atomic.Pointer[run]
 	stats    counters
-	napping  atomic.Bool                 // somebody holds a thread to wait precisely
-	told     [LayoutRunsOut]atomic.Int64 // by kind: when, in elapsed time, the observer may be told again
-	asking   chan struct{}               // held by who asks the Worker for another grant
-	parts    sync.Pool                   // of *[]part, for a Fill in many parts
-	done     <-chan struct{}             // closed by Close
-	end      func()                      // closes it
-	life     context.Context             // ends with it: for what the generator waits for itself
+	napping  atomic.Bool                  // somebody holds a thread to wait precisely
+	told     [LayoutExpiring]atomic.Int64 // by kind: when, in elapsed time, the observer may be told again
+	asking   chan struct{}                // held by who asks the Worker for another grant
+	parts    sync.Pool                    // of *[]part, for a Fill in many parts
+	done     <-chan struct{}              // closed by Close
+	end      func()                       // closes it
+	life     context.Context              // ends with it: for what the generator waits for itself
 
 	mu        sync.Mutex // held to replace the run, and to close
 	closed    bool
@@ -52,7 +52,7 @@ type Generator struct {
 
 // New checks the whole configuration, all faults in one [ConfigError], and
 // obtains the grant. It is an error if the clock lies outside the layout's time
-// ([ErrTimeOver] beyond its end), or if the grant has a generator already
+// ([ErrTimestampExhausted] beyond its end), or if the grant has a generator already
 // ([ErrInUse]).
 //
 // The generator begins one tick after the one New is called in.
@@ -90,29 +90,29 @@ func (cfg Config) open(s *shape, pol policy) (g *Generator, lost bool, err error
 
 // check finds what is wrong with the configuration by itself.
 func (cfg Config) check() (*shape, policy, error) {
-	var faults []Fault
+	var faults []FieldError
 	s, err := cfg.Layout.shape()
 	if err != nil {
 		faults = append(faults, cfg.Layout.WithDefaults().faults()...)
 	}
 	if cfg.Worker == nil {
-		faults = append(faults, Fault{"Worker", "nil", "must be set, for example to core.Fixed(n): no number is safe to guess"})
+		faults = append(faults, FieldError{"Worker", "nil", "must be set, for example to core.Fixed(n): no number is safe to guess"})
 	}
-	if cfg.ClockBack == nil {
-		cfg.ClockBack = Logical{}
+	if cfg.ClockPolicy == nil {
+		cfg.ClockPolicy = Logical{}
 	}
-	pol := cfg.ClockBack.policy(cfg.Layout.WithDefaults())
+	pol := cfg.ClockPolicy.policy(cfg.Layout.WithDefaults())
 	if cfg.Layout != (Layout{}) || pol.answer != rollBack { // else the grant's layout counts, see start
 		faults = append(faults, pol.faults...)
 	}
-	if cfg.Sequence > Random {
-		faults = append(faults, Fault{"Sequence", fmt.Sprint(uint8(cfg.Sequence)), "must be Zero, Carry or Random"})
+	if cfg.Sequence > SequenceRandom {
+		faults = append(faults, FieldError{"Sequence", fmt.Sprint(uint8(cfg.Sequence)), "must be Zero, Carry or Random"})
 	}
 	if cfg.MaxWait < 0 {
-		faults = append(faults, Fault{"MaxWait", cfg.MaxWait.String(), "must not be negative"})
+		faults = append(faults, FieldError{"MaxWait", cfg.MaxWait.String(), "must not be negative"})
 	}
 	if cfg.MaxJump < 0 {
-		faults = append(faults, Fault{"MaxJump", cfg.MaxJump.String(), "must not be negative"})
+		faults = append(faults, FieldError{"MaxJump", cfg.MaxJump.String(), "must not be negative"})
 	}
 	return s, pol, configError(faults)
 }
@@ -123,14 +123,14 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 		if cfg.Layout == (Layout{}) {
 			s = grant.shape
 		} else if !s.same(grant.shape) {
-			return nil, &ConfigError{[]Fault{{"Layout", s.layout.String(), "must be the grant's, " + grant.shape.layout.String()}}}
+			return nil, configError([]FieldError{{"Layout", s.layout.String(), "must be the grant's, " + grant.shape.layout.String()}})
 		}
 	}
 	if fault := s.checkWorker(grant.worker); fault != nil {
-		return nil, &ConfigError{[]Fault{*fault}}
+		return nil, configError([]FieldError{*fault})
 	}
-	if cfg.ClockBack != nil {
-		if pol = cfg.ClockBack.policy(s.layout); len(pol.faults) > 0 {
+	if cfg.ClockPolicy != nil {
+		if pol = cfg.ClockPolicy.policy(s.layout); len(pol.faults) > 0 {
 			return nil, configError(pol.faults)
 		}
 	}
@@ -178,7 +178,7 @@ func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
 	g.carryOn(r, noLine)
 	g.run.Store(r)
 	if left := s.end.Sub(wall); left < expirySoon {
-		g.observe(LayoutRunsOut, left, nil) // while a panic of the observer's costs no grant
+		g.observe(LayoutExpiring, left, nil) // while a panic of the observer's costs no grant
 	}
 	if err := grant.attach(r); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (g *Generator) covers(ns int64) bool {
 
 // clockEvent is what the clock tells of itself.
 func (g *Generator) clockEvent(kind EventKind, by time.Duration) {
-	if kind == ClockWentBack {
+	if kind == ClockStepBack {
 		g.stats.steppedBack(by)
 	}
 	g.observe(kind, by, nil)
@@ -205,14 +205,14 @@ func (g *Generator) clockEvent(kind EventKind, by time.Duration) {
 // lowest is the first that begins at notBefore or later.
 func (s *shape) firstTick(wall, notBefore time.Time) (first, lowest uint64, err error) {
 	if wall.Before(s.layout.Epoch) {
-		return 0, 0, &ConfigError{[]Fault{{"Layout.Epoch", format(s.layout.Epoch), "lies in the future, it is " + format(wall)}}}
+		return 0, 0, configError([]FieldError{{"Layout.Epoch", format(s.layout.Epoch), "lies in the future, it is " + format(wall)}})
 	}
 	if !wall.Before(s.end) {
-		return 0, 0, fmt.Errorf("%w: it ended at %s, and it is %s", ErrTimeOver, format(s.end), format(wall))
+		return 0, 0, fmt.Errorf("%w: it ended at %s, and it is %s", ErrTimestampExhausted, format(s.end), format(wall))
 	}
 	if notBefore.After(s.layout.Epoch) {
 		if !notBefore.Before(s.end) {
-			return 0, 0, &ConfigError{[]Fault{{"NotBefore", format(notBefore), "lies beyond the layout's end, " + format(s.end)}}}
+			return 0, 0, configError([]FieldError{{"NotBefore", format(notBefore), "lies beyond the layout's end, " + format(s.end)}})
 		}
 		lowest = s.tickFrom(notBefore)
 	}
@@ -226,7 +226,7 @@ func (s *shape) firstTick(wall, notBefore time.Time) (first, lowest uint64, err 
 // ascend: a call that begins after another has returned gets a greater id.
 //
 // The error is the context's, or wraps [ErrSequenceExhausted], [ErrFenced],
-// [ErrLost], [ErrClosed] or [ErrTimeOver], or is a [ClockError].
+// [ErrLost], [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError].
 func (g *Generator) Next(ctx context.Context) (int64, error) {
 	if ctx == nil {
 		ctx = context.Background()

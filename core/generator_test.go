@@ -35,14 +35,14 @@ func strategies() map[string]core.Config {
 	plain := core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}
 	counted := core.Layout{TimeBits: 41, RollbackBits: 4, WorkerBits: 4, SequenceBits: 14}
 	return map[string]core.Config{
-		"Logical":  {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Logical{}},
-		"Carry":    {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Logical{}, Sequence: core.Carry},
-		"Random":   {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Logical{}, Sequence: core.Random},
-		"Refuse":   {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Refuse{}},
-		"Wait":     {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Wait{Max: 2 * time.Millisecond}},
-		"Rollback": {Layout: counted, Worker: core.Fixed(1), ClockBack: core.Rollback{}},
-		"Reuse":    {Layout: plain, Worker: core.Fixed(1), ClockBack: core.Reuse{Window: time.Hour}},
-		"Rotate":   {Layout: plain, Worker: &numbers{of: 5}, ClockBack: core.Rotate{}},
+		"Logical":  {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Logical{}},
+		"Carry":    {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Logical{}, Sequence: core.SequenceCarry},
+		"Random":   {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Logical{}, Sequence: core.SequenceRandom},
+		"Refuse":   {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Refuse{}},
+		"Wait":     {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Wait{Max: 2 * time.Millisecond}},
+		"Rollback": {Layout: counted, Worker: core.Fixed(1), ClockPolicy: core.Rollback{}},
+		"Reuse":    {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Reuse{Window: time.Hour}},
+		"Rotate":   {Layout: plain, Worker: &numbers{of: 5}, ClockPolicy: core.Rotate{}},
 	}
 }
 
@@ -259,7 +259,7 @@ func TestFillSpansTicksInOrder(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
 			g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
-			ids := make([]int64, 2*l.PerTick()+50)
+			ids := make([]int64, 2*l.IDsPerTick()+50)
 			if err := g.Fill(t.Context(), ids); err != nil {
 				t.Fatal(err)
 			}
@@ -267,7 +267,7 @@ func TestFillSpansTicksInOrder(t *testing.T) {
 				t.Error("ids do not ascend")
 			}
 			noDuplicates(t, ids)
-			if p, _ := l.Decompose(ids[len(ids)-1]); p.Time.After(time.Now()) {
+			if p, _ := l.Decode(ids[len(ids)-1]); p.Time.After(time.Now()) {
 				t.Errorf("the last id is ahead of the clock: %v", p.Time)
 			}
 		})
@@ -340,7 +340,7 @@ func TestCloseWakesWhoWaits(t *testing.T) {
 
 func TestRefuseTellsHowFarBack(t *testing.T) {
 	var clock steppingClock
-	g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Refuse{}})
+	g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Refuse{}})
 	if _, err := g.Next(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func TestFillInManyParts(t *testing.T) {
 		all = append(all, ids...)
 	}
 	noDuplicates(t, all)
-	if p, _ := l.Decompose(all[399]); p.Time.Sub(began) < 40*time.Millisecond {
+	if p, _ := l.Decode(all[399]); p.Time.Sub(began) < 40*time.Millisecond {
 		t.Errorf("400 ids end at %v: not in many parts", p.Time.Sub(began))
 	}
 }

@@ -47,7 +47,7 @@ func NewGrant(l Layout, worker int64, from, until time.Time) (*Grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	var faults []Fault
+	var faults []FieldError
 	if err := s.checkWorker(worker); err != nil {
 		faults = append(faults, *err)
 	}
@@ -55,10 +55,10 @@ func NewGrant(l Layout, worker int64, from, until time.Time) (*Grant, error) {
 		from = s.layout.Epoch
 	}
 	if !s.contains(from) {
-		faults = append(faults, Fault{"from", format(from), "must lie within the layout's time, " + format(s.layout.Epoch) + " to " + format(s.end)})
+		faults = append(faults, FieldError{"from", format(from), "must lie within the layout's time, " + format(s.layout.Epoch) + " to " + format(s.end)})
 	}
 	if !until.IsZero() && until.Before(from) {
-		faults = append(faults, Fault{"until", format(until), "must not lie before from, " + format(from)})
+		faults = append(faults, FieldError{"until", format(until), "must not lie before from, " + format(from)})
 	}
 	if err := configError(faults); err != nil {
 		return nil, err
@@ -87,17 +87,17 @@ func (s *shape) untilTick(t time.Time) uint64 {
 	return min(s.tickFrom(t), s.lastTick+1)
 }
 
-func (s *shape) checkWorker(worker int64) *Fault {
+func (s *shape) checkWorker(worker int64) *FieldError {
 	if worker >= 0 && uint64(worker) <= s.workerMax {
 		return nil
 	}
-	return &Fault{"Worker", fmt.Sprint(worker), fmt.Sprintf("must be 0 to %d in this layout (%d datacenter and %d worker bits)", s.workerMax, s.layout.DatacenterBits, s.layout.WorkerBits)}
+	return &FieldError{"Worker", fmt.Sprint(worker), fmt.Sprintf("must be 0 to %d in this layout (%d datacenter and %d worker bits)", s.workerMax, s.layout.DatacenterBits, s.layout.WorkerBits)}
 }
 
 // Raise lifts the end of the grant to `until`, once that has been recorded
 // durably, and clears what SetFenceError has set. It never lowers the end, and
 // does nothing to a grant that is revoked or has no bound.
-func (g *Grant) Raise(until time.Time) {
+func (g *Grant) RaiseFence(until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.bound || g.cause != nil {
@@ -127,7 +127,7 @@ func (g *Grant) SetFenceError(err error) {
 // Reached receives a value when a generator has reached the end of the grant and
 // waits for it to rise, so that a [Worker] can raise it early. Each grant has one
 // channel, which holds at most one value.
-func (g *Grant) Reached() <-chan struct{} { return g.reached }
+func (g *Grant) FenceReached() <-chan struct{} { return g.reached }
 
 // noteReached is called by a generator that begins to wait at the end.
 func (g *Grant) noteReached() {

@@ -50,13 +50,13 @@ func TestFence(t *testing.T) {
 		if !errors.Is(err, core.ErrFenced) {
 			t.Fatal(err)
 		}
-		if p, _ := l.Decompose(last); !p.Time.Before(until) || p.Worker != 3 {
+		if p, _ := l.Decode(last); !p.Time.Before(until) || p.Worker != 3 {
 			t.Errorf("an id of %v, worker %d, under a grant of 3 until %v", p.Time, p.Worker, until)
 		}
 		if d := time.Since(now); d < 200*time.Millisecond || d > 300*time.Millisecond {
 			t.Errorf("gave up after %v", d)
 		}
-		time.AfterFunc(100*time.Millisecond, func() { gr.Raise(time.Now().Add(time.Second)) })
+		time.AfterFunc(100*time.Millisecond, func() { gr.RaiseFence(time.Now().Add(time.Second)) })
 		began := time.Now()
 		id, err := g.Next(t.Context())
 		if err != nil || id <= last || time.Since(began) != 100*time.Millisecond {
@@ -70,7 +70,7 @@ func TestFence(t *testing.T) {
 func TestBorrowUnderABound(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		gr := mustGrant(t, l, 3, now.Add(time.Minute), now.Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: holder{gr}, ClockBack: core.Logical{MaxAhead: 10 * time.Millisecond}})
+		g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{MaxAhead: 10 * time.Millisecond}})
 		ids := make([]int64, 11*4096)
 		if err := g.Fill(t.Context(), ids); err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func TestBorrowUnderABound(t *testing.T) {
 		if waited := time.Since(now); waited != 0 {
 			t.Errorf("11 ticks under MaxAhead 10ms took %v", waited)
 		}
-		p, _ := l.Decompose(ids[0])
+		p, _ := l.Decode(ids[0])
 		if !p.Time.Equal(now.Add(time.Minute)) {
 			t.Errorf("begins at %v, not at the grant's %v", p.Time, now.Add(time.Minute))
 		}
@@ -96,11 +96,11 @@ func TestRevokedAndClosedGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 		gr.Revoke(cause)
-		gr.Raise(now.Add(2 * time.Hour)) // too late to help
+		gr.RaiseFence(now.Add(2 * time.Hour)) // too late to help
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) || !errors.Is(err, cause) {
 			t.Errorf("after Revoke: %v", err)
 		}
-		p, _ := l.Decompose(id)
+		p, _ := l.Decode(id)
 		if unused := gr.Close(); !unused.Equal(p.Time.Add(l.Tick)) {
 			t.Errorf("first unused is %v, the last id is of %v", unused, p.Time)
 		}
@@ -144,7 +144,7 @@ func TestNewGrantRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, w := range map[string]core.Worker{"no grant": holder{}, "an error": failing{}} {
+	for name, w := range map[string]core.GrantSource{"no grant": holder{}, "an error": failing{}} {
 		if _, err := core.New(core.Config{Worker: w}); err == nil || !strings.Contains(err.Error(), "no worker number") {
 			t.Errorf("a Worker that gives %s: %v", name, err)
 		}

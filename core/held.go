@@ -1,26 +1,26 @@
 package core
 
 // A Reason is why a generator asks its Worker for another grant.
-type Reason uint8
+type RegrantReason uint8
 
-// The reasons; see [Grant.Asked].
+// The reasons; see [Grant.RegrantReason].
 const (
-	NotAsked    Reason = iota // no generator has asked for another
-	AskedLost                 // the grant was revoked or closed
-	AskedUsedUp               // ids have come to its end, which has not risen within Config.MaxWait
-	AskedRotate               // the clock went back, and ids are to go on from there under another number; see Rotate
+	RegrantNone      RegrantReason = iota // no generator has asked for another
+	RegrantLost                           // the grant was revoked or closed
+	RegrantExhausted                      // ids have come to its end, which has not risen within Config.MaxWait
+	RegrantRotate                         // the clock went back, and ids are to go on from there under another number; see Rotate
 )
 
 // String names the reason in words.
-func (r Reason) String() string {
+func (r RegrantReason) String() string {
 	switch r {
-	case NotAsked:
+	case RegrantNone:
 		return "not asked"
-	case AskedLost:
+	case RegrantLost:
 		return "grant lost"
-	case AskedUsedUp:
+	case RegrantExhausted:
 		return "grant used up"
-	case AskedRotate:
+	case RegrantRotate:
 		return "clock went back"
 	}
 	return "unknown reason"
@@ -28,7 +28,7 @@ func (r Reason) String() string {
 
 // Asked is why the grant's generator has asked for another, the last time it
 // did: a [Worker] learns it from the prev that it is given.
-func (g *Grant) Asked() Reason { return Reason(g.asked.Load()) }
+func (g *Grant) RegrantReason() RegrantReason { return RegrantReason(g.asked.Load()) }
 
 // Attached reports whether a generator has taken the grant. Once true it stays
 // so; whether that generator is there still is told by Done.

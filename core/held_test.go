@@ -62,7 +62,7 @@ func TestDone(t *testing.T) {
 		state(t, "and then the generator", gr, true, true)
 
 		gr = mustGrant(t, small(), 3, now.Add(-time.Hour), now.Add(time.Hour))
-		g = mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockBack: core.Rollback{}})
+		g = mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockPolicy: core.Rollback{}})
 		next(t, g)
 		clock.offset = -time.Minute
 		gr2 := next(t, g)
@@ -108,8 +108,8 @@ func TestDoneAfterANewThatFailed(t *testing.T) {
 			"NotBefore":       {core.Config{NotBefore: core.Twitter().End()}, mustGrant(t, core.Twitter(), 1, now, bound)},
 			"the epoch":       {core.Config{Now: func() time.Time { return time.Unix(0, 0) }}, mustGrant(t, core.Twitter(), 1, now, bound)},
 			"time over":       {core.Config{Now: core.Twitter().End}, mustGrant(t, core.Twitter(), 1, now, bound)},
-			"ClockBack":       {core.Config{ClockBack: core.Rollback{}}, mustGrant(t, core.Twitter(), 1, now, bound)},
-			"no bound":        {core.Config{ClockBack: core.Logical{Detached: true}}, mustGrant(t, core.Twitter(), 1, now, time.Time{})},
+			"ClockPolicy":     {core.Config{ClockPolicy: core.Rollback{}}, mustGrant(t, core.Twitter(), 1, now, bound)},
+			"no bound":        {core.Config{ClockPolicy: core.Logical{Detached: true}}, mustGrant(t, core.Twitter(), 1, now, time.Time{})},
 		} {
 			c.cfg.Worker = holder{c.gr}
 			if _, err := core.New(c.cfg); err == nil {
@@ -131,12 +131,12 @@ func TestDoneAfterANewThatFailed(t *testing.T) {
 // asking records why it was asked.
 type asking struct {
 	source
-	why []core.Reason
+	why []core.RegrantReason
 }
 
 func (a *asking) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
 	if prev != nil {
-		a.why = append(a.why, prev.Asked())
+		a.why = append(a.why, prev.RegrantReason())
 	}
 	return a.source.Grant(ctx, prev)
 }
@@ -151,9 +151,9 @@ func TestAsked(t *testing.T) {
 		}
 		grants[1] = mustGrant(t, small(), 1, time.Time{}, now.Add(time.Minute))
 		src := &asking{source: source{grants: slices.Clone(grants)}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
 		next(t, g)
-		if why := grants[0].Asked(); why != core.NotAsked {
+		if why := grants[0].RegrantReason(); why != core.RegrantNone {
 			t.Error(why)
 		}
 		grants[0].Revoke(nil)
@@ -164,10 +164,10 @@ func TestAsked(t *testing.T) {
 		next(t, g)
 		grants[3].Close()
 		next(t, g)
-		if want := []core.Reason{core.AskedLost, core.AskedUsedUp, core.AskedRotate, core.AskedLost}; !slices.Equal(src.why, want) {
+		if want := []core.RegrantReason{core.RegrantLost, core.RegrantExhausted, core.RegrantRotate, core.RegrantLost}; !slices.Equal(src.why, want) {
 			t.Errorf("%v, want %v", src.why, want)
 		}
-		for r, want := range map[core.Reason]string{core.NotAsked: "not asked", core.AskedLost: "grant lost", core.AskedUsedUp: "grant used up", core.AskedRotate: "clock went back", 99: "unknown reason"} {
+		for r, want := range map[core.RegrantReason]string{core.RegrantNone: "not asked", core.RegrantLost: "grant lost", core.RegrantExhausted: "grant used up", core.RegrantRotate: "clock went back", 99: "unknown reason"} {
 			if r.String() != want {
 				t.Errorf("%d is %q", r, r)
 			}
@@ -222,7 +222,7 @@ func TestClosedDuringARollback(t *testing.T) {
 				}
 				return clock.now()
 			}
-			g := mustNew(t, core.Config{Worker: holder{gr}, Now: now, ClockBack: core.Rollback{}})
+			g := mustNew(t, core.Config{Worker: holder{gr}, Now: now, ClockPolicy: core.Rollback{}})
 			last := next(t, g)
 			clock.offset, left = -time.Minute, at
 			_, _ = g.Next(t.Context())
@@ -276,7 +276,7 @@ func TestRelay(t *testing.T) {
 		var makers, writers sync.WaitGroup
 		for i := range 4 {
 			makers.Go(func() {
-				cfg := core.Config{Worker: r, ClockBack: core.Logical{Detached: true}}
+				cfg := core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}
 				if i == 0 {
 					cfg.NotBefore = l.End() // fails when it has the grant
 				}
@@ -292,7 +292,7 @@ func TestRelay(t *testing.T) {
 		}
 		makers.Wait()
 		if len(made) == 0 { // the one that fails had the grant when the others asked
-			g, err := core.New(core.Config{Worker: r, ClockBack: core.Logical{Detached: true}})
+			g, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,7 +323,7 @@ func TestRelay(t *testing.T) {
 			}
 			writers.Go(func() { runtime.Gosched(); _ = g.Close() })
 			<-r.last.Done()
-			if again, err := core.New(core.Config{Worker: r, ClockBack: core.Logical{Detached: true}}); err != nil {
+			if again, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}); err != nil {
 				t.Error(err)
 			} else {
 				id, err := again.Next(t.Context())

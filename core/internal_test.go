@@ -95,7 +95,7 @@ func TestAnchorDistrustsALargeLeap(t *testing.T) {
 		if now, carried := c.read(); now != old()+hour || carried != now {
 			t.Errorf("%v after the leap: %d and %d, want %d", time.Since(at), now, carried, old()+hour)
 		}
-		if len(events) != 2 || events[0] != ClockLeapt || events[1] != LeapFollowed {
+		if len(events) != 2 || events[0] != ClockJump || events[1] != ClockJumpAccepted {
 			t.Errorf("events %v", events)
 		}
 	})
@@ -154,7 +154,7 @@ func TestAGrantClosedWhileItBegins(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = g.replace(t.Context(), g.run.Load(), &waiting{}, AskedLost) // the grant may be found closed, or not
+		_ = g.replace(t.Context(), g.run.Load(), &waiting{}, RegrantLost) // the grant may be found closed, or not
 	}()
 	for gone := false; !gone && !taken.Attached(); {
 		select {

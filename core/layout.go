@@ -56,9 +56,9 @@ func (l Layout) Validate() error {
 	return err
 }
 
-func (l Layout) faults() (faults []Fault) {
+func (l Layout) faults() (faults []FieldError) {
 	add := func(field string, value any, format string, args ...any) {
-		faults = append(faults, Fault{"Layout." + field, fmt.Sprint(value), fmt.Sprintf(format, args...)})
+		faults = append(faults, FieldError{"Layout." + field, fmt.Sprint(value), fmt.Sprintf(format, args...)})
 	}
 	if ns := l.Epoch.Nanosecond(); ns%int(time.Millisecond) != 0 {
 		add("Epoch", l.Epoch.Format(time.RFC3339Nano), "must be a whole millisecond")
@@ -94,9 +94,9 @@ func (l Layout) bits() int {
 	return int(l.TimeBits) + int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
 
-// PerTick is the number of ids that one worker can make in a tick.
+// IDsPerTick is the number of ids that one worker can make in a tick.
 // It is 0 for a layout that is not valid.
-func (l Layout) PerTick() int64 {
+func (l Layout) IDsPerTick() int64 {
 	s, err := l.shape()
 	if err != nil {
 		return 0
@@ -106,7 +106,7 @@ func (l Layout) PerTick() int64 {
 
 // Workers is the number of worker numbers, those of all datacenters together.
 // It is 0 for a layout that is not valid.
-func (l Layout) Workers() int64 {
+func (l Layout) WorkerIDs() int64 {
 	s, err := l.shape()
 	if err != nil {
 		return 0

@@ -39,9 +39,9 @@ func TestKnownIDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.parts.Time = at
-			got, err := c.layout.Decompose(c.id)
+			got, err := c.layout.Decode(c.id)
 			if err != nil || got != c.parts {
-				t.Errorf("Decompose(%d) = %+v, %v; want %+v", c.id, got, err, c.parts)
+				t.Errorf("Decode(%d) = %+v, %v; want %+v", c.id, got, err, c.parts)
 			}
 			id, err := c.layout.Compose(c.parts)
 			if err != nil || id != c.id {
@@ -80,15 +80,15 @@ func TestValidateTellsEveryFault(t *testing.T) {
 				return
 			}
 			var ce *core.ConfigError
-			if !errors.As(err, &ce) || len(ce.Faults) != len(c.want) {
+			if !errors.As(err, &ce) || len(ce.Fields) != len(c.want) {
 				t.Fatalf("Validate() = %v; want %d faults", err, len(c.want))
 			}
 			for i, w := range c.want {
-				if got := ce.Faults[i].String(); !strings.Contains(got, w) {
+				if got := ce.Fields[i].String(); !strings.Contains(got, w) {
 					t.Errorf("fault %q does not tell %q", got, w)
 				}
 			}
-			if c.layout.PerTick() != 0 || c.layout.Workers() != 0 || !c.layout.End().IsZero() {
+			if c.layout.IDsPerTick() != 0 || c.layout.WorkerIDs() != 0 || !c.layout.End().IsZero() {
 				t.Error("a layout that is not valid has a capacity")
 			}
 		})
@@ -115,15 +115,15 @@ func TestOutsideTheLayout(t *testing.T) {
 			t.Errorf("%s: Compose(%+v) = %d, %v; want a RangeError", name, p, id, err)
 		}
 	}
-	if _, err := l.Decompose(-1); err == nil {
+	if _, err := l.Decode(-1); err == nil {
 		t.Error("a negative id was taken apart")
 	}
 	small := core.Layout{TimeBits: 40, SequenceBits: 10}
-	if _, err := small.Decompose(1 << 50); err == nil {
+	if _, err := small.Decode(1 << 50); err == nil {
 		t.Error("an id with bits above the layout's was taken apart")
 	}
-	if p, err := (core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}).Decompose(-1); err != nil || p.Sequence != 1<<22-1 {
-		t.Errorf("unsigned Decompose(-1) = %+v, %v", p, err)
+	if p, err := (core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}).Decode(-1); err != nil || p.Sequence != 1<<22-1 {
+		t.Errorf("unsigned Decode(-1) = %+v, %v", p, err)
 	}
 }
 
@@ -153,12 +153,12 @@ func TestComposeAndDecomposeAreInverse(t *testing.T) {
 		l := anyLayout(t)
 		total := l.TimeBits + l.RollbackBits + l.DatacenterBits + l.WorkerBits + l.SequenceBits
 		id := rapid.Int64Range(0, 1<<total-1).Draw(t, "id")
-		p, err := l.Decompose(id)
+		p, err := l.Decode(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if back, err := l.Compose(p); err != nil || back != id {
-			t.Fatalf("%v: Compose(Decompose(%d)) = %d, %v; parts %+v", l, id, back, err, p)
+			t.Fatalf("%v: Compose(Decode(%d)) = %d, %v; parts %+v", l, id, back, err, p)
 		}
 	})
 }
@@ -179,7 +179,7 @@ func TestRangeSelectsByTime(t *testing.T) {
 			t.Skip("beyond the end")
 		}
 		for _, id := range []int64{lo - 1, lo, hi - 1, hi} {
-			p, err := l.Decompose(id)
+			p, err := l.Decode(id)
 			if err != nil {
 				continue
 			}
@@ -219,7 +219,7 @@ func TestRangeRefuses(t *testing.T) {
 
 func TestPresetsAreValid(t *testing.T) {
 	for _, p := range core.Presets() {
-		if err := p.Layout.Validate(); err != nil || p.Name == "" || p.About == "" {
+		if err := p.Layout.Validate(); err != nil || p.Name == "" || p.Description == "" {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -235,7 +235,7 @@ func FuzzCompose(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p, err := l.Decompose(id)
+		p, err := l.Decode(id)
 		if err != nil || p.Datacenter != dc || p.Worker != worker || p.Sequence != seq || p.Time.UnixMilli() != ms {
 			t.Fatalf("%d came back as %+v, %v", id, p, err)
 		}
@@ -247,12 +247,12 @@ func FuzzDecompose(f *testing.F) {
 	f.Add(int64(-1), uint8(63), uint8(0))
 	f.Fuzz(func(t *testing.T, id int64, timeBits, seqBits uint8) {
 		l := core.Layout{TimeBits: timeBits, WorkerBits: 10, SequenceBits: seqBits}
-		p, err := l.Decompose(id)
+		p, err := l.Decode(id)
 		if err != nil {
 			return
 		}
 		if back, err := l.Compose(p); err != nil || back != id {
-			t.Fatalf("Compose(Decompose(%d)) = %d, %v", id, back, err)
+			t.Fatalf("Compose(Decode(%d)) = %d, %v", id, back, err)
 		}
 		if _, err := l.Explain(id); err != nil {
 			t.Fatal(err)
@@ -276,7 +276,7 @@ func FuzzRange(f *testing.F) {
 			t.Fatalf("[%d, %d)", lo, hi)
 		}
 		for _, id := range []int64{lo - 1, lo, hi - 1, hi} {
-			p, err := l.Decompose(id)
+			p, err := l.Decode(id)
 			if err != nil {
 				continue
 			}

@@ -46,7 +46,7 @@ func TestLeapsAhead(t *testing.T) {
 					for _, e := range seen {
 						kinds[e.Kind]++
 					}
-					if want := map[bool]int{true: 0, false: 1}[small]; kinds[core.LeapFollowed] != want || kinds[core.ClockLeapt] != 2*want {
+					if want := map[bool]int{true: 0, false: 1}[small]; kinds[core.ClockJumpAccepted] != want || kinds[core.ClockJump] != 2*want {
 						t.Errorf("events %v", seen)
 					}
 				})

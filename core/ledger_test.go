@@ -103,7 +103,7 @@ func (h *holding) raise(by time.Duration) {
 	s := &h.spans[h.span]
 	s.until = s.until.Add(by)
 	h.until[s.worker] = s.until
-	h.grant.Raise(s.until)
+	h.grant.RaiseFence(s.until)
 }
 
 // revoke takes the right away, as a steal would.

@@ -55,7 +55,7 @@ func TestGrantLostOnItsWay(t *testing.T) {
 }
 
 func TestNextGrantLostOnItsWay(t *testing.T) {
-	w := &last{Worker: &revokes{t: t}}
+	w := &last{GrantSource: &revokes{t: t}}
 	gen, err := core.New(core.Config{Worker: w})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestNextGrantLostOnItsWay(t *testing.T) {
 	defer gen.Close()
 	seen := map[int64]bool{}
 	for _, lose := range []int{0, 1, 5} {
-		w.Worker.(*revokes).lose = lose
+		w.GrantSource.(*revokes).lose = lose
 		w.grant.Revoke(errTaken)
 		id, err := gen.Next(t.Context())
 		if err != nil || seen[id] {
@@ -71,7 +71,7 @@ func TestNextGrantLostOnItsWay(t *testing.T) {
 		}
 		seen[id] = true
 	}
-	w.Worker.(*revokes).lose = 1000
+	w.GrantSource.(*revokes).lose = 1000
 	w.grant.Revoke(errTaken)
 	if id, err := gen.Next(t.Context()); !errors.Is(err, core.ErrLost) {
 		t.Errorf("all are lost: %d, %v", id, err)
@@ -80,11 +80,11 @@ func TestNextGrantLostOnItsWay(t *testing.T) {
 
 // last remembers the grant that was given last.
 type last struct {
-	core.Worker
+	core.GrantSource
 	grant *core.Grant
 }
 
 func (l *last) Grant(ctx context.Context, prev *core.Grant) (g *core.Grant, err error) {
-	l.grant, err = l.Worker.Grant(ctx, prev)
+	l.grant, err = l.GrantSource.Grant(ctx, prev)
 	return l.grant, err
 }

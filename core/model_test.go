@@ -25,10 +25,10 @@ type step struct {
 // the spans that the ledger granted.
 type model struct {
 	layout   core.Layout
-	back     core.ClockBack
+	back     core.ClockPolicy
 	start    core.SequenceStart
 	clock    manual
-	fixed    core.Worker // nil: grants of the ledger
+	fixed    core.GrantSource // nil: grants of the ledger
 	held     *holding
 	g        *core.Generator
 	born     time.Time     // of the generator, by its clock
@@ -43,7 +43,7 @@ type model struct {
 func TestAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{
-			back: rapid.SampledFrom([]core.ClockBack{
+			back: rapid.SampledFrom([]core.ClockPolicy{
 				core.Logical{}, core.Logical{MaxAhead: 5 * time.Millisecond}, core.Refuse{}, core.Wait{Max: 10 * time.Millisecond},
 				core.Rollback{}, core.Reuse{Window: 50 * time.Millisecond}, core.Rotate{},
 			}).Draw(rt, "back"),
@@ -52,7 +52,7 @@ func TestAgainstAModel(t *testing.T) {
 				Tick:          time.Duration(rapid.SampledFrom([]int{1, 3, 10}).Draw(rt, "tick")) * time.Millisecond,
 				SequenceFirst: rapid.Bool().Draw(rt, "sequenceFirst"),
 			},
-			start:  rapid.SampledFrom([]core.SequenceStart{core.Zero, core.Carry, core.Random}).Draw(rt, "start"),
+			start:  rapid.SampledFrom([]core.SequenceStart{core.SequenceZero, core.SequenceCarry, core.SequenceRandom}).Draw(rt, "start"),
 			issued: map[int64]bool{},
 		}
 		if _, rotate := m.back.(core.Rotate); !rotate && rapid.Bool().Draw(rt, "fixed") {
@@ -130,7 +130,7 @@ func (m *model) make(notBefore time.Time) (err error) {
 		worker = m.held
 	}
 	m.g, err = core.New(core.Config{
-		Layout: m.layout, Worker: worker, Now: m.clock.now, ClockBack: m.back, Sequence: m.start,
+		Layout: m.layout, Worker: worker, Now: m.clock.now, ClockPolicy: m.back, Sequence: m.start,
 		MaxWait: 30 * time.Millisecond, NotBefore: notBefore,
 	})
 	m.born, m.lead, m.last = m.clock.now(), m.clock.offset, -1
@@ -167,7 +167,7 @@ func (m *model) draw(t *testing.T, n int) string {
 
 // check judges one id; inFill says that it follows another of the same Fill.
 func (m *model) check(id int64, inFill bool) string {
-	p, err := m.layout.Decompose(id)
+	p, err := m.layout.Decode(id)
 	descends := false
 	switch m.back.(type) {
 	case core.Rollback, core.Reuse, core.Rotate:

@@ -22,13 +22,13 @@ func TestNewRefuses(t *testing.T) {
 		{"worker too large", core.Config{Worker: core.Fixed(1024)}, "Worker 1024: must be 0 to 1023"},
 		{"worker negative", core.Config{Worker: core.Fixed(-1)}, "Worker -1"},
 		{"layout", core.Config{Layout: core.Layout{Tick: 1}, Worker: core.Fixed(1)}, "Layout.Tick 1ns"},
-		{"all faults", core.Config{Layout: core.Layout{Tick: 1}, MaxWait: -1, ClockBack: core.Logical{MaxAhead: -1}}, "Layout.Tick 1ns"},
+		{"all faults", core.Config{Layout: core.Layout{Tick: 1}, MaxWait: -1, ClockPolicy: core.Logical{MaxAhead: -1}}, "Layout.Tick 1ns"},
 		{"wait", core.Config{Worker: core.Fixed(1), MaxWait: -time.Second}, "MaxWait -1s"},
 		{"sequence", core.Config{Worker: core.Fixed(1), Sequence: 3}, "Sequence 3"},
 		{"jump", core.Config{Worker: core.Fixed(1), MaxJump: -time.Second}, "MaxJump -1s"},
-		{"rollback", core.Config{Worker: core.Fixed(1), ClockBack: core.Rollback{}}, "RollbackBits"},
-		{"wait max", core.Config{Worker: core.Fixed(1), ClockBack: core.Wait{Max: -1}}, "ClockBack.Max -1ns"},
-		{"window", core.Config{Worker: core.Fixed(1), ClockBack: core.Reuse{Window: 2 * time.Hour}}, "ClockBack.Window 2h0m0s"},
+		{"rollback", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Rollback{}}, "RollbackBits"},
+		{"wait max", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Wait{Max: -1}}, "ClockPolicy.Max -1ns"},
+		{"window", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Reuse{Window: 2 * time.Hour}}, "ClockPolicy.Window 2h0m0s"},
 		{"future epoch", core.Config{Layout: future, Worker: core.Fixed(1)}, "lies in the future"},
 		{"time over", core.Config{Layout: over, Worker: core.Fixed(1)}, "has run out"},
 		{"not before", core.Config{Worker: core.Fixed(1), NotBefore: core.Twitter().End()}, "NotBefore"},
@@ -39,10 +39,10 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 	var ce *core.ConfigError
-	if _, err := core.New(core.Config{Layout: core.Layout{Tick: 1}, MaxWait: -1, ClockBack: core.Logical{MaxAhead: -1}}); !errors.As(err, &ce) || len(ce.Faults) != 4 {
+	if _, err := core.New(core.Config{Layout: core.Layout{Tick: 1}, MaxWait: -1, ClockPolicy: core.Logical{MaxAhead: -1}}); !errors.As(err, &ce) || len(ce.Fields) != 4 {
 		t.Errorf("want 4 faults, got %v", err)
 	}
-	if _, err := core.New(core.Config{Layout: over, Worker: core.Fixed(1)}); !errors.Is(err, core.ErrTimeOver) {
+	if _, err := core.New(core.Config{Layout: over, Worker: core.Fixed(1)}); !errors.Is(err, core.ErrTimestampExhausted) {
 		t.Error(err)
 	}
 }
@@ -76,7 +76,7 @@ func TestNotBeforeLiftsTheStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, _ := core.Twitter().Decompose(id); !p.Time.After(bound) {
+		if p, _ := core.Twitter().Decode(id); !p.Time.After(bound) {
 			t.Errorf("the first id is of %v, not after %v", p.Time, bound)
 		}
 		far := mustNew(t, core.Config{Worker: core.Fixed(1), NotBefore: time.Now().Add(time.Hour)})

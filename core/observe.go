@@ -16,10 +16,10 @@ type Observer interface {
 
 // An Event is something that an operator may want to know of.
 type Event struct {
-	Kind   EventKind
-	Worker int64         // datacenter<<WorkerBits | worker
-	By     time.Duration // how far, or how long; see the kinds
-	Err    error         // why, where there is a reason
+	Kind     EventKind
+	Worker   int64         // datacenter<<WorkerBits | worker
+	Duration time.Duration // how far, or how long; see the kinds
+	Err      error         // why, where there is a reason
 }
 
 // EventKind is what has happened.
@@ -27,31 +27,31 @@ type EventKind uint8
 
 // The kinds of events.
 const (
-	ClockWentBack EventKind = iota + 1 // the wall clock stepped back By
-	ClockLeapt                         // the wall clock leapt ahead By, more than MaxJump; it is not followed yet
-	LeapFollowed                       // it has lasted, and is followed
-	WaitedTooLong                      // a call gave up, Err says at what
-	GrantLost                          // the grant was revoked, Err says why
-	GrantReplaced                      // another grant is in use, of Worker
-	LayoutRunsOut                      // the layout's time ends in By, less than five years
+	ClockStepBack     EventKind = iota + 1 // the wall clock stepped back By
+	ClockJump                              // the wall clock leapt ahead By, more than MaxJump; it is not followed yet
+	ClockJumpAccepted                      // it has lasted, and is followed
+	WaitTimeout                            // a call gave up, Err says at what
+	GrantLost                              // the grant was revoked, Err says why
+	GrantReplaced                          // another grant is in use, of Worker
+	LayoutExpiring                         // the layout's time ends in By, less than five years
 )
 
 // String names the kind in words.
 func (k EventKind) String() string {
 	switch k {
-	case ClockWentBack:
+	case ClockStepBack:
 		return "clock went back"
-	case ClockLeapt:
+	case ClockJump:
 		return "clock leapt ahead"
-	case LeapFollowed:
+	case ClockJumpAccepted:
 		return "leap of the clock followed"
-	case WaitedTooLong:
+	case WaitTimeout:
 		return "waited too long"
 	case GrantLost:
 		return "worker number lost"
 	case GrantReplaced:
 		return "worker number replaced"
-	case LayoutRunsOut:
+	case LayoutExpiring:
 		return "layout runs out"
 	}
 	return "unknown event"
@@ -72,8 +72,8 @@ func (o logObserver) Observe(e Event) {
 		level = slog.LevelInfo
 	}
 	attrs := []slog.Attr{slog.Int64("worker", e.Worker)}
-	if e.By != 0 {
-		attrs = append(attrs, slog.Duration("by", e.By))
+	if e.Duration != 0 {
+		attrs = append(attrs, slog.Duration("by", e.Duration))
 	}
 	if e.Err != nil {
 		attrs = append(attrs, slog.Any("err", e.Err))
@@ -92,13 +92,13 @@ func (g *Generator) observe(kind EventKind, by time.Duration, err error) {
 	if r := g.run.Load(); r != nil {
 		worker = r.grant.worker
 	}
-	g.observer.Observe(Event{Kind: kind, Worker: worker, By: by, Err: err})
+	g.observer.Observe(Event{Kind: kind, Worker: worker, Duration: by, Err: err})
 }
 
 // mayTell keeps a clock that jumps to and fro, or callers that give up over and
 // over, from flooding the observer. Losses and replacements are all told.
 func (g *Generator) mayTell(kind EventKind) bool {
-	if kind == GrantLost || kind == GrantReplaced || kind == LayoutRunsOut {
+	if kind == GrantLost || kind == GrantReplaced || kind == LayoutExpiring {
 		return true
 	}
 	now := int64(time.Since(g.clock.start))

@@ -17,7 +17,7 @@ func TestObserverIsToldOfRareEvents(t *testing.T) {
 		l := core.Layout{Epoch: time.Now().Add(-time.Hour), TimeBits: 37, WorkerBits: 5, SequenceBits: 12} // 4.3 years
 		gr := mustGrant(t, l, 3, time.Now(), time.Now().Add(time.Minute))
 		src := &source{grants: []*core.Grant{gr, mustGrant(t, l, 4, time.Now(), time.Now().Add(time.Hour))}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Refuse{}, Observer: core.LogTo(slog.New(slog.NewTextHandler(&log, nil)))})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Refuse{}, Observer: core.LogTo(slog.New(slog.NewTextHandler(&log, nil)))})
 		for range 100_000 {
 			if _, err := g.Next(t.Context()); err != nil {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestStats(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := g.Stats()
-		if st.Issued != 10_001 || st.Worker != 3 || !st.Bounded || st.SpanLeft < 49*time.Second || st.SpanLeft > 51*time.Second {
+		if st.Issued != 10_001 || st.Worker != 3 || !st.HasFence || st.FenceLeft < 49*time.Second || st.FenceLeft > 51*time.Second {
 			t.Errorf("%+v", st)
 		}
 		if left := time.Until(l.End()); st.LayoutLeft < left-time.Second || st.LayoutLeft > left+time.Second {
@@ -80,7 +80,7 @@ func TestStats(t *testing.T) {
 		if err := one.Fill(t.Context(), make([]int64, 10)); err != nil {
 			t.Fatal(err)
 		}
-		if st := one.Stats(); st.Issued != 10 || st.Waited == 0 || st.Exhausted == 0 || st.Bounded || st.SpanLeft != 0 {
+		if st := one.Stats(); st.Issued != 10 || st.Waited == 0 || st.Exhausted == 0 || st.HasFence || st.FenceLeft != 0 {
 			t.Errorf("%+v", st)
 		}
 	})

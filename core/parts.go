@@ -46,9 +46,9 @@ func (l Layout) Compose(p Parts) (int64, error) {
 	return int64(id), nil
 }
 
-// Decompose takes an id apart. An id that this layout cannot have made, because
+// Decode takes an id apart. An id that this layout cannot have made, because
 // it is negative or has bits above the layout's, is a [RangeError].
-func (l Layout) Decompose(id int64) (Parts, error) {
+func (l Layout) Decode(id int64) (Parts, error) {
 	s, err := l.shape()
 	if err != nil {
 		return Parts{}, err

@@ -4,9 +4,9 @@ import "time"
 
 // A Preset is a layout that is known by a name.
 type Preset struct {
-	Name   string
-	Layout Layout
-	About  string
+	Name        string
+	Layout      Layout
+	Description string
 }
 
 // Presets lists the layouts known by name. Those of other systems are as their

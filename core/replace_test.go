@@ -13,7 +13,7 @@ import (
 )
 
 // firstAsks forwards to one Worker after the other, as if each were new.
-type firstAsks struct{ workers []core.Worker }
+type firstAsks struct{ workers []core.GrantSource }
 
 func (f *firstAsks) Grant(ctx context.Context, _ *core.Grant) (*core.Grant, error) {
 	if len(f.workers) == 0 {
@@ -46,7 +46,7 @@ func TestFixedRemembersInARunningGenerator(t *testing.T) {
 		_ = g.Close()
 		clock.offset = -500 * time.Millisecond
 		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
-		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.Worker{holder{one}, two}}, Now: clock.now})
+		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now})
 		draw(g, 1)
 		one.Revoke(nil)
 		draw(g, 500)
@@ -67,7 +67,7 @@ func TestPauseInNow(t *testing.T) {
 			if err := g.Fill(t.Context(), ids); err != nil {
 				t.Fatal(err)
 			}
-			if p, _ := l.Decompose(ids[len(ids)-1]); p.Time.After(time.Now()) {
+			if p, _ := l.Decode(ids[len(ids)-1]); p.Time.After(time.Now()) {
 				t.Errorf("%v ahead of a clock that never stepped", time.Until(p.Time))
 			}
 		}
@@ -117,7 +117,7 @@ func TestAWorkerThatDoesNotAnswer(t *testing.T) {
 // 10ms of MaxWait a processor makes a million at the most.
 func TestAClockThatJumpsToAndFro(t *testing.T) {
 	const most = 20_000_000
-	for _, back := range []core.ClockBack{core.Refuse{}, core.Wait{Max: time.Millisecond}, core.Rotate{}} {
+	for _, back := range []core.ClockPolicy{core.Refuse{}, core.Wait{Max: time.Millisecond}, core.Rotate{}} {
 		n, jumping := 0, false
 		now := func() time.Time {
 			if n++; n == most {
@@ -128,7 +128,7 @@ func TestAClockThatJumpsToAndFro(t *testing.T) {
 			}
 			return time.Now()
 		}
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockBack: back, MaxWait: 10 * time.Millisecond})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: back, MaxWait: 10 * time.Millisecond})
 		if _, err := g.Next(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
 			}
 			return time.Now()
 		}
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockBack: core.Wait{Max: time.Hour}})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: core.Wait{Max: time.Hour}})
 		time.Sleep(59 * time.Second)
 		next(t, g)
 		time.Sleep(1100 * time.Millisecond)
@@ -194,7 +194,7 @@ func TestTheSameNumberAfterRollbacks(t *testing.T) {
 		begin := time.Now().Add(-time.Hour)
 		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, begin, begin.Add(9*time.Hour)), mustGrant(t, l, 1, begin, begin.Add(9*time.Hour))}}
 		first := src.grants[0]
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rollback{}})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rollback{}})
 		clock.offset = time.Minute
 		high := next(t, g)
 		clock.offset = 0
@@ -207,7 +207,7 @@ func TestTheSameNumberAfterRollbacks(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				continue
 			}
-			if p, _ := l.Decompose(id); err != nil || !p.Time.After(high.Time) {
+			if p, _ := l.Decode(id); err != nil || !p.Time.After(high.Time) {
 				t.Errorf("%+v, %v, and before the loss there was %+v", p, err, high)
 			}
 			break
@@ -224,7 +224,7 @@ func TestNotBeforeHoldsForALaterGrant(t *testing.T) {
 			mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{}), mustGrant(t, core.Twitter(), 2, time.Time{}, time.Time{}),
 		}}
 		clock.offset = time.Hour
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockBack: core.Rotate{}, NotBefore: notBefore})
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}, NotBefore: notBefore})
 		if p := next(t, g); !p.Time.After(notBefore) {
 			t.Errorf("%v, not after %v", p.Time, notBefore)
 		}
@@ -238,7 +238,7 @@ func TestRaiseNeverLowers(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: holder{gr}})
-		gr.Raise(now)
+		gr.RaiseFence(now)
 		if _, err := g.Next(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -248,7 +248,7 @@ func TestRaiseNeverLowers(t *testing.T) {
 // A wait that cannot end before the context's deadline is refused at once.
 func TestADeadlineTooSoon(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Wait{Max: time.Minute}})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
 		next(t, g)
 		clock.offset = -10 * time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -323,7 +323,7 @@ func TestALateReadingIsNoStep(t *testing.T) {
 // A cancel ends a long wait at once.
 func TestCancelEndsALongWait(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Wait{Max: time.Minute}})
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
 		next(t, g)
 		clock.offset = -10 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())

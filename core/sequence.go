@@ -10,19 +10,19 @@ type SequenceStart uint8
 // Where the sequence begins. Carry and Random begin in the lower half of its
 // range, so that every tick still bears at least half of its ids.
 const (
-	Zero   SequenceStart = iota // at 0
-	Carry                       // where the last tick's ended
-	Random                      // anywhere
+	SequenceZero   SequenceStart = iota // at 0
+	SequenceCarry                       // where the last tick's ended
+	SequenceRandom                      // anywhere
 )
 
 // String is the constant's name.
 func (s SequenceStart) String() string {
 	switch s {
-	case Zero:
+	case SequenceZero:
 		return "Zero"
-	case Carry:
+	case SequenceCarry:
 		return "Carry"
-	case Random:
+	case SequenceRandom:
 		return "Random"
 	}
 	return "SequenceStart out of range"
@@ -31,9 +31,9 @@ func (s SequenceStart) String() string {
 // first is the number to begin a tick with, when the run's next place was word.
 func (s SequenceStart) first(word, seqMax uint64) uint64 {
 	switch s {
-	case Carry:
+	case SequenceCarry:
 		return word & (seqMax >> 1)
-	case Random:
+	case SequenceRandom:
 		return rand.Uint64() & (seqMax >> 1)
 	}
 	return 0

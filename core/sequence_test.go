@@ -13,7 +13,7 @@ import (
 // and Random, and not at all in Zero, which shows that the test can fail.
 func TestSequenceSpreadsOverShards(t *testing.T) {
 	const bits, ids = 8, 8192
-	for _, start := range []core.SequenceStart{core.Zero, core.Carry, core.Random} {
+	for _, start := range []core.SequenceStart{core.SequenceZero, core.SequenceCarry, core.SequenceRandom} {
 		t.Run(start.String(), func(t *testing.T) {
 			var drawn []int64
 			synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestSequenceSpreadsOverShards(t *testing.T) {
 				// and some are a chance of less than one in a million.
 				df := float64(len(shards) - 1)
 				limit := df + 8*sqrt(2*df) + 8
-				if even := chi <= limit; even != (start != core.Zero) {
+				if even := chi <= limit; even != (start != core.SequenceZero) {
 					t.Errorf("modulo 2^%d: chi-square %.1f, limit %.1f", k, chi, limit)
 				}
 			}
@@ -63,7 +63,7 @@ func sqrt(x float64) float64 {
 
 // Whatever the sequence begins with, a tick bears at least half of its ids.
 func TestEveryTickBearsHalf(t *testing.T) {
-	for _, start := range []core.SequenceStart{core.Zero, core.Carry, core.Random} {
+	for _, start := range []core.SequenceStart{core.SequenceZero, core.SequenceCarry, core.SequenceRandom} {
 		synctest.Test(t, func(t *testing.T) {
 			time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
 			g := mustNew(t, core.Config{Worker: core.Fixed(1), Sequence: start})
@@ -88,7 +88,7 @@ func TestEveryTickBearsHalf(t *testing.T) {
 func TestCarryBeginsInTheLowerHalf(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {
 		l := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Sequence: core.Carry})
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Sequence: core.SequenceCarry})
 		var p core.Parts
 		for range 14 {
 			p = next(t, g)

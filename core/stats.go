@@ -14,8 +14,8 @@ type Stats struct {
 	LargestStepBack time.Duration // the largest of them
 	Ahead           time.Duration // by how much the last id's time lies ahead of the wall clock now; 0 when it does not
 	Worker          int64         // datacenter<<WorkerBits | worker
-	Bounded         bool          // whether the grant has an end
-	SpanLeft        time.Duration // until the wall clock reaches that end; 0 when it has, or there is none
+	HasFence        bool          // whether the grant has an end
+	FenceLeft       time.Duration // until the wall clock reaches that end; 0 when it has, or there is none
 	LayoutLeft      time.Duration // until the layout's time runs out, at most 292 years
 }
 
@@ -58,7 +58,7 @@ func (g *Generator) Stats() Stats {
 		StepsBack:       g.stats.stepsBack.Load(),
 		LargestStepBack: time.Duration(g.stats.largestStepBack.Load()),
 		Worker:          r.grant.worker,
-		Bounded:         r.grant.bound,
+		HasFence:        r.grant.bound,
 	}
 	now, _ := g.clock.read()
 	now = min(now, s.tickMax)
@@ -67,8 +67,8 @@ func (g *Generator) Stats() Stats {
 	if last := (place - 1) >> s.layout.SequenceBits; place > r.first && last > now {
 		st.Ahead = s.startOf(last).Sub(wall)
 	}
-	if until := r.grant.until.Load(); st.Bounded && until > now {
-		st.SpanLeft = s.startOf(until).Sub(wall)
+	if until := r.grant.until.Load(); st.HasFence && until > now {
+		st.FenceLeft = s.startOf(until).Sub(wall)
 	}
 	st.LayoutLeft = max(s.end.Sub(wall), 0)
 	return st

@@ -11,7 +11,7 @@ import (
 // A call that stood still for longer than it may wait, at whichever look at the clock,
 // finds that a place has come meanwhile: it is no error that says "in 0s".
 func TestACallThatStoodStill(t *testing.T) {
-	for name, back := range map[string]core.ClockBack{"Logical": nil, "Refuse": core.Refuse{}, "Wait": core.Wait{Max: time.Second}} {
+	for name, back := range map[string]core.ClockPolicy{"Logical": nil, "Refuse": core.Refuse{}, "Wait": core.Wait{Max: time.Second}} {
 		for at := range 8 {
 			inBubble(t, func(t *testing.T, _ *manual) {
 				reads := -1 << 30
@@ -22,7 +22,7 @@ func TestACallThatStoodStill(t *testing.T) {
 					}
 					return read
 				}
-				g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: now, ClockBack: back})
+				g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: now, ClockPolicy: back})
 				if err := g.Fill(t.Context(), make([]int64, 40)); err != nil {
 					t.Fatal(err)
 				}

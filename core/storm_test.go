@@ -18,19 +18,19 @@ import (
 // given back to the last tick, calls are cancelled, and generators are closed and
 // made anew. No id may come twice, from whichever generator.
 func TestStorm(t *testing.T) {
-	answers := map[string]core.ClockBack{
+	answers := map[string]core.ClockPolicy{
 		"Logical": core.Logical{}, "Near": core.Logical{MaxAhead: 3 * time.Millisecond}, "Detached": core.Logical{Detached: true},
 		"Refuse": core.Refuse{}, "Wait": core.Wait{Max: 2 * time.Millisecond}, "Rollback": core.Rollback{},
 		"Reuse": core.Reuse{Window: time.Minute}, "Rotate": core.Rotate{},
 	}
 	for name, answer := range answers {
-		for _, start := range []core.SequenceStart{core.Zero, core.Random} {
+		for _, start := range []core.SequenceStart{core.SequenceZero, core.SequenceRandom} {
 			t.Run(fmt.Sprint(name, "/", start), func(t *testing.T) { storm(t, answer, start) })
 		}
 	}
 }
 
-func storm(t *testing.T, answer core.ClockBack, start core.SequenceStart) {
+func storm(t *testing.T, answer core.ClockPolicy, start core.SequenceStart) {
 	const generators, writers = 4, 3
 	lasts := 300 * time.Millisecond
 	if testing.Short() {
@@ -53,7 +53,7 @@ func storm(t *testing.T, answer core.ClockBack, start core.SequenceStart) {
 				var clock steppingClock
 				h := &holding{ledger: book}
 				g, err := core.New(core.Config{
-					Layout: l, Worker: h, ClockBack: answer, Sequence: start, Now: clock.now,
+					Layout: l, Worker: h, ClockPolicy: answer, Sequence: start, Now: clock.now,
 					MaxWait: 5 * time.Millisecond, MaxJump: 24 * time.Hour,
 				})
 				if err != nil {
@@ -137,7 +137,7 @@ func drawUntil(stop context.Context, t *testing.T, g *core.Generator, book *ledg
 		}
 		got = append(got, block[:n]...)
 		for _, id := range []int64{block[0], block[n-1]} {
-			if p, err := g.Layout().Decompose(id); err != nil || !book.allows(p) {
+			if p, err := g.Layout().Decode(id); err != nil || !book.allows(p) {
 				t.Errorf("%d lies outside every grant: %+v, %v", id, p, err)
 				return got
 			}

@@ -34,7 +34,7 @@ func (g *Generator) replaceLost(ctx context.Context, r *run, w *waiting, cause e
 	if r.lossTold.CompareAndSwap(false, true) {
 		g.observe(GrantLost, 0, cause)
 	}
-	if err := g.replace(ctx, r, w, AskedLost); err != nil {
+	if err := g.replace(ctx, r, w, RegrantLost); err != nil {
 		if errors.Is(err, ErrClosed) || isContexts(ctx, err) {
 			return err
 		}
@@ -54,9 +54,9 @@ func isContexts(ctx context.Context, err error) bool {
 const maxReplaced = 8
 
 // replace asks the Worker for another grant in the place of r's and goes on
-// under that. One goroutine asks, the others wait for it. With AskedRotate the
+// under that. One goroutine asks, the others wait for it. With RegrantRotate the
 // other worker number may begin below the last id.
-func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why Reason) error {
+func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why RegrantReason) error {
 	if w.replaced++; w.replaced > maxReplaced {
 		return fmt.Errorf("%w: none of %d grants could be used", ErrLost, maxReplaced)
 	}
@@ -89,7 +89,7 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why Reason)
 	if err != nil {
 		return late(err)
 	}
-	if grant == r.grant && why == AskedUsedUp {
+	if grant == r.grant && why == RegrantExhausted {
 		return nil // its end has risen
 	}
 	if grant == nil || grant == r.grant {
@@ -100,7 +100,7 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why Reason)
 			grant.Close()
 		}
 	}()
-	if err := g.succeed(r, grant, why == AskedRotate); err != nil {
+	if err := g.succeed(r, grant, why == RegrantRotate); err != nil {
 		if grant.lostUnused() {
 			return nil // the caller looks again, and asks again
 		}
@@ -117,9 +117,9 @@ func (g *Generator) replace(ctx context.Context, r *run, w *waiting, why Reason)
 func (g *Generator) suits(grant *Grant) error {
 	switch {
 	case g.policy.answer == detached && !grant.bound:
-		return &ConfigError{[]Fault{{"ClockBack.Detached", "true", "needs a grant with a durable bound"}}}
+		return configError([]FieldError{{"ClockPolicy.Detached", "true", "needs a grant with a durable bound"}})
 	case g.policy.answer != detached && !g.clock.reaches(grant.from):
-		return &ConfigError{[]Fault{{"from", format(g.shape.startOf(grant.from)), "lies more than 146 years ahead of the clock"}}}
+		return configError([]FieldError{{"from", format(g.shape.startOf(grant.from)), "lies more than 146 years ahead of the clock"}})
 	}
 	return nil
 }
@@ -128,10 +128,10 @@ func (g *Generator) suits(grant *Grant) error {
 func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	s := g.shape
 	if grant.shape != nil && !s.same(grant.shape) {
-		return &ConfigError{[]Fault{{"Layout", grant.shape.layout.String(), "the next grant must be of the generator's layout, " + s.layout.String()}}}
+		return configError([]FieldError{{"Layout", grant.shape.layout.String(), "the next grant must be of the generator's layout, " + s.layout.String()}})
 	}
 	if fault := s.checkWorker(grant.worker); fault != nil {
-		return &ConfigError{[]Fault{*fault}}
+		return configError([]FieldError{*fault})
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -145,7 +145,7 @@ func (g *Generator) succeed(r *run, grant *Grant, lower bool) error {
 	begin := max(g.usedBy[grant.worker], g.notBefore)
 	if grant.after.After(s.layout.Epoch) { // where a Fixed has come to elsewhere
 		if !grant.after.Before(s.end) {
-			return ErrTimeOver
+			return ErrTimestampExhausted
 		}
 		begin = max(begin, s.tickFrom(grant.after))
 		g.noteUsed(grant.worker, begin) // a roll-back must not go below it either

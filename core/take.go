@@ -65,7 +65,7 @@ func (g *Generator) limits(r *run) (now, ceiling uint64) {
 }
 
 // line is what ids may not pass without borrowing: the wall clock, the carried
-// clock if the ClockBack goes by it, or the grant's first tick carried on,
+// clock if the ClockPolicy goes by it, or the grant's first tick carried on,
 // whichever is the highest.
 func (g *Generator) line(r *run, elapsed, wall, carried int64) int64 {
 	if g.policy.carry {

@@ -57,7 +57,7 @@ func (t *taken) last() *part {
 }
 
 // write puts the ids out, ascending. They are that already, unless the clock
-// went back meanwhile and the ClockBack is one that lets ids descend.
+// went back meanwhile and the ClockPolicy is one that lets ids descend.
 func (t *taken) write(ids []int64) {
 	rest := ids
 	for i := range t.n {

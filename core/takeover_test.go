@@ -25,7 +25,7 @@ func TestRollbackUnderAFixedTakenOver(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p, _ := small().Decompose(id); seen[p] {
+				if p, _ := small().Decode(id); seen[p] {
 					t.Fatalf("%+v a second time", p)
 				} else {
 					seen[p] = true
@@ -34,9 +34,9 @@ func TestRollbackUnderAFixedTakenOver(t *testing.T) {
 		}
 		two := core.Fixed(2)
 		one := mustGrant(t, small(), 1, time.Time{}, time.Time{})
-		g := mustNew(t, core.Config{Layout: small(), Worker: &firstAsks{[]core.Worker{holder{one}, two}}, Now: clock.now, ClockBack: core.Rollback{}})
+		g := mustNew(t, core.Config{Layout: small(), Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now, ClockPolicy: core.Rollback{}})
 		draw(g, 1)
-		other := mustNew(t, core.Config{Layout: small(), Worker: two, Now: clock.now, ClockBack: core.Rollback{}})
+		other := mustNew(t, core.Config{Layout: small(), Worker: two, Now: clock.now, ClockPolicy: core.Rollback{}})
 		time.Sleep(time.Second)
 		draw(other, 1)
 		clock.offset = -100 * time.Millisecond
@@ -113,7 +113,7 @@ func (e *endless) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 func TestDetachedNeedsABoundInASuccessor(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		first := mustGrant(t, l, 3, now, now.Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.Worker{holder{first}, core.Fixed(4)}}, ClockBack: core.Logical{Detached: true}})
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, core.Fixed(4)}}, ClockPolicy: core.Logical{Detached: true}})
 		if _, err := g.Next(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestAPanicWhileAGrantIsReplaced(t *testing.T) {
 			return clock.now()
 		}
 		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
-		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.Worker{holder{one}, two}}, Now: now})
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: now})
 		func() {
 			defer func() { _ = recover() }()
 			one.Revoke(nil)
@@ -202,11 +202,11 @@ func TestAPanicOfTheObserver(t *testing.T) {
 func TestRotateBackToANumberUsedBefore(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		later := time.Now().Add(10 * time.Minute)
-		grants := []core.Worker{
+		grants := []core.GrantSource{
 			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
 			holder{mustGrant(t, small(), 3, later, time.Time{})},
 		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockBack: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
 		next(t, g)
 		clock.offset = -time.Minute
 		next(t, g)
@@ -223,7 +223,7 @@ func TestALaterGrantAheadOfTheClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Hour)
 		first := mustGrant(t, small(), 3, time.Time{}, time.Time{})
-		grants := []core.Worker{holder{first}, holder{mustGrant(t, small(), 4, from, time.Time{})}}
+		grants := []core.GrantSource{holder{first}, holder{mustGrant(t, small(), 4, from, time.Time{})}}
 		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, Now: clock.now})
 		next(t, g)
 		time.Sleep(10 * time.Minute)
@@ -232,7 +232,7 @@ func TestALaterGrantAheadOfTheClock(t *testing.T) {
 		if err := g.Fill(t.Context(), ids); err != nil {
 			t.Fatal(err)
 		}
-		p, _ := small().Decompose(ids[39])
+		p, _ := small().Decode(ids[39])
 		if took := time.Since(began); took < 8*time.Millisecond || took > 10*time.Millisecond || p.Time.Sub(from) > took {
 			t.Errorf("10 ticks took %v, to %v after the grant's beginning", took, p.Time.Sub(from))
 		}
@@ -245,7 +245,7 @@ func TestFirstUnusedAtATicksEnd(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		for _, n := range []int{0, 1, 4095, 4096, 4097, 8192} {
 			gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
-			g := mustNew(t, core.Config{Worker: holder{gr}, ClockBack: core.Logical{Detached: true}})
+			g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{Detached: true}})
 			if err := g.Fill(t.Context(), make([]int64, n)); err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +262,7 @@ func TestFencedTellsWhyThereIsNoOther(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		down := errors.New("the store is down")
 		gr := mustGrant(t, l, 3, now, now.Add(10*time.Millisecond))
-		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.Worker{holder{gr}, refusing{down}}}})
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{gr}, refusing{down}}}})
 		time.Sleep(time.Second)
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || !errors.Is(err, down) || errors.Is(err, core.ErrLost) {
 			t.Error(err)

@@ -41,7 +41,7 @@ func (g *Generator) await(ctx context.Context, r *run, w *waiting, single bool) 
 	now, ceiling := g.limits(r)
 	tick := max(word>>bits, now)
 	if tick > s.lastTick {
-		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimeOver, format(s.end))
+		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, format(s.end))
 	}
 	if until := r.grant.until.Load(); tick >= until {
 		return 0, false, g.fenced(ctx, r, w, until, risen, fault)
@@ -88,7 +88,7 @@ func (g *Generator) until(r *run, tick uint64) time.Duration {
 	return time.Duration(max(g.clock.startOf(tick)-g.line(r, elapsed, wall, carried), 0))
 }
 
-// wentBack does what the ClockBack says when the clock stands at the tick now,
+// wentBack does what the ClockPolicy says when the clock stands at the tick now,
 // behind lastIssued, and reaches the next place in d.
 func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single bool, now, lastIssued uint64, d time.Duration, risen <-chan struct{}) (place uint64, ok bool, err error) {
 	back := r.shape.startOf(lastIssued).Sub(r.shape.startOf(now))
@@ -115,7 +115,7 @@ func (g *Generator) wentBack(ctx context.Context, r *run, w *waiting, single boo
 		return 0, false, g.tooLong(&ClockError{Back: back, Tolerated: g.policy.window})
 	case rotate:
 		clockErr := &ClockError{Back: back}
-		if err := g.replace(ctx, r, w, AskedRotate); err != nil {
+		if err := g.replace(ctx, r, w, RegrantRotate); err != nil {
 			return 0, false, g.tooLong(fmt.Errorf("%w, and there is no other worker number: %w", clockErr, err))
 		}
 		return 0, false, nil
@@ -145,7 +145,7 @@ func (g *Generator) fenced(ctx context.Context, r *run, w *waiting, until uint64
 	if !gaveUp {
 		return err
 	}
-	switch none := g.replace(ctx, r, w, AskedUsedUp); {
+	switch none := g.replace(ctx, r, w, RegrantExhausted); {
 	case none == nil || r.grant.until.Load() > until: // it has risen meanwhile
 		*w = waiting{timer: w.timer, replaced: w.replaced, counted: w.counted, full: w.full, fenced: true}
 		return nil
@@ -238,6 +238,6 @@ func (g *Generator) sleep(ctx context.Context, w *waiting, d time.Duration, rise
 
 // tooLong tells the observer that a call gives up.
 func (g *Generator) tooLong(err error) error {
-	g.observe(WaitedTooLong, 0, err)
+	g.observe(WaitTimeout, 0, err)
 	return err
 }

@@ -14,8 +14,8 @@ import (
 func TestWaitsForEver(t *testing.T) {
 	for _, cfg := range []core.Config{
 		{MaxWait: math.MaxInt64},
-		{MaxWait: time.Second, ClockBack: core.Wait{Max: math.MaxInt64}},
-		{MaxWait: math.MaxInt64, ClockBack: core.Wait{}},
+		{MaxWait: time.Second, ClockPolicy: core.Wait{Max: math.MaxInt64}},
+		{MaxWait: math.MaxInt64, ClockPolicy: core.Wait{}},
 	} {
 		inBubble(t, func(t *testing.T, clock *manual) {
 			cfg.Layout, cfg.Worker, cfg.Now = small(), core.Fixed(1), clock.now
@@ -24,7 +24,7 @@ func TestWaitsForEver(t *testing.T) {
 				if err := g.Fill(t.Context(), make([]int64, 41)); err != nil {
 					t.Fatalf("%+v: %v", cfg, err)
 				}
-				if cfg.ClockBack != nil {
+				if cfg.ClockPolicy != nil {
 					clock.offset -= time.Hour
 				}
 			}
@@ -65,7 +65,7 @@ func TestWaitsEndWhenTheyAreToldTo(t *testing.T) {
 func TestBorrowedToTheLimit(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		gr := mustGrant(t, small(), 3, time.Time{}, time.Now().Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: holder{gr}, ClockBack: core.Logical{MaxAhead: 100 * time.Millisecond}, Now: clock.now})
+		g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{MaxAhead: 100 * time.Millisecond}, Now: clock.now})
 		if err := g.Fill(t.Context(), make([]int64, 4*100)); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestBorrowedToTheLimit(t *testing.T) {
 // Waited and Exhausted count calls, and no call that was refused at once.
 func TestWaitsAreCountedByCall(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Wait{Max: time.Second}})
+		g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Second}})
 		if err := g.Fill(t.Context(), make([]int64, 400)); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestEventsAreRare(t *testing.T) {
 			next(t, g)
 			time.Sleep(10 * time.Millisecond)
 		}
-		if told[core.ClockLeapt] > 12 || told[core.ClockWentBack] > 12 || told[core.ClockWentBack] == 0 {
+		if told[core.ClockJump] > 12 || told[core.ClockStepBack] > 12 || told[core.ClockStepBack] == 0 {
 			t.Errorf("in ten seconds: %v", told)
 		}
 	})
@@ -131,7 +131,7 @@ func TestEventsAreRare(t *testing.T) {
 func TestALeapFromBehind(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, RollbackBits: 1, WorkerBits: 4, SequenceBits: 8}
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockBack: core.Rollback{}})
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rollback{}})
 		next(t, g)
 		for _, offset := range []time.Duration{-time.Hour, 24 * time.Hour, -time.Hour} {
 			clock.offset = offset

@@ -15,7 +15,7 @@ import (
 // When the generator is closed, has gone on under another grant, or did not take
 // the one it was given, that grant's Done channel is closed. A Worker that wraps
 // another closes what it does not pass on.
-type Worker interface {
+type GrantSource interface {
 	Grant(ctx context.Context, prev *Grant) (*Grant, error)
 }
 
@@ -27,7 +27,7 @@ type Worker interface {
 // documentation for what that means at a restart. The value serves one
 // generator at a time, each above the one before it: a second New with it is
 // [ErrInUse] until the first is closed.
-func Fixed(worker int64) Worker { return &fixed{number: worker} }
+func Fixed(worker int64) GrantSource { return &fixed{number: worker} }
 
 type fixed struct {
 	number  int64

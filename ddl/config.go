@@ -4,7 +4,7 @@ import "github.com/seed-299c1d6b/snowkey/core"
 
 // Config says whose SQL is to be written, for which layout, and under which
 // names. It is checked whenever SQL is asked of it: what is wrong is a
-// [*ConfigError] that holds all faults.
+// [*core.ConfigError] that holds all faults.
 type Config struct {
 	Dialect Dialect     // required
 	Layout  core.Layout // zero: Twitter's; an Unsigned one is an error, for a bigint has a sign

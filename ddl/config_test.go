@@ -65,13 +65,13 @@ func TestFaults(t *testing.T) {
 		{"detach to a long name", only(Partitioning{Dialect: MySQL, Table: long, By: Day}.Detach(part)), []string{"has 66 characters"}},
 		{"long table", only(Partitions(Partitioning{Dialect: Postgres, Table: long[:60], By: Day}, monday, monday.Add(1))), []string{"Partition.Name"}},
 	} {
-		var config *ConfigError
-		if !errors.As(c.err, &config) || len(config.Faults) != len(c.want) {
+		var config *core.ConfigError
+		if !errors.As(c.err, &config) || len(config.Fields) != len(c.want) {
 			t.Errorf("%s: %v, want %d faults", c.name, c.err, len(c.want))
 			continue
 		}
 		for i, want := range c.want {
-			if got := config.Faults[i].String(); !strings.Contains(got, want) {
+			if got := config.Fields[i].String(); !strings.Contains(got, want) {
 				t.Errorf("%s: %q does not tell %q", c.name, got, want)
 			}
 		}

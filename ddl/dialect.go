@@ -30,13 +30,13 @@ func ParseDialect(name string) (Dialect, error) {
 	case "sqlite", "sqlite3":
 		return SQLite, nil
 	}
-	return "", &ConfigError{[]core.Fault{Dialect(name).fault()}}
+	return "", faults{Dialect(name).fault()}.err()
 }
 
 func (d Dialect) known() bool { return d == Postgres || d == MySQL || d == SQLite }
 
-func (d Dialect) fault() core.Fault {
-	return core.Fault{Field: "Dialect", Value: fmt.Sprintf("%q", string(d)), Reason: "must be postgres, mysql or sqlite"}
+func (d Dialect) fault() core.FieldError {
+	return core.FieldError{Field: "Dialect", Value: fmt.Sprintf("%q", string(d)), Reason: "must be postgres, mysql or sqlite"}
 }
 
 // product is the dialect's name in a sentence.

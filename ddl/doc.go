@@ -30,9 +30,9 @@
 //
 // # What is guaranteed
 //
-// For every id, the functions return exactly what [core.Layout.Decompose] returns. For
+// For every id, the functions return exactly what [core.Layout.Decode] returns. For
 // every time in the layout, snowflake_min returns what [core.Layout.FirstAt] returns. An
-// id that Decompose refuses gives NULL.
+// id that Decode refuses gives NULL.
 //
 // Names are quoted, so their case matters. A name that the database does not accept, or
 // would truncate, is an error. Besides names, only numbers get from the

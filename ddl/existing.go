@@ -103,7 +103,7 @@ func (p Partitioning) ReadRows(rows Rows) ([]Partition, error) {
 // timeOf returns the time of the first tick at or after a bound. It is the zero time for
 // a bound outside the layout.
 func (p *Partitioning) timeOf(bound int64) time.Time {
-	parts, err := p.Layout.Decompose(bound)
+	parts, err := p.Layout.Decode(bound)
 	if err != nil {
 		return time.Time{}
 	}

@@ -81,7 +81,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 		}
 	}
 	if p.Dialect == MySQL && len(closed) > 0 && !hasOpen {
-		if last, err := s.layout.Decompose(end); err == nil && last.Time.Before(from) {
+		if last, err := s.layout.Decode(end); err == nil && last.Time.Before(from) {
 			from = last.Time
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 var dialects = []Dialect{Postgres, MySQL, SQLite}
@@ -36,8 +38,8 @@ func FuzzIdent(f *testing.F) {
 			var bad faults
 			quoted := d.ident(&bad, "Table", name)
 			if err := bad.err(); err != nil {
-				var config *ConfigError
-				if !errors.As(err, &config) || config.Faults[0].Field != "Table" || !utf8.ValidString(err.Error()) {
+				var config *core.ConfigError
+				if !errors.As(err, &config) || config.Fields[0].Field != "Table" || !utf8.ValidString(err.Error()) {
 					t.Fatalf("%q: %v", name, err)
 				}
 				continue

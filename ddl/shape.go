@@ -39,7 +39,7 @@ func shapeOf(f *faults, l core.Layout) *shape {
 	if err := l.Validate(); err != nil {
 		var config *core.ConfigError
 		if errors.As(err, &config) {
-			*f = append(*f, config.Faults...)
+			*f = append(*f, config.Fields...)
 		} else {
 			f.add("Layout", l.String(), "%v", err)
 		}

@@ -41,16 +41,16 @@ func TestShapeIsCores(t *testing.T) {
 		if s == nil {
 			t.Fatal(f.err())
 		}
-		if _, err := l.Decompose(s.max); err != nil {
+		if _, err := l.Decode(s.max); err != nil {
 			t.Fatalf("the greatest id: %v", err)
 		}
 		if s.max < math.MaxInt64 {
-			if _, err := l.Decompose(s.max + 1); err == nil {
+			if _, err := l.Decode(s.max + 1); err == nil {
 				t.Fatalf("%d is not the greatest id", s.max)
 			}
 		}
 		id := rapid.Int64Range(0, s.max).Draw(t, "id")
-		p, err := l.Decompose(id)
+		p, err := l.Decode(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,10 +70,10 @@ func TestShapeIsCores(t *testing.T) {
 		at := time.Date(rapid.IntRange(1600, 12000).Draw(t, "year"), 1, 1, 0, 0, 0, 0, time.UTC)
 		last := s.lastBefore(at)
 		if at.After(s.epoch) {
-			if p, err := l.Decompose(last); err != nil || !p.Time.Before(at) {
+			if p, err := l.Decode(last); err != nil || !p.Time.Before(at) {
 				t.Fatalf("the last before %v: %d, of %v, %v", at, last, p.Time, err)
 			}
-			if p, err := l.Decompose(last + 1); last < s.max && (err != nil || p.Time.Before(at)) {
+			if p, err := l.Decode(last + 1); last < s.max && (err != nil || p.Time.Before(at)) {
 				t.Fatalf("the first from %v: %d, of %v, %v", at, last+1, p.Time, err)
 			}
 		}

@@ -22,7 +22,7 @@ func ExampleOpen() {
 	ctx := context.Background()
 	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{
 		Plugin: gormplugin.Config{Models: []any{Customer{}}},
-		Lease:  worker.Config{Space: "orders"},
+		Lease:  worker.Config{Namespace: "orders"},
 	})
 	if err != nil {
 		fmt.Println(err)

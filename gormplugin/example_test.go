@@ -58,7 +58,7 @@ func Example() {
 
 	invoice := Invoice{Customer: &Customer{Name: "Ada"}}
 	err = db.WithContext(context.Background()).Create(&invoice).Error
-	parts, _ := core.Twitter().Decompose(invoice.ID)
+	parts, _ := core.Twitter().Decode(invoice.ID)
 	fmt.Println(invoice.CustomerID == invoice.Customer.ID, parts.Worker, err)
 	// Output: true 4 <nil>
 }

@@ -56,7 +56,7 @@ func BenchmarkAssignByHand(b *testing.B) {
 			orders[i].id = 0
 			clear(orders[i].lines)
 		}
-		if err := sqltype.Assign(b.Context(), src, orders, func(o *order) *sqltype.ID { return &o.id }, sqltype.Details(
+		if err := sqltype.Assign(b.Context(), src, orders, func(o *order) *sqltype.ID { return &o.id }, sqltype.Children(
 			func(o *order) []line { return o.lines },
 			func(l *line) *sqltype.ID { return &l.id },
 			func(l *line) *sqltype.ID { return &l.orderID },

@@ -33,9 +33,9 @@ func TestRetryRunsDry(t *testing.T) {
 	conflict := &pgconn.PgError{Severity: "ERROR", Code: "40001"}
 	columns := []string{"tenant", "id"}
 	values := func(i *item, row []any) []any { return append(row, &i.Tenant, &i.ID) }
-	masters := pgxtype.Masters(pgx.Identifier{"items"}, columns, values)
-	lists := pgxtype.Details(pgx.Identifier{"items"}, columns, func(i *item) []item { return []item{*i} }, values)
-	seqs := pgxtype.DetailSeq(pgx.Identifier{"items"}, columns, func(i *item) iter.Seq2[item, error] { return pgxtype.Seq(slices.Values([]item{*i})) }, values)
+	masters := pgxtype.ParentTable(pgx.Identifier{"items"}, columns, values)
+	lists := pgxtype.ChildTable(pgx.Identifier{"items"}, columns, func(i *item) []item { return []item{*i} }, values)
+	seqs := pgxtype.ChildTableSeq(pgx.Identifier{"items"}, columns, func(i *item) iter.Seq2[item, error] { return pgxtype.Seq(slices.Values([]item{*i})) }, values)
 	var items []item
 	for id := range ID(6) {
 		items = append(items, item{7, id + 1})
@@ -129,8 +129,8 @@ func TestRetryRunsDry(t *testing.T) {
 						}
 					}
 				}, pgxtype.LoadConfig[int]{Method: method, ChunkRows: 1, Tables: []pgxtype.Table[int]{
-					pgxtype.Masters(pgx.Identifier{"heads"}, []string{"id"}, func(i *int, row []any) []any { return append(row, i) }),
-					pgxtype.DetailSeq(pgx.Identifier{"items"}, columns, func(i *int) iter.Seq2[item, error] { return dry[*i] }, values),
+					pgxtype.ParentTable(pgx.Identifier{"heads"}, []string{"id"}, func(i *int, row []any) []any { return append(row, i) }),
+					pgxtype.ChildTableSeq(pgx.Identifier{"items"}, columns, func(i *int) iter.Seq2[item, error] { return dry[*i] }, values),
 				}})
 				if err == nil && runs == 1 {
 					return conflict
@@ -163,7 +163,7 @@ func TestRetryRepeats(t *testing.T) {
 				runs++
 				err := pgx.BeginFunc(t.Context(), tx, func(tx pgx.Tx) error {
 					_, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values([]ID{1, 2, 3})), pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
-						pgxtype.Masters(pgx.Identifier{"docs"}, []string{"id", column}, func(id *ID, row []any) []any { return append(row, id, value(runs)) }),
+						pgxtype.ParentTable(pgx.Identifier{"docs"}, []string{"id", column}, func(id *ID, row []any) []any { return append(row, id, value(runs)) }),
 					}})
 					return err
 				})

@@ -136,9 +136,9 @@
 //
 //	loaded, err := pgxtype.Load(ctx, pool, pgxtype.Seq(slices.Values(orders)), pgxtype.LoadConfig[Order]{
 //		Tables: []pgxtype.Table[Order]{
-//			pgxtype.Masters(pgx.Identifier{"orders"}, []string{"id", "note"},
+//			pgxtype.ParentTable(pgx.Identifier{"orders"}, []string{"id", "note"},
 //				func(o *Order, row []any) []any { return append(row, &o.ID, &o.Note) }),
-//			pgxtype.Details(pgx.Identifier{"order_lines"}, []string{"id", "order_id", "sku"},
+//			pgxtype.ChildTable(pgx.Identifier{"order_lines"}, []string{"id", "order_id", "sku"},
 //				func(o *Order) []Line { return o.Lines },
 //				func(l *Line, row []any) []any { return append(row, &l.ID, &l.OrderID, &l.SKU) }),
 //		},
@@ -147,7 +147,7 @@
 // Load encodes all rows of a master before it asks the sequence for the next one, and
 // keeps only encoded rows, up to ChunkRows and ChunkBytes. So an iterator may reuse the
 // same struct, with its slices, byte slices and pointers, for every master. The same is
-// true of what a [DetailSeq] yields, and of the list that a function of [Details] returns.
+// true of what a [ChildTableSeq] yields, and of the list that a function of [Details] returns.
 // Only within one call of yield must the data not change: neither a list while its rows
 // are encoded, nor the children that [Nested] returns for several tables.
 //

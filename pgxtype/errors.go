@@ -27,7 +27,7 @@ const ErrOutcomeUnknown = constError("COMMIT was sent and its outcome is unknown
 type LoadError struct {
 	Table  pgx.Identifier // as in the Table
 	Row    int64          // counted from 0 over all rows of the table in this load; -1 if not known
-	Master int64          // the master it belongs to, counted from 0 in the sequence; -1 if not known
+	Parent int64          // the master it belongs to, counted from 0 in the sequence; -1 if not known
 	Column string         // empty if not known
 	Err    error          // what is wrong: a *pgconn.PgError, sqltype's, the sequence's own
 }
@@ -39,8 +39,8 @@ func (e *LoadError) Error() string {
 	fmt.Fprintf(&b, "pgxtype: load %s", e.Table.Sanitize())
 	if e.Row >= 0 {
 		fmt.Fprintf(&b, ": row %d", e.Row)
-		if e.Master >= 0 {
-			fmt.Fprintf(&b, " of master %d", e.Master)
+		if e.Parent >= 0 {
+			fmt.Fprintf(&b, " of master %d", e.Parent)
 		}
 	}
 	if e.Column != "" {
@@ -87,7 +87,7 @@ func atCommit(err error, tables []pgx.Identifier) error {
 		found = name
 	}
 	if found != nil {
-		return &LoadError{Table: found, Row: -1, Master: -1, Column: pg.ColumnName, Err: err}
+		return &LoadError{Table: found, Row: -1, Parent: -1, Column: pg.ColumnName, Err: err}
 	}
 	if pg.Detail != "" {
 		return &detailError{err, pg.Detail}

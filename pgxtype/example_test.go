@@ -71,9 +71,9 @@ type (
 // invoiceTables says what the rows of an invoice are: parents first.
 func invoiceTables() []pgxtype.Table[Invoice] {
 	return []pgxtype.Table[Invoice]{
-		pgxtype.Masters(pgx.Identifier{"shop", "invoices"}, []string{"id", "note"},
+		pgxtype.ParentTable(pgx.Identifier{"shop", "invoices"}, []string{"id", "note"},
 			func(i *Invoice, row []any) []any { return append(row, &i.ID, &i.Note) }),
-		pgxtype.Details(pgx.Identifier{"shop", "items"}, []string{"id", "invoice_id", "article"},
+		pgxtype.ChildTable(pgx.Identifier{"shop", "items"}, []string{"id", "invoice_id", "article"},
 			func(i *Invoice) []Item { return i.Items },
 			func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID, &it.Article) }),
 	}
@@ -90,7 +90,7 @@ func ExampleLoad() {
 	var at *pgxtype.LoadError
 	switch {
 	case err == nil:
-		fmt.Println(loaded.Masters, "invoices,", loaded.Rows, "rows")
+		fmt.Println(loaded.Parents, "invoices,", loaded.Rows, "rows")
 	case errors.As(err, &at):
 		fmt.Println("row", at.Row, "of", at.Table.Sanitize(), "is at fault:", at.Err)
 	case errors.Is(err, pgxtype.ErrOutcomeUnknown):
@@ -101,17 +101,17 @@ func ExampleLoad() {
 	// Output: pgxtype: load: begin: no server here
 }
 
-func ExampleMasters() {
+func ExampleParentTable() {
 	// What is wrong with a table is told before a transaction is begun.
 	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]Invoice{})), pgxtype.LoadConfig[Invoice]{
-		Tables: []pgxtype.Table[Invoice]{pgxtype.Masters[Invoice](pgx.Identifier{"invoices"}, []string{"id", "id"}, nil)},
+		Tables: []pgxtype.Table[Invoice]{pgxtype.ParentTable[Invoice](pgx.Identifier{"invoices"}, []string{"id", "id"}, nil)},
 	})
 	fmt.Println(err)
 	// Output: pgxtype: Load: Tables[0]: function values is nil; Tables[0]: column "id" is there twice
 }
 
-func ExampleDetails() {
-	items := pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(i *Invoice) []Item { return i.Items },
+func ExampleChildTable() {
+	items := pgxtype.ChildTable(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(i *Invoice) []Item { return i.Items },
 		func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })
 
 	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]Invoice{})), pgxtype.LoadConfig[Invoice]{
@@ -129,9 +129,9 @@ func ExampleNested() {
 	}
 	invoices := func(c *customer) []Invoice { return c.Invoices }
 	tables := []pgxtype.Table[customer]{
-		pgxtype.Masters(pgx.Identifier{"customers"}, []string{"id"}, func(c *customer, row []any) []any { return append(row, &c.ID) }),
-		pgxtype.Details(pgx.Identifier{"invoices"}, []string{"id"}, invoices, func(i *Invoice, row []any) []any { return append(row, &i.ID) }),
-		pgxtype.Nested(invoices, pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(i *Invoice) []Item { return i.Items },
+		pgxtype.ParentTable(pgx.Identifier{"customers"}, []string{"id"}, func(c *customer, row []any) []any { return append(row, &c.ID) }),
+		pgxtype.ChildTable(pgx.Identifier{"invoices"}, []string{"id"}, invoices, func(i *Invoice, row []any) []any { return append(row, &i.ID) }),
+		pgxtype.Nested(invoices, pgxtype.ChildTable(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, func(i *Invoice) []Item { return i.Items },
 			func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })),
 	}
 
@@ -142,7 +142,7 @@ func ExampleNested() {
 
 func ExampleTable_OnConflict() {
 	// A file is loaded again: existing invoices are skipped.
-	invoices := pgxtype.Masters(pgx.Identifier{"invoices"}, []string{"id"}, func(i *Invoice, row []any) []any { return append(row, &i.ID) }).
+	invoices := pgxtype.ParentTable(pgx.Identifier{"invoices"}, []string{"id"}, func(i *Invoice, row []any) []any { return append(row, &i.ID) }).
 		OnConflict(pgxtype.Conflict{Key: []string{"id"}})
 
 	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]Invoice{})), pgxtype.LoadConfig[Invoice]{
@@ -152,7 +152,7 @@ func ExampleTable_OnConflict() {
 	// Output: pgxtype: load: begin: no server here
 }
 
-func ExampleDetailSeq() {
+func ExampleChildTableSeq() {
 	// One batch whose rows come from elsewhere, one at a time.
 	type batch struct{ ID sqltype.ID }
 	rows := func(b *batch) iter.Seq2[Item, error] {
@@ -164,7 +164,7 @@ func ExampleDetailSeq() {
 			}
 		}
 	}
-	table := pgxtype.DetailSeq(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, rows,
+	table := pgxtype.ChildTableSeq(pgx.Identifier{"items"}, []string{"id", "invoice_id"}, rows,
 		func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) })
 
 	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]batch{{ID: 1}})), pgxtype.LoadConfig[batch]{

@@ -35,7 +35,7 @@ func TestLoadHintsAtRegister(t *testing.T) {
 			run(t, conn, `create temp table keys (id `+tt.column+`)`)
 			_, err := pgxtype.Load(t.Context(), conn, pgxtype.Seq(slices.Values([]ID{big})), pgxtype.LoadConfig[ID]{
 				Method: method,
-				Tables: []pgxtype.Table[ID]{pgxtype.Masters(pgx.Identifier{"keys"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })},
+				Tables: []pgxtype.Table[ID]{pgxtype.ParentTable(pgx.Identifier{"keys"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })},
 			})
 			if (err != nil) != tt.fails || err != nil && strings.Contains(err.Error(), "call pgxtype.Register") != tt.hint {
 				t.Errorf("%v to %s, registered %t: %v", method, tt.column, tt.register, err)

@@ -51,7 +51,7 @@ const (
 // Loaded counts what was loaded. While Load runs, nothing is committed yet. With
 // ErrOutcomeUnknown, it counts what may have been committed.
 type Loaded struct {
-	Masters int64   // taken from the sequence
+	Parents int64   // taken from the sequence
 	Rows    int64   // of all tables, as PostgreSQL counts them: without rows that a trigger drops or OnConflict skips
 	Tables  []int64 // of each table, in the order of LoadConfig.Tables
 }
@@ -68,7 +68,7 @@ type Loaded struct {
 // then those of the second, and so on, before it reads more masters. So memory is
 // bounded by one chunk and one master. If the tables are in order, a foreign key may
 // refer to rows of the same master, of earlier masters, and of the same chunk. With
-// Unnest or a [DetailSeq], a master that alone has ChunkBytes is sent in parts: its rows
+// Unnest or a [ChildTableSeq], a master that alone has ChunkBytes is sent in parts: its rows
 // may refer to their parents, but not always to a later row of their own table.
 //
 // On an error nothing stays in the database. A [LoadError] names the row at fault, which
@@ -240,7 +240,7 @@ func (l *loader) send() error {
 		}
 		i = end
 	}
-	l.loaded.Masters += int64(l.masters)
+	l.loaded.Parents += int64(l.masters)
 	l.masters, l.rows, l.bytes, l.before = 0, 0, 0, 0
 	for _, t := range l.tables {
 		t.reset()
@@ -260,17 +260,17 @@ func (l *loader) count(table int, rows int64) {
 
 // failMaster makes an error that names the current master and no table.
 func (l *loader) failMaster(err error) error {
-	return fmt.Errorf("pgxtype: load: master %d: %w", l.loaded.Masters+int64(l.masters), err)
+	return fmt.Errorf("pgxtype: load: master %d: %w", l.loaded.Parents+int64(l.masters), err)
 }
 
 // fail makes an error of one table. The row is an index among the rows that were not
 // yet sent; -1 means that it is not known.
 func (l *loader) fail(table, row int, columnName string, err error) *LoadError {
 	t := l.tables[table]
-	e := &LoadError{Table: t.name, Row: -1, Master: -1, Column: columnName, Err: err}
+	e := &LoadError{Table: t.name, Row: -1, Parent: -1, Column: columnName, Err: err}
 	if row >= 0 {
 		before, _ := slices.BinarySearch(t.ends, row+1)
-		e.Row, e.Master = t.sent+int64(row), l.loaded.Masters+int64(before)
+		e.Row, e.Parent = t.sent+int64(row), l.loaded.Parents+int64(before)
 	}
 	return e
 }

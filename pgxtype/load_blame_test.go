@@ -73,7 +73,7 @@ func TestLoadBlame(t *testing.T) {
 		for name, method := range methods {
 			s := newShop(t, pgx.QueryExecModeCacheStatement, true, tt.ddl)
 			_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(tt.rows)), pgxtype.LoadConfig[blameRow]{Method: method, Tables: []pgxtype.Table[blameRow]{
-				pgxtype.Masters(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any {
+				pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any {
 					if r.N == 0 {
 						return append(row, &r.ID, nil, r.A, r.B)
 					}
@@ -109,7 +109,7 @@ func TestLoadTimeout(t *testing.T) {
 				return err
 			}
 			_, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values([]ID{1, 2, 3, 4, 5, 6})), pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
-				pgxtype.Masters(pgx.Identifier{"r"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) }),
+				pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) }),
 			}})
 			return err
 		})
@@ -135,7 +135,7 @@ func TestLoadComposite(t *testing.T) {
 	}
 	load := func(method pgxtype.Method) error {
 		_, err := pgxtype.Load(t.Context(), conn, pgxtype.Seq(slices.Values([]ID{1, 2})), pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
-			pgxtype.Masters(pgx.Identifier{"r"}, []string{"id", "at"}, func(id *ID, row []any) []any { return append(row, id, place{"Main St", 5}) }),
+			pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id", "at"}, func(id *ID, row []any) []any { return append(row, id, place{"Main St", 5}) }),
 		}})
 		return err
 	}
@@ -178,7 +178,7 @@ func TestLoadBlameForward(t *testing.T) {
 		{"check, nothing forward", []blameRow{{ID: 1, N: 1}, {ID: 2, N: 1}, {ID: 9, N: 9, B: &bad}, {ID: 8, N: 1}}, 2},
 	} {
 		_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(tt.rows)), pgxtype.LoadConfig[blameRow]{Method: pgxtype.Unnest, Tables: []pgxtype.Table[blameRow]{
-			pgxtype.Masters(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any { return append(row, &r.ID, &r.N, r.A, r.B) }),
+			pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any { return append(row, &r.ID, &r.N, r.A, r.B) }),
 		}})
 		var at *pgxtype.LoadError
 		if !errors.As(err, &at) || at.Row != tt.want {
@@ -193,7 +193,7 @@ func TestLoadBlameStatement(t *testing.T) {
 	create function f() returns trigger language plpgsql as $$ begin raise 'never'; end $$;
 	create trigger f before insert on r for each statement execute function f()`)
 	_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]ID{1, 2, 3})), pgxtype.LoadConfig[ID]{Method: pgxtype.Unnest, Tables: []pgxtype.Table[ID]{
-		pgxtype.Masters(pgx.Identifier{"r"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) }),
+		pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) }),
 	}})
 	var at *pgxtype.LoadError
 	if !errors.As(err, &at) || at.Row != -1 || !strings.Contains(err.Error(), "never") {

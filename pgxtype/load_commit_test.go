@@ -30,7 +30,7 @@ func TestLoadDeferred(t *testing.T) {
 		}
 	})
 	table := func(name ...string) pgxtype.Table[ID] {
-		return pgxtype.Masters(name, []string{"id", "ref"}, func(id *ID, row []any) []any {
+		return pgxtype.ParentTable(name, []string{"id", "ref"}, func(id *ID, row []any) []any {
 			if slices.Equal(name, []string{"items"}) || len(name) == 2 && name[0] == s.schema {
 				return append(row, id, nil)
 			}

@@ -44,11 +44,11 @@ func TestLoadNested(t *testing.T) {
 	lines := func(o *deepOrder) []deepLine { return o.Lines }
 	parts := func(l *deepLine) []part { return l.Parts }
 	tables := []pgxtype.Table[deepOrder]{
-		pgxtype.Masters(pgx.Identifier{"orders"}, []string{"id"}, func(o *deepOrder, row []any) []any { return append(row, &o.ID) }),
-		pgxtype.Details(pgx.Identifier{"lines"}, []string{"id", "order_id"}, lines, func(l *deepLine, row []any) []any { return append(row, &l.ID, &l.OrderID) }),
-		pgxtype.Nested(lines, pgxtype.Details(pgx.Identifier{"parts"}, []string{"id", "line_id", "name"}, parts,
+		pgxtype.ParentTable(pgx.Identifier{"orders"}, []string{"id"}, func(o *deepOrder, row []any) []any { return append(row, &o.ID) }),
+		pgxtype.ChildTable(pgx.Identifier{"lines"}, []string{"id", "order_id"}, lines, func(l *deepLine, row []any) []any { return append(row, &l.ID, &l.OrderID) }),
+		pgxtype.Nested(lines, pgxtype.ChildTable(pgx.Identifier{"parts"}, []string{"id", "line_id", "name"}, parts,
 			func(p *part, row []any) []any { return append(row, &p.ID, &p.LineID, &p.Name) })),
-		pgxtype.Nested(lines, pgxtype.Nested(parts, pgxtype.Details(pgx.Identifier{"serials"}, []string{"id", "part_id"}, func(p *part) []serial { return p.Serials },
+		pgxtype.Nested(lines, pgxtype.Nested(parts, pgxtype.ChildTable(pgx.Identifier{"serials"}, []string{"id", "part_id"}, func(p *part) []serial { return p.Serials },
 			func(s *serial, row []any) []any { return append(row, &s.ID, &s.PartID) }))),
 	}
 	key := ID(0)
@@ -85,14 +85,14 @@ func TestLoadNested(t *testing.T) {
 		orders[11].Lines[2].Parts[1].Name = "bad"
 		_, err = pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(orders)), cfg)
 		var at *pgxtype.LoadError
-		if !errors.As(err, &at) || at.Table[0] != "parts" || at.Master != 11 || at.Row < 0 {
+		if !errors.As(err, &at) || at.Table[0] != "parts" || at.Parent != 11 || at.Row < 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 		orders[11].Lines[2].Parts[1].Name = ""
 	}
 	_, err := pgxtype.Load(t.Context(), nil, nil, pgxtype.LoadConfig[deepOrder]{Tables: []pgxtype.Table[deepOrder]{
 		pgxtype.Nested(lines, pgxtype.Table[deepLine]{}),
-		pgxtype.Nested[deepOrder, deepLine](nil, pgxtype.Masters(pgx.Identifier{"t"}, []string{"id"}, func(_ *deepLine, row []any) []any { return row })),
+		pgxtype.Nested[deepOrder, deepLine](nil, pgxtype.ParentTable(pgx.Identifier{"t"}, []string{"id"}, func(_ *deepLine, row []any) []any { return row })),
 	}})
 	if err == nil || !strings.Contains(err.Error(), "Tables[0] is the zero Table") || !strings.Contains(err.Error(), "Tables[1]: function list is nil") {
 		t.Error(err)
@@ -110,8 +110,8 @@ type pet struct{ ID, PersonID ID }
 
 func peopleTables(c pgxtype.Conflict, pets *pgxtype.Conflict) []pgxtype.Table[person] {
 	tables := []pgxtype.Table[person]{
-		pgxtype.Masters(pgx.Identifier{"people"}, []string{"id", "email", "name"}, func(p *person, row []any) []any { return append(row, &p.ID, p.Email, &p.Name) }).OnConflict(c),
-		pgxtype.Details(pgx.Identifier{"pets"}, []string{"id", "person_id"}, func(p *person) []pet { return p.Pets }, func(p *pet, row []any) []any { return append(row, &p.ID, &p.PersonID) }),
+		pgxtype.ParentTable(pgx.Identifier{"people"}, []string{"id", "email", "name"}, func(p *person, row []any) []any { return append(row, &p.ID, p.Email, &p.Name) }).OnConflict(c),
+		pgxtype.ChildTable(pgx.Identifier{"pets"}, []string{"id", "person_id"}, func(p *person) []pet { return p.Pets }, func(p *pet, row []any) []any { return append(row, &p.ID, &p.PersonID) }),
 	}
 	if pets != nil {
 		tables[1] = tables[1].OnConflict(*pets)
@@ -169,7 +169,7 @@ func TestLoadOnConflict(t *testing.T) {
 				if tt.shows != "" {
 					want = "1 a Ann, 2 b Bob, 3 - Nil"
 					var at *pgxtype.LoadError
-					if !errors.As(err, &at) || at.Table[0] != "people" || at.Row != tt.row || at.Master != tt.row || !strings.Contains(err.Error(), tt.shows) {
+					if !errors.As(err, &at) || at.Table[0] != "people" || at.Row != tt.row || at.Parent != tt.row || !strings.Contains(err.Error(), tt.shows) {
 						t.Errorf("%s, %s: %v", name, tt.name, err)
 					}
 				} else if err != nil || !reflect.DeepEqual(loaded.Tables, tt.tables) {
@@ -205,7 +205,7 @@ func TestLoadOnConflictKeys(t *testing.T) {
 	values := func(r *row, out []any) []any { return append(out, &r.Tenant, &r.ID, &r.Key, r.Kind) }
 	load := func(key []string, rows ...row) error {
 		_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(rows)), pgxtype.LoadConfig[row]{Tables: []pgxtype.Table[row]{
-			pgxtype.Masters(pgx.Identifier{s.schema, "pairs"}, columns, values).OnConflict(pgxtype.Conflict{Key: key})}})
+			pgxtype.ParentTable(pgx.Identifier{s.schema, "pairs"}, columns, values).OnConflict(pgxtype.Conflict{Key: key})}})
 		return err
 	}
 	kind, unique := ptr(5), []string{"kind", "tenant", "K ey"}
@@ -229,7 +229,7 @@ func TestLoadOnConflictKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]ID{1, 2})), pgxtype.LoadConfig[ID]{Tables: []pgxtype.Table[ID]{
-			pgxtype.Masters(pgx.Identifier{"nulls"}, []string{"id", "n"}, func(id *ID, row []any) []any { return append(row, id, nil) }).OnConflict(pgxtype.Conflict{Key: []string{"n"}})}})
+			pgxtype.ParentTable(pgx.Identifier{"nulls"}, []string{"id", "n"}, func(id *ID, row []any) []any { return append(row, id, nil) }).OnConflict(pgxtype.Conflict{Key: []string{"n"}})}})
 		if err == nil || !strings.Contains(err.Error(), "(n)=(null) is in the table under the primary key (1), not under (id)=(2)") {
 			t.Errorf("NULLs that collide: %v", err)
 		}
@@ -237,7 +237,7 @@ func TestLoadOnConflictKeys(t *testing.T) {
 	for table, want := range map[string]string{"bare": "has no primary key", "made": ""} {
 		for range 2 {
 			loaded, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]string{"a", "b", "a"})), pgxtype.LoadConfig[string]{Tables: []pgxtype.Table[string]{
-				pgxtype.Masters(pgx.Identifier{table}, []string{"name"}, func(name *string, row []any) []any { return append(row, name) }).OnConflict(pgxtype.Conflict{Key: []string{"name"}})}})
+				pgxtype.ParentTable(pgx.Identifier{table}, []string{"name"}, func(name *string, row []any) []any { return append(row, name) }).OnConflict(pgxtype.Conflict{Key: []string{"name"}})}})
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %+v, %v", table, loaded, err)
 			}
@@ -247,8 +247,8 @@ func TestLoadOnConflictKeys(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 	_, err := pgxtype.Load(t.Context(), nil, nil, pgxtype.LoadConfig[row]{Tables: []pgxtype.Table[row]{
-		pgxtype.Masters(pgx.Identifier{"t"}, columns, values).OnConflict(pgxtype.Conflict{}),
-		pgxtype.Masters(pgx.Identifier{"t"}, columns, values).OnConflict(pgxtype.Conflict{Key: []string{"id", "x", "id"}, Update: []string{"id", "y"}}),
+		pgxtype.ParentTable(pgx.Identifier{"t"}, columns, values).OnConflict(pgxtype.Conflict{}),
+		pgxtype.ParentTable(pgx.Identifier{"t"}, columns, values).OnConflict(pgxtype.Conflict{Key: []string{"id", "x", "id"}, Update: []string{"id", "y"}}),
 	}})
 	for _, want := range []string{"Tables[0]: Conflict.Key is empty", `Tables[1]: Conflict: "x" is not a column`, `column "id" is there twice`, `column "id" is in Key and in Update`, `"y" is not a column`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -323,7 +323,7 @@ func TestLoadTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	cfg := pgxtype.LoadConfig[ID]{Tables: []pgxtype.Table[ID]{pgxtype.Masters(pgx.Identifier{"t"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })}}
+	cfg := pgxtype.LoadConfig[ID]{Tables: []pgxtype.Table[ID]{pgxtype.ParentTable(pgx.Identifier{"t"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })}}
 	_, err = pgxtype.Load(t.Context(), conn, pgxtype.Seq(slices.Values([]ID{1, 2})), cfg)
 	_, twice := pgxtype.Load(t.Context(), conn, pgxtype.Seq(slices.Values([]ID{1})), cfg)
 	if want := []string{"[t] [id]", "COPY 2 true", "[t] [id]", " false"}; err != nil || twice == nil || !slices.Equal(traced.seen, want) {

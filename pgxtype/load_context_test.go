@@ -40,7 +40,7 @@ func TestLoadContext(t *testing.T) {
 			},
 			"after the last": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
 				cfg.Progress = func(l pgxtype.Loaded) {
-					if l.Masters == 30 {
+					if l.Parents == 30 {
 						cancel()
 					}
 				}
@@ -49,7 +49,7 @@ func TestLoadContext(t *testing.T) {
 			},
 			"in the rows": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
 				n := 0
-				cfg.Tables[1] = pgxtype.Details(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
+				cfg.Tables[1] = pgxtype.ChildTable(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
 					if n++; n == 100 {
 						cancel()
 					}
@@ -138,12 +138,12 @@ func TestLoadPanics(t *testing.T) {
 	for name, method := range methods {
 		for where, change := range map[string]func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error]{
 			"first values": func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
-				cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, orderColumns, func(*order, []any) []any { panic(boom{}) })
+				cfg.Tables[0] = pgxtype.ParentTable(pgx.Identifier{"orders"}, orderColumns, func(*order, []any) []any { panic(boom{}) })
 				return nil
 			},
 			"later values": func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
 				n := 0
-				cfg.Tables[1] = pgxtype.Details(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
+				cfg.Tables[1] = pgxtype.ChildTable(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
 					if n++; n == 100 {
 						panic(boom{})
 					}
@@ -153,7 +153,7 @@ func TestLoadPanics(t *testing.T) {
 			},
 			"sequence": func(cfg *pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
 				n := 0
-				cfg.Tables[1] = pgxtype.DetailSeq(pgx.Identifier{"lines"}, lineColumns, func(o *order) iter.Seq2[line, error] {
+				cfg.Tables[1] = pgxtype.ChildTableSeq(pgx.Identifier{"lines"}, lineColumns, func(o *order) iter.Seq2[line, error] {
 					return func(yield func(line, error) bool) {
 						if n++; n == 20 {
 							panic(boom{})
@@ -205,7 +205,7 @@ func TestLoadGoexit(t *testing.T) {
 			s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
 			cfg := shopConfig(method)
 			n := 0
-			cfg.Tables[1] = pgxtype.Details(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
+			cfg.Tables[1] = pgxtype.ChildTable(pgx.Identifier{"lines"}, lineColumns, func(o *order) []line { return o.Lines }, func(l *line, row []any) []any {
 				if n++; n == at {
 					runtime.Goexit()
 				}
@@ -248,7 +248,7 @@ func TestLoadNestedError(t *testing.T) {
 		}
 		orders[29].Lines[4].ID = orders[0].Lines[0].ID
 		var at *pgxtype.LoadError
-		if _, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values(orders[5:])), cfg); !errors.As(err, &at) || at.Row != 124 || at.Master != 24 {
+		if _, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values(orders[5:])), cfg); !errors.As(err, &at) || at.Row != 124 || at.Parent != 24 {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := tx.Commit(t.Context()); err != nil {

@@ -27,7 +27,7 @@ func TestLoadDeadline(t *testing.T) {
 					what := fmt.Sprintf("%s, t%d in %s mode, on conflict %v", name, locked, mode, conflict)
 					cfg := pgxtype.LoadConfig[ID]{Method: method}
 					for i := range 3 {
-						table := pgxtype.Masters(pgx.Identifier{fmt.Sprint("t", i)}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })
+						table := pgxtype.ParentTable(pgx.Identifier{fmt.Sprint("t", i)}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })
 						if conflict {
 							table = table.OnConflict(pgxtype.Conflict{Key: []string{"id"}})
 						}
@@ -101,7 +101,7 @@ func TestLoadQuotesValues(t *testing.T) {
 	} {
 		for name, method := range methods {
 			_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]ID{1})), pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
-				pgxtype.Masters(pgx.Identifier{"t"}, []string{tt.column}, func(_ *ID, row []any) []any { return append(row, tt.value) }),
+				pgxtype.ParentTable(pgx.Identifier{"t"}, []string{tt.column}, func(_ *ID, row []any) []any { return append(row, tt.value) }),
 			}})
 			var at *pgxtype.LoadError
 			if !errors.As(err, &at) || at.Column != tt.column || at.Row != 0 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "0xc") || strings.Contains(err.Error(), "(0x") {

@@ -31,7 +31,7 @@ func TestLoadErrors(t *testing.T) {
 	create function picky() returns trigger language plpgsql as 'begin if new.quantity = 77 then raise exception ''seventy-seven''; end if; return new; end';
 	create trigger picky before insert on lines for each row execute function picky()`
 	details := func(name string, columns []string, values func(*line, []any) []any) pgxtype.Table[order] {
-		return pgxtype.Details(pgx.Identifier{name}, columns, func(o *order) []line { return o.Lines }, values)
+		return pgxtype.ChildTable(pgx.Identifier{name}, columns, func(o *order) []line { return o.Lines }, values)
 	}
 	for _, tt := range []struct {
 		name   string
@@ -89,7 +89,7 @@ func TestLoadErrors(t *testing.T) {
 		{"int4 overflow", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].Quantity = 1 << 40 },
 			"lines", 103, 20, "quantity", "", nil, "1099511627776"},
 		{"no such encoding", func(orders []order, cfg *pgxtype.LoadConfig[order]) {
-			cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, orderColumns, func(m *order, row []any) []any {
+			cfg.Tables[0] = pgxtype.ParentTable(pgx.Identifier{"orders"}, orderColumns, func(m *order, row []any) []any {
 				if m.ID == orders[o].ID {
 					return append(row, m.ID, struct{ X chan int }{}, nil, "yesterday")
 				}
@@ -97,7 +97,7 @@ func TestLoadErrors(t *testing.T) {
 			})
 		}, "orders", 20, 20, "parent_id", "", nil, "chan int"},
 		{"text that is no time", func(orders []order, cfg *pgxtype.LoadConfig[order]) {
-			cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, orderColumns, func(m *order, row []any) []any {
+			cfg.Tables[0] = pgxtype.ParentTable(pgx.Identifier{"orders"}, orderColumns, func(m *order, row []any) []any {
 				if m.ID == orders[o].ID {
 					return append(row, m.ID, nil, nil, "yesterday, perhaps")
 				}
@@ -113,7 +113,7 @@ func TestLoadErrors(t *testing.T) {
 			})
 		}, "lines", 103, 20, "", "", nil, "1 values for 4 columns"},
 		{"sequence of details", func(_ []order, cfg *pgxtype.LoadConfig[order]) {
-			cfg.Tables[1] = pgxtype.DetailSeq(pgx.Identifier{"lines"}, lineColumns, func(m *order) iter.Seq2[line, error] {
+			cfg.Tables[1] = pgxtype.ChildTableSeq(pgx.Identifier{"lines"}, lineColumns, func(m *order) iter.Seq2[line, error] {
 				return func(yield func(line, error) bool) {
 					for i, d := range m.Lines {
 						var err error
@@ -130,7 +130,7 @@ func TestLoadErrors(t *testing.T) {
 		{"no such table", func(_ []order, cfg *pgxtype.LoadConfig[order]) { cfg.Tables = orderTables("orders", "absent") },
 			"absent", -1, -1, "", "42P01", nil, `"absent"`},
 		{"no such column", func(_ []order, cfg *pgxtype.LoadConfig[order]) {
-			cfg.Tables[0] = pgxtype.Masters(pgx.Identifier{"orders"}, []string{"ID"}, func(m *order, row []any) []any { return append(row, m.ID) })
+			cfg.Tables[0] = pgxtype.ParentTable(pgx.Identifier{"orders"}, []string{"ID"}, func(m *order, row []any) []any { return append(row, m.ID) })
 		}, "orders", -1, -1, "", "42703", nil, `"ID"`},
 	} {
 		for name, method := range methods {
@@ -146,7 +146,7 @@ func TestLoadErrors(t *testing.T) {
 					if !errors.As(err, &at) {
 						t.Fatalf("%v", err)
 					}
-					if at.Table.Sanitize() != (pgx.Identifier{tt.table}).Sanitize() || at.Row != tt.row || at.Master != tt.master || at.Column != tt.column && tt.column != "any" {
+					if at.Table.Sanitize() != (pgx.Identifier{tt.table}).Sanitize() || at.Row != tt.row || at.Parent != tt.master || at.Column != tt.column && tt.column != "any" {
 						t.Errorf("%+v, want table %s, row %d, master %d, column %s", *at, tt.table, tt.row, tt.master, tt.column)
 					}
 					var pg *pgconn.PgError
@@ -162,7 +162,7 @@ func TestLoadErrors(t *testing.T) {
 					if tt.row >= 0 && !strings.Contains(text, fmt.Sprintf("row %d of master %d", tt.row, tt.master)) {
 						t.Errorf("%q does not tell the row", text)
 					}
-					if loaded.Masters != 0 || loaded.Rows != 0 || loaded.Tables != nil {
+					if loaded.Parents != 0 || loaded.Rows != 0 || loaded.Tables != nil {
 						t.Errorf("%+v", loaded)
 					}
 					s.empty(t)
@@ -202,17 +202,17 @@ func TestLoadConfig(t *testing.T) {
 	name := pgx.Identifier{"t"}
 	cfg := pgxtype.LoadConfig[order]{Method: 2, ChunkRows: -1, ChunkBytes: -5, Tables: []pgxtype.Table[order]{
 		{},
-		pgxtype.Masters[order](name, []string{"a"}, nil),
-		pgxtype.Details[order, line](name, []string{"a"}, nil, nil),
-		pgxtype.DetailSeq[order](name, []string{"a"}, func(*order) iter.Seq2[line, error] { return nil }, nil),
-		pgxtype.DetailSeq[order, line](name, []string{"a"}, nil, nil),
-		pgxtype.Masters(nil, []string{"a"}, values),
-		pgxtype.Masters(pgx.Identifier{"x", ""}, []string{"a"}, values),
-		pgxtype.Masters(pgx.Identifier{"a\x00b"}, []string{"a"}, values),
-		pgxtype.Masters(name, nil, values),
-		pgxtype.Masters(name, []string{"a", "b", "a"}, values),
-		pgxtype.Masters(name, []string{"a", ""}, values),
-		pgxtype.Masters(name, []string{"\x00"}, values),
+		pgxtype.ParentTable[order](name, []string{"a"}, nil),
+		pgxtype.ChildTable[order, line](name, []string{"a"}, nil, nil),
+		pgxtype.ChildTableSeq[order](name, []string{"a"}, func(*order) iter.Seq2[line, error] { return nil }, nil),
+		pgxtype.ChildTableSeq[order, line](name, []string{"a"}, nil, nil),
+		pgxtype.ParentTable(nil, []string{"a"}, values),
+		pgxtype.ParentTable(pgx.Identifier{"x", ""}, []string{"a"}, values),
+		pgxtype.ParentTable(pgx.Identifier{"a\x00b"}, []string{"a"}, values),
+		pgxtype.ParentTable(name, nil, values),
+		pgxtype.ParentTable(name, []string{"a", "b", "a"}, values),
+		pgxtype.ParentTable(name, []string{"a", ""}, values),
+		pgxtype.ParentTable(name, []string{"\x00"}, values),
 	}}
 	_, err := pgxtype.Load(t.Context(), nil, nil, cfg)
 	for _, want := range []string{
@@ -249,7 +249,7 @@ func TestLoadLargeRows(t *testing.T) {
 		data := make([]byte, size)
 		before, peak := heap(), int64(0)
 		cfg := pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
-			pgxtype.Masters(pgx.Identifier{"blobs"}, []string{"id", "data"}, func(id *ID, row []any) []any {
+			pgxtype.ParentTable(pgx.Identifier{"blobs"}, []string{"id", "data"}, func(id *ID, row []any) []any {
 				if *id%15 == 0 {
 					peak = max(peak, heap()-before)
 				}
@@ -272,7 +272,7 @@ func TestLoadLargeRows(t *testing.T) {
 		ids[rows-2] = 3
 		_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(ids)), cfg)
 		var at *pgxtype.LoadError
-		if !errors.As(err, &at) || at.Row != rows-2 || at.Master != rows-2 || !strings.Contains(err.Error(), "(id)=(3)") {
+		if !errors.As(err, &at) || at.Row != rows-2 || at.Parent != rows-2 || !strings.Contains(err.Error(), "(id)=(3)") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n := s.ask(t, `select count(*) from blobs`); n != 0 {
@@ -290,8 +290,8 @@ func TestLoadLargeMaster(t *testing.T) {
 	values := func(id *ID, row []any) []any { return append(row, id, &data) }
 	for name, method := range methods {
 		for shape, table := range map[string]pgxtype.Table[[]ID]{
-			"list":     pgxtype.Details(pgx.Identifier{"blobs"}, columns, func(ids *[]ID) []ID { return *ids }, values),
-			"sequence": pgxtype.DetailSeq(pgx.Identifier{"blobs"}, columns, func(ids *[]ID) iter.Seq2[ID, error] { return pgxtype.Seq(slices.Values(*ids)) }, values),
+			"list":     pgxtype.ChildTable(pgx.Identifier{"blobs"}, columns, func(ids *[]ID) []ID { return *ids }, values),
+			"sequence": pgxtype.ChildTableSeq(pgx.Identifier{"blobs"}, columns, func(ids *[]ID) iter.Seq2[ID, error] { return pgxtype.Seq(slices.Values(*ids)) }, values),
 		} {
 			s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table blobs (id bigint primary key, data bytea)`)
 			ids := make([]ID, rows)
@@ -300,7 +300,7 @@ func TestLoadLargeMaster(t *testing.T) {
 			}
 			var told []int64
 			cfg := pgxtype.LoadConfig[[]ID]{Method: method, ChunkBytes: 8 * size, Tables: []pgxtype.Table[[]ID]{table}, Progress: func(l pgxtype.Loaded) {
-				if told = append(told, l.Rows); l.Masters != l.Rows/rows {
+				if told = append(told, l.Rows); l.Parents != l.Rows/rows {
 					t.Errorf("%s, %s: %+v", name, shape, l)
 				}
 			}}
@@ -309,7 +309,7 @@ func TestLoadLargeMaster(t *testing.T) {
 				want = want[7:]
 			}
 			loaded, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([][]ID{ids})), cfg)
-			if err != nil || loaded.Rows != rows || loaded.Masters != 1 || !slices.Equal(told, want) {
+			if err != nil || loaded.Rows != rows || loaded.Parents != 1 || !slices.Equal(told, want) {
 				t.Errorf("%s, %s: %+v, %d, %v", name, shape, loaded, told, err)
 			}
 			if _, err := s.pool.Exec(t.Context(), `truncate blobs`); err != nil {
@@ -322,7 +322,7 @@ func TestLoadLargeMaster(t *testing.T) {
 			other[rows-2] = 1005
 			cfg.Progress = nil
 			var at *pgxtype.LoadError
-			if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([][]ID{ids, other})), cfg); !errors.As(err, &at) || at.Row != 2*rows-2 || at.Master != 1 {
+			if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([][]ID{ids, other})), cfg); !errors.As(err, &at) || at.Row != 2*rows-2 || at.Parent != 1 {
 				t.Errorf("%s, %s: %v", name, shape, err)
 			}
 		}
@@ -355,7 +355,7 @@ func TestLoadRowSecurity(t *testing.T) {
 				return err
 			}
 			_, err := pgxtype.Load(t.Context(), tx, pgxtype.Seq(slices.Values(rows)), pgxtype.LoadConfig[row]{Method: method, Tables: []pgxtype.Table[row]{
-				pgxtype.Masters(pgx.Identifier{"secured"}, []string{"id", "tenant"}, func(r *row, out []any) []any { return append(out, r.ID, r.Tenant) }),
+				pgxtype.ParentTable(pgx.Identifier{"secured"}, []string{"id", "tenant"}, func(r *row, out []any) []any { return append(out, r.ID, r.Tenant) }),
 			}})
 			return err
 		})

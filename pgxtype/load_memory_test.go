@@ -45,11 +45,11 @@ func TestLoadMemory(t *testing.T) {
 							return
 						}
 					}
-				}, pgxtype.LoadConfig[payload]{Method: m, Tables: []pgxtype.Table[payload]{pgxtype.Masters(name, columns, values)}})
+				}, pgxtype.LoadConfig[payload]{Method: m, Tables: []pgxtype.Table[payload]{pgxtype.ParentTable(name, columns, values)}})
 			},
 			"details of one": func(s *shop, look func(i int)) (pgxtype.Loaded, error) {
 				return pgxtype.Load(t.Context(), s.pool, func(yield func(int, error) bool) { yield(0, nil) },
-					pgxtype.LoadConfig[int]{Method: m, Tables: []pgxtype.Table[int]{pgxtype.DetailSeq(name, columns, func(*int) iter.Seq2[payload, error] {
+					pgxtype.LoadConfig[int]{Method: m, Tables: []pgxtype.Table[int]{pgxtype.ChildTableSeq(name, columns, func(*int) iter.Seq2[payload, error] {
 						return func(yield func(payload, error) bool) {
 							for i := range rows {
 								look(i)
@@ -90,7 +90,7 @@ func TestLoadAllocations(t *testing.T) {
 	type link struct{ ID, Parent ID }
 	for name, method := range methods {
 		cfg := pgxtype.LoadConfig[link]{Method: method, Tables: []pgxtype.Table[link]{
-			pgxtype.Masters(pgx.Identifier{"t"}, []string{"id", "parent"}, func(l *link, row []any) []any { return append(row, &l.ID, &l.Parent) }),
+			pgxtype.ParentTable(pgx.Identifier{"t"}, []string{"id", "parent"}, func(l *link, row []any) []any { return append(row, &l.ID, &l.Parent) }),
 		}}
 		const rows = 20_000
 		got := testing.AllocsPerRun(3, func() {

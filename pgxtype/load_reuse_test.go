@@ -117,9 +117,9 @@ func reusedConfig(method pgxtype.Method, chunk int) pgxtype.LoadConfig[*reused] 
 	}
 	values := func(l *reusedLine, row []any) []any { return append(row, l.ID, l.OrderID, string(l.SKU)) }
 	return pgxtype.LoadConfig[*reused]{Method: method, ChunkRows: chunk, Tables: []pgxtype.Table[*reused]{
-		pgxtype.Masters(pgx.Identifier{"orders"}, orderColumns, orderValues),
-		pgxtype.Details(pgx.Identifier{"lines"}, columns, func(o **reused) []reusedLine { return (*o).Lines }, values),
-		pgxtype.DetailSeq(pgx.Identifier{"more"}, columns, func(o **reused) iter.Seq2[*reusedLine, error] {
+		pgxtype.ParentTable(pgx.Identifier{"orders"}, orderColumns, orderValues),
+		pgxtype.ChildTable(pgx.Identifier{"lines"}, columns, func(o **reused) []reusedLine { return (*o).Lines }, values),
+		pgxtype.ChildTableSeq(pgx.Identifier{"more"}, columns, func(o **reused) iter.Seq2[*reusedLine, error] {
 			return func(yield func(*reusedLine, error) bool) {
 				var l reusedLine // one for all, and so are its keys
 				var id, orderID ID
@@ -136,7 +136,7 @@ func reusedConfig(method pgxtype.Method, chunk int) pgxtype.LoadConfig[*reused] 
 				}
 			}
 		}, func(l **reusedLine, row []any) []any { return values(*l, row) }),
-		pgxtype.Details(pgx.Identifier{"parts"}, []string{"id", "line_id", "name"}, func(o **reused) (parts []reusedPart) {
+		pgxtype.ChildTable(pgx.Identifier{"parts"}, []string{"id", "line_id", "name"}, func(o **reused) (parts []reusedPart) {
 			for _, l := range (*o).Lines {
 				parts = append(parts, l.Parts...)
 			}
@@ -220,7 +220,7 @@ func TestLoadReuseErrors(t *testing.T) {
 				s := newShop(t, pgx.QueryExecModeCacheStatement, true, strings.Replace(reusedTables, "text[] not null", "text[]", 1))
 				_, err := pgxtype.Load(t.Context(), s.pool, reuse(n, tt.bad), reusedConfig(method, chunk))
 				var e *pgxtype.LoadError
-				if !errors.As(err, &e) || e.Table[0] != tt.table || e.Row != tt.row || e.Master != at || !strings.Contains(err.Error(), tt.shows) {
+				if !errors.As(err, &e) || e.Table[0] != tt.table || e.Row != tt.row || e.Parent != at || !strings.Contains(err.Error(), tt.shows) {
 					t.Errorf("%s, %s, chunks of %d: %v", name, tt.name, chunk, err)
 				}
 				if got := s.ask(t, `select count(*) from orders`); got != 0 {

@@ -140,8 +140,8 @@ var (
 
 func orderTables(orders, lines string) []pgxtype.Table[order] {
 	return []pgxtype.Table[order]{
-		pgxtype.Masters(pgx.Identifier{orders}, orderColumns, orderValues),
-		pgxtype.Details(pgx.Identifier{lines}, lineColumns, func(o *order) []line { return o.Lines }, lineValues),
+		pgxtype.ParentTable(pgx.Identifier{orders}, orderColumns, orderValues),
+		pgxtype.ChildTable(pgx.Identifier{lines}, lineColumns, func(o *order) []line { return o.Lines }, lineValues),
 	}
 }
 
@@ -231,10 +231,10 @@ func TestLoad(t *testing.T) {
 					for i, db := range []pgxtype.Beginner{tx, s.pool, conn.Conn()} {
 						told = nil
 						loaded, err := pgxtype.Load(t.Context(), db, pgxtype.Seq(slices.Values(want)), cfg)
-						if all := (pgxtype.Loaded{Masters: 100, Rows: 800, Tables: []int64{100, 700}}); err != nil || !reflect.DeepEqual(loaded, all) {
+						if all := (pgxtype.Loaded{Parents: 100, Rows: 800, Tables: []int64{100, 700}}); err != nil || !reflect.DeepEqual(loaded, all) {
 							t.Fatalf("%T: %+v, %v", db, loaded, err)
 						}
-						if len(told) != 9 || !reflect.DeepEqual(told[0], pgxtype.Loaded{Masters: 12, Rows: 96, Tables: []int64{12, 84}}) || !reflect.DeepEqual(told[8], loaded) {
+						if len(told) != 9 || !reflect.DeepEqual(told[0], pgxtype.Loaded{Parents: 12, Rows: 96, Tables: []int64{12, 84}}) || !reflect.DeepEqual(told[8], loaded) {
 							t.Errorf("%T: progress %v", db, told)
 						}
 						if i == 0 {
@@ -266,7 +266,7 @@ func TestLoadNothing(t *testing.T) {
 		cfg := shopConfig(method)
 		cfg.Tables = cfg.Tables[1:]
 		loaded, err = pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(make([]order, 5))), cfg)
-		if err != nil || loaded.Masters != 5 || loaded.Rows != 0 {
+		if err != nil || loaded.Parents != 5 || loaded.Rows != 0 {
 			t.Errorf("%s, masters without lines: %+v, %v", name, loaded, err)
 		}
 	}
@@ -281,7 +281,7 @@ func TestLoadQuotes(t *testing.T) {
 	for _, method := range methods {
 		for _, name := range []pgx.Identifier{{table}, {s.schema, table}} {
 			cfg := pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
-				pgxtype.Masters(name, []string{column}, func(id *ID, row []any) []any { return append(row, id) }),
+				pgxtype.ParentTable(name, []string{column}, func(id *ID, row []any) []any { return append(row, id) }),
 			}}
 			if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]ID{1, 2})), cfg); err != nil {
 				t.Fatal(err)
@@ -329,7 +329,7 @@ func TestLoadColumns(t *testing.T) {
 		}
 		table := func(columns []string) pgxtype.LoadConfig[row] {
 			return pgxtype.LoadConfig[row]{Method: method, Tables: []pgxtype.Table[row]{
-				pgxtype.Masters(pgx.Identifier{"t"}, columns, func(r *row, out []any) []any { return append(out, *r...) }),
+				pgxtype.ParentTable(pgx.Identifier{"t"}, columns, func(r *row, out []any) []any { return append(out, *r...) }),
 			}}
 		}
 		if _, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(rows)), table(columns)); err != nil {
@@ -357,8 +357,8 @@ func TestLoadSequences(t *testing.T) {
 		s := newShop(t, pgx.QueryExecModeCacheDescribe, false, shopTables)
 		stopped := 0
 		cfg := pgxtype.LoadConfig[[]order]{Method: method, ChunkRows: 2, Tables: []pgxtype.Table[[]order]{
-			pgxtype.Details(pgx.Identifier{"orders"}, orderColumns, func(o *[]order) []order { return *o }, orderValues),
-			pgxtype.DetailSeq(pgx.Identifier{s.schema, "lines"}, lineColumns, func(orders *[]order) iter.Seq2[line, error] {
+			pgxtype.ChildTable(pgx.Identifier{"orders"}, orderColumns, func(o *[]order) []order { return *o }, orderValues),
+			pgxtype.ChildTableSeq(pgx.Identifier{s.schema, "lines"}, lineColumns, func(orders *[]order) iter.Seq2[line, error] {
 				if len((*orders)[0].Lines) == 0 {
 					return nil
 				}
@@ -375,7 +375,7 @@ func TestLoadSequences(t *testing.T) {
 			}, lineValues),
 		}}
 		loaded, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Chunk(want, 7)), cfg)
-		if err != nil || loaded.Masters != 6 || loaded.Rows != 160 || stopped != 6 {
+		if err != nil || loaded.Parents != 6 || loaded.Rows != 160 || stopped != 6 {
 			t.Errorf("%s: %+v, %v, %d sequences ended", name, loaded, err, stopped)
 		}
 		if got := s.stored(t); !reflect.DeepEqual(got, want) {
@@ -424,8 +424,8 @@ func TestLoadTrees(t *testing.T) {
 	}
 	for name, method := range methods {
 		for shape, table := range map[string]pgxtype.Table[[]node]{
-			"list":     pgxtype.Details(pgx.Identifier{"nodes"}, columns, func(tree *[]node) []node { return *tree }, values),
-			"sequence": pgxtype.DetailSeq(pgx.Identifier{"nodes"}, columns, func(tree *[]node) iter.Seq2[node, error] { return pgxtype.Seq(slices.Values(*tree)) }, values),
+			"list":     pgxtype.ChildTable(pgx.Identifier{"nodes"}, columns, func(tree *[]node) []node { return *tree }, values),
+			"sequence": pgxtype.ChildTableSeq(pgx.Identifier{"nodes"}, columns, func(tree *[]node) iter.Seq2[node, error] { return pgxtype.Seq(slices.Values(*tree)) }, values),
 		} {
 			s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table nodes (id bigint primary key, parent bigint not null references nodes)`)
 			chunks := 0

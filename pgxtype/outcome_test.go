@@ -236,7 +236,7 @@ func TestTerminatedBeforeCommit(t *testing.T) {
 		cfg := shopConfig(method)
 		cfg.ChunkRows = 10
 		cfg.Progress = func(l pgxtype.Loaded) {
-			if l.Masters == 6 {
+			if l.Parents == 6 {
 				s.ask(t, `select count(pg_terminate_backend(pid)) from pg_stat_activity where state = 'idle in transaction' and query like '%' || $1 || '%' or
 					pid in (select pid from pg_locks where relation = $2::regclass) and pid <> pg_backend_pid()`, s.schema, s.schema+".lines")
 			}

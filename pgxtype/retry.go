@@ -61,7 +61,7 @@ type RetryConfig struct {
 // f must do the same each time. Assign keys before Retry, not in f. Then each
 // attempt writes the same rows, and the database refuses them if an earlier COMMIT
 // succeeded without an answer. A sequence that [Load] reads in f, or that of a
-// [DetailSeq], must start from the beginning each time: otherwise the next attempt would
+// [ChildTableSeq], must start from the beginning each time: otherwise the next attempt would
 // lack the rows that the attempt before has read.
 //
 // Load returns an error if it detects that. It compares the nth call of Load in f,

@@ -9,7 +9,7 @@ import (
 )
 
 // A Table says which rows of a table come from a parent of type M. Make it with
-// [Masters], [Details], [DetailSeq] or [Nested]. [Load] refuses the zero Table.
+// [Masters], [Details], [ChildTableSeq] or [Nested]. [Load] refuses the zero Table.
 //
 // Table and column names are quoted, so they are case-sensitive and may contain
 // any character except NUL. A schema is an element of its own: pgx.Identifier{"shop",
@@ -32,7 +32,7 @@ type Table[M any] struct {
 }
 
 // Masters is a table with one row for each parent.
-func Masters[M any](name pgx.Identifier, columns []string, values func(m *M, row []any) []any) Table[M] {
+func ParentTable[M any](name pgx.Identifier, columns []string, values func(m *M, row []any) []any) Table[M] {
 	t := newTable[M](name, columns, "values", values == nil)
 	t.rows = func(m *M, to *encoder) error { return to.add(values(m, to.row())) }
 	return t
@@ -40,16 +40,16 @@ func Masters[M any](name pgx.Identifier, columns []string, values func(m *M, row
 
 // Details is a table with one row for each child. list returns the children of a
 // parent. Load reads them before it calls list again, so the slice may be reused.
-func Details[M, D any](name pgx.Identifier, columns []string, list func(m *M) []D, values func(d *D, row []any) []any) Table[M] {
-	return Nested(list, Masters(name, columns, values))
+func ChildTable[M, D any](name pgx.Identifier, columns []string, list func(m *M) []D, values func(d *D, row []any) []any) Table[M] {
+	return Nested(list, ParentTable(name, columns, values))
 }
 
-// DetailSeq is [Details] for rows that are not in memory: rows returns a sequence
+// ChildTableSeq is [Details] for rows that are not in memory: rows returns a sequence
 // for each parent, which Load runs once. Load encodes each row before it asks for the
 // next one, so the sequence may reuse its memory. An error that it yields ends the load.
 //
 // If one parent has more rows than ChunkBytes, they are sent in parts.
-func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
+func ChildTableSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
 	t := newTable[M](name, columns, "values", values == nil)
 	if rows == nil {
 		t.missing = "rows"
@@ -81,7 +81,7 @@ func DetailSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) 
 // parent, and table says which rows come from each child. So a grandchild's table is
 //
 //	pgxtype.Nested(func(o *Order) []Line { return o.Lines },
-//		pgxtype.Details(name, columns, func(l *Line) []Part { return l.Parts }, values))
+//		pgxtype.ChildTable(name, columns, func(l *Line) []Part { return l.Parts }, values))
 //
 // For deeper levels, nest again. Load calls list once per parent for each table that
 // uses it. It must return the same children each time.
@@ -129,7 +129,7 @@ func Seq[T any](seq iter.Seq[T]) iter.Seq2[T, error] {
 // check adds what is wrong with the table to f.
 func (t *Table[M]) check(i int, f *faults) {
 	if t.rows == nil {
-		f.add("Tables[%d] is the zero Table, use Masters, Details, DetailSeq or Nested", i)
+		f.add("Tables[%d] is the zero Table, use Masters, Details, ChildTableSeq or Nested", i)
 		return
 	}
 	if t.missing != "" {

@@ -43,7 +43,7 @@ func New(f Format) (*Codec, error) {
 
 // unmade is the error of a Codec that does not come from New.
 func unmade() error {
-	return configError([]core.Fault{{Field: "Codec", Value: "zero", Reason: "must be made by New"}})
+	return configError([]core.FieldError{{Field: "Codec", Value: "zero", Reason: "must be made by New"}})
 }
 
 // Format is the format with what its zero fields stand for in their place.
@@ -77,7 +77,7 @@ func (c *Codec) compile(f Format) error {
 	last, _ := c.instant(c.lastTick)
 	zone, change := newZone(f.Location, first, last)
 	if !zone.fixed && !f.Fold && f.Location != time.Local { // which is refused whatever it is
-		faults = append(faults, core.Fault{Field: "Location", Value: f.Location.String(), Reason: change + ", so that a time may come twice: set Fold, or take UTC"})
+		faults = append(faults, core.FieldError{Field: "Location", Value: f.Location.String(), Reason: change + ", so that a time may come twice: set Fold, or take UTC"})
 	}
 	c.zone = zone
 	low, high := first-reach, last+reach // no clock shows less or more
@@ -85,7 +85,7 @@ func (c *Codec) compile(f Format) error {
 		low, high = first+zone.offset, last+zone.offset
 	}
 	if low < yearZero {
-		faults = append(faults, core.Fault{Field: "Layout.Epoch", Value: f.Layout.Epoch.Format(time.RFC3339), Reason: "lies before the year 0 in " + f.Location.String()})
+		faults = append(faults, core.FieldError{Field: "Layout.Epoch", Value: f.Layout.Epoch.Format(time.RFC3339), Reason: "lies before the year 0 in " + f.Location.String()})
 		return configError(faults)
 	}
 	day, _ := floorDiv(high, secondsPerDay)

@@ -103,7 +103,7 @@ func shown(t testing.TB, f serial.Format, id int64, yearDigits int, fold string)
 	if yearDigits > 9 && strconv.IntSize == 32 {
 		return "" // there package time cannot say the year; there is no comparison
 	}
-	parts, err := f.Layout.Decompose(id)
+	parts, err := f.Layout.Decode(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,12 +348,12 @@ func TestValidate(t *testing.T) {
 			}
 			continue
 		}
-		var config *serial.ConfigError
-		if !errors.As(err, &config) || len(config.Faults) != len(c.want) {
+		var config *core.ConfigError
+		if !errors.As(err, &config) || len(config.Fields) != len(c.want) {
 			t.Errorf("%+v: %v, want %q", c.format, err, c.want)
 			continue
 		}
-		for i, f := range config.Faults {
+		for i, f := range config.Fields {
 			if !strings.Contains(f.String(), c.want[i]) {
 				t.Errorf("%s, want %s", f, c.want[i])
 			}

@@ -21,7 +21,7 @@ func (c *Codec) AppendEncode(dst []byte, id int64) ([]byte, error) {
 	}
 	u := uint64(id)
 	if id < 0 && !c.format.Layout.Unsigned || c.total < 64 && u>>c.total != 0 {
-		_, err := c.format.Layout.Decompose(id)
+		_, err := c.format.Layout.Decode(id)
 		return dst, err
 	}
 	sec, ms := c.instant(u >> c.timeShift)

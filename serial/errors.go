@@ -2,29 +2,16 @@ package serial
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A ConfigError is returned for a Format or a Numbering that is wrong, and for an
-// argument that does not fit it; it holds every fault that was found.
-type ConfigError struct{ Faults []core.Fault }
-
-func (e *ConfigError) Error() string {
-	all := make([]string, len(e.Faults))
-	for i, f := range e.Faults {
-		all[i] = f.String()
-	}
-	return "serial: " + strings.Join(all, "; ")
-}
-
 // configError is nil where there is no fault.
-func configError(faults []core.Fault) error {
+func configError(faults []core.FieldError) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return &ConfigError{Faults: faults}
+	return &core.ConfigError{Package: "serial", Fields: faults}
 }
 
 // A ParseError is returned for a text that Encode, or [Numbering.Text], cannot

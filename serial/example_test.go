@@ -94,7 +94,7 @@ func ExampleCodec_Decode() {
 	_, err = c.Decode("PAY2026113107304512308170042")
 	fmt.Println(err)
 	id, err := c.Decode("PAY2026112107304512308170042")
-	parts, errParts := c.Format().Layout.Decompose(id)
+	parts, errParts := c.Format().Layout.Decode(id)
 	fmt.Println(parts.Time, parts.Datacenter, parts.Worker, parts.Sequence, err, errParts)
 	// Output:
 	// serial: "PAY2026113107304512308170042": the time "20261131073045123": there is no such date

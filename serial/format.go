@@ -45,7 +45,7 @@ const (
 )
 
 // Validate reports every fault of the format, and of its layout, in one
-// [ConfigError].
+// [core.ConfigError].
 func (f Format) Validate() error {
 	var c Codec
 	return c.compile(f)
@@ -80,16 +80,16 @@ func (f Format) Decode(s string) (int64, error) {
 }
 
 // faults are those that can be seen before the layout's span is known.
-func (f Format) faults() (faults []core.Fault) {
+func (f Format) faults() (faults []core.FieldError) {
 	add := func(field, value, reason string) {
-		faults = append(faults, core.Fault{Field: field, Value: value, Reason: reason})
+		faults = append(faults, core.FieldError{Field: field, Value: value, Reason: reason})
 	}
 	if len(f.Prefix) > maxPrefix || strings.ContainsFunc(f.Prefix, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		add("Prefix", quote(f.Prefix), fmt.Sprintf("must have at most %d visible characters of ASCII", maxPrefix))
 	}
 	var layout *core.ConfigError
 	if err := f.Layout.Validate(); errors.As(err, &layout) {
-		faults = append(faults, layout.Faults...)
+		faults = append(faults, layout.Fields...)
 	} else if err != nil {
 		add("Layout", f.Layout.String(), err.Error())
 	}

@@ -48,7 +48,7 @@ type Numbering struct {
 
 const mostDigits = 18
 
-// Validate reports every fault in one [ConfigError].
+// Validate reports every fault in one [core.ConfigError].
 func (n Numbering) Validate() error {
 	_, err := n.check()
 	return err
@@ -58,7 +58,7 @@ func (n Numbering) Validate() error {
 func (n Numbering) check() (Numbering, error) {
 	n, faults := n.checkText()
 	add := func(field, value, reason string) {
-		faults = append(faults, core.Fault{Field: field, Value: value, Reason: reason})
+		faults = append(faults, core.FieldError{Field: field, Value: value, Reason: reason})
 	}
 	if n.Code == "" {
 		n.Code = n.Prefix
@@ -84,10 +84,10 @@ func (n Numbering) check() (Numbering, error) {
 }
 
 // checkText looks at what Text and Parse need, and fills in its defaults.
-func (n Numbering) checkText() (Numbering, []core.Fault) {
-	var faults []core.Fault
+func (n Numbering) checkText() (Numbering, []core.FieldError) {
+	var faults []core.FieldError
 	add := func(field, value, reason string) {
-		faults = append(faults, core.Fault{Field: field, Value: value, Reason: reason})
+		faults = append(faults, core.FieldError{Field: field, Value: value, Reason: reason})
 	}
 	if !codeOK(n.Prefix) {
 		add("Prefix", quote(n.Prefix), codeRule)
@@ -152,7 +152,7 @@ func (n Numbering) Width() int {
 func (n Numbering) width() int { return len(n.write("00000000"[:n.Period.width()], 1)) }
 
 // Text writes a number of the period that t lies in. One that does not fit the
-// digits is a [ConfigError].
+// digits is a [core.ConfigError].
 func (n Numbering) Text(t time.Time, number int64) (string, error) {
 	n, faults := n.checkText()
 	if err := configError(faults); err != nil {
@@ -163,7 +163,7 @@ func (n Numbering) Text(t time.Time, number int64) (string, error) {
 		return "", err
 	}
 	if number < 1 || number > most(n.Digits) {
-		return "", configError([]core.Fault{{Field: "number", Value: fmt.Sprint(number), Reason: fmt.Sprintf("must be 1 to %d, those of at most %d digits", most(n.Digits), n.Digits)}})
+		return "", configError([]core.FieldError{{Field: "number", Value: fmt.Sprint(number), Reason: fmt.Sprintf("must be 1 to %d, those of at most %d digits", most(n.Digits), n.Digits)}})
 	}
 	return n.write(period, number), nil
 }
@@ -172,7 +172,7 @@ func (n Numbering) Text(t time.Time, number int64) (string, error) {
 func (n Numbering) period(t time.Time) (string, error) {
 	text, ok := n.Period.text(t.In(n.Location))
 	if !ok {
-		return "", configError([]core.Fault{{Field: "time", Value: t.UTC().Format(time.RFC3339), Reason: "must lie in the years 0 to 9999"}})
+		return "", configError([]core.FieldError{{Field: "time", Value: t.UTC().Format(time.RFC3339), Reason: "must lie in the years 0 to 9999"}})
 	}
 	return text, nil
 }

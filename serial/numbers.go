@@ -104,7 +104,7 @@ func (n *Numbers) NextIn(ctx context.Context, tx Counter) (string, error) {
 		ctx = context.Background()
 	}
 	if isNil(tx) {
-		return "", configError([]core.Fault{{Field: "tx", Value: "nil", Reason: "must be a counter within a transaction"}})
+		return "", configError([]core.FieldError{{Field: "tx", Value: "nil", Reason: "must be a counter within a transaction"}})
 	}
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -154,5 +154,5 @@ func (n *Numbers) usedUp(period string) error {
 }
 
 func notMade() error {
-	return configError([]core.Fault{{Field: "Numbers", Value: "zero", Reason: "must be made by NewNumbers"}})
+	return configError([]core.FieldError{{Field: "Numbers", Value: "zero", Reason: "must be made by NewNumbers"}})
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
@@ -246,7 +247,7 @@ func TestNextIn(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, none := range []serial.Counter{nil, (*counter)(nil), serial.CounterFunc(nil)} {
-		var config *serial.ConfigError
+		var config *core.ConfigError
 		if got, err := n.NextIn(t.Context(), none); !errors.As(err, &config) || got != "" {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -315,12 +316,12 @@ func TestNumberingFaults(t *testing.T) {
 			}
 			continue
 		}
-		var config *serial.ConfigError
-		if !errors.As(err, &config) || len(config.Faults) != len(c.want) || errNew == nil || made != nil {
+		var config *core.ConfigError
+		if !errors.As(err, &config) || len(config.Fields) != len(c.want) || errNew == nil || made != nil {
 			t.Errorf("%+v: %v, want %q", n, err, c.want)
 			continue
 		}
-		for i, f := range config.Faults {
+		for i, f := range config.Fields {
 			if !strings.Contains(f.String(), c.want[i]) {
 				t.Errorf("%s, want %s", f, c.want[i])
 			}
@@ -354,10 +355,10 @@ func TestParseNumber(t *testing.T) {
 		}
 	}
 	n.Digits = 20
-	if _, err := n.Text(time.Now(), 1); !errors.As(err, new(*serial.ConfigError)) {
+	if _, err := n.Text(time.Now(), 1); !errors.As(err, new(*core.ConfigError)) {
 		t.Error(err)
 	}
-	if _, _, err := n.Parse("x"); !errors.As(err, new(*serial.ConfigError)) {
+	if _, _, err := n.Parse("x"); !errors.As(err, new(*core.ConfigError)) {
 		t.Error(err)
 	}
 }

@@ -197,8 +197,8 @@ func TestLocalZone(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/St_Johns", "Pacific/Apia"} {
 		time.Local = zone(t, name)
 		err := serial.Format{Location: time.Local}.Validate()
-		var config *serial.ConfigError
-		if !errors.As(err, &config) || len(config.Faults) != 1 || config.Faults[0].Value != "Local" {
+		var config *core.ConfigError
+		if !errors.As(err, &config) || len(config.Fields) != 1 || config.Fields[0].Value != "Local" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -307,7 +307,7 @@ func ExampleAssign() {
 		{Lines: []Line{{Item: "tea"}, {Item: "cup"}}},
 		{Lines: []Line{{Item: "pen"}}},
 	}
-	lines := sqltype.Details(
+	lines := sqltype.Children(
 		func(o *Order) []Line { return o.Lines },
 		func(l *Line) *sqltype.ID { return &l.ID },
 		func(l *Line) *sqltype.ID { return &l.OrderID },
@@ -330,8 +330,8 @@ func ExampleAssign() {
 	// <nil>
 }
 
-func ExampleDetails() {
-	lines := sqltype.Details(
+func ExampleChildren() {
+	lines := sqltype.Children(
 		func(o *Order) []Line { return o.Lines },
 		func(l *Line) *sqltype.ID { return &l.ID },
 		func(l *Line) *sqltype.ID { return &l.OrderID },
@@ -361,7 +361,7 @@ func ExampleAssign_nested() {
 		{Lines: []Line{{Parts: make([]Part, 2)}, {}}},
 		{Lines: []Line{{Parts: make([]Part, 1)}}},
 	}
-	err := sqltype.Assign(ctx, src, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Details(
+	err := sqltype.Assign(ctx, src, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *Order) []Line { return o.Lines },
 		func(l *Line) *sqltype.ID { return &l.ID },
 		func(l *Line) *sqltype.ID { return &l.OrderID },
@@ -376,7 +376,7 @@ func ExampleAssign_nested() {
 			lines = append(lines, &orders[i].Lines[j])
 		}
 	}
-	err = sqltype.Assign(ctx, src, lines, func(l **Line) *sqltype.ID { return &(*l).ID }, sqltype.Details(
+	err = sqltype.Assign(ctx, src, lines, func(l **Line) *sqltype.ID { return &(*l).ID }, sqltype.Children(
 		func(l **Line) []Part { return (*l).Parts },
 		func(p *Part) *sqltype.ID { return &p.ID },
 		func(p *Part) *sqltype.ID { return &p.LineID },

@@ -15,7 +15,7 @@ type Filler interface {
 // A Detail describes one kind of rows that belong to a master row M, such as
 // the lines of an order. It is made by [Details]; the zero Detail is refused by
 // [Assign].
-type Detail[M any] struct {
+type Child[M any] struct {
 	collect func(m *M, master *ID, p *plan) error
 	err     error // what is wrong with the arguments of Details
 }
@@ -29,7 +29,7 @@ type Detail[M any] struct {
 // master's key as its own: such a detail takes no id.
 //
 // A nil function is reported by Assign.
-func Details[M, D any](list func(*M) []D, key, foreignKey func(*D) *ID) Detail[M] {
+func Children[M, D any](list func(*M) []D, key, foreignKey func(*D) *ID) Child[M] {
 	var missing string
 	switch {
 	case list == nil:
@@ -40,9 +40,9 @@ func Details[M, D any](list func(*M) []D, key, foreignKey func(*D) *ID) Detail[M
 		missing = "foreignKey"
 	}
 	if missing != "" {
-		return Detail[M]{err: fmt.Errorf("function %s is %w", missing, ErrNil)}
+		return Child[M]{err: fmt.Errorf("function %s is %w", missing, ErrNil)}
 	}
-	return Detail[M]{collect: func(m *M, master *ID, p *plan) error {
+	return Child[M]{collect: func(m *M, master *ID, p *plan) error {
 		rows := list(m)
 		for i := range rows {
 			own, foreign := key(&rows[i]), foreignKey(&rows[i])
@@ -77,7 +77,7 @@ func Details[M, D any](list func(*M) []D, key, foreignKey func(*D) *ID) Detail[M
 // returned if src or what it holds, a function, or the address that a function
 // returned is nil, ErrNegative if a key is negative, and ErrSource if src gives an
 // id that is not above zero. The error says which master and which detail.
-func Assign[M any](ctx context.Context, src Filler, masters []M, key func(*M) *ID, kinds ...Detail[M]) error {
+func Assign[M any](ctx context.Context, src Filler, masters []M, key func(*M) *ID, kinds ...Child[M]) error {
 	if isNil(src) {
 		return fmt.Errorf("sqltype: Assign: source is %w", ErrNil)
 	}

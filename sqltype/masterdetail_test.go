@@ -26,9 +26,9 @@ type order struct {
 func orderKey(o *order) *ID { return &o.ID }
 
 var (
-	lineKind = Details(func(o *order) []line { return o.Lines },
+	lineKind = Children(func(o *order) []line { return o.Lines },
 		func(l *line) *ID { return &l.ID }, func(l *line) *ID { return &l.OrderID })
-	noteKind = Details(func(o *order) []note { return o.Notes },
+	noteKind = Children(func(o *order) []note { return o.Notes },
 		func(n *note) *ID { return &n.ID }, func(n *note) *ID { return &n.OrderID })
 )
 
@@ -112,7 +112,7 @@ func TestAssignSharedKey(t *testing.T) {
 		ID      ID
 		Profile [1]profile
 	}
-	kind := Details(func(u *user) []profile { return u.Profile[:] },
+	kind := Children(func(u *user) []profile { return u.Profile[:] },
 		func(p *profile) *ID { return &p.UserID }, func(p *profile) *ID { return &p.UserID })
 	users := make([]user, 2)
 	src := &counter{}
@@ -132,7 +132,7 @@ func TestAssignPointers(t *testing.T) {
 	}
 	boxes := []*box{{Items: []*item{{}, {}}}, {}}
 	err := Assign(t.Context(), &counter{}, boxes, func(b **box) *ID { return &(*b).ID },
-		Details(func(b **box) []*item { return (*b).Items },
+		Children(func(b **box) []*item { return (*b).Items },
 			func(i **item) *ID { return &(*i).ID }, func(i **item) *ID { return &(*i).BoxID }))
 	if err != nil {
 		t.Fatal(err)
@@ -154,21 +154,21 @@ func TestAssignErrors(t *testing.T) {
 		name  string
 		src   Filler
 		key   func(*order) *ID
-		kind  Detail[order]
+		kind  Child[order]
 		want  error
 		shows string
 	}{
 		{"nil source", nil, orderKey, lineKind, ErrNil, "source"},
 		{"nil pointer", (*counter)(nil), orderKey, lineKind, ErrNil, "source"},
 		{"nil key", &counter{}, nil, lineKind, ErrNil, "function key"},
-		{"zero Detail", &counter{}, orderKey, Detail[order]{}, ErrNil, "kinds[1]"},
-		{"nil list", &counter{}, orderKey, Details(noList, id, orderID), ErrNil, "kinds[1]: function list"},
-		{"nil detail key", &counter{}, orderKey, Details(lines, nil, orderID), ErrNil, "function key"},
-		{"nil foreignKey", &counter{}, orderKey, Details(lines, id, nil), ErrNil, "function foreignKey"},
+		{"zero Detail", &counter{}, orderKey, Child[order]{}, ErrNil, "kinds[1]"},
+		{"nil list", &counter{}, orderKey, Children(noList, id, orderID), ErrNil, "kinds[1]: function list"},
+		{"nil detail key", &counter{}, orderKey, Children(lines, nil, orderID), ErrNil, "function key"},
+		{"nil foreignKey", &counter{}, orderKey, Children(lines, id, nil), ErrNil, "function foreignKey"},
 		{"key returns nil", &counter{}, nilKey, lineKind, ErrNil, "masters[0]: key returned nil"},
-		{"detail key returns nil", &counter{}, orderKey, Details(lines, nilLine, orderID), ErrNil,
+		{"detail key returns nil", &counter{}, orderKey, Children(lines, nilLine, orderID), ErrNil,
 			"masters[1]: kinds[1]: details[0]: key returned nil"},
-		{"foreignKey returns nil", &counter{}, orderKey, Details(lines, id, func(l *line) *ID { return l.Ref }), ErrNil,
+		{"foreignKey returns nil", &counter{}, orderKey, Children(lines, id, func(l *line) *ID { return l.Ref }), ErrNil,
 			"masters[1]: kinds[1]: details[0]: foreignKey returned nil"},
 		{"source fails", &counter{err: fault}, orderKey, lineKind, fault, "4 ids"},
 		{"source gives a negative id", &counter{bad: map[int64]int64{4: -9}}, orderKey, lineKind, ErrSource, "-9 as id 4 of 4"},
@@ -199,7 +199,7 @@ func TestAssignErrors(t *testing.T) {
 		}
 	}
 	// Nil functions are told even where there is nothing to do.
-	if err := Assign(t.Context(), &counter{}, nil, orderKey, Details(noList, id, orderID)); !errors.Is(err, ErrNil) {
+	if err := Assign(t.Context(), &counter{}, nil, orderKey, Children(noList, id, orderID)); !errors.Is(err, ErrNil) {
 		t.Errorf("no masters: %v", err)
 	}
 }
@@ -297,7 +297,7 @@ func BenchmarkAssign(b *testing.B) {
 // One row that is there twice takes no more ids than once, in document order.
 func TestAssignTwice(t *testing.T) {
 	a, b := &order{Lines: make([]line, 2)}, &order{Lines: make([]line, 1)}
-	kind := Details(func(o **order) []line { return (*o).Lines }, func(l *line) *ID { return &l.ID }, func(l *line) *ID { return &l.OrderID })
+	kind := Children(func(o **order) []line { return (*o).Lines }, func(l *line) *ID { return &l.ID }, func(l *line) *ID { return &l.OrderID })
 	key := func(o **order) *ID { return &(*o).ID }
 	src := &counter{err: errors.New("none left")}
 	if err := Assign(t.Context(), src, []*order{a, b, a}, key, kind); !errors.Is(err, src.err) || a.ID != 0 || b.ID != 0 || a.Lines[1] != (line{}) {

@@ -67,7 +67,7 @@ func TestNoDuplicates(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	items := sqltype.Details(func(b *box) []item { return b.Items },
+	items := sqltype.Children(func(b *box) []item { return b.Items },
 		func(i *item) *sqltype.ID { return &i.ID }, func(i *item) *sqltype.ID { return &i.BoxID })
 	taken := make([][]sqltype.ID, goroutines)
 	var wg sync.WaitGroup

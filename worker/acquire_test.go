@@ -30,20 +30,20 @@ func TestConfigFaults(t *testing.T) {
 		cfg  worker.Config
 		want []string
 	}{
-		"space":     {worker.Config{Space: "a b"}, []string{`Space "a b": must be 1 to 64 letters`}},
+		"space":     {worker.Config{Namespace: "a b"}, []string{`Namespace "a b": must be 1 to 64 letters`}},
 		"layout":    {worker.Config{Layout: core.Layout{Tick: 1}}, []string{"Layout.Tick 1ns: must be a whole number"}},
-		"durations": {worker.Config{Window: -1, Renew: time.Microsecond, TTL: 1e5 * time.Hour}, []string{"Window -1ns: must be whole milliseconds", "Renew 1µs: must be", "TTL"}},
-		"window":    {worker.Config{Window: time.Second, Layout: core.Seconds()}, []string{"Window 1s: must be at least two ticks of the layout, 2s"}},
-		"renew":     {worker.Config{Window: time.Second, Renew: time.Second}, []string{"Renew 1s: must be at least 1ms and less than Window, 1s"}},
+		"durations": {worker.Config{FenceWindow: -1, RenewInterval: time.Microsecond, TTL: 1e5 * time.Hour}, []string{"Window -1ns: must be whole milliseconds", "RenewInterval 1µs: must be", "TTL"}},
+		"window":    {worker.Config{FenceWindow: time.Second, Layout: core.Seconds()}, []string{"Window 1s: must be at least two ticks of the layout, 2s"}},
+		"renew":     {worker.Config{FenceWindow: time.Second, RenewInterval: time.Second}, []string{"RenewInterval 1s: must be at least 1ms and less than FenceWindow, 1s"}},
 		"ttl":       {worker.Config{TTL: time.Second}, []string{"TTL 1s: must be more than Renew, 10s"}},
 		"preferred": {worker.Config{Preferred: 1024, Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be UTF-8 of at most 255", "Preferred 1024: must be 1 to 1023"}},
 		"negative":  {worker.Config{Preferred: -2}, []string{"Preferred -2"}},
-		"only":      {worker.Config{Only: true}, []string{"Only true: needs a Preferred number"}},
+		"only":      {worker.Config{RequirePreferred: true}, []string{"RequirePreferred true: needs a Preferred number"}},
 		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},
-		"all":       {worker.Config{Space: "ä", Preferred: -9, Only: true, Window: 1}, []string{"Space", "Preferred", "Window"}},
+		"all":       {worker.Config{Namespace: "ä", Preferred: -9, RequirePreferred: true, FenceWindow: 1}, []string{"Namespace", "Preferred", "FenceWindow"}},
 	} {
 		lease, err := worker.Acquire(t.Context(), store, c.cfg)
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		if !errors.As(err, &config) || lease != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -69,13 +69,13 @@ func TestDefaults(t *testing.T) {
 			window, ttl time.Duration
 		}{
 			{worker.Config{}, 30 * time.Second, 40 * time.Second},
-			{worker.Config{Window: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
+			{worker.Config{FenceWindow: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
 			{worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, 4 * time.Minute},
 		} {
 			if c.cfg.Layout.Epoch = testLayout.Epoch; c.cfg.Layout.TimeBits == 0 {
 				c.cfg.Layout.TimeBits, c.cfg.Layout.SequenceBits = 41, 4
 			}
-			c.cfg.Space = "defaults"
+			c.cfg.Namespace = "defaults"
 			w.store.claims = nil
 			mem := memstore.New(memstore.Config{})
 			lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r worker.Request, c worker.Claim, err error) (worker.Claim, error) {
@@ -86,7 +86,7 @@ func TestDefaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := w.store.claims[0]
-			if r.Window != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Avoid != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.Token) < 20 {
+			if r.FenceWindow != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.ClaimID) < 20 {
 				t.Errorf("%+v", r)
 			}
 			if err := lease.Close(); err != nil {
@@ -102,11 +102,11 @@ func TestLostAnswers(t *testing.T) {
 		w.store.lose = 3
 		lease := w.acquire(nil)
 		rows, _ := w.mem.List(w.Context(), "default")
-		if len(w.store.claims) != 4 || len(rows) != 1 || rows[0].Epoch != 1 {
+		if len(w.store.claims) != 4 || len(rows) != 1 || rows[0].FencingToken != 1 {
 			t.Errorf("%d claims, %+v", len(w.store.claims), rows)
 		}
 		for _, r := range w.store.claims {
-			if r.Token != w.store.claims[0].Token {
+			if r.ClaimID != w.store.claims[0].ClaimID {
 				t.Error("a repeated claim has another token")
 			}
 		}
@@ -119,7 +119,7 @@ func TestAnOldClaimFoundAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var first worker.Claim
 		w.store.after = func(r worker.Request, c worker.Claim, err error) (worker.Claim, error) {
-			if first.Epoch == 0 {
+			if first.FencingToken == 0 {
 				first = c
 				return worker.Claim{}, errNetwork
 			}
@@ -138,7 +138,7 @@ func TestAnOldClaimFoundAgain(t *testing.T) {
 		gen := w.generator(lease, nil)
 		time.Sleep(time.Millisecond)
 		w.mustDraw(gen)
-		if st := lease.Stats(); st.Epoch != first.Epoch || st.Claims != 1 {
+		if st := lease.Stats(); st.FencingToken != first.FencingToken || st.Claims != 1 {
 			t.Errorf("%+v", st)
 		}
 	})
@@ -152,8 +152,8 @@ func TestAcquireWaits(t *testing.T) {
 		}
 		began := time.Now()
 		_, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg))
-		var none *worker.NoneFreeError
-		if !errors.As(err, &none) || none.Held != 4 || none.Numbers != 4 || time.Since(began) < 4*time.Second || time.Since(began) > 5*time.Second {
+		var none *worker.NoWorkerIDError
+		if !errors.As(err, &none) || none.Leased != 4 || none.WorkerIDs != 4 || time.Since(began) < 4*time.Second || time.Since(began) > 5*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		time.AfterFunc(2*time.Second, func() { _ = held[2].Release(context.Background()) })
@@ -164,13 +164,13 @@ func TestAcquireWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		defer cancel()
 		began = time.Now()
-		if _, err := worker.Acquire(ctx, w.store, w.cfg); !errors.As(err, &none) || none.Held != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+		if _, err := worker.Acquire(ctx, w.store, w.cfg); !errors.As(err, &none) || none.Leased != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		cfg := w.cfg
 		cfg.MaxWait = -1
 		began = time.Now()
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoneFree) || time.Since(began) > 0 {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
@@ -190,8 +190,8 @@ func TestAcquireWaitsByItsContext(t *testing.T) {
 			w.store.set(func(f *flaky) { f.slow = slow })
 			began := time.Now()
 			_, err := worker.Acquire(ctx, w.store, cfg)
-			var none *worker.NoneFreeError
-			if !errors.As(err, &none) || none.Held != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
+			var none *worker.NoWorkerIDError
+			if !errors.As(err, &none) || none.Leased != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
 				t.Errorf("after %v: %v", time.Since(began), err)
 			}
 			cancel()
@@ -236,11 +236,11 @@ func TestAcquireRefuses(t *testing.T) {
 			}
 		}
 		w.ahead.Store(int64(0))
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		refused("an epoch in the future", &config, func(cfg *worker.Config) { cfg.Layout = core.Twitter() })
 		cfg := w.cfg
 		cfg.Layout.TimeBits = 38
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, core.ErrTimeOver) {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, core.ErrTimestampExhausted) {
 			t.Errorf("a layout that has run out: %v", err)
 		}
 	})
@@ -268,17 +268,17 @@ func TestBrokenStore(t *testing.T) {
 			"number too high": func(c *worker.Claim) { c.Worker = 4 },
 			"number negative": func(c *worker.Claim) { c.Worker = -1 },
 			"not the one":     func(c *worker.Claim) { c.Worker = 1 },
-			"no epoch":        func(c *worker.Claim) { c.Epoch = 0 },
-			"no span":         func(c *worker.Claim) { c.Until = c.From },
-			"a longer span":   func(c *worker.Claim) { c.Until++ },
+			"no epoch":        func(c *worker.Claim) { c.FencingToken = 0 },
+			"no span":         func(c *worker.Claim) { c.Fence = c.From },
+			"a longer span":   func(c *worker.Claim) { c.Fence++ },
 		} {
 			w.store.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
 				change(&c)
 				return c, err
 			}
 			cfg := w.cfg
-			cfg.MaxWait, cfg.Preferred, cfg.Only = -1, worker.PreferZero, true
-			cfg.Space = strings.ReplaceAll(name, " ", "-")
+			cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, worker.PreferZero, true
+			cfg.Namespace = strings.ReplaceAll(name, " ", "-")
 			if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "what was not asked for") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -310,7 +310,7 @@ func TestReleaseDuringAClaim(t *testing.T) {
 		}
 		rows, _ := w.mem.List(w.Context(), "default")
 		for _, row := range rows {
-			if row.Token != "" && row.Token != "thief" {
+			if row.ClaimID != "" && row.ClaimID != "thief" {
 				t.Errorf("%+v", row)
 			}
 		}
@@ -353,7 +353,7 @@ func TestAThousandHolders(t *testing.T) {
 		if len(numbers) != 1024 {
 			t.Errorf("%d numbers", len(numbers))
 		}
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoneFree) {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("one more: %v", err)
 		}
 		time.Sleep(time.Minute)

@@ -15,7 +15,7 @@ import (
 func makers(w *world) map[string]func() (*worker.Lease, error) {
 	only := func(space string) worker.Config {
 		cfg := w.cfg
-		cfg.Preferred, cfg.Only, cfg.Space = 2, true, space
+		cfg.Preferred, cfg.RequirePreferred, cfg.Namespace = 2, true, space
 		return cfg
 	}
 	return map[string]func() (*worker.Lease, error){
@@ -49,7 +49,7 @@ func TestOneGeneratorAfterTheOther(t *testing.T) {
 			seen := map[int64]bool{}
 			var last core.Parts
 			for round := range 20 {
-				gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockBack: core.Logical{Detached: true}})
+				gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockPolicy: core.Logical{Detached: true}})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -62,7 +62,7 @@ func TestOneGeneratorAfterTheOther(t *testing.T) {
 						t.Fatalf("%s: %d, %v, seen before: %v", name, id, err, seen[id])
 					}
 					seen[id] = true
-					p, _ := testLayout.Decompose(id)
+					p, _ := testLayout.Decode(id)
 					if i == 0 && round > 0 && p.Time.Sub(last.Time) != time.Millisecond {
 						t.Errorf("%s: begins at %v, the last id was of %v", name, p.Time, last.Time)
 					}
@@ -71,14 +71,14 @@ func TestOneGeneratorAfterTheOther(t *testing.T) {
 				_ = gen.Close()
 				time.Sleep(time.Duration(round) * time.Second)
 			}
-			if st := lease.Stats(); st.Claims != 1 || st.Epoch != 1 || st.Worker != 2 || st.Losses+st.Failures > 0 {
+			if st := lease.Stats(); st.Claims != 1 || st.FencingToken != 1 || st.Worker != 2 || st.Losses+st.Failures > 0 {
 				t.Errorf("%s: %+v", name, st)
 			}
 			if err := lease.Close(); err != nil {
 				t.Error(err)
 			}
 			rows, err := w.mem.List(w.Context(), name)
-			if err != nil || len(rows) != 1 || rows[0].Until != last.Time.UnixMilli()+1 || rows[0].Token != "" {
+			if err != nil || len(rows) != 1 || rows[0].Fence != last.Time.UnixMilli()+1 || rows[0].ClaimID != "" {
 				t.Errorf("%s: the last id is of %v, and %+v, %v", name, last.Time, rows, err)
 			}
 			if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, worker.ErrReleased) {
@@ -94,13 +94,13 @@ func TestANewThatFails(t *testing.T) {
 		lease := w.acquire(nil)
 		began := time.Now()
 		for name, cfg := range map[string]core.Config{
-			"layout":    {Layout: core.Twitter()},
-			"NotBefore": {NotBefore: testLayout.End()},
-			"clock":     {Now: testLayout.End},
-			"epoch":     {Now: func() time.Time { return time.Unix(0, 0) }},
-			"ClockBack": {ClockBack: core.Rollback{}},
-			"MaxWait":   {MaxWait: -1},
-			"Sequence":  {Sequence: 99},
+			"layout":      {Layout: core.Twitter()},
+			"NotBefore":   {NotBefore: testLayout.End()},
+			"clock":       {Now: testLayout.End},
+			"epoch":       {Now: func() time.Time { return time.Unix(0, 0) }},
+			"ClockPolicy": {ClockPolicy: core.Rollback{}},
+			"MaxWait":     {MaxWait: -1},
+			"Sequence":    {Sequence: 99},
 		} {
 			cfg.Worker = lease
 			if _, err := core.New(cfg); err == nil || errors.Is(err, core.ErrInUse) {
@@ -148,8 +148,8 @@ func TestANewThatFails(t *testing.T) {
 			t.Fatalf("%+v, %v", rows, err)
 		}
 		for _, row := range rows {
-			if row.Until > time.Now().Add(2*time.Second).UnixMilli() {
-				t.Errorf("number %d was given back from %v on, it is %v", row.Worker, time.UnixMilli(row.Until), time.Now())
+			if row.Fence > time.Now().Add(2*time.Second).UnixMilli() {
+				t.Errorf("number %d was given back from %v on, it is %v", row.Worker, time.UnixMilli(row.Fence), time.Now())
 			}
 		}
 	})
@@ -230,7 +230,7 @@ func TestANewGeneratorOfALostNumber(t *testing.T) {
 			gen = w.generator(lease, nil)
 			_, err = w.draw(gen)
 		}
-		if !errors.Is(err, core.ErrFenced) || !errors.Is(err, worker.ErrNoneFree) {
+		if !errors.Is(err, core.ErrFenced) || !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("%v", err)
 		}
 		if d := time.Since(began); d < 29*time.Second || !w.last.Time.Before(time.UnixMilli(thief.From)) {

@@ -53,7 +53,7 @@ func (l *Lease) newClaim() *call {
 	avoid, lead := int64(-1), l.cfg.MaxLead
 	if l.state == rotating {
 		avoid = l.current.claim.Worker
-		if l.wish.reason == core.AskedRotate {
+		if l.wish.reason == core.RegrantRotate {
 			// The generator needs lower times, and has a worker ID until then: a claim that
 			// begins ahead of the clock is of no use to it.
 			lead = 0
@@ -64,7 +64,7 @@ func (l *Lease) newClaim() *call {
 	claim := func(ctx context.Context) (Claim, error) { return l.store.Claim(ctx, c.request) }
 	c.ask = claim
 	if l.state == checking { // ask for this worker ID alone
-		c.request.Preferred, c.request.Only = l.current.claim.Worker, true
+		c.request.Preferred, c.request.RequirePreferred = l.current.claim.Worker, true
 	} else if l.queue != nil {
 		kind := l.cfg.claimKind(r)
 		c.ask = func(ctx context.Context) (granted Claim, err error) {
@@ -81,10 +81,10 @@ func (l *Lease) newClaim() *call {
 func (l *Lease) newRenewal(h *holding) *call {
 	now, _ := h.clock.read()
 	r := Renewal{
-		Space: l.cfg.Space, Worker: h.claim.Worker, Epoch: h.claim.Epoch, Token: h.token,
-		Until: max(h.fence, now.Add(l.cfg.Window).UnixMilli()), TTL: l.cfg.ttl(),
+		Namespace: l.cfg.Namespace, Worker: h.claim.Worker, FencingToken: h.claim.FencingToken, ClaimID: h.token,
+		Fence: max(h.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl(),
 	}
-	return &call{kind: renewCall, h: h, until: r.Until, ask: func(ctx context.Context) (Claim, error) {
+	return &call{kind: renewCall, h: h, until: r.Fence, ask: func(ctx context.Context) (Claim, error) {
 		return Claim{}, l.store.Renew(ctx, r)
 	}}
 }
@@ -94,7 +94,7 @@ func (l *Lease) newRenewal(h *holding) *call {
 // issued under the claim any more.
 func (l *Lease) newRelease(h *holding) *call {
 	until := max(h.grant.Close().UnixMilli(), h.claim.From)
-	r := Return{Space: l.cfg.Space, Worker: h.claim.Worker, Epoch: h.claim.Epoch, Token: h.token, Until: until}
+	r := Return{Namespace: l.cfg.Namespace, Worker: h.claim.Worker, FencingToken: h.claim.FencingToken, ClaimID: h.token, Fence: until}
 	return &call{kind: releaseCall, h: h, ask: func(ctx context.Context) (Claim, error) {
 		return Claim{}, l.store.Release(ctx, r)
 	}}
@@ -105,9 +105,9 @@ func (l *Lease) outOfTime() error {
 	now := l.cfg.Now()
 	switch {
 	case !now.Before(l.cfg.Layout.End()):
-		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimeOver, show(l.cfg.Layout.End()), show(now))
+		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, show(l.cfg.Layout.End()), show(now))
 	case now.Before(l.cfg.Layout.Epoch):
-		return configError([]core.Fault{{Field: "Layout.Epoch", Value: show(l.cfg.Layout.Epoch), Reason: "lies in the future, it is " + show(now)}})
+		return configError([]core.FieldError{{Field: "Layout.Epoch", Value: show(l.cfg.Layout.Epoch), Reason: "lies in the future, it is " + show(now)}})
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (l *Lease) begin(c *call) bool {
 	}
 	switch c.kind {
 	case claimCall:
-		l.token = c.request.Token
+		l.token = c.request.ClaimID
 	case releaseCall:
 		c.h.tried = true
 	}
@@ -168,7 +168,7 @@ func (l *Lease) expire() {
 	for _, c := range l.calls {
 		if !c.late && !time.Now().Before(c.deadline) {
 			c.late = true
-			l.failed(c, fmt.Errorf("worker: %T has not answered a %s in space %q within Config.Timeout, %v: %w", l.asked(), c.kind, l.cfg.Space, l.cfg.Timeout, context.DeadlineExceeded))
+			l.failed(c, fmt.Errorf("worker: %T has not answered a %s in space %q within Config.Timeout, %v: %w", l.asked(), c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestRotate(t *testing.T) {
 			t.Errorf("%+v, then %+v", first, second)
 		}
 		time.Sleep(3 * time.Second)
-		if row := w.row(first.Worker); !row.Free(0) || row.Until != first.Time.UnixMilli()+1 {
+		if row := w.row(first.Worker); !row.Free(0) || row.Fence != first.Time.UnixMilli()+1 {
 			t.Errorf("%+v after %+v", row, first)
 		}
 		w.mustDraw(gen)
@@ -50,7 +50,7 @@ func TestRotate(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 		w.store.set(func(f *flaky) {
-			if r := f.claims[len(f.claims)-1]; r.Avoid != first.Worker {
+			if r := f.claims[len(f.claims)-1]; r.Exclude != first.Worker {
 				t.Errorf("number %d was exchanged by %+v", first.Worker, r)
 			}
 		})
@@ -76,7 +76,7 @@ func TestRotateInVain(t *testing.T) {
 		w.ahead.Add(-int64(9 * time.Second))
 		for range 5 {
 			var clock *core.ClockError
-			if _, err := w.draw(gen); !errors.As(err, &clock) || !errors.Is(err, worker.ErrNoneFree) {
+			if _, err := w.draw(gen); !errors.As(err, &clock) || !errors.Is(err, worker.ErrNoWorkerID) {
 				t.Errorf("%v", err)
 			}
 			time.Sleep(time.Second)
@@ -116,7 +116,7 @@ func TestSleepOfTheMachine(t *testing.T) {
 					}
 				}
 				id, _ := gen.Next(w.Context())
-				if p, _ := layout.Decompose(id); w.now().Sub(p.Time) > time.Second {
+				if p, _ := layout.Decode(id); w.now().Sub(p.Time) > time.Second {
 					t.Errorf("the ids' time is %v, and it is %v", p.Time, w.now())
 				}
 			})
@@ -167,9 +167,9 @@ func TestManyGoroutines(t *testing.T) {
 					}
 					store := &flaky{Store: w.mem}
 					lease, err := worker.Acquire(w.Context(), store, worker.Config{
-						Layout: testLayout, Window: 300 * time.Millisecond, TTL: 300 * time.Millisecond, Now: now, MaxSkew: time.Hour, MaxLead: time.Hour,
+						Layout: testLayout, FenceWindow: 300 * time.Millisecond, TTL: 300 * time.Millisecond, Now: now, MaxSkew: time.Hour, MaxLead: time.Hour,
 					})
-					if errors.Is(err, worker.ErrNoneFree) {
+					if errors.Is(err, worker.ErrNoWorkerID) {
 						continue
 					}
 					if err != nil {
@@ -208,7 +208,7 @@ func TestManyGoroutines(t *testing.T) {
 							}
 						})
 						if rand.IntN(10) == 0 {
-							_ = w.mem.Free(w.Context(), "default", lease.Worker(), lease.Stats().Epoch)
+							_ = w.mem.Free(w.Context(), "default", lease.Worker(), lease.Stats().FencingToken)
 						}
 					}
 					if rand.IntN(2) == 0 {

@@ -14,7 +14,7 @@ import (
 // pausing is a lease whose generator pauses while it asks for another grant: before
 // the lease sees the request, and again before the generator sees the answer.
 type pausing struct {
-	core.Worker
+	core.GrantSource
 	first    *core.Grant // what core.New was given
 	asks     chan struct{}
 	ask      chan struct{}
@@ -24,21 +24,21 @@ type pausing struct {
 	err      error
 }
 
-func pause(w core.Worker) *pausing {
-	return &pausing{Worker: w, asks: make(chan struct{}), ask: make(chan struct{}), answered: make(chan struct{}), answer: make(chan struct{})}
+func pause(w core.GrantSource) *pausing {
+	return &pausing{GrantSource: w, asks: make(chan struct{}), ask: make(chan struct{}), answered: make(chan struct{}), answer: make(chan struct{})}
 }
 
 func (p *pausing) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
 	if prev == nil {
 		var err error
-		p.first, err = p.Worker.Grant(ctx, nil)
+		p.first, err = p.GrantSource.Grant(ctx, nil)
 		return p.first, err
 	}
 	close(p.asks)
 	<-p.ask
 	// Generator.Close cancels the request from a goroutine of its own, so it can return
 	// before the cancellation arrives. Here the cancellation never does.
-	p.given, p.err = p.Worker.Grant(context.WithoutCancel(ctx), prev)
+	p.given, p.err = p.GrantSource.Grant(context.WithoutCancel(ctx), prev)
 	close(p.answered)
 	<-p.answer
 	return p.given, p.err
@@ -76,7 +76,7 @@ func TestCloseWhileAskingForAnotherGrant(t *testing.T) {
 				inWorld(t, func(w *world) {
 					lease := w.acquire(nil)
 					p := pause(lease)
-					gen, err := core.New(core.Config{Worker: p, Now: w.now, ClockBack: core.Rotate{}, MaxWait: time.Hour})
+					gen, err := core.New(core.Config{Worker: p, Now: w.now, ClockPolicy: core.Rotate{}, MaxWait: time.Hour})
 					if err != nil {
 						w.Fatal(err)
 					}
@@ -143,7 +143,7 @@ func TestCloseWhileAnotherWorkerIDIsClaimed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				lease := w.acquire(nil)
-				gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockBack: core.Rotate{}, MaxWait: time.Hour})
+				gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockPolicy: core.Rotate{}, MaxWait: time.Hour})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -189,7 +189,7 @@ func (w *world) held() (n int) {
 		w.Fatal(err)
 	}
 	for _, row := range rows {
-		if row.Token != "" && row.Token != "thief" {
+		if row.ClaimID != "" && row.ClaimID != "thief" {
 			n++
 		}
 	}

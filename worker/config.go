@@ -16,18 +16,18 @@ import (
 // default layout in the space "default".
 type Config struct {
 	// Space is whose numbers these are: all generators whose ids must differ, and
-	// none else. Zero: "default". See [CheckSpace].
-	Space string
+	// none else. Zero: "default". See [CheckNamespace].
+	Namespace string
 	// Layout of the ids. Zero: Twitter's. A space keeps the layout of its first
 	// lease and refuses any other.
 	Layout core.Layout
 
 	// Window is how far ahead the end of the granted span is recorded. Ids go on
-	// for Window − Renew when the store fails. Zero: 30s or 3 ticks, whichever
+	// for FenceWindow − RenewInterval when the store fails. Zero: 30s or 3 ticks, whichever
 	// is more.
-	Window time.Duration
+	FenceWindow time.Duration
 	// Renew is how often the end is raised. Zero: a third of Window.
-	Renew time.Duration
+	RenewInterval time.Duration
 	// TTL is how long after the last renewal others may take the number. It is
 	// for recycling only, uniqueness does not rest on it. Zero: four thirds of
 	// Window.
@@ -56,7 +56,7 @@ type Config struct {
 	Preferred int64
 	// Only refuses any number but Preferred. It gives a number that somebody else
 	// has assigned a durable bound; see [Protect].
-	Only bool
+	RequirePreferred bool
 	// Datacenter leases the numbers of one datacenter only, where datacenters whose ids
 	// meet have stores of their own, or some numbers are assigned otherwise. The space is
 	// that datacenter's alone, and its rows have the worker's part of the number. Zero: all
@@ -89,54 +89,54 @@ func Prefer(n int64) int64 {
 
 // check fills in the defaults and reports every fault.
 func (cfg Config) check() (Config, error) {
-	var faults []core.Fault
+	var faults []core.FieldError
 	add := func(field string, value any, reason string) {
-		faults = append(faults, core.Fault{Field: field, Value: fmt.Sprint(value), Reason: reason})
+		faults = append(faults, core.FieldError{Field: field, Value: fmt.Sprint(value), Reason: reason})
 	}
-	if cfg.Space == "" {
-		cfg.Space = "default"
+	if cfg.Namespace == "" {
+		cfg.Namespace = "default"
 	}
-	if fault := spaceFault(cfg.Space); fault != nil {
+	if fault := spaceFault(cfg.Namespace); fault != nil {
 		faults = append(faults, *fault)
 	}
 	layoutErr := cfg.Layout.Validate()
 	if e, ok := layoutErr.(*core.ConfigError); ok { //nolint:errorlint // Validate wraps nothing
-		faults = append(faults, e.Faults...)
+		faults = append(faults, e.Fields...)
 	}
 	cfg.Layout = cfg.Layout.WithDefaults()
 	for _, d := range []struct {
 		name string
 		at   *time.Duration
-	}{{"Window", &cfg.Window}, {"Renew", &cfg.Renew}, {"TTL", &cfg.TTL}, {"Timeout", &cfg.Timeout}, {"MaxSkew", &cfg.MaxSkew}, {"MaxLead", &cfg.MaxLead}} {
+	}{{"FenceWindow", &cfg.FenceWindow}, {"RenewInterval", &cfg.RenewInterval}, {"TTL", &cfg.TTL}, {"Timeout", &cfg.Timeout}, {"MaxSkew", &cfg.MaxSkew}, {"MaxLead", &cfg.MaxLead}} {
 		if *d.at < 0 || *d.at%time.Millisecond != 0 || *d.at > 366*24*time.Hour {
 			add(d.name, *d.at, "must be whole milliseconds, not negative, and at most a year")
 			*d.at = 0
 		}
 	}
-	if cfg.Window == 0 {
-		cfg.Window = max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour)) // a year at most
+	if cfg.FenceWindow == 0 {
+		cfg.FenceWindow = max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour)) // a year at most
 	}
-	third := max(cfg.Window/3, 1).Truncate(time.Millisecond)
-	if cfg.Renew == 0 {
-		cfg.Renew = third
+	third := max(cfg.FenceWindow/3, 1).Truncate(time.Millisecond)
+	if cfg.RenewInterval == 0 {
+		cfg.RenewInterval = third
 	}
 	if cfg.TTL == 0 {
-		cfg.TTL = cfg.Window + third
+		cfg.TTL = cfg.FenceWindow + third
 	}
 	if cfg.Timeout == 0 {
-		cfg.Timeout = min(3*time.Second, cfg.Renew)
+		cfg.Timeout = min(3*time.Second, cfg.RenewInterval)
 	}
-	if layoutErr == nil && cfg.Window/2 < cfg.Layout.Tick { // twice the tick may be more than a Duration can say
-		add("Window", cfg.Window, fmt.Sprintf("must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2)))
+	if layoutErr == nil && cfg.FenceWindow/2 < cfg.Layout.Tick { // twice the tick may be more than a Duration can say
+		add("FenceWindow", cfg.FenceWindow, fmt.Sprintf("must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2)))
 	}
-	if cfg.Renew < time.Millisecond || cfg.Renew >= cfg.Window {
-		add("Renew", cfg.Renew, fmt.Sprintf("must be at least 1ms and less than Window, %v", cfg.Window))
+	if cfg.RenewInterval < time.Millisecond || cfg.RenewInterval >= cfg.FenceWindow {
+		add("RenewInterval", cfg.RenewInterval, fmt.Sprintf("must be at least 1ms and less than FenceWindow, %v", cfg.FenceWindow))
 	}
-	if cfg.TTL <= cfg.Renew {
-		add("TTL", cfg.TTL, fmt.Sprintf("must be more than Renew, %v: others would take the number between two renewals", cfg.Renew))
+	if cfg.TTL <= cfg.RenewInterval {
+		add("TTL", cfg.TTL, fmt.Sprintf("must be more than Renew, %v: others would take the number between two renewals", cfg.RenewInterval))
 	}
 	if cfg.MaxWait == 0 {
-		cfg.MaxWait, cfg.waitForTTL = 5*time.Second, cfg.Only
+		cfg.MaxWait, cfg.waitForTTL = 5*time.Second, cfg.RequirePreferred
 	}
 	if cfg.MaxSkew == 0 {
 		cfg.MaxSkew = 10 * time.Second
@@ -154,7 +154,7 @@ func (cfg Config) check() (Config, error) {
 		}
 		cfg.Owner = strings.ToValidUTF8(fmt.Sprintf("%.200s:%d", host, os.Getpid()), "?")
 	}
-	if numbers := cfg.Layout.Workers(); layoutErr == nil && (cfg.Preferred < PreferZero || cfg.Preferred >= numbers) {
+	if numbers := cfg.Layout.WorkerIDs(); layoutErr == nil && (cfg.Preferred < PreferZero || cfg.Preferred >= numbers) {
 		add("Preferred", cfg.Preferred, fmt.Sprintf("must be 1 to %d, PreferZero for number 0, or 0 for none", numbers-1))
 	}
 	if layoutErr == nil && cfg.Datacenter != 0 && cfg.Layout.DatacenterBits == 0 {
@@ -164,8 +164,8 @@ func (cfg Config) check() (Config, error) {
 	} else if first, ok := cfg.datacenter(); layoutErr == nil && ok && cfg.Preferred != 0 && max(cfg.Preferred, 0)>>cfg.Layout.WorkerBits != first {
 		add("Preferred", cfg.Preferred, fmt.Sprintf("must be a number of datacenter %d: %d to %d", first, first<<cfg.Layout.WorkerBits, (first+1)<<cfg.Layout.WorkerBits-1))
 	}
-	if cfg.Only && cfg.Preferred == 0 {
-		add("Only", true, "needs a Preferred number; for number 0 that is PreferZero")
+	if cfg.RequirePreferred && cfg.Preferred == 0 {
+		add("RequirePreferred", true, "needs a Preferred number; for number 0 that is PreferZero")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -179,9 +179,9 @@ func (cfg Config) check() (Config, error) {
 // request is a claim in the configuration's terms.
 func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.Duration) Request {
 	r := Request{
-		Space: cfg.Space, Layout: Fingerprint(cfg.Layout), Numbers: cfg.Layout.Workers(),
-		Preferred: cfg.Preferred, Only: cfg.Only, Avoid: avoid, Token: token, Owner: cfg.Owner,
-		Now: now.UnixMilli(), Window: cfg.Window.Milliseconds(), TTL: cfg.ttl(),
+		Namespace: cfg.Namespace, Layout: Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
+		Preferred: cfg.Preferred, RequirePreferred: cfg.RequirePreferred, Exclude: avoid, ClaimID: token, Owner: cfg.Owner,
+		Now: now.UnixMilli(), FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(),
 		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: lead.Milliseconds(),
 	}
 	switch cfg.Preferred {

@@ -21,9 +21,9 @@ func withinDatacenter(s Store, l core.Layout, datacenter int64) Store {
 
 func (w within) Claim(ctx context.Context, r Request) (Claim, error) {
 	r.Layout += fmt.Sprintf(" only-datacenter=%d", w.datacenter)
-	r.Numbers = w.workers
+	r.WorkerIDs = w.workers
 	r.Preferred = w.local(r.Preferred)
-	r.Avoid = w.local(r.Avoid)
+	r.Exclude = w.local(r.Exclude)
 	c, err := w.Store.Claim(ctx, r)
 	if err != nil {
 		return Claim{}, err

@@ -21,9 +21,9 @@ func TestDatacenter(t *testing.T) {
 		cfg := worker.Config{Layout: layout, Datacenter: c.datacenter, MaxWait: -1}
 		for i := range int64(3) {
 			lease, err := worker.Acquire(t.Context(), store, cfg)
-			var none *worker.NoneFreeError
+			var none *worker.NoWorkerIDError
 			if i == 2 {
-				if !errors.As(err, &none) || none.Numbers != 2 || none.Held != 2 {
+				if !errors.As(err, &none) || none.WorkerIDs != 2 || none.Leased != 2 {
 					t.Errorf("datacenter %d: %v", c.datacenter, err)
 				}
 				continue
@@ -45,7 +45,7 @@ func TestDatacenter(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, id := range ids {
-				if p, err := layout.Decompose(id); err != nil || p.Datacenter != max(c.datacenter, 0) || p.Worker != i || seen[id] {
+				if p, err := layout.Decode(id); err != nil || p.Datacenter != max(c.datacenter, 0) || p.Worker != i || seen[id] {
 					t.Fatalf("%+v, %v, seen %v", p, err, seen[id])
 				}
 				seen[id] = true
@@ -70,7 +70,7 @@ func TestDatacenterIsTheSpaces(t *testing.T) {
 		t.Error(err)
 	}
 	rows, err := store.List(t.Context(), "default")
-	if err != nil || len(rows) != 1 || rows[0].Worker != 0 || rows[0].Token != "" {
+	if err != nil || len(rows) != 1 || rows[0].Worker != 0 || rows[0].ClaimID != "" {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestDatacenterPreferred(t *testing.T) {
 		}
 	}
 	for _, good := range []worker.Config{{Datacenter: 2, Preferred: 64}, {Datacenter: worker.PreferZero, Preferred: worker.PreferZero}} {
-		good.Space = fmt.Sprint("good", good.Datacenter)
+		good.Namespace = fmt.Sprint("good", good.Datacenter)
 		lease, err := worker.Acquire(t.Context(), store, good)
 		if err != nil || lease.Worker() != max(good.Preferred, 0) {
 			t.Errorf("%v", err)
@@ -132,7 +132,7 @@ func TestDatacenterRotates(t *testing.T) {
 			if err != nil {
 				w.Fatal(err)
 			}
-			if p, _ := layout.Decompose(id); p.Datacenter<<1|p.Worker != want || lease.Worker() != want {
+			if p, _ := layout.Decode(id); p.Datacenter<<1|p.Worker != want || lease.Worker() != want {
 				w.Errorf("step %d: %+v, the lease has %d, want %d", i, p, lease.Worker(), want)
 			}
 		}
@@ -150,8 +150,8 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 				}
 			})
 			cfg := worker.Config{
-				Layout: core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12},
-				Space:  fmt.Sprint("errs", wrong), Datacenter: 1, MaxWait: -1, Now: w.now,
+				Layout:    core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12},
+				Namespace: fmt.Sprint("errs", wrong), Datacenter: 1, MaxWait: -1, Now: w.now,
 			}
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err == nil {

@@ -31,7 +31,7 @@
 //
 // What can is a fence. For each number the store keeps a bound, `until`. A claim
 // begins at the bound it finds, or at the claimant's clock if that is later, and
-// raises the bound by Config.Window, in one compare-and-set. The holder issues ids
+// raises the bound by Config.FenceWindow, in one compare-and-set. The holder issues ids
 // only below the bound, and raises it only after the store has acknowledged a
 // renewal, which names the claim. So whoever comes next begins where the holder
 // before must end, and need not know whether it is still there. Release closes the
@@ -53,7 +53,7 @@
 //
 // # When something fails
 //
-// While the store does not answer, ids continue for at least Window − Renew, 20
+// While the store does not answer, ids continue for at least FenceWindow − RenewInterval, 20
 // seconds, less what they are ahead of the clock. The lease repeats its request with
 // delays of at most half a second. Then ids reach the fence, and Next fails at once with
 // core.ErrFenced, which wraps a [*RetryError]: why, and since when. Next does not wait,

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -15,48 +14,36 @@ func (e constError) Error() string { return string(e) }
 
 // Errors to test for with errors.Is.
 const (
-	// ErrNoneFree is what a *NoneFreeError is.
-	ErrNoneFree = constError("worker: no number is free")
-	// ErrTaken is returned by a store when a number is not, or no longer, held
+	// ErrNoWorkerID is what a *NoWorkerIDError is.
+	ErrNoWorkerID = constError("worker: no number is free")
+	// ErrNotHeld is returned by a store when a number is not, or no longer, held
 	// under the epoch and token given.
-	ErrTaken = constError("worker: the number is not held under this token any more")
+	ErrNotHeld = constError("worker: the number is not held under this token any more")
 	// ErrLost is what a *LostError is.
 	ErrLost = constError("worker: number lost")
 	// ErrReleased is returned by a lease, and to its generator, after Release.
 	ErrReleased = constError("worker: lease was released; acquire another one")
 )
 
-// A ConfigError is returned for a configuration that is wrong, or a source that
-// has no number to give; it holds every fault that was found.
-type ConfigError struct{ Faults []core.Fault }
-
-func (e *ConfigError) Error() string {
-	all := make([]string, len(e.Faults))
-	for i, f := range e.Faults {
-		all[i] = f.String()
-	}
-	return "worker: " + strings.Join(all, "; ")
-}
-
 // configError is nil where there is no fault.
-func configError(faults []core.Fault) error {
+func configError(faults []core.FieldError) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return &ConfigError{Faults: faults}
+	return &core.ConfigError{Package: "worker", Fields: faults}
 }
 
-// NoneFreeError is returned when a space has no number to give. It is an ErrNoneFree.
-type NoneFreeError struct {
-	Space   string
-	Numbers int64         // how many were looked at: all the space has, or the one that would do
-	Held    int64         // of those, how many have a holder
-	Ahead   int64         // how many are free, and begin farther ahead of the clock than Config.MaxLead
-	Wait    time.Duration // when the first may be free, if nothing is renewed or released; 0: not known
+// NoWorkerIDError is returned when a space has no number to give. It is an ErrNoWorkerID.
+type NoWorkerIDError struct {
+	Namespace string
+	WorkerIDs int64         // how many were looked at: all the space has, or the one that would do
+	Leased    int64         // of those, how many have a holder
+	Ahead     int64         // how many are free, and begin farther ahead of the clock than Config.MaxLead
+	Wait      time.Duration // when the first may be free, if nothing is renewed or released; 0: not known
 }
 
-func (e *NoneFreeError) Error() string {
-	text := fmt.Sprintf("worker: no number is free in space %q: of %d, %d are held", e.Space, e.Numbers, e.Held)
+func (e *NoWorkerIDError) Error() string {
+	text := fmt.Sprintf("worker: no number is free in space %q: of %d, %d are held", e.Namespace, e.WorkerIDs, e.Leased)
 	if e.Ahead > 0 {
 		text += fmt.Sprintf(" and %d begin too far ahead of the clock, left by a holder whose clock was fast", e.Ahead)
 	}
@@ -66,8 +53,8 @@ func (e *NoneFreeError) Error() string {
 	return text + "; wait, end a holder that is not needed, or use a layout with more worker bits in a space of its own"
 }
 
-// Is reports whether the target is ErrNoneFree.
-func (e *NoneFreeError) Is(target error) bool { return target == ErrNoneFree }
+// Is reports whether the target is ErrNoWorkerID.
+func (e *NoWorkerIDError) Is(target error) bool { return target == ErrNoWorkerID }
 
 // SkewError is returned when the clocks of this machine and of the store lie
 // too far apart for a new grant. Grants that are held are not touched by it.
@@ -88,27 +75,27 @@ func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z0
 // layouts may be equal under different numbers. Or it is another datacenter's, see
 // Config.Datacenter, which is told behind the layout.
 type LayoutError struct {
-	Space string
-	Have  string // what the space was made for
-	Want  string // what was asked for
+	Namespace string
+	Have      string // what the space was made for
+	Want      string // what was asked for
 }
 
 func (e *LayoutError) Error() string {
-	return fmt.Sprintf("worker: space %q is of the layout %q and not of %q: configure the same layout and Datacenter, or another space: for another datacenter, or for ids that never meet these", e.Space, e.Have, e.Want)
+	return fmt.Sprintf("worker: space %q is of the layout %q and not of %q: configure the same layout and Datacenter, or another space: for another datacenter, or for ids that never meet these", e.Namespace, e.Have, e.Want)
 }
 
 // LostError says that somebody else holds the number now, as happens when it was
 // not renewed for its whole time to live. Ids issued under it are unique all the
 // same. It is an ErrLost.
 type LostError struct {
-	Space  string
-	Worker int64
-	Until  time.Time // no id of this lease carries that time or a later one
-	Err    error     // what the store said
+	Namespace string
+	Worker    int64
+	Fence     time.Time // no id of this lease carries that time or a later one
+	Err       error     // what the store said
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("worker: number %d of space %q is lost, ids under it end before %s: %v; the lease claims another number by itself, or, with StopOnLoss, acquire another lease", e.Worker, e.Space, show(e.Until), e.Err)
+	return fmt.Sprintf("worker: number %d of space %q is lost, ids under it end before %s: %v; the lease claims another number by itself, or, with StopOnLoss, acquire another lease", e.Worker, e.Namespace, show(e.Fence), e.Err)
 }
 
 // Is reports whether the target is ErrLost.
@@ -117,25 +104,25 @@ func (e *LostError) Is(target error) bool { return target == ErrLost }
 // Unwrap is what the store said.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// LossyError is returned by a store that may forget what it has acknowledged:
+// DurabilityError is returned by a store that may forget what it has acknowledged:
 // uniqueness rests on it that it does not.
-type LossyError struct {
+type DurabilityError struct {
 	Setting string // "appendfsync"
 	Value   string // "everysec"
 	Want    string // "always"
 }
 
-func (e *LossyError) Error() string {
-	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which makes duplicates possible: set it to %s, or allow it with AllowLossy", e.Setting, e.Value, e.Want)
+func (e *DurabilityError) Error() string {
+	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which makes duplicates possible: set it to %s, or allow it with AllowDataLoss", e.Setting, e.Value, e.Want)
 }
 
 // UsedUpError is returned by FromCounter when a counter has passed the last
 // number: it never begins anew, for a holder of number 0 may still be there.
-type UsedUpError struct {
-	Name    string
-	Numbers int64 // how many the layout has
+type CounterExhaustedError struct {
+	Name      string
+	WorkerIDs int64 // how many the layout has
 }
 
-func (e *UsedUpError) Error() string {
-	return fmt.Sprintf("worker: counter %q has given all %d numbers of the layout; use leases, which give numbers back, or, if nobody runs any more and the clocks have not gone back, another counter", e.Name, e.Numbers)
+func (e *CounterExhaustedError) Error() string {
+	return fmt.Sprintf("worker: counter %q has given all %d numbers of the layout; use leases, which give numbers back, or, if nobody runs any more and the clocks have not gone back, another counter", e.Name, e.WorkerIDs)
 }

@@ -87,10 +87,10 @@ func ExampleLease_Layout() {
 }
 
 func ExampleLease_Stats() {
-	lease := acquire(worker.Config{Space: "orders"})
+	lease := acquire(worker.Config{Namespace: "orders"})
 	defer lease.Close()
 	st := lease.Stats()
-	fmt.Println(st.Space, st.Worker, st.Epoch, st.Claims, st.Left > 0, st.Failing)
+	fmt.Println(st.Namespace, st.Worker, st.FencingToken, st.Claims, st.Left > 0, st.Failing)
 	// Output: orders 0 1 1 true <nil>
 }
 

@@ -12,30 +12,30 @@ import (
 // asked is a request as a lease makes it.
 func asked() worker.Request {
 	return worker.Request{
-		Space: "orders", Layout: "the fingerprint", Numbers: 4, Preferred: -1, Avoid: -1, Token: "a random one", Owner: "web-1",
-		Now: 100_000, Window: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
+		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "a random one", Owner: "web-1",
+		Now: 100_000, FenceWindow: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
 	}
 }
 
-func ExampleRequest_Span() {
-	fmt.Println(asked().Span(0))       // never held: from the claimant's clock on
-	fmt.Println(asked().Span(120_000)) // its last holder may have come to 120_000
+func ExampleRequest_Interval() {
+	fmt.Println(asked().Interval(0))       // never held: from the claimant's clock on
+	fmt.Println(asked().Interval(120_000)) // its last holder may have come to 120_000
 	// Output:
 	// 100000 130000
 	// 120000 150000
 }
 
-func ExampleRequest_Again() {
-	row := worker.Row{Worker: 2, Epoch: 7, Token: "a random one", Until: 130_000}
-	fmt.Printf("%+v\n", asked().Again(row)) // the row has the request's token
-	// Output: {Worker:2 Epoch:7 From:100000 Until:130000}
+func ExampleRequest_Replay() {
+	row := worker.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000}
+	fmt.Printf("%+v\n", asked().Replay(row)) // the row has the request's token
+	// Output: {Worker:2 FencingToken:7 From:100000 Fence:130000}
 }
 
-func ExampleRequest_Check() {
+func ExampleRequest_Validate() {
 	r := asked()
-	r.Space, r.Window = "two words", 0
-	fmt.Println(r.Check())
-	// Output: worker: Space "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; Window 0: must be at least 1 millisecond, and not a century
+	r.Namespace, r.FenceWindow = "two words", 0
+	fmt.Println(r.Validate())
+	// Output: worker: Namespace "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; FenceWindow 0: must be at least 1 millisecond, and not a century
 }
 
 func ExampleRequest_CheckSkew() {
@@ -47,21 +47,21 @@ func ExampleRequest_CheckSkew() {
 	// true
 }
 
-func ExampleRequest_MayGive() {
+func ExampleRequest_Allows() {
 	r := asked()
-	r.Avoid = 2
-	fmt.Println(r.MayGive(1), r.MayGive(2), r.MayGive(4))
-	r.Preferred, r.Only = 3, true
-	fmt.Println(r.MayGive(1), r.MayGive(3))
+	r.Exclude = 2
+	fmt.Println(r.Allows(1), r.Allows(2), r.Allows(4))
+	r.Preferred, r.RequirePreferred = 3, true
+	fmt.Println(r.Allows(1), r.Allows(3))
 	// Output:
 	// true false false
 	// false true
 }
 
-func ExampleRow_Free() {
-	held := worker.Row{Worker: 2, Epoch: 7, Token: "a random one", Expires: 140_000}
+func ExampleRecord_Free() {
+	held := worker.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Expires: 140_000}
 	fmt.Println(held.Free(139_000), held.Free(141_000))
-	released := worker.Row{Worker: 2, Epoch: 7}
+	released := worker.Record{Worker: 2, FencingToken: 7}
 	fmt.Println(released.Free(139_000))
 	// Output:
 	// false true

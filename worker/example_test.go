@@ -15,7 +15,7 @@ import (
 func ExampleAcquire() {
 	ctx := context.Background()
 	store := memstore.New(memstore.Config{}) // in earnest: sqlstore.New(db, sqlstore.Config{})
-	lease, err := worker.Acquire(ctx, store, worker.Config{Space: "orders"})
+	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,9 +39,9 @@ func ExampleAcquire_noneFree() {
 	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}, MaxWait: -1}
 	for range 3 {
 		lease, err := worker.Acquire(ctx, store, cfg)
-		var none *worker.NoneFreeError
+		var none *worker.NoWorkerIDError
 		if errors.As(err, &none) {
-			fmt.Println(none.Held, "of", none.Numbers, "are held")
+			fmt.Println(none.Leased, "of", none.WorkerIDs, "are held")
 			continue
 		}
 		fmt.Println("number", lease.Worker())
@@ -137,9 +137,9 @@ func ExampleFromCounter() {
 	counter := &starts{}
 	for range 3 {
 		n, err := worker.FromCounter(context.Background(), counter, layout, "starts")
-		var used *worker.UsedUpError
+		var used *worker.CounterExhaustedError
 		if errors.As(err, &used) {
-			fmt.Println("used up after", used.Numbers)
+			fmt.Println("used up after", used.WorkerIDs)
 			return
 		}
 		fmt.Println(n.Number(), "and", n.Left(), "left")
@@ -185,7 +185,7 @@ func ExampleProtect() {
 	for range 2 {
 		lease, err := worker.Protect(context.Background(), store, n, worker.Config{MaxWait: -1})
 		if err != nil {
-			fmt.Println(errors.Is(err, worker.ErrNoneFree)) // another process has it
+			fmt.Println(errors.Is(err, worker.ErrNoWorkerID)) // another process has it
 			return
 		}
 		defer lease.Close()
@@ -201,10 +201,10 @@ func ExampleFingerprint() {
 	// Output: epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed
 }
 
-func ExampleCheckSpace() {
-	fmt.Println(worker.CheckSpace("shop/orders:eu"))
-	fmt.Println(worker.CheckSpace("shop orders"))
+func ExampleCheckNamespace() {
+	fmt.Println(worker.CheckNamespace("shop/orders:eu"))
+	fmt.Println(worker.CheckNamespace("shop orders"))
 	// Output:
 	// <nil>
-	// worker: Space "shop orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
+	// worker: Namespace "shop orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
 }

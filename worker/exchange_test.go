@@ -24,7 +24,7 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 		}
 		left := time.Now()
 		synctest.Wait()
-		if row := w.row(last.Worker); row.Token != "" || row.Until != last.Time.UnixMilli()+1 || !time.Now().Equal(left) {
+		if row := w.row(last.Worker); row.ClaimID != "" || row.Fence != last.Time.UnixMilli()+1 || !time.Now().Equal(left) {
 			t.Errorf("the last id is of %v, and %v later it is %+v", last.Time, time.Since(left), row)
 		}
 		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
@@ -34,8 +34,8 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 	})
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
-		slow := &late{Worker: lease, by: 25 * time.Second}
-		gen, err := core.New(core.Config{Worker: slow, Now: w.now, ClockBack: core.Rotate{}, MaxWait: time.Minute})
+		slow := &late{GrantSource: lease, by: 25 * time.Second}
+		gen, err := core.New(core.Config{Worker: slow, Now: w.now, ClockPolicy: core.Rotate{}, MaxWait: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,14 +45,14 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 		answered := make(chan core.Parts)
 		go func() { answered <- w.mustDraw(gen) }()
 		time.Sleep(20 * time.Second) // the lease has answered, and the generator does not know it
-		if row := w.row(last.Worker); row.Token == "" {
+		if row := w.row(last.Worker); row.ClaimID == "" {
 			t.Errorf("released under its generator: %+v", row)
 		}
 		if p := <-answered; p.Worker == last.Worker {
 			t.Errorf("%+v", p)
 		}
 		synctest.Wait()
-		if row := w.row(last.Worker); row.Token != "" || row.Until != last.Time.UnixMilli()+1 {
+		if row := w.row(last.Worker); row.ClaimID != "" || row.Fence != last.Time.UnixMilli()+1 {
 			t.Errorf("the last id is of %v, and then it is %+v", last.Time, row)
 		}
 	})
@@ -60,12 +60,12 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 
 // late passes the answer to a running generator on after a while.
 type late struct {
-	core.Worker
+	core.GrantSource
 	by time.Duration
 }
 
 func (l *late) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	gr, err := l.Worker.Grant(ctx, prev)
+	gr, err := l.GrantSource.Grant(ctx, prev)
 	if prev != nil {
 		time.Sleep(l.by)
 	}
@@ -74,7 +74,7 @@ func (l *late) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error)
 
 // losing does not pass on the answers to a running generator, for a time.
 type losing struct {
-	core.Worker
+	core.GrantSource
 	closes bool
 	off    bool
 	lost   int
@@ -83,7 +83,7 @@ type losing struct {
 var errOnTheWay = errors.New("lost on the way")
 
 func (l *losing) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	gr, err := l.Worker.Grant(ctx, prev)
+	gr, err := l.GrantSource.Grant(ctx, prev)
 	if prev == nil || l.off || err != nil {
 		return gr, err
 	}
@@ -100,8 +100,8 @@ func TestTheOtherNumberIsRefused(t *testing.T) {
 	for _, closes := range []bool{true, false} {
 		inWorld(t, func(w *world) {
 			lease := w.acquire(nil)
-			wrap := &losing{Worker: lease, closes: closes}
-			gen, err := core.New(core.Config{Worker: wrap, Now: w.now, ClockBack: core.Rotate{}})
+			wrap := &losing{GrantSource: lease, closes: closes}
+			gen, err := core.New(core.Config{Worker: wrap, Now: w.now, ClockPolicy: core.Rotate{}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,11 +128,11 @@ func TestTheOtherNumberIsRefused(t *testing.T) {
 			held := 0
 			rows, _ := w.mem.List(w.Context(), "default")
 			for _, row := range rows {
-				if row.Token != "" {
+				if row.ClaimID != "" {
 					held++
 				}
 			}
-			if held != 1 || wrap.lost != 3 || w.row(lease.Worker()).Token == "" {
+			if held != 1 || wrap.lost != 3 || w.row(lease.Worker()).ClaimID == "" {
 				t.Errorf("%d numbers are held, %d answers were lost: %+v", held, wrap.lost, rows)
 			}
 			if st := lease.Stats(); st.Losses > 0 {
@@ -173,7 +173,7 @@ func TestClosedWhileItIsGivenAnother(t *testing.T) {
 		}
 		synctest.Wait()
 		rows, _ := w.mem.List(w.Context(), "default")
-		if len(rows) != 2 || rows[0].Token != "" || rows[1].Token == "" {
+		if len(rows) != 2 || rows[0].ClaimID != "" || rows[1].ClaimID == "" {
 			t.Errorf("%+v", rows)
 		}
 	})

@@ -20,7 +20,7 @@ type ask struct {
 
 // A wish is a generator's request for another worker ID.
 type wish struct {
-	reason core.Reason
+	reason core.RegrantReason
 	since  time.Time // of the first call
 	last   time.Time // of the last call
 }
@@ -122,11 +122,11 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 		l.settle()
 	}
 	h := l.current
-	why := core.AskedLost // by the generator before
+	why := core.RegrantLost // by the generator before
 	if prev != nil && prev == h.grant {
-		why = prev.Asked()
-	} else if prev != nil && h.handed && prev.Asked() == core.AskedRotate {
-		why = core.AskedRotate
+		why = prev.RegrantReason()
+	} else if prev != nil && h.handed && prev.RegrantReason() == core.RegrantRotate {
+		why = core.RegrantRotate
 	}
 	switch {
 	case prev == nil && l.state == checking && l.stats.ClockAhead > 0:
@@ -140,9 +140,9 @@ func (l *Lease) answer(a *ask) (*core.Grant, error) {
 	case !h.handed: // of the first claim, or of one that replaced prev's
 		h.handed = true
 		return l.lend(h.grant, prev), nil
-	case why == core.AskedUsedUp:
+	case why == core.RegrantExhausted:
 		return l.usedUp(h, a.fence)
-	case why == core.AskedLost:
+	case why == core.RegrantLost:
 		// No generator uses the last grant any more, and up to the fence the span is this
 		// lease's, even if the worker ID is lost.
 		grant, err := l.regrant(h)

@@ -31,12 +31,12 @@ func (h *holding) left() time.Duration {
 
 // hold makes a holding of a claim that the store has granted.
 func (l *Lease) hold(r Request, c Claim) (*holding, error) {
-	h := &holding{claim: c, token: r.Token, fence: c.Until, renewed: time.Now()}
-	if c.Worker < 0 || c.Worker >= r.Numbers || r.Only && c.Worker != r.Preferred || c.Epoch < 1 || c.Until <= c.From || c.Until-c.From > r.Window {
-		return nil, fmt.Errorf("worker: the store gave what was not asked for: number %d of %d, epoch %d, from %d to %d, a span of at most %d", c.Worker, r.Numbers, c.Epoch, c.From, c.Until, r.Window)
+	h := &holding{claim: c, token: r.ClaimID, fence: c.Fence, renewed: time.Now()}
+	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
+		return nil, fmt.Errorf("worker: the store gave what was not asked for: number %d of %d, epoch %d, from %d to %d, a span of at most %d", c.Worker, r.WorkerIDs, c.FencingToken, c.From, c.Fence, r.FenceWindow)
 	}
 	from := time.UnixMilli(c.From)
-	grant, err := core.NewGrant(l.cfg.Layout, c.Worker, from, time.UnixMilli(c.Until))
+	grant, err := core.NewGrant(l.cfg.Layout, c.Worker, from, time.UnixMilli(c.Fence))
 	if err != nil { // the span begins beyond the layout's time
 		unused, grantErr := core.NewGrant(l.cfg.Layout, c.Worker, time.Time{}, time.Time{})
 		if grantErr == nil {
@@ -55,7 +55,7 @@ func (l *Lease) hold(r Request, c Claim) (*holding, error) {
 }
 
 func (l *Lease) renewIn() time.Duration {
-	return time.Duration(float64(l.cfg.Renew) * (0.9 + 0.1*l.cfg.rand()))
+	return time.Duration(float64(l.cfg.RenewInterval) * (0.9 + 0.1*l.cfg.rand()))
 }
 
 // regrant makes another grant, of the part of the span that the one before has not used.

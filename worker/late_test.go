@@ -38,7 +38,7 @@ func (w *world) fill(gen *core.Generator, span time.Duration) {
 	}
 	for _, id := range ids {
 		if w.ids[id] {
-			p, _ := testLayout.Decompose(id)
+			p, _ := testLayout.Decode(id)
 			w.Fatalf("%+v was issued twice", p)
 		}
 		w.ids[id] = true
@@ -153,7 +153,7 @@ func TestTwoRequestsUnanswered(t *testing.T) {
 	t.Run("Acquire", func(t *testing.T) {
 		deafWorld(t, func(w *world, store *deaf) {
 			defer store.hang()()
-			w.cfg.Window = 3 * time.Second // and Timeout 1s
+			w.cfg.FenceWindow = 3 * time.Second // and Timeout 1s
 			within(w, 7*time.Second, func() error { _, err := worker.Acquire(context.Background(), w.store, w.cfg); return err })
 		})
 	})
@@ -216,12 +216,12 @@ func TestTwoRequestsUnanswered(t *testing.T) {
 			answer := store.hang()
 			defer answer()
 			time.Sleep(time.Minute)
-			if st := lease.Stats(); st.Fenced.IsZero() || st.Failing == nil || w.seen.count(worker.Fenced) != 1 {
+			if st := lease.Stats(); st.FencedSince.IsZero() || st.Failing == nil || w.seen.count(worker.Fenced) != 1 {
 				t.Errorf("%+v", st)
 			}
 			answer()
 			time.Sleep(time.Second)
-			if st := lease.Stats(); !st.Fenced.IsZero() || st.Failing != nil || w.seen.count(worker.Resumed) != 1 {
+			if st := lease.Stats(); !st.FencedSince.IsZero() || st.Failing != nil || w.seen.count(worker.Resumed) != 1 {
 				t.Errorf("%+v", st)
 			}
 		})

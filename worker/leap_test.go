@@ -36,7 +36,7 @@ func (w *world) caughtUp(lease *worker.Lease) {
 	if behind := w.now().Sub(w.last.Time); behind > time.Second {
 		w.Errorf("ids are %v behind", behind)
 	}
-	if st := lease.Stats(); st.Losses > 0 || st.State != "held" || st.Failing != nil || st.ClockAhead != 0 || !st.Fenced.IsZero() {
+	if st := lease.Stats(); st.Losses > 0 || st.State != "held" || st.Failing != nil || st.ClockAhead != 0 || !st.FencedSince.IsZero() {
 		w.Errorf("%+v", st)
 	}
 }
@@ -60,7 +60,7 @@ func TestLeapOverASlowStore(t *testing.T) {
 					w.draws(gen, 15*time.Second)
 					w.caughtUp(lease)
 					w.draws(gen, 3*time.Minute)
-					if st := lease.Stats(); st.Failures > 0 || w.seen.count(worker.ClockLeapt) != 1 {
+					if st := lease.Stats(); st.Failures > 0 || w.seen.count(worker.ClockUnconfirmed) != 1 {
 						t.Errorf("%+v, %v", st, w.seen.seen)
 					}
 				})
@@ -110,7 +110,7 @@ func TestClockLeapsAhead(t *testing.T) {
 		}
 		st := lease.Stats()
 		var skew *worker.SkewError
-		if !errors.As(st.Failing, &skew) || st.ClockAhead.Round(time.Minute) != 24*time.Hour || st.State != "checking" || time.Since(st.Since) < 9*time.Minute || !st.Fenced.IsZero() {
+		if !errors.As(st.Failing, &skew) || st.ClockAhead.Round(time.Minute) != 24*time.Hour || st.State != "checking" || time.Since(st.Since) < 9*time.Minute || !st.FencedSince.IsZero() {
 			t.Errorf("%+v", st)
 		}
 		if text := st.Failing.Error(); !strings.Contains(text, "the store's 2000-01-01") || !strings.Contains(text, "24h0m0s apart") {
@@ -150,7 +150,7 @@ func TestLeapWhileAnswersAreLost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for lose := range 4 {
 			lease := w.acquire(func(cfg *worker.Config) {
-				cfg.StopOnLoss, cfg.Preferred, cfg.Only, cfg.Space = true, 2, true, "lost-answers"
+				cfg.StopOnLoss, cfg.Preferred, cfg.RequirePreferred, cfg.Namespace = true, 2, true, "lost-answers"
 			})
 			gen, err := core.New(core.Config{Worker: lease, Now: w.now})
 			if err != nil {
@@ -183,7 +183,7 @@ func TestLeapAfterALoss(t *testing.T) {
 		gen := w.generator(lease, nil)
 		first := w.mustDraw(gen)
 		w.leap(time.Hour)
-		thief, err := w.keep(worker.Acquire(w.Context(), w.mem, worker.Config{Layout: testLayout, Now: w.now, Preferred: worker.PreferZero, Only: true, MaxWait: -1}))
+		thief, err := w.keep(worker.Acquire(w.Context(), w.mem, worker.Config{Layout: testLayout, Now: w.now, Preferred: worker.PreferZero, RequirePreferred: true, MaxWait: -1}))
 		if err != nil || thief.Worker() != first.Worker {
 			t.Fatalf("%v: the test shows nothing", err)
 		}
@@ -206,7 +206,7 @@ func TestLeapThatPasses(t *testing.T) {
 			w.draws(gen, 20*time.Second)
 			w.caughtUp(lease)
 		}
-		if st := lease.Stats(); st.Claims != 1 || st.Epoch != 1 {
+		if st := lease.Stats(); st.Claims != 1 || st.FencingToken != 1 {
 			t.Errorf("%+v", st)
 		}
 	})
@@ -266,7 +266,7 @@ func TestRotateThatIsNotFetched(t *testing.T) {
 			w.mustDraw(gen)
 		}
 		rows, err := w.mem.List(w.Context(), "default")
-		held := slices.DeleteFunc(rows, func(r worker.Row) bool { return r.Token == "" })
+		held := slices.DeleteFunc(rows, func(r worker.Record) bool { return r.ClaimID == "" })
 		if err != nil || len(held) != 1 || held[0].Worker == second.Worker {
 			t.Errorf("%+v, %v", rows, err)
 		}

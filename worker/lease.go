@@ -13,7 +13,7 @@ import (
 )
 
 // A Lease holds a worker number of a space, kept alive until Release. It is the
-// [core.Worker] of one generator at a time: when that is closed, or core.New has
+// [core.GrantSource] of one generator at a time: when that is closed, or core.New has
 // failed, the next one goes on under the same number, behind the last id.
 //
 // When the number is lost to another holder, ids go on under it up to its bound
@@ -25,7 +25,7 @@ import (
 // allows.
 type Lease struct {
 	store Store
-	queue *Queue // of the store, if it has one
+	queue *ClaimLimiter // of the store, if it has one
 	cfg   Config
 	wake  chan struct{}       // wakes the owner
 	sleep func(time.Duration) // set by a test that is the owner itself; see export_test.go
@@ -68,8 +68,8 @@ type Lease struct {
 // runs (a restored snapshot of a machine, a fork), and that all who make ids for
 // the same tables use this space.
 //
-// The errors are [*ConfigError], [*NoneFreeError], [*SkewError], [*LayoutError],
-// [*LossyError], core.ErrTimeOver, and what the store fails with. Where no number is
+// The errors are [*core.ConfigError], [*NoWorkerIDError], [*SkewError], [*LayoutError],
+// [*DurabilityError], core.ErrTimestampExhausted, and what the store fails with. Where no number is
 // free, or the store fails with an error that may be temporary, Acquire retries for
 // Config.MaxWait. Any other error, such as that of a wrong password, it returns at once.
 func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
@@ -81,7 +81,7 @@ func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
 		ctx = context.Background()
 	}
 	if err := l.acquire(ctx); err != nil {
-		return nil, fmt.Errorf("worker: space %q gave no number in %v: %w", l.cfg.Space, time.Since(l.began).Round(time.Millisecond), err)
+		return nil, fmt.Errorf("worker: space %q gave no number in %v: %w", l.cfg.Namespace, time.Since(l.began).Round(time.Millisecond), err)
 	}
 	if w, ok := s.(warner); ok && cfg.Logger != nil {
 		go l.warn(w)
@@ -100,7 +100,7 @@ func (l *Lease) warn(w warner) {
 	defer cancel()
 	warnings, _ := w.Warnings(ctx)
 	for _, text := range warnings {
-		l.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "snowkey: store: "+text, slog.String("space", l.cfg.Space))
+		l.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "snowkey: store: "+text, slog.String("space", l.cfg.Namespace))
 	}
 }
 
@@ -110,9 +110,9 @@ func newLease(s Store, cfg Config) (*Lease, error) {
 		return nil, err
 	}
 	if isNil(s) {
-		return nil, configError([]core.Fault{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
+		return nil, configError([]core.FieldError{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
 	}
-	var queue *Queue
+	var queue *ClaimLimiter
 	if q, ok := s.(queued); ok {
 		queue = q.queue()
 	}
@@ -152,13 +152,13 @@ func (l *Lease) givesUp(err error) bool {
 	if final(err) {
 		return true
 	}
-	var none *NoneFreeError
+	var none *NoWorkerIDError
 	if l.cfg.waitForTTL && errors.As(err, &none) && none.Wait > 0 {
 		expiry := time.Now().Add(none.Wait)
 		if l.expiry.IsZero() {
 			l.expiry = expiry
 		}
-		renewed := expiry.Sub(l.expiry) > l.cfg.Renew/2 // its holder is alive
+		renewed := expiry.Sub(l.expiry) > l.cfg.RenewInterval/2 // its holder is alive
 		return renewed || l.claims.at.Sub(l.expiry) > time.Second
 	}
 	if !l.expiry.IsZero() && l.claims.at.Sub(l.expiry) <= time.Second {
@@ -185,7 +185,7 @@ func (l *Lease) unmade() error {
 	if l != nil && l.store != nil {
 		return nil
 	}
-	return configError([]core.Fault{{Field: "Lease", Value: "nil or zero", Reason: "must come from Acquire, Protect or FromPool"}})
+	return configError([]core.FieldError{{Field: "Lease", Value: "nil or zero", Reason: "must come from Acquire, Protect or FromPool"}})
 }
 
 // final reports whether trying again soon makes no difference. A store's own errors
@@ -195,11 +195,11 @@ func final(err error) bool {
 	if errors.As(err, &permanent) && permanent.Permanent() {
 		return true
 	}
-	var config *ConfigError
+	var config *core.ConfigError
 	var skew *SkewError
 	var layout *LayoutError
-	var lossy *LossyError
-	return errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout) || errors.As(err, &lossy) || errors.Is(err, core.ErrTimeOver)
+	var lossy *DurabilityError
+	return errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout) || errors.As(err, &lossy) || errors.Is(err, core.ErrTimestampExhausted)
 }
 
 // Worker is the number that is held now: datacenter<<WorkerBits | worker. It

@@ -23,11 +23,11 @@ func TestALeaseIsKept(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		st := lease.Stats()
-		if st.Renewals < 1080 || st.Renewals > 1210 || st.Failures+st.Losses > 0 || st.Claims != 1 || st.Failing != nil || st.Epoch != 1 || st.Space != "default" {
+		if st.Renewals < 1080 || st.Renewals > 1210 || st.Failures+st.Losses > 0 || st.Claims != 1 || st.Failing != nil || st.FencingToken != 1 || st.Namespace != "default" {
 			t.Errorf("after three hours: %+v", st)
 		}
-		if st.Left < 19*time.Second || st.Left > 30*time.Second || !st.Until.Equal(w.bound(st.Worker)) {
-			t.Errorf("%v left, until %v, recorded is %v", st.Left, st.Until, w.bound(st.Worker))
+		if st.Left < 19*time.Second || st.Left > 30*time.Second || !st.Fence.Equal(w.bound(st.Worker)) {
+			t.Errorf("%v left, until %v, recorded is %v", st.Left, st.Fence, w.bound(st.Worker))
 		}
 		if lease.Err() != nil || w.seen.count(worker.Renewed) != int(st.Renewals) || w.seen.count(worker.Claimed) != 1 {
 			t.Errorf("%v, %v", lease.Err(), w.seen.seen)
@@ -44,7 +44,7 @@ func TestALeaseIsKept(t *testing.T) {
 	})
 }
 
-// The store fails: ids go on for Window − Renew, then there is an error, and when
+// The store fails: ids go on for FenceWindow − RenewInterval, then there is an error, and when
 // the store is back they go on again.
 func TestOutage(t *testing.T) {
 	for name, fault := range map[string]func(*flaky){
@@ -155,7 +155,7 @@ func TestLossWithoutAnother(t *testing.T) {
 		if w.seen.count(worker.ClaimFailed) == 0 {
 			t.Errorf("%v", w.seen.seen)
 		}
-		if err := w.mem.Release(w.Context(), worker.Return{Space: "default", Worker: thief.Worker, Epoch: thief.Epoch, Token: "thief", Until: thief.From}); err != nil {
+		if err := w.mem.Release(w.Context(), worker.Return{Namespace: "default", Worker: thief.Worker, FencingToken: thief.FencingToken, ClaimID: "thief", Fence: thief.From}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -174,7 +174,7 @@ func TestStopOnLoss(t *testing.T) {
 			t.Fatal("the lease goes on")
 		}
 		var lost *worker.LostError
-		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, worker.ErrTaken) || lost.Until.UnixMilli() != thief.From {
+		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, worker.ErrNotHeld) || lost.Fence.UnixMilli() != thief.From {
 			t.Errorf("%v", err)
 		}
 		var err error
@@ -244,7 +244,7 @@ func TestReleaseWhileTheStoreFails(t *testing.T) {
 		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) {
 			t.Errorf("%v", err)
 		}
-		if w.seen.count(worker.NotReleased) != 1 {
+		if w.seen.count(worker.ReleaseFailed) != 1 {
 			t.Errorf("%v", w.seen.seen)
 		}
 		w.store.set(func(f *flaky) { f.down = nil })
@@ -263,7 +263,7 @@ func TestTakeoverAfterACrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cut := &flaky{Store: w.mem}
 		cfg := w.cfg
-		cfg.Preferred, cfg.Only = 3, true
+		cfg.Preferred, cfg.RequirePreferred = 3, true
 		lease, err := w.keep(worker.Acquire(w.Context(), cut, cfg))
 		if err != nil {
 			t.Fatal(err)
@@ -273,7 +273,7 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		cut.set(func(f *flaky) { f.down = errNetwork })
 		bound := w.bound(3)
 		began := time.Now()
-		next := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.Only, cfg.MaxWait = 3, true, time.Minute })
+		next := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = 3, true, time.Minute })
 		if d := time.Since(began); d < 39*time.Second || d > 41*time.Second {
 			t.Errorf("taken over after %v", d)
 		}

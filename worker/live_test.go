@@ -122,7 +122,7 @@ func TestFencedFailsAtOnce(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		st := lease.Stats()
-		if d := st.Fenced.Sub(down); d < 20*time.Second || d > 31*time.Second || st.Since.Sub(down) > 10*time.Second || !errors.Is(st.Failing, errNetwork) || st.State != "held" {
+		if d := st.FencedSince.Sub(down); d < 20*time.Second || d > 31*time.Second || st.Since.Sub(down) > 10*time.Second || !errors.Is(st.Failing, errNetwork) || st.State != "held" {
 			t.Errorf("%+v", st)
 		}
 		w.store.set(func(f *flaky) { f.down = nil })
@@ -182,7 +182,7 @@ func TestNoStorm(t *testing.T) {
 					t.Errorf("%d requests in ten seconds, and %d calls failed", n, failed.Load())
 				}
 				if stolen {
-					if err := w.mem.Free(w.Context(), "default", 3, w.row(3).Epoch); err != nil {
+					if err := w.mem.Free(w.Context(), "default", 3, w.row(3).FencingToken); err != nil {
 						t.Fatal(err)
 					}
 				} else {
@@ -322,7 +322,7 @@ func TestDeafStore(t *testing.T) {
 		time.Sleep(time.Minute)
 		rows, err := w.mem.List(w.Context(), "default")
 		for _, row := range rows {
-			if err != nil || row.Token != "" {
+			if err != nil || row.ClaimID != "" {
 				t.Errorf("%+v, %v", row, err)
 			}
 		}
@@ -368,7 +368,7 @@ func TestCancelledAcquires(t *testing.T) {
 				time.Sleep(time.Minute)
 				rows, err := w.mem.List(w.Context(), "default")
 				for _, row := range rows {
-					if err != nil || row.Token != "" {
+					if err != nil || row.ClaimID != "" {
 						t.Errorf("%+v, %v", row, err)
 					}
 				}
@@ -393,7 +393,7 @@ func TestGeneratorAheadOfItsLease(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		if st := lease.Stats(); st.Claims != 1 || st.Epoch != 1 || st.Failures > 0 {
+		if st := lease.Stats(); st.Claims != 1 || st.FencingToken != 1 || st.Failures > 0 {
 			t.Errorf("%+v", st)
 		}
 	})
@@ -403,7 +403,7 @@ func TestGeneratorAheadOfItsLease(t *testing.T) {
 // under the same worker ID.
 func TestSaturatingFill(t *testing.T) {
 	inWorld(t, func(w *world) {
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Window = 6 * time.Second })
+		lease := w.acquire(func(cfg *worker.Config) { cfg.FenceWindow = 6 * time.Second })
 		gen := w.generator(lease, nil)
 		ids := make([]int64, 16*250) // of a quarter of a second
 		began := time.Now()
@@ -444,7 +444,7 @@ func TestProtectAfterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg); !errors.Is(err, worker.ErrNoneFree) || time.Since(began) > 11*time.Second {
+		if _, err := worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 11*time.Second {
 			t.Errorf("its holder is alive: %v after %v", err, time.Since(began))
 		}
 		crashed.set(func(f *flaky) { f.down = errNetwork })

@@ -24,11 +24,11 @@ func TestNilAndZero(t *testing.T) {
 		_, err := worker.FromCounter(t.Context(), c, core.Layout{}, "x")
 		return err
 	}
-	grant := func(w core.Worker) error {
+	grant := func(w core.GrantSource) error {
 		_, err := w.Grant(t.Context(), nil)
 		return err
 	}
-	protect := func(w core.Worker) error {
+	protect := func(w core.GrantSource) error {
 		_, err := worker.Protect(t.Context(), memstore.New(memstore.Config{}), w, worker.Config{})
 		return err
 	}
@@ -57,7 +57,7 @@ func TestNilAndZero(t *testing.T) {
 		"release":               (&worker.Lease{}).Release(t.Context()),
 		"close":                 (&worker.Lease{}).Close(),
 	} {
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -89,7 +89,7 @@ func TestNilAndZero(t *testing.T) {
 // Every method of a nil store gives a *ConfigError.
 func TestMethodsOfNilStores(t *testing.T) {
 	ctx := t.Context()
-	good := worker.Request{Space: "x", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: "t", Owner: "o", Window: 1, TTL: 1}
+	good := worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}
 	calls := 0
 	for name, s := range map[string]worker.Store{
 		"memstore": (*memstore.Store)(nil), "filestore": (*filestore.Store)(nil), "sqlstore": (*sqlstore.Store)(nil),
@@ -99,14 +99,14 @@ func TestMethodsOfNilStores(t *testing.T) {
 		check := func(method string, err error) {
 			t.Helper()
 			calls++
-			if config := new(worker.ConfigError); !errors.As(err, &config) || len(config.Faults) != 1 {
+			if config := new(core.ConfigError); !errors.As(err, &config) || len(config.Fields) != 1 {
 				t.Errorf("%s.%s: %v", name, method, err)
 			}
 		}
 		_, err := s.Claim(ctx, good)
 		check("Claim", err)
-		check("Renew", s.Renew(ctx, worker.Renewal{Space: "x", Epoch: 1, Token: "t", TTL: 1}))
-		check("Release", s.Release(ctx, worker.Return{Space: "x", Epoch: 1, Token: "t"}))
+		check("RenewInterval", s.Renew(ctx, worker.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
+		check("Release", s.Release(ctx, worker.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
 		admin := s.(worker.Admin)
 		_, err = admin.List(ctx, "x")
 		check("List", err)
@@ -119,11 +119,11 @@ func TestMethodsOfNilStores(t *testing.T) {
 	if calls < 50 {
 		t.Errorf("only %d calls", calls)
 	}
-	_, err := (*redisstore.Store)(nil).NumberOf(ctx, "x", "host", 4)
-	if config := new(worker.ConfigError); !errors.As(err, &config) {
-		t.Errorf("NumberOf: %v", err)
+	_, err := (*redisstore.Store)(nil).WorkerIDOf(ctx, "x", "host", 4)
+	if config := new(core.ConfigError); !errors.As(err, &config) {
+		t.Errorf("WorkerIDOf: %v", err)
 	}
-	if config := new(worker.ConfigError); !errors.As((*filestore.Store)(nil).Close(), &config) {
+	if config := new(core.ConfigError); !errors.As((*filestore.Store)(nil).Close(), &config) {
 		t.Errorf("Close: %v", err)
 	}
 }

@@ -17,10 +17,10 @@ type Number struct {
 	number int64
 	origin string
 	left   int64
-	fixed  core.Worker
+	fixed  core.GrantSource
 }
 
-var _ core.Worker = (*Number)(nil)
+var _ core.GrantSource = (*Number)(nil)
 
 func newNumber(number int64, origin string) *Number {
 	return &Number{number: number, origin: origin, fixed: core.Fixed(number)}
@@ -50,10 +50,10 @@ func (n *Number) String() string {
 	return fmt.Sprintf("%d (%s)", n.number, n.origin)
 }
 
-// Grant implements core.Worker.
+// Grant implements core.GrantSource.
 func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
 	if n == nil || n.fixed == nil {
-		return nil, configError([]core.Fault{{Field: "Number", Value: "nil or zero", Reason: "must come from FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter"}})
+		return nil, configError([]core.FieldError{{Field: "Number", Value: "nil or zero", Reason: "must come from FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter"}})
 	}
 	g, err := n.fixed.Grant(ctx, prev)
 	if err != nil {
@@ -65,7 +65,7 @@ func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 // Protect holds a number that was assigned from outside, by [core.Fixed] or one of this
 // package's sources, under a lease of exactly that number. Then neither a restart with a
 // clock that went back, nor a second process with the same number, can issue an
-// id again: the second gets a *NoneFreeError. On one host a filestore does for it:
+// id again: the second gets a *NoWorkerIDError. On one host a filestore does for it:
 //
 //	n, err := worker.FromEnv(layout, "WORKER", "DATACENTER")
 //	…
@@ -75,19 +75,19 @@ func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 // free for the next start at once. In a database it comes free after a crash when
 // Config.TTL is over: let Config.MaxWait be longer. Preferred and Only of the
 // configuration are replaced.
-func Protect(ctx context.Context, s Store, w core.Worker, cfg Config) (*Lease, error) {
+func Protect(ctx context.Context, s Store, w core.GrantSource, cfg Config) (*Lease, error) {
 	numbered, ok := w.(interface{ Number() int64 })
 	if own, is := w.(*Number); is && (own == nil || own.fixed == nil) { // a zero one has been assigned by nobody
 		ok = false
 	}
 	if !ok || isNil(w) {
-		return nil, configError([]core.Fault{{Field: "Worker", Value: fmt.Sprintf("%T", w), Reason: "must come from core.Fixed, FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter; for another number set Config.Preferred and Config.Only"}})
+		return nil, configError([]core.FieldError{{Field: "Worker", Value: fmt.Sprintf("%T", w), Reason: "must come from core.Fixed, FromEnv, FromFile, FromOrdinal, FromPodIP or FromCounter; for another number set Config.Preferred and Config.RequirePreferred"}})
 	}
 	n := numbered.Number()
 	if n < 0 { // it is not PreferZero
-		return nil, configError([]core.Fault{{Field: "Worker", Value: fmt.Sprint(n), Reason: "must not be negative"}})
+		return nil, configError([]core.FieldError{{Field: "Worker", Value: fmt.Sprint(n), Reason: "must not be negative"}})
 	}
-	cfg.Preferred, cfg.Only = Prefer(n), true
+	cfg.Preferred, cfg.RequirePreferred = Prefer(n), true
 	return Acquire(ctx, s, cfg)
 }
 
@@ -120,11 +120,11 @@ func FromCounter(ctx context.Context, c Counter, l core.Layout, name string) (*N
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	if err := CheckSpace(name); err != nil {
+	if err := CheckNamespace(name); err != nil {
 		return nil, err
 	}
 	if isNil(c) {
-		return nil, configError([]core.Fault{{Field: "Counter", Value: "nil", Reason: "must be given"}})
+		return nil, configError([]core.FieldError{{Field: "Counter", Value: "nil", Reason: "must be given"}})
 	}
 	n, err := bounded.Do(ctx, new(bounded.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {
@@ -133,9 +133,9 @@ func FromCounter(ctx context.Context, c Counter, l core.Layout, name string) (*N
 	if n < 0 {
 		return nil, errors.New("worker: counter " + fmt.Sprintf("%q gave %d: it must count up from 0", name, n))
 	}
-	numbers := l.Workers()
+	numbers := l.WorkerIDs()
 	if n >= numbers {
-		return nil, &UsedUpError{Name: name, Numbers: numbers}
+		return nil, &CounterExhaustedError{Name: name, WorkerIDs: numbers}
 	}
 	number := newNumber(n, fmt.Sprintf("from counter %q, %d left", name, numbers-1-n))
 	number.left = numbers - 1 - n

@@ -15,11 +15,11 @@ type Observer interface {
 
 // An Event is something that happened to a lease.
 type Event struct {
-	Kind   EventKind
-	Space  string
-	Worker int64
-	Left   time.Duration // how long ids can go on without a renewal
-	Err    error         // why, where there is a reason
+	Kind      EventKind
+	Namespace string
+	Worker    int64
+	Duration  time.Duration // how long ids can go on without a renewal
+	Err       error         // why, where there is a reason
 }
 
 // EventKind is what has happened.
@@ -27,16 +27,16 @@ type EventKind uint8
 
 // The kinds of events.
 const (
-	Claimed     EventKind = iota + 1 // a number was claimed
-	Renewed                          // its span was extended
-	RenewFailed                      // the store failed; it is tried again within half a second
-	Lost                             // the number is another's; ids go on for Left at most
-	ClaimFailed                      // no other number could be had yet, Err says why
-	Released                         // the number was given back
-	NotReleased                      // it could not be; it comes free when its time to live is over
-	Fenced                           // no id can be issued: ids have reached the fence, and the store fails
-	Resumed                          // ids can be issued again
-	ClockLeapt                       // the wall clock leapt ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
+	Claimed          EventKind = iota + 1 // a number was claimed
+	Renewed                               // its span was extended
+	RenewFailed                           // the store failed; it is tried again within half a second
+	Lost                                  // the number is another's; ids go on for Left at most
+	ClaimFailed                           // no other number could be had yet, Err says why
+	Released                              // the number was given back
+	ReleaseFailed                         // it could not be; it comes free when its time to live is over
+	Fenced                                // no id can be issued: ids have reached the fence, and the store fails
+	Resumed                               // ids can be issued again
+	ClockUnconfirmed                      // the wall clock leapt ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
 )
 
 // String names the kind in words.
@@ -54,13 +54,13 @@ func (k EventKind) String() string {
 		return "no other number yet"
 	case Released:
 		return "number released"
-	case NotReleased:
+	case ReleaseFailed:
 		return "number not released"
 	case Fenced:
 		return "ids stopped"
 	case Resumed:
 		return "ids resumed"
-	case ClockLeapt:
+	case ClockUnconfirmed:
 		return "wall clock leapt ahead"
 	}
 	return "unknown event"
@@ -68,21 +68,21 @@ func (k EventKind) String() string {
 
 // Stats is what a lease has done so far and where it stands.
 type Stats struct {
-	Space    string
-	Worker   int64         // datacenter<<WorkerBits | worker
-	Epoch    int64         // of the present claim
-	Until    time.Time     // the recorded end of the span
-	Left     time.Duration // how long ids can go on without a renewal; 0: they have come to the end
-	Renewals uint64        // acknowledged
-	Failures uint64        // requests that the store did not acknowledge
-	Losses   uint64        // numbers lost to others
-	Claims   uint64        // numbers claimed, the first included
+	Namespace    string
+	Worker       int64         // datacenter<<WorkerBits | worker
+	FencingToken int64         // of the present claim
+	Fence        time.Time     // the recorded end of the span
+	Left         time.Duration // how long ids can go on without a renewal; 0: they have come to the end
+	Renewals     uint64        // acknowledged
+	Failures     uint64        // requests that the store did not acknowledge
+	Losses       uint64        // numbers lost to others
+	Claims       uint64        // numbers claimed, the first included
 
-	State      string        // "held"; "checking" (a wall clock that leapt ahead is compared with the store's); "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
-	Failing    error         // what fails at present, a *RetryError; nil when nothing does
-	Since      time.Time     // since when it fails; zero when nothing does
-	Fenced     time.Time     // since when no id can be issued; zero when ids can
-	ClockAhead time.Duration // by how much the wall clock is ahead of the ids' time, after a leap that the store has not confirmed
+	State       string        // "held"; "checking" (a wall clock that leapt ahead is compared with the store's); "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
+	Failing     error         // what fails at present, a *RetryError; nil when nothing does
+	Since       time.Time     // since when it fails; zero when nothing does
+	FencedSince time.Time     // since when no id can be issued; zero when ids can
+	ClockAhead  time.Duration // by how much the wall clock is ahead of the ids' time, after a leap that the store has not confirmed
 }
 
 // Stats takes a snapshot.
@@ -94,9 +94,9 @@ func (l *Lease) Stats() Stats {
 	defer l.mu.Unlock()
 	st := l.stats
 	h := l.current
-	st.Space, st.Worker, st.Epoch = l.cfg.Space, h.claim.Worker, h.claim.Epoch
-	st.Until, st.Left = time.UnixMilli(h.fence), h.left()
-	st.State, st.Fenced = l.state.String(), l.fenced
+	st.Namespace, st.Worker, st.FencingToken = l.cfg.Namespace, h.claim.Worker, h.claim.FencingToken
+	st.Fence, st.Left = time.UnixMilli(h.fence), h.left()
+	st.State, st.FencedSince = l.state.String(), l.fenced
 	if st.Failing = l.failing(); st.Failing != nil {
 		var retrying *RetryError
 		if errors.As(st.Failing, &retrying) {
@@ -126,9 +126,9 @@ type notice struct {
 // notify queues an event for the observer, and, if it is news, for the log. So a store that
 // fails for minutes makes one line.
 func (l *Lease) notify(kind EventKind, h *holding, err error, news bool) {
-	e := Event{Kind: kind, Space: l.cfg.Space, Worker: h.claim.Worker, Err: err}
+	e := Event{Kind: kind, Namespace: l.cfg.Namespace, Worker: h.claim.Worker, Err: err}
 	if h.clock != nil {
-		e.Left = h.left()
+		e.Duration = h.left()
 	}
 	l.notices = append(l.notices, notice{e, news})
 }
@@ -165,7 +165,7 @@ func (l *Lease) log(n notice) {
 			return
 		}
 	}
-	attrs := []slog.Attr{slog.String("space", n.Space), slog.Int64("worker", n.Worker), slog.Duration("left", n.Left)}
+	attrs := []slog.Attr{slog.String("space", n.Namespace), slog.Int64("worker", n.Worker), slog.Duration("left", n.Duration)}
 	if n.Err != nil {
 		attrs = append(attrs, slog.Any("err", n.Err))
 	}

@@ -18,7 +18,7 @@ func (l *Lease) takeAnswers() {
 			l.succeeded(a)
 		case !a.call.late: // else it counts as failed already
 			l.failed(a.call, a.err)
-		case a.call.kind != claimCall && errors.Is(a.err, ErrTaken):
+		case a.call.kind != claimCall && errors.Is(a.err, ErrNotHeld):
 			l.failed(a.call, a.err)
 		}
 	}
@@ -27,7 +27,7 @@ func (l *Lease) takeAnswers() {
 func (l *Lease) succeeded(a answer) {
 	switch a.call.kind {
 	case claimCall:
-		if known := a.call.known; known == nil || known.Worker != a.claim.Worker || known.Epoch != a.claim.Epoch {
+		if known := a.call.known; known == nil || known.Worker != a.claim.Worker || known.FencingToken != a.claim.FencingToken {
 			l.granted(a.call.request, a.claim)
 		}
 	case renewCall:
@@ -54,11 +54,11 @@ func (l *Lease) failed(c *call, err error) {
 // granted replaces the current claim by a new one. If the new one is not needed any more,
 // because its caller gave up or another claim was faster, it is released.
 func (l *Lease) granted(r Request, c Claim) {
-	if r.Token == l.token {
+	if r.ClaimID == l.token {
 		l.token, l.unsure = "", false
 	}
 	for _, other := range l.calls {
-		if other.kind == claimCall && other.request.Token == r.Token {
+		if other.kind == claimCall && other.request.ClaimID == r.ClaimID {
 			other.known = &c
 		}
 	}
@@ -82,7 +82,7 @@ func (l *Lease) granted(r Request, c Claim) {
 
 // failedClaim acts on a claim that was refused or not answered.
 func (l *Lease) failedClaim(err error) {
-	var none *NoneFreeError
+	var none *NoWorkerIDError
 	isNone := errors.As(err, &none)
 	// Stores compare clocks and layouts before they look for the token. So nothing was
 	// granted, unless an earlier attempt was not answered.
@@ -99,7 +99,7 @@ func (l *Lease) failedClaim(err error) {
 	}
 	longest := maxDelay
 	if l.state == checking && final(err) { // the clock may stay wrong for days
-		longest = max(l.cfg.Renew, maxDelay)
+		longest = max(l.cfg.RenewInterval, maxDelay)
 	}
 	l.claims.failed(err, longest, l.cfg.rand)
 	if l.state == acquiring {
@@ -127,7 +127,7 @@ func (l *Lease) failedClaim(err error) {
 // renewed raises the fence: the store has acknowledged it.
 func (l *Lease) renewed(h *holding, until int64) {
 	h.fence = max(h.fence, until)
-	h.grant.Raise(time.UnixMilli(h.fence))
+	h.grant.RaiseFence(time.UnixMilli(h.fence))
 	h.renewed = time.Now()
 	h.renewAt = h.renewed.Add(l.renewIn())
 	l.stats.Renewals++
@@ -143,7 +143,7 @@ func (l *Lease) failedRenewal(h *holding, err error) {
 	if h != l.current || l.state >= releasing || l.state == lost {
 		return
 	}
-	if errors.Is(err, ErrTaken) {
+	if errors.Is(err, ErrNotHeld) {
 		if l.token == "" {
 			l.lose(h, err)
 			return
@@ -162,7 +162,7 @@ func (l *Lease) failedRenewal(h *holding, err error) {
 // lose records that another holder has the worker ID. The grant stays valid: its fence is
 // recorded, and the other holder begins there.
 func (l *Lease) lose(h *holding, err error) {
-	h.lost = &LostError{Space: l.cfg.Space, Worker: h.claim.Worker, Until: time.UnixMilli(h.fence), Err: err}
+	h.lost = &LostError{Namespace: l.cfg.Namespace, Worker: h.claim.Worker, Fence: time.UnixMilli(h.fence), Err: err}
 	l.stats.Losses++
 	l.move(taken)
 	l.renewal, l.claims = retry{}, retry{}
@@ -186,7 +186,7 @@ func (l *Lease) released(h *holding) {
 }
 
 func (l *Lease) failedRelease(h *holding, err error) {
-	if errors.Is(err, ErrTaken) { // it was released before, or another claim has it
+	if errors.Is(err, ErrNotHeld) { // it was released before, or another claim has it
 		l.released(h)
 		return
 	}
@@ -195,7 +195,7 @@ func (l *Lease) failedRelease(h *holding, err error) {
 	// After so many failures the claim is left to expire.
 	if l.state < releasing && !l.cfg.noTTL && int64(h.retry.failures) > int64(l.cfg.TTL/maxDelay)+1 {
 		l.leaving = slices.DeleteFunc(l.leaving, func(other *holding) bool { return other == h })
-		l.notify(NotReleased, h, err, true)
+		l.notify(ReleaseFailed, h, err, true)
 	}
 	l.announce()
 }
@@ -223,5 +223,5 @@ func (l *Lease) stalledClaim() error {
 }
 
 func (l *Lease) retryError(op string, r retry) *RetryError {
-	return &RetryError{Op: op, Space: l.cfg.Space, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
+	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }

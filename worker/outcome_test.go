@@ -57,7 +57,7 @@ func TestNoStormOfRotations(t *testing.T) {
 			w.store.Store = &counted{Store: w.mem, n: &requests}
 			w.store.slow = time.Millisecond
 			w.cfg.MaxSkew = time.Hour
-			gen, err := core.New(core.Config{Worker: w.acquire(nil), Now: w.now, ClockBack: core.Rotate{}, NotBefore: w.now()})
+			gen, err := core.New(core.Config{Worker: w.acquire(nil), Now: w.now, ClockPolicy: core.Rotate{}, NotBefore: w.now()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestNoStormOfRotations(t *testing.T) {
 // where renewals of the one before have failed.
 func TestExchangeAfterAFailedRenewal(t *testing.T) {
 	inWorld(t, func(w *world) {
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Window = 3 * time.Second })
+		lease := w.acquire(func(cfg *worker.Config) { cfg.FenceWindow = 3 * time.Second })
 		gen := w.generator(lease, core.Rotate{})
 		w.mustDraw(gen)
 		w.store.set(func(f *flaky) { f.down = errNetwork })
@@ -107,7 +107,7 @@ func TestGivesBackAClaimAfterManyFailures(t *testing.T) {
 		}
 		w.store.set(func(f *flaky) { f.lose = 0 })
 		time.Sleep(5 * time.Second)
-		if row := w.row(0); row.Token != "" {
+		if row := w.row(0); row.ClaimID != "" {
 			t.Errorf("%+v", row)
 		}
 	})
@@ -187,7 +187,7 @@ func TestLostAnswerBeforeAWrongClock(t *testing.T) {
 			t.Fatal(rows, err)
 		}
 		for _, row := range rows {
-			if row.Token != "" {
+			if row.ClaimID != "" {
 				t.Errorf("%+v", row)
 			}
 		}

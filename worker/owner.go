@@ -91,7 +91,7 @@ func (l *Lease) step() (wait time.Duration, reached, left <-chan struct{}, more 
 		l.owned = false
 	}
 	if l.state < releasing && l.current != nil {
-		reached = l.current.grant.Reached()
+		reached = l.current.grant.FenceReached()
 	}
 	left = l.leaver()
 	l.mu.Unlock()
@@ -164,7 +164,7 @@ const mostResolves = 5
 
 // glance is how often the owner checks for a leap of the wall clock, and whether ids have
 // reached the fence.
-func (l *Lease) glance() time.Duration { return min(maxDelay, l.cfg.Renew/2) }
+func (l *Lease) glance() time.Duration { return min(maxDelay, l.cfg.RenewInterval/2) }
 
 // renewAt is when the current worker ID is due for renewal. That is earlier than planned if
 // the wall clock runs faster than the monotonic one.
@@ -172,7 +172,7 @@ func (l *Lease) renewAt() time.Time {
 	if l.renewal.failures > 0 {
 		return l.renewal.at
 	}
-	if l.current.left() < (l.cfg.Window-l.cfg.Renew)/2 {
+	if l.current.left() < (l.cfg.FenceWindow-l.cfg.RenewInterval)/2 {
 		return earlier(l.current.renewAt, l.current.renewed.Add(l.spacing()))
 	}
 	return l.current.renewAt
@@ -186,7 +186,7 @@ func (l *Lease) renewEarly() {
 }
 
 // spacing is the shortest time between two renewals, whatever generators do.
-func (l *Lease) spacing() time.Duration { return min(maxDelay/2, l.cfg.Renew/2) }
+func (l *Lease) spacing() time.Duration { return min(maxDelay/2, l.cfg.RenewInterval/2) }
 
 // leaver is closed when a generator no longer uses a worker ID that was replaced.
 func (l *Lease) leaver() <-chan struct{} {
@@ -209,7 +209,7 @@ func (l *Lease) lookAtClock() {
 	case ahead > 0 && l.state == held:
 		l.move(clockLeapt)
 		l.claims = retry{}
-		l.notify(ClockLeapt, l.current, nil, true)
+		l.notify(ClockUnconfirmed, l.current, nil, true)
 	case ahead == 0 && l.state == checking && l.token == "":
 		l.move(clockBack)
 	}

@@ -72,7 +72,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			return sqlstore.New(pool, cfg)
 		}
 		redis := func(text string) worker.Store {
-			return redisstore.New(refused{err: errors.New(text)}, redisstore.Config{AllowLossy: true})
+			return redisstore.New(refused{err: errors.New(text)}, redisstore.Config{AllowDataLoss: true})
 		}
 		file := filepath.Join(w.TempDir(), "file")
 		damaged := filepath.Join(w.TempDir(), "damaged")

@@ -18,7 +18,7 @@ import (
 // Two processes can have one address: containers on the host's network, networks
 // with the same range, an address that is given to the next pod. Take the number
 // as Config.Preferred of a lease where that can be, or put it under [Protect].
-func FromPodIP(l core.Layout, prefix string) (core.Worker, error) {
+func FromPodIP(l core.Layout, prefix string) (core.GrantSource, error) {
 	found, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("worker: addresses of this machine: %w", err)
@@ -32,13 +32,13 @@ func FromPodIP(l core.Layout, prefix string) (core.Worker, error) {
 	return fromAddress(l, prefix, addrs)
 }
 
-func fromAddress(l core.Layout, prefix string, addrs []netip.Addr) (core.Worker, error) {
+func fromAddress(l core.Layout, prefix string, addrs []netip.Addr) (core.GrantSource, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
 	l = l.WithDefaults()
 	fault := func(format string, args ...any) error {
-		return configError([]core.Fault{{Field: "prefix", Value: fmt.Sprintf("%q", prefix), Reason: fmt.Sprintf(format, args...)}})
+		return configError([]core.FieldError{{Field: "prefix", Value: fmt.Sprintf("%q", prefix), Reason: fmt.Sprintf(format, args...)}})
 	}
 	network, err := netip.ParsePrefix(prefix)
 	if err != nil {

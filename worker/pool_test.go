@@ -16,7 +16,7 @@ func TestFromPool(t *testing.T) {
 		take := func(number int64) *worker.Lease {
 			t.Helper()
 			cfg := w.cfg
-			cfg.Preferred, cfg.Only, cfg.MaxWait = worker.Prefer(number), true, -1
+			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = worker.Prefer(number), true, -1
 			lease, err := w.keep(worker.FromPool(w.Context(), w.store, cfg))
 			if err != nil {
 				t.Fatal(err)
@@ -35,11 +35,11 @@ func TestFromPool(t *testing.T) {
 		w.store.set(func(f *flaky) { f.down = errNetwork }) // it is cut off
 		time.Sleep(3 * time.Hour)
 		cfg := w.cfg
-		cfg.Preferred, cfg.Only, cfg.MaxWait = 2, true, -1
-		if _, err := w.keep(worker.Acquire(w.Context(), w.mem, cfg)); !errors.Is(err, worker.ErrNoneFree) {
+		cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = 2, true, -1
+		if _, err := w.keep(worker.Acquire(w.Context(), w.mem, cfg)); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Fatalf("after hours: %v", err)
 		}
-		if err := w.mem.Free(w.Context(), "default", 2, w.row(2).Epoch); err != nil {
+		if err := w.mem.Free(w.Context(), "default", 2, w.row(2).FencingToken); err != nil {
 			t.Fatal(err)
 		}
 		next, err := w.keep(worker.FromPool(w.Context(), w.mem, cfg))

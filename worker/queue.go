@@ -11,15 +11,15 @@ import (
 // refuses claims, or fails, the leases make four a second together and share the answers.
 // A store embeds a Queue by value; the zero value is ready for use. A wrapper that embeds
 // a pointer to such a store shares its Queue.
-type Queue struct {
+type ClaimLimiter struct {
 	mu    sync.Mutex
 	lines map[claimKind]*line
 }
 
 // queued is a store that embeds a Queue.
-type queued interface{ queue() *Queue }
+type queued interface{ queue() *ClaimLimiter }
 
-func (q *Queue) queue() *Queue { return q }
+func (q *ClaimLimiter) queue() *ClaimLimiter { return q }
 
 // A claimKind is the key of claims to which the store gives the same answer.
 type claimKind struct {
@@ -28,9 +28,9 @@ type claimKind struct {
 }
 
 func (cfg *Config) claimKind(r Request) claimKind {
-	r.Token, r.Owner, r.Window, r.TTL = "", "", 0, 0
+	r.ClaimID, r.Owner, r.FenceWindow, r.TTL = "", "", 0, 0
 	r.Now = (r.Now - time.Now().UnixMilli()) / 60_000
-	if !r.Only {
+	if !r.RequirePreferred {
 		r.Preferred = -1
 	}
 	return claimKind{r, cfg.Datacenter}
@@ -63,7 +63,7 @@ type turn struct {
 //
 // A repeated claim, whose first answer was lost, may have been granted. That the store
 // refuses another claim proves nothing about it, so it shares failures only.
-func (q *Queue) claim(ctx context.Context, kind claimKind, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
+func (q *ClaimLimiter) claim(ctx context.Context, kind claimKind, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
 	var other *turn
 	for {
 		own, next, wait := q.enter(kind, repeated)
@@ -78,7 +78,7 @@ func (q *Queue) claim(ctx context.Context, kind claimKind, repeated bool, ask fu
 		timer := time.NewTimer(wait)
 		select {
 		case <-other.done:
-			if other.err != nil && (!repeated || !errors.Is(other.err, ErrNoneFree)) {
+			if other.err != nil && (!repeated || !errors.Is(other.err, ErrNoWorkerID)) {
 				return Claim{}, false, other.err
 			}
 			other = nil
@@ -91,7 +91,7 @@ func (q *Queue) claim(ctx context.Context, kind claimKind, repeated bool, ask fu
 
 // enter returns a turn of the caller's own; or the turn of the next claim, and how long
 // until a claim may be made.
-func (q *Queue) enter(kind claimKind, repeated bool) (own, next *turn, wait time.Duration) {
+func (q *ClaimLimiter) enter(kind claimKind, repeated bool) (own, next *turn, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lines[kind]
@@ -118,7 +118,7 @@ func (q *Queue) enter(kind claimKind, repeated bool) (own, next *turn, wait time
 func newTurn() *turn { return &turn{done: make(chan struct{})} }
 
 // answered ends a turn.
-func (q *Queue) answered(kind claimKind, own *turn, err error) {
+func (q *ClaimLimiter) answered(kind claimKind, own *turn, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
@@ -136,7 +136,7 @@ func (q *Queue) answered(kind claimKind, own *turn, err error) {
 		q.lines[kind] = l
 	}
 	if l != nil {
-		l.failing = err != nil && !errors.Is(err, ErrNoneFree)
+		l.failing = err != nil && !errors.Is(err, ErrNoWorkerID)
 		if err == nil { // there may be more: they are claimed soon
 			l.may += 2
 		} else {

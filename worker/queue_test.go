@@ -17,7 +17,7 @@ import (
 // line is a store whose leases have a Queue.
 type line struct {
 	*flaky
-	worker.Queue
+	worker.ClaimLimiter
 }
 
 // crowded is so many callers of Acquire at once; it counts those that have a worker ID.
@@ -42,10 +42,10 @@ func (w *world) claims() int {
 // holdAll has strangers hold every worker ID, and gives what frees one.
 func (w *world) holdAll(l core.Layout) (free func(number int64)) {
 	w.Helper()
-	for n := range l.Workers() {
+	for n := range l.WorkerIDs() {
 		_, err := w.mem.Claim(w.Context(), worker.Request{
-			Space: "default", Layout: worker.Fingerprint(l), Numbers: l.Workers(), Preferred: n, Only: true, Avoid: -1,
-			Token: fmt.Sprint("stranger ", n), Now: time.Now().UnixMilli(), Window: 1000, TTL: worker.NoTTL, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+			Namespace: "default", Layout: worker.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: n, RequirePreferred: true, Exclude: -1,
+			ClaimID: fmt.Sprint("stranger ", n), Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: worker.NoTTL, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 		})
 		if err != nil {
 			w.Fatal(err)
@@ -123,7 +123,7 @@ func TestCrowdIsServed(t *testing.T) {
 		cfg.MaxWait, cfg.Layout = time.Minute, layout
 		_, granted := w.crowded(callers, cfg)
 		time.Sleep(10 * time.Second)
-		for n := range layout.Workers() {
+		for n := range layout.WorkerIDs() {
 			free(n)
 		}
 		before := w.claims()
@@ -153,7 +153,7 @@ func TestQueueOfOne(t *testing.T) {
 				store = &line{flaky: w.store}
 			}
 			_, _, err := worker.AcquireStepped(w.Context(), store, w.cfg, func() float64 { return 0 })
-			if !errors.Is(err, worker.ErrNoneFree) {
+			if !errors.Is(err, worker.ErrNoWorkerID) {
 				t.Error(err)
 			}
 		})
@@ -195,7 +195,7 @@ func lostAnswer(t *testing.T, away time.Duration) {
 		time.Sleep(time.Second + away)
 		w.store.set(func(f *flaky) { f.down = nil })
 		time.Sleep(time.Second)
-		if n := granted.Load(); n != 1 || w.row(1).Epoch != 2 {
+		if n := granted.Load(); n != 1 || w.row(1).FencingToken != 2 {
 			t.Errorf("%d leases have a worker ID, and the row is %+v", n, w.row(1))
 		}
 	})
@@ -212,13 +212,13 @@ func TestQueueIsNeverStale(t *testing.T) {
 		ctx, cancel := context.WithCancel(w.Context())
 		defer cancel()
 		time.Sleep(10 * time.Second)
-		for n := range testLayout.Workers() {
+		for n := range testLayout.WorkerIDs() {
 			free(n)
 		}
 		cfg.MaxWait = -1 // one attempt
 		_, err := w.keep(worker.Acquire(ctx, store, cfg))
-		for n := range testLayout.Workers() {
-			if err != nil && w.row(n).Epoch == 1 {
+		for n := range testLayout.WorkerIDs() {
+			if err != nil && w.row(n).FencingToken == 1 {
 				t.Errorf("number %d is free: %v", n, err)
 			}
 		}

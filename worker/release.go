@@ -57,17 +57,17 @@ func (l *Lease) Release(ctx context.Context) error {
 			if len(l.leaving) > 0 {
 				return l.notReleased(l.leaving[0], errors.Join(err, l.leaving[0].retry.err))
 			}
-			return fmt.Errorf("worker: space %q: a claim is not released yet: %w", l.cfg.Space, err)
+			return fmt.Errorf("worker: space %q: a claim is not released yet: %w", l.cfg.Namespace, err)
 		}
 	}
 }
 
 func (l *Lease) notReleased(h *holding, err error) error {
-	l.notify(NotReleased, h, err, true)
+	l.notify(ReleaseFailed, h, err, true)
 	if l.cfg.noTTL {
-		return fmt.Errorf("worker: number %d of space %q is not released; release it again, or free it by Admin: %w", h.claim.Worker, l.cfg.Space, err)
+		return fmt.Errorf("worker: number %d of space %q is not released; release it again, or free it by Admin: %w", h.claim.Worker, l.cfg.Namespace, err)
 	}
-	return fmt.Errorf("worker: number %d of space %q is not released, it comes free in %v: %w", h.claim.Worker, l.cfg.Space, l.cfg.TTL, err)
+	return fmt.Errorf("worker: number %d of space %q is not released, it comes free in %v: %w", h.claim.Worker, l.cfg.Namespace, l.cfg.TTL, err)
 }
 
 // Close is Release with a time limit of its own, Config.MaxWait or 5s.

@@ -70,7 +70,7 @@ func TestReleaseDuringRelease(t *testing.T) {
 			t.Errorf("%v, %v", err, l.Err())
 		}
 		rows, err := s.Store.(worker.Admin).List(t.Context(), "default")
-		if err != nil || len(rows) != 1 || rows[0].Token != "" {
+		if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
 			t.Errorf("%+v, %v", rows, err)
 		}
 	})

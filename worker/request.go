@@ -12,20 +12,20 @@ import (
 )
 
 // Free reports whether the number may be claimed when the store's clock shows now.
-func (row Row) Free(now int64) bool { return row.Token == "" || row.Expires < now }
+func (row Record) Free(now int64) bool { return row.ClaimID == "" || row.Expires < now }
 
 // Span gives what a claim must record for a number whose bound is `until` so
 // far: it begins where the last holder could at most have come to, or at the
 // claimant's clock, whichever is later. Both are clocks' readings of no weight:
 // it is `until` that keeps the spans of a number apart.
-func (r Request) Span(until int64) (from, to int64) {
+func (r Request) Interval(until int64) (from, to int64) {
 	from = max(until, r.Now)
-	return from, from + r.Window
+	return from, from + r.FenceWindow
 }
 
 // Again is the answer to a claim whose first answer was lost: row has its token.
-func (r Request) Again(row Row) Claim {
-	return Claim{Worker: row.Worker, Epoch: row.Epoch, From: row.Until - r.Window, Until: row.Until}
+func (r Request) Replay(row Record) Claim {
+	return Claim{Worker: row.Worker, FencingToken: row.FencingToken, From: row.Fence - r.FenceWindow, Fence: row.Fence}
 }
 
 // Expiry is when a time to live that begins at now ends.
@@ -36,9 +36,9 @@ func Expiry(now, ttl int64) int64 {
 	return now + ttl
 }
 
-// MayGive reports whether the request allows the number, whoever holds it now.
-func (r Request) MayGive(worker int64) bool {
-	return worker >= 0 && worker < r.Numbers && worker != r.Avoid && (!r.Only || worker == r.Preferred)
+// Allows reports whether the request allows the number, whoever holds it now.
+func (r Request) Allows(worker int64) bool {
+	return worker >= 0 && worker < r.WorkerIDs && worker != r.Exclude && (!r.RequirePreferred || worker == r.Preferred)
 }
 
 // CheckSkew compares the claimant's clock with the store's.
@@ -49,36 +49,36 @@ func (r Request) CheckSkew(now int64) error {
 	return nil
 }
 
-// Check tells what is wrong with the request by itself, in a [ConfigError].
-func (r Request) Check() error {
-	var faults []core.Fault
+// Check tells what is wrong with the request by itself, in a [core.ConfigError].
+func (r Request) Validate() error {
+	var faults []core.FieldError
 	add := func(field string, value any, reason string) {
-		faults = append(faults, core.Fault{Field: field, Value: fmt.Sprintf("%#v", value), Reason: reason})
+		faults = append(faults, core.FieldError{Field: field, Value: fmt.Sprintf("%#v", value), Reason: reason})
 	}
-	if fault := spaceFault(r.Space); fault != nil {
+	if fault := spaceFault(r.Namespace); fault != nil {
 		faults = append(faults, *fault)
 	}
 	if !printable(r.Layout, maxText) {
 		add("Layout", r.Layout, "must be a fingerprint: 1 to 255 printable bytes of ASCII")
 	}
-	if r.Numbers < 1 {
-		add("Numbers", r.Numbers, "must be at least 1")
+	if r.WorkerIDs < 1 {
+		add("WorkerIDs", r.WorkerIDs, "must be at least 1")
 	}
-	if r.Preferred < -1 || r.Preferred >= r.Numbers {
-		add("Preferred", r.Preferred, fmt.Sprintf("must be 0 to %d, or -1 for none", r.Numbers-1))
+	if r.Preferred < -1 || r.Preferred >= r.WorkerIDs {
+		add("Preferred", r.Preferred, fmt.Sprintf("must be 0 to %d, or -1 for none", r.WorkerIDs-1))
 	}
-	if r.Only && r.Preferred < 0 {
-		add("Only", r.Only, "needs a Preferred number")
+	if r.RequirePreferred && r.Preferred < 0 {
+		add("RequirePreferred", r.RequirePreferred, "needs a Preferred number")
 	}
-	if !printable(r.Token, maxSpace) {
-		add("Token", r.Token, "must have 1 to 64 printable bytes of ASCII")
+	if !printable(r.ClaimID, maxSpace) {
+		add("ClaimID", r.ClaimID, "must have 1 to 64 printable bytes of ASCII")
 	}
 	if !ownerOK(r.Owner) {
 		add("Owner", r.Owner, ownerRule)
 	}
 	const century = 100 * 366 * 24 * 3600 * 1000
-	if r.Window < 1 || r.Window > century {
-		add("Window", r.Window, "must be at least 1 millisecond, and not a century")
+	if r.FenceWindow < 1 || r.FenceWindow > century {
+		add("FenceWindow", r.FenceWindow, "must be at least 1 millisecond, and not a century")
 	}
 	if r.TTL < 1 || r.TTL > century && r.TTL != NoTTL {
 		add("TTL", r.TTL, "must be at least 1 millisecond, and not a century")
@@ -111,16 +111,16 @@ func printable(text string, most int) bool {
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
-// CheckSpace says what a name of a space may be: 1 to 64 letters, digits and
+// CheckNamespace says what a name of a space may be: 1 to 64 letters, digits and
 // . _ - : / of ASCII. Case counts.
-func CheckSpace(space string) error {
+func CheckNamespace(space string) error {
 	if fault := spaceFault(space); fault != nil {
-		return configError([]core.Fault{*fault})
+		return configError([]core.FieldError{*fault})
 	}
 	return nil
 }
 
-func spaceFault(space string) *core.Fault {
+func spaceFault(space string) *core.FieldError {
 	ok := space != "" && len(space) <= maxSpace
 	for _, c := range []byte(space) {
 		switch {
@@ -132,5 +132,5 @@ func spaceFault(space string) *core.Fault {
 	if ok {
 		return nil
 	}
-	return &core.Fault{Field: "Space", Value: fmt.Sprintf("%q", space), Reason: "must be 1 to 64 letters, digits and . _ - : / of ASCII"}
+	return &core.FieldError{Field: "Namespace", Value: fmt.Sprintf("%q", space), Reason: "must be 1 to 64 letters, digits and . _ - : / of ASCII"}
 }

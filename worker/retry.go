@@ -37,16 +37,16 @@ func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at
 // RetryError says which request of a lease to its store fails, since when, and why. The
 // lease repeats the request at least every half second.
 type RetryError struct {
-	Op       string // the request: "renew", "claim" or "compare the clocks"
-	Space    string
-	Worker   int64     // the worker ID that ids are issued under
-	Failures int       // in a row
-	Since    time.Time // when the first of them failed
-	Err      error     // why the last one failed
+	Op        string // the request: "renew", "claim" or "compare the clocks"
+	Namespace string
+	Worker    int64     // the worker ID that ids are issued under
+	Failures  int       // in a row
+	Since     time.Time // when the first of them failed
+	Err       error     // why the last one failed
 }
 
 func (e *RetryError) Error() string {
-	return fmt.Sprintf("worker: lease of worker ID %d in space %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Space, e.Op, show(e.Since), e.Failures, e.Err)
+	return fmt.Sprintf("worker: lease of worker ID %d in space %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
 }
 
 // Unwrap is why the last attempt failed.

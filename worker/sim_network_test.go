@@ -65,13 +65,13 @@ func (p *proc) Claim(ctx context.Context, r worker.Request) (worker.Claim, error
 	var got worker.Claim
 	err := p.send(ctx, "claim", func() error {
 		c, err := p.sim.store.Claim(context.Background(), r) // a late request does not end with its sender
-		if err == nil && c.Epoch > 1 {
+		if err == nil && c.FencingToken > 1 {
 			p.sim.faults[takenOver]++
 		}
 		if p.sim.break_ == ownClock || p.sim.break_ == noFence {
-			c.From, c.Until = r.Now, r.Now+r.Window
+			c.From, c.Fence = r.Now, r.Now+r.FenceWindow
 		}
-		p.sim.note("%d: has number %d, epoch %d, from %d to %d", p.id, c.Worker, c.Epoch, c.From, c.Until)
+		p.sim.note("%d: has number %d, epoch %d, from %d to %d", p.id, c.Worker, c.FencingToken, c.From, c.Fence)
 		got = c
 		return err
 	})
@@ -80,14 +80,14 @@ func (p *proc) Claim(ctx context.Context, r worker.Request) (worker.Claim, error
 
 // Renew implements worker.Store.
 func (p *proc) Renew(ctx context.Context, r worker.Renewal) error {
-	return p.send(ctx, fmt.Sprintf("renewal of %d to %d", r.Worker, r.Until), func() error {
+	return p.send(ctx, fmt.Sprintf("renewal of %d to %d", r.Worker, r.Fence), func() error {
 		ctx := context.Background()
 		err := p.sim.store.Renew(ctx, r)
-		if errors.Is(err, worker.ErrTaken) && p.sim.break_ == noEpoch {
-			rows, _ := p.sim.store.List(ctx, r.Space)
+		if errors.Is(err, worker.ErrNotHeld) && p.sim.break_ == noEpoch {
+			rows, _ := p.sim.store.List(ctx, r.Namespace)
 			for _, row := range rows {
-				if row.Worker == r.Worker && row.Token != "" {
-					r.Epoch, r.Token = row.Epoch, row.Token
+				if row.Worker == r.Worker && row.ClaimID != "" {
+					r.FencingToken, r.ClaimID = row.FencingToken, row.ClaimID
 					err = p.sim.store.Renew(ctx, r)
 				}
 			}
@@ -99,9 +99,9 @@ func (p *proc) Renew(ctx context.Context, r worker.Renewal) error {
 // Release implements worker.Store.
 func (p *proc) Release(ctx context.Context, r worker.Return) error {
 	if p.sim.break_ == earlyRelease {
-		r.Until -= int64(p.sim.rng.IntN(20))
+		r.Fence -= int64(p.sim.rng.IntN(20))
 	}
-	return p.send(ctx, fmt.Sprintf("release of %d from %d on", r.Worker, r.Until), func() error {
+	return p.send(ctx, fmt.Sprintf("release of %d from %d on", r.Worker, r.Fence), func() error {
 		return p.sim.store.Release(context.Background(), r)
 	})
 }

@@ -79,7 +79,7 @@ type proc struct {
 	lease   *worker.Lease
 	step    func() time.Duration
 	gen     *core.Generator
-	logical bool // its ClockBack is one that never waits for the clock
+	logical bool // its ClockPolicy is one that never waits for the clock
 	due     time.Time
 	idle    time.Time // it stands still until then
 	cut     time.Time // and is without a network until then
@@ -184,7 +184,7 @@ func (s *sim) free(after int64) {
 	rows, _ := s.store.List(context.Background(), "default")
 	for _, row := range rows {
 		if row.Expires > after {
-			_ = s.store.Free(context.Background(), "default", row.Worker, row.Epoch)
+			_ = s.store.Free(context.Background(), "default", row.Worker, row.FencingToken)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (s *sim) steal() {
 		return
 	}
 	row := rows[s.rng.IntN(len(rows))]
-	if s.store.Free(context.Background(), "default", row.Worker, row.Epoch) == nil {
+	if s.store.Free(context.Background(), "default", row.Worker, row.FencingToken) == nil {
 		s.faults[stolen]++
 		s.note("number %d is freed", row.Worker)
 	}
@@ -288,7 +288,7 @@ func (p *proc) join() {
 		window = 100 * time.Hour
 	}
 	lease, step, err := worker.AcquireStepped(context.Background(), p, worker.Config{
-		Layout: p.sim.layout, Datacenter: p.sim.center, Window: window, Renew: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
+		Layout: p.sim.layout, Datacenter: p.sim.center, FenceWindow: window, RenewInterval: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
 		MaxWait: -1, MaxSkew: 8000 * time.Hour, MaxLead: 8000 * time.Hour, Now: p.now,
 	}, p.sim.rng.Float64)
 	if err != nil {
@@ -303,7 +303,7 @@ func (p *proc) join() {
 }
 
 func (p *proc) generator(lease *worker.Lease) (*core.Generator, error) {
-	ways := []core.ClockBack{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}, core.Reuse{Window: time.Hour}}
+	ways := []core.ClockPolicy{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}, core.Reuse{Window: time.Hour}}
 	if p.sim.layout.RollbackBits > 0 {
 		ways = append(ways, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{})
 	}
@@ -316,7 +316,7 @@ func (p *proc) generator(lease *worker.Lease) (*core.Generator, error) {
 	if !p.sim.healthy && p.sim.chance(4) {
 		after = p.now().Add(p.sim.span(100 * time.Millisecond))
 	}
-	gen, err := core.New(core.Config{Worker: lease, Now: p.now, ClockBack: back, NotBefore: after, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
+	gen, err := core.New(core.Config{Worker: lease, Now: p.now, ClockPolicy: back, NotBefore: after, MaxWait: time.Millisecond, MaxJump: 1000 * time.Hour})
 	if err != nil {
 		p.sim.note("%d: %v", p.id, err)
 	} else {
@@ -365,11 +365,11 @@ func (p *proc) draw(gen *core.Generator) {
 		}
 		ids[i] = id
 		if owner, ok := p.sim.issued[id]; ok && p.sim.twice == "" {
-			parts, _ := p.sim.layout.Decompose(id)
+			parts, _ := p.sim.layout.Decode(id)
 			p.sim.twice = fmt.Sprintf("%+v was issued by process %d and by %d", parts, owner, p.id)
 			p.sim.note("DUPLICATE %s", p.sim.twice)
 		}
-		parts, _ := p.sim.layout.Decompose(id)
+		parts, _ := p.sim.layout.Decode(id)
 		if parts.Datacenter != max(p.sim.center, 0) && p.sim.twice == "" {
 			p.sim.twice = fmt.Sprintf("%+v is another datacenter's", parts)
 		}

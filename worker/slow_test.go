@@ -102,17 +102,17 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 		defer cancel()
 		if p.lease == nil {
-			lease, err := worker.Acquire(ctx, store, worker.Config{Layout: layout, Window: 6 * time.Second, MaxSkew: time.Hour, MaxLead: time.Hour, Now: now})
+			lease, err := worker.Acquire(ctx, store, worker.Config{Layout: layout, FenceWindow: 6 * time.Second, MaxSkew: time.Hour, MaxLead: time.Hour, Now: now})
 			if err != nil {
 				return
 			}
 			p.lease = lease
 		}
-		back := []core.ClockBack{core.Logical{}, core.Logical{MaxAhead: time.Minute}, core.Rotate{}}[rng.IntN(3)]
+		back := []core.ClockPolicy{core.Logical{}, core.Logical{MaxAhead: time.Minute}, core.Rotate{}}[rng.IntN(3)]
 		if store.well {
 			back = nil
 		}
-		p.gen, _ = core.New(core.Config{Worker: p.lease, Now: now, ClockBack: back})
+		p.gen, _ = core.New(core.Config{Worker: p.lease, Now: now, ClockPolicy: back})
 	}
 	end := func(p *latecomer) {
 		if p.lease == nil {
@@ -143,7 +143,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 		drawn += n
 		for _, id := range ids {
 			if issued[id] {
-				parts, _ := layout.Decompose(id)
+				parts, _ := layout.Decode(id)
 				t.Fatalf("seed %d: %+v was issued twice", seed, parts)
 			}
 			issued[id] = true
@@ -171,7 +171,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 			rows, _ := mem.List(t.Context(), "default")
 			if len(rows) > 0 {
 				row := rows[rng.IntN(len(rows))]
-				_ = mem.Free(t.Context(), "default", row.Worker, row.Epoch)
+				_ = mem.Free(t.Context(), "default", row.Worker, row.FencingToken)
 			}
 		case 5, 6:
 			time.Sleep(time.Duration(rng.Int64N(int64(4 * time.Second))))
@@ -185,7 +185,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 	store.mu.Unlock()
 	end(&all[1])
 	end(&all[2])
-	if all[0].gen != nil { // its ClockBack may be one that waits for the clock
+	if all[0].gen != nil { // its ClockPolicy may be one that waits for the clock
 		_ = all[0].gen.Close()
 		all[0].gen = nil
 	}

@@ -14,16 +14,16 @@ import (
 // datacenter each from its own, checked against its width. With an empty
 // datacenterVar, workerVar holds the whole number, datacenter<<WorkerBits |
 // worker. A variable that is missing, empty, no decimal number or out of range is
-// told by name and value in a [ConfigError].
+// told by name and value in a [core.ConfigError].
 //
 // That no two processes have the same is up to whoever sets them; see [Protect].
-func FromEnv(l core.Layout, workerVar, datacenterVar string) (core.Worker, error) {
+func FromEnv(l core.Layout, workerVar, datacenterVar string) (core.GrantSource, error) {
 	return assigned(l, environment(), workerVar, datacenterVar)
 }
 
 // FromFile is FromEnv with the contents of files, as a mounted configuration or
 // secret has them: at most 4 KiB each. Space around the number does not count.
-func FromFile(l core.Layout, workerFile, datacenterFile string) (core.Worker, error) {
+func FromFile(l core.Layout, workerFile, datacenterFile string) (core.GrantSource, error) {
 	return assigned(l, fileText(), workerFile, datacenterFile)
 }
 
@@ -35,7 +35,7 @@ func FromFile(l core.Layout, workerFile, datacenterFile string) (core.Worker, er
 // While a pod that was deleted by force, or lies behind a broken network, is
 // still there, two pods have one ordinal. Take it as Config.Preferred of a lease,
 // or put it under [Protect], where that can be.
-func FromOrdinal(l core.Layout, variable, file string) (core.Worker, error) {
+func FromOrdinal(l core.Layout, variable, file string) (core.GrantSource, error) {
 	if variable != "" {
 		return assigned(l, environment(), variable, "")
 	}
@@ -79,15 +79,15 @@ func fileText() source {
 	}}
 }
 
-func assigned(l core.Layout, from source, workerName, datacenterName string) (core.Worker, error) {
+func assigned(l core.Layout, from source, workerName, datacenterName string) (core.GrantSource, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
 	l = l.WithDefaults()
-	var faults []core.Fault
+	var faults []core.FieldError
 	read := func(name, what string, numbers int64) int64 {
 		if name == "" {
-			faults = append(faults, core.Fault{Field: what, Value: `""`, Reason: "must be the name of a " + from.kind})
+			faults = append(faults, core.FieldError{Field: what, Value: `""`, Reason: "must be the name of a " + from.kind})
 			return 0
 		}
 		text, fault := from.text(name)
@@ -96,13 +96,13 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (co
 			n, fault = decimal(text, numbers)
 		}
 		if fault != "" {
-			faults = append(faults, core.Fault{Field: from.kind + " " + name, Value: fmt.Sprintf("%.100q", text), Reason: fault})
+			faults = append(faults, core.FieldError{Field: from.kind + " " + name, Value: fmt.Sprintf("%.100q", text), Reason: fault})
 		}
 		return n
 	}
 	var number int64
 	if datacenterName == "" {
-		number = read(workerName, "worker", l.Workers())
+		number = read(workerName, "worker", l.WorkerIDs())
 	} else {
 		worker := read(workerName, "worker", values(l.WorkerBits))
 		datacenter := read(datacenterName, "datacenter", values(l.DatacenterBits))

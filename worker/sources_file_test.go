@@ -31,7 +31,7 @@ func TestFromFileReadsAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, err := worker.FromFile(core.Layout{}, file, "")
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		switch {
 		case c.want < 0 && !errors.As(err, &config):
 			t.Errorf("%s: %v, %v", name, n, err)

@@ -41,10 +41,10 @@ func TestFromEnvAndFile(t *testing.T) {
 		{worker: "٣", alone: true, fault: `must be a decimal number`},
 		{worker: "99999999999999999999", alone: true, fault: `W "99999999999999999999": must be 0 to 15`},
 	} {
-		check := func(kind string, w core.Worker, err error) {
+		check := func(kind string, w core.GrantSource, err error) {
 			t.Helper()
 			if c.fault != "" {
-				var config *ConfigError
+				var config *core.ConfigError
 				if !errors.As(err, &config) || !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("%s %q, %q: %v, want %s", kind, c.worker, c.datacenter, err, c.fault)
 				}
@@ -63,7 +63,7 @@ func TestFromEnvAndFile(t *testing.T) {
 			}
 			defer gen.Close()
 			id, err := gen.Next(t.Context())
-			if p, _ := small.Decompose(id); err != nil || p.Datacenter<<3|p.Worker != c.want {
+			if p, _ := small.Decode(id); err != nil || p.Datacenter<<3|p.Worker != c.want {
 				t.Errorf("%+v, %v", p, err)
 			}
 			if _, err := core.New(core.Config{Layout: small, Worker: w}); !errors.Is(err, core.ErrInUse) || !strings.Contains(err.Error(), kind) {
@@ -186,7 +186,7 @@ func FuzzCheckSpace(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if CheckSpace(text) == nil && (text == "" || len(text) > 64 || strings.ContainsFunc(text, func(c rune) bool {
+		if CheckNamespace(text) == nil && (text == "" || len(text) > 64 || strings.ContainsFunc(text, func(c rune) bool {
 			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/", c)
 		})) {
 			t.Errorf("%q passes", text)
@@ -208,8 +208,8 @@ func TestFromCounter(t *testing.T) {
 		}
 	}
 	for range 20 { // it does not wrap
-		var used *UsedUpError
-		if _, err := FromCounter(t.Context(), count, small, "starts"); !errors.As(err, &used) || used.Numbers != 16 || used.Name != "starts" {
+		var used *CounterExhaustedError
+		if _, err := FromCounter(t.Context(), count, small, "starts"); !errors.As(err, &used) || used.WorkerIDs != 16 || used.Name != "starts" {
 			t.Errorf("%v", err)
 		}
 	}

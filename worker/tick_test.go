@@ -23,7 +23,7 @@ func TestLongTicks(t *testing.T) {
 		if lease != nil {
 			_ = lease.Close()
 		}
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		if ok && err != nil || !ok && !errors.As(err, &config) {
 			t.Errorf("%v: %v", tick, err)
 		}

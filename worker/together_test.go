@@ -60,7 +60,7 @@ func TestOpenAndCloseTogether(t *testing.T) {
 			defer func() { counts.Store(name, made) }()
 			for rounds := 0; !stopped() || made < 30 && rounds < 1000; rounds++ { // as many as it takes, on a slow machine
 				lease, err := worker.Acquire(t.Context(), store, worker.Config{
-					Layout: layout, Window: 200 * time.Millisecond, Renew: 10 * time.Millisecond, TTL: time.Second, MaxLead: 300 * time.Hour, Owner: name,
+					Layout: layout, FenceWindow: 200 * time.Millisecond, RenewInterval: 10 * time.Millisecond, TTL: time.Second, MaxLead: 300 * time.Hour, Owner: name,
 					Timeout: time.Minute, MaxWait: time.Minute, // this process may stand still
 				})
 				if err != nil {
@@ -87,7 +87,7 @@ func TestOpenAndCloseTogether(t *testing.T) {
 				continue
 			}
 			row := rows[rand.IntN(len(rows))]
-			_ = store.Free(t.Context(), "default", row.Worker, row.Epoch)
+			_ = store.Free(t.Context(), "default", row.Worker, row.FencingToken)
 		}
 	})
 	all.Wait()
@@ -111,7 +111,7 @@ func cycle(t *testing.T, lease *worker.Lease, name string, book *ids) (won int) 
 	var makers, writers sync.WaitGroup
 	for i := range 4 {
 		makers.Go(func() {
-			cfg := core.Config{Worker: lease, ClockBack: core.Logical{Detached: true}, MaxWait: time.Millisecond}
+			cfg := core.Config{Worker: lease, ClockPolicy: core.Logical{Detached: true}, MaxWait: time.Millisecond}
 			if i == 0 {
 				cfg.NotBefore = lease.Layout().End() // it fails when it has the grant
 			}
@@ -119,7 +119,7 @@ func cycle(t *testing.T, lease *worker.Lease, name string, book *ids) (won int) 
 			switch {
 			case err == nil:
 				gens <- gen
-			case errors.Is(err, core.ErrInUse), errors.Is(err, worker.ErrNoneFree), i == 0 && errors.As(err, new(*core.ConfigError)):
+			case errors.Is(err, core.ErrInUse), errors.Is(err, worker.ErrNoWorkerID), i == 0 && errors.As(err, new(*core.ConfigError)):
 			default:
 				t.Error(err)
 			}
@@ -154,9 +154,9 @@ func cycle(t *testing.T, lease *worker.Lease, name string, book *ids) (won int) 
 	}
 	// While some still draw, the next is made: from the instant of Close on it may be.
 	writers.Go(func() {
-		gen, err := core.New(core.Config{Worker: lease, ClockBack: core.Logical{Detached: true}, MaxWait: time.Millisecond})
+		gen, err := core.New(core.Config{Worker: lease, ClockPolicy: core.Logical{Detached: true}, MaxWait: time.Millisecond})
 		if err != nil {
-			if !errors.Is(err, worker.ErrNoneFree) {
+			if !errors.Is(err, worker.ErrNoWorkerID) {
 				t.Errorf("after Close: %v", err)
 			}
 			return

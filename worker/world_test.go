@@ -169,9 +169,9 @@ func (w *world) keep(lease *worker.Lease, err error) (*worker.Lease, error) {
 	return lease, err
 }
 
-func (w *world) generator(lease *worker.Lease, back core.ClockBack) *core.Generator {
+func (w *world) generator(lease *worker.Lease, back core.ClockPolicy) *core.Generator {
 	w.Helper()
-	gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockBack: back})
+	gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockPolicy: back})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func (w *world) draw(gen *core.Generator) (core.Parts, error) {
 	if err != nil {
 		return core.Parts{}, err
 	}
-	p, err := testLayout.Decompose(id)
+	p, err := testLayout.Decode(id)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -210,30 +210,30 @@ func (w *world) mustDraw(gen *core.Generator) core.Parts {
 	return p
 }
 
-func (w *world) row(number int64) worker.Row {
+func (w *world) row(number int64) worker.Record {
 	w.Helper()
 	rows, err := w.mem.List(w.Context(), "default")
 	if err != nil {
 		w.Fatal(err)
 	}
-	i := slices.IndexFunc(rows, func(r worker.Row) bool { return r.Worker == number })
+	i := slices.IndexFunc(rows, func(r worker.Record) bool { return r.Worker == number })
 	if i < 0 {
 		w.Fatalf("number %d has no row", number)
 	}
 	return rows[i]
 }
 
-func (w *world) bound(number int64) time.Time { return time.UnixMilli(w.row(number).Until) }
+func (w *world) bound(number int64) time.Time { return time.UnixMilli(w.row(number).Fence) }
 
 // steal gives the number to somebody else.
 func (w *world) steal(number int64) worker.Claim {
 	w.Helper()
-	if err := w.mem.Free(w.Context(), "default", number, w.row(number).Epoch); err != nil {
+	if err := w.mem.Free(w.Context(), "default", number, w.row(number).FencingToken); err != nil {
 		w.Fatal(err)
 	}
 	c, err := w.mem.Claim(w.Context(), worker.Request{
-		Space: "default", Layout: worker.Fingerprint(testLayout), Numbers: 4, Preferred: number, Only: true, Avoid: -1,
-		Token: "thief", Now: time.Now().UnixMilli(), Window: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		Namespace: "default", Layout: worker.Fingerprint(testLayout), WorkerIDs: 4, Preferred: number, RequirePreferred: true, Exclude: -1,
+		ClaimID: "thief", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	})
 	if err != nil {
 		w.Fatal(err)

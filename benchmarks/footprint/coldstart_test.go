@@ -23,7 +23,7 @@ func fixed(b *testing.B) *core.Generator {
 	return first(b, core.Fixed(1))
 }
 
-func first(b *testing.B, w core.Worker) *core.Generator {
+func first(b *testing.B, w core.GrantSource) *core.Generator {
 	b.Helper()
 	g, err := core.New(core.Config{Worker: w})
 	if err != nil {

@@ -58,7 +58,7 @@ func withKeys(ctx context.Context, gen *core.Generator, orders []benchOrder) err
 			orders[i].Lines[j].ID = 0
 		}
 	}
-	return sqltype.Assign(ctx, gen, orders, func(o *benchOrder) *sqltype.ID { return &o.ID }, sqltype.Details(
+	return sqltype.Assign(ctx, gen, orders, func(o *benchOrder) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *benchOrder) []benchLine { return o.Lines },
 		func(l *benchLine) *sqltype.ID { return &l.ID },
 		func(l *benchLine) *sqltype.ID { return &l.OrderID },
@@ -138,9 +138,9 @@ func unnestReturning(ctx context.Context, tx pgx.Tx, orders []benchOrder) error 
 
 func loadWith(gen *core.Generator, method pgxtype.Method) func(context.Context, pgx.Tx, []benchOrder) error {
 	cfg := pgxtype.LoadConfig[benchOrder]{Method: method, Tables: []pgxtype.Table[benchOrder]{
-		pgxtype.Masters(pgx.Identifier{"orders"}, []string{"id", "note"},
+		pgxtype.ParentTable(pgx.Identifier{"orders"}, []string{"id", "note"},
 			func(o *benchOrder, row []any) []any { return append(row, &o.ID, &o.Note) }),
-		pgxtype.Details(pgx.Identifier{"lines"}, []string{"id", "order_id", "position", "sku"},
+		pgxtype.ChildTable(pgx.Identifier{"lines"}, []string{"id", "order_id", "position", "sku"},
 			func(o *benchOrder) []benchLine { return o.Lines },
 			func(l *benchLine, row []any) []any { return append(row, &l.ID, &l.OrderID, &l.Position, &l.SKU) }),
 	}}

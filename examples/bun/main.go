@@ -82,7 +82,7 @@ func run(ctx context.Context, gen *core.Generator, out io.Writer) error {
 // insert gives all rows their keys from one reservation, and writes them with one
 // INSERT for each table in one transaction.
 func insert(ctx context.Context, db *bun.DB, gen *core.Generator, orders []Order) error {
-	if err := sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Details(
+	if err := sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *Order) []Line { return o.Lines },
 		func(l *Line) *sqltype.ID { return &l.ID },
 		func(l *Line) *sqltype.ID { return &l.OrderID },

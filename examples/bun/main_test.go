@@ -26,7 +26,7 @@ func TestRun(t *testing.T) {
 		if err != nil || seen[text] {
 			t.Errorf("%q: %v, or twice", text, err)
 		}
-		if parts, err := gen.Layout().Decompose(id.Int64()); err != nil || parts.Worker != 1 {
+		if parts, err := gen.Layout().Decode(id.Int64()); err != nil || parts.Worker != 1 {
 			t.Errorf("%+v, %v", parts, err)
 		}
 		seen[text] = true

@@ -36,7 +36,7 @@ func open(ctx context.Context, dsn string, lossy bool) (*db.Client, worker.Store
 		return nil, nil, fmt.Errorf("-db: %w", err)
 	}
 	gone := dsn == "" // with the run, and its numbers with it
-	return client, sqlstore.New(pool, sqlstore.Config{AllowLossy: lossy || gone}), nil
+	return client, sqlstore.New(pool, sqlstore.Config{AllowDataLoss: lossy || gone}), nil
 }
 
 func connect(dsn string) (pool *sql.DB, kind string, err error) {

@@ -107,7 +107,7 @@ func run(ctx context.Context, dsn string, lossy bool, last time.Duration, orders
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	lease, err := worker.Acquire(ctx, numbers, worker.Config{Space: "ent", MaxWait: time.Minute})
+	lease, err := worker.Acquire(ctx, numbers, worker.Config{Namespace: "ent", MaxWait: time.Minute})
 	if err != nil {
 		return fmt.Errorf("claiming a worker number: %w", err)
 	}

@@ -78,7 +78,7 @@ func decode(t *testing.T, out string) (orders []orderJSON) {
 		if err != nil || seen[text] {
 			t.Errorf("%q: %v, or twice", text, err)
 		}
-		if _, err := core.Twitter().Decompose(id.Int64()); err != nil || id < 1<<53 {
+		if _, err := core.Twitter().Decode(id.Int64()); err != nil || id < 1<<53 {
 			t.Errorf("%d: %v, or small", id, err)
 		}
 		seen[text] = true

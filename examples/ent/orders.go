@@ -57,7 +57,7 @@ const atOnce = 1000
 // insert gives all rows their keys from one reservation, and writes them in one
 // transaction, orders first.
 func insert(ctx context.Context, client *db.Client, src sqltype.Filler, orders []newOrder) error {
-	if err := sqltype.Assign(ctx, src, orders, func(o *newOrder) *sqltype.ID { return &o.ID }, sqltype.Details(
+	if err := sqltype.Assign(ctx, src, orders, func(o *newOrder) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *newOrder) []newLine { return o.Lines },
 		func(l *newLine) *sqltype.ID { return &l.ID },
 		func(l *newLine) *sqltype.ID { return &l.OrderID },

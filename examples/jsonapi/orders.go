@@ -168,7 +168,7 @@ func (s *store) whole(ctx context.Context) *gorm.DB {
 
 // complete works out what is not stored.
 func (s *store) complete(o *Order) {
-	if parts, err := s.layout.Decompose(o.ID.Int64()); err == nil {
+	if parts, err := s.layout.Decode(o.ID.Int64()); err == nil {
 		o.PlacedAt = parts.Time
 	}
 	o.TotalCents = 0

@@ -150,7 +150,7 @@ func TestGracefulEnd(t *testing.T) {
 	}
 	defer db.Close()
 	rows, err := sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "jsonapi")
-	if err != nil || len(rows) != 1 || rows[0].Token != "" {
+	if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
 		t.Errorf("%+v, %v: want one number that nobody holds", rows, err)
 	}
 

@@ -85,7 +85,7 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 // config makes the lease's configuration. A StatefulSet tells the pod's ordinal, and
 // it is only a wish: while a pod that was deleted by force is still there, two have it.
 func config(log *slog.Logger) (worker.Config, error) {
-	cfg := worker.Config{Space: os.Getenv("SNOWKEY_SPACE"), Owner: os.Getenv("POD_NAME"), Logger: log}
+	cfg := worker.Config{Namespace: os.Getenv("SNOWKEY_SPACE"), Owner: os.Getenv("POD_NAME"), Logger: log}
 	if _, ok := os.LookupEnv("POD_INDEX"); !ok { // a Deployment
 		return cfg, nil
 	}

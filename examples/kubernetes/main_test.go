@@ -50,7 +50,7 @@ func podAtFreePort(t *testing.T, env map[string]string) (url string, end func())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	// A server made for tests flushes nothing to the disk, and would be refused.
-	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler), sqlstore.Config{AllowLossy: true}) }()
+	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler), sqlstore.Config{AllowDataLoss: true}) }()
 	url = "http://" + address
 	for deadline := time.Now().Add(enough); ; time.Sleep(10 * time.Millisecond) {
 		select {
@@ -141,12 +141,12 @@ func TestPods(t *testing.T) {
 	}
 	endFirst()
 	endSecond()
-	rows, err := sqlstore.New(db, sqlstore.Config{AllowLossy: true}).List(t.Context(), "pods")
+	rows, err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}).List(t.Context(), "pods")
 	if err != nil || len(rows) != 2 {
 		t.Fatalf("%v, %v", rows, err)
 	}
 	for _, row := range rows {
-		if row.Token != "" {
+		if row.ClaimID != "" {
 			t.Errorf("number %d is still held by %s", row.Worker, row.Owner)
 		}
 	}

@@ -57,12 +57,12 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	}
 	defer db.Close()
 	store := sqlstore.New(db, sqlstore.Config{})
-	cfg := worker.Config{Space: "example", Window: o.window}
+	cfg := worker.Config{Namespace: "example", FenceWindow: o.window}
 	if o.only != -1 {
 		if o.only < 0 {
 			return fmt.Errorf("-only %d: want a number from 0 on, or -1 for any", o.only)
 		}
-		cfg.Preferred, cfg.Only = worker.Prefer(o.only), true
+		cfg.Preferred, cfg.RequirePreferred = worker.Prefer(o.only), true
 		cfg.MaxWait = 2 * time.Minute // for who holds it
 	}
 	lease, err := worker.Acquire(ctx, store, cfg)
@@ -80,7 +80,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err
 	}
-	parts, err := gen.Layout().Decompose(ids[0])
+	parts, err := gen.Layout().Decode(ids[0])
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		return err
 	}
 	for _, row := range rows {
-		if row.Token != "" {
-			fmt.Fprintf(out, "number %d is held by %s, its ids end before %s\n", row.Worker, row.Owner, time.UnixMilli(row.Until).Format(time.TimeOnly))
+		if row.ClaimID != "" {
+			fmt.Fprintf(out, "number %d is held by %s, its ids end before %s\n", row.Worker, row.Owner, time.UnixMilli(row.Fence).Format(time.TimeOnly))
 		}
 	}
 	return nil

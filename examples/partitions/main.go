@@ -100,7 +100,7 @@ func check(opt options) error {
 	if opt.rows < 1 || opt.rows > 100_000 {
 		return fmt.Errorf("-rows %d: want 1 to 100000", opt.rows)
 	}
-	if workers := core.Twitter().Workers(); opt.worker < 0 || opt.worker >= workers {
+	if workers := core.Twitter().WorkerIDs(); opt.worker < 0 || opt.worker >= workers {
 		return fmt.Errorf("-worker %d: want 0 to %d", opt.worker, workers-1)
 	}
 	if _, err := kind(opt.db); err != nil {

@@ -130,7 +130,7 @@ func past(orders ddl.Partitioning, from, to time.Time, n int64) []int64 {
 	ids := make([]int64, 0, n)
 	for i := range n {
 		at := from.Add(time.Duration(float64(to.Sub(from)) * float64(i) / float64(n)))
-		id, err := orders.Layout.Compose(core.Parts{Time: at, Sequence: i % orders.Layout.PerTick()})
+		id, err := orders.Layout.Compose(core.Parts{Time: at, Sequence: i % orders.Layout.IDsPerTick()})
 		if err == nil { // a time before the layout's has none
 			ids = append(ids, id)
 		}

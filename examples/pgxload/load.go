@@ -36,9 +36,9 @@ CREATE TABLE IF NOT EXISTS pgxload_lines (
 // tables says what an order's rows are: parents first.
 func tables() []pgxtype.Table[order] {
 	return []pgxtype.Table[order]{
-		pgxtype.Masters(pgx.Identifier{"pgxload_orders"}, []string{"id", "number", "customer", "placed_at"},
+		pgxtype.ParentTable(pgx.Identifier{"pgxload_orders"}, []string{"id", "number", "customer", "placed_at"},
 			func(o *order, row []any) []any { return append(row, &o.ID, &o.Number, &o.Customer, &o.PlacedAt) }),
-		pgxtype.Details(pgx.Identifier{"pgxload_lines"}, []string{"id", "order_id", "position", "sku", "product", "quantity", "unit_price"},
+		pgxtype.ChildTable(pgx.Identifier{"pgxload_lines"}, []string{"id", "order_id", "position", "sku", "product", "quantity", "unit_price"},
 			func(o *order) []line { return o.Lines },
 			func(l *line, row []any) []any {
 				return append(row, &l.ID, &l.OrderID, &l.Position, &l.SKU, &l.Product, &l.Quantity, &l.UnitPrice)
@@ -49,7 +49,7 @@ func tables() []pgxtype.Table[order] {
 // load is the second pass: the rows are sent as they are read. Should another
 // transaction be in the way the file is read once more, under the same keys.
 func load(ctx context.Context, pool *pgxpool.Pool, in input, ids []int64, method pgxtype.Method, tick func(done int64)) (pgxtype.Loaded, error) {
-	cfg := pgxtype.LoadConfig[order]{Tables: tables(), Method: method, Progress: func(l pgxtype.Loaded) { tick(l.Masters) }}
+	cfg := pgxtype.LoadConfig[order]{Tables: tables(), Method: method, Progress: func(l pgxtype.Loaded) { tick(l.Parents) }}
 	var loaded pgxtype.Loaded
 	err := pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{
 		Committed: func(ctx context.Context) (there bool, err error) {
@@ -67,7 +67,7 @@ func load(ctx context.Context, pool *pgxpool.Pool, in input, ids []int64, method
 		return loaded, errors.New("interrupted: nothing was written")
 	}
 	var at *pgxtype.LoadError
-	if errors.As(err, &at) && at.Master >= 0 {
+	if errors.As(err, &at) && at.Parent >= 0 {
 		return loaded, fmt.Errorf("%s; nothing was written", in.explain(at))
 	}
 	return loaded, err
@@ -80,7 +80,7 @@ func (in input) explain(at *pgxtype.LoadError) string {
 		if err != nil {
 			break
 		}
-		if n == at.Master {
+		if n == at.Parent {
 			return fmt.Sprintf("%s:%d: order %q: %v", in.name, o.at, o.Number, at)
 		}
 		n++

@@ -65,7 +65,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 		return fmt.Errorf("-db %q: %w", redact(dsn), err)
 	}
 	defer closePool(db)
-	leases.AllowLossy = leases.AllowLossy || dsn == "" // in memory, leases end with the rows
+	leases.AllowDataLoss = leases.AllowDataLoss || dsn == "" // in memory, leases end with the rows
 	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{Store: leases})
 	if err != nil {
 		return fmt.Errorf("-db %q: %w", redact(dsn), err)

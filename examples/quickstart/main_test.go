@@ -22,7 +22,7 @@ import (
 )
 
 // The tests' servers do not sync.
-var leases = sqlstore.Config{Table: "quickstart_worker", AllowLossy: true}
+var leases = sqlstore.Config{Table: "quickstart_worker", AllowDataLoss: true}
 
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()

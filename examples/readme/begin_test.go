@@ -69,7 +69,7 @@ func Example_beginSQL() {
 		errFill := gen.Fill(ctx, ids)
 		stats := gen.Lease().Stats()
 		fmt.Println(ids[0] > id, err, errFill)
-		fmt.Printf("namespace %q, worker ID %d, %s, %d issued, failing: %v\n", stats.Space, stats.Worker, stats.State, gen.Generator().Stats().Issued, gen.Failing())
+		fmt.Printf("namespace %q, worker ID %d, %s, %d issued, failing: %v\n", stats.Namespace, stats.Worker, stats.State, gen.Generator().Stats().Issued, gen.Failing())
 	}
 	// Output:
 	// true <nil> <nil>
@@ -91,7 +91,7 @@ func TestBeginPgx(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, err := gen.Next(t.Context())
-	if err != nil || sqltype.ID(id) <= 0 || gen.Lease().Stats().Space != "default" {
+	if err != nil || sqltype.ID(id) <= 0 || gen.Lease().Stats().Namespace != "default" {
 		t.Errorf("%d, %v", id, err)
 	}
 	if err := gen.Close(t.Context()); err != nil {

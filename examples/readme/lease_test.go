@@ -26,7 +26,7 @@ func TestLease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := gen.Layout().Decompose(id)
+		p, err := gen.Layout().Decode(id)
 		if number := p.Datacenter<<5 | p.Worker; err != nil || numbers[number] || number != l.Worker() {
 			t.Errorf("number %d of %v, %v", number, numbers, err)
 		}

@@ -16,9 +16,9 @@ func load(ctx context.Context, pool *pgxpool.Pool, invoices []Invoice) error {
 	return pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
 		_, err := pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(invoices)), pgxtype.LoadConfig[Invoice]{
 			Tables: []pgxtype.Table[Invoice]{ // parents first
-				pgxtype.Masters(pgx.Identifier{"invoices"}, []string{"id"},
+				pgxtype.ParentTable(pgx.Identifier{"invoices"}, []string{"id"},
 					func(i *Invoice, row []any) []any { return append(row, &i.ID) }),
-				pgxtype.Details(pgx.Identifier{"items"}, []string{"id", "invoice_id"},
+				pgxtype.ChildTable(pgx.Identifier{"items"}, []string{"id", "invoice_id"},
 					func(i *Invoice) []Item { return i.Items },
 					func(it *Item, row []any) []any { return append(row, &it.ID, &it.InvoiceID) }),
 			},

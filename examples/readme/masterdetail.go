@@ -19,7 +19,7 @@ type Item struct{ ID, InvoiceID sqltype.ID }
 func assign(ctx context.Context, gen *core.Generator, invoices []Invoice) error {
 	return sqltype.Assign(ctx, gen, invoices,
 		func(i *Invoice) *sqltype.ID { return &i.ID },
-		sqltype.Details(
+		sqltype.Children(
 			func(i *Invoice) []Item { return i.Items },
 			func(it *Item) *sqltype.ID { return &it.ID },
 			func(it *Item) *sqltype.ID { return &it.InvoiceID },

@@ -21,13 +21,13 @@ func TestMigration(t *testing.T) {
 			t.Fatalf("%d after %d", keys[i], keys[i-1])
 		}
 	}
-	if p, err := l.Decompose(keys[9999].Int64()); err != nil || !p.Time.Equal(at) || p.Worker != 2 {
+	if p, err := l.Decode(keys[9999].Int64()); err != nil || !p.Time.Equal(at) || p.Worker != 2 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := backfill(l, []time.Time{at, at.Add(-time.Second)}); err == nil {
 		t.Error("rows out of order were taken")
 	}
-	if p, err := bwmarrin().Decompose(1996573624012345677); err != nil || p.Worker > 1023 {
+	if p, err := bwmarrin().Decode(1996573624012345677); err != nil || p.Worker > 1023 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if got := sonyflakeV1(time.UnixMilli(1409529600000).UTC()); got.Epoch.UnixMilli() != core.Sonyflake().Epoch.UnixMilli() {

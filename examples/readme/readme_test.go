@@ -61,10 +61,10 @@ func Example_core() {
 	}
 	defer gen.Close()
 
-	id, err := gen.Next(ctx)                      // one
-	block := make([]int64, 1000)                  // or a block,
-	errFill := gen.Fill(ctx, block)               // ascending, all or none
-	parts, errParts := gen.Layout().Decompose(id) // and back
+	id, err := gen.Next(ctx)                   // one
+	block := make([]int64, 1000)               // or a block,
+	errFill := gen.Fill(ctx, block)            // ascending, all or none
+	parts, errParts := gen.Layout().Decode(id) // and back
 
 	fmt.Println(err, errFill, errParts, parts.Worker)
 	// Output: <nil> <nil> <nil> 3

@@ -84,7 +84,7 @@ func read(serials []string, stdout, stderr io.Writer) int {
 			code = 1
 			continue
 		}
-		parts, err := paymentSerial.Layout.Decompose(id)
+		parts, err := paymentSerial.Layout.Decode(id)
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 			code = 1

@@ -56,7 +56,7 @@ func withPgx(ctx context.Context, gen *core.Generator, opt options, out io.Write
 
 	// The store creates its table through database/sql; a transaction of pgx then runs
 	// the same statement.
-	cfg := sqlstore.Config{Dialect: sqlstore.Postgres, Table: "serial", AllowLossy: opt.lossy}
+	cfg := sqlstore.Config{Dialect: sqlstore.Postgres, Table: "serial", AllowDataLoss: opt.lossy}
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
 	store := sqlstore.New(db, cfg)

@@ -120,7 +120,7 @@ func run(ctx context.Context, opt options, stdout io.Writer) (err error) {
 	}
 	numbers := stdlib.OpenDBFromPool(pool)
 	defer numbers.Close() // the pool stays open
-	lease, err := worker.Acquire(ctx, sqlstore.New(numbers, sqlstore.Config{AllowLossy: opt.lossy}), worker.Config{Space: "sqlc", MaxWait: time.Minute})
+	lease, err := worker.Acquire(ctx, sqlstore.New(numbers, sqlstore.Config{AllowDataLoss: opt.lossy}), worker.Config{Namespace: "sqlc", MaxWait: time.Minute})
 	if err != nil {
 		return fmt.Errorf("claiming a worker number: %w", err)
 	}

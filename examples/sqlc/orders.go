@@ -33,7 +33,7 @@ func draft(ctx context.Context, src sqltype.Filler, opt options) ([]order, error
 			orders[i].lines[j].Sku, orders[i].lines[j].Cents = fmt.Sprintf("article %d", j), int64(100*j)
 		}
 	}
-	err := sqltype.Assign(ctx, src, orders, func(o *order) *sqltype.ID { return &o.ID }, sqltype.Details(
+	err := sqltype.Assign(ctx, src, orders, func(o *order) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *order) []db.InsertLinesParams { return o.lines },
 		func(l *db.InsertLinesParams) *sqltype.ID { return &l.ID },
 		func(l *db.InsertLinesParams) *sqltype.ID { return &l.OrderID },
@@ -164,10 +164,10 @@ func linesOf(orders []order) (lines [][]db.InsertLinesParams) {
 
 // times is the span in which the ids from first to last were made.
 func times(layout core.Layout, first, last sqltype.ID) (from, to time.Time, err error) {
-	a, err := layout.Decompose(first.Int64())
+	a, err := layout.Decode(first.Int64())
 	if err != nil {
 		return from, to, err
 	}
-	b, err := layout.Decompose(last.Int64())
+	b, err := layout.Decode(last.Int64())
 	return a.Time, b.Time.Add(layout.WithDefaults().Tick), err
 }

@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 		if err != nil || seen[l.ID] || seen[l.OrderID] && lines[len(lines)-1].OrderID != l.OrderID {
 			t.Errorf("%+v, %v", l, err)
 		}
-		if parts, err := gen.Layout().Decompose(id.Int64()); err != nil || parts.Worker != 1 {
+		if parts, err := gen.Layout().Decode(id.Int64()); err != nil || parts.Worker != 1 {
 			t.Errorf("%+v, %v", parts, err)
 		}
 		seen[l.ID], seen[l.OrderID] = true, true

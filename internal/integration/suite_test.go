@@ -121,7 +121,7 @@ func TestKeysAreFilled(t *testing.T) {
 
 func checkParts(t *testing.T, id sqltype.ID, worker int64) {
 	t.Helper()
-	p, err := core.Twitter().Decompose(id.Int64())
+	p, err := core.Twitter().Decode(id.Int64())
 	if err != nil || p.Worker != worker {
 		t.Errorf("id %d is %+v, %v", id, p, err)
 	}
@@ -207,7 +207,7 @@ func newOrder(t *testing.T, db *gorm.DB, gen sqltype.Filler, lines int) *Order {
 	for i := range o[0].Lines {
 		o[0].Lines[i].Position = i + 1
 	}
-	if err := sqltype.Assign(t.Context(), gen, o, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Details(
+	if err := sqltype.Assign(t.Context(), gen, o, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *Order) []Line { return o.Lines },
 		func(l *Line) *sqltype.ID { return &l.ID },
 		func(l *Line) *sqltype.ID { return &l.OrderID },

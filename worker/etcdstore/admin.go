@@ -14,8 +14,8 @@ import (
 // List implements worker.Admin. Row.Expires is by Config.Clock, to the second; it
 // is 0 where the time to live is over. It asks etcd once for each
 // number that is held.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
-	if err := worker.CheckSpace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
+	if err := worker.CheckNamespace(space); err != nil {
 		return nil, err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -41,7 +41,7 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 
 // Free implements worker.Admin.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckSpace(space); err != nil {
+	if err := worker.CheckNamespace(space); err != nil {
 		return err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -54,7 +54,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 		return s.failed(ctx, what, err)
 	}
 	if len(found.Kvs) == 0 {
-		return worker.ErrTaken
+		return worker.ErrNotHeld
 	}
 	held, err := parseRecord(found.Kvs[0])
 	if err != nil {
@@ -71,7 +71,7 @@ var errNoCount = errors.New("it is no count")
 // Count implements worker.Counter. Nothing lowers the counter but you. A count
 // whose answer is lost is not given again.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckSpace(name); err != nil {
+	if err := worker.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	if err := s.begin(ctx); err != nil {

@@ -23,14 +23,14 @@ func BenchmarkRenew(b *testing.B) {
 	}
 	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := client.Txn(b.Context()).Then(clientv3.OpPut("floor#"+r.Space, r.Token)).Commit(); err != nil {
+			if _, err := client.Txn(b.Context()).Then(clientv3.OpPut("floor#"+r.Namespace, r.ClaimID)).Commit(); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("renew", func(b *testing.B) {
 		for i := int64(0); b.Loop(); i++ {
-			if err := store.Renew(b.Context(), worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: 1, Token: r.Token, Until: c.Until + i, TTL: r.TTL}); err != nil {
+			if err := store.Renew(b.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence + i, TTL: r.TTL}); err != nil {
 				b.Fatal(err)
 			}
 		}

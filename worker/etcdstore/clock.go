@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
@@ -51,7 +50,7 @@ func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (
 	return func(ctx context.Context) (time.Time, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(endpoint, "/")+"/version", nil)
 		if err != nil {
-			return time.Time{}, &worker.ConfigError{Faults: []core.Fault{{Field: "endpoint", Value: fmt.Sprintf("%.300q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
+			return time.Time{}, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "endpoint", Value: fmt.Sprintf("%.300q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
 		}
 		answer, err := client.Do(request)
 		if err != nil {

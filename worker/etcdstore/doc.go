@@ -58,7 +58,7 @@
 //
 // A snapshot that is restored has forgotten the latest bounds. End all holders
 // before, and start none until the clock has passed the last bound: that is
-// worker.Config.Window after the last of them ended, and longer if its clock was fast.
+// worker.Config.FenceWindow after the last of them ended, and longer if its clock was fast.
 //
 // Every renewal leaves a revision of about 200 bytes: have etcd compact its
 // history, as --auto-compaction-mode=periodic --auto-compaction-retention=1h does.

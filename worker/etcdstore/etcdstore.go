@@ -30,7 +30,7 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the client.
 type Store struct {
-	worker.Queue // of the leases that share the store
+	worker.ClaimLimiter // of the leases that share the store
 
 	client *clientv3.Client
 	prefix string
@@ -53,13 +53,13 @@ func New(client *clientv3.Client, cfg Config) *Store {
 	}
 	s.wrong = checkPrefix(s.prefix)
 	if client == nil {
-		s.wrong = &worker.ConfigError{Faults: []core.Fault{{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"}}}
+		s.wrong = &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"}}}
 	}
 	return s
 }
 
 func errNotNew() error {
-	return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil or zero", Reason: "must come from etcdstore.New"}}}
+	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil or zero", Reason: "must come from etcdstore.New"}}}
 }
 
 // begin is how each method begins. A client that reaches no member waits longer each
@@ -98,7 +98,7 @@ func repeat(ctx context.Context, try func() (ok bool, err error)) error {
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := r.Check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return worker.Claim{}, err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -129,23 +129,23 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 // claimOnce reads the space and tries one number; it is not ok if that has
 // changed meanwhile, or the token has got a number.
 func (s *Store) claimOnce(ctx context.Context, r worker.Request, now int64, life *lifetime, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
-	sp, err := s.read(ctx, r.Space)
+	sp, err := s.read(ctx, r.Namespace)
 	if err != nil {
 		return c, false, err
 	}
 	if sp.layout != nil && *sp.layout != r.Layout {
 		life.giveUp(ctx)
-		return c, false, &worker.LayoutError{Space: r.Space, Have: *sp.layout, Want: r.Layout}
+		return c, false, &worker.LayoutError{Namespace: r.Namespace, Have: *sp.layout, Want: r.Layout}
 	}
 	rows := sp.list(now)
 	for _, row := range rows {
-		if row.Token == r.Token {
+		if row.ClaimID == r.ClaimID {
 			life.giveUp(ctx)
-			return r.Again(row), true, nil
+			return r.Replay(row), true, nil
 		}
 	}
 	free, err := choose.Candidates(r, rows, now, shuffle)
-	if errors.Is(err, worker.ErrNoneFree) {
+	if errors.Is(err, worker.ErrNoWorkerID) {
 		life.giveUp(ctx)
 		sp.soonest(ctx, s, now)
 		_, err = choose.Candidates(r, sp.list(now), now, nil) // which tells how long to wait
@@ -157,52 +157,52 @@ func (s *Store) claimOnce(ctx context.Context, r worker.Request, now int64, life
 		return c, false, err
 	}
 	row := free[0]
-	from, until := r.Span(row.Until)
-	claimed := record{Epoch: row.Epoch + 1, Token: r.Token, Owner: r.Owner, Until: until}
-	put, err := life.put(ctx, s.aliveKey(r.Space, r.Token))
+	from, until := r.Interval(row.Fence)
+	claimed := record{Epoch: row.FencingToken + 1, Token: r.ClaimID, Owner: r.Owner, Until: until}
+	put, err := life.put(ctx, s.aliveKey(r.Namespace, r.ClaimID))
 	if err != nil {
 		return c, false, err
 	}
 	// The number must be as it was read and its holder not have come back, and
 	// the token not have got another number by a request that was late.
-	key := s.rowKey(r.Space, row.Worker)
+	key := s.rowKey(r.Namespace, row.Worker)
 	compare := []clientv3.Cmp{
 		clientv3.Compare(clientv3.ModRevision(key), "=", sp.revision[row.Worker]),
-		clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Space, r.Token)), "=", 0),
+		clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Namespace, r.ClaimID)), "=", 0),
 	}
-	if row.Token != "" {
-		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Space, row.Token)), "=", 0))
+	if row.ClaimID != "" {
+		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Namespace, row.ClaimID)), "=", 0))
 	}
 	then := []clientv3.Op{clientv3.OpPut(key, claimed.String()), put}
 	if sp.layout == nil {
-		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.layoutKey(r.Space)), "=", 0))
-		then = append(then, clientv3.OpPut(s.layoutKey(r.Space), r.Layout))
+		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.layoutKey(r.Namespace)), "=", 0))
+		then = append(then, clientv3.OpPut(s.layoutKey(r.Namespace), r.Layout))
 	} else {
-		compare = append(compare, clientv3.Compare(clientv3.Value(s.layoutKey(r.Space)), "=", r.Layout))
+		compare = append(compare, clientv3.Compare(clientv3.Value(s.layoutKey(r.Namespace)), "=", r.Layout))
 	}
 	answer, err := s.client.Txn(ctx).If(compare...).Then(then...).Commit()
 	if err != nil {
-		return c, false, s.failed(ctx, fmt.Sprintf("claim number %d of space %q", row.Worker, r.Space), err)
+		return c, false, s.failed(ctx, fmt.Sprintf("claim number %d of space %q", row.Worker, r.Namespace), err)
 	}
-	return worker.Claim{Worker: row.Worker, Epoch: claimed.Epoch, From: from, Until: until}, answer.Succeeded, nil
+	return worker.Claim{Worker: row.Worker, FencingToken: claimed.Epoch, From: from, Fence: until}, answer.Succeeded, nil
 }
 
 // Renew implements worker.Store.
 func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
-	what := fmt.Sprintf("renew number %d of space %q", r.Worker, r.Space)
+	what := fmt.Sprintf("renew number %d of space %q", r.Worker, r.Namespace)
 	life := lifetime{store: s, ttl: r.TTL}
-	return s.change(ctx, what, r.Space, r.Worker, r.Epoch, r.Token, func(held *row) (clientv3.Op, error) {
-		held.Until = max(held.Until, r.Until)
-		return life.goOn(ctx, s.aliveKey(r.Space, r.Token), held.alive)
+	return s.change(ctx, what, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(held *row) (clientv3.Op, error) {
+		held.Until = max(held.Until, r.Fence)
+		return life.goOn(ctx, s.aliveKey(r.Namespace, r.ClaimID), held.alive)
 	})
 }
 
 // Release implements worker.Store.
 func (s *Store) Release(ctx context.Context, r worker.Return) error {
-	what := fmt.Sprintf("release number %d of space %q", r.Worker, r.Space)
-	return s.change(ctx, what, r.Space, r.Worker, r.Epoch, r.Token, func(held *row) (clientv3.Op, error) {
-		held.Token, held.Until = "", r.Until
-		return clientv3.OpDelete(s.aliveKey(r.Space, r.Token)), nil
+	what := fmt.Sprintf("release number %d of space %q", r.Worker, r.Namespace)
+	return s.change(ctx, what, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(held *row) (clientv3.Op, error) {
+		held.Token, held.Until = "", r.Fence
+		return clientv3.OpDelete(s.aliveKey(r.Namespace, r.ClaimID)), nil
 	})
 }
 
@@ -212,8 +212,8 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	if token == "" || worker.CheckSpace(space) != nil {
-		return worker.ErrTaken
+	if token == "" || worker.CheckNamespace(space) != nil {
+		return worker.ErrNotHeld
 	}
 	key, alive := s.rowKey(space, number), s.aliveKey(space, token)
 	return repeat(ctx, func() (bool, error) {
@@ -225,14 +225,14 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 		}
 		found := read.Responses[0].GetResponseRange().Kvs
 		if len(found) == 0 {
-			return false, worker.ErrTaken
+			return false, worker.ErrNotHeld
 		}
 		held := row{revision: found[0].ModRevision}
 		if held.record, err = parseRecord(found[0]); err != nil {
 			return false, err
 		}
 		if held.Epoch != epoch || held.Token != token {
-			return false, worker.ErrTaken
+			return false, worker.ErrNotHeld
 		}
 		if there := read.Responses[1].GetResponseRange().Kvs; len(there) > 0 {
 			held.alive = there[0]

@@ -23,7 +23,7 @@ func ExampleNew() { //nolint:testableexamples // it needs an etcd
 	store := etcdstore.New(client, etcdstore.Config{
 		Clock: etcdstore.HTTPClock("http://localhost:2379", http.DefaultClient),
 	})
-	lease, err := worker.Acquire(context.Background(), store, worker.Config{Space: "orders"})
+	lease, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return

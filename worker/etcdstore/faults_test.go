@@ -19,8 +19,8 @@ func newSpace() string { return fmt.Sprintf("t-%016x", rand.Uint64()) }
 
 func request(space string) worker.Request {
 	return worker.Request{
-		Space: space, Layout: "layout 1", Numbers: 4, Preferred: -1, Avoid: -1, Token: fmt.Sprintf("%032x", rand.Uint64()), Owner: "test",
-		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		Namespace: space, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%032x", rand.Uint64()), Owner: "test",
+		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
 }
 
@@ -66,16 +66,16 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatalf("nothing was lost: %v", err)
 	}
 	c, err := store.Claim(ctx, r) // reads, and finds its number
-	if err != nil || c.Epoch != 1 {
+	if err != nil || c.FencingToken != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	n = 0
-	renewal := worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 5, TTL: r.TTL}
+	renewal := worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 5, TTL: r.TTL}
 	if err := store.Renew(ctx, renewal); !errors.Is(err, errLost) {
 		t.Fatal(err)
 	}
-	give := worker.Return{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From + 1}
-	if rows, err := store.List(ctx, r.Space); err != nil || len(rows) != 1 || rows[0].Until != c.Until+5 {
+	give := worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From + 1}
+	if rows, err := store.List(ctx, r.Namespace); err != nil || len(rows) != 1 || rows[0].Fence != c.Fence+5 {
 		t.Fatalf("%+v, %v", rows, err)
 	}
 	n = 0
@@ -83,10 +83,10 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	every = 1 << 30
-	if err := store.Release(ctx, give); !errors.Is(err, worker.ErrTaken) {
+	if err := store.Release(ctx, give); !errors.Is(err, worker.ErrNotHeld) {
 		t.Fatal(err)
 	}
-	if next, err := store.Claim(ctx, request(r.Space)); err != nil || next.Worker != c.Worker || next.From < give.Until || next.Epoch != 2 {
+	if next, err := store.Claim(ctx, request(r.Namespace)); err != nil || next.Worker != c.Worker || next.From < give.Fence || next.FencingToken != 2 {
 		t.Fatalf("%+v, %v", next, err)
 	}
 }
@@ -101,12 +101,12 @@ func TestOneTokenOneNumber(t *testing.T) {
 	}
 	for range 20 {
 		first := request(newSpace()) // a new space would make them meet at its layout
-		first.Numbers, first.Preferred = 64, 63
+		first.WorkerIDs, first.Preferred = 64, 63
 		if _, err := stores[0].Claim(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
-		r := request(first.Space)
-		r.Numbers = 64
+		r := request(first.Namespace)
+		r.WorkerIDs = 64
 		var mu sync.Mutex
 		given := map[worker.Claim]bool{}
 		var wg sync.WaitGroup
@@ -124,7 +124,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		rows, err := stores[0].List(t.Context(), r.Space)
+		rows, err := stores[0].List(t.Context(), r.Namespace)
 		if err != nil || len(rows) != 2 || len(given) != 1 {
 			t.Fatalf("%v, %+v, %v", given, rows, err)
 		}
@@ -144,7 +144,7 @@ func TestMeanwhile(t *testing.T) {
 		}
 	}}
 	store := New(client, Config{})
-	row := func(space string) worker.Row {
+	row := func(space string) worker.Record {
 		t.Helper()
 		rows, err := other.List(ctx, space)
 		if err != nil || len(rows) != 1 {
@@ -154,51 +154,51 @@ func TestMeanwhile(t *testing.T) {
 	}
 	for what, verb := range map[string]func(r worker.Request, c worker.Claim) error{
 		"renew": func(r worker.Request, c worker.Claim) error {
-			return store.Renew(ctx, worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1000, TTL: r.TTL})
+			return store.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1000, TTL: r.TTL})
 		},
 		"release": func(r worker.Request, c worker.Claim) error {
-			return store.Release(ctx, worker.Return{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From})
+			return store.Release(ctx, worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
 		},
 	} {
 		for _, by := range []string{"taken", "renewed"} {
 			r := request(newSpace())
-			r.Numbers = 1
+			r.WorkerIDs = 1
 			c, err := other.Claim(ctx, r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var after worker.Row
+			var after worker.Record
 			txns, meanwhile = 0, func() {
 				if by == "renewed" {
-					err = other.Renew(ctx, worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 2000, TTL: r.TTL})
-				} else if err = other.Free(ctx, r.Space, c.Worker, c.Epoch); err == nil {
-					next := request(r.Space)
-					next.Numbers = 1
+					err = other.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 2000, TTL: r.TTL})
+				} else if err = other.Free(ctx, r.Namespace, c.Worker, c.FencingToken); err == nil {
+					next := request(r.Namespace)
+					next.WorkerIDs = 1
 					_, err = other.Claim(ctx, next)
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				after = row(r.Space)
+				after = row(r.Namespace)
 			}
 			err = verb(r, c)
-			now := row(r.Space)
+			now := row(r.Namespace)
 			switch {
-			case by == "taken" && (!errors.Is(err, worker.ErrTaken) || now.Epoch != after.Epoch || now.Token != after.Token || now.Until != after.Until):
+			case by == "taken" && (!errors.Is(err, worker.ErrNotHeld) || now.FencingToken != after.FencingToken || now.ClaimID != after.ClaimID || now.Fence != after.Fence):
 				t.Errorf("%s: %v, %+v, then %+v", what, err, after, now)
-			case by == "renewed" && (err != nil || what == "renew" && now.Until != c.Until+2000 || what == "release" && (now.Until != c.From || now.Token != "")):
+			case by == "renewed" && (err != nil || what == "renew" && now.Fence != c.Fence+2000 || what == "release" && (now.Fence != c.From || now.ClaimID != "")):
 				t.Errorf("%s after a renewal: %v, %+v", what, err, now)
 			}
 		}
 	}
 	// One whose time was over has come back before another has written its claim.
 	r := request(newSpace())
-	r.Numbers = 1
+	r.WorkerIDs = 1
 	c, err := other.Claim(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alive := "snowkey#alive#" + r.Space + "#" + r.Token
+	alive := "snowkey#alive#" + r.Namespace + "#" + r.ClaimID
 	if _, err := client.Delete(ctx, alive); err != nil { // as if it were
 		t.Fatal(err)
 	}
@@ -207,9 +207,9 @@ func TestMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	late := request(r.Space)
-	late.Numbers = 1
-	if got, err := store.Claim(ctx, late); !errors.Is(err, worker.ErrNoneFree) || row(r.Space).Epoch != c.Epoch {
+	late := request(r.Namespace)
+	late.WorkerIDs = 1
+	if got, err := store.Claim(ctx, late); !errors.Is(err, worker.ErrNoWorkerID) || row(r.Namespace).FencingToken != c.FencingToken {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -221,9 +221,9 @@ func TestLayoutMeanwhile(t *testing.T) {
 	client, other := connect(t, server), New(connect(t, server), Config{})
 	for _, known := range []bool{false, true} {
 		r, another := request(newSpace()), request("")
-		another.Space, another.Layout, another.Preferred = r.Space, "layout 2", 3
+		another.Namespace, another.Layout, another.Preferred = r.Namespace, "layout 2", 3
 		if known {
-			if _, err := other.Claim(ctx, request(r.Space)); err != nil {
+			if _, err := other.Claim(ctx, request(r.Namespace)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -234,7 +234,7 @@ func TestLayoutMeanwhile(t *testing.T) {
 			}
 			var err error
 			if known {
-				_, err = client.Put(ctx, "snowkey#layout#"+r.Space, another.Layout)
+				_, err = client.Put(ctx, "snowkey#layout#"+r.Namespace, another.Layout)
 			} else {
 				_, err = other.Claim(ctx, another)
 			}
@@ -244,7 +244,7 @@ func TestLayoutMeanwhile(t *testing.T) {
 		}}
 		var layout *worker.LayoutError
 		c, err := New(client, Config{}).Claim(ctx, r)
-		if rows, _ := other.List(ctx, r.Space); !errors.As(err, &layout) || layout.Have != another.Layout || len(rows) != 1 {
+		if rows, _ := other.List(ctx, r.Namespace); !errors.As(err, &layout) || layout.Have != another.Layout || len(rows) != 1 {
 			t.Errorf("known %v: %+v, %v, %+v", known, c, err, rows)
 		}
 	}
@@ -270,11 +270,11 @@ func TestLifeEndsMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Renew(t.Context(), worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1, TTL: r.TTL}); err != nil {
+	if err := store.Renew(t.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := store.List(t.Context(), r.Space)
-	if err != nil || len(rows) != 1 || rows[0].Until != c.Until+1 || rows[0].Free(time.Now().UnixMilli()) {
+	rows, err := store.List(t.Context(), r.Namespace)
+	if err != nil || len(rows) != 1 || rows[0].Fence != c.Fence+1 || rows[0].Free(time.Now().UnixMilli()) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }
@@ -290,7 +290,7 @@ func TestManyStarts(t *testing.T) {
 		store := New(connect(t, server), Config{})
 		wg.Go(func() {
 			r := request(name)
-			r.Numbers = many
+			r.WorkerIDs = many
 			c, err := store.Claim(t.Context(), r)
 			mu.Lock()
 			defer mu.Unlock()

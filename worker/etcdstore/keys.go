@@ -9,7 +9,6 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // separator ends a prefix and the name of a space: neither can have it, so a key
@@ -40,7 +39,7 @@ func checkPrefix(prefix string) error {
 	if !bad {
 		return nil
 	}
-	return &worker.ConfigError{Faults: []core.Fault{{
+	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{
 		Field: "Prefix", Value: fmt.Sprintf("%.300q", prefix), Reason: "must be at most 255 printable bytes of ASCII, without space and '#'",
 	}}}
 }

@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
@@ -40,7 +41,7 @@ func TestWhatIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row, alive := "snowkey#worker#"+name+"#0", "snowkey#alive#"+name+"#"+r.Token
+		row, alive := "snowkey#worker#"+name+"#0", "snowkey#alive#"+name+"#"+r.ClaimID
 		kv, there := get(row), get(alive)
 		if kv == nil || kv.Lease != 0 || there == nil || (there.Lease != 0) != (ttl != worker.NoTTL) {
 			t.Fatalf("%v %v", kv, there)
@@ -53,7 +54,7 @@ func TestWhatIsKept(t *testing.T) {
 				t.Errorf("%+v, %v", left, err)
 			}
 		}
-		again := worker.Renewal{Space: name, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until, TTL: ttl}
+		again := worker.Renewal{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence, TTL: ttl}
 		if err := store.Renew(ctx, again); err != nil || get(alive).Lease != there.Lease {
 			t.Errorf("a renewal with the same time to live made another etcd lease: %v", err)
 		}
@@ -61,7 +62,7 @@ func TestWhatIsKept(t *testing.T) {
 		if err := store.Renew(ctx, again); err != nil || get(alive).Lease == there.Lease {
 			t.Errorf("a renewal with another time to live kept the etcd lease: %v", err)
 		}
-		if err := store.Release(ctx, worker.Return{Space: name, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From}); err != nil {
+		if err := store.Release(ctx, worker.Return{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From}); err != nil {
 			t.Fatal(err)
 		}
 		if get(row) == nil || get(alive) != nil {
@@ -79,9 +80,9 @@ func TestNames(t *testing.T) {
 	}
 	for i, p := range places {
 		r := request(p.space)
-		r.Token = "same#token#"
+		r.ClaimID = "same#token#"
 		r.Layout = strings.Repeat("x", i+1)
-		if c, err := New(client, Config{Prefix: p.prefix}).Claim(ctx, r); err != nil || c.Epoch != 1 {
+		if c, err := New(client, Config{Prefix: p.prefix}).Claim(ctx, r); err != nil || c.FencingToken != 1 {
 			t.Errorf("%+v: %+v, %v", p, c, err)
 		}
 	}
@@ -104,9 +105,9 @@ func TestConfigFaults(t *testing.T) {
 		_, errClaim := store.Claim(ctx, request("a"))
 		_, errList := store.List(ctx, "a")
 		_, errCount := store.Count(ctx, "a")
-		for i, err := range []error{errClaim, errList, errCount, store.Renew(ctx, worker.Renewal{Space: "a", Token: "t"}), store.Release(ctx, worker.Return{Space: "a", Token: "t"}), store.Free(ctx, "a", 0, 1)} {
-			var config *worker.ConfigError
-			if !errors.As(err, &config) || config.Faults[0].Field != strings.Fields(field)[0] {
+		for i, err := range []error{errClaim, errList, errCount, store.Renew(ctx, worker.Renewal{Namespace: "a", ClaimID: "t"}), store.Release(ctx, worker.Return{Namespace: "a", ClaimID: "t"}), store.Free(ctx, "a", 0, 1)} {
+			var config *core.ConfigError
+			if !errors.As(err, &config) || config.Fields[0].Field != strings.Fields(field)[0] {
 				t.Errorf("%s, call %d: %v", field, i, err)
 			}
 		}
@@ -175,9 +176,9 @@ func TestWait(t *testing.T) {
 	}
 	time.Sleep(1100 * time.Millisecond)
 	_, err := store.Claim(t.Context(), request(name))
-	var none *worker.NoneFreeError
+	var none *worker.NoWorkerIDError
 	// The server counts whole seconds.
-	if most, least := first-500*time.Millisecond, first-time.Since(began)-2*time.Second; !errors.As(err, &none) || none.Held != 4 || none.Wait < least || none.Wait > most {
+	if most, least := first-500*time.Millisecond, first-time.Since(began)-2*time.Second; !errors.As(err, &none) || none.Leased != 4 || none.Wait < least || none.Wait > most {
 		t.Errorf("%v; want %v to %v", err, least, most)
 	}
 }
@@ -198,7 +199,7 @@ func TestClocks(t *testing.T) {
 	if _, err := store.Claim(t.Context(), r); err != nil {
 		t.Error(err)
 	}
-	r.Token, r.Now = "x", r.Now-3_600_000
+	r.ClaimID, r.Now = "x", r.Now-3_600_000
 	var skew *worker.SkewError
 	if _, err := store.Claim(t.Context(), r); !errors.As(err, &skew) {
 		t.Error(err)
@@ -216,7 +217,7 @@ func TestClocks(t *testing.T) {
 		}
 		odd.Close()
 	}
-	var config *worker.ConfigError
+	var config *core.ConfigError
 	if _, err := HTTPClock("http://a b", nil)(context.Background()); !errors.As(err, &config) {
 		t.Error(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
@@ -13,14 +14,14 @@ func TestMethodsOfNilStores(t *testing.T) {
 	for name, s := range map[string]*Store{"nil": nil, "zero": {}, "of no client": New(nil, Config{})} {
 		check := func(method string, err error) {
 			t.Helper()
-			if config := new(worker.ConfigError); !errors.As(err, &config) || len(config.Faults) != 1 {
+			if config := new(core.ConfigError); !errors.As(err, &config) || len(config.Fields) != 1 {
 				t.Errorf("%s.%s: %v", name, method, err)
 			}
 		}
-		_, err := s.Claim(ctx, worker.Request{Space: "x", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: "t", Owner: "o", Window: 1, TTL: 1})
+		_, err := s.Claim(ctx, worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1})
 		check("Claim", err)
-		check("Renew", s.Renew(ctx, worker.Renewal{Space: "x", Epoch: 1, Token: "t", TTL: 1}))
-		check("Release", s.Release(ctx, worker.Return{Space: "x", Epoch: 1, Token: "t"}))
+		check("RenewInterval", s.Renew(ctx, worker.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
+		check("Release", s.Release(ctx, worker.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
 		_, err = s.List(ctx, "x")
 		check("List", err)
 		check("Free", s.Free(ctx, "x", 0, 1))

@@ -51,7 +51,7 @@ func TestServerIsKilled(t *testing.T) {
 		wg.Go(func() {
 			for life := 0; ctx.Err() == nil; life++ {
 				lease, err := worker.Acquire(ctx, store, worker.Config{
-					Layout: layout, Now: now, Window: 700 * time.Millisecond, TTL: 2 * time.Second, Timeout: 3 * time.Second, MaxLead: time.Hour, MaxWait: patience,
+					Layout: layout, Now: now, FenceWindow: 700 * time.Millisecond, TTL: 2 * time.Second, Timeout: 3 * time.Second, MaxLead: time.Hour, MaxWait: patience,
 				})
 				if err != nil {
 					if ctx.Err() == nil {
@@ -100,7 +100,7 @@ func TestServerIsKilled(t *testing.T) {
 	wg.Wait()
 	for id, times := range seen {
 		if times > 1 {
-			p, _ := layout.Decompose(id)
+			p, _ := layout.Decode(id)
 			t.Fatalf("%+v was issued %d times", p, times)
 		}
 	}
@@ -110,7 +110,7 @@ func TestServerIsKilled(t *testing.T) {
 // The lease outlives its server's crash, and the server's pause.
 func TestOutage(t *testing.T) {
 	server := testserver.NewEtcd(t)
-	lease, err := worker.Acquire(t.Context(), New(connect(t, server), Config{}), worker.Config{Window: 10 * time.Minute, Renew: 500 * time.Millisecond, TTL: 15 * time.Minute, MaxWait: patience})
+	lease, err := worker.Acquire(t.Context(), New(connect(t, server), Config{}), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 500 * time.Millisecond, TTL: 15 * time.Minute, MaxWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,16 +155,16 @@ func TestContexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, call := range map[string]func(ctx context.Context) error{
-		"Claim": func(ctx context.Context) error { _, err := store.Claim(ctx, request(r.Space)); return err },
-		"Renew": func(ctx context.Context) error {
-			return store.Renew(ctx, worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: 1, Token: r.Token, Until: c.Until, TTL: 1})
+		"Claim": func(ctx context.Context) error { _, err := store.Claim(ctx, request(r.Namespace)); return err },
+		"RenewInterval": func(ctx context.Context) error {
+			return store.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence, TTL: 1})
 		},
 		"Release": func(ctx context.Context) error {
-			return store.Release(ctx, worker.Return{Space: r.Space, Worker: c.Worker, Epoch: 1, Token: r.Token, Until: c.Until})
+			return store.Release(ctx, worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence})
 		},
-		"List":  func(ctx context.Context) error { _, err := store.List(ctx, r.Space); return err },
-		"Free":  func(ctx context.Context) error { return store.Free(ctx, r.Space, c.Worker, 1) },
-		"Count": func(ctx context.Context) error { _, err := store.Count(ctx, r.Space); return err },
+		"List":  func(ctx context.Context) error { _, err := store.List(ctx, r.Namespace); return err },
+		"Free":  func(ctx context.Context) error { return store.Free(ctx, r.Namespace, c.Worker, 1) },
+		"Count": func(ctx context.Context) error { _, err := store.Count(ctx, r.Namespace); return err },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		ended := make(chan error, 1)
@@ -218,7 +218,7 @@ func TestEachRequestConnects(t *testing.T) {
 			t.Fatalf("%d requests in %v made it try %d times", requests, much, tries.Load())
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-		err := store.Renew(ctx, worker.Renewal{Space: "s", Epoch: 1, Token: "t", Until: 1, TTL: 1})
+		err := store.Renew(ctx, worker.Renewal{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1, TTL: 1})
 		if err == nil {
 			t.Error("nobody has answered, and there is no error")
 		}
@@ -248,7 +248,7 @@ func TestUnreachable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		lease, err := worker.Acquire(t.Context(), New(client, Config{}), worker.Config{Space: "orders", Timeout: time.Second, MaxWait: -1})
+		lease, err := worker.Acquire(t.Context(), New(client, Config{}), worker.Config{Namespace: "orders", Timeout: time.Second, MaxWait: -1})
 		if lease != nil || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 			continue

@@ -130,15 +130,15 @@ func TestSilentMember(t *testing.T) {
 	for i := range int64(3) {
 		s.asked.Store(i) // it is the first, the second or the third that is swallowed
 		if err := within(func(ctx context.Context) error {
-			return store.Renew(ctx, worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: 1, Token: r.Token, Until: c.Until + i, TTL: r.TTL})
+			return store.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence + i, TTL: r.TTL})
 		}); err != nil {
 			t.Errorf("renewal %d: %v", i, err)
 		}
 	}
 	s.asked.Store(1)
 	if err := within(func(ctx context.Context) error {
-		return store.Release(ctx, worker.Return{Space: r.Space, Worker: c.Worker, Epoch: 1, Token: r.Token, Until: c.From})
-	}); err != nil && !errors.Is(err, worker.ErrTaken) {
+		return store.Release(ctx, worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.From})
+	}); err != nil && !errors.Is(err, worker.ErrNotHeld) {
 		t.Error(err)
 	}
 }

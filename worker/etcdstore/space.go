@@ -72,10 +72,10 @@ func (s *Store) read(ctx context.Context, name string) (*space, error) {
 }
 
 // list gives the rows as others have them, as if now were the store's clock.
-func (sp *space) list(now int64) []worker.Row {
-	all := make([]worker.Row, len(sp.rows))
+func (sp *space) list(now int64) []worker.Record {
+	all := make([]worker.Record, len(sp.rows))
 	for i, r := range sp.rows {
-		all[i] = worker.Row{Worker: r.number, Epoch: r.Epoch, Token: r.Token, Owner: r.Owner, Until: r.Until, Expires: r.expires(now)}
+		all[i] = worker.Record{Worker: r.number, FencingToken: r.Epoch, ClaimID: r.Token, Owner: r.Owner, Fence: r.Until, Expires: r.expires(now)}
 	}
 	return all
 }

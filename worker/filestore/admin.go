@@ -10,17 +10,17 @@ import (
 )
 
 // List implements worker.Admin. A row whose process has ended is shown as free.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
-	if err := worker.CheckSpace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
+	if err := worker.CheckNamespace(space); err != nil {
 		return nil, err
 	}
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return bounded.Do(ctx, &s.calls, "filestore: list "+s.path(space), func() ([]worker.Row, error) { return s.list(ctx, space) })
+	return bounded.Do(ctx, &s.calls, "filestore: list "+s.path(space), func() ([]worker.Record, error) { return s.list(ctx, space) })
 }
 
-func (s *Store) list(ctx context.Context, space string) (rows []worker.Row, err error) {
+func (s *Store) list(ctx context.Context, space string) (rows []worker.Record, err error) {
 	if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -50,11 +50,11 @@ func (s *Store) list(ctx context.Context, space string) (rows []worker.Row, err 
 // Free implements worker.Admin. A process that lives keeps its lock until its next
 // renewal, which tells it.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	return s.change(ctx, space, number, func(row *worker.Row) error {
-		if row.Epoch != epoch || row.Token == "" {
-			return worker.ErrTaken
+	return s.change(ctx, space, number, func(row *worker.Record) error {
+		if row.FencingToken != epoch || row.ClaimID == "" {
+			return worker.ErrNotHeld
 		}
-		row.Token, row.Expires = "", 0
+		row.ClaimID, row.Expires = "", 0
 		return nil
 	})
 }

@@ -18,10 +18,10 @@ import (
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := errors.Join(r.Check(), s.check()); err != nil {
+	if err := errors.Join(r.Validate(), s.check()); err != nil {
 		return worker.Claim{}, err
 	}
-	c, err := bounded.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Space), func() (worker.Claim, error) { return s.claimWhenFree(ctx, r) })
+	c, err := bounded.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Namespace), func() (worker.Claim, error) { return s.claimWhenFree(ctx, r) })
 	return c, lasting(err)
 }
 
@@ -38,11 +38,11 @@ func lasting(err error) error {
 
 // claimWhenFree waits while other processes claim, or change the only row that is left.
 func (s *Store) claimWhenFree(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := s.prepare(r.Space); err != nil {
+	if err := s.prepare(r.Namespace); err != nil {
 		return worker.Claim{}, err
 	}
 	var c worker.Claim
-	d := directory{path: s.path(r.Space)}
+	d := directory{path: s.path(r.Namespace)}
 	for busy := false; ; {
 		err := d.locked(ctx, spaceLock, func(space changing) (err error) {
 			c, err = s.claim(space, r)
@@ -77,21 +77,21 @@ func (s *Store) claim(d changing, r worker.Request) (c worker.Claim, err error) 
 	if err != nil {
 		return c, err
 	}
-	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 && s.holds(r.Space, rows[i].Worker) > 0 {
-		return r.Again(rows[i]), nil
+	if i := slices.IndexFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 && s.holds(r.Namespace, rows[i].Worker) > 0 {
+		return r.Replay(rows[i]), nil
 	}
 	row, alive, err := take(d.directory, r, rows, now)
 	if err != nil {
 		return c, err
 	}
 	var until int64
-	c.From, until = r.Span(row.Until)
-	row.Epoch, row.Token, row.Owner, row.Until, row.Expires = row.Epoch+1, r.Token, r.Owner, until, worker.Expiry(now, r.TTL)
+	c.From, until = r.Interval(row.Fence)
+	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, worker.Expiry(now, r.TTL)
 	if err := alive.number.write(row); err != nil {
 		return worker.Claim{}, errors.Join(err, alive.close())
 	}
-	c.Worker, c.Epoch, c.Until = row.Worker, row.Epoch, until
-	return c, errors.Join(s.keep(place{r.Space, row.Worker}, held{alive.process, row.Epoch}), alive.number.lock.Close())
+	c.Worker, c.FencingToken, c.Fence = row.Worker, row.FencingToken, until
+	return c, errors.Join(s.keep(place{r.Namespace, row.Worker}, held{alive.process, row.FencingToken}), alive.number.lock.Close())
 }
 
 // errBusy says that no number is free but one whose row somebody is about to change.
@@ -107,12 +107,12 @@ func (t taken) close() error { return errors.Join(t.process.Close(), t.number.lo
 
 // take finds a number whose process does not live, locks it and gives its row as it
 // is then.
-func take(d directory, r worker.Request, rows []worker.Row, now int64) (worker.Row, taken, error) {
+func take(d directory, r worker.Request, rows []worker.Record, now int64) (worker.Record, taken, error) {
 	for i := range rows { // who holds it is told by the lock alone
 		rows[i].Expires = 0
 	}
-	set := func(row worker.Row) {
-		if i := slices.IndexFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); i >= 0 {
+	set := func(row worker.Record) {
+		if i := slices.IndexFunc(rows, func(have worker.Record) bool { return have.Worker == row.Worker }); i >= 0 {
 			rows[i] = row
 		} else {
 			rows = append(rows, row)
@@ -121,34 +121,34 @@ func take(d directory, r worker.Request, rows []worker.Row, now int64) (worker.R
 	busy := false
 	for {
 		free, err := choose.Candidates(r, rows, now, nil)
-		if busy && errors.Is(err, worker.ErrNoneFree) {
+		if busy && errors.Is(err, worker.ErrNoWorkerID) {
 			err = errBusy
 		}
 		if err != nil {
-			return worker.Row{}, taken{}, err
+			return worker.Record{}, taken{}, err
 		}
 		row := free[0]
 		locks, err := d.takeLocks(row.Worker)
 		switch {
 		case errors.Is(err, errBusy), errors.Is(err, errLocked):
 			busy = busy || errors.Is(err, errBusy)
-			set(worker.Row{Worker: row.Worker, Epoch: row.Epoch, Token: "held", Until: row.Until, Expires: worker.NoTTL})
+			set(worker.Record{Worker: row.Worker, FencingToken: row.FencingToken, ClaimID: "held", Fence: row.Fence, Expires: worker.NoTTL})
 			continue
 		case err != nil:
-			return worker.Row{}, taken{}, err
+			return worker.Record{}, taken{}, err
 		}
 		// It may have been renewed or released since it was read.
 		latest, err := d.read(row.Worker)
 		switch {
-		case errors.Is(err, os.ErrNotExist) && row.Epoch == 0:
+		case errors.Is(err, os.ErrNotExist) && row.FencingToken == 0:
 			return row, locks, nil
 		case err != nil:
-			return worker.Row{}, taken{}, errors.Join(err, locks.close())
-		case latest.Epoch == row.Epoch && latest.Until == row.Until:
+			return worker.Record{}, taken{}, errors.Join(err, locks.close())
+		case latest.FencingToken == row.FencingToken && latest.Fence == row.Fence:
 			return latest, locks, nil
 		}
 		if err := locks.close(); err != nil {
-			return worker.Row{}, taken{}, err
+			return worker.Record{}, taken{}, err
 		}
 		latest.Expires = 0
 		set(latest)

@@ -16,10 +16,10 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if row.Epoch < 1 {
+		if row.FencingToken < 1 {
 			t.Errorf("%q: %+v", content, row)
 		}
-		again, err := json.Marshal(file{row.Epoch, row.Token, row.Owner, row.Until, row.Expires})
+		again, err := json.Marshal(file{row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires})
 		if err != nil {
 			t.Fatal(err)
 		}

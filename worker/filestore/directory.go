@@ -48,12 +48,12 @@ func lockName(number int64) string  { return fmt.Sprintf("%d.lock", number) }
 func (d directory) join(name string) string { return filepath.Join(d.path, name) }
 
 // rows reads all rows.
-func (d directory) rows() ([]worker.Row, error) {
+func (d directory) rows() ([]worker.Record, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
 	}
-	var rows []worker.Row
+	var rows []worker.Record
 	for _, e := range entries {
 		text, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok {
@@ -73,21 +73,21 @@ func (d directory) rows() ([]worker.Row, error) {
 }
 
 // read reads a row. What cannot be read is an error: a bound is never guessed.
-func (d directory) read(number int64) (worker.Row, error) {
+func (d directory) read(number int64) (worker.Record, error) {
 	content, err := os.ReadFile(d.join(rowName(number)))
 	if err != nil {
-		return worker.Row{}, fmt.Errorf("filestore: %w", err)
+		return worker.Record{}, fmt.Errorf("filestore: %w", err)
 	}
 	row, err := decode(content)
 	if err != nil {
-		return worker.Row{}, permanent.Mark(fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err))
+		return worker.Record{}, permanent.Mark(fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err))
 	}
 	row.Worker = number
 	return row, nil
 }
 
 // decode reads what write has written. A field that is missing is not guessed.
-func decode(content []byte) (worker.Row, error) {
+func decode(content []byte) (worker.Record, error) {
 	var f struct {
 		Epoch   *int64  `json:"epoch"`
 		Token   *string `json:"token"`
@@ -98,27 +98,27 @@ func decode(content []byte) (worker.Row, error) {
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return worker.Row{}, err
+		return worker.Record{}, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return worker.Row{}, errors.New("there is more behind the row")
+		return worker.Record{}, errors.New("there is more behind the row")
 	}
 	switch {
 	case f.Epoch == nil:
-		return worker.Row{}, errors.New("it has no epoch")
+		return worker.Record{}, errors.New("it has no epoch")
 	case f.Token == nil:
-		return worker.Row{}, errors.New("it has no token")
+		return worker.Record{}, errors.New("it has no token")
 	case f.Until == nil:
-		return worker.Row{}, errors.New("it has no until_ts")
+		return worker.Record{}, errors.New("it has no until_ts")
 	case *f.Epoch < 1:
-		return worker.Row{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.Epoch)
+		return worker.Record{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.Epoch)
 	}
-	return worker.Row{Epoch: *f.Epoch, Token: *f.Token, Owner: f.Owner, Until: *f.Until, Expires: f.Expires}, nil
+	return worker.Record{FencingToken: *f.Epoch, ClaimID: *f.Token, Owner: f.Owner, Fence: *f.Until, Expires: f.Expires}, nil
 }
 
 // write puts a row in the place of the one before, on the disk, in one step.
-func (d changing) write(row worker.Row) error {
-	content, err := json.Marshal(file{row.Epoch, row.Token, row.Owner, row.Until, row.Expires})
+func (d changing) write(row worker.Record) error {
+	content, err := json.Marshal(file{row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires})
 	if err != nil {
 		return fmt.Errorf("filestore: %w", err)
 	}
@@ -178,7 +178,7 @@ func (d changing) checkLayout(r worker.Request) error {
 		return fmt.Errorf("filestore: %w", err)
 	}
 	if have := strings.TrimSuffix(string(content), "\n"); have != r.Layout {
-		return &worker.LayoutError{Space: r.Space, Have: have, Want: r.Layout}
+		return &worker.LayoutError{Namespace: r.Namespace, Have: have, Want: r.Layout}
 	}
 	return nil
 }

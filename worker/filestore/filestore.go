@@ -47,7 +47,7 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New; any number of
 // stores may use one directory, in one process or in many.
 type Store struct {
-	worker.Queue // of the leases that share the store
+	worker.ClaimLimiter // of the leases that share the store
 
 	dir   string
 	err   error // of New
@@ -92,16 +92,16 @@ func New(cfg Config) *Store {
 func (s *Store) check() error {
 	switch {
 	case s == nil:
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil", Reason: "must come from filestore.New"}}}
+		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from filestore.New"}}}
 	case s.err != nil:
 		return s.err
 	case s.dir == "":
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk, given to New"}}}
+		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk, given to New"}}}
 	}
 	return nil
 }
 
-// errGone is not worker.ErrTaken: somebody who claims where nothing is recorded may
+// errGone is not worker.ErrNotHeld: somebody who claims where nothing is recorded may
 // begin below the bound of the number that is held.
 func (s *Store) errGone(space string, number int64) error {
 	return permanent.Mark(fmt.Errorf("filestore: number %d is held and its files in %s have been removed or replaced: end all processes that use it, and wait for their Window, before you start one again", number, s.path(space)))
@@ -170,11 +170,11 @@ func (s *Store) letGo(space string, number int64) error {
 
 // Renew implements worker.Store.
 func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
-	return s.change(ctx, r.Space, r.Worker, func(row *worker.Row) error {
-		if row.Epoch != r.Epoch || row.Token != r.Token || r.Token == "" {
-			return worker.ErrTaken
+	return s.change(ctx, r.Namespace, r.Worker, func(row *worker.Record) error {
+		if row.FencingToken != r.FencingToken || row.ClaimID != r.ClaimID || r.ClaimID == "" {
+			return worker.ErrNotHeld
 		}
-		row.Until = max(row.Until, r.Until)
+		row.Fence = max(row.Fence, r.Fence)
 		row.Expires = worker.Expiry(time.Now().UnixMilli(), r.TTL)
 		return nil
 	})
@@ -182,19 +182,19 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 
 // Release implements worker.Store.
 func (s *Store) Release(ctx context.Context, r worker.Return) error {
-	return s.change(ctx, r.Space, r.Worker, func(row *worker.Row) error {
-		if row.Epoch != r.Epoch || row.Token != r.Token || r.Token == "" {
-			return worker.ErrTaken
+	return s.change(ctx, r.Namespace, r.Worker, func(row *worker.Record) error {
+		if row.FencingToken != r.FencingToken || row.ClaimID != r.ClaimID || r.ClaimID == "" {
+			return worker.ErrNotHeld
 		}
-		row.Token, row.Until, row.Expires = "", r.Until, 0
+		row.ClaimID, row.Fence, row.Expires = "", r.Fence, 0
 		return nil
 	})
 }
 
 // change rewrites the row of a number. This process's lock is let go of when the
 // number is not its own any more.
-func (s *Store) change(ctx context.Context, space string, number int64, edit func(*worker.Row) error) error {
-	if err := worker.CheckSpace(space); err != nil {
+func (s *Store) change(ctx context.Context, space string, number int64, edit func(*worker.Record) error) error {
+	if err := worker.CheckNamespace(space); err != nil {
 		return err
 	}
 	if err := s.check(); err != nil {
@@ -205,12 +205,12 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 	})
 }
 
-func (s *Store) changeRow(ctx context.Context, space string, number int64, edit func(*worker.Row) error) error {
+func (s *Store) changeRow(ctx context.Context, space string, number int64, edit func(*worker.Record) error) error {
 	missing := func() error {
 		if s.holds(space, number) > 0 {
 			return s.errGone(space, number)
 		}
-		return worker.ErrTaken
+		return worker.ErrNotHeld
 	}
 	d := directory{path: s.path(space)}
 	if _, err := os.Stat(d.join(rowName(number))); errors.Is(err, os.ErrNotExist) { // nor make a lock for it
@@ -224,10 +224,10 @@ func (s *Store) changeRow(ctx context.Context, space string, number int64, edit 
 		if err != nil {
 			return err
 		}
-		if row.Epoch < s.holds(space, number) { // an epoch never goes back
+		if row.FencingToken < s.holds(space, number) { // an epoch never goes back
 			return s.errGone(space, number)
 		}
-		token := row.Token
+		token := row.ClaimID
 		if err := edit(&row); err != nil {
 			if token == "" { // an operator has freed it; else it may be this process's own, and the request stale
 				return errors.Join(err, s.letGo(space, number))
@@ -237,7 +237,7 @@ func (s *Store) changeRow(ctx context.Context, space string, number int64, edit 
 		if err := d.write(row); err != nil {
 			return err
 		}
-		if row.Token == "" {
+		if row.ClaimID == "" {
 			return s.letGo(space, number)
 		}
 		return nil

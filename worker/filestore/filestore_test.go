@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 func hold(dir string) {
-	lease, err := worker.Acquire(context.Background(), filestore.New(filestore.Config{Dir: dir}), worker.Config{Preferred: 7, Only: true, MaxWait: -1})
+	lease, err := worker.Acquire(context.Background(), filestore.New(filestore.Config{Dir: dir}), worker.Config{Preferred: 7, RequirePreferred: true, MaxWait: -1})
 	if err == nil {
 		var gen *core.Generator
 		if gen, err = core.New(core.Config{Worker: lease}); err == nil {
@@ -96,8 +96,8 @@ func TestProcessIsKilled(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	ago := func() time.Time { return time.Now().Add(-5 * time.Second) }
-	cfg := worker.Config{Preferred: 7, Only: true, MaxWait: -1, Now: ago}
-	if _, err := worker.Acquire(t.Context(), open(t, dir), cfg); !errors.Is(err, worker.ErrNoneFree) {
+	cfg := worker.Config{Preferred: 7, RequirePreferred: true, MaxWait: -1, Now: ago}
+	if _, err := worker.Acquire(t.Context(), open(t, dir), cfg); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Fatalf("while it lives: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -133,7 +133,7 @@ func TestProtect(t *testing.T) {
 	if lease.Worker() != 0 {
 		t.Errorf("number %d", lease.Worker())
 	}
-	if _, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoneFree) {
+	if _, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Errorf("a second process: %v", err)
 	}
 	if err := lease.Close(); err != nil {
@@ -144,12 +144,12 @@ func TestProtect(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = again.Close()
-	if _, err := worker.Protect(t.Context(), open(t, dir), unnumbered{}, worker.Config{}); err == nil || !strings.Contains(err.Error(), "set Config.Preferred and Config.Only") {
+	if _, err := worker.Protect(t.Context(), open(t, dir), unnumbered{}, worker.Config{}); err == nil || !strings.Contains(err.Error(), "set Config.Preferred and Config.RequirePreferred") {
 		t.Errorf("%v", err)
 	}
 }
 
-type unnumbered struct{ core.Worker }
+type unnumbered struct{ core.GrantSource }
 
 // A fixed number is protected too: a restart with a clock that went back goes on above
 // what was issued, and a second process is refused.
@@ -162,7 +162,7 @@ func TestProtectFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoneFree) {
+		if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("a second process: %v", err)
 		}
 		gen, err := core.New(core.Config{Worker: lease, Now: now})
@@ -170,7 +170,7 @@ func TestProtectFixed(t *testing.T) {
 			t.Fatal(err)
 		}
 		id, err := gen.Next(t.Context())
-		if p, _ := gen.Layout().Decompose(id); err != nil || id <= last || p.Worker != 3 {
+		if p, _ := gen.Layout().Decode(id); err != nil || id <= last || p.Worker != 3 {
 			t.Errorf("start %d: %d after %d, of %+v, %v", i, id, last, p, err)
 		}
 		last = id
@@ -264,7 +264,7 @@ func TestFilesAreRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "leases")
 			store := open(t, dir)
-			cfg := worker.Config{Window: 300 * time.Millisecond, Preferred: worker.PreferZero, Only: true, Timeout: ample, MaxWait: -1}
+			cfg := worker.Config{FenceWindow: 300 * time.Millisecond, Preferred: worker.PreferZero, RequirePreferred: true, Timeout: ample, MaxWait: -1}
 			first, err := worker.Acquire(t.Context(), store, cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -305,7 +305,7 @@ func TestFilesAreRemoved(t *testing.T) {
 			if name == "directory" || name == "space" {
 				ctx, cancel := context.WithTimeout(t.Context(), ample) // it is told at once
 				defer cancel()
-				if _, err := store.Claim(ctx, worker.Request{Space: "default", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: "t", Owner: "o", Now: time.Now().UnixMilli(), Window: 1000, TTL: 1000, MaxSkew: 1000, MaxLead: 1000}); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
+				if _, err := store.Claim(ctx, worker.Request{Namespace: "default", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 1000, MaxLead: 1000}); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
 					t.Errorf("a claim by the same store: %v", err)
 				}
 				if _, err := os.Stat(filepath.Join(dir, "default")); !errors.Is(err, os.ErrNotExist) {
@@ -327,7 +327,7 @@ func write(name, content string) error { return os.WriteFile(name, []byte(conten
 func TestChangedWorkingDirectory(t *testing.T) {
 	home, away := t.TempDir(), t.TempDir()
 	t.Chdir(home)
-	cfg := worker.Config{Window: 300 * time.Millisecond, MaxWait: -1, Timeout: ample}
+	cfg := worker.Config{FenceWindow: 300 * time.Millisecond, MaxWait: -1, Timeout: ample}
 	sibling, err := worker.Acquire(t.Context(), open(t, filepath.Join(home, "leases")), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func TestDiskIsFull(t *testing.T) {
 // so much of a row is written, and then no more.
 func full(ctx context.Context, dir string) error {
 	store := filestore.New(filestore.Config{Dir: dir})
-	cfg := worker.Config{Window: 900 * time.Millisecond, Preferred: 7, Only: true, MaxWait: -1, Timeout: 30 * time.Second}
+	cfg := worker.Config{FenceWindow: 900 * time.Millisecond, Preferred: 7, RequirePreferred: true, MaxWait: -1, Timeout: 30 * time.Second}
 	lease, err := worker.Acquire(ctx, store, cfg)
 	if err != nil {
 		return err
@@ -68,11 +68,11 @@ func full(ctx context.Context, dir string) error {
 		return fmt.Errorf("a claim without room: %w", err)
 	}
 	rows, err := store.List(ctx, "default")
-	if err != nil || len(rows) != 1 || rows[0].Worker != 7 || rows[0].Epoch != 1 || rows[0].Token == "" {
+	if err != nil || len(rows) != 1 || rows[0].Worker != 7 || rows[0].FencingToken != 1 || rows[0].ClaimID == "" {
 		return fmt.Errorf("%+v, %w", rows, err)
 	}
-	if parts, _ := gen.Layout().Decompose(last); !parts.Time.Before(time.UnixMilli(rows[0].Until)) {
-		return fmt.Errorf("an id of %v, and the bound is %v", parts.Time, time.UnixMilli(rows[0].Until))
+	if parts, _ := gen.Layout().Decode(last); !parts.Time.Before(time.UnixMilli(rows[0].Fence)) {
+		return fmt.Errorf("an id of %v, and the bound is %v", parts.Time, time.UnixMilli(rows[0].Fence))
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		return err

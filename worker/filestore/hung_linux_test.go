@@ -33,15 +33,17 @@ func TestHungDisk(t *testing.T) {
 	calls := []func() error{
 		func() error {
 			_, err := store.Claim(ctx, worker.Request{
-				Space: "s", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: "t",
-				Now: time.Now().UnixMilli(), Window: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+				Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t",
+				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 			})
 			return err
 		},
 		func() error {
-			return store.Renew(ctx, worker.Renewal{Space: "s", Epoch: 1, Token: "t", Until: 1, TTL: 1})
+			return store.Renew(ctx, worker.Renewal{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1, TTL: 1})
 		},
-		func() error { return store.Release(ctx, worker.Return{Space: "s", Epoch: 1, Token: "t", Until: 1}) },
+		func() error {
+			return store.Release(ctx, worker.Return{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1})
+		},
 		func() error { _, err := store.List(ctx, "s"); return err },
 		func() error { return store.Free(ctx, "s", 0, 1) },
 	}

@@ -56,37 +56,37 @@ func TestLocksAreRemoved(t *testing.T) {
 	defer first.Close()
 	defer second.Close()
 	now := time.Now().UnixMilli()
-	r := worker.Request{Space: "x", Layout: "l", Numbers: 1, Preferred: -1, Avoid: -1, Token: "a", Owner: "o", Now: now, Window: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40}
+	r := worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: now, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40}
 	a, err := first.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b worker.Claim
-	err = first.change(t.Context(), "x", 0, func(row *worker.Row) error {
+	err = first.change(t.Context(), "x", 0, func(row *worker.Record) error {
 		for _, name := range []string{"lock", "0.lock", "0.alive"} {
 			if err := os.Remove(filepath.Join(dir, "x", name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r.Token = "b"
+		r.ClaimID = "b"
 		if b, err = second.Claim(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		row.Until = now + 5000
+		row.Fence = now + 5000
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "was removed or replaced") {
 		t.Errorf("%v", err)
 	}
-	if b.Epoch != a.Epoch+1 || b.From < a.Until {
+	if b.FencingToken != a.FencingToken+1 || b.From < a.Fence {
 		t.Errorf("%+v, then %+v", a, b)
 	}
 	rows, err := second.List(t.Context(), "x")
-	if err != nil || len(rows) != 1 || rows[0].Token != "b" || rows[0].Until != b.Until {
+	if err != nil || len(rows) != 1 || rows[0].ClaimID != "b" || rows[0].Fence != b.Fence {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	// From then on the number is the other's.
-	if err := first.Renew(t.Context(), worker.Renewal{Space: "x", Epoch: a.Epoch, Token: "a", Until: now + 9000, TTL: 1000}); !errors.Is(err, worker.ErrTaken) {
+	if err := first.Renew(t.Context(), worker.Renewal{Namespace: "x", FencingToken: a.FencingToken, ClaimID: "a", Fence: now + 9000, TTL: 1000}); !errors.Is(err, worker.ErrNotHeld) {
 		t.Error(err)
 	}
 }
@@ -96,7 +96,7 @@ func TestLocksAreRemoved(t *testing.T) {
 func TestTakeReadsAgain(t *testing.T) {
 	s := New(Config{Dir: t.TempDir()})
 	defer s.Close()
-	r := worker.Request{Space: "x", Layout: "l", Numbers: 1, Preferred: -1, Avoid: -1, Token: "a", Owner: "o", Now: 1000, Window: 1000, TTL: 1000, MaxSkew: 1 << 60, MaxLead: 1 << 60}
+	r := worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: 1000, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 60, MaxLead: 1 << 60}
 	c, err := s.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -106,19 +106,19 @@ func TestTakeReadsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Renew(t.Context(), worker.Renewal{Space: "x", Epoch: c.Epoch, Token: "a", Until: 9000, TTL: 1}); err != nil {
+	if err := s.Renew(t.Context(), worker.Renewal{Namespace: "x", FencingToken: c.FencingToken, ClaimID: "a", Fence: 9000, TTL: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil { // its process ends
 		t.Fatal(err)
 	}
 	row, locks, err := take(d, r, slices.Clone(stale), time.Now().UnixMilli())
-	if err != nil || row.Until != 9000 {
+	if err != nil || row.Fence != 9000 {
 		t.Errorf("%+v, %v", row, err)
 	}
 	_ = locks.close()
 	r.MaxLead = 2000
-	if row, _, err := take(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, worker.ErrNoneFree) {
+	if row, _, err := take(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Errorf("it begins too far ahead now: %+v, %v", row, err)
 	}
 }

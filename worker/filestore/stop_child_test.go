@@ -32,9 +32,9 @@ func StopIn(dir, what string) {
 	}
 	switch what {
 	case "renewal":
-		err = s.change(ctx, "x", 0, func(row *worker.Row) error {
+		err = s.change(ctx, "x", 0, func(row *worker.Record) error {
 			stop()
-			row.Until = c.Until + 1
+			row.Fence = c.Fence + 1
 			return nil
 		})
 	case "claim":
@@ -47,9 +47,9 @@ func StopIn(dir, what string) {
 			return err
 		})
 	case "operator":
-		err = s.Release(ctx, worker.Return{Space: "x", Worker: 0, Epoch: c.Epoch, Token: "child", Until: c.Until})
+		err = s.Release(ctx, worker.Return{Namespace: "x", Worker: 0, FencingToken: c.FencingToken, ClaimID: "child", Fence: c.Fence})
 		if err == nil {
-			err = s.change(ctx, "x", 0, func(*worker.Row) error { stop(); return nil })
+			err = s.change(ctx, "x", 0, func(*worker.Record) error { stop(); return nil })
 		}
 	}
 	fmt.Println("child:", err)
@@ -59,7 +59,7 @@ func StopIn(dir, what string) {
 // Asking is a request for a number, or for any, in the space "x" of four.
 func Asking(number int64, token string) worker.Request {
 	return worker.Request{
-		Space: "x", Layout: "l", Numbers: 4, Preferred: number, Only: number >= 0, Avoid: -1, Token: token, Owner: "o",
-		Now: time.Now().UnixMilli(), Window: 60_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: number, RequirePreferred: number >= 0, Exclude: -1, ClaimID: token, Owner: "o",
+		Now: time.Now().UnixMilli(), FenceWindow: 60_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
 }

@@ -137,12 +137,12 @@ func TestAStoppedProcess(t *testing.T) {
 				defer cancel()
 				for i := range int64(50) {
 					for _, h := range []worker.Claim{one, two} {
-						if err := store.Renew(ctx, worker.Renewal{Space: "x", Worker: h.Worker, Epoch: h.Epoch, Token: fmt.Sprint("t", h.Worker), Until: h.Until + i, TTL: 1000}); err != nil {
+						if err := store.Renew(ctx, worker.Renewal{Namespace: "x", Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: fmt.Sprint("t", h.Worker), Fence: h.Fence + i, TTL: 1000}); err != nil {
 							t.Fatal(err)
 						}
 					}
 				}
-				if err := store.Release(ctx, worker.Return{Space: "x", Worker: 2, Epoch: two.Epoch, Token: "t2", Until: two.From + 5}); err != nil {
+				if err := store.Release(ctx, worker.Return{Namespace: "x", Worker: 2, FencingToken: two.FencingToken, ClaimID: "t2", Fence: two.From + 5}); err != nil {
 					t.Fatal(err)
 				}
 				claiming := strings.Contains(in, "claim")
@@ -150,12 +150,12 @@ func TestAStoppedProcess(t *testing.T) {
 				if claiming && (!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), filepath.Join(dir, "x", "lock")+" is locked by another process, which may be stopped")) {
 					t.Errorf("a claim beside another: %+v, %v", again, err)
 				}
-				if !claiming && (err != nil || again.Worker != 2 || again.Epoch != 2) {
+				if !claiming && (err != nil || again.Worker != 2 || again.FencingToken != 2) {
 					t.Errorf("%+v, %v", again, err)
 				}
 				zero, err := soon(0)
 				switch {
-				case in == "renewal" && !errors.Is(err, worker.ErrNoneFree),
+				case in == "renewal" && !errors.Is(err, worker.ErrNoWorkerID),
 					in == "operator" && (!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "being changed by another process")):
 					t.Errorf("the stopped one's number: %+v, %v", zero, err)
 				}
@@ -165,11 +165,11 @@ func TestAStoppedProcess(t *testing.T) {
 					c.kill()
 				}
 				rows, err := store.List(t.Context(), "x")
-				if err != nil || len(rows) < 3 || rows[0].Worker != 0 || rows[0].Epoch != 1 {
+				if err != nil || len(rows) < 3 || rows[0].Worker != 0 || rows[0].FencingToken != 1 {
 					t.Fatalf("%+v, %v", rows, err)
 				}
 				next, err := hold(0, ample)
-				if err != nil || next.From < rows[0].Until || next.Epoch != 2 {
+				if err != nil || next.From < rows[0].Fence || next.FencingToken != 2 {
 					t.Errorf("%+v after %+v, %v", next, rows[0], err)
 				}
 			})

@@ -27,8 +27,8 @@
 // the loss of one.
 //
 // The errors of package worker arrive as what they are, for errors.Is and errors.As:
-// *NoneFreeError, *SkewError, *LayoutError, *LossyError, *ConfigError, *LostError,
-// *UsedUpError, ErrTaken, ErrReleased. Any other is a [*StoreError] with its text.
+// *NoWorkerIDError, *SkewError, *LayoutError, *DurabilityError, *ConfigError, *LostError,
+// *UsedUpError, ErrNotHeld, ErrReleased. Any other is a [*StoreError] with its text.
 //
 // # Security
 //

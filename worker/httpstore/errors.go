@@ -96,36 +96,36 @@ type fault struct {
 func encode(err error) *wireError {
 	w := &wireError{Kind: kindOther, Message: err.Error()}
 	var (
-		config   *worker.ConfigError
-		noneFree *worker.NoneFreeError
+		config   *core.ConfigError
+		noneFree *worker.NoWorkerIDError
 		skew     *worker.SkewError
 		layout   *worker.LayoutError
-		lossy    *worker.LossyError
+		lossy    *worker.DurabilityError
 		lost     *worker.LostError
-		usedUp   *worker.UsedUpError
+		usedUp   *worker.CounterExhaustedError
 	)
 	switch {
 	case errors.As(err, &config):
 		w.Kind = kindConfig
-		for _, f := range config.Faults {
+		for _, f := range config.Fields {
 			w.Faults = append(w.Faults, fault{Field: f.Field, Value: f.Value, Reason: f.Reason})
 		}
 	case errors.As(err, &noneFree):
-		w.Kind, w.Space, w.Numbers, w.Held, w.Ahead, w.Wait = kindNoneFree, noneFree.Space, noneFree.Numbers, noneFree.Held, noneFree.Ahead, noneFree.Wait.Milliseconds()
+		w.Kind, w.Space, w.Numbers, w.Held, w.Ahead, w.Wait = kindNoneFree, noneFree.Namespace, noneFree.WorkerIDs, noneFree.Leased, noneFree.Ahead, noneFree.Wait.Milliseconds()
 	case errors.As(err, &skew):
 		w.Kind, w.Local, w.Store, w.Max = kindSkew, skew.Local.UnixMilli(), skew.Store.UnixMilli(), skew.Max.Milliseconds()
 	case errors.As(err, &layout):
-		w.Kind, w.Space, w.Have, w.Want = kindLayout, layout.Space, layout.Have, layout.Want
+		w.Kind, w.Space, w.Have, w.Want = kindLayout, layout.Namespace, layout.Have, layout.Want
 	case errors.As(err, &lossy):
 		w.Kind, w.Setting, w.Value, w.Want = kindLossy, lossy.Setting, lossy.Value, lossy.Want
-	case errors.As(err, &lost): // before ErrTaken, which it may be as well
-		w.Kind, w.Space, w.Worker, w.Until = kindLost, lost.Space, lost.Worker, lost.Until.UnixMilli()
+	case errors.As(err, &lost): // before ErrNotHeld, which it may be as well
+		w.Kind, w.Space, w.Worker, w.Until = kindLost, lost.Namespace, lost.Worker, lost.Fence.UnixMilli()
 		if lost.Err != nil {
 			w.Cause = encode(lost.Err)
 		}
 	case errors.As(err, &usedUp):
-		w.Kind, w.Name, w.Numbers = kindUsedUp, usedUp.Name, usedUp.Numbers
-	case errors.Is(err, worker.ErrTaken):
+		w.Kind, w.Name, w.Numbers = kindUsedUp, usedUp.Name, usedUp.WorkerIDs
+	case errors.Is(err, worker.ErrNotHeld):
 		w.Kind = kindTaken
 	case errors.Is(err, worker.ErrReleased):
 		w.Kind = kindReleased
@@ -149,29 +149,29 @@ func (w *wireError) decoded(verb string, status int) error {
 	var err error
 	switch w.Kind {
 	case kindConfig:
-		config := &worker.ConfigError{}
+		config := &core.ConfigError{Package: "worker"}
 		for _, f := range w.Faults {
-			config.Faults = append(config.Faults, core.Fault{Field: f.Field, Value: f.Value, Reason: f.Reason})
+			config.Fields = append(config.Fields, core.FieldError{Field: f.Field, Value: f.Value, Reason: f.Reason})
 		}
 		err = config
 	case kindNoneFree:
-		err = &worker.NoneFreeError{Space: w.Space, Numbers: w.Numbers, Held: w.Held, Ahead: w.Ahead, Wait: milliseconds(w.Wait)}
+		err = &worker.NoWorkerIDError{Namespace: w.Space, WorkerIDs: w.Numbers, Leased: w.Held, Ahead: w.Ahead, Wait: milliseconds(w.Wait)}
 	case kindSkew:
 		err = &worker.SkewError{Local: time.UnixMilli(w.Local), Store: time.UnixMilli(w.Store), Max: milliseconds(w.Max)}
 	case kindLayout:
-		err = &worker.LayoutError{Space: w.Space, Have: w.Have, Want: w.Want}
+		err = &worker.LayoutError{Namespace: w.Space, Have: w.Have, Want: w.Want}
 	case kindLossy:
-		err = &worker.LossyError{Setting: w.Setting, Value: w.Value, Want: w.Want}
+		err = &worker.DurabilityError{Setting: w.Setting, Value: w.Value, Want: w.Want}
 	case kindLost:
-		lost := &worker.LostError{Space: w.Space, Worker: w.Worker, Until: time.UnixMilli(w.Until)}
+		lost := &worker.LostError{Namespace: w.Space, Worker: w.Worker, Fence: time.UnixMilli(w.Until)}
 		if w.Cause != nil {
 			lost.Err = w.Cause.decoded(verb, status)
 		}
 		err = lost
 	case kindUsedUp:
-		err = &worker.UsedUpError{Name: w.Name, Numbers: w.Numbers}
+		err = &worker.CounterExhaustedError{Name: w.Name, WorkerIDs: w.Numbers}
 	case kindTaken:
-		err = worker.ErrTaken
+		err = worker.ErrNotHeld
 	case kindReleased:
 		err = worker.ErrReleased
 	default:

@@ -23,11 +23,11 @@ type failing struct {
 func (f *failing) Claim(context.Context, worker.Request) (worker.Claim, error) {
 	return worker.Claim{}, f.err
 }
-func (f *failing) Renew(context.Context, worker.Renewal) error         { return f.err }
-func (f *failing) Release(context.Context, worker.Return) error        { return f.err }
-func (f *failing) List(context.Context, string) ([]worker.Row, error)  { return nil, f.err }
-func (f *failing) Free(context.Context, string, int64, int64) error    { return f.err }
-func (f *failing) Count(_ context.Context, name string) (int64, error) { return 7, f.err }
+func (f *failing) Renew(context.Context, worker.Renewal) error           { return f.err }
+func (f *failing) Release(context.Context, worker.Return) error          { return f.err }
+func (f *failing) List(context.Context, string) ([]worker.Record, error) { return nil, f.err }
+func (f *failing) Free(context.Context, string, int64, int64) error      { return f.err }
+func (f *failing) Count(_ context.Context, name string) (int64, error)   { return 7, f.err }
 
 // Each error arrives as it was sent, whichever verb it answers, also in other words.
 func TestErrors(t *testing.T) {
@@ -36,15 +36,15 @@ func TestErrors(t *testing.T) {
 	s := open(t, handlerOf(t, store))
 	client := s.client()
 	for _, sent := range []error{
-		&worker.ConfigError{Faults: []core.Fault{{Field: "F", Value: "<&\"é\u2028>", Reason: "r"}, {Field: "G"}}},
-		&worker.NoneFreeError{Space: "s", Numbers: 1 << 60, Held: 3, Ahead: 2, Wait: 1234 * time.Millisecond},
-		&worker.NoneFreeError{},
+		&core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "F", Value: "<&\"é\u2028>", Reason: "r"}, {Field: "G"}}},
+		&worker.NoWorkerIDError{Namespace: "s", WorkerIDs: 1 << 60, Leased: 3, Ahead: 2, Wait: 1234 * time.Millisecond},
+		&worker.NoWorkerIDError{},
 		&worker.SkewError{Local: at, Store: at.Add(-time.Millisecond), Max: 10 * time.Second},
-		&worker.LayoutError{Space: "s", Have: "a", Want: "b"},
-		&worker.LossyError{Setting: "a", Value: "b", Want: "c"},
-		&worker.LostError{Space: "s", Worker: 5, Until: at, Err: worker.ErrTaken},
-		&worker.UsedUpError{Name: "n", Numbers: 32},
-		worker.ErrTaken, worker.ErrReleased,
+		&worker.LayoutError{Namespace: "s", Have: "a", Want: "b"},
+		&worker.DurabilityError{Setting: "a", Value: "b", Want: "c"},
+		&worker.LostError{Namespace: "s", Worker: 5, Fence: at, Err: worker.ErrNotHeld},
+		&worker.CounterExhaustedError{Name: "n", WorkerIDs: 32},
+		worker.ErrNotHeld, worker.ErrReleased,
 	} {
 		for _, store.err = range []error{sent, fmt.Errorf("in other words: %w", sent)} {
 			for verb, got := range verbs(t.Context(), client) {
@@ -54,7 +54,7 @@ func TestErrors(t *testing.T) {
 				if target := reflect.New(reflect.TypeOf(sent)); !errors.As(got, target.Interface()) || !reflect.DeepEqual(target.Elem().Interface(), sent) {
 					t.Errorf("%s: %#v, want %#v", verb, target.Elem(), sent)
 				}
-				for _, is := range []error{worker.ErrTaken, worker.ErrNoneFree, worker.ErrLost, worker.ErrReleased} {
+				for _, is := range []error{worker.ErrNotHeld, worker.ErrNoWorkerID, worker.ErrLost, worker.ErrReleased} {
 					if errors.Is(got, is) != errors.Is(store.err, is) {
 						t.Errorf("%s: %v is %v: %v", verb, got, is, errors.Is(got, is))
 					}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
@@ -49,7 +50,7 @@ func ExampleNewHandler() {
 func ExampleNew() {
 	store := httpstore.New(httpstore.Config{URL: "ids.internal", Token: "from-the-secret-store"})
 	_, err := worker.Acquire(context.Background(), store, worker.Config{})
-	var wrong *worker.ConfigError
+	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
@@ -62,7 +63,7 @@ func ExampleStoreError() {
 	store := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-the-secret-store"})
 	err := store.Renew(context.Background(), worker.Renewal{})
 	var said *httpstore.StoreError
-	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, worker.ErrTaken))
+	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, worker.ErrNotHeld))
 	// Output: true 404 false
 }
 

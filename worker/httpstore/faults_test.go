@@ -15,14 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 func request() worker.Request {
 	return worker.Request{
-		Space: "s", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: fmt.Sprintf("%016x", rand.Uint64()), Owner: "o",
-		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%016x", rand.Uint64()), Owner: "o",
+		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
 }
 
@@ -33,17 +34,17 @@ func verbs(ctx context.Context, s *Store) map[string]error {
 	_, count := s.Count(ctx, "s")
 	return map[string]error{
 		"claim": claim, "list": list, "count": count, "free": s.Free(ctx, "s", 0, 1),
-		"renew":   s.Renew(ctx, worker.Renewal{Space: "s", Token: "t"}),
-		"release": s.Release(ctx, worker.Return{Space: "s", Token: "t"}),
+		"renew":   s.Renew(ctx, worker.Renewal{Namespace: "s", ClaimID: "t"}),
+		"release": s.Release(ctx, worker.Return{Namespace: "s", ClaimID: "t"}),
 	}
 }
 
 // typed reports whether an error is one that the lease acts upon.
 func typed(err error) bool {
-	var config *worker.ConfigError
+	var config *core.ConfigError
 	var skew *worker.SkewError
 	var layout *worker.LayoutError
-	return errors.Is(err, worker.ErrTaken) || errors.Is(err, worker.ErrNoneFree) || errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrReleased) ||
+	return errors.Is(err, worker.ErrNotHeld) || errors.Is(err, worker.ErrNoWorkerID) || errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrReleased) ||
 		errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout)
 }
 
@@ -153,7 +154,7 @@ func TestLateAnswers(t *testing.T) {
 	slow.Store(false)
 	c, err := client.Claim(t.Context(), r)
 	rows, _ := store.List(t.Context(), "s")
-	if err != nil || c.Epoch != 1 || len(rows) != 1 || rows[0].Worker != c.Worker {
+	if err != nil || c.FencingToken != 1 || len(rows) != 1 || rows[0].Worker != c.Worker {
 		t.Errorf("%+v, %v, %+v", c, err, rows)
 	}
 }
@@ -232,18 +233,18 @@ func TestConfigFaults(t *testing.T) {
 		`Token of 17 bytes: must have 16`:     {URL: "http://h", Token: "a secret of yours"},
 	} {
 		for verb, err := range verbs(t.Context(), New(cfg)) {
-			var config *worker.ConfigError
-			if !errors.As(err, &config) || len(config.Faults) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "a secret") {
+			var config *core.ConfigError
+			if !errors.As(err, &config) || len(config.Fields) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "a secret") {
 				t.Errorf("%s: %v, want %s", verb, err, want)
 			}
 		}
 	}
 	h, err := NewHandler(nil, HandlerConfig{Tokens: []string{"short"}, Timeout: -1})
-	var config *worker.ConfigError
-	if h != nil || !errors.As(err, &config) || len(config.Faults) != 3 || strings.Contains(err.Error(), "short") {
+	var config *core.ConfigError
+	if h != nil || !errors.As(err, &config) || len(config.Fields) != 3 || strings.Contains(err.Error(), "short") {
 		t.Errorf("%v, %v", h, err)
 	}
-	if _, err := NewHandler(memstore.New(memstore.Config{}), HandlerConfig{}); !errors.As(err, &config) || config.Faults[0].Field != "Tokens" {
+	if _, err := NewHandler(memstore.New(memstore.Config{}), HandlerConfig{}); !errors.As(err, &config) || config.Fields[0].Field != "Tokens" {
 		t.Error(err)
 	}
 }

@@ -41,14 +41,14 @@ type handler struct {
 }
 
 // NewHandler offers a store to clients that have one of the tokens. The error is a
-// *worker.ConfigError.
+// *core.ConfigError.
 func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
-	var faults []core.Fault
+	var faults []core.FieldError
 	if store == nil {
-		faults = append(faults, core.Fault{Field: "store", Value: "nil", Reason: "must be given"})
+		faults = append(faults, core.FieldError{Field: "store", Value: "nil", Reason: "must be given"})
 	}
 	if len(cfg.Tokens) == 0 {
-		faults = append(faults, core.Fault{Field: "Tokens", Value: "none", Reason: "must hold at least one: without, anybody could claim every number"})
+		faults = append(faults, core.FieldError{Field: "Tokens", Value: "none", Reason: "must hold at least one: without, anybody could claim every number"})
 	}
 	for i, token := range cfg.Tokens {
 		if fault := tokenFault(fmt.Sprintf("Tokens[%d]", i), token); fault != nil {
@@ -56,10 +56,10 @@ func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
 		}
 	}
 	if cfg.Timeout < 0 {
-		faults = append(faults, core.Fault{Field: "Timeout", Value: cfg.Timeout.String(), Reason: "must not be negative"})
+		faults = append(faults, core.FieldError{Field: "Timeout", Value: cfg.Timeout.String(), Reason: "must not be negative"})
 	}
 	if len(faults) > 0 {
-		return nil, &worker.ConfigError{Faults: faults}
+		return nil, &core.ConfigError{Package: "worker", Fields: faults}
 	}
 	h := &handler{store: store, timeout: cfg.Timeout, verbs: make(map[string]http.HandlerFunc)}
 	if h.timeout == 0 {
@@ -86,7 +86,7 @@ func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
 		if h.admin == nil {
 			return listResult{}, errors.ErrUnsupported
 		}
-		rows, err := h.admin.List(ctx, q.Space)
+		rows, err := h.admin.List(ctx, q.Namespace)
 		all := make([]listRow, len(rows))
 		for i, row := range rows {
 			all[i] = listRow(row)
@@ -97,7 +97,7 @@ func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
 		if h.admin == nil {
 			return nothing{}, errors.ErrUnsupported
 		}
-		return nothing{}, h.admin.Free(ctx, q.Space, q.Worker, q.Epoch)
+		return nothing{}, h.admin.Free(ctx, q.Namespace, q.Worker, q.FencingToken)
 	})
 	offer(h, "count", func(ctx context.Context, q countRequest) (countResult, error) {
 		if h.counter == nil {
@@ -110,11 +110,11 @@ func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
 }
 
 // tokenFault quotes no token.
-func tokenFault(field, token string) *core.Fault {
+func tokenFault(field, token string) *core.FieldError {
 	if len(token) >= 16 && len(token) <= 512 && !strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return nil
 	}
-	return &core.Fault{Field: field, Value: fmt.Sprintf("of %d bytes", len(token)), Reason: "must have 16 to 512 printable bytes of ASCII, without space"}
+	return &core.FieldError{Field: field, Value: fmt.Sprintf("of %d bytes", len(token)), Reason: "must have 16 to 512 printable bytes of ASCII, without space"}
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

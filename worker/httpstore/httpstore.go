@@ -32,7 +32,7 @@ type Config struct {
 
 // Store is a client of a store that a handler offers. Make it with New.
 type Store struct {
-	worker.Queue // of the leases that share the store
+	worker.ClaimLimiter // of the leases that share the store
 
 	base   string
 	token  string
@@ -55,15 +55,15 @@ func New(cfg Config) *Store {
 	}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s.client.Jar = nil
-	var faults []core.Fault
+	var faults []core.FieldError
 	if fault := urlFault(cfg.URL); fault != "" {
-		faults = append(faults, core.Fault{Field: "URL", Value: fmt.Sprintf("%.300q", redacted(cfg.URL)), Reason: fault})
+		faults = append(faults, core.FieldError{Field: "URL", Value: fmt.Sprintf("%.300q", redacted(cfg.URL)), Reason: fault})
 	}
 	if fault := tokenFault("Token", cfg.Token); fault != nil {
 		faults = append(faults, *fault)
 	}
 	if len(faults) > 0 {
-		s.wrong = &worker.ConfigError{Faults: faults}
+		s.wrong = &core.ConfigError{Package: "worker", Fields: faults}
 	}
 	return s
 }
@@ -93,7 +93,7 @@ func redacted(text string) string {
 func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
 	switch {
 	case s == nil || s.base == "":
-		return result, &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil or zero", Reason: "must come from httpstore.New"}}}
+		return result, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil or zero", Reason: "must come from httpstore.New"}}}
 	case s.wrong != nil:
 		return result, s.wrong
 	}
@@ -170,7 +170,7 @@ func failed(ctx context.Context, verb string, err error) error {
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := r.Check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return worker.Claim{}, err
 	}
 	c, err := ask[claimRequest, claimResult](ctx, s, "claim", claimRequest(r), maxReply)
@@ -197,34 +197,34 @@ func (s *Store) Release(ctx context.Context, r worker.Return) error {
 
 // List implements worker.Admin. Where the handler does not offer it, or its store
 // has no such method, the error is errors.ErrUnsupported.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
-	if err := worker.CheckSpace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
+	if err := worker.CheckNamespace(space); err != nil {
 		return nil, err
 	}
-	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Space: space}, maxList)
+	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Namespace: space}, maxList)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]worker.Row, len(result.Rows))
+	rows := make([]worker.Record, len(result.Rows))
 	for i, row := range result.Rows {
-		rows[i] = worker.Row(row)
+		rows[i] = worker.Record(row)
 	}
 	return rows, nil
 }
 
 // Free implements worker.Admin, where the handler offers it, as List.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckSpace(space); err != nil {
+	if err := worker.CheckNamespace(space); err != nil {
 		return err
 	}
-	_, err := ask[freeRequest, nothing](ctx, s, "free", freeRequest{Space: space, Worker: number, Epoch: epoch}, maxReply)
+	_, err := ask[freeRequest, nothing](ctx, s, "free", freeRequest{Namespace: space, Worker: number, FencingToken: epoch}, maxReply)
 	return err
 }
 
 // Count implements worker.Counter, if the server's store does; else the error is
 // errors.ErrUnsupported. A count whose answer is lost is not given again.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckSpace(name); err != nil {
+	if err := worker.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	result, err := ask[countRequest, countResult](ctx, s, "count", countRequest{Name: name}, maxReply)

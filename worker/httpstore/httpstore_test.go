@@ -111,7 +111,7 @@ func await(t *testing.T, what string, done func() bool) {
 func TestServerReplaced(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	s := open(t, handlerOf(t, store))
-	lease, err := worker.Acquire(t.Context(), s.client(), worker.Config{Window: 10 * time.Minute, Renew: 50 * time.Millisecond, TTL: 15 * time.Minute, Timeout: 3 * time.Second, MaxWait: patience})
+	lease, err := worker.Acquire(t.Context(), s.client(), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 50 * time.Millisecond, TTL: 15 * time.Minute, Timeout: 3 * time.Second, MaxWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestServerReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := store.List(context.Background(), "default")
-	if err != nil || len(rows) != 1 || rows[0].Token != "" {
+	if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }

@@ -52,7 +52,7 @@ func TestHandlerOfAHungStore(t *testing.T) {
 	defer cancel()
 	client := New(Config{URL: server.URL, Token: secret})
 	_, err = client.Claim(ctx, worker.Request{
-		Space: "s", Layout: "l", Numbers: 4, Preferred: -1, Avoid: -1, Token: "t", Now: time.Now().UnixMilli(), Window: 1000, TTL: 1000,
+		Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000,
 	})
 	var failed *StoreError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "claim: no answer in 1") {

@@ -15,59 +15,59 @@ import (
 // counterpart in package worker, which compiles only while their fields are the same.
 type (
 	claimRequest struct {
-		Space     string `json:"space"`
-		Layout    string `json:"layout"`
-		Numbers   int64  `json:"numbers"`
-		Preferred int64  `json:"preferred"`
-		Only      bool   `json:"only"`
-		Avoid     int64  `json:"avoid"`
-		Token     string `json:"token"`
-		Owner     string `json:"owner"`
-		Now       int64  `json:"now"`
-		Window    int64  `json:"window"`
-		TTL       int64  `json:"ttl"`
-		MaxSkew   int64  `json:"max_skew"`
-		MaxLead   int64  `json:"max_lead"`
+		Namespace        string `json:"space"`
+		Layout           string `json:"layout"`
+		WorkerIDs        int64  `json:"numbers"`
+		Preferred        int64  `json:"preferred"`
+		RequirePreferred bool   `json:"only"`
+		Exclude          int64  `json:"avoid"`
+		ClaimID          string `json:"token"`
+		Owner            string `json:"owner"`
+		Now              int64  `json:"now"`
+		FenceWindow      int64  `json:"window"`
+		TTL              int64  `json:"ttl"`
+		MaxSkew          int64  `json:"max_skew"`
+		MaxLead          int64  `json:"max_lead"`
 	}
 	claimResult struct {
-		Worker int64 `json:"worker"`
-		Epoch  int64 `json:"epoch"`
-		From   int64 `json:"from"`
-		Until  int64 `json:"until"`
+		Worker       int64 `json:"worker"`
+		FencingToken int64 `json:"epoch"`
+		From         int64 `json:"from"`
+		Fence        int64 `json:"until"`
 	}
 	renewRequest struct {
-		Space  string `json:"space"`
-		Worker int64  `json:"worker"`
-		Epoch  int64  `json:"epoch"`
-		Token  string `json:"token"`
-		Until  int64  `json:"until"`
-		TTL    int64  `json:"ttl"`
+		Namespace    string `json:"space"`
+		Worker       int64  `json:"worker"`
+		FencingToken int64  `json:"epoch"`
+		ClaimID      string `json:"token"`
+		Fence        int64  `json:"until"`
+		TTL          int64  `json:"ttl"`
 	}
 	releaseRequest struct {
-		Space  string `json:"space"`
-		Worker int64  `json:"worker"`
-		Epoch  int64  `json:"epoch"`
-		Token  string `json:"token"`
-		Until  int64  `json:"until"`
+		Namespace    string `json:"space"`
+		Worker       int64  `json:"worker"`
+		FencingToken int64  `json:"epoch"`
+		ClaimID      string `json:"token"`
+		Fence        int64  `json:"until"`
 	}
 	listRequest struct {
-		Space string `json:"space"`
+		Namespace string `json:"space"`
 	}
 	listRow struct {
-		Worker  int64  `json:"worker"`
-		Epoch   int64  `json:"epoch"`
-		Token   string `json:"token"`
-		Owner   string `json:"owner"`
-		Until   int64  `json:"until"`
-		Expires int64  `json:"expires"`
+		Worker       int64  `json:"worker"`
+		FencingToken int64  `json:"epoch"`
+		ClaimID      string `json:"token"`
+		Owner        string `json:"owner"`
+		Fence        int64  `json:"until"`
+		Expires      int64  `json:"expires"`
 	}
 	listResult struct {
 		Rows []listRow `json:"rows"`
 	}
 	freeRequest struct {
-		Space  string `json:"space"`
-		Worker int64  `json:"worker"`
-		Epoch  int64  `json:"epoch"`
+		Namespace    string `json:"space"`
+		Worker       int64  `json:"worker"`
+		FencingToken int64  `json:"epoch"`
 	}
 	countRequest struct {
 		Name string `json:"name"`
@@ -136,8 +136,8 @@ func whole[Q any](raw json.RawMessage) (request Q, err error) {
 
 // check tells whether a claim can be an answer to the request.
 func (c claimResult) check(r worker.Request) error {
-	if c.Worker < 0 || c.Worker >= r.Numbers || r.Only && c.Worker != r.Preferred || c.Epoch < 1 || c.Until <= c.From || c.Until-c.From > r.Window {
-		return fmt.Errorf("httpstore: claim in space %q: the server gave what was not asked for: %+v", r.Space, c)
+	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
+		return fmt.Errorf("httpstore: claim in space %q: the server gave what was not asked for: %+v", r.Namespace, c)
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ func begin() (*memstore.Store, func()) {
 // request asks for any number of the space "orders", as a lease does.
 func request(token string) worker.Request {
 	return worker.Request{
-		Space: "orders", Layout: "the fingerprint", Numbers: 4, Preferred: -1, Avoid: -1, Token: token, Owner: "web-1",
-		Now: at.UnixMilli(), Window: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
+		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: token, Owner: "web-1",
+		Now: at.UnixMilli(), FenceWindow: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
 	}
 }
 
@@ -30,7 +30,7 @@ func ExampleStore_Claim() {
 	store, end := begin()
 	defer end()
 	first, err := store.Claim(context.Background(), request("t1"))
-	fmt.Println(first.Worker, first.Epoch, first.Until-first.From, err)
+	fmt.Println(first.Worker, first.FencingToken, first.Fence-first.From, err)
 	again, err := store.Claim(context.Background(), request("t1")) // its answer was lost
 	fmt.Println(again == first, err)
 	second, err := store.Claim(context.Background(), request("t2"))
@@ -49,10 +49,10 @@ func ExampleStore_Renew() {
 		fmt.Println(err)
 		return
 	}
-	r := worker.Renewal{Space: "orders", Worker: c.Worker, Epoch: c.Epoch, Token: "t1", Until: c.Until + 10_000, TTL: 40_000}
+	r := worker.Renewal{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.Fence + 10_000, TTL: 40_000}
 	fmt.Println(store.Renew(context.Background(), r))
-	r.Token = "another's"
-	fmt.Println(errors.Is(store.Renew(context.Background(), r), worker.ErrTaken))
+	r.ClaimID = "another's"
+	fmt.Println(errors.Is(store.Renew(context.Background(), r), worker.ErrNotHeld))
 	// Output:
 	// <nil>
 	// true
@@ -66,12 +66,12 @@ func ExampleStore_Release() {
 		fmt.Println(err)
 		return
 	}
-	r := worker.Return{Space: "orders", Worker: c.Worker, Epoch: c.Epoch, Token: "t1", Until: c.From + 7000} // where its ids have ended
+	r := worker.Return{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.From + 7000} // where its ids have ended
 	fmt.Println(store.Release(context.Background(), r))
 	again := request("t2")
 	again.Preferred = c.Worker
 	next, err := store.Claim(context.Background(), again)
-	fmt.Println(next.Worker, next.Epoch, next.From-c.From, err)
+	fmt.Println(next.Worker, next.FencingToken, next.From-c.From, err)
 	// Output:
 	// <nil>
 	// 0 2 7000 <nil>
@@ -80,7 +80,7 @@ func ExampleStore_Release() {
 func ExampleStore_List() {
 	store, end := begin()
 	defer end()
-	lease, err := worker.Acquire(context.Background(), store, worker.Config{Space: "orders", Owner: "web-1", Now: func() time.Time { return at }})
+	lease, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders", Owner: "web-1", Now: func() time.Time { return at }})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -104,8 +104,8 @@ func ExampleStore_Free() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(store.Free(context.Background(), "orders", c.Worker, c.Epoch))
-	fmt.Println(errors.Is(store.Free(context.Background(), "orders", c.Worker, c.Epoch), worker.ErrTaken)) // it is free
+	fmt.Println(store.Free(context.Background(), "orders", c.Worker, c.FencingToken))
+	fmt.Println(errors.Is(store.Free(context.Background(), "orders", c.Worker, c.FencingToken), worker.ErrNotHeld)) // it is free
 	// Output:
 	// <nil>
 	// true

@@ -33,7 +33,7 @@ type Store struct {
 
 type space struct {
 	layout string
-	rows   map[int64]*worker.Row
+	rows   map[int64]*worker.Record
 }
 
 var (
@@ -49,7 +49,7 @@ func New(cfg Config) *Store {
 // usable tells whether there is a store, and time to use it.
 func (s *Store) usable(ctx context.Context) error {
 	if s == nil {
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil", Reason: "must come from memstore.New"}}}
+		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from memstore.New"}}}
 	}
 	return ctx.Err()
 }
@@ -64,7 +64,7 @@ func (s *Store) clock() int64 {
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := r.Check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return worker.Claim{}, err
 	}
 	if err := s.usable(ctx); err != nil {
@@ -72,34 +72,34 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sp := s.spaces[r.Space]
+	sp := s.spaces[r.Namespace]
 	if sp != nil && sp.layout != r.Layout {
-		return worker.Claim{}, &worker.LayoutError{Space: r.Space, Have: sp.layout, Want: r.Layout}
+		return worker.Claim{}, &worker.LayoutError{Namespace: r.Namespace, Have: sp.layout, Want: r.Layout}
 	}
 	now := s.clock()
 	if err := r.CheckSkew(now); err != nil {
 		return worker.Claim{}, err
 	}
 	if sp == nil {
-		sp = &space{layout: r.Layout, rows: make(map[int64]*worker.Row)}
+		sp = &space{layout: r.Layout, rows: make(map[int64]*worker.Record)}
 		if s.spaces == nil {
 			s.spaces = make(map[string]*space)
 		}
-		s.spaces[r.Space] = sp
+		s.spaces[r.Namespace] = sp
 	}
 	rows := sp.list()
-	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 {
-		return r.Again(rows[i]), nil
+	if i := slices.IndexFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 {
+		return r.Replay(rows[i]), nil
 	}
 	free, err := choose.Candidates(r, rows, now, nil)
 	if err != nil {
 		return worker.Claim{}, err
 	}
 	row := free[0]
-	from, until := r.Span(row.Until)
-	row.Epoch, row.Token, row.Owner, row.Until, row.Expires = row.Epoch+1, r.Token, r.Owner, until, worker.Expiry(now, r.TTL)
+	from, until := r.Interval(row.Fence)
+	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, worker.Expiry(now, r.TTL)
 	sp.rows[row.Worker] = &row
-	return worker.Claim{Worker: row.Worker, Epoch: row.Epoch, From: from, Until: until}, nil
+	return worker.Claim{Worker: row.Worker, FencingToken: row.FencingToken, From: from, Fence: until}, nil
 }
 
 // Renew implements worker.Store.
@@ -109,11 +109,11 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	row := s.held(r.Space, r.Worker, r.Epoch, r.Token)
+	row := s.held(r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if row == nil {
-		return worker.ErrTaken
+		return worker.ErrNotHeld
 	}
-	row.Until = max(row.Until, r.Until)
+	row.Fence = max(row.Fence, r.Fence)
 	row.Expires = worker.Expiry(s.clock(), r.TTL)
 	return nil
 }
@@ -125,29 +125,29 @@ func (s *Store) Release(ctx context.Context, r worker.Return) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	row := s.held(r.Space, r.Worker, r.Epoch, r.Token)
+	row := s.held(r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if row == nil {
-		return worker.ErrTaken
+		return worker.ErrNotHeld
 	}
-	row.Token, row.Until, row.Expires = "", r.Until, 0
+	row.ClaimID, row.Fence, row.Expires = "", r.Fence, 0
 	return nil
 }
 
 // held is the row if it has this epoch and token.
-func (s *Store) held(name string, number, epoch int64, token string) *worker.Row {
+func (s *Store) held(name string, number, epoch int64, token string) *worker.Record {
 	sp := s.spaces[name]
 	if sp == nil || token == "" {
 		return nil
 	}
 	row := sp.rows[number]
-	if row == nil || row.Epoch != epoch || row.Token != token {
+	if row == nil || row.FencingToken != epoch || row.ClaimID != token {
 		return nil
 	}
 	return row
 }
 
 // List implements worker.Admin.
-func (s *Store) List(ctx context.Context, name string) ([]worker.Row, error) {
+func (s *Store) List(ctx context.Context, name string) ([]worker.Record, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -161,12 +161,12 @@ func (s *Store) List(ctx context.Context, name string) ([]worker.Row, error) {
 }
 
 // list gives the rows by number.
-func (sp *space) list() []worker.Row {
-	rows := make([]worker.Row, 0, len(sp.rows))
+func (sp *space) list() []worker.Record {
+	rows := make([]worker.Record, 0, len(sp.rows))
 	for _, row := range sp.rows {
 		rows = append(rows, *row)
 	}
-	slices.SortFunc(rows, func(a, b worker.Row) int { return int(a.Worker - b.Worker) })
+	slices.SortFunc(rows, func(a, b worker.Record) int { return int(a.Worker - b.Worker) })
 	return rows
 }
 
@@ -178,9 +178,9 @@ func (s *Store) Free(ctx context.Context, name string, number, epoch int64) erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sp := s.spaces[name]
-	if sp == nil || sp.rows[number] == nil || sp.rows[number].Epoch != epoch || sp.rows[number].Token == "" {
-		return worker.ErrTaken
+	if sp == nil || sp.rows[number] == nil || sp.rows[number].FencingToken != epoch || sp.rows[number].ClaimID == "" {
+		return worker.ErrNotHeld
 	}
-	sp.rows[number].Token, sp.rows[number].Expires = "", 0
+	sp.rows[number].ClaimID, sp.rows[number].Expires = "", 0
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func ExampleOpen() {
 	var pool *pgxpool.Pool // in earnest: pgxpool.New(ctx, "postgres://…")
 	ctx := context.Background()
-	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{Lease: worker.Config{Space: "orders"}})
+	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{Lease: worker.Config{Namespace: "orders"}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,7 +18,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -28,15 +27,15 @@ import (
 //
 // Store.Dialect must be zero or Postgres. CloseDB has no effect.
 func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.OpenConfig) (*sqlstore.Generator, error) {
-	var faults []core.Fault
+	var faults []core.FieldError
 	if pool == nil {
-		faults = append(faults, core.Fault{Field: "pool", Value: "nil", Reason: "must be an open *pgxpool.Pool"})
+		faults = append(faults, core.FieldError{Field: "pool", Value: "nil", Reason: "must be an open *pgxpool.Pool"})
 	}
 	if d := cfg.Store.Dialect; d != sqlstore.Detect && d != sqlstore.Postgres {
-		faults = append(faults, core.Fault{Field: "Store.Dialect", Value: d.String(), Reason: "must be zero or Postgres"})
+		faults = append(faults, core.FieldError{Field: "Store.Dialect", Value: d.String(), Reason: "must be zero or Postgres"})
 	}
 	if faults != nil {
-		return nil, fmt.Errorf("pgxstore: %w", &worker.ConfigError{Faults: faults})
+		return nil, fmt.Errorf("pgxstore: %w", &core.ConfigError{Package: "worker", Fields: faults})
 	}
 	cfg.Store.Dialect, cfg.CloseDB = sqlstore.Postgres, true // it closes the handle, not the pool under it
 	return sqlstore.Open(ctx, stdlib.OpenDBFromPool(pool), cfg)

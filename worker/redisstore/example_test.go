@@ -18,18 +18,18 @@ func ExampleEvalFunc() {
 		return []any{"lossy", "appendonly", "no", "yes"}, nil
 	}
 	_, err := worker.Acquire(context.Background(), redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
-	var lossy *worker.LossyError
+	var lossy *worker.DurabilityError
 	if errors.As(err, &lossy) {
 		fmt.Println(lossy)
 	}
-	// Output: worker: the store has appendonly = no and may lose an acknowledged write, which makes duplicates possible: set it to yes, or allow it with AllowLossy
+	// Output: worker: the store has appendonly = no and may lose an acknowledged write, which makes duplicates possible: set it to yes, or allow it with AllowDataLoss
 }
 
 // What is wrong with the client is told by the first call.
 func ExampleNew() {
 	store := redisstore.New(nil, redisstore.Config{Prefix: "shop:"})
-	_, err := worker.Acquire(context.Background(), store, worker.Config{Space: "orders"})
-	var wrong *worker.ConfigError
+	_, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
@@ -53,7 +53,7 @@ func ExampleStore_Count() {
 // The datacenter comes from the environment, and the worker from Redis, by datacenter and
 // address: the same number for the same address, for as long as there are any. This client
 // stands for a Redis that knows the address by its number.
-func ExampleStore_NumberOf() {
+func ExampleStore_WorkerIDOf() {
 	eval := func(_ context.Context, _ string, keys []string, args ...any) (any, error) {
 		fmt.Println(keys[0], args[0], args[1])
 		return []any{"ok", "7"}, nil
@@ -69,10 +69,10 @@ func ExampleStore_NumberOf() {
 		return
 	}
 	d := datacenter.(*worker.Number).Number()
-	cfg := worker.Config{Space: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: worker.Prefer(d)}
+	cfg := worker.Config{Namespace: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: worker.Prefer(d)}
 
-	n, err := store.NumberOf(context.Background(), cfg.Space, os.Getenv("POD_IP"), 1<<layout.WorkerBits)
-	var used *worker.UsedUpError
+	n, err := store.WorkerIDOf(context.Background(), cfg.Namespace, os.Getenv("POD_IP"), 1<<layout.WorkerBits)
+	var used *worker.CounterExhaustedError
 	switch {
 	case err == nil: // a wish: another container may have the address too, and the lease keeps them apart
 		cfg.Preferred = worker.Prefer(d<<layout.WorkerBits | n)

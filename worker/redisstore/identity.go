@@ -8,19 +8,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// NumberOf gives an identity, for example an address, a number from 0 to
+// WorkerIDOf gives an identity, for example an address, a number from 0 to
 // numbers-1 in the space: the same one each time, the next one when it is new, and
-// a *worker.UsedUpError when there is none left.
+// a *worker.CounterExhaustedError when there is none left.
 //
 // Two processes can have one identity, as two containers have one address. So the
 // number is no grant: it is the Preferred number of a lease, by [worker.Prefer],
 // and with a datacenter d it is d<<WorkerBits | number.
-func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers int64) (int64, error) {
-	if err := worker.CheckSpace(space); err != nil {
+func (s *Store) WorkerIDOf(ctx context.Context, space, identity string, numbers int64) (int64, error) {
+	if err := worker.CheckNamespace(space); err != nil {
 		return 0, err
 	}
 	if identity == "" || numbers < 1 {
-		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
+		return 0, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
 	}
 	if numbers > maxNumbers {
 		return 0, tooMany(numbers)
@@ -46,5 +46,5 @@ func (s *Store) NumberOf(ctx context.Context, space, identity string, numbers in
 }
 
 func usedUp(space, identity string, numbers int64) error {
-	return fmt.Errorf("redisstore: identity %.100q gets no number in space %q, acquire a lease without Preferred: %w", identity, space, &worker.UsedUpError{Name: space, Numbers: numbers})
+	return fmt.Errorf("redisstore: identity %.100q gets no number in space %q, acquire a lease without Preferred: %w", identity, space, &worker.CounterExhaustedError{Name: space, WorkerIDs: numbers})
 }

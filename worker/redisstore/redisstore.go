@@ -18,7 +18,7 @@
 // It must not lose what it has acknowledged, and as it is installed it does. Needed
 // are one node whose data is its own (appendonly yes, appendfsync always), no
 // eviction, and no failover to a replica, which may lack the last writes. What can
-// be seen and is not so is a *worker.LossyError: appendonly and the eviction from
+// be seen and is not so is a *worker.DurabilityError: appendonly and the eviction from
 // within the script, appendfsync only by Config.ConfigGet. Where it cannot be had,
 // take a database: see sqlstore.
 package redisstore
@@ -78,14 +78,14 @@ type Config struct {
 	// ConfigGet gives the value of a setting, as CONFIG GET does; with it
 	// appendfsync is checked. An error says that it may not be seen. nil: it is not.
 	ConfigGet func(ctx context.Context, name string) (string, error)
-	// AllowLossy accepts a Redis that may lose what it has acknowledged. Ids may then
+	// AllowDataLoss accepts a Redis that may lose what it has acknowledged. Ids may then
 	// be issued twice after it was restarted or replaced.
-	AllowLossy bool
+	AllowDataLoss bool
 }
 
 // Store keeps the numbers of any number of spaces. Make it with New.
 type Store struct {
-	worker.Queue // of the leases that share the store
+	worker.ClaimLimiter // of the leases that share the store
 
 	eval  Evaler
 	cfg   Config
@@ -110,7 +110,7 @@ func New(e Evaler, cfg Config) *Store {
 const maxNumbers = 1 << 53
 
 func tooMany(numbers int64) error {
-	return &worker.ConfigError{Faults: []core.Fault{{Field: "Numbers", Value: strconv.FormatInt(numbers, 10), Reason: "must be at most 2^53, as far as Redis's scripts can count"}}}
+	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "WorkerIDs", Value: strconv.FormatInt(numbers, 10), Reason: "must be at most 2^53, as far as Redis's scripts can count"}}}
 }
 
 // mostWait is how many milliseconds a Duration can say.
@@ -127,27 +127,27 @@ func (s *Store) key(kind, name string) string {
 // check tells whether there is a client.
 func (s *Store) check() error {
 	if s == nil {
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "nil", Reason: "must come from redisstore.New"}}}
+		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from redisstore.New"}}}
 	}
 	if f, ok := s.eval.(EvalFunc); s.eval == nil || ok && f == nil {
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
+		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
 	}
 	return nil
 }
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := r.Check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return worker.Claim{}, err
 	}
-	if r.Numbers > maxNumbers {
-		return worker.Claim{}, tooMany(r.Numbers)
+	if r.WorkerIDs > maxNumbers {
+		return worker.Claim{}, tooMany(r.WorkerIDs)
 	}
 	if err := s.checkSync(ctx); err != nil {
 		return worker.Claim{}, err
 	}
-	answer, err := s.run(ctx, "claim", durableScript+claimScript, s.key("worker", r.Space),
-		bit(s.cfg.AllowLossy), r.Layout, r.Numbers, r.Preferred, bit(r.Only), r.Avoid, r.Token, r.Owner, r.Now, r.Window, r.TTL, r.MaxSkew, r.MaxLead, int64(worker.NoTTL))
+	answer, err := s.run(ctx, "claim", durableScript+claimScript, s.key("worker", r.Namespace),
+		bit(s.cfg.AllowDataLoss), r.Layout, r.WorkerIDs, r.Preferred, bit(r.RequirePreferred), r.Exclude, r.ClaimID, r.Owner, r.Now, r.FenceWindow, r.TTL, r.MaxSkew, r.MaxLead, int64(worker.NoTTL))
 	if err != nil {
 		return worker.Claim{}, err
 	}
@@ -157,13 +157,13 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		if err := answer.numbers(n[:]); err != nil {
 			return worker.Claim{}, err
 		}
-		return worker.Claim{Worker: n[0], Epoch: n[1], From: n[2], Until: n[3]}, nil
+		return worker.Claim{Worker: n[0], FencingToken: n[1], From: n[2], Fence: n[3]}, nil
 	case answer.is("none", 5):
 		var n [4]int64
 		if err := answer.numbers(n[:]); err != nil {
 			return worker.Claim{}, err
 		}
-		return worker.Claim{}, &worker.NoneFreeError{Space: r.Space, Numbers: n[0], Held: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], mostWait)) * time.Millisecond}
+		return worker.Claim{}, &worker.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: n[0], Leased: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], mostWait)) * time.Millisecond}
 	case answer.is("skew", 2):
 		var n [1]int64
 		if err := answer.numbers(n[:]); err != nil {
@@ -171,7 +171,7 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		}
 		return worker.Claim{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(n[0]), Max: time.Duration(r.MaxSkew) * time.Millisecond}
 	case answer.is("layout", 2):
-		return worker.Claim{}, &worker.LayoutError{Space: r.Space, Have: answer[1], Want: r.Layout}
+		return worker.Claim{}, &worker.LayoutError{Namespace: r.Namespace, Have: answer[1], Want: r.Layout}
 	case answer.is("lossy", 4):
 		return worker.Claim{}, answer.lossy()
 	}
@@ -183,7 +183,7 @@ func (s *Store) checkSync(ctx context.Context) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if s.cfg.AllowLossy || s.cfg.ConfigGet == nil {
+	if s.cfg.AllowDataLoss || s.cfg.ConfigGet == nil {
 		return nil
 	}
 	value, err := bounded.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
@@ -193,24 +193,24 @@ func (s *Store) checkSync(ctx context.Context) error {
 		return err
 	}
 	if err == nil && value != "" && value != "always" { // else it may not be seen
-		return &worker.LossyError{Setting: "appendfsync", Value: value, Want: "always"}
+		return &worker.DurabilityError{Setting: "appendfsync", Value: value, Want: "always"}
 	}
 	return nil
 }
 
 // Renew implements worker.Store.
 func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
-	return s.verb(ctx, "renew", renewScript, s.key("worker", r.Space), r.Worker, r.Epoch, r.Token, r.Until, r.TTL, int64(worker.NoTTL))
+	return s.verb(ctx, "renew", renewScript, s.key("worker", r.Namespace), r.Worker, r.FencingToken, r.ClaimID, r.Fence, r.TTL, int64(worker.NoTTL))
 }
 
 // Release implements worker.Store.
 func (s *Store) Release(ctx context.Context, r worker.Return) error {
-	return s.verb(ctx, "release", releaseScript, s.key("worker", r.Space), r.Worker, r.Epoch, r.Token, r.Until, "0")
+	return s.verb(ctx, "release", releaseScript, s.key("worker", r.Namespace), r.Worker, r.FencingToken, r.ClaimID, r.Fence, "0")
 }
 
 // Free implements worker.Admin.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckSpace(space); err != nil {
+	if err := worker.CheckNamespace(space); err != nil {
 		return err
 	}
 	return s.verb(ctx, "free", releaseScript, s.key("worker", space), number, epoch, "", 0, "1")
@@ -225,21 +225,21 @@ func (s *Store) verb(ctx context.Context, what, script, key string, args ...any)
 	case answer.is("ok", 1):
 		return nil
 	case answer.is("taken", 1):
-		return worker.ErrTaken
+		return worker.ErrNotHeld
 	}
 	return answer.unexpected(what)
 }
 
 // List implements worker.Admin.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
-	if err := worker.CheckSpace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
+	if err := worker.CheckNamespace(space); err != nil {
 		return nil, err
 	}
 	all, err := s.run(ctx, "list", listScript, s.key("worker", space))
 	if err != nil {
 		return nil, err
 	}
-	var rows []worker.Row
+	var rows []worker.Record
 	for i := 0; i+1 < len(all); i += 2 {
 		if all[i] == "layout" {
 			continue
@@ -252,22 +252,22 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 		if err := (reply{"", all[i], parts[0], parts[2], parts[3]}).numbers(n[:]); err != nil {
 			return nil, err
 		}
-		rows = append(rows, worker.Row{Worker: n[0], Epoch: n[1], Token: parts[1], Owner: parts[4], Until: n[2], Expires: n[3]})
+		rows = append(rows, worker.Record{Worker: n[0], FencingToken: n[1], ClaimID: parts[1], Owner: parts[4], Fence: n[2], Expires: n[3]})
 	}
-	slices.SortFunc(rows, func(a, b worker.Row) int { return int(a.Worker - b.Worker) })
+	slices.SortFunc(rows, func(a, b worker.Record) int { return int(a.Worker - b.Worker) })
 	return rows, nil
 }
 
 // Count implements worker.Counter, and refuses what Claim refuses. Nothing lowers the
 // counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckSpace(name); err != nil {
+	if err := worker.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	if err := s.checkSync(ctx); err != nil {
 		return 0, err
 	}
-	answer, err := s.run(ctx, "count", durableScript+countScript, s.key("counter", name), bit(s.cfg.AllowLossy))
+	answer, err := s.run(ctx, "count", durableScript+countScript, s.key("counter", name), bit(s.cfg.AllowDataLoss))
 	if err != nil {
 		return 0, err
 	}

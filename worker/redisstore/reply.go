@@ -73,7 +73,7 @@ func lasting(err error) error {
 func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }
 
 func (r reply) lossy() error {
-	return &worker.LossyError{Setting: r[1], Value: r[2], Want: r[3]}
+	return &worker.DurabilityError{Setting: r[1], Value: r[2], Want: r[3]}
 }
 
 var errUnexpected = errors.New("redisstore: unexpected answer")

@@ -26,7 +26,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err := s.checkSync(ctx); err != nil {
 		return 0, err
 	}
-	answer, err := s.run(ctx, "reserve", durableScript+reserveScript, s.key("counter", key), bit(s.cfg.AllowLossy), n)
+	answer, err := s.run(ctx, "reserve", durableScript+reserveScript, s.key("counter", key), bit(s.cfg.AllowDataLoss), n)
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 )
 
@@ -63,7 +63,7 @@ func TestReserveFaults(t *testing.T) {
 		`key ""`: {"", 1}, `key "a b"`: {"a b", 1}, "n 0: must be 1 to 1099511627776": {"a", 0}, "n -1": {"a", -1}, "n 1099511627777": {"a", 1<<40 + 1},
 	} {
 		_, err := store.Reserve(t.Context(), c.key, c.n)
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		if !errors.As(err, &config) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -11,10 +11,10 @@ import (
 // client gives up while its commit waits for a standby, the primary shows the row although
 // no standby has it, and a promoted standby may lack it. So again writes to the row: a write
 // is acknowledged only after everything that was committed before it.
-func (s *Store) again(ctx context.Context, st *statements, r worker.Request, row worker.Row) (c worker.Claim, ok bool, err error) {
-	ok, err = s.exec(ctx, st, st.confirm, r.Space, row.Worker, row.Epoch, r.Token)
+func (s *Store) again(ctx context.Context, st *statements, r worker.Request, row worker.Record) (c worker.Claim, ok bool, err error) {
+	ok, err = s.exec(ctx, st, st.confirm, r.Namespace, row.Worker, row.FencingToken, r.ClaimID)
 	if err != nil {
-		return c, false, fmt.Errorf("sqlstore: confirm number %d of space %q: %w", row.Worker, r.Space, err)
+		return c, false, fmt.Errorf("sqlstore: confirm number %d of space %q: %w", row.Worker, r.Namespace, err)
 	}
-	return r.Again(row), ok, nil
+	return r.Replay(row), ok, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Count implements worker.Counter. Nothing lowers the counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckSpace(name); err != nil {
+	if err := worker.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	return bound(ctx, s, fmt.Sprintf("count %q", name), func() (int64, error) { return s.countOn(ctx, name) })

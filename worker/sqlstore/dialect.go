@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // Dialect is whose SQL is spoken.
@@ -68,21 +67,21 @@ var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A
 
 // check fills in the defaults.
 func (cfg Config) check() (Config, error) {
-	var faults []core.Fault
+	var faults []core.FieldError
 	if cfg.Table == "" {
 		cfg.Table = "snow_worker"
 	}
 	if !tableName.MatchString(cfg.Table) {
-		faults = append(faults, core.Fault{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must be a name of at most 48 letters, digits and _, perhaps with a schema before it"})
+		faults = append(faults, core.FieldError{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must be a name of at most 48 letters, digits and _, perhaps with a schema before it"})
 	}
 	if schema := strings.ToLower(cfg.schema()); schema == "temp" || strings.HasPrefix(schema, "pg_temp") {
-		faults = append(faults, core.Fault{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must not be a temporary table, which others do not see"})
+		faults = append(faults, core.FieldError{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must not be a temporary table, which others do not see"})
 	}
 	if cfg.Dialect > SQLite {
-		faults = append(faults, core.Fault{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Detect, Postgres, MySQL or SQLite"})
+		faults = append(faults, core.FieldError{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Detect, Postgres, MySQL or SQLite"})
 	}
 	if len(faults) > 0 {
-		return cfg, &worker.ConfigError{Faults: faults}
+		return cfg, &core.ConfigError{Package: "worker", Fields: faults}
 	}
 	return cfg, nil
 }
@@ -130,7 +129,7 @@ func (cfg Config) DDL() ([]string, error) {
 	layout := owner
 	switch cfg.Dialect {
 	case Detect:
-		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: "must be Postgres, MySQL or SQLite to write DDL"}}}
+		return nil, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dialect", Value: "Detect", Reason: "must be Postgres, MySQL or SQLite to write DDL"}}}
 	case MySQL: // its usual collations take A for a
 		name, layout = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin"
 		owner, end = "VARCHAR(255) CHARACTER SET utf8mb4", " ENGINE=InnoDB"

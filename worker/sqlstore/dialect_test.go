@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 func ExampleConfig_DDL() {
@@ -56,7 +56,7 @@ func TestStatements(t *testing.T) {
 func TestConfigFaults(t *testing.T) {
 	for _, cfg := range []Config{{Dialect: 9}, {Dialect: Postgres, Table: "a;b"}, {}} {
 		ddl, err := cfg.DDL()
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		if !errors.As(err, &config) || ddl != nil {
 			t.Errorf("%+v: %q, %v", cfg, ddl, err)
 		}

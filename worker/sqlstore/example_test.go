@@ -8,6 +8,7 @@ import (
 
 	"github.com/DATA-DOG/go-sqlmock"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -16,8 +17,8 @@ import (
 func ExampleNew() {
 	var db *sql.DB // in earnest: sql.Open("pgx", "postgres://…")
 	store := sqlstore.New(db, sqlstore.Config{})
-	_, err := worker.Acquire(context.Background(), store, worker.Config{Space: "orders"})
-	var wrong *worker.ConfigError
+	_, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
@@ -29,7 +30,7 @@ func ExampleNew() {
 func ExampleOpen() {
 	var db *sql.DB // in earnest: sql.Open("pgx", "postgres://…")
 	ctx := context.Background()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Space: "orders"}})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Namespace: "orders"}})
 	if err != nil {
 		fmt.Println(err)
 		return

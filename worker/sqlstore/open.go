@@ -49,7 +49,7 @@ func Open(ctx context.Context, db *sql.DB, cfg OpenConfig) (*Generator, error) {
 
 func (cfg OpenConfig) open(ctx context.Context, db *sql.DB) (*Generator, error) {
 	if cfg.Generator.Worker != nil {
-		return nil, &worker.ConfigError{Faults: []core.Fault{{Field: "Generator.Worker", Value: "set", Reason: "must be nil: Open leases the worker ID"}}}
+		return nil, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Generator.Worker", Value: "set", Reason: "must be nil: Open leases the worker ID"}}}
 	}
 	if cfg.Lease.Layout == (core.Layout{}) {
 		cfg.Lease.Layout = cfg.Generator.Layout

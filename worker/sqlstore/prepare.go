@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
@@ -50,7 +49,7 @@ const linger = 3 * time.Second
 // check tells whether there is a database.
 func (s *Store) check() error {
 	if s == nil || s.db == nil {
-		return &worker.ConfigError{Faults: []core.Fault{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
+		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
 	}
 	return nil
 }
@@ -138,7 +137,7 @@ func (s *Store) first(ctx context.Context, now *found) error {
 		}
 	}
 	s.cfg = cfg
-	if !cfg.AllowLossy && !s.safe {
+	if !cfg.AllowDataLoss && !s.safe {
 		if err := s.durable(ctx, cfg); err != nil {
 			return err
 		}
@@ -178,5 +177,5 @@ func (s *Store) detect(ctx context.Context) (Dialect, error) {
 }
 
 func unknownDialect(why string) error {
-	return &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: "Detect", Reason: why + ": set Postgres, MySQL or SQLite, whichever it is compatible with"}}}
+	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dialect", Value: "Detect", Reason: why + ": set Postgres, MySQL or SQLite, whichever it is compatible with"}}}
 }

@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/reserve"
 )
 
@@ -87,7 +86,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 		return 0, err
 	}
 	if t.store == nil || !t.store.found.Load().has(counterTable) {
-		return 0, &worker.ConfigError{Faults: []core.Fault{{Field: "Store", Value: "not prepared", Reason: "PrepareCounters must have been called before a transaction that reserves"}}}
+		return 0, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "not prepared", Reason: "PrepareCounters must have been called before a transaction that reserves"}}}
 	}
 	first, err = t.store.found.Load().st.reserveOn(ctx, t.tx, key, n)
 	if err != nil {
@@ -113,7 +112,7 @@ func checkTx(tx Tx) error {
 	if reason == "" {
 		return nil
 	}
-	return &worker.ConfigError{Faults: []core.Fault{{Field: "tx", Value: value, Reason: reason}}}
+	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "tx", Value: value, Reason: reason}}}
 }
 
 // reserveOn runs the statement, and says the first number from the last.
@@ -169,7 +168,7 @@ func (cfg Config) ReserveSQL() (string, error) {
 		return "", err
 	}
 	if cfg.Dialect != Postgres && cfg.Dialect != SQLite {
-		return "", &worker.ConfigError{Faults: []core.Fault{{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Postgres or SQLite to give the statement"}}}
+		return "", &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Postgres or SQLite to give the statement"}}}
 	}
 	return cfg.statements().reserve, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // A transaction of pgx runs the statement itself; the numbers are last-n+1 to last.
@@ -21,7 +21,7 @@ func ExampleConfig_ReserveSQL() {
 func TestReserveSQL(t *testing.T) {
 	for _, cfg := range []Config{{}, {Dialect: MySQL}, {Dialect: Postgres, Table: "a b"}} {
 		statement, err := cfg.ReserveSQL()
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		if !errors.As(err, &config) || statement != "" {
 			t.Errorf("%+v: %q, %v", cfg, statement, err)
 		}
@@ -50,7 +50,7 @@ func TestReserveFaults(t *testing.T) {
 			"store": s.Reserve, "in a transaction": s.In(new(sql.Tx)).Reserve,
 		} {
 			_, err := reserve(t.Context(), c.key, c.n)
-			var config *worker.ConfigError
+			var config *core.ConfigError
 			if !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, %q, %d: %v, want %s", name, c.key, c.n, err, c.want)
 			}

@@ -122,7 +122,7 @@ func (s *Store) row(ctx context.Context, st *statements, query string, args ...a
 type snapshot struct {
 	now    int64          // the database's clock
 	layout sql.NullString // NULL: nothing was claimed here yet
-	rows   []worker.Row
+	rows   []worker.Record
 	open   bool // the session does not commit by itself, and is in a transaction now
 }
 
@@ -164,7 +164,7 @@ func (s *Store) atOnce(ctx context.Context, f func(querier) (ok bool, err error)
 }
 
 // read is the statement. It has no arguments in MySQL, where a driver would prepare it, by
-// one more round trip. The name of a space cannot end a literal, see worker.CheckSpace.
+// one more round trip. The name of a space cannot end a literal, see worker.CheckNamespace.
 func (st *statements) read(ctx context.Context, q querier, space string) (found snapshot, err error) {
 	query, args := st.snapshot, []any{space, space}
 	if st.cfg.Dialect == MySQL {
@@ -178,15 +178,15 @@ func (st *statements) read(ctx context.Context, q querier, space string) (found 
 	own := false
 	for rows.Next() {
 		var layout sql.NullString
-		var row worker.Row
-		if err := rows.Scan(&layout, &row.Worker, &row.Epoch, &row.Token, &row.Owner, &row.Until, &row.Expires); err != nil {
+		var row worker.Record
+		if err := rows.Scan(&layout, &row.Worker, &row.FencingToken, &row.ClaimID, &row.Owner, &row.Fence, &row.Expires); err != nil {
 			return found, err
 		}
 		if row.Worker >= 0 {
 			found.rows = append(found.rows, row)
 			continue
 		}
-		own, found.layout, found.now, found.open = true, layout, row.Until, row.Expires == 0
+		own, found.layout, found.now, found.open = true, layout, row.Fence, row.Expires == 0
 	}
 	if err := rows.Err(); err != nil {
 		return found, err
@@ -194,6 +194,6 @@ func (st *statements) read(ctx context.Context, q querier, space string) (found 
 	if !own {
 		return found, errors.New("the answer lacks the database's clock")
 	}
-	slices.SortFunc(found.rows, func(a, b worker.Row) int { return cmp.Compare(a.Worker, b.Worker) })
+	slices.SortFunc(found.rows, func(a, b worker.Record) int { return cmp.Compare(a.Worker, b.Worker) })
 	return found, nil
 }

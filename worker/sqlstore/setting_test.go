@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
@@ -93,7 +94,7 @@ func TestSettingAndALostConnection(t *testing.T) {
 		for lost := range 8 {
 			db := sql.OpenDB(&scripted{answer: lossy(c.dialect), lost: lost, by: c.by})
 			err := New(db, Config{}).durable(t.Context(), Config{Dialect: c.dialect})
-			var found *worker.LossyError
+			var found *worker.DurabilityError
 			if !errors.As(err, &found) && !errors.Is(err, errGone) || found != nil && found.Setting != c.name {
 				t.Errorf("%s, %d connections lost: %v", c.name, lost, err)
 			}
@@ -140,11 +141,11 @@ func TestDetect(t *testing.T) {
 				return version, nil
 			}})
 			got, err := New(db, Config{}).detect(t.Context())
-			var config *worker.ConfigError
+			var config *core.ConfigError
 			if got != want || errors.As(err, &config) != (want == Detect) {
 				t.Errorf("%v, %d connections lost: %v, %v", version, lost, got, err)
 			}
-			if config != nil && (config.Faults[0].Field != "Dialect" || !strings.Contains(err.Error(), "set Postgres, MySQL or SQLite")) {
+			if config != nil && (config.Fields[0].Field != "Dialect" || !strings.Contains(err.Error(), "set Postgres, MySQL or SQLite")) {
 				t.Error(err)
 			}
 			_ = db.Close()

@@ -32,7 +32,7 @@
 // # What the database must do
 //
 // It must not lose a committed write. A setting that allows that, as far as it can
-// be seen, is a *worker.LossyError: synchronous_commit or fsync off in
+// be seen, is a *worker.DurabilityError: synchronous_commit or fsync off in
 // PostgreSQL; innodb_flush_log_at_trx_commit or, with a binary log, sync_binlog
 // other than 1 in MySQL and MariaDB; synchronous below FULL, or no file, in
 // SQLite; a table or a partition that is unlogged in PostgreSQL, or of another engine than
@@ -42,7 +42,7 @@
 // local disk. After a restore from a backup, first raise until_ts of all rows above the
 // present, and empty their tokens.
 //
-// A temporary table that has the name of one of the store's is a *worker.ConfigError. The
+// A temporary table that has the name of one of the store's is a *core.ConfigError. The
 // session that looks is asked, once: let no session of the pool make one later.
 //
 // # Galera
@@ -55,10 +55,10 @@
 // need not be set. It does so in MariaDB only: on Percona's cluster set it to 7 in the DSN,
 // for a node that is behind may take a number for lost or not find it to release. No id is
 // issued twice for that. A session with wsrep_on off writes to its node alone, which is a
-// *worker.LossyError.
+// *worker.DurabilityError.
 //
 // A store whose database/sql pool knows one node fails with that node. Ids go on for
-// Window − Renew; for more, connect by a balancer that leaves out a node whose wsrep_ready
+// FenceWindow − RenewInterval; for more, connect by a balancer that leaves out a node whose wsrep_ready
 // is not ON.
 //
 // # Group Replication
@@ -68,7 +68,7 @@
 // must lead to the primary, for example through MySQL Router. It needs rejectReadOnly=true,
 // timeout, readTimeout and writeTimeout: without them the driver keeps connections to the
 // old primary, and waits for a server that hangs. A server that is configured for a group
-// and accepts writes outside it is a *worker.LossyError.
+// and accepts writes outside it is a *worker.DurabilityError.
 package sqlstore
 
 import (
@@ -94,15 +94,15 @@ type Config struct {
 	Table string
 	// NoCreate leaves it to you to create the tables.
 	NoCreate bool
-	// AllowLossy accepts a database that may lose a committed write when its machine
+	// AllowDataLoss accepts a database that may lose a committed write when its machine
 	// crashes. Ids may then be issued twice after that.
-	AllowLossy bool
+	AllowDataLoss bool
 }
 
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the database.
 type Store struct {
-	worker.Queue // of the leases that share the store
+	worker.ClaimLimiter // of the leases that share the store
 
 	db    *sql.DB
 	cfg   Config
@@ -129,10 +129,10 @@ func New(db *sql.DB, cfg Config) *Store {
 
 // Claim implements worker.Store.
 func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	if err := r.Check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return worker.Claim{}, err
 	}
-	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Space), func() (worker.Claim, error) { return s.claim(ctx, r) })
+	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Namespace), func() (worker.Claim, error) { return s.claim(ctx, r) })
 }
 
 // bound lets a call return when its context is done, even if the driver does not, and adds
@@ -176,7 +176,7 @@ func (s *Store) claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 // claimOnce reads the space and tries one number; it is not ok if that has
 // changed meanwhile.
 func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
-	found, err := s.read(ctx, st, r.Space, shuffle != nil)
+	found, err := s.read(ctx, st, r.Namespace, shuffle != nil)
 	if err != nil {
 		return c, false, err
 	}
@@ -184,10 +184,10 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 		return c, false, err
 	}
 	if found.layout.Valid && found.layout.String != r.Layout {
-		return c, false, &worker.LayoutError{Space: r.Space, Have: found.layout.String, Want: r.Layout}
+		return c, false, &worker.LayoutError{Namespace: r.Namespace, Have: found.layout.String, Want: r.Layout}
 	}
 	rows := found.rows
-	if i := slices.IndexFunc(rows, func(row worker.Row) bool { return row.Token == r.Token }); i >= 0 {
+	if i := slices.IndexFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 {
 		return s.again(ctx, st, r, rows[i])
 	}
 	free, err := choose.Candidates(r, rows, found.now, shuffle)
@@ -195,13 +195,13 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 		return c, false, err
 	}
 	row := free[0]
-	from, until := r.Span(row.Until)
-	c = worker.Claim{Worker: row.Worker, Epoch: row.Epoch + 1, From: from, Until: until}
-	args := []any{r.Token, r.Owner, c.Epoch, until, min(r.TTL, worker.NoTTL), r.Space, row.Worker}
+	from, until := r.Interval(row.Fence)
+	c = worker.Claim{Worker: row.Worker, FencingToken: row.FencingToken + 1, From: from, Fence: until}
+	args := []any{r.ClaimID, r.Owner, c.FencingToken, until, min(r.TTL, worker.NoTTL), r.Namespace, row.Worker}
 	// This is the swap: the row must be as it was read and still free, or must not exist.
 	query, forever := st.claim, st.claimForever
-	if known := slices.ContainsFunc(rows, func(have worker.Row) bool { return have.Worker == row.Worker }); known {
-		args = append(args, row.Epoch, row.Until)
+	if known := slices.ContainsFunc(rows, func(have worker.Record) bool { return have.Worker == row.Worker }); known {
+		args = append(args, row.FencingToken, row.Fence)
 	} else {
 		query, forever = st.first, st.firstForever
 	}
@@ -211,7 +211,7 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 	err = repeat(ctx, func() (bool, error) {
 		return true, s.alone(ctx, st.cfg.Dialect, func(q querier) (err error) {
 			if !found.layout.Valid { // another may be first, with another layout
-				if ok, err = change(ctx, q, st.addSpace, r.Space, r.Layout); !ok || err != nil {
+				if ok, err = change(ctx, q, st.addSpace, r.Namespace, r.Layout); !ok || err != nil {
 					return err
 				}
 			}
@@ -220,14 +220,14 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 		})
 	})
 	if err != nil {
-		return c, false, fmt.Errorf("sqlstore: claim number %d of space %q: %w", row.Worker, r.Space, err)
+		return c, false, fmt.Errorf("sqlstore: claim number %d of space %q: %w", row.Worker, r.Namespace, err)
 	}
 	return c, ok, nil
 }
 
 // Renew implements worker.Store.
 func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
-	return boundVoid(ctx, s, fmt.Sprintf("renew number %d of space %q", r.Worker, r.Space), func() error { return s.renew(ctx, r) })
+	return boundVoid(ctx, s, fmt.Sprintf("renew number %d of space %q", r.Worker, r.Namespace), func() error { return s.renew(ctx, r) })
 }
 
 func (s *Store) renew(ctx context.Context, r worker.Renewal) error {
@@ -235,37 +235,37 @@ func (s *Store) renew(ctx context.Context, r worker.Renewal) error {
 	if err != nil {
 		return err
 	}
-	if r.Token == "" {
-		return worker.ErrTaken
+	if r.ClaimID == "" {
+		return worker.ErrNotHeld
 	}
 	query, expiry := st.renew, r.TTL
 	if r.TTL >= worker.NoTTL {
 		query, expiry = st.renewForever, worker.NoTTL
 	}
-	changed, err := s.execKnown(ctx, st, query, r.Until, r.Until, expiry, r.Space, r.Worker, r.Epoch, r.Token)
+	changed, err := s.execKnown(ctx, st, query, r.Fence, r.Fence, expiry, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if err != nil {
-		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Space, err)
+		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Namespace, err)
 	}
 	if changed {
 		return nil
 	}
 	// MySQL counts rows that have changed: within a millisecond there is none.
 	var until int64
-	err = s.row(ctx, st, st.held, r.Space, r.Worker, r.Epoch, r.Token)(&until)
+	err = s.row(ctx, st, st.held, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)(&until)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return worker.ErrTaken
+		return worker.ErrNotHeld
 	case err != nil:
-		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Space, err)
-	case until < r.Until:
-		return fmt.Errorf("sqlstore: number %d of space %q is held until %d and was not raised to %d", r.Worker, r.Space, until, r.Until)
+		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Namespace, err)
+	case until < r.Fence:
+		return fmt.Errorf("sqlstore: number %d of space %q is held until %d and was not raised to %d", r.Worker, r.Namespace, until, r.Fence)
 	}
 	return nil
 }
 
 // Release implements worker.Store.
 func (s *Store) Release(ctx context.Context, r worker.Return) error {
-	return boundVoid(ctx, s, fmt.Sprintf("release number %d of space %q", r.Worker, r.Space), func() error { return s.release(ctx, r) })
+	return boundVoid(ctx, s, fmt.Sprintf("release number %d of space %q", r.Worker, r.Namespace), func() error { return s.release(ctx, r) })
 }
 
 func (s *Store) release(ctx context.Context, r worker.Return) error {
@@ -273,25 +273,25 @@ func (s *Store) release(ctx context.Context, r worker.Return) error {
 	if err != nil {
 		return err
 	}
-	if r.Token == "" {
-		return worker.ErrTaken
+	if r.ClaimID == "" {
+		return worker.ErrNotHeld
 	}
-	changed, err := s.execKnown(ctx, st, st.release, r.Until, r.Space, r.Worker, r.Epoch, r.Token)
+	changed, err := s.execKnown(ctx, st, st.release, r.Fence, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if err != nil {
-		return fmt.Errorf("sqlstore: release number %d of space %q: %w", r.Worker, r.Space, err)
+		return fmt.Errorf("sqlstore: release number %d of space %q: %w", r.Worker, r.Namespace, err)
 	}
 	if !changed {
-		return worker.ErrTaken
+		return worker.ErrNotHeld
 	}
 	return nil
 }
 
 // List implements worker.Admin.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
-	if err := worker.CheckSpace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
+	if err := worker.CheckNamespace(space); err != nil {
 		return nil, err
 	}
-	return bound(ctx, s, fmt.Sprintf("list space %q", space), func() ([]worker.Row, error) {
+	return bound(ctx, s, fmt.Sprintf("list space %q", space), func() ([]worker.Record, error) {
 		st, err := s.prepare(ctx)
 		if err != nil {
 			return nil, err
@@ -303,7 +303,7 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Row, error) {
 
 // Free implements worker.Admin.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckSpace(space); err != nil {
+	if err := worker.CheckNamespace(space); err != nil {
 		return err
 	}
 	what := fmt.Sprintf("free number %d of space %q", number, space)
@@ -317,7 +317,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 			return fmt.Errorf("sqlstore: %s: %w", what, err)
 		}
 		if !changed {
-			return worker.ErrTaken
+			return worker.ErrNotHeld
 		}
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 
 // Warnings names settings that might make the database lose an acknowledged write. Claim
 // refuses only those that certainly can. Each text says what to do after a semicolon. There
-// are none if AllowLossy is set, and none for settings that the database hides.
+// are none if AllowDataLoss is set, and none for settings that the database hides.
 //
 // In PostgreSQL these are standbys that commits do not wait for. One that is promoted may
 // lack the last claims and renewals, and another holder then gets the same worker ID for
@@ -19,7 +19,7 @@ func (s *Store) Warnings(ctx context.Context) ([]string, error) {
 
 func (s *Store) warnings(ctx context.Context) ([]string, error) {
 	cfg, err := s.dialect(ctx)
-	if err != nil || cfg.Dialect != Postgres || cfg.AllowLossy {
+	if err != nil || cfg.Dialect != Postgres || cfg.AllowDataLoss {
 		return nil, err
 	}
 	// A server that only speaks like PostgreSQL may not know one of these.

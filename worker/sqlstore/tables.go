@@ -150,8 +150,8 @@ func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, 
 		switch {
 		case persistence == "t":
 			return nil, temporary(name)
-		case persistence != "p" && !cfg.AllowLossy:
-			return nil, &worker.LossyError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
+		case persistence != "p" && !cfg.AllowDataLoss:
+			return nil, &worker.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
 		}
 		seen[i] = true
 	}
@@ -164,7 +164,7 @@ func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, 
 // temporary is the error for a temporary table, which hides the shared one. It would cause
 // duplicates without any crash.
 func temporary(table string) error {
-	return &worker.ConfigError{Faults: []core.Fault{{Field: "Table", Value: table, Reason: "is a temporary table in this session, which others do not see: drop it, or give the store a pool of its own"}}}
+	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Table", Value: table, Reason: "is a temporary table in this session, which others do not see: drop it, or give the store a pool of its own"}}}
 }
 
 // inMain looks at a table of SQLite.
@@ -207,7 +207,7 @@ func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool
 		return false, fmt.Errorf("sqlstore: look at the table %s: %w", table, err)
 	case strings.HasPrefix(text, "CREATE TEMPORARY"):
 		return false, temporary(table)
-	case cfg.AllowLossy:
+	case cfg.AllowDataLoss:
 		return true, nil
 	}
 	var engine string
@@ -217,7 +217,7 @@ func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool
 		return false, fmt.Errorf("sqlstore: ask for the engine of the table %s: %w", table, err)
 	}
 	if !strings.EqualFold(engine, "InnoDB") {
-		return false, &worker.LossyError{Setting: "engine of the table " + table, Value: fmt.Sprintf("%q", engine), Want: "InnoDB"}
+		return false, &worker.DurabilityError{Setting: "engine of the table " + table, Value: fmt.Sprintf("%q", engine), Want: "InnoDB"}
 	}
 	return true, nil
 }

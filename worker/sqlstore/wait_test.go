@@ -27,7 +27,7 @@ func (hanging) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue
 func TestContextWhileAnotherHangs(t *testing.T) {
 	for name, call := range map[string]func(ctx context.Context, s *Store) error{
 		"list":    func(ctx context.Context, s *Store) error { _, err := s.List(ctx, "x"); return err },
-		"renew":   func(ctx context.Context, s *Store) error { return s.Renew(ctx, worker.Renewal{Space: "x"}) },
+		"renew":   func(ctx context.Context, s *Store) error { return s.Renew(ctx, worker.Renewal{Namespace: "x"}) },
 		"count":   func(ctx context.Context, s *Store) error { _, err := s.Count(ctx, "x"); return err },
 		"reserve": func(ctx context.Context, s *Store) error { _, err := s.Reserve(ctx, "x", 1); return err },
 		"counters": func(ctx context.Context, s *Store) error {

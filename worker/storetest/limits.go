@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
@@ -49,11 +50,11 @@ func clocksFirst(t *testing.T, s *suite) {
 			t.Errorf("%v apart, and the number is held: %v, want a SkewError", apart, err)
 		}
 	}
-	var none *worker.NoneFreeError
-	if err := own(0); !errors.As(err, &none) || none.Numbers != 1 || none.Held != 1 {
-		t.Errorf("the number that it holds itself: %v, want a NoneFreeError", err)
+	var none *worker.NoWorkerIDError
+	if err := own(0); !errors.As(err, &none) || none.WorkerIDs != 1 || none.Leased != 1 {
+		t.Errorf("the number that it holds itself: %v, want a NoWorkerIDError", err)
 	}
-	must(t, h.renew(t.Context(), h.Until+1)) // it has not lost it
+	must(t, h.renew(t.Context(), h.Fence+1)) // it has not lost it
 }
 
 func layouts(t *testing.T, s *suite) {
@@ -61,14 +62,14 @@ func layouts(t *testing.T, s *suite) {
 	h := s.claim(t, store, nil)
 	_, err := s.try(t, s.Open(t), func(r *worker.Request) { r.Layout = "layout 2" })
 	var layout *worker.LayoutError
-	if !errors.As(err, &layout) || layout.Have != "layout 1" || layout.Want != "layout 2" || layout.Space != s.space {
+	if !errors.As(err, &layout) || layout.Have != "layout 1" || layout.Want != "layout 2" || layout.Namespace != s.space {
 		t.Errorf("%v", err)
 	}
 	must(t, h.release(t.Context(), h.From))
 	if _, err := s.try(t, store, func(r *worker.Request) { r.Layout = "LAYOUT 1" }); err == nil {
 		t.Error("a space without holders took another layout")
 	}
-	s.claim(t, store, func(r *worker.Request) { r.Space += "2"; r.Layout = "layout 2" })
+	s.claim(t, store, func(r *worker.Request) { r.Namespace += "2"; r.Layout = "layout 2" })
 }
 
 // Spaces have nothing to do with each other, whatever their names.
@@ -79,9 +80,9 @@ func spaces(t *testing.T, s *suite) {
 	for i, name := range []string{s.space + "a", s.space + "A", s.space + "a/..", s.space + ":a", s.space + ".a_-", long} {
 		layout := strings.Repeat("y", i+1)
 		for range 2 {
-			held = append(held, s.claim(t, store, func(r *worker.Request) { r.Space, r.Layout, r.Numbers = name, layout, 2 }))
+			held = append(held, s.claim(t, store, func(r *worker.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }))
 		}
-		if _, err := s.try(t, store, func(r *worker.Request) { r.Space, r.Layout, r.Numbers = name, layout, 2 }); !errors.Is(err, worker.ErrNoneFree) {
+		if _, err := s.try(t, store, func(r *worker.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -96,77 +97,77 @@ func farAhead(t *testing.T, s *suite) {
 	store := s.Open(t)
 	now := time.Now().UnixMilli()
 	at := func(numbers, now int64) func(r *worker.Request) {
-		return func(r *worker.Request) { r.Numbers, r.Now, r.MaxLead = numbers, now, 60_000 }
+		return func(r *worker.Request) { r.WorkerIDs, r.Now, r.MaxLead = numbers, now, 60_000 }
 	}
 	fast := s.claim(t, store, func(r *worker.Request) { at(4, now+3_000_000)(r); r.Preferred = 1 })
-	must(t, fast.release(t.Context(), fast.Until))
+	must(t, fast.release(t.Context(), fast.Fence))
 	near := s.claim(t, store, func(r *worker.Request) { at(4, now)(r); r.Preferred = 0 })
-	must(t, near.release(t.Context(), near.Until))
+	must(t, near.release(t.Context(), near.Fence))
 	for _, want := range []int64{2, 3, 0} { // those never held, then the one that is 30s ahead
 		h := s.claim(t, store, func(r *worker.Request) { at(4, now)(r); r.Preferred = 1 })
-		if want == 0 && (h.Worker != 0 || h.From != near.Until) || want != 0 && h.Worker != 2 && h.Worker != 3 {
+		if want == 0 && (h.Worker != 0 || h.From != near.Fence) || want != 0 && h.Worker != 2 && h.Worker != 3 {
 			t.Errorf("%+v, want number %d", h.Claim, want)
 		}
 	}
 	_, err := s.try(t, store, at(4, now))
-	var none *worker.NoneFreeError
-	if !errors.As(err, &none) || none.Ahead != 1 || none.Held != 3 || none.Wait <= 0 {
+	var none *worker.NoWorkerIDError
+	if !errors.As(err, &none) || none.Ahead != 1 || none.Leased != 3 || none.Wait <= 0 {
 		t.Errorf("%v", err)
 	}
-	if h := s.claim(t, store, at(4, now+2_990_000)); h.Worker != 1 || h.From != fast.Until {
-		t.Errorf("%+v, want number 1 from %d", h.Claim, fast.Until)
+	if h := s.claim(t, store, at(4, now+2_990_000)); h.Worker != 1 || h.From != fast.Fence {
+		t.Errorf("%+v, want number 1 from %d", h.Claim, fast.Fence)
 	}
 }
 
 func forever(t *testing.T, s *suite) {
 	store := s.Open(t)
-	h := s.claim(t, store, func(r *worker.Request) { r.Numbers, r.TTL = 1, worker.NoTTL })
-	_, err := s.try(t, s.Open(t), func(r *worker.Request) { r.Numbers = 1 })
-	var none *worker.NoneFreeError
+	h := s.claim(t, store, func(r *worker.Request) { r.WorkerIDs, r.TTL = 1, worker.NoTTL })
+	_, err := s.try(t, s.Open(t), func(r *worker.Request) { r.WorkerIDs = 1 })
+	var none *worker.NoWorkerIDError
 	if !errors.As(err, &none) || none.Wait != 0 {
 		t.Errorf("%v", err)
 	}
-	must(t, h.store.Renew(t.Context(), worker.Renewal{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: h.Until + 1, TTL: worker.NoTTL}))
+	must(t, h.store.Renew(t.Context(), worker.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence + 1, TTL: worker.NoTTL}))
 	must(t, h.release(t.Context(), h.From))
-	s.claim(t, store, func(r *worker.Request) { r.Numbers = 1 })
+	s.claim(t, store, func(r *worker.Request) { r.WorkerIDs = 1 })
 }
 
 func badRequests(t *testing.T, s *suite) {
 	store := s.Open(t)
 	for what, change := range map[string]func(*worker.Request){
-		"Space":     func(r *worker.Request) { r.Space = "" },
-		"Space 1":   func(r *worker.Request) { r.Space = "a'; DROP TABLE snow_worker; --" },
-		"Space 2":   func(r *worker.Request) { r.Space = "ä" },
-		"Space 3":   func(r *worker.Request) { r.Space = strings.Repeat("x", 65) },
-		"Space 4":   func(r *worker.Request) { r.Space = "a b" },
-		"Space 5":   func(r *worker.Request) { r.Space = "a\x00" },
-		"Layout":    func(r *worker.Request) { r.Layout = "" },
-		"Layout 1":  func(r *worker.Request) { r.Layout = strings.Repeat("x", 256) },
-		"Numbers":   func(r *worker.Request) { r.Numbers = 0 },
-		"Preferred": func(r *worker.Request) { r.Preferred = 4 },
-		"Only":      func(r *worker.Request) { r.Only = true },
-		"Token":     func(r *worker.Request) { r.Token = "" },
-		"Layout 2":  func(r *worker.Request) { r.Layout = "a\nb" },
-		"Token 1":   func(r *worker.Request) { r.Token = "é" },
-		"Owner 1":   func(r *worker.Request) { r.Owner = "\xff" },
-		"Owner 2":   func(r *worker.Request) { r.Owner = "a\x00" },
-		"Owner":     func(r *worker.Request) { r.Owner = strings.Repeat("x", 256) },
-		"Window":    func(r *worker.Request) { r.Window = 0 },
-		"TTL":       func(r *worker.Request) { r.TTL = -1 },
-		"MaxSkew":   func(r *worker.Request) { r.MaxSkew = -1 },
-		"MaxLead":   func(r *worker.Request) { r.MaxLead = -1 },
-		"Now":       func(r *worker.Request) { r.Now = math.MaxInt64 },
+		"Namespace":        func(r *worker.Request) { r.Namespace = "" },
+		"Namespace 1":      func(r *worker.Request) { r.Namespace = "a'; DROP TABLE snow_worker; --" },
+		"Namespace 2":      func(r *worker.Request) { r.Namespace = "ä" },
+		"Namespace 3":      func(r *worker.Request) { r.Namespace = strings.Repeat("x", 65) },
+		"Namespace 4":      func(r *worker.Request) { r.Namespace = "a b" },
+		"Namespace 5":      func(r *worker.Request) { r.Namespace = "a\x00" },
+		"Layout":           func(r *worker.Request) { r.Layout = "" },
+		"Layout 1":         func(r *worker.Request) { r.Layout = strings.Repeat("x", 256) },
+		"WorkerIDs":        func(r *worker.Request) { r.WorkerIDs = 0 },
+		"Preferred":        func(r *worker.Request) { r.Preferred = 4 },
+		"RequirePreferred": func(r *worker.Request) { r.RequirePreferred = true },
+		"ClaimID":          func(r *worker.Request) { r.ClaimID = "" },
+		"Layout 2":         func(r *worker.Request) { r.Layout = "a\nb" },
+		"ClaimID 1":        func(r *worker.Request) { r.ClaimID = "é" },
+		"Owner 1":          func(r *worker.Request) { r.Owner = "\xff" },
+		"Owner 2":          func(r *worker.Request) { r.Owner = "a\x00" },
+		"Owner":            func(r *worker.Request) { r.Owner = strings.Repeat("x", 256) },
+		"FenceWindow":      func(r *worker.Request) { r.FenceWindow = 0 },
+		"TTL":              func(r *worker.Request) { r.TTL = -1 },
+		"MaxSkew":          func(r *worker.Request) { r.MaxSkew = -1 },
+		"MaxLead":          func(r *worker.Request) { r.MaxLead = -1 },
+		"Now":              func(r *worker.Request) { r.Now = math.MaxInt64 },
 	} {
 		_, err := s.try(t, store, change)
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		field, _, _ := strings.Cut(what, " ")
-		if !errors.As(err, &config) || len(config.Faults) != 1 || config.Faults[0].Field != field {
+		if !errors.As(err, &config) || len(config.Fields) != 1 || config.Fields[0].Field != field {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	h := s.claim(t, store, func(r *worker.Request) { r.Owner = `'"\%_; DROP TABLE x` + "`" })
 	if admin, ok := store.(worker.Admin); ok {
-		if rows, err := admin.List(t.Context(), s.space); err != nil || len(rows) == 0 || !slices.ContainsFunc(rows, func(row worker.Row) bool {
+		if rows, err := admin.List(t.Context(), s.space); err != nil || len(rows) == 0 || !slices.ContainsFunc(rows, func(row worker.Record) bool {
 			return row.Worker == h.Worker && row.Owner == `'"\%_; DROP TABLE x`+"`"
 		}) {
 			t.Errorf("%+v, %v", rows, err)
@@ -182,13 +183,13 @@ func doneContext(t *testing.T, s *suite) {
 	if _, err := store.Claim(ctx, s.request()); !errors.Is(err, context.Canceled) {
 		t.Errorf("Claim: %v", err)
 	}
-	if err := h.renew(ctx, h.Until+1); !errors.Is(err, context.Canceled) {
+	if err := h.renew(ctx, h.Fence+1); !errors.Is(err, context.Canceled) {
 		t.Errorf("Renew: %v", err)
 	}
 	if err := h.release(ctx, h.From); !errors.Is(err, context.Canceled) {
 		t.Errorf("Release: %v", err)
 	}
-	must(t, h.renew(t.Context(), h.Until+1))
+	must(t, h.renew(t.Context(), h.Fence+1))
 }
 
 // No call outlasts its context, and its error says what was asked.
@@ -197,11 +198,11 @@ func hung(t *testing.T, s *suite) {
 		return
 	}
 	store := s.Hung(t)
-	h := &holder{Claim: worker.Claim{Epoch: 1}, store: store, space: s.space, token: "token"}
+	h := &holder{Claim: worker.Claim{FencingToken: 1}, store: store, space: s.space, token: "token"}
 	calls := map[string]func(ctx context.Context) error{
-		"Claim":   func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
-		"Renew":   func(ctx context.Context) error { return h.renew(ctx, 1) },
-		"Release": func(ctx context.Context) error { return h.release(ctx, 1) },
+		"Claim":         func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
+		"RenewInterval": func(ctx context.Context) error { return h.renew(ctx, 1) },
+		"Release":       func(ctx context.Context) error { return h.release(ctx, 1) },
 	}
 	if admin, ok := store.(worker.Admin); ok {
 		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.space); return err }
@@ -257,21 +258,21 @@ func operators(t *testing.T, s *suite) {
 	}
 	h := s.claim(t, store, func(r *worker.Request) { r.Preferred, r.TTL = 2, worker.NoTTL })
 	rows, err := admin.List(ctx, s.space)
-	rows = slices.DeleteFunc(rows, func(r worker.Row) bool { return r.Epoch == 0 }) // prepared, never held
+	rows = slices.DeleteFunc(rows, func(r worker.Record) bool { return r.FencingToken == 0 }) // prepared, never held
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%+v, %v", rows, err)
 	}
-	if row := rows[0]; row.Worker != 2 || row.Epoch != h.Epoch || row.Token == "" || row.Owner != "storetest" || row.Until != h.Until || row.Free(time.Now().UnixMilli()) {
+	if row := rows[0]; row.Worker != 2 || row.FencingToken != h.FencingToken || row.ClaimID == "" || row.Owner != "storetest" || row.Fence != h.Fence || row.Free(time.Now().UnixMilli()) {
 		t.Errorf("%+v for %+v", row, h.Claim)
 	}
-	mustTaken(t, "freed under another epoch", admin.Free(ctx, s.space, 2, h.Epoch+1))
+	mustTaken(t, "freed under another epoch", admin.Free(ctx, s.space, 2, h.FencingToken+1))
 	mustTaken(t, "a number never held", admin.Free(ctx, s.space, 3, 0))
-	must(t, h.renew(ctx, h.Until+1))
-	must(t, admin.Free(ctx, s.space, 2, h.Epoch))
-	mustTaken(t, "freed twice", admin.Free(ctx, s.space, 2, h.Epoch))
-	mustTaken(t, "renewed after it was freed", h.renew(ctx, h.Until+1))
+	must(t, h.renew(ctx, h.Fence+1))
+	must(t, admin.Free(ctx, s.space, 2, h.FencingToken))
+	mustTaken(t, "freed twice", admin.Free(ctx, s.space, 2, h.FencingToken))
+	mustTaken(t, "renewed after it was freed", h.renew(ctx, h.Fence+1))
 	next := s.claim(t, store, only(2))
-	if next.From != h.Until+1 {
-		t.Errorf("the bound was %d, the next begins at %d", h.Until+1, next.From)
+	if next.From != h.Fence+1 {
+		t.Errorf("the bound was %d, the next begins at %d", h.Fence+1, next.From)
 	}
 }

@@ -85,9 +85,9 @@ const patience = 2 * time.Minute
 // request asks for a number out of four.
 func (s *suite) request() worker.Request {
 	return worker.Request{
-		Space: s.space, Layout: "layout 1", Numbers: 4, Preferred: -1, Avoid: -1,
-		Token: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()), Owner: "storetest",
-		Now: time.Now().UnixMilli(), Window: window, TTL: ttl, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		Namespace: s.space, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1,
+		ClaimID: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()), Owner: "storetest",
+		Now: time.Now().UnixMilli(), FenceWindow: window, TTL: ttl, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
 }
 
@@ -100,11 +100,11 @@ type holder struct {
 }
 
 func (h *holder) renew(ctx context.Context, until int64) error {
-	return h.store.Renew(ctx, worker.Renewal{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until, TTL: ttl})
+	return h.store.Renew(ctx, worker.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until, TTL: ttl})
 }
 
 func (h *holder) release(ctx context.Context, until int64) error {
-	return h.store.Release(ctx, worker.Return{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until})
+	return h.store.Release(ctx, worker.Return{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until})
 }
 
 func (s *suite) try(t *testing.T, store worker.Store, change func(*worker.Request)) (*holder, error) {
@@ -117,10 +117,10 @@ func (s *suite) try(t *testing.T, store worker.Store, change func(*worker.Reques
 	if err != nil {
 		return nil, err
 	}
-	if c.Worker < 0 || c.Worker >= r.Numbers || c.Epoch < 1 || c.Until-c.From != r.Window {
+	if c.Worker < 0 || c.Worker >= r.WorkerIDs || c.FencingToken < 1 || c.Fence-c.From != r.FenceWindow {
 		t.Fatalf("claim %+v for %+v", c, r)
 	}
-	return &holder{Claim: c, store: store, space: r.Space, token: r.Token}, nil
+	return &holder{Claim: c, store: store, space: r.Namespace, token: r.ClaimID}, nil
 }
 
 // claim must succeed.
@@ -135,13 +135,13 @@ func (s *suite) claim(t *testing.T, store worker.Store, change func(*worker.Requ
 
 // only lets a request take this number and no other.
 func only(n int64) func(*worker.Request) {
-	return func(r *worker.Request) { r.Preferred, r.Only = n, true }
+	return func(r *worker.Request) { r.Preferred, r.RequirePreferred = n, true }
 }
 
 func mustTaken(t *testing.T, what string, err error) {
 	t.Helper()
-	if !errors.Is(err, worker.ErrTaken) {
-		t.Errorf("%s: %v, want ErrTaken", what, err)
+	if !errors.Is(err, worker.ErrNotHeld) {
+		t.Errorf("%s: %v, want ErrNotHeld", what, err)
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *suite) expire(t *testing.T, h *holder) {
 		s.Crash(t, h.store)
 		return
 	}
-	must(t, h.store.Renew(t.Context(), worker.Renewal{Space: h.space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: h.Until, TTL: 1}))
+	must(t, h.store.Renew(t.Context(), worker.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence, TTL: 1}))
 	time.Sleep(20 * time.Millisecond)
 }
 
@@ -171,7 +171,7 @@ func (s *suite) await(t *testing.T, store worker.Store, change func(*worker.Requ
 		if err == nil {
 			return h
 		}
-		if !errors.Is(err, worker.ErrNoneFree) || time.Now().After(deadline) {
+		if !errors.Is(err, worker.ErrNoWorkerID) || time.Now().After(deadline) {
 			t.Fatal(err)
 		}
 	}

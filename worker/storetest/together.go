@@ -45,7 +45,7 @@ func manyAtOnce(t *testing.T, s *suite) {
 			deadline := time.Now().Add(patience)
 			for round := 0; round < rounds; {
 				h, err := s.try(t, store, func(r *worker.Request) { r.Now += int64(i)*1000 - 4000 })
-				if errors.Is(err, worker.ErrNoneFree) {
+				if errors.Is(err, worker.ErrNoWorkerID) {
 					if time.Now().After(deadline) { // the others are enough
 						return
 					}
@@ -57,9 +57,9 @@ func manyAtOnce(t *testing.T, s *suite) {
 					return
 				}
 				round++
-				sp := span{h.Worker, h.Epoch, h.From, h.Until}
+				sp := span{h.Worker, h.FencingToken, h.From, h.Fence}
 				if rand.IntN(2) == 0 {
-					if err := h.renew(t.Context(), h.Until+100); err != nil {
+					if err := h.renew(t.Context(), h.Fence+100); err != nil {
 						t.Errorf("%+v: %v", h.Claim, err)
 					} else {
 						sp.until += 100
@@ -101,8 +101,8 @@ func anyOrder(t *testing.T, s *suite) {
 		if rng.IntN(4) == 0 || len(all) == 0 {
 			h, err := s.try(t, store, func(r *worker.Request) { r.Now = clock })
 			if err == nil {
-				all = append(all, &belief{holder: h, may: span{h.Worker, h.Epoch, h.From, h.Until}})
-			} else if !errors.Is(err, worker.ErrNoneFree) {
+				all = append(all, &belief{holder: h, may: span{h.Worker, h.FencingToken, h.From, h.Fence}})
+			} else if !errors.Is(err, worker.ErrNoWorkerID) {
 				t.Fatal(err)
 			}
 			continue
@@ -205,9 +205,9 @@ func generators(t *testing.T, s *suite) {
 				// A slow store takes as long as the first windows for an answer.
 				window := 300 * time.Millisecond << min(life/2, 6)
 				lease, err := worker.Acquire(t.Context(), store, worker.Config{
-					Space: s.space, Layout: layout, Window: window, TTL: window / 3 * 2, Timeout: patience, MaxLead: time.Hour, Now: now,
+					Namespace: s.space, Layout: layout, FenceWindow: window, TTL: window / 3 * 2, Timeout: patience, MaxLead: time.Hour, Now: now,
 				})
-				if errors.Is(err, worker.ErrNoneFree) {
+				if errors.Is(err, worker.ErrNoWorkerID) {
 					continue
 				}
 				if err != nil {
@@ -261,7 +261,7 @@ func generators(t *testing.T, s *suite) {
 	for id, n := range seen {
 		if n > 1 {
 			if twice++; twice < 5 {
-				p, _ := layout.Decompose(id)
+				p, _ := layout.Decode(id)
 				t.Errorf("%+v was issued %d times", p, n)
 			}
 		}
@@ -276,5 +276,5 @@ func generators(t *testing.T, s *suite) {
 // to its bound, or its number went to another, and there was no third one.
 func expected(err error) bool {
 	return errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) || errors.Is(err, core.ErrSequenceExhausted) ||
-		errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrNoneFree) || errors.Is(err, errDead)
+		errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrNoWorkerID) || errors.Is(err, errDead)
 }

@@ -11,7 +11,7 @@ import (
 func firstClaim(t *testing.T, s *suite) {
 	now := time.Now().UnixMilli()
 	h := s.claim(t, s.Open(t), func(r *worker.Request) { r.Now = now })
-	if h.From != now || h.Until != now+window || h.Epoch != 1 {
+	if h.From != now || h.Fence != now+window || h.FencingToken != 1 {
 		t.Errorf("%+v at %d", h.Claim, now)
 	}
 }
@@ -27,8 +27,8 @@ func runOut(t *testing.T, s *suite) {
 		seen[h.Worker] = true
 	}
 	_, err := s.try(t, s.Open(t), nil)
-	var none *worker.NoneFreeError
-	if !errors.As(err, &none) || !errors.Is(err, worker.ErrNoneFree) || none.Numbers != 4 || none.Held != 4 || none.Space != s.space {
+	var none *worker.NoWorkerIDError
+	if !errors.As(err, &none) || !errors.Is(err, worker.ErrNoWorkerID) || none.WorkerIDs != 4 || none.Leased != 4 || none.Namespace != s.space {
 		t.Errorf("%v", err)
 	}
 	if s.Crash == nil && none != nil && (none.Wait <= 0 || none.Wait > 2*ttl*time.Millisecond) {
@@ -47,11 +47,11 @@ func preferred(t *testing.T, s *suite) {
 	if third.Worker == 2 || third.Worker == 0 {
 		t.Errorf("%d was given twice", third.Worker)
 	}
-	if _, err := s.try(t, store, only(2)); !errors.Is(err, worker.ErrNoneFree) {
+	if _, err := s.try(t, store, only(2)); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Errorf("only a number that is held: %v", err)
 	}
 	last := 4 - third.Worker // 1 and 3 were left
-	if _, err := s.try(t, store, func(r *worker.Request) { r.Avoid = last }); !errors.Is(err, worker.ErrNoneFree) {
+	if _, err := s.try(t, store, func(r *worker.Request) { r.Exclude = last }); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Errorf("the last number was to be avoided: %v", err)
 	}
 	must(t, third.release(t.Context(), third.From))
@@ -63,14 +63,14 @@ func preferred(t *testing.T, s *suite) {
 func renew(t *testing.T, s *suite) {
 	h := s.claim(t, s.Open(t), nil)
 	ctx := t.Context()
-	must(t, h.renew(ctx, h.Until+1000))
-	must(t, h.renew(ctx, h.Until+1000)) // delivered twice
-	must(t, h.renew(ctx, h.Until+500))  // overtaken by the one before
-	must(t, h.renew(ctx, h.Until))
+	must(t, h.renew(ctx, h.Fence+1000))
+	must(t, h.renew(ctx, h.Fence+1000)) // delivered twice
+	must(t, h.renew(ctx, h.Fence+500))  // overtaken by the one before
+	must(t, h.renew(ctx, h.Fence))
 	s.expire(t, h)
 	next := s.await(t, s.Open(t), func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
-	if next.From != h.Until+1000 {
-		t.Errorf("the next holder begins at %d, the bound was %d", next.From, h.Until+1000)
+	if next.From != h.Fence+1000 {
+		t.Errorf("the next holder begins at %d, the bound was %d", next.From, h.Fence+1000)
 	}
 }
 
@@ -86,17 +86,17 @@ func renewGuarded(t *testing.T, s *suite) {
 	store := s.Open(t)
 	ctx := t.Context()
 	h, other := s.claim(t, store, nil), s.claim(t, store, nil)
-	far := h.Until + 1_000_000
+	far := h.Fence + 1_000_000
 	for what, change := range map[string]func(*holder){
 		"another token":           func(h *holder) { h.token = other.token },
 		"no token":                func(h *holder) { h.token = "" },
-		"the epoch before":        func(h *holder) { h.Epoch-- },
-		"a later epoch":           func(h *holder) { h.Epoch++ },
+		"the epoch before":        func(h *holder) { h.FencingToken-- },
+		"a later epoch":           func(h *holder) { h.FencingToken++ },
 		"another's number":        func(h *holder) { h.Worker = other.Worker },
 		"a number never held":     func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
 		"a number out of range":   func(h *holder) { h.Worker = 99 },
 		"another space":           func(h *holder) { h.space += "x" },
-		"the number -1, an epoch": func(h *holder) { h.Worker, h.Epoch = -1, 0 },
+		"the number -1, an epoch": func(h *holder) { h.Worker, h.FencingToken = -1, 0 },
 	} {
 		wrong := *h
 		change(&wrong)
@@ -110,18 +110,18 @@ func renewGuarded(t *testing.T, s *suite) {
 	if last := s.claim(t, store, only(h.Worker)); last.From >= far {
 		t.Errorf("one of them raised the bound to %d", last.From)
 	}
-	must(t, other.renew(ctx, other.Until+1)) // nobody has harmed it
+	must(t, other.renew(ctx, other.Fence+1)) // nobody has harmed it
 }
 
 func release(t *testing.T, s *suite) {
 	store := s.Open(t)
 	ctx := t.Context()
 	h := s.claim(t, store, nil)
-	must(t, h.renew(ctx, h.Until+5000))
+	must(t, h.renew(ctx, h.Fence+5000))
 	must(t, h.release(ctx, h.From+700))
 	next := s.claim(t, store, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
-	if next.From != h.From+700 || next.Epoch <= h.Epoch {
-		t.Errorf("released from %d on, epoch %d; the next has %+v", h.From+700, h.Epoch, next.Claim)
+	if next.From != h.From+700 || next.FencingToken <= h.FencingToken {
+		t.Errorf("released from %d on, epoch %d; the next has %+v", h.From+700, h.FencingToken, next.Claim)
 	}
 }
 
@@ -132,7 +132,7 @@ func releaseGuarded(t *testing.T, s *suite) {
 	for what, change := range map[string]func(*holder){
 		"another token":       func(h *holder) { h.token = other.token },
 		"no token":            func(h *holder) { h.token = "" },
-		"the epoch before":    func(h *holder) { h.Epoch-- },
+		"the epoch before":    func(h *holder) { h.FencingToken-- },
 		"another's number":    func(h *holder) { h.Worker = other.Worker },
 		"a number never held": func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
 		"another space":       func(h *holder) { h.space += "x" },
@@ -141,7 +141,7 @@ func releaseGuarded(t *testing.T, s *suite) {
 		change(&wrong)
 		mustTaken(t, what, wrong.release(ctx, h.From))
 	}
-	must(t, h.renew(ctx, h.Until+1)) // it is held still
+	must(t, h.renew(ctx, h.Fence+1)) // it is held still
 	must(t, h.release(ctx, h.From+10))
 	mustTaken(t, "released twice", h.release(ctx, 0))
 	next := s.claim(t, store, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
@@ -149,29 +149,29 @@ func releaseGuarded(t *testing.T, s *suite) {
 	if next.From != h.From+10 {
 		t.Errorf("begins at %d, want %d", next.From, h.From+10)
 	}
-	must(t, next.renew(ctx, next.Until+1))
+	must(t, next.renew(ctx, next.Fence+1))
 }
 
 func takeover(t *testing.T, s *suite) {
 	h := s.claim(t, s.Open(t), nil)
 	other := s.Open(t)
-	if _, err := s.try(t, other, only(h.Worker)); !errors.Is(err, worker.ErrNoneFree) {
+	if _, err := s.try(t, other, only(h.Worker)); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Fatalf("a number that is held: %v", err)
 	}
 	s.expire(t, h)
 	next := s.await(t, other, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From - 60_000 })
-	if next.From != h.Until || next.Epoch <= h.Epoch {
-		t.Errorf("bound %d, epoch %d; then %+v", h.Until, h.Epoch, next.Claim)
+	if next.From != h.Fence || next.FencingToken <= h.FencingToken {
+		t.Errorf("bound %d, epoch %d; then %+v", h.Fence, h.FencingToken, next.Claim)
 	}
 	if s.Crash != nil {
 		return
 	}
-	mustTaken(t, "renewed after the takeover", h.renew(t.Context(), h.Until+9999))
+	mustTaken(t, "renewed after the takeover", h.renew(t.Context(), h.Fence+9999))
 	mustTaken(t, "released after the takeover", h.release(t.Context(), h.From))
-	must(t, next.renew(t.Context(), next.Until+1))
+	must(t, next.renew(t.Context(), next.Fence+1))
 	// One whose time is over and whom nobody has followed may go on.
 	s.expire(t, next)
-	must(t, next.renew(t.Context(), next.Until+2))
+	must(t, next.renew(t.Context(), next.Fence+2))
 }
 
 // Clocks behind and ahead of each other: what counts is the bound.
@@ -201,12 +201,12 @@ func repeated(t *testing.T, s *suite) {
 	if again != first {
 		t.Errorf("first %+v, again %+v", first, again)
 	}
-	h := &holder{Claim: first, store: store, space: r.Space, token: r.Token}
-	must(t, h.renew(t.Context(), h.Until+5))
-	if late, err := store.Claim(t.Context(), r); err != nil || late.Worker != first.Worker || late.Epoch != first.Epoch || late.Until != first.Until+5 {
+	h := &holder{Claim: first, store: store, space: r.Namespace, token: r.ClaimID}
+	must(t, h.renew(t.Context(), h.Fence+5))
+	if late, err := store.Claim(t.Context(), r); err != nil || late.Worker != first.Worker || late.FencingToken != first.FencingToken || late.Fence != first.Fence+5 {
 		t.Errorf("delivered late: %+v, %v", late, err)
 	}
-	must(t, h.renew(t.Context(), h.Until+6)) // it did no harm
+	must(t, h.renew(t.Context(), h.Fence+6)) // it did no harm
 	for range 3 {
 		s.claim(t, store, nil) // and took no second number
 	}

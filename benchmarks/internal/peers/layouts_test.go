@@ -20,7 +20,7 @@ func TestLayoutsOfOthers(t *testing.T) {
 	bwmarrin := core.Layout{Epoch: time.UnixMilli(snowflake.Epoch), TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
 	for range 10_000 {
 		id := node.Generate()
-		p, err := bwmarrin.Decompose(id.Int64())
+		p, err := bwmarrin.Decode(id.Int64())
 		if err != nil || p.Time.UnixMilli() != id.Time() || p.Worker != id.Node() || p.Sequence != id.Step() {
 			t.Fatalf("%d: %+v, %v, and it says %d, %d, %d", id, p, err, id.Time(), id.Node(), id.Step())
 		}
@@ -41,7 +41,7 @@ func TestLayoutsOfOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := sonyflake.Decompose(id)
-			p, err := layout.Decompose(int64(id))
+			p, err := layout.Decode(int64(id))
 			if err != nil || p.Time.Sub(layout.Epoch) != time.Duration(said["time"])*10*time.Millisecond || p.Worker != int64(said["machine-id"]) || p.Sequence != int64(said["sequence"]) {
 				t.Fatalf("%d: %+v, %v, and it says %v", id, p, err, said)
 			}

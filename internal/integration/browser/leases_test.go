@@ -24,7 +24,7 @@ func TestAllocationServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0", "--store", "dir:"+filepath.Join(dir, "leases"), "--token-file", file)
-	patient := worker.Config{Window: 10 * time.Minute, Timeout: limit, MaxWait: limit} // of a busy machine
+	patient := worker.Config{FenceWindow: 10 * time.Minute, Timeout: limit, MaxWait: limit} // of a busy machine
 	seen := map[int64]bool{}
 	for range 3 {
 		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token}), patient)

@@ -22,7 +22,7 @@ func TestTakeApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := core.Twitter().Decompose(int64(id))
+	parts, err := core.Twitter().Decode(int64(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func made(tb *tab, l core.Layout) (ids []int64, parts []core.Parts) {
 		if err != nil {
 			tb.t.Fatal(err)
 		}
-		p, err := l.Decompose(int64(id))
+		p, err := l.Decode(int64(id))
 		if err != nil {
 			tb.t.Fatal(err)
 		}

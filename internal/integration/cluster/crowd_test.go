@@ -91,7 +91,7 @@ func (h *holder) Observe(e worker.Event) {
 	case worker.Claimed, worker.Renewed:
 		h.ackGap = max(h.ackGap, time.Since(h.lastAck))
 		h.lastAck = time.Now()
-	case worker.RenewFailed, worker.ClaimFailed, worker.NotReleased:
+	case worker.RenewFailed, worker.ClaimFailed, worker.ReleaseFailed:
 		h.failures[e.Kind.String()+": "+plain(e.Err)]++
 	}
 }
@@ -119,7 +119,7 @@ func (c *crowd) live(h *holder, store worker.Store, now func() time.Time, changi
 		}
 	}()
 	lease, err := worker.Acquire(ctx, store, worker.Config{
-		Space: "crowd", Layout: layout, Now: now, Window: window, Renew: renew, TTL: ttl, Timeout: 2 * time.Second,
+		Namespace: "crowd", Layout: layout, Now: now, FenceWindow: window, RenewInterval: renew, TTL: ttl, Timeout: 2 * time.Second,
 		MaxWait: time.Second, MaxLead: time.Hour, Observer: h,
 	})
 	switch {
@@ -248,7 +248,7 @@ func (c *crowd) phase(name string, what func()) {
 	c.progress(2)
 	duplicates, n := c.ids.twice()
 	if len(duplicates) > 0 {
-		p, err := layout.Decompose(duplicates[0])
+		p, err := layout.Decode(duplicates[0])
 		c.t.Fatalf("%s: %d ids were issued twice, the first %+v, %v", name, len(duplicates), p, err)
 	}
 	var idGap, ackGap []string

@@ -100,7 +100,7 @@ func failover(t *testing.T, on target) {
 		f.add(t, how.name, once(t, on, c, w, acks, how))
 		duplicates, n := c.ids.twice()
 		if f.ids = n; len(duplicates) > 0 {
-			p, err := layout.Decompose(duplicates[0])
+			p, err := layout.Decode(duplicates[0])
 			t.Fatalf("%d ids were issued twice, the first %+v, %v", len(duplicates), p, err)
 		}
 	}

@@ -159,8 +159,8 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 			wg.Go(func() {
 				<-start
 				claims[i], errs[i] = s.Claim(t.Context(), worker.Request{
-					Space: "one", Layout: "x", Numbers: 1, Preferred: -1, Avoid: -1, Token: token(i), Owner: "test",
-					Now: time.Now().UnixMilli(), Window: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
+					Namespace: "one", Layout: "x", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: token(i), Owner: "test",
+					Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
 				})
 			})
 		}
@@ -173,7 +173,7 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 				t.Fatalf("round %d: node %d gave %+v, and node %d %+v", round, winner, claims[winner], i, claims[i])
 			case err == nil:
 				winner = i
-			case !errors.Is(err, worker.ErrNoneFree):
+			case !errors.Is(err, worker.ErrNoWorkerID):
 				t.Errorf("round %d: node %d: %v", round, i, err)
 			}
 		}
@@ -184,9 +184,9 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 		if c.From < until {
 			t.Fatalf("round %d begins at %d, and the one before ended at %d", round, c.From, until)
 		}
-		until = c.Until
+		until = c.Fence
 		wins[winner]++
-		must(t, stores[winner].Release(t.Context(), worker.Return{Space: "one", Worker: c.Worker, Epoch: c.Epoch, Token: token(winner), Until: c.Until}))
+		must(t, stores[winner].Release(t.Context(), worker.Return{Namespace: "one", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: token(winner), Fence: c.Fence}))
 	}
 	t.Logf("%d rounds of 3 claimants, wins of each node %v", rounds, wins)
 }
@@ -210,18 +210,18 @@ func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.
 		_, err := admins[round%len(stores)].ExecContext(t.Context(), fmt.Sprintf("INSERT INTO much SELECT seq + %d FROM seq_1_to_60000", round*100_000))
 		must(t, err)
 		r := worker.Request{
-			Space: "elsewhere", Layout: "x", Numbers: 8, Preferred: -1, Avoid: -1, Token: fmt.Sprint("round", round), Owner: "test",
-			Now: time.Now().UnixMilli(), Window: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
+			Namespace: "elsewhere", Layout: "x", WorkerIDs: 8, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprint("round", round), Owner: "test",
+			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
 		}
 		c, err := at(0).Claim(t.Context(), r)
 		must(t, err)
-		if err := at(1).Renew(t.Context(), worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1, TTL: r.TTL}); err != nil {
+		if err := at(1).Renew(t.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
 			failed["renew: "+err.Error()]++
 		}
 		if again, err := at(2).Claim(t.Context(), r); err != nil || again.Worker != c.Worker {
 			failed[fmt.Sprintf("claim again: another number, %v", err)]++
 		}
-		if err := at(1).Release(t.Context(), worker.Return{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until}); err != nil {
+		if err := at(1).Release(t.Context(), worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence}); err != nil {
 			failed["release: "+err.Error()]++
 		}
 	}
@@ -239,7 +239,7 @@ func notReplicated(t *testing.T, member *testserver.Server) {
 	must(t, err)
 	defer db.Close()
 	_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "off")
-	var lossy *worker.LossyError
+	var lossy *worker.DurabilityError
 	if !errors.As(err, &lossy) || lossy.Setting != "wsrep_on" {
 		t.Errorf("%v", err)
 	}

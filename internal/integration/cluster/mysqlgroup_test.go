@@ -246,7 +246,7 @@ func outsideGroup(t *testing.T, g *mysqlGroup) {
 			must(t, err)
 		}
 		_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "crowd")
-		var lossy *worker.LossyError
+		var lossy *worker.DurabilityError
 		if !errors.As(err, &lossy) || lossy.Setting != "group_replication" {
 			t.Errorf("%v", err)
 		}

@@ -46,7 +46,7 @@ func newWriters(t *testing.T, on target, c *crowd, acks *acknowledged, n int) *w
 	w.db.SetMaxOpenConns(n + 2)
 	store := watched{sqlstore.New(w.db, sqlstore.Config{}), acks}
 	for i := range n {
-		lease, err := worker.Acquire(ctx, store, worker.Config{Space: "crowd", Layout: layout, MaxLead: time.Hour})
+		lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "crowd", Layout: layout, MaxLead: time.Hour})
 		must(t, err)
 		gen, err := core.New(core.Config{Worker: lease})
 		must(t, err)

@@ -61,7 +61,7 @@ func TestCheckWithoutRowid(t *testing.T) {
 	})
 }
 
-// Generated columns can be indexed and say what Decompose says, and so does the view.
+// Generated columns can be indexed and say what Decode says, and so does the view.
 func TestGeneratedColumnsAndView(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		for _, c := range layouts() {

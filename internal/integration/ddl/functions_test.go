@@ -51,7 +51,7 @@ func lastID(l core.Layout) int64 {
 	}
 	last := int64(math.MaxInt64)
 	for {
-		if _, err := l.Decompose(last); err == nil {
+		if _, err := l.Decode(last); err == nil {
 			return last
 		}
 		last >>= 1
@@ -61,7 +61,7 @@ func lastID(l core.Layout) int64 {
 // decoded is what the database should say of an id: its fields as words, all NULL
 // where the layout or the database's times end.
 func decoded(d ddl.Dialect, l core.Layout, id int64) string {
-	p, err := l.Decompose(id)
+	p, err := l.Decode(id)
 	if err != nil {
 		return "NULL NULL NULL NULL NULL"
 	}
@@ -105,7 +105,7 @@ func fillIDs(t *testing.T, s *server, ids []int64) {
 	s.run(t, strings.ReplaceAll("INSERT INTO ids VALUES "+strings.Join(rows, ","), "-9223372036854775808", "-9223372036854775807 - 1"))
 }
 
-// The functions, and the expressions, say of every id what Decompose says.
+// The functions, and the expressions, say of every id what Decode says.
 func TestFieldsAreDecomposes(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		s.run(t, "CREATE TABLE ids (n integer PRIMARY KEY, id bigint NOT NULL)")

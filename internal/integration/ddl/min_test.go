@@ -28,7 +28,7 @@ func randomTimes(d ddl.Dialect, l core.Layout, n int) []time.Time {
 	end := map[ddl.Dialect]int{ddl.Postgres: 294246, ddl.MySQL: 9999, ddl.SQLite: 9999}[d]
 	var times []time.Time
 	for tries := 0; len(times) < n && tries < 100*n; tries++ {
-		p, err := l.Decompose(rand.Int64() & last >> (rand.IntN(2) * rand.IntN(20)))
+		p, err := l.Decode(rand.Int64() & last >> (rand.IntN(2) * rand.IntN(20)))
 		if err != nil {
 			panic(err)
 		}

@@ -49,7 +49,7 @@ func load(t *testing.T, name string) *time.Location {
 }
 
 // The life of a partitioned table: made, filled, read back, continued, and its
-// old part dropped or detached. Each id lies where Decompose says, in each period
+// old part dropped or detached. Each id lies where Decode says, in each period
 // and in places whose days begin with a leap of the clocks.
 func TestPartitionsLive(t *testing.T) {
 	from := time.Date(2018, 10, 20, 15, 4, 5, 0, time.UTC)
@@ -184,7 +184,7 @@ func TestPartitionsLive(t *testing.T) {
 }
 
 func timeOf(p ddl.Partitioning, id int64) time.Time {
-	parts, err := p.Layout.Decompose(id)
+	parts, err := p.Layout.Decode(id)
 	if err != nil {
 		panic(err)
 	}

@@ -40,7 +40,7 @@ func TestWorkerTableIsTheStores(t *testing.T) {
 func TestStoreUsesWorkerTable(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		own := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
-		config := sqlstore.Config{Dialect: own, NoCreate: true, AllowLossy: true}
+		config := sqlstore.Config{Dialect: own, NoCreate: true, AllowDataLoss: true}
 		tables, err := config.DDL()
 		if err != nil {
 			t.Fatal(err)

@@ -63,8 +63,8 @@ func pause(ctx context.Context, d time.Duration) {
 
 func (w *writer) life(ctx context.Context) error {
 	lease, err := worker.Acquire(ctx, w.store, worker.Config{
-		Space: "knocks", Owner: w.name, Now: w.clock.now, MaxSkew: time.Hour, MaxLead: time.Hour,
-		Window: 3 * time.Second, Renew: time.Second, TTL: 4 * time.Second, Timeout: time.Second,
+		Namespace: "knocks", Owner: w.name, Now: w.clock.now, MaxSkew: time.Hour, MaxLead: time.Hour,
+		FenceWindow: 3 * time.Second, RenewInterval: time.Second, TTL: 4 * time.Second, Timeout: time.Second,
 	})
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func kindOf(err error) string {
 		return "fenced"
 	case errors.Is(err, gormplugin.ErrOutcomeUnknown), errors.Is(err, pgxtype.ErrOutcomeUnknown):
 		return "outcome unknown"
-	case errors.Is(err, worker.ErrNoneFree):
+	case errors.Is(err, worker.ErrNoWorkerID):
 		return "no number free"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "too late"
@@ -168,14 +168,14 @@ func byGORM(db *gorm.DB) writing {
 // byCOPY writes with pgxtype, which asks the database itself after a lost answer.
 func byCOPY(pool *pgxpool.Pool) writing {
 	tables := []pgxtype.Table[Order]{
-		pgxtype.Masters(pgx.Identifier{"knock_orders"}, []string{"id", "note", "want"},
+		pgxtype.ParentTable(pgx.Identifier{"knock_orders"}, []string{"id", "note", "want"},
 			func(o *Order, row []any) []any { return append(row, &o.ID, o.Note, o.Want) }),
-		pgxtype.Details(pgx.Identifier{"knock_lines"}, []string{"id", "order_id", "sku"},
+		pgxtype.ChildTable(pgx.Identifier{"knock_lines"}, []string{"id", "order_id", "sku"},
 			func(o *Order) []Line { return o.Lines },
 			func(l *Line, row []any) []any { return append(row, &l.ID, &l.OrderID, l.SKU) }),
 	}
 	return func(ctx context.Context, w *writer, orders []Order) (outcome, error) {
-		err := sqltype.Assign(ctx, w.source, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Details(
+		err := sqltype.Assign(ctx, w.source, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Children(
 			func(o *Order) []Line { return o.Lines },
 			func(l *Line) *sqltype.ID { return &l.ID },
 			func(l *Line) *sqltype.ID { return &l.OrderID },

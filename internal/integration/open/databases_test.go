@@ -153,7 +153,7 @@ func each(t *testing.T, test func(t *testing.T, d database, instance func(t *tes
 }
 
 // The tests' servers do not sync.
-var lossy = sqlstore.Config{AllowLossy: true}
+var lossy = sqlstore.Config{AllowDataLoss: true}
 
 func byGORM(t *testing.T, d database) start {
 	db := d.gorm(t)

@@ -41,7 +41,7 @@ func TestRefusedBeforehand(t *testing.T) {
 			"Plugin.Source *sqlstore.Generator: must be nil": {Plugin: gormplugin.Config{Source: new(sqlstore.Generator)}},
 			"Forgotten.ID: the key of type int64":            {Plugin: gormplugin.Config{Models: []any{Forgotten{}}}},
 			`Tables "x": Column must be set`:                 {Plugin: gormplugin.Config{Tables: map[string]gormplugin.Table{"x": {}}}},
-			"Space \"a b\"":                                  {Lease: worker.Config{Space: "a b"}},
+			"Space \"a b\"":                                  {Lease: worker.Config{Namespace: "a b"}},
 			"Generator.Worker set: must be nil":              {Generator: core.Config{Worker: core.Fixed(1)}},
 		} {
 			db := d.gorm(t)
@@ -220,7 +220,7 @@ func TestFailing(t *testing.T) {
 	lock, err := other.Conn(t.Context())
 	must(t, err)
 	defer lock.Close()
-	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Lease: worker.Config{Window: patience, Renew: 50 * time.Millisecond, Timeout: time.Second, MaxWait: -1}})
+	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Lease: worker.Config{FenceWindow: patience, RenewInterval: 50 * time.Millisecond, Timeout: time.Second, MaxWait: -1}})
 	must(t, err)
 	until := func(what string, done func() bool) {
 		t.Helper()
@@ -261,7 +261,7 @@ func TestLayout(t *testing.T) {
 	defer gen.Close(context.Background())
 	id, err := gen.Next(t.Context())
 	must(t, err)
-	parts, err := layout.Decompose(id)
+	parts, err := layout.Decode(id)
 	if err != nil || gen.Lease().Layout() != gen.Generator().Layout() || time.Until(parts.Time) < 3*time.Second {
 		t.Errorf("%+v, %v", parts, err)
 	}
@@ -269,7 +269,7 @@ func TestLayout(t *testing.T) {
 	if _, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{}); !errors.As(err, &other) {
 		t.Errorf("another layout: %v", err)
 	}
-	second, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Lease: worker.Config{Space: "second"}})
+	second, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Lease: worker.Config{Namespace: "second"}})
 	must(t, err)
 	must(t, second.Close(t.Context()))
 
@@ -304,7 +304,7 @@ func TestZero(t *testing.T) {
 func TestPoolOfPgx(t *testing.T) {
 	d := freshPostgres(t)
 	pool := d.pgx(t, 1)
-	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.OpenConfig{Store: lossy, Lease: worker.Config{Window: 600 * time.Millisecond, Timeout: patience, TTL: patience}})
+	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.OpenConfig{Store: lossy, Lease: worker.Config{FenceWindow: 600 * time.Millisecond, Timeout: patience, TTL: patience}})
 	must(t, err)
 	for gen.Lease().Stats().Renewals < 2 { // beside the program, on one connection
 		_, err := pool.Exec(t.Context(), "SELECT pg_sleep(0.01)")
@@ -322,7 +322,7 @@ func TestPoolOfPgx(t *testing.T) {
 // CloseDB closes the lease's own pool, also when Open fails.
 func TestCloseDB(t *testing.T) {
 	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
-	for _, cfg := range []sqlstore.OpenConfig{{}, {Generator: core.Config{Sequence: 9}}, {Lease: worker.Config{Space: "a b"}}} {
+	for _, cfg := range []sqlstore.OpenConfig{{}, {Generator: core.Config{Sequence: 9}}, {Lease: worker.Config{Namespace: "a b"}}} {
 		db := d.sql(t)
 		cfg.CloseDB = true
 		if gen, err := sqlstore.Open(t.Context(), db, cfg); err == nil {

@@ -22,7 +22,7 @@ import (
 const patience = 2 * time.Minute
 
 // patient configures a lease that a slow machine does not lose.
-var patient = worker.Config{MaxWait: patience, Timeout: patience, Renew: patience, Window: 2 * patience}
+var patient = worker.Config{MaxWait: patience, Timeout: patience, RenewInterval: patience, FenceWindow: 2 * patience}
 
 // Three replicas begin at the same time on an empty database, and write at the same time: the
 // primary key refuses a duplicate. After they have closed, the next three have their worker IDs.
@@ -83,7 +83,7 @@ func together[T any](t *testing.T, n int, f func(i int) (T, error)) []T {
 const childVar = "SNOWKEY_OPEN_CHILD"
 
 // brief configures a lease that expires soon.
-var brief = worker.Config{Window: 2 * time.Second, Timeout: 10 * time.Second, MaxWait: patience}
+var brief = worker.Config{FenceWindow: 2 * time.Second, Timeout: 10 * time.Second, MaxWait: patience}
 
 // TestChild is that replica. It writes a row, prints the worker ID and the id, and waits until it
 // is killed, or its input ends.
@@ -136,8 +136,8 @@ func TestKilled(t *testing.T) {
 			t.Fatal("it did not begin")
 		}
 		only := brief
-		only.Preferred, only.Only, only.MaxWait = worker.Prefer(number), true, -1
-		if _, err := instance(t)(t.Context(), only); !errors.Is(err, worker.ErrNoneFree) {
+		only.Preferred, only.RequirePreferred, only.MaxWait = worker.Prefer(number), true, -1
+		if _, err := instance(t)(t.Context(), only); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("while it lives: %v", err)
 		}
 		must(t, child.Process.Kill())
@@ -159,7 +159,7 @@ func TestClose(t *testing.T) {
 	each(t, func(t *testing.T, d database, instance func(*testing.T) start) {
 		d.table(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		r, err := instance(t)(ctx, worker.Config{Window: 600 * time.Millisecond, Timeout: patience, TTL: patience, MaxWait: patience})
+		r, err := instance(t)(ctx, worker.Config{FenceWindow: 600 * time.Millisecond, Timeout: patience, TTL: patience, MaxWait: patience})
 		must(t, err)
 		defer r.gen.Close(context.Background())
 		cancel() // it was for the beginning

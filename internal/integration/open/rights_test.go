@@ -85,7 +85,7 @@ func mustExec(t *testing.T, db *sql.DB, statements ...string) {
 
 func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named string) {
 	t.Helper()
-	store := sqlstore.Config{AllowLossy: true, Table: table}
+	store := sqlstore.Config{AllowDataLoss: true, Table: table}
 	open := map[string]func(store sqlstore.Config) (*sqlstore.Generator, error){
 		"gorm": func(store sqlstore.Config) (*sqlstore.Generator, error) {
 			return gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Store: store})
@@ -134,7 +134,7 @@ func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named str
 		if err != nil {
 			t.Fatalf("%s: after the statements: %v", name, err)
 		}
-		if _, err := gen.Next(t.Context()); err != nil || gen.Lease().Stats().Space != "default" {
+		if _, err := gen.Next(t.Context()); err != nil || gen.Lease().Stats().Namespace != "default" {
 			t.Errorf("%s: %v", name, err)
 		}
 		must(t, gen.Close(t.Context()))

@@ -14,7 +14,7 @@ import (
 
 // settings are those of one run.
 type settings struct {
-	window time.Duration // worker.Config.Window; 0: the default
+	window time.Duration // worker.Config.FenceWindow; 0: the default
 	away   time.Duration // how long the database is
 	limit  time.Duration // in which the first row must come after that
 	wait   time.Duration // how long rows are waited for all the same, to say it

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -81,7 +82,7 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 					cancel()
 					if err != nil {
 						failed.Add(1)
-						var config *serial.ConfigError
+						var config *core.ConfigError
 						if errors.As(err, &config) {
 							t.Error(err)
 						}
@@ -149,7 +150,7 @@ func TestLostAnswer(t *testing.T) {
 		}
 		return v, err
 	})
-	n, err := serial.NewNumbers(numbering(redisstore.New(eval, redisstore.Config{AllowLossy: true}), code(), 10))
+	n, err := serial.NewNumbers(numbering(redisstore.New(eval, redisstore.Config{AllowDataLoss: true}), code(), 10))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,9 +125,9 @@ func create(t *testing.T, admin *sql.DB, drop string) (name string) {
 func (e engine) counter(t testing.TB) serial.Counter {
 	t.Helper()
 	if e.driver == "redis" {
-		return redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowLossy: true})
+		return redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowDataLoss: true})
 	}
-	return sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowLossy: true})
+	return sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true})
 }
 
 func client(t testing.TB, dsn string) *redis.Client {

@@ -11,8 +11,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/serial"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -50,7 +50,7 @@ func TestGORM(t *testing.T) {
 			if err := db.AutoMigrate(&bill{}); err != nil {
 				t.Fatal(err)
 			}
-			store := sqlstore.New(pool, sqlstore.Config{AllowLossy: true})
+			store := sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true})
 			if err := store.PrepareCounters(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestGORM(t *testing.T) {
 				}
 			}
 			b := bill{Cents: 9, numbers: n, store: store}
-			var config *worker.ConfigError
+			var config *core.ConfigError
 			if err := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Create(&b).Error; !errors.As(err, &config) || b.Number != "" {
 				t.Errorf("prepared %v: %q in no transaction, %v", prepare, b.Number, err)
 			}

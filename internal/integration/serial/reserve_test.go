@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -80,7 +81,7 @@ func TestReserve(t *testing.T) {
 			key string
 			n   int64
 		}{{key, 0}, {key, -1}, {key, math.MaxInt64}, {"", 1}, {"a b", 1}} {
-			var config *worker.ConfigError
+			var config *core.ConfigError
 			if first, err := c.Reserve(t.Context(), bad.key, bad.n); !errors.As(err, &config) || first != 0 {
 				t.Errorf("%+v: %d, %v", bad, first, err)
 			}
@@ -120,12 +121,12 @@ func TestOverflow(t *testing.T) {
 func TestOneTable(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := openCommitting(t, e)
-		none := sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowLossy: true, Table: "billing"})
+		none := sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowDataLoss: true, Table: "billing"})
 		_, err := none.Reserve(t.Context(), "a", 1)
 		if err == nil || !strings.Contains(err.Error(), "CREATE TABLE") || !strings.Contains(err.Error(), "billing_counter") {
 			t.Fatal(err)
 		}
-		if err := sqlstore.New(db, sqlstore.Config{AllowLossy: true, Table: "billing"}).PrepareCounters(t.Context()); err != nil {
+		if err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "billing"}).PrepareCounters(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for want := range int64(3) {
@@ -142,7 +143,7 @@ func TestOneTable(t *testing.T) {
 
 // What may lose an acknowledged write is refused.
 func TestLossy(t *testing.T) {
-	var lossy *worker.LossyError
+	var lossy *worker.DurabilityError
 	memory := open(t, "sqlite", ":memory:")
 	memory.SetMaxOpenConns(1)
 	if first, err := sqlstore.New(memory, sqlstore.Config{}).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {

@@ -23,35 +23,35 @@ import (
 // However many goroutines of a process wait for a worker ID, the store has a handful of
 // requests a second; and one that comes free is claimed at once.
 func TestCrowd(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (worker.Store, *worker.Queue){
-		"postgres": func(t *testing.T) (worker.Store, *worker.Queue) {
+	for name, start := range map[string]func(t *testing.T) (worker.Store, *worker.ClaimLimiter){
+		"postgres": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
 			db := open(t, "pgx", inDatabase(t, testserver.Postgres(t).DSN))
 			db.SetMaxOpenConns(16)
 			db.SetMaxIdleConns(16)
-			s := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
-			return s, &s.Queue
+			s := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+			return s, &s.ClaimLimiter
 		},
-		"redis": func(t *testing.T) (worker.Store, *worker.Queue) {
-			s := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{Prefix: t.Name(), AllowLossy: true})
-			return s, &s.Queue
+		"redis": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
+			s := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{Prefix: t.Name(), AllowDataLoss: true})
+			return s, &s.ClaimLimiter
 		},
-		"etcd": func(t *testing.T) (worker.Store, *worker.Queue) {
+		"etcd": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
 			c, err := clientv3.New(clientv3.Config{Endpoints: []string{testserver.Etcd(t).DSN}, Logger: zap.NewNop()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
 			s := etcdstore.New(c, etcdstore.Config{Prefix: t.Name()})
-			return s, &s.Queue
+			return s, &s.ClaimLimiter
 		},
-		"files": func(t *testing.T) (worker.Store, *worker.Queue) {
+		"files": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
 			s := filestore.New(filestore.Config{Dir: t.TempDir()})
-			return s, &s.Queue
+			return s, &s.ClaimLimiter
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, queue := start(t)
-			crowd(t, &counted{Store: store, Queue: queue})
+			crowd(t, &counted{Store: store, ClaimLimiter: queue})
 		})
 	}
 }
@@ -59,7 +59,7 @@ func TestCrowd(t *testing.T) {
 // counted counts the claims that come to a store.
 type counted struct {
 	worker.Store
-	*worker.Queue
+	*worker.ClaimLimiter
 	claims atomic.Int64
 }
 
@@ -70,7 +70,7 @@ func (s *counted) Claim(ctx context.Context, r worker.Request) (worker.Claim, er
 
 func crowd(t *testing.T, store *counted) {
 	const numbers, callers = 4, 300
-	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 10}, Window: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
+	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 10}, FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
 	taken := hold(t, store, numbers, numbers, cfg, func(int, time.Duration) {})
 	defer func() { giveBack(t, taken, numbers) }()
 
@@ -86,7 +86,7 @@ func crowd(t *testing.T, store *counted) {
 					got <- lease
 					return
 				}
-				if !errors.Is(err, worker.ErrNoneFree) && !errors.Is(err, context.Canceled) {
+				if !errors.Is(err, worker.ErrNoWorkerID) && !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
 			}

@@ -25,11 +25,11 @@ func TestListIsUndone(t *testing.T) {
 		admin := open(t, "mysql", cfg.FormatDSN())
 		cfg.Params = serializable(t, root)
 		cfg.Params["autocommit"] = "0"
-		store := sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
+		store := sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
 		for _, token := range []string{"a", "b", "c"} {
 			_, err := store.Claim(t.Context(), worker.Request{
-				Space: "x", Layout: "x", Numbers: 3, Preferred: -1, Avoid: -1, Token: token, Owner: "test",
-				Now: time.Now().UnixMilli(), Window: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,
+				Namespace: "x", Layout: "x", WorkerIDs: 3, Preferred: -1, Exclude: -1, ClaimID: token, Owner: "test",
+				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,
 			})
 			if err != nil {
 				t.Fatal(err)

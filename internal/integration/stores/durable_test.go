@@ -70,7 +70,7 @@ func TestAutocommitOff(t *testing.T) {
 				rows, err := sqlstore.New(admin, space).List(t.Context(), "default")
 				held := 0
 				for _, row := range rows {
-					if row.Token != "" {
+					if row.ClaimID != "" {
 						held++
 					}
 				}
@@ -111,7 +111,7 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
 	cfg.Params = map[string]string{"autocommit": "0"}
 	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
-		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowLossy: true})
+		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
 	}})
 }
 
@@ -127,18 +127,18 @@ func TestSQLiteWithoutFile(t *testing.T) {
 		return err
 	}
 	for _, dsn := range []string{"", ":memory:", "file:", "file:?_pragma=journal_mode(delete)", "file:?_pragma=journal_mode(wal)&_pragma=synchronous(2)", "file::memory:?cache=shared", "file:x?mode=memory&cache=shared"} {
-		var lossy *worker.LossyError
+		var lossy *worker.DurabilityError
 		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{}); !errors.As(err, &lossy) {
 			t.Errorf("%q: %v", dsn, err)
 		}
-		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowLossy: true}); err != nil {
+		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowDataLoss: true}); err != nil {
 			t.Errorf("%q, allowed: %v", dsn, err)
 		}
 	}
 	file := func() *sql.DB { return open(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "w.sqlite")) }
 	for _, table := range []string{"temp.w", "TEMP.w", "pg_temp.w", "pg_temp_3.w"} {
-		var config *worker.ConfigError
-		if err := acquire(file(), sqlstore.Config{Table: table, AllowLossy: true}); !errors.As(err, &config) || config.Faults[0].Field != "Table" {
+		var config *core.ConfigError
+		if err := acquire(file(), sqlstore.Config{Table: table, AllowDataLoss: true}); !errors.As(err, &config) || config.Fields[0].Field != "Table" {
 			t.Errorf("%q: %v", table, err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestSQLiteWithoutFile(t *testing.T) {
 		if _, err := db.Exec("ATTACH ? AS other", attached); err != nil {
 			t.Fatal(err)
 		}
-		var lossy *worker.LossyError
+		var lossy *worker.DurabilityError
 		if err := acquire(db, sqlstore.Config{Table: "other.w"}); errors.As(err, &lossy) == want || want && err != nil {
 			t.Errorf("attached %q: %v", attached, err)
 		}
@@ -183,11 +183,11 @@ func TestLossyTables(t *testing.T) {
 				if _, err := db.Exec(alter(table + suffix)); err != nil {
 					t.Fatal(err)
 				}
-				var lossy *worker.LossyError
+				var lossy *worker.DurabilityError
 				if err := use(db, table); !errors.As(err, &lossy) || !strings.Contains(lossy.Setting, "w_") {
 					t.Errorf("%s%s: %v", table, suffix, err)
 				}
-				if _, err := sqlstore.New(db, sqlstore.Config{Table: table, AllowLossy: true}).Count(t.Context(), "starts"); err != nil {
+				if _, err := sqlstore.New(db, sqlstore.Config{Table: table, AllowDataLoss: true}).Count(t.Context(), "starts"); err != nil {
 					t.Errorf("%s%s, allowed: %v", table, suffix, err)
 				}
 			}
@@ -229,11 +229,11 @@ func TestLossyTables(t *testing.T) {
 			if _, err := db.Exec("ALTER TABLE " + part + " SET UNLOGGED"); err != nil {
 				t.Fatal(err)
 			}
-			var lossy *worker.LossyError
+			var lossy *worker.DurabilityError
 			if err := use(db, "parted"); !errors.As(err, &lossy) || lossy.Value != "u" || !strings.HasSuffix(lossy.Setting, part) {
 				t.Errorf("%s: %v", part, err)
 			}
-			if _, err := sqlstore.New(db, sqlstore.Config{Table: "parted", AllowLossy: true}).List(t.Context(), "x"); err != nil {
+			if _, err := sqlstore.New(db, sqlstore.Config{Table: "parted", AllowDataLoss: true}).List(t.Context(), "x"); err != nil {
 				t.Errorf("%s, allowed: %v", part, err)
 			}
 			if _, err := db.Exec("ALTER TABLE " + part + " SET LOGGED"); err != nil {
@@ -274,7 +274,7 @@ func TestTemporaryTables(t *testing.T) {
 		for _, suffix := range []string{"_space", "", "_counter"} {
 			for _, prefix := range []string{"before", "instead"} {
 				table := prefix + strings.TrimPrefix(suffix, "_")
-				cfg := sqlstore.Config{Dialect: e.dialect, Table: table, AllowLossy: true}
+				cfg := sqlstore.Config{Dialect: e.dialect, Table: table, AllowDataLoss: true}
 				ddl, err := cfg.DDL()
 				if err != nil {
 					t.Fatal(err)
@@ -298,8 +298,8 @@ func TestTemporaryTables(t *testing.T) {
 					_ = lease.Close()
 					_, err = store.Count(t.Context(), "starts")
 				}
-				var config *worker.ConfigError
-				if !errors.As(err, &config) || config.Faults[0].Field != "Table" || !strings.Contains(err.Error(), table+suffix) {
+				var config *core.ConfigError
+				if !errors.As(err, &config) || config.Fields[0].Field != "Table" || !strings.Contains(err.Error(), table+suffix) {
 					t.Errorf("%s%s: %v", table, suffix, err)
 				}
 				_ = all.Close()

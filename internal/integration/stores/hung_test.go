@@ -35,7 +35,7 @@ func deafSQL(t *testing.T) worker.Store {
 		close(d.ended)
 		_ = db.Close()
 	})
-	return sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+	return sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
 }
 
 // deafRedis is go-redis as it comes, without ContextTimeoutEnabled, at a server that hangs.

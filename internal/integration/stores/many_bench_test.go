@@ -31,7 +31,7 @@ func BenchmarkManyHolders(b *testing.B) {
 		db := open(b, "pgx", inDatabase(b, server.DSN))
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
-		store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+		store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
 		if _, err := store.List(b.Context(), "default"); err != nil { // makes the tables
 			b.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func BenchmarkManyHolders(b *testing.B) {
 			var all []time.Duration
 			for i := range b.N {
 				took := make([]time.Duration, numbers)
-				leases := hold(b, store, numbers, atOnce, worker.Config{Space: fmt.Sprint("s", i)}, func(i int, d time.Duration) { took[i] = d })
+				leases := hold(b, store, numbers, atOnce, worker.Config{Namespace: fmt.Sprint("s", i)}, func(i int, d time.Duration) { took[i] = d })
 				b.StopTimer()
 				all = append(all, took...)
 				giveBack(b, leases, connections)
@@ -60,7 +60,7 @@ func BenchmarkManyHolders(b *testing.B) {
 			store, db := start(b)
 			slow := new(timed)
 			slow.Store = store
-			leases := hold(b, slow, numbers, connections, worker.Config{Window: 3 * renew, Renew: renew, MaxWait: time.Minute}, func(int, time.Duration) {})
+			leases := hold(b, slow, numbers, connections, worker.Config{FenceWindow: 3 * renew, RenewInterval: renew, MaxWait: time.Minute}, func(int, time.Duration) {})
 			defer giveBack(b, leases, connections)
 			for range 2 { // so that those that were acquired at once are apart
 				time.Sleep(renew)
@@ -155,16 +155,16 @@ func BenchmarkRenew(b *testing.B) {
 			db := open(b, "mysql", server.DSN+params)
 			db.SetMaxOpenConns(1)
 			table := fmt.Sprintf("bench_%d", time.Now().UnixNano())
-			store := sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.MySQL, Table: table, AllowLossy: true})
+			store := sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.MySQL, Table: table, AllowDataLoss: true})
 			r := worker.Request{
-				Space: "x", Layout: worker.Fingerprint(core.Twitter()), Numbers: 1024, Preferred: -1, Avoid: -1, Token: "token", Owner: "test",
-				Now: time.Now().UnixMilli(), Window: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,
+				Namespace: "x", Layout: worker.Fingerprint(core.Twitter()), WorkerIDs: 1024, Preferred: -1, Exclude: -1, ClaimID: "token", Owner: "test",
+				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,
 			}
 			c, err := store.Claim(b.Context(), r)
 			if err != nil {
 				b.Fatal(err)
 			}
-			until := c.Until
+			until := c.Fence
 			questions := func() (n int) {
 				b.Helper()
 				if err := db.QueryRow("SHOW SESSION STATUS LIKE 'Questions'").Scan(new(string), &n); err != nil {
@@ -176,7 +176,7 @@ func BenchmarkRenew(b *testing.B) {
 				before := questions()
 				for b.Loop() {
 					until++
-					if err := store.Renew(b.Context(), worker.Renewal{Space: r.Space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: until, TTL: r.TTL}); err != nil {
+					if err := store.Renew(b.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: until, TTL: r.TTL}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -187,7 +187,7 @@ func BenchmarkRenew(b *testing.B) {
 				for b.Loop() {
 					until++
 					result, err := db.Exec("UPDATE "+table+" SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000) + ?"+
-						" WHERE space = ? AND worker = ? AND epoch = ? AND token = ?", until, until, r.TTL, r.Space, c.Worker, c.Epoch, r.Token)
+						" WHERE space = ? AND worker = ? AND epoch = ? AND token = ?", until, until, r.TTL, r.Namespace, c.Worker, c.FencingToken, r.ClaimID)
 					if err != nil {
 						b.Fatal(err)
 					}

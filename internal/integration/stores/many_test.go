@@ -68,10 +68,10 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	db := open(t, "pgx", dsn)
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
-	store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+	store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
 	// Long, so that none is taken over on a machine that is busy with other things.
-	cfg := worker.Config{Window: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
-	numbers := int(core.Twitter().Workers())
+	cfg := worker.Config{FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
+	numbers := int(core.Twitter().WorkerIDs())
 	leases := hold(t, store, numbers, 16, cfg, func(int, time.Duration) {})
 	defer func() { giveBack(t, leases, 16) }()
 
@@ -100,15 +100,15 @@ func TestAllNumbersAreHeld(t *testing.T) {
 
 	once := cfg
 	once.MaxWait = -1
-	var none *worker.NoneFreeError
-	if _, err := worker.Acquire(t.Context(), store, once); !errors.As(err, &none) || none.Held != int64(numbers) || none.Numbers != int64(numbers) || none.Wait <= 0 {
+	var none *worker.NoWorkerIDError
+	if _, err := worker.Acquire(t.Context(), store, once); !errors.As(err, &none) || none.Leased != int64(numbers) || none.WorkerIDs != int64(numbers) || none.Wait <= 0 {
 		t.Errorf("%v", err)
 	}
 
 	// One waits for what is released, and another one in vain, until its context ends.
 	impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := worker.Acquire(impatient, store, cfg); err == nil || !errors.Is(err, worker.ErrNoneFree) && !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := worker.Acquire(impatient, store, cfg); err == nil || !errors.Is(err, worker.ErrNoWorkerID) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 	got := make(chan *worker.Lease, 1)
@@ -153,7 +153,7 @@ type told struct {
 
 func (s *told) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
 	c, err := s.Store.Claim(ctx, r)
-	if errors.Is(err, worker.ErrNoneFree) {
+	if errors.Is(err, worker.ErrNoWorkerID) {
 		s.once.Do(func() { close(s.refused) })
 	}
 	return c, err

@@ -24,7 +24,7 @@ import (
 func rideOutAKill(t *testing.T, server *testserver.Server, store worker.Store) {
 	t.Helper()
 	lease, err := worker.Acquire(t.Context(), store, worker.Config{
-		Window: long.Window, Renew: time.Second, TTL: long.TTL, MaxWait: patience,
+		FenceWindow: long.FenceWindow, RenewInterval: time.Second, TTL: long.TTL, MaxWait: patience,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func rideOutAKill(t *testing.T, server *testserver.Server, store worker.Store) {
 	}
 }
 
-// When a server is killed, ids go on for Window − Renew at least, less what they are
+// When a server is killed, ids go on for FenceWindow − RenewInterval at least, less what they are
 // ahead of the clock and what the last renewal came late; whoever asks after the bound
 // has ErrFenced; and when the server is back they go on by themselves. The figures are
 // said, to be taken from a machine at rest: `go test -v -count=5 -run OutageFigures`.
@@ -68,10 +68,10 @@ func TestOutageFigures(t *testing.T) {
 		open  func(t *testing.T, server *testserver.Server) worker.Store
 	}{
 		{"postgres", testserver.NewPostgres, func(t *testing.T, server *testserver.Server) worker.Store {
-			return sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{AllowLossy: true})
+			return sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{AllowDataLoss: true})
 		}},
 		{"mariadb", testserver.NewMariaDB, func(t *testing.T, server *testserver.Server) worker.Store {
-			return sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{AllowLossy: true})
+			return sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{AllowDataLoss: true})
 		}},
 		{"redis", testserver.NewRedis, func(t *testing.T, server *testserver.Server) worker.Store {
 			return redisstore.New(evaler(client(t, server), false), redisstore.Config{})
@@ -105,7 +105,7 @@ func (s *lastRenewal) Renew(ctx context.Context, r worker.Renewal) error {
 	err := s.Store.Renew(ctx, r)
 	if err == nil {
 		s.mu.Lock()
-		s.last = time.UnixMilli(r.Until).Add(-outageWindow)
+		s.last = time.UnixMilli(r.Fence).Add(-outageWindow)
 		s.mu.Unlock()
 	}
 	return err
@@ -121,7 +121,7 @@ const outageWindow = 4 * time.Second
 
 func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	const window, renew = outageWindow, time.Second
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Window: window, Renew: renew, MaxWait: patience})
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{FenceWindow: window, RenewInterval: renew, MaxWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,11 +167,11 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	if err := <-dead; err != nil {
 		t.Fatal(err)
 	}
-	until := lease.Stats().Until
+	until := lease.Stats().Fence
 	late := max(killed.Sub(renewed)-renew, 0)
 	least := window - renew - lead - late
 	if rode := fenced.Sub(killed); rode < least {
-		t.Errorf("ids went on for %v, and not for %v: Window − Renew, ids %v ahead, the renewal %v late", rode, least, lead, late)
+		t.Errorf("ids went on for %v, and not for %v: FenceWindow − RenewInterval, ids %v ahead, the renewal %v late", rode, least, lead, late)
 	}
 	// How soon it comes hangs on the machine; that nobody who asks later has an id does not.
 	if after := asked.Sub(until); after > 200*time.Millisecond { // clocks are set, a little at a time

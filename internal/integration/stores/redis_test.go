@@ -58,7 +58,7 @@ func TestRedisStore(t *testing.T) {
 		t.Run(fmt.Sprintf("bytes %v", bytes), func(t *testing.T) {
 			server := testserver.Redis(t)
 			storetest.Run(t, storetest.Harness{Hung: deafRedis, Open: func(t *testing.T) worker.Store {
-				return redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowLossy: true})
+				return redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowDataLoss: true})
 			}})
 		})
 	}
@@ -77,7 +77,7 @@ func TestRedisLossy(t *testing.T) {
 	lossy := func(setting string) {
 		t.Helper()
 		lease, err := worker.Acquire(t.Context(), redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}), once)
-		var lossy *worker.LossyError
+		var lossy *worker.DurabilityError
 		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: %v", setting, err)
 		}
@@ -88,7 +88,7 @@ func TestRedisLossy(t *testing.T) {
 		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: a counter: %v", setting, err)
 		}
-		if _, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c), AllowLossy: true}).Count(t.Context(), "allowed"); err != nil {
+		if _, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c), AllowDataLoss: true}).Count(t.Context(), "allowed"); err != nil {
 			t.Errorf("%q: a counter, allowed: %v", setting, err)
 		}
 	}
@@ -123,8 +123,8 @@ func TestRedisCounter(t *testing.T) {
 			t.Fatalf("%v, %v", n, err)
 		}
 	}
-	var used *worker.UsedUpError
-	if _, err := worker.FromCounter(t.Context(), store, layout, name); !errors.As(err, &used) || used.Numbers != 4 || used.Name != name {
+	var used *worker.CounterExhaustedError
+	if _, err := worker.FromCounter(t.Context(), store, layout, name); !errors.As(err, &used) || used.WorkerIDs != 4 || used.Name != name {
 		t.Errorf("%v", err)
 	}
 }
@@ -133,15 +133,15 @@ func TestRedisCounter(t *testing.T) {
 // numbers all the same, since it is only what their leases prefer.
 func TestRedisIdentity(t *testing.T) {
 	name := fmt.Sprintf("%016x", rand.Uint64())
-	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowLossy: true})
+	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
 	layout := core.Layout{TimeBits: 41, DatacenterBits: 1, WorkerBits: 2, SequenceBits: 8}
 	start := func(address string) *worker.Lease {
 		t.Helper()
-		n, err := store.NumberOf(t.Context(), name, address, 4)
+		n, err := store.WorkerIDOf(t.Context(), name, address, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: name, Layout: layout, Datacenter: 1, Window: long.Window, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: name, Layout: layout, Datacenter: 1, FenceWindow: long.FenceWindow, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,15 +162,15 @@ func TestRedisIdentity(t *testing.T) {
 		t.Errorf("after a restart number %d", again.Worker())
 	}
 	for _, address := range []string{"10.0.0.3", "10.0.0.4"} {
-		if _, err := store.NumberOf(t.Context(), name, address, 4); err != nil {
+		if _, err := store.WorkerIDOf(t.Context(), name, address, 4); err != nil {
 			t.Error(err)
 		}
 	}
-	var used *worker.UsedUpError
-	if _, err := store.NumberOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) || !strings.Contains(err.Error(), `identity "10.0.0.5" gets no number`) {
+	var used *worker.CounterExhaustedError
+	if _, err := store.WorkerIDOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) || !strings.Contains(err.Error(), `identity "10.0.0.5" gets no number`) {
 		t.Errorf("%v", err)
 	}
-	if n, err := store.NumberOf(t.Context(), name, "10.0.0.4", 4); err != nil || n != 3 {
+	if n, err := store.WorkerIDOf(t.Context(), name, "10.0.0.4", 4); err != nil || n != 3 {
 		t.Errorf("%d, %v", n, err)
 	}
 }
@@ -179,7 +179,7 @@ func TestRedisIdentity(t *testing.T) {
 // memory, have the same answers.
 func TestRedisAgainstMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	remote := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowLossy: true})
+	remote := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
 	local := memstore.New(memstore.Config{})
 	type held struct {
 		worker.Claim
@@ -193,44 +193,44 @@ func TestRedisAgainstMemory(t *testing.T) {
 			now += rng.Int64N(20_000) - 5_000
 			if rng.IntN(3) > 0 || len(all) == 0 {
 				r := worker.Request{
-					Space: space, Layout: "l", Numbers: 1 + rng.Int64N(6), Preferred: -1, Avoid: rng.Int64N(8) - 4, Token: fmt.Sprintf("%016x", rng.Uint64()), Owner: "o",
-					Now: now, Window: 1 + rng.Int64N(30_000), TTL: []int64{3_600_000, worker.NoTTL}[rng.IntN(2)], MaxSkew: 1 << 40, MaxLead: rng.Int64N(40_000),
+					Namespace: space, Layout: "l", WorkerIDs: 1 + rng.Int64N(6), Preferred: -1, Exclude: rng.Int64N(8) - 4, ClaimID: fmt.Sprintf("%016x", rng.Uint64()), Owner: "o",
+					Now: now, FenceWindow: 1 + rng.Int64N(30_000), TTL: []int64{3_600_000, worker.NoTTL}[rng.IntN(2)], MaxSkew: 1 << 40, MaxLead: rng.Int64N(40_000),
 				}
-				if r.Avoid < 0 {
-					r.Avoid = -1
+				if r.Exclude < 0 {
+					r.Exclude = -1
 				}
 				if rng.IntN(2) == 0 {
-					r.Preferred = rng.Int64N(r.Numbers)
-					r.Only = rng.IntN(3) == 0
+					r.Preferred = rng.Int64N(r.WorkerIDs)
+					r.RequirePreferred = rng.IntN(3) == 0
 				}
 				if len(all) > 0 && rng.IntN(8) == 0 {
-					r.Token = all[rng.IntN(len(all))].token
+					r.ClaimID = all[rng.IntN(len(all))].token
 				}
 				a, errA := remote.Claim(t.Context(), r)
 				b, errB := local.Claim(t.Context(), r)
 				if a != b || (errA == nil) != (errB == nil) {
 					t.Fatalf("round %d, %+v:\nRedis  %+v, %v\nmemory %+v, %v", round, r, a, errA, b, errB)
 				}
-				var noneA, noneB *worker.NoneFreeError
+				var noneA, noneB *worker.NoWorkerIDError
 				if errors.As(errA, &noneA) {
-					if !errors.As(errB, &noneB) || noneA.Held != noneB.Held || noneA.Ahead != noneB.Ahead || noneA.Numbers != noneB.Numbers || (noneA.Wait-noneB.Wait).Abs() > time.Minute {
+					if !errors.As(errB, &noneB) || noneA.Leased != noneB.Leased || noneA.Ahead != noneB.Ahead || noneA.WorkerIDs != noneB.WorkerIDs || (noneA.Wait-noneB.Wait).Abs() > time.Minute {
 						t.Fatalf("round %d, %+v:\nRedis  %v\nmemory %v", round, r, errA, errB)
 					}
 				} else if errA != nil {
 					t.Fatal(errA)
 				} else {
-					all = append(all, held{a, r.Token})
+					all = append(all, held{a, r.ClaimID})
 				}
 				continue
 			}
 			h := all[rng.IntN(len(all))]
-			until := h.Until + rng.Int64N(20_000) - 5_000
+			until := h.Fence + rng.Int64N(20_000) - 5_000
 			var errA, errB error
 			if rng.IntN(2) == 0 {
-				r := worker.Renewal{Space: space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until, TTL: 3_600_000}
+				r := worker.Renewal{Namespace: space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until, TTL: 3_600_000}
 				errA, errB = remote.Renew(t.Context(), r), local.Renew(t.Context(), r)
 			} else {
-				r := worker.Return{Space: space, Worker: h.Worker, Epoch: h.Epoch, Token: h.token, Until: until}
+				r := worker.Return{Namespace: space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until}
 				errA, errB = remote.Release(t.Context(), r), local.Release(t.Context(), r)
 			}
 			if errA != errB {
@@ -258,18 +258,18 @@ func TestRedisOddClients(t *testing.T) {
 
 // Beyond 2^53 a script does not tell one number from the next: it is an error.
 func TestRedisTooManyNumbers(t *testing.T) {
-	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowLossy: true})
+	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
 	for numbers, ok := range map[int64]bool{1 << 53: true, 1<<53 + 1: false, 1 << 60: false} {
 		r := worker.Request{
-			Space: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", Numbers: numbers, Preferred: numbers - 1, Only: true, Avoid: -1, Token: "a", Owner: "o",
-			Now: time.Now().UnixMilli(), Window: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
+			Namespace: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", WorkerIDs: numbers, Preferred: numbers - 1, RequirePreferred: true, Exclude: -1, ClaimID: "a", Owner: "o",
+			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
 		}
 		c, err := store.Claim(t.Context(), r)
-		var config *worker.ConfigError
+		var config *core.ConfigError
 		if ok && (err != nil || c.Worker != r.Preferred) || !ok && !errors.As(err, &config) {
 			t.Errorf("%d: asked for %d, %+v, %v", numbers, r.Preferred, c, err)
 		}
-		if _, err := store.NumberOf(t.Context(), r.Space, "i", numbers); ok && err != nil || !ok && !errors.As(err, &config) {
+		if _, err := store.WorkerIDOf(t.Context(), r.Namespace, "i", numbers); ok && err != nil || !ok && !errors.As(err, &config) {
 			t.Errorf("%d: %v", numbers, err)
 		}
 	}

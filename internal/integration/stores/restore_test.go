@@ -33,7 +33,7 @@ func documented(t *testing.T, d sqlstore.Dialect) string {
 func TestRestore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
-		store := sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowLossy: true})
+		store := sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowDataLoss: true})
 		before, err := worker.Acquire(t.Context(), store, worker.Config{
 			Preferred: 7, StopOnLoss: true, // and takes no other number
 			Timeout: patience, MaxWait: patience,
@@ -42,7 +42,7 @@ func TestRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer before.Close()
-		bound := before.Stats().Until
+		bound := before.Stats().Fence
 
 		// As an older backup has it.
 		if _, err := db.ExecContext(t.Context(), "UPDATE snow_worker SET until_ts = 1, epoch = 1"); err != nil {
@@ -52,10 +52,10 @@ func TestRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := store.List(t.Context(), "default")
-		if err != nil || len(rows) != 1 || rows[0].Token != "" || rows[0].Epoch != 2 {
+		if err != nil || len(rows) != 1 || rows[0].ClaimID != "" || rows[0].FencingToken != 2 {
 			t.Fatalf("%+v, %v", rows, err)
 		}
-		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7, Only: true, Timeout: patience, MaxWait: patience})
+		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7, RequirePreferred: true, Timeout: patience, MaxWait: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,12 +69,12 @@ func TestRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts, err := gen.Layout().Decompose(id)
+		parts, err := gen.Layout().Decode(id)
 		if err != nil || parts.Time.Before(bound) || parts.Time.After(time.Now().Add(time.Minute)) {
 			t.Errorf("begins at %v, and the bound was %v (%v)", parts.Time, bound, err)
 		}
 		row := rows[0]
-		if err := store.Renew(t.Context(), worker.Renewal{Space: "default", Worker: 7, Epoch: 1, Token: "of a holder before", Until: row.Until + 1, TTL: 1000}); !errors.Is(err, worker.ErrTaken) {
+		if err := store.Renew(t.Context(), worker.Renewal{Namespace: "default", Worker: 7, FencingToken: 1, ClaimID: "of a holder before", Fence: row.Fence + 1, TTL: 1000}); !errors.Is(err, worker.ErrNotHeld) {
 			t.Errorf("a holder from before may renew: %v", err)
 		}
 	})

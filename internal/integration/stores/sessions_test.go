@@ -15,31 +15,31 @@ func TestASessionForEachStatement(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
 		db.SetMaxIdleConns(-1)
-		store := sqlstore.New(db, sqlstore.Config{AllowLossy: true})
+		store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
 		r := worker.Request{
-			Space: "x", Layout: "l", Numbers: 1, Preferred: -1, Avoid: -1, Token: "first", Owner: "o",
-			Now: time.Now().UnixMilli(), Window: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+			Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "first", Owner: "o",
+			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 		}
 		first, err := store.Claim(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		until := first.Until + 5000
-		if err := store.Renew(t.Context(), worker.Renewal{Space: "x", Worker: first.Worker, Epoch: first.Epoch, Token: "first", Until: until, TTL: r.TTL}); err != nil {
+		until := first.Fence + 5000
+		if err := store.Renew(t.Context(), worker.Renewal{Namespace: "x", Worker: first.Worker, FencingToken: first.FencingToken, ClaimID: "first", Fence: until, TTL: r.TTL}); err != nil {
 			t.Error(err)
 		}
-		r.Token = "second"
-		if _, err := store.Claim(t.Context(), r); !errors.Is(err, worker.ErrNoneFree) {
+		r.ClaimID = "second"
+		if _, err := store.Claim(t.Context(), r); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("a number that is held: %v", err)
 		}
-		if err := store.Release(t.Context(), worker.Return{Space: "x", Worker: first.Worker, Epoch: first.Epoch, Token: "first", Until: until - 1}); err != nil {
+		if err := store.Release(t.Context(), worker.Return{Namespace: "x", Worker: first.Worker, FencingToken: first.FencingToken, ClaimID: "first", Fence: until - 1}); err != nil {
 			t.Error(err)
 		}
 		second, err := store.Claim(t.Context(), r)
-		if err != nil || second.From != until-1 || second.Epoch != first.Epoch+1 {
+		if err != nil || second.From != until-1 || second.FencingToken != first.FencingToken+1 {
 			t.Errorf("released from %d on: %+v, %v", until-1, second, err)
 		}
-		if rows, err := store.List(t.Context(), "x"); err != nil || len(rows) != 1 || rows[0].Token != "second" {
+		if rows, err := store.List(t.Context(), "x"); err != nil || len(rows) != 1 || rows[0].ClaimID != "second" {
 			t.Errorf("%+v, %v", rows, err)
 		}
 		for want := range int64(3) {

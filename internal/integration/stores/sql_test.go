@@ -147,7 +147,7 @@ func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 func TestSQLStore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		storetest.Run(t, storetest.Harness{Hung: deafSQL, Open: func(t *testing.T) worker.Store {
-			return sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
+			return sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
 		}})
 	})
 }
@@ -165,7 +165,7 @@ func TestManyStarts(t *testing.T) {
 		for range starts {
 			db := e.open(t)
 			go func() {
-				lease, err := worker.Acquire(context.Background(), sqlstore.New(db, sqlstore.Config{AllowLossy: true}), worker.Config{MaxWait: patience, Timeout: patience})
+				lease, err := worker.Acquire(context.Background(), sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}), worker.Config{MaxWait: patience, Timeout: patience})
 				done <- outcome{lease, err}
 			}()
 		}
@@ -195,7 +195,7 @@ func TestManyStarts(t *testing.T) {
 
 func TestDetectedAndNamed(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
-		cfg := sqlstore.Config{Dialect: e.dialect, Table: "Numbers_of_Order", AllowLossy: true}
+		cfg := sqlstore.Config{Dialect: e.dialect, Table: "Numbers_of_Order", AllowDataLoss: true}
 		ddl, err := cfg.DDL()
 		if err != nil || len(ddl) != 3 {
 			t.Fatalf("%q, %v", ddl, err)
@@ -224,7 +224,7 @@ func TestDetectedAndNamed(t *testing.T) {
 		rows, err := sqlstore.New(db, cfg).List(t.Context(), "default")
 		held := 0
 		for _, row := range rows {
-			if row.Token != "" {
+			if row.ClaimID != "" {
 				if held++; row.Owner != "Käthe's 🖥 host" || row.Worker != lease.Worker() {
 					t.Errorf("%+v", row)
 				}
@@ -245,7 +245,7 @@ func TestSQLCounter(t *testing.T) {
 		got := make(chan int64, clients*each)
 		errs := make(chan error, clients)
 		for range clients {
-			store := sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
+			store := sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
 			go func() {
 				for range each {
 					n, err := store.Count(context.Background(), "starts")
@@ -272,13 +272,13 @@ func TestSQLCounter(t *testing.T) {
 			seen[n] = true
 		}
 		layout := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 8}
-		store := sqlstore.New(e.open(t), sqlstore.Config{AllowLossy: true})
+		store := sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
 		n, err := worker.FromCounter(t.Context(), store, layout, "STARTS")
 		if err != nil || n.Number() != 0 || n.Left() != 31 {
 			t.Errorf("%v, %v", n, err)
 		}
-		var used *worker.UsedUpError
-		if _, err := worker.FromCounter(t.Context(), store, layout, "starts"); !errors.As(err, &used) || used.Numbers != 32 {
+		var used *worker.CounterExhaustedError
+		if _, err := worker.FromCounter(t.Context(), store, layout, "starts"); !errors.As(err, &used) || used.WorkerIDs != 32 {
 			t.Errorf("%v", err)
 		}
 	})
@@ -287,9 +287,9 @@ func TestSQLCounter(t *testing.T) {
 func TestBadTableNames(t *testing.T) {
 	db := open(t, "sqlite", ":memory:")
 	for _, name := range []string{"a b", "a;b", `a"b`, "a`b", "1a", "a.b.c", ".a", "a.", "ä", strings.Repeat("x", 49), "a'--"} {
-		var config *worker.ConfigError
-		_, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{Table: name, AllowLossy: true}), worker.Config{})
-		if !errors.As(err, &config) || config.Faults[0].Field != "Table" {
+		var config *core.ConfigError
+		_, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{Table: name, AllowDataLoss: true}), worker.Config{})
+		if !errors.As(err, &config) || config.Fields[0].Field != "Table" {
 			t.Errorf("%q: %v", name, err)
 		}
 		if ddl, err := (sqlstore.Config{Dialect: sqlstore.SQLite, Table: name}).DDL(); err == nil {
@@ -309,7 +309,7 @@ func TestLossySettings(t *testing.T) {
 		if lease != nil {
 			_ = lease.Close()
 		}
-		var lossy *worker.LossyError
+		var lossy *worker.DurabilityError
 		if setting == "" && errors.As(err, &lossy) || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: %v", setting, err)
 		}
@@ -366,7 +366,7 @@ func TestServerIsKilled(t *testing.T) {
 			server := start(t)
 			driver := map[string]string{"postgres": "pgx", "mariadb": "mysql"}[name]
 			db := open(t, driver, server.DSN)
-			rideOutAKill(t, server, sqlstore.New(db, sqlstore.Config{AllowLossy: true}))
+			rideOutAKill(t, server, sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 		})
 	}
 }
@@ -378,7 +378,7 @@ const patience = 3 * time.Minute
 // may do.
 var (
 	once = worker.Config{MaxWait: -1, Timeout: patience}
-	long = worker.Config{Window: 10 * time.Minute, TTL: 15 * time.Minute, MaxWait: patience, Timeout: patience}
+	long = worker.Config{FenceWindow: 10 * time.Minute, TTL: 15 * time.Minute, MaxWait: patience, Timeout: patience}
 )
 
 func await(t *testing.T, what string, ok func() bool) {

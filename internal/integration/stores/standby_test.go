@@ -154,8 +154,8 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 	p.synchronous(t)
 	p.behind(t)
 	r := worker.Request{
-		Space: "default", Layout: "x", Numbers: 8, Preferred: 7, Avoid: -1, Token: "first", Owner: "test",
-		Now: time.Now().UnixMilli(), Window: 30_000, TTL: 40_000, MaxSkew: 60_000, MaxLead: 60_000,
+		Namespace: "default", Layout: "x", WorkerIDs: 8, Preferred: 7, Exclude: -1, ClaimID: "first", Owner: "test",
+		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 40_000, MaxSkew: 60_000, MaxLead: 60_000,
 	}
 	claim := func(limit time.Duration) (worker.Claim, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -163,8 +163,8 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 		return store.Claim(ctx, r)
 	}
 	held := func() bool {
-		rows, err := store.List(t.Context(), r.Space)
-		return err == nil && slices.ContainsFunc(rows, func(row worker.Row) bool { return row.Token == r.Token })
+		rows, err := store.List(t.Context(), r.Namespace)
+		return err == nil && slices.ContainsFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID })
 	}
 	await(t, "row of a claim that was not answered", func() bool { // the space is new, and the wait for each of its rows is cancelled
 		if c, err := claim(500 * time.Millisecond); err == nil {
@@ -176,9 +176,9 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 		t.Fatalf("claimed again without the standby: %+v", c)
 	}
 	// A lease claims again by itself.
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Space: "leased", Preferred: 7, Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "leased", Preferred: 7, Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
 	if err == nil {
-		other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), worker.Config{Space: "leased", Preferred: 7})
+		other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), worker.Config{Namespace: "leased", Preferred: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 	}
 	p.back(t)
 	first, err := claim(patience)
-	if err != nil || first.Worker != 7 || first.Epoch != 1 || first.Until != r.Now+r.Window {
+	if err != nil || first.Worker != 7 || first.FencingToken != 1 || first.Fence != r.Now+r.FenceWindow {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	store = sqlstore.New(p.failover(t), sqlstore.Config{})
@@ -262,7 +262,7 @@ func TestStandbyWarnings(t *testing.T) {
 		db := open(t, "pgx", u.String())
 		defer db.Close()
 		_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "default")
-		var e *worker.LossyError
+		var e *worker.DurabilityError
 		switch {
 		case errors.As(err, &e):
 			if e.Setting != "synchronous_commit" {
@@ -280,7 +280,7 @@ func TestStandbyWarnings(t *testing.T) {
 		}
 	}
 	warned(t, store, `an asynchronous standby "standby"`)
-	warned(t, sqlstore.New(p.db, sqlstore.Config{AllowLossy: true}), "")
+	warned(t, sqlstore.New(p.db, sqlstore.Config{AllowDataLoss: true}), "")
 
 	p.exec(t, "CREATE PUBLICATION everything FOR ALL TABLES")
 	subscribe(t, p)

@@ -92,12 +92,12 @@ func (h *holder) Observe(e worker.Event) {
 // and no generator may give here.
 func (h *holder) tenure(ctx context.Context) error {
 	cfg := worker.Config{
-		Space: space, Layout: layout(), Window: window, Renew: renew, TTL: ttl,
+		Namespace: space, Layout: layout(), FenceWindow: window, RenewInterval: renew, TTL: ttl,
 		MaxWait: 3 * time.Second, MaxLead: 20 * time.Second,
 		StopOnLoss: h.rand.oneIn(4), Now: h.clock.now, Observer: h,
 	}
 	if h.rand.oneIn(4) {
-		cfg.Preferred = worker.Prefer(h.rand.below(layout().Workers()))
+		cfg.Preferred = worker.Prefer(h.rand.below(layout().WorkerIDs()))
 	}
 	var bare *unfenced
 	if h.naive {
@@ -109,12 +109,12 @@ func (h *holder) tenure(ctx context.Context) error {
 		return h.noLease(ctx, err)
 	}
 	defer lease.Close()
-	var source core.Worker = lease
+	var source core.GrantSource = lease
 	if bare != nil {
 		bare.lease, source = lease, bare
 	}
 	gen, err := core.New(core.Config{
-		Worker: source, ClockBack: h.strategy(), Sequence: core.SequenceStart(h.rand.below(3)), Now: h.now,
+		Worker: source, ClockPolicy: h.strategy(), Sequence: core.SequenceStart(h.rand.below(3)), Now: h.now,
 		MaxWait: h.rand.duration(10*time.Millisecond, renew),
 	})
 	switch {
@@ -137,10 +137,10 @@ func (h *holder) tenure(ctx context.Context) error {
 
 // noLease sorts out why there was none.
 func (h *holder) noLease(ctx context.Context, err error) error {
-	var config *worker.ConfigError
+	var config *core.ConfigError
 	var other *worker.LayoutError
-	var lossy *worker.LossyError
-	var none *worker.NoneFreeError
+	var lossy *worker.DurabilityError
+	var none *worker.NoWorkerIDError
 	switch {
 	case errors.As(err, &config), errors.As(err, &other), errors.As(err, &lossy):
 		return fmt.Errorf("acquire: %w", err)
@@ -157,8 +157,8 @@ func (h *holder) noLease(ctx context.Context, err error) error {
 }
 
 // strategy picks what the generator does when the clock goes back.
-func (h *holder) strategy() core.ClockBack {
-	all := []core.ClockBack{
+func (h *holder) strategy() core.ClockPolicy {
+	all := []core.ClockPolicy{
 		core.Logical{}, core.Logical{}, core.Logical{MaxAhead: 100 * time.Millisecond}, core.Rotate{}, core.Rotate{},
 		core.Rollback{}, core.Reuse{}, core.Wait{}, core.Refuse{}, core.Logical{Detached: true},
 	}

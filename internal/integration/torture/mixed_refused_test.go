@@ -32,13 +32,13 @@ func claimIn(t *testing.T, s *service, layout string) {
 		t.Fatal(err)
 	}
 	c, err := store.Claim(t.Context(), worker.Request{
-		Space: space, Layout: layout, Numbers: 8, Preferred: 0, Avoid: -1, Token: "claimIn", Now: time.Now().UnixMilli(),
-		Window: window.Milliseconds(), TTL: ttl.Milliseconds(), MaxSkew: 60_000, MaxLead: 60_000,
+		Namespace: space, Layout: layout, WorkerIDs: 8, Preferred: 0, Exclude: -1, ClaimID: "claimIn", Now: time.Now().UnixMilli(),
+		FenceWindow: window.Milliseconds(), TTL: ttl.Milliseconds(), MaxSkew: 60_000, MaxLead: 60_000,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Release(t.Context(), worker.Return{Space: space, Worker: c.Worker, Epoch: c.Epoch, Token: "claimIn", Until: c.From}); err != nil {
+	if err := store.Release(t.Context(), worker.Return{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "claimIn", Fence: c.From}); err != nil {
 		t.Fatal(err)
 	}
 }

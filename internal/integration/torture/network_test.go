@@ -60,7 +60,7 @@ func (n *network) Claim(ctx context.Context, r worker.Request) (got worker.Claim
 		if err != nil {
 			return err
 		}
-		n.book.write(record{c.Epoch, uint32(c.Worker), claimed})
+		n.book.write(record{c.FencingToken, uint32(c.Worker), claimed})
 		if !again {
 			got = c
 		}

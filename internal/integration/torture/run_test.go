@@ -189,7 +189,7 @@ func (r *torture) operate(halt <-chan struct{}, failed chan<- error) {
 		rows, err := admin.List(ctx, space) // it fails as often as the store is away
 		if err == nil && len(rows) > 0 {
 			row := rows[random.below(int64(len(rows)))]
-			if err = admin.Free(ctx, space, row.Worker, row.Epoch); err == nil {
+			if err = admin.Free(ctx, space, row.Worker, row.FencingToken); err == nil {
 				r.mu.Lock()
 				r.freed++
 				r.mu.Unlock()
@@ -354,7 +354,7 @@ func (r *torture) check() finding {
 
 // describe shows a duplicate.
 func (r *torture) describe(d duplicate) string {
-	p, err := layout().Decompose(d.first)
+	p, err := layout().Decode(d.first)
 	if err != nil {
 		return err.Error()
 	}

@@ -59,14 +59,14 @@ func openStore(name, dsn string) (worker.Store, error) {
 }
 
 // The servers of the tests write to the kernel, which outlives them, and not to the
-// disk: hence AllowLossy.
+// disk: hence AllowDataLoss.
 func openSQL(driver, dsn string) (worker.Store, error) {
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(4)
-	return sqlstore.New(db, sqlstore.Config{AllowLossy: driver != "sqlite"}), nil
+	return sqlstore.New(db, sqlstore.Config{AllowDataLoss: driver != "sqlite"}), nil
 }
 
 // openRedis lets each connection ask for what a Redis must be set to, since one that

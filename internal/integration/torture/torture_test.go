@@ -45,7 +45,7 @@ func seedOf(t *testing.T) uint64 {
 // on each store 16 processes compete for eight numbers. Each has a clock of its own
 // that steps by up to seconds, and at times by more than a minute; it stands still
 // for longer than its window in the middle of issuing; it draws by Next and Fill
-// with every ClockBack, closes, releases, begins anew. They are stopped and killed
+// with every ClockPolicy, closes, releases, begins anew. They are stopped and killed
 // at any time, and so is the store; requests and replies are lost, late and doubled;
 // an operator frees numbers of those who live.
 //

@@ -26,7 +26,7 @@ type unfenced struct {
 	lost    error       // why the worker ID is not to be used
 }
 
-// Grant implements core.Worker. core.New asks twice where the worker ID was lost before
+// Grant implements core.GrantSource. core.New asks twice where the worker ID was lost before
 // it could take the first grant: it closes that one, and not the lease's, which it does
 // not know.
 func (u *unfenced) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
@@ -77,7 +77,7 @@ func (u *unfenced) Observe(e worker.Event) {
 // A worker ID that is lost while core.New reads the clock, as on a machine under load,
 // is no generator beside the new one.
 func TestUnfencedLosesItsWorkerID(t *testing.T) {
-	lost := worker.Event{Kind: worker.Lost, Err: &worker.LostError{Space: space}}
+	lost := worker.Event{Kind: worker.Lost, Err: &worker.LostError{Namespace: space}}
 	for name, test := range map[string]struct {
 		events []worker.Event
 		want   error
@@ -87,7 +87,7 @@ func TestUnfencedLosesItsWorkerID(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := new(unfenced)
-			lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Space: space, Layout: layout()})
+			lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: space, Layout: layout()})
 			if err != nil {
 				t.Fatal(err)
 			}

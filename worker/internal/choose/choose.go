@@ -22,30 +22,30 @@ const (
 // Candidates gives the numbers to try for a claim, best first, those never held
 // with an epoch of 0. rows are all rows of the space; now is the store's clock.
 // Where many claim at once, shuffle keeps them off each other's number; it may be
-// nil. The error is a *worker.NoneFreeError.
+// nil. The error is a *worker.NoWorkerIDError.
 //
 // The order: the preferred number; numbers whose bound lies behind the claimant's
 // clock; numbers never held; numbers whose bound lies ahead, the nearest first.
-func Candidates(r worker.Request, rows []worker.Row, now int64, shuffle func(n int, swap func(i, j int))) ([]worker.Row, error) {
-	var preferred, behind, fresh, ahead []worker.Row
+func Candidates(r worker.Request, rows []worker.Record, now int64, shuffle func(n int, swap func(i, j int))) ([]worker.Record, error) {
+	var preferred, behind, fresh, ahead []worker.Record
 	known := make(map[int64]bool, len(rows))
-	none := worker.NoneFreeError{Space: r.Space, Numbers: r.Numbers}
-	if r.Only {
-		none.Numbers = 1
+	none := worker.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: r.WorkerIDs}
+	if r.RequirePreferred {
+		none.WorkerIDs = 1
 	}
 	wait := int64(math.MaxInt64)
 	for _, row := range rows {
 		known[row.Worker] = true
-		if r.Only && row.Worker != r.Preferred || row.Worker >= r.Numbers {
+		if r.RequirePreferred && row.Worker != r.Preferred || row.Worker >= r.WorkerIDs {
 			continue
 		}
-		switch lead := row.Until - r.Now; {
+		switch lead := row.Fence - r.Now; {
 		case !row.Free(now):
-			none.Held++
+			none.Leased++
 			if row.Expires < worker.NoTTL {
 				wait = min(wait, row.Expires+1-now)
 			}
-		case !r.MayGive(row.Worker):
+		case !r.Allows(row.Worker):
 		case lead > r.MaxLead:
 			none.Ahead++
 			wait = min(wait, lead-r.MaxLead)
@@ -57,21 +57,21 @@ func Candidates(r worker.Request, rows []worker.Row, now int64, shuffle func(n i
 			behind = append(behind, row)
 		}
 	}
-	if p := r.Preferred; p >= 0 && !known[p] && r.MayGive(p) {
-		preferred = append(preferred, worker.Row{Worker: p})
+	if p := r.Preferred; p >= 0 && !known[p] && r.Allows(p) {
+		preferred = append(preferred, worker.Record{Worker: p})
 	}
-	for n := int64(0); n < r.Numbers && len(fresh) < severalNew && !r.Only; n++ {
-		if !known[n] && n != r.Preferred && r.MayGive(n) {
-			fresh = append(fresh, worker.Row{Worker: n})
+	for n := int64(0); n < r.WorkerIDs && len(fresh) < severalNew && !r.RequirePreferred; n++ {
+		if !known[n] && n != r.Preferred && r.Allows(n) {
+			fresh = append(fresh, worker.Record{Worker: n})
 		}
 	}
-	byBound := func(a, b worker.Row) int {
-		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Worker, b.Worker))
+	byBound := func(a, b worker.Record) int {
+		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Worker, b.Worker))
 	}
 	slices.SortFunc(behind, byBound)
 	slices.SortFunc(ahead, byBound)
 	if shuffle != nil {
-		mix := func(rows []worker.Row) { shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) }
+		mix := func(rows []worker.Record) { shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) }
 		mix(behind[:min(several, len(behind))])
 		mix(fresh)
 	}

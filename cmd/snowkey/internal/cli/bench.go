@@ -120,7 +120,7 @@ func (a *app) bench(ctx context.Context, m *measured, l core.Layout) error {
 		name   string
 		layout core.Layout
 	}{{"layout", l}, {"uncapped", uncapped()}} {
-		limit := float64(which.layout.PerTick()) * float64(time.Second) / float64(which.layout.Tick)
+		limit := float64(which.layout.IDsPerTick()) * float64(time.Second) / float64(which.layout.Tick)
 		for _, kind := range kinds {
 			made, took, err := measure(ctx, which.layout, m.each, kind.goroutines, kind.block)
 			if err != nil {

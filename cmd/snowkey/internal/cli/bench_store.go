@@ -78,21 +78,21 @@ func benchRound(ctx context.Context, store worker.Store, space string, timed fun
 	now := time.Now().UnixMilli()
 	span := claimFor.Milliseconds()
 	r := worker.Request{
-		Space: space, Layout: worker.Fingerprint(l), Numbers: l.Workers(), Preferred: -1, Avoid: -1, Token: rand.Text(), Owner: "snowkey bench",
-		Now: now, Window: span, TTL: span, MaxSkew: time.Minute.Milliseconds(), MaxLead: time.Minute.Milliseconds(),
+		Namespace: space, Layout: worker.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
+		Now: now, FenceWindow: span, TTL: span, MaxSkew: time.Minute.Milliseconds(), MaxLead: time.Minute.Milliseconds(),
 	}
 	var c worker.Claim
 	if err := timed(claims, func() (err error) { c, err = store.Claim(ctx, r); return err }); err != nil {
 		return err
 	}
 	err := timed(renewals, func() error {
-		return store.Renew(ctx, worker.Renewal{Space: space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.Until + 1, TTL: span})
+		return store.Renew(ctx, worker.Renewal{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
 	})
 	// What was claimed is given back, whatever happened: no id was made under it.
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(err, timed(releases, func() error {
-		return store.Release(back, worker.Return{Space: space, Worker: c.Worker, Epoch: c.Epoch, Token: r.Token, Until: c.From})
+		return store.Release(back, worker.Return{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
 	}))
 }
 

@@ -169,9 +169,9 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 
 // sqlError makes a fault in what was given one of the command line.
 func sqlError(err error) error {
-	var faults *ddl.ConfigError
+	var faults *core.ConfigError
 	if errors.As(err, &faults) {
-		return usage("%s", flagged(faults.Faults))
+		return usage("%s", flagged(faults.Fields))
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		return usage("--dialect: %w", err)
@@ -180,7 +180,7 @@ func sqlError(err error) error {
 }
 
 // flagged says faults by the flags that they come from.
-func flagged(faults []core.Fault) string {
+func flagged(faults []core.FieldError) string {
 	var all []string
 	for _, f := range faults {
 		name := strings.ToLower(f.Field)

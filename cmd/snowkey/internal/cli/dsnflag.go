@@ -72,7 +72,7 @@ func (a *app) parsePlace(p *place) (*dsn.DSN, error) {
 		return nil, usage("%s: %w", p.flag, err) // not quoted: it may hold a password
 	}
 	if p.space != "" {
-		if err := worker.CheckSpace(p.space); err != nil {
+		if err := worker.CheckNamespace(p.space); err != nil {
 			return nil, usage("--space %q: must be 1 to 64 letters, digits and . _ - : / of ASCII", short(p.space))
 		}
 	}
@@ -151,7 +151,7 @@ func bare(err error) error {
 
 // tell makes an error of a store one that an operator can act on.
 func tell(err error) error {
-	var lossy *worker.LossyError
+	var lossy *worker.DurabilityError
 	if errors.As(err, &lossy) {
 		return fmt.Errorf("%w; correct it, or accept it with --allow-lossy", err)
 	}

@@ -66,7 +66,7 @@ func (a *app) finish(path string, err error) int {
 }
 
 // byFlag says faults by the flags that they come from.
-func byFlag(faults []core.Fault, flags map[string]string) string {
+func byFlag(faults []core.FieldError, flags map[string]string) string {
 	var all []string
 	for _, f := range faults {
 		if flag, ok := flags[f.Field]; ok {

@@ -118,14 +118,14 @@ func newError(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return usage("%s", byFlag(wrong.Faults, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"}))
+	return usage("%s", byFlag(wrong.Fields, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"}))
 }
 
 // number is the whole worker number, checked.
 func (g *gen) number(l core.Layout) (int64, error) {
 	if g.datacenter < 0 {
-		if g.worker >= l.Workers() {
-			return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.Workers()-1)
+		if g.worker >= l.WorkerIDs() {
+			return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
 		}
 		return g.worker, nil
 	}
@@ -145,7 +145,7 @@ func (a *app) lease(ctx context.Context, p *place, l core.Layout) (*worker.Lease
 	if err != nil {
 		return nil, nil, err
 	}
-	lease, err := worker.Acquire(ctx, target.Store(storeOptions(p)), worker.Config{Space: p.space, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	lease, err := worker.Acquire(ctx, target.Store(storeOptions(p)), worker.Config{Namespace: p.space, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
 	if err != nil {
 		target.Close()
 		if ctx.Err() != nil {

@@ -42,13 +42,13 @@ func layoutOf(name, about string, l core.Layout, now time.Time) layoutInfo {
 		Epoch: l.Epoch.UTC().Format(stamp), EpochMS: l.Epoch.UnixMilli(), TickMS: l.Tick.Milliseconds(),
 		TimeBits: l.TimeBits, RollbackBits: l.RollbackBits, DatacenterBits: l.DatacenterBits, WorkerBits: l.WorkerBits, SequenceBits: l.SequenceBits,
 		SequenceFirst: l.SequenceFirst, Unsigned: l.Unsigned,
-		Workers: l.Workers(), PerTick: l.PerTick(), PerSecond: float64(l.PerTick()) * 1000 / float64(l.Tick.Milliseconds()), End: l.End().Format(stamp), Expired: !l.End().After(now), JavaScript: total <= 53,
+		Workers: l.WorkerIDs(), PerTick: l.IDsPerTick(), PerSecond: float64(l.IDsPerTick()) * 1000 / float64(l.Tick.Milliseconds()), End: l.End().Format(stamp), Expired: !l.End().After(now), JavaScript: total <= 53,
 	}
 }
 
 // perSecond says how many ids a worker can make in a second, exactly or as a part.
 func perSecond(l core.Layout) string {
-	perTick, tick := l.PerTick(), l.Tick.Milliseconds()
+	perTick, tick := l.IDsPerTick(), l.Tick.Milliseconds()
 	if perTick > 1<<52 {
 		return "more than 10^15"
 	}
@@ -92,7 +92,7 @@ func (a *app) layout(l core.Layout) error {
 	info := layoutOf("", "", l, a.now())
 	for _, p := range core.Presets() {
 		if p.Layout.WithDefaults() == l {
-			info.Name, info.About = p.Name, p.About
+			info.Name, info.About = p.Name, p.Description
 			break
 		}
 	}
@@ -135,7 +135,7 @@ func (a *app) layouts() error {
 	infos := []layoutInfo{}
 	rows := [][]string{{"NAME", "BITS", "TICK", "WORKERS", "IDS/S", "EPOCH", "ENDS"}}
 	for _, p := range core.Presets() {
-		info := layoutOf(p.Name, p.About, p.Layout.WithDefaults(), a.now())
+		info := layoutOf(p.Name, p.Description, p.Layout.WithDefaults(), a.now())
 		infos = append(infos, info)
 		rows = append(rows, []string{p.Name, bits(info.layout), info.layout.Tick.String(), grouped(info.Workers), perSecond(info.layout), info.layout.Epoch.Format(time.DateOnly), info.layout.End().Format(time.DateOnly)})
 	}

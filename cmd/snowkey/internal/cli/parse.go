@@ -94,7 +94,7 @@ func (a *app) parseOne(cmd *cobra.Command, p *parse, where, text string) {
 	id, as, err := read(p.from, text, p.l.Unsigned)
 	var parts core.Parts
 	if err == nil {
-		parts, err = p.l.Decompose(id)
+		parts, err = p.l.Decode(id)
 	}
 	if err != nil {
 		p.bad++

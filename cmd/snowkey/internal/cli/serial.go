@@ -11,6 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/notation"
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
@@ -138,14 +139,14 @@ func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(s
 
 // serialFaults says what is wrong with the format by the flags it comes from.
 func serialFaults(err error) error {
-	var faults *serial.ConfigError
+	var faults *core.ConfigError
 	if !errors.As(err, &faults) {
 		return usage("%w", err)
 	}
-	for i, f := range faults.Faults { // its advice is for programs
-		faults.Faults[i].Reason = strings.Replace(f.Reason, "set Fold", "give --fold", 1)
+	for i, f := range faults.Fields { // its advice is for programs
+		faults.Fields[i].Reason = strings.Replace(f.Reason, "set Fold", "give --fold", 1)
 	}
-	return usage("%s", byFlag(faults.Faults, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"}))
+	return usage("%s", byFlag(faults.Fields, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"}))
 }
 
 // plainSerial is the reason of an error that stands beside its input already.

@@ -111,7 +111,7 @@ func hostFaults(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return usage("%s", byFlag(wrong.Faults, map[string]string{"Hosts": "--host", "Token": "--token-file"}))
+	return usage("%s", byFlag(wrong.Fields, map[string]string{"Hosts": "--host", "Token": "--token-file"}))
 }
 
 // certificates are read before anything is listened on.

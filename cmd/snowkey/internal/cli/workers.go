@@ -73,11 +73,11 @@ type workerInfo struct {
 // farthest is the last year that can be written as four digits.
 var farthest = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) //nolint:gochecknoglobals // constant
 
-func describeWorker(row worker.Row, now time.Time) workerInfo {
-	info := workerInfo{Worker: row.Worker, Owner: row.Owner, Epoch: row.Epoch, until: time.UnixMilli(row.Until).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
+func describeWorker(row worker.Record, now time.Time) workerInfo {
+	info := workerInfo{Worker: row.Worker, Owner: row.Owner, Epoch: row.FencingToken, until: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
 	info.forever = info.expires.After(farthest)
 	switch {
-	case row.Token == "":
+	case row.ClaimID == "":
 		info.State = "free"
 	case row.Free(now.UnixMilli()):
 		info.State = "expired"
@@ -85,7 +85,7 @@ func describeWorker(row worker.Row, now time.Time) workerInfo {
 		info.State = "held"
 	}
 	info.Until = info.until.Format(stamp)
-	if row.Token != "" && !info.forever && row.Expires > 0 {
+	if row.ClaimID != "" && !info.forever && row.Expires > 0 {
 		info.Expires = info.expires.Format(stamp)
 	}
 	return info
@@ -253,7 +253,7 @@ func (a *app) freeWorker(ctx context.Context, p *place, text string, epoch int64
 		}
 	}
 	if err := store.Free(ctx, p.space, number, epoch); err != nil {
-		if errors.Is(err, worker.ErrTaken) {
+		if errors.Is(err, worker.ErrNotHeld) {
 			return fmt.Errorf("number %d of space %q has changed hands meanwhile; it is left alone", number, p.space)
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))

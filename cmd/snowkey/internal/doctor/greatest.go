@@ -48,7 +48,7 @@ func (e *examination) greatest(ctx context.Context, c Column) {
 		e.tell(Fail, name, fmt.Sprintf("%.40q is no bigint", text.String), "give the column that holds the ids")
 		return
 	}
-	parts, err := e.Layout.Decompose(id)
+	parts, err := e.Layout.Decode(id)
 	if err != nil {
 		e.tell(Fail, name, fmt.Sprintf("%d is not of this layout", id), "give the layout's flags; if they are right, something else than snowkey fills the column")
 		return

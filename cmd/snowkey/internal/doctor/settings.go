@@ -84,7 +84,7 @@ func (e *examination) settings(ctx context.Context) {
 // verdict is the store's own, which knows best what it refuses.
 func (e *examination) verdict(ctx context.Context) {
 	_, err := e.Target.Store(dsn.StoreOptions{NoCreate: true}).List(ctx, e.Space)
-	var lossy *worker.LossyError
+	var lossy *worker.DurabilityError
 	switch {
 	case errors.As(err, &lossy) && e.lossy:
 		e.tell(Fail, "leases", "are refused: "+lossy.Setting, "correct it as said above")

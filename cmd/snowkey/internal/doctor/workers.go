@@ -78,7 +78,7 @@ func (e *examination) layout(ctx context.Context) {
 
 // twice looks for numbers that stand in the table more than once, as after a restore
 // without its key.
-func (e *examination) twice(rows []worker.Row) {
+func (e *examination) twice(rows []worker.Record) {
 	const name = "numbers held twice"
 	seen := map[int64]bool{}
 	var doubled, outside []string
@@ -87,7 +87,7 @@ func (e *examination) twice(rows []worker.Row) {
 			doubled = append(doubled, fmt.Sprint(row.Worker))
 		}
 		seen[row.Worker] = true
-		if row.Worker < 0 || row.Worker >= e.Layout.Workers() {
+		if row.Worker < 0 || row.Worker >= e.Layout.WorkerIDs() {
 			outside = append(outside, fmt.Sprint(row.Worker))
 		}
 	}
@@ -97,21 +97,21 @@ func (e *examination) twice(rows []worker.Row) {
 		e.ok(name, "none in space %q", e.Space)
 	}
 	if len(outside) > 0 {
-		e.tell(Fail, "numbers outside the layout", list(outside), fmt.Sprintf("it has %d numbers: give the flags of the layout the space is for", e.Layout.Workers()))
+		e.tell(Fail, "numbers outside the layout", list(outside), fmt.Sprintf("it has %d numbers: give the flags of the layout the space is for", e.Layout.WorkerIDs()))
 	}
 }
 
 // holders looks at who holds what, and for how long still.
-func (e *examination) holders(rows []worker.Row) {
+func (e *examination) holders(rows []worker.Record) {
 	now := e.Now().Add(e.ahead)
 	held := 0
 	var gone, ending, ahead []string
 	for _, row := range rows {
-		until := time.UnixMilli(row.Until)
+		until := time.UnixMilli(row.Fence)
 		if until.Sub(now) > farAhead {
 			ahead = append(ahead, fmt.Sprintf("%d (to %s)", row.Worker, until.UTC().Format(time.RFC3339)))
 		}
-		if row.Token == "" {
+		if row.ClaimID == "" {
 			continue
 		}
 		who := fmt.Sprintf("%d of %s", row.Worker, clean(row.Owner))
@@ -128,8 +128,8 @@ func (e *examination) holders(rows []worker.Row) {
 			held++
 		}
 	}
-	detail := fmt.Sprintf("%d of %d in space %q are held", held, e.Layout.Workers(), e.Space)
-	if float64(held) > crowded*float64(e.Layout.Workers()) {
+	detail := fmt.Sprintf("%d of %d in space %q are held", held, e.Layout.WorkerIDs(), e.Space)
+	if float64(held) > crowded*float64(e.Layout.WorkerIDs()) {
 		e.tell(Warn, "worker numbers", detail, "nearly all are held: soon none is left for a new process")
 	} else {
 		e.ok("worker numbers", "%s", detail)

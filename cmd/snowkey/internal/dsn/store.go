@@ -28,7 +28,7 @@ type StoreOptions struct {
 func (t *Target) Store(opt StoreOptions) Store {
 	switch t.Kind {
 	case Redis:
-		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowLossy: opt.AllowLossy})
+		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: opt.AllowLossy})
 	case Etcd:
 		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
 	case Dir:
@@ -39,7 +39,7 @@ func (t *Target) Store(opt StoreOptions) Store {
 		return httpstore.New(httpstore.Config{URL: t.url, Token: t.token})
 	}
 	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
-	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: opt.NoCreate, AllowLossy: opt.AllowLossy})
+	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: opt.NoCreate, AllowDataLoss: opt.AllowLossy})
 }
 
 // Spaces are the first few that a database has worker numbers of; of other kinds, and

@@ -126,7 +126,7 @@ func named(err error) error {
 		return err
 	}
 	var all []string
-	for _, fault := range wrong.Faults {
+	for _, fault := range wrong.Fields {
 		fault.Field = flagOf(fault.Field)
 		all = append(all, fault.String())
 	}

@@ -21,7 +21,7 @@ func TestPresets(t *testing.T) {
 	}
 	for i, got := range body.Layouts {
 		l := presets[i].Layout
-		if got.Preset != presets[i].Name || got.End != formatTime(l.End()) || got.Workers != strconv.FormatInt(l.Workers(), 10) || got.PerTick != strconv.FormatInt(l.PerTick(), 10) {
+		if got.Preset != presets[i].Name || got.End != formatTime(l.End()) || got.Workers != strconv.FormatInt(l.WorkerIDs(), 10) || got.PerTick != strconv.FormatInt(l.IDsPerTick(), 10) {
 			t.Errorf("%+v", got)
 		}
 		if (got.UnsafeFrom == nil) != (got.Preset == "javascript-safe") {
@@ -89,7 +89,7 @@ func TestParsed(t *testing.T) {
 	for range 300 {
 		l := randomLayout(r)
 		id := int64(r.Uint64() >> (64 - lowBits(l) - int(l.TimeBits)))
-		parts, err := l.Decompose(id)
+		parts, err := l.Decode(id)
 		if err != nil {
 			t.Fatalf("%v: %v", l, err)
 		}

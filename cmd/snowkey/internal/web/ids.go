@@ -69,7 +69,7 @@ func (s *server) ids(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return nil, refuse(http.StatusBadRequest, "form", form, fmt.Sprintf("has no negative ids, and one of these is %d", id))
 		}
 		body.IDs = append(body.IDs, writeID(id, form))
-		if parts, err := l.Decompose(id); err != nil {
+		if parts, err := l.Decode(id); err != nil {
 			return nil, err
 		} else if body.LastTime = formatTime(parts.Time); i == 0 {
 			body.FirstTime = body.LastTime
@@ -84,7 +84,7 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 	const required = "must be given: a number that no other process has, or one that does not matter for a test"
 	most, datacenters := int64(math.MaxInt64), int64(math.MaxInt64)
 	if valid {
-		most, datacenters = l.Workers()-1, int64(1)<<l.DatacenterBits-1
+		most, datacenters = l.WorkerIDs()-1, int64(1)<<l.DatacenterBits-1
 		if p.values.Has("datacenter") {
 			most = int64(1)<<l.WorkerBits - 1
 		}
@@ -99,7 +99,7 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 
 // atOnce is how many ids one request may have: what the worker makes in about a second.
 func atOnce(l core.Layout) int64 {
-	perTick := l.PerTick()
+	perTick := l.IDsPerTick()
 	if perTick >= maxIDs {
 		return maxIDs
 	}
@@ -108,7 +108,7 @@ func atOnce(l core.Layout) int64 {
 
 // compose makes ids of one tick, from a sequence number on.
 func compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
-	if last := l.PerTick() - 1; sequence > last || int64(len(ids)) > last-sequence+1 {
+	if last := l.IDsPerTick() - 1; sequence > last || int64(len(ids)) > last-sequence+1 {
 		return refuse(http.StatusBadRequest, "n", quote(len(ids)), fmt.Sprintf("does not fit: a tick has the sequence numbers 0 to %d, and these begin at %d", last, sequence))
 	}
 	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}

@@ -139,7 +139,7 @@ func TestWidest(t *testing.T) {
 	made := 0
 	for range 1500 {
 		l := randomLayout(r)
-		worker := r.Int64N(l.Workers())
+		worker := r.Int64N(l.WorkerIDs())
 		ids := make([]int64, min(3, atOnce(l)))
 		before := time.Now()
 		err := m.fill(t.Context(), l, worker, ids)
@@ -155,7 +155,7 @@ func TestWidest(t *testing.T) {
 		}
 		made++
 		for _, id := range ids {
-			p, err := l.Decompose(id)
+			p, err := l.Decode(id)
 			if err != nil || p.Datacenter<<l.WorkerBits|p.Worker != worker || p.Rollback != 0 || p.Time.Before(before.Add(-time.Second)) || p.Time.After(time.Now().Add(time.Second)) {
 				t.Fatalf("%v, worker %d: %d is %+v, %v", l, worker, id, p, err)
 			}

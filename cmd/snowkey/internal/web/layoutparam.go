@@ -73,7 +73,7 @@ func (p *params) layout() (l core.Layout, given bool) {
 	if len(p.faults) == before {
 		var config *core.ConfigError
 		if errors.As(l.Validate(), &config) {
-			for _, f := range config.Faults {
+			for _, f := range config.Fields {
 				p.fault(apiNames.Replace(f.Field), f.Value, f.Reason)
 			}
 		}
@@ -119,12 +119,12 @@ func describe(l core.Layout, now time.Time) layoutBody {
 		Epoch: formatTime(l.Epoch), TickMs: int64(l.Tick / time.Millisecond),
 		TimeBits: l.TimeBits, RollbackBits: l.RollbackBits, DatacenterBits: l.DatacenterBits, WorkerBits: l.WorkerBits, SequenceBits: l.SequenceBits,
 		SequenceFirst: l.SequenceFirst, Unsigned: l.Unsigned,
-		Bits: lowBits(l) + int(l.TimeBits), Workers: big.NewInt(l.Workers()).String(), PerTick: big.NewInt(l.PerTick()).String(),
+		Bits: lowBits(l) + int(l.TimeBits), Workers: big.NewInt(l.WorkerIDs()).String(), PerTick: big.NewInt(l.IDsPerTick()).String(),
 		End: formatTime(l.End()), Expired: !now.Before(l.End()), Diagram: l.Diagram(),
 	}
-	perWorker := big.NewInt(l.PerTick())
+	perWorker := big.NewInt(l.IDsPerTick())
 	b.PerSecond = perSecond(perWorker, l.Tick)
-	b.AllPerSecond = perSecond(perWorker.Mul(perWorker, big.NewInt(l.Workers())), l.Tick)
+	b.AllPerSecond = perSecond(perWorker.Mul(perWorker, big.NewInt(l.WorkerIDs())), l.Tick)
 	if b.Bits > 53 {
 		text := formatTime(unsafeFrom(l))
 		b.UnsafeFrom = &text

@@ -25,7 +25,7 @@ func (s *server) layouts(_ http.ResponseWriter, r *http.Request) (any, error) {
 	var body layoutsBody
 	for _, preset := range core.Presets() {
 		b := describe(preset.Layout, now)
-		b.Preset, b.About = preset.Name, preset.About
+		b.Preset, b.About = preset.Name, preset.Description
 		body.Layouts = append(body.Layouts, b)
 	}
 	return body, nil

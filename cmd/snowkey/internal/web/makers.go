@@ -81,7 +81,7 @@ func (m *makers) of(l core.Layout, worker int64) (*core.Generator, error) {
 	if err != nil {
 		var config *core.ConfigError
 		if errors.As(err, &config) { // an epoch ahead of the clock
-			f := config.Faults[0]
+			f := config.Fields[0]
 			return nil, refuse(http.StatusBadRequest, apiNames.Replace(f.Field), f.Value, f.Reason)
 		}
 		return nil, err
@@ -105,12 +105,12 @@ func (m *makers) fill(ctx context.Context, l core.Layout, worker int64, ids []in
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, core.ErrSequenceExhausted):
 		return refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-			"has no room for %d ids within %v: a tick of %v holds %d, and a new generator begins with the next tick", len(ids), m.patience, l.Tick, l.PerTick()))
+			"has no room for %d ids within %v: a tick of %v holds %d, and a new generator begins with the next tick", len(ids), m.patience, l.Tick, l.IDsPerTick()))
 	default:
 		return err
 	}
 	for _, id := range ids {
-		if _, err := l.Decompose(id); err != nil {
+		if _, err := l.Decode(id); err != nil {
 			return refuse(http.StatusBadRequest, "time_bits", quote(l.TimeBits), "are used up: "+err.Error())
 		}
 	}

@@ -19,7 +19,7 @@ const maxQuery = 32 << 10
 type params struct {
 	values url.Values
 	asked  map[string]bool
-	faults []core.Fault
+	faults []core.FieldError
 	status int
 }
 
@@ -39,7 +39,7 @@ func newParams(r *http.Request) *params {
 }
 
 func (p *params) fault(field, value, reason string) {
-	p.faults = append(p.faults, core.Fault{Field: field, Value: shorten(value), Reason: reason})
+	p.faults = append(p.faults, core.FieldError{Field: field, Value: shorten(value), Reason: reason})
 }
 
 // text is a parameter, and whether it was given.
@@ -103,13 +103,13 @@ func (p *params) flag(name string) (value, given bool) {
 
 // end adds a fault for whatever nobody asked for, and gives all of them.
 func (p *params) end() error {
-	unknown := make([]core.Fault, 0)
+	unknown := make([]core.FieldError, 0)
 	for name, all := range p.values {
 		if !p.asked[name] {
-			unknown = append(unknown, core.Fault{Field: shorten(name), Value: shorten(strings.Join(all, ", ")), Reason: "is no parameter here; /api/openapi.json lists them"})
+			unknown = append(unknown, core.FieldError{Field: shorten(name), Value: shorten(strings.Join(all, ", ")), Reason: "is no parameter here; /api/openapi.json lists them"})
 		}
 	}
-	slices.SortFunc(unknown, func(a, b core.Fault) int { return cmp.Compare(a.Field, b.Field) })
+	slices.SortFunc(unknown, func(a, b core.FieldError) int { return cmp.Compare(a.Field, b.Field) })
 	p.faults = append(p.faults, unknown...)
 	if len(p.faults) == 0 {
 		return nil

@@ -89,7 +89,7 @@ func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 		id, err := readID(text, form, l.Unsigned)
 		if err == nil {
 			var parts core.Parts
-			if parts, err = l.Decompose(id); err == nil {
+			if parts, err = l.Decode(id); err == nil {
 				ids[i] = id
 				body.IDs = append(body.IDs, takenApart(text, id, l, parts))
 				continue
@@ -144,10 +144,10 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		return nil, refuse(http.StatusBadRequest, "body", "", "must hold one JSON object and nothing behind it")
 	}
 	texts := make([]string, len(ids.IDs))
-	var faults []core.Fault
+	var faults []core.FieldError
 	for i, raw := range ids.IDs {
 		if raw[0] != '"' { // whoever wrote a number may have rounded it
-			faults = append(faults, core.Fault{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers lose digits above 2^53"})
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers lose digits above 2^53"})
 			continue
 		}
 		if err := json.Unmarshal(raw, &texts[i]); err != nil {

@@ -14,7 +14,7 @@ import (
 // A refusal is an answer that is none: a status, and every fault that was found.
 type refusal struct {
 	status int
-	faults []core.Fault
+	faults []core.FieldError
 }
 
 func (e *refusal) Error() string {
@@ -22,7 +22,7 @@ func (e *refusal) Error() string {
 }
 
 func refuse(status int, field, value, reason string) *refusal {
-	return &refusal{status, []core.Fault{{Field: field, Value: value, Reason: reason}}}
+	return &refusal{status, []core.FieldError{{Field: field, Value: value, Reason: reason}}}
 }
 
 type faultBody struct {
@@ -84,7 +84,7 @@ func writeFaults(w http.ResponseWriter, r *http.Request, e *refusal) {
 }
 
 // told is a fault in one line.
-func told(f core.Fault) string {
+func told(f core.FieldError) string {
 	if f.Value == "" { // there is nothing to quote
 		return f.Field + ": " + f.Reason
 	}

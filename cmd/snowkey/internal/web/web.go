@@ -32,13 +32,13 @@ const defaultPairs = 4096
 // New makes the server. What is wrong with the configuration is told in one
 // *core.ConfigError.
 func New(cfg Config) (http.Handler, error) {
-	var faults []core.Fault
+	var faults []core.FieldError
 	if cfg.Pairs < 0 {
-		faults = append(faults, core.Fault{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
+		faults = append(faults, core.FieldError{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: \t") {
-			faults = append(faults, core.Fault{Field: "Hosts", Value: quote(h), Reason: "must be a name without scheme, port and path"})
+			faults = append(faults, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a name without scheme, port and path"})
 		}
 	}
 	var leases http.Handler
@@ -50,7 +50,7 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	}
 	if len(faults) > 0 {
-		return nil, &core.ConfigError{Faults: faults}
+		return nil, &core.ConfigError{Fields: faults}
 	}
 	if cfg.Pairs == 0 {
 		cfg.Pairs = defaultPairs
@@ -81,17 +81,17 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // storeFaults names the fields of Config for those of httpstore.
-func storeFaults(err error) []core.Fault {
-	config, ok := err.(*worker.ConfigError) //nolint:errorlint // NewHandler wraps nothing
+func storeFaults(err error) []core.FieldError {
+	config, ok := err.(*core.ConfigError) //nolint:errorlint // NewHandler wraps nothing
 	if !ok {
-		return []core.Fault{{Field: "Store", Value: "given", Reason: err.Error()}}
+		return []core.FieldError{{Field: "Store", Value: "given", Reason: err.Error()}}
 	}
-	for i, f := range config.Faults {
+	for i, f := range config.Fields {
 		if strings.HasPrefix(f.Field, "Tokens") {
-			config.Faults[i].Field = "Token"
+			config.Fields[i].Field = "Token"
 		}
 	}
-	return config.Faults
+	return config.Fields
 }
 
 // server answers the API.

@@ -65,7 +65,7 @@ func TestConfigFaults(t *testing.T) {
 	} {
 		h, err := New(c.cfg)
 		var config *core.ConfigError
-		if h != nil || !errors.As(err, &config) || len(config.Faults) != len(c.want) {
+		if h != nil || !errors.As(err, &config) || len(config.Fields) != len(c.want) {
 			t.Errorf("%+v: %v", c.cfg, err)
 			continue
 		}
