@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		if r.err != nil {
 			t.Fatal(r.err)
 		}
-		number, _, _ := strings.Cut(r.out, " gives")
+		number, _, _ := strings.Cut(r.out, " makes")
 		numbers[number] = true
 		if !strings.Contains(r.out, number+" is held by") {
 			t.Errorf("%s", r.out)
@@ -91,7 +91,7 @@ func TestTakeover(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || !strings.HasPrefix(before, "number 7 gives") {
+	if err != nil || !strings.HasPrefix(before, "worker ID 7 makes") {
 		t.Fatalf("%q, %v", before, err)
 	}
 	if err := first.Process.Kill(); err != nil {
@@ -111,7 +111,7 @@ func TestTakeover(t *testing.T) {
 func ids(t *testing.T, line string) (three [3]int64) {
 	t.Helper()
 	var number int64
-	if _, err := fmt.Sscanf(line, "number %d gives [%d %d %d]", &number, &three[0], &three[1], &three[2]); err != nil || number != 7 {
+	if _, err := fmt.Sscanf(line, "worker ID %d makes [%d %d %d]", &number, &three[0], &three[1], &three[2]); err != nil || number != 7 {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return three
