@@ -1,33 +1,29 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 )
 
-// constError lets the sentinels below be constants, which no importer can overwrite.
-type constError string
-
-func (e constError) Error() string { return string(e) }
-
 // Errors to test for with errors.Is. What Next and Fill return wraps them with
 // what was being waited for and how long.
-const (
+var (
 	// ErrSequenceExhausted is returned when a tick's numbers are used up and a
 	// place in a later tick did not come within Config.MaxWait.
-	ErrSequenceExhausted = constError("core: sequence used up")
+	ErrSequenceExhausted = errors.New("core: sequence used up")
 	// ErrFenced is returned when ids have reached the end of their grant and it
 	// was not raised within Config.MaxWait.
-	ErrFenced = constError("core: at the end of the granted time")
+	ErrFenced = errors.New("core: at the end of the granted time")
 	// ErrLost is returned after the grant was revoked or closed.
-	ErrLost = constError("core: worker number lost")
+	ErrLost = errors.New("core: worker number lost")
 	// ErrInUse is returned by New when another generator has the grant.
-	ErrInUse = constError("core: worker already in use by another generator")
+	ErrInUse = errors.New("core: worker already in use by another generator")
 	// ErrClosed is returned after Close.
-	ErrClosed = constError("core: generator is closed")
+	ErrClosed = errors.New("core: generator is closed")
 	// ErrTimestampExhausted is returned when the layout's time field has run out.
-	ErrTimestampExhausted = constError("core: the layout's time has run out")
+	ErrTimestampExhausted = errors.New("core: the layout's time has run out")
 )
 
 // A Fault is one thing that is wrong with one field.

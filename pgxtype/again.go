@@ -3,6 +3,7 @@ package pgxtype
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -69,7 +70,7 @@ func (a *attempt) names() (names []pgx.Identifier) {
 
 const mustRepeat = "what is retried must give the same rows, under the same keys"
 
-const errOtherRow = constError("the first row is not that of the attempt before: " + mustRepeat)
+var errOtherRow = errors.New("the first row is not that of the attempt before: " + mustRepeat)
 
 // compare compares the hashes of a table's first row with those of earlier attempts.
 func (l *loader) compare(table int, first []print) error {

@@ -1,6 +1,7 @@
 package pgxtype
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,9 +109,9 @@ func (l *loader) findPrimaryKeys() error {
 	return nil
 }
 
-const (
-	errNoPrimaryKey      = constError("has no primary key, which OnConflict needs to identify existing rows")
-	errUpdatesPrimaryKey = constError("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one")
+var (
+	errNoPrimaryKey      = errors.New("has no primary key, which OnConflict needs to identify existing rows")
+	errUpdatesPrimaryKey = errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one")
 )
 
 // collisions runs after all rows were inserted. It selects the first row that is not in

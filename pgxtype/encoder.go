@@ -3,6 +3,7 @@ package pgxtype
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -181,4 +182,4 @@ func (e *encoder) all() []int {
 	return columns
 }
 
-const errNoArray = constError("is an array, a composite, or of a type that has no arrays; use Copy, without OnConflict")
+var errNoArray = errors.New("is an array, a composite, or of a type that has no arrays; use Copy, without OnConflict")

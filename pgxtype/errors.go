@@ -11,16 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// constError lets the sentinel below be a constant, which no importer can overwrite.
-type constError string
-
-func (e constError) Error() string { return string(e) }
-
 // ErrOutcomeUnknown is returned, wrapped, when COMMIT was sent and its answer
 // never came: the rows may be there, all of them, or none. Keys that were
 // assigned beforehand settle it: look one of them up, or write the same rows
 // again, which the primary key refuses if they are there.
-const ErrOutcomeUnknown = constError("COMMIT was sent and its outcome is unknown")
+var ErrOutcomeUnknown = errors.New("COMMIT was sent and its outcome is unknown")
 
 // A LoadError says which row of which table made [Load] fail, as far as that is
 // known. Nothing of the load is in the database.

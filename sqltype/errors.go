@@ -1,34 +1,30 @@
 package sqltype
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
 
-// constError lets the sentinels below be constants, which no importer can overwrite.
-type constError string
-
-func (e constError) Error() string { return string(e) }
-
 // Errors to test for with errors.Is. What the functions and methods return
 // wraps them with the operation and the input, of which at most 64 bytes are
 // quoted.
-const (
+var (
 	// ErrSyntax is returned when a text or a JSON value is not an id in the
 	// package's grammar, or a text not one in the base asked for.
-	ErrSyntax = constError("not a decimal id")
+	ErrSyntax = errors.New("not a decimal id")
 	// ErrRange is returned when an id is above 9223372036854775807.
-	ErrRange = constError("above the largest id, 9223372036854775807")
+	ErrRange = errors.New("above the largest id, 9223372036854775807")
 	// ErrNegative is returned when an id to be encoded or decoded is negative.
-	ErrNegative = constError("an id is never negative")
+	ErrNegative = errors.New("an id is never negative")
 	// ErrNull is returned when NULL is read into an ID.
-	ErrNull = constError("NULL does not fit an ID, use sqltype.NullID or *sqltype.ID")
+	ErrNull = errors.New("NULL does not fit an ID, use sqltype.NullID or *sqltype.ID")
 	// ErrType is returned by Scan for a Go type it does not know.
-	ErrType = constError("unsupported type")
+	ErrType = errors.New("unsupported type")
 	// ErrNil is returned when a source, a function or a destination is nil.
-	ErrNil = constError("nil")
+	ErrNil = errors.New("nil")
 	// ErrSource is returned when a source gives an id that is not above zero.
-	ErrSource = constError("a source's ids must be above zero")
+	ErrSource = errors.New("a source's ids must be above zero")
 )
 
 // A syntaxError is an ErrSyntax in the words of another base than ten.

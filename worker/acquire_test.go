@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -78,7 +79,7 @@ func TestDefaults(t *testing.T) {
 			c.cfg.Namespace = "defaults"
 			w.store.claims = nil
 			mem := memstore.New(memstore.Config{})
-			lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+			lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 				w.store.claims = append(w.store.claims, r)
 				return c, err
 			}}, c.cfg))
@@ -117,11 +118,11 @@ func TestLostAnswers(t *testing.T) {
 // A claim that is found again when its span is long past is renewed at once.
 func TestAnOldClaimFoundAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var first worker.Claim
-		w.store.after = func(r worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+		var first driver.Claim
+		w.store.after = func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 			if first.FencingToken == 0 {
 				first = c
-				return worker.Claim{}, errNetwork
+				return driver.Claim{}, errNetwork
 			}
 			if c == first {
 				w.store.set(func(f *flaky) { f.after = nil })
@@ -264,15 +265,15 @@ func TestSlowAnswers(t *testing.T) {
 // What a broken store says is not believed.
 func TestBrokenStore(t *testing.T) {
 	inWorld(t, func(w *world) {
-		for name, change := range map[string]func(*worker.Claim){
-			"number too high": func(c *worker.Claim) { c.Worker = 4 },
-			"number negative": func(c *worker.Claim) { c.Worker = -1 },
-			"not the one":     func(c *worker.Claim) { c.Worker = 1 },
-			"no epoch":        func(c *worker.Claim) { c.FencingToken = 0 },
-			"no span":         func(c *worker.Claim) { c.Fence = c.From },
-			"a longer span":   func(c *worker.Claim) { c.Fence++ },
+		for name, change := range map[string]func(*driver.Claim){
+			"number too high": func(c *driver.Claim) { c.Worker = 4 },
+			"number negative": func(c *driver.Claim) { c.Worker = -1 },
+			"not the one":     func(c *driver.Claim) { c.Worker = 1 },
+			"no epoch":        func(c *driver.Claim) { c.FencingToken = 0 },
+			"no span":         func(c *driver.Claim) { c.Fence = c.From },
+			"a longer span":   func(c *driver.Claim) { c.Fence++ },
 		} {
-			w.store.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+			w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 				change(&c)
 				return c, err
 			}
@@ -294,7 +295,7 @@ func TestReleaseDuringAClaim(t *testing.T) {
 		w.steal(w.mustDraw(gen).Worker)
 		claimed := make(chan bool)
 		w.store.set(func(f *flaky) {
-			f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+			f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 				close(claimed)
 				time.Sleep(time.Second)
 				return c, err
@@ -320,13 +321,13 @@ func TestReleaseDuringAClaim(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	const twitter = "epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed"
 	for _, l := range []core.Layout{{}, core.Twitter(), {TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}, {Epoch: core.Twitter().Epoch.Local()}} {
-		if got := worker.Fingerprint(l); got != twitter {
+		if got := driver.Fingerprint(l); got != twitter {
 			t.Errorf("%v: %s", l, got)
 		}
 	}
 	seen := map[string]string{}
 	for _, p := range core.Presets() {
-		text := worker.Fingerprint(p.Layout)
+		text := driver.Fingerprint(p.Layout)
 		if other := seen[text]; other != "" && p.Layout != core.Twitter() {
 			t.Errorf("%s and %s have the same: %s", other, p.Name, text)
 		}

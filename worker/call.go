@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A call is one request to the store.
 type call struct {
 	kind    callKind
-	h       *holding // what is renewed or released
-	request Request  // what is claimed
-	known   *Claim   // what another call with the same token was granted; the same answer to this one is no new claim
-	until   int64    // the fence that a renewal asks for
-	ask     func(ctx context.Context) (Claim, error)
+	h       *holding       // what is renewed or released
+	request driver.Request // what is claimed
+	known   *driver.Claim  // what another call with the same token was granted; the same answer to this one is no new claim
+	until   int64          // the fence that a renewal asks for
+	ask     func(ctx context.Context) (driver.Claim, error)
 
 	deadline time.Time
 	cancel   func()
@@ -39,7 +40,7 @@ func (k callKind) String() string { return [...]string{"claim", "renewal", "rele
 // An answer is the store's answer to a call.
 type answer struct {
 	call  *call
-	claim Claim
+	claim driver.Claim
 	err   error
 }
 
@@ -61,14 +62,14 @@ func (l *Lease) newClaim() *call {
 	}
 	r := l.cfg.request(token, l.cfg.Now(), avoid, lead)
 	c := &call{kind: claimCall, request: r}
-	claim := func(ctx context.Context) (Claim, error) { return l.store.Claim(ctx, c.request) }
+	claim := func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, c.request) }
 	c.ask = claim
 	if l.state == checking { // ask for this worker ID alone
 		c.request.Preferred, c.request.RequirePreferred = l.current.claim.Worker, true
 	} else if l.queue != nil {
 		kind := l.cfg.claimKind(r)
-		c.ask = func(ctx context.Context) (granted Claim, err error) {
-			granted, sent, err := l.queue.claim(ctx, kind, repeated, func() (Claim, error) { return claim(ctx) })
+		c.ask = func(ctx context.Context) (granted driver.Claim, err error) {
+			granted, sent, err := l.queue.LimitClaims(ctx, kind, repeated, func() (driver.Claim, error) { return claim(ctx) })
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			c.unsent = !sent && !repeated
@@ -80,12 +81,12 @@ func (l *Lease) newClaim() *call {
 
 func (l *Lease) newRenewal(h *holding) *call {
 	now, _ := h.clock.read()
-	r := Renewal{
+	r := driver.Renewal{
 		Namespace: l.cfg.Namespace, Worker: h.claim.Worker, FencingToken: h.claim.FencingToken, ClaimID: h.token,
 		Fence: max(h.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl(),
 	}
-	return &call{kind: renewCall, h: h, until: r.Fence, ask: func(ctx context.Context) (Claim, error) {
-		return Claim{}, l.store.Renew(ctx, r)
+	return &call{kind: renewCall, h: h, until: r.Fence, ask: func(ctx context.Context) (driver.Claim, error) {
+		return driver.Claim{}, l.store.Renew(ctx, r)
 	}}
 }
 
@@ -94,9 +95,9 @@ func (l *Lease) newRenewal(h *holding) *call {
 // issued under the claim any more.
 func (l *Lease) newRelease(h *holding) *call {
 	until := max(h.grant.Close().UnixMilli(), h.claim.From)
-	r := Return{Namespace: l.cfg.Namespace, Worker: h.claim.Worker, FencingToken: h.claim.FencingToken, ClaimID: h.token, Fence: until}
-	return &call{kind: releaseCall, h: h, ask: func(ctx context.Context) (Claim, error) {
-		return Claim{}, l.store.Release(ctx, r)
+	r := driver.Return{Namespace: l.cfg.Namespace, Worker: h.claim.Worker, FencingToken: h.claim.FencingToken, ClaimID: h.token, Fence: until}
+	return &call{kind: releaseCall, h: h, ask: func(ctx context.Context) (driver.Claim, error) {
+		return driver.Claim{}, l.store.Release(ctx, r)
 	}}
 }
 
@@ -156,7 +157,7 @@ func (l *Lease) send(c *call) {
 }
 
 // asked is the store that was given to Acquire.
-func (l *Lease) asked() Store {
+func (l *Lease) asked() driver.Store {
 	if w, ok := l.store.(within); ok {
 		return w.Store
 	}
@@ -186,4 +187,24 @@ func (l *Lease) unskew(err error) error {
 		return fmt.Errorf("worker: the store answered too slowly to compare the clocks: %v", err) //nolint:errorlint // it is not to be found as a SkewError
 	}
 	return err
+}
+
+// A limiter limits the rate of claims; see driver.ClaimLimiter.
+type limiter interface {
+	LimitClaims(ctx context.Context, kind any, repeated bool, ask func() (driver.Claim, error)) (c driver.Claim, sent bool, err error)
+}
+
+// A claimKind is the key of claims to which the store gives the same answer.
+type claimKind struct {
+	driver.Request       // without the fields that differ between leases; Now is how many minutes the lease's clock is ahead of the system's
+	datacenter     int64 // Config.Datacenter
+}
+
+func (cfg *Config) claimKind(r driver.Request) claimKind {
+	r.ClaimID, r.Owner, r.FenceWindow, r.TTL = "", "", 0, 0
+	r.Now = (r.Now - time.Now().UnixMilli()) / 60_000
+	if !r.RequirePreferred {
+		r.Preferred = -1
+	}
+	return claimKind{r, cfg.Datacenter}
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Config is what a lease is made of. The zero value is ready for use: the
@@ -89,19 +92,16 @@ func Prefer(n int64) int64 {
 
 // check fills in the defaults and reports every fault.
 func (cfg Config) check() (Config, error) {
-	var faults []core.FieldError
-	add := func(field string, value any, reason string) {
-		faults = append(faults, core.FieldError{Field: field, Value: fmt.Sprint(value), Reason: reason})
-	}
+	var wrong fields.Errors
 	if cfg.Namespace == "" {
 		cfg.Namespace = "default"
 	}
-	if fault := spaceFault(cfg.Namespace); fault != nil {
-		faults = append(faults, *fault)
-	}
 	layoutErr := cfg.Layout.Validate()
-	if e, ok := layoutErr.(*core.ConfigError); ok { //nolint:errorlint // Validate wraps nothing
-		faults = append(faults, e.Fields...)
+	for _, err := range []error{driver.CheckNamespace(cfg.Namespace), layoutErr, driver.CheckOwner(cfg.Owner)} {
+		var e *core.ConfigError
+		if errors.As(err, &e) {
+			wrong = append(wrong, e.Fields...)
+		}
 	}
 	cfg.Layout = cfg.Layout.WithDefaults()
 	for _, d := range []struct {
@@ -109,7 +109,7 @@ func (cfg Config) check() (Config, error) {
 		at   *time.Duration
 	}{{"FenceWindow", &cfg.FenceWindow}, {"RenewInterval", &cfg.RenewInterval}, {"TTL", &cfg.TTL}, {"Timeout", &cfg.Timeout}, {"MaxSkew", &cfg.MaxSkew}, {"MaxLead", &cfg.MaxLead}} {
 		if *d.at < 0 || *d.at%time.Millisecond != 0 || *d.at > 366*24*time.Hour {
-			add(d.name, *d.at, "must be whole milliseconds, not negative, and at most a year")
+			wrong.Add(d.name, *d.at, "must be whole milliseconds, not negative, and at most a year")
 			*d.at = 0
 		}
 	}
@@ -127,13 +127,13 @@ func (cfg Config) check() (Config, error) {
 		cfg.Timeout = min(3*time.Second, cfg.RenewInterval)
 	}
 	if layoutErr == nil && cfg.FenceWindow/2 < cfg.Layout.Tick { // twice the tick may be more than a Duration can say
-		add("FenceWindow", cfg.FenceWindow, fmt.Sprintf("must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2)))
+		wrong.Add("FenceWindow", cfg.FenceWindow, "must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2))
 	}
 	if cfg.RenewInterval < time.Millisecond || cfg.RenewInterval >= cfg.FenceWindow {
-		add("RenewInterval", cfg.RenewInterval, fmt.Sprintf("must be at least 1ms and less than FenceWindow, %v", cfg.FenceWindow))
+		wrong.Add("RenewInterval", cfg.RenewInterval, "must be at least 1ms and less than FenceWindow, %v", cfg.FenceWindow)
 	}
 	if cfg.TTL <= cfg.RenewInterval {
-		add("TTL", cfg.TTL, fmt.Sprintf("must be more than Renew, %v: others would take the number between two renewals", cfg.RenewInterval))
+		wrong.Add("TTL", cfg.TTL, "must be more than Renew, %v: others would take the number between two renewals", cfg.RenewInterval)
 	}
 	if cfg.MaxWait == 0 {
 		cfg.MaxWait, cfg.waitForTTL = 5*time.Second, cfg.RequirePreferred
@@ -144,9 +144,6 @@ func (cfg Config) check() (Config, error) {
 	if cfg.MaxLead == 0 {
 		cfg.MaxLead = time.Minute
 	}
-	if !ownerOK(cfg.Owner) {
-		add("Owner", fmt.Sprintf("%.300q", cfg.Owner), ownerRule)
-	}
 	if cfg.Owner == "" {
 		host, err := os.Hostname()
 		if err != nil {
@@ -155,17 +152,17 @@ func (cfg Config) check() (Config, error) {
 		cfg.Owner = strings.ToValidUTF8(fmt.Sprintf("%.200s:%d", host, os.Getpid()), "?")
 	}
 	if numbers := cfg.Layout.WorkerIDs(); layoutErr == nil && (cfg.Preferred < PreferZero || cfg.Preferred >= numbers) {
-		add("Preferred", cfg.Preferred, fmt.Sprintf("must be 1 to %d, PreferZero for number 0, or 0 for none", numbers-1))
+		wrong.Add("Preferred", cfg.Preferred, "must be 1 to %d, PreferZero for number 0, or 0 for none", numbers-1)
 	}
 	if layoutErr == nil && cfg.Datacenter != 0 && cfg.Layout.DatacenterBits == 0 {
-		add("Datacenter", cfg.Datacenter, "must be 0: the layout has no datacenter bits")
+		wrong.Add("Datacenter", cfg.Datacenter, "must be 0: the layout has no datacenter bits")
 	} else if centers := values(cfg.Layout.DatacenterBits); layoutErr == nil && (cfg.Datacenter < PreferZero || cfg.Datacenter >= centers) {
-		add("Datacenter", cfg.Datacenter, fmt.Sprintf("must be 1 to %d, PreferZero for datacenter 0, or 0 for all", centers-1))
+		wrong.Add("Datacenter", cfg.Datacenter, "must be 1 to %d, PreferZero for datacenter 0, or 0 for all", centers-1)
 	} else if first, ok := cfg.datacenter(); layoutErr == nil && ok && cfg.Preferred != 0 && max(cfg.Preferred, 0)>>cfg.Layout.WorkerBits != first {
-		add("Preferred", cfg.Preferred, fmt.Sprintf("must be a number of datacenter %d: %d to %d", first, first<<cfg.Layout.WorkerBits, (first+1)<<cfg.Layout.WorkerBits-1))
+		wrong.Add("Preferred", cfg.Preferred, "must be a number of datacenter %d: %d to %d", first, first<<cfg.Layout.WorkerBits, (first+1)<<cfg.Layout.WorkerBits-1)
 	}
 	if cfg.RequirePreferred && cfg.Preferred == 0 {
-		add("RequirePreferred", true, "needs a Preferred number; for number 0 that is PreferZero")
+		wrong.Add("RequirePreferred", true, "needs a Preferred number; for number 0 that is PreferZero")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -173,13 +170,13 @@ func (cfg Config) check() (Config, error) {
 	if cfg.rand == nil {
 		cfg.rand = rand.Float64
 	}
-	return cfg, configError(faults)
+	return cfg, wrong.Err("worker")
 }
 
 // request is a claim in the configuration's terms.
-func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.Duration) Request {
-	r := Request{
-		Namespace: cfg.Namespace, Layout: Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
+func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.Duration) driver.Request {
+	r := driver.Request{
+		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
 		Preferred: cfg.Preferred, RequirePreferred: cfg.RequirePreferred, Exclude: avoid, ClaimID: token, Owner: cfg.Owner,
 		Now: now.UnixMilli(), FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(),
 		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: lead.Milliseconds(),
@@ -200,7 +197,7 @@ func (cfg *Config) datacenter() (number int64, ok bool) {
 
 func (cfg *Config) ttl() int64 {
 	if cfg.noTTL {
-		return NoTTL
+		return driver.NoTTL
 	}
 	return cfg.TTL.Milliseconds()
 }

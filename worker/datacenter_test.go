@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -144,7 +145,7 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for _, wrong := range []int64{-1, 2, -33, 1 << 40} {
 			w.store.set(func(f *flaky) {
-				f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 					c.Worker = wrong
 					return c, err
 				}

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // What follows is for those who write a store; storetest has the suite that it passes.
 
 // asked is a request as a lease makes it.
-func asked() worker.Request {
-	return worker.Request{
+func asked() driver.Request {
+	return driver.Request{
 		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "a random one", Owner: "web-1",
 		Now: 100_000, FenceWindow: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
 	}
@@ -26,7 +27,7 @@ func ExampleRequest_Interval() {
 }
 
 func ExampleRequest_Replay() {
-	row := worker.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000}
+	row := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000}
 	fmt.Printf("%+v\n", asked().Replay(row)) // the row has the request's token
 	// Output: {Worker:2 FencingToken:7 From:100000 Fence:130000}
 }
@@ -59,9 +60,9 @@ func ExampleRequest_Allows() {
 }
 
 func ExampleRecord_Free() {
-	held := worker.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Expires: 140_000}
+	held := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Expires: 140_000}
 	fmt.Println(held.Free(139_000), held.Free(141_000))
-	released := worker.Record{Worker: 2, FencingToken: 7}
+	released := driver.Record{Worker: 2, FencingToken: 7}
 	fmt.Println(released.Free(139_000))
 	// Output:
 	// false true
@@ -69,8 +70,8 @@ func ExampleRecord_Free() {
 }
 
 func ExampleExpiry() {
-	fmt.Println(worker.Expiry(100_000, 40_000))
-	fmt.Println(worker.Expiry(100_000, worker.NoTTL) == worker.NoTTL)
+	fmt.Println(driver.Expiry(100_000, 40_000))
+	fmt.Println(driver.Expiry(100_000, driver.NoTTL) == driver.NoTTL)
 	// Output:
 	// 140000
 	// true

@@ -4,11 +4,13 @@ import (
 	"context"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // AcquireStepped is Acquire for a test that is the lease's owner itself: step does what
 // is due, and says when something will be.
-func AcquireStepped(ctx context.Context, s Store, cfg Config, rand func() float64) (l *Lease, step func() time.Duration, err error) {
+func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func() float64) (l *Lease, step func() time.Duration, err error) {
 	cfg.rand = rand
 	l, err = newLease(s, cfg)
 	if err != nil {

@@ -1,16 +1,18 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A holding is one claim of a worker ID and the grant made of it.
 type holding struct {
-	claim   Claim
+	claim   driver.Claim
 	token   string
 	grant   *core.Grant // replaced by regrant
 	clock   *hybridClock
@@ -30,7 +32,7 @@ func (h *holding) left() time.Duration {
 }
 
 // hold makes a holding of a claim that the store has granted.
-func (l *Lease) hold(r Request, c Claim) (*holding, error) {
+func (l *Lease) hold(r driver.Request, c driver.Claim) (*holding, error) {
 	h := &holding{claim: c, token: r.ClaimID, fence: c.Fence, renewed: time.Now()}
 	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
 		return nil, fmt.Errorf("worker: the store gave what was not asked for: number %d of %d, epoch %d, from %d to %d, a span of at most %d", c.Worker, r.WorkerIDs, c.FencingToken, c.From, c.Fence, r.FenceWindow)
@@ -97,7 +99,7 @@ func (l *Lease) replace(h *holding) {
 	old.grant.Revoke(old.lost) // it asks for the new one at once
 }
 
-const errSuperseded = constError("worker: the worker ID was claimed again, because its claim had expired")
+var errSuperseded = errors.New("worker: the worker ID was claimed again, because its claim had expired")
 
 // leave schedules the release of a holding for when no generator has its grant any more.
 func (l *Lease) leave(h *holding) {
@@ -166,4 +168,4 @@ func (l *Lease) settle() {
 	}
 }
 
-const errDeclined = constError("worker: the generator could not continue with the worker ID that it was given")
+var errDeclined = errors.New("worker: the generator could not continue with the worker ID that it was given")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // late makes the first claim's answer come at a given time, whatever its context says. It
@@ -17,7 +18,7 @@ import (
 // way round.
 func (w *world) late(at time.Duration) {
 	first := true
-	w.store.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+	w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 		w.store.mu.Lock()
 		late := first
 		first = false
@@ -177,7 +178,7 @@ func TestTwoRequestsUnanswered(t *testing.T) {
 			hangs := make(chan func(), 1)
 			hang := sync.OnceFunc(func() { hangs <- store.hang() })
 			w.store.set(func(f *flaky) {
-				f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+				f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 					hang()
 					return c, err
 				}

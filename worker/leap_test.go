@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // leap lets the wall clocks of the machine and of the store leap ahead, as when the
@@ -45,7 +46,7 @@ func (w *world) caughtUp(lease *worker.Lease) {
 // Ids go on all the same, and soon have the new time: whether the claim has expired
 // meanwhile or, as one from a pool, has not.
 func TestLeapOverASlowStore(t *testing.T) {
-	for name, take := range map[string]func(context.Context, worker.Store, worker.Config) (*worker.Lease, error){"expired": worker.Acquire, "held": worker.FromPool} {
+	for name, take := range map[string]func(context.Context, driver.Store, worker.Config) (*worker.Lease, error){"expired": worker.Acquire, "held": worker.FromPool} {
 		for _, asleep := range []time.Duration{61 * time.Second, time.Hour, 1000 * time.Hour} {
 			t.Run(name+" "+asleep.String(), func(t *testing.T) {
 				inWorld(t, func(w *world) {
@@ -266,7 +267,7 @@ func TestRotateThatIsNotFetched(t *testing.T) {
 			w.mustDraw(gen)
 		}
 		rows, err := w.mem.List(w.Context(), "default")
-		held := slices.DeleteFunc(rows, func(r worker.Record) bool { return r.ClaimID == "" })
+		held := slices.DeleteFunc(rows, func(r driver.Record) bool { return r.ClaimID == "" })
 		if err != nil || len(held) != 1 || held[0].Worker == second.Worker {
 			t.Errorf("%+v, %v", rows, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A Lease holds a worker number of a space, kept alive until Release. It is the
@@ -24,8 +25,8 @@ import (
 // only it changes the lease's state. Calls wait for the outcome as long as their context
 // allows.
 type Lease struct {
-	store Store
-	queue *ClaimLimiter // of the store, if it has one
+	store driver.Store
+	queue limiter // of the store, if it has one
 	cfg   Config
 	wake  chan struct{}       // wakes the owner
 	sleep func(time.Duration) // set by a test that is the owner itself; see export_test.go
@@ -72,7 +73,7 @@ type Lease struct {
 // [*DurabilityError], core.ErrTimestampExhausted, and what the store fails with. Where no number is
 // free, or the store fails with an error that may be temporary, Acquire retries for
 // Config.MaxWait. Any other error, such as that of a wrong password, it returns at once.
-func Acquire(ctx context.Context, s Store, cfg Config) (*Lease, error) {
+func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 	l, err := newLease(s, cfg)
 	if err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (l *Lease) warn(w warner) {
 	}
 }
 
-func newLease(s Store, cfg Config) (*Lease, error) {
+func newLease(s driver.Store, cfg Config) (*Lease, error) {
 	cfg, err := cfg.check()
 	if err != nil {
 		return nil, err
@@ -112,9 +113,9 @@ func newLease(s Store, cfg Config) (*Lease, error) {
 	if isNil(s) {
 		return nil, configError([]core.FieldError{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
 	}
-	var queue *ClaimLimiter
-	if q, ok := s.(queued); ok {
-		queue = q.queue()
+	var queue limiter
+	if q, ok := s.(limiter); ok {
+		queue = q
 	}
 	if datacenter, ok := cfg.datacenter(); ok {
 		s = withinDatacenter(s, cfg.Layout, datacenter)
@@ -149,7 +150,7 @@ func (l *Lease) acquire(ctx context.Context) error {
 
 // givesUp reports whether Acquire returns after a failed claim instead of retrying.
 func (l *Lease) givesUp(err error) bool {
-	if final(err) {
+	if driver.IsPermanent(err) {
 		return true
 	}
 	var none *NoWorkerIDError
@@ -186,20 +187,6 @@ func (l *Lease) unmade() error {
 		return nil
 	}
 	return configError([]core.FieldError{{Field: "Lease", Value: "nil or zero", Reason: "must come from Acquire, Protect or FromPool"}})
-}
-
-// final reports whether trying again soon makes no difference. A store's own errors
-// may say so of themselves.
-func final(err error) bool {
-	var permanent interface{ Permanent() bool }
-	if errors.As(err, &permanent) && permanent.Permanent() {
-		return true
-	}
-	var config *core.ConfigError
-	var skew *SkewError
-	var layout *LayoutError
-	var lossy *DurabilityError
-	return errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout) || errors.As(err, &lossy) || errors.Is(err, core.ErrTimestampExhausted)
 }
 
 // Worker is the number that is held now: datacenter<<WorkerBits | worker. It

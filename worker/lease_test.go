@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func TestALeaseIsKept(t *testing.T) {
@@ -155,7 +156,7 @@ func TestLossWithoutAnother(t *testing.T) {
 		if w.seen.count(worker.ClaimFailed) == 0 {
 			t.Errorf("%v", w.seen.seen)
 		}
-		if err := w.mem.Release(w.Context(), worker.Return{Namespace: "default", Worker: thief.Worker, FencingToken: thief.FencingToken, ClaimID: "thief", Fence: thief.From}); err != nil {
+		if err := w.mem.Release(w.Context(), driver.Return{Namespace: "default", Worker: thief.Worker, FencingToken: thief.FencingToken, ClaimID: "thief", Fence: thief.From}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -174,7 +175,7 @@ func TestStopOnLoss(t *testing.T) {
 			t.Fatal("the lease goes on")
 		}
 		var lost *worker.LostError
-		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, worker.ErrNotHeld) || lost.Fence.UnixMilli() != thief.From {
+		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, driver.ErrNotHeld) || lost.Fence.UnixMilli() != thief.From {
 			t.Errorf("%v", err)
 		}
 		var err error
@@ -291,7 +292,7 @@ func TestTakeoverAfterACrash(t *testing.T) {
 }
 
 // warning is a store that warns of a setting.
-type warning struct{ worker.Store }
+type warning struct{ driver.Store }
 
 func (warning) Warnings(context.Context) ([]string, error) {
 	return []string{"a setting: it may lose a write; set it"}, nil

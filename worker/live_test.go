@@ -13,12 +13,13 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // pool is a store whose requests need one of the connections that the application uses
 // as well, as from a shared *sql.DB.
 type pool struct {
-	worker.Store
+	driver.Store
 	connections chan struct{}
 	away        atomic.Bool
 	requests    atomic.Int64
@@ -38,12 +39,12 @@ func (p *pool) with(ctx context.Context, use func() error) error {
 	return use()
 }
 
-func (p *pool) Claim(ctx context.Context, r worker.Request) (c worker.Claim, err error) {
+func (p *pool) Claim(ctx context.Context, r driver.Request) (c driver.Claim, err error) {
 	err = p.with(ctx, func() error { c, err = p.Store.Claim(ctx, r); return err })
 	return c, err
 }
 
-func (p *pool) Renew(ctx context.Context, r worker.Renewal) error {
+func (p *pool) Renew(ctx context.Context, r driver.Renewal) error {
 	return p.with(ctx, func() error { return p.Store.Renew(ctx, r) })
 }
 
@@ -197,19 +198,19 @@ func TestNoStorm(t *testing.T) {
 
 // counted counts what a store is asked.
 type counted struct {
-	worker.Store
+	driver.Store
 	n    *atomic.Int64
 	down error
 }
 
-func (c *counted) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (c *counted) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if c.n.Add(1); c.down != nil {
-		return worker.Claim{}, c.down
+		return driver.Claim{}, c.down
 	}
 	return c.Store.Claim(ctx, r)
 }
 
-func (c *counted) Renew(ctx context.Context, r worker.Renewal) error {
+func (c *counted) Renew(ctx context.Context, r driver.Renewal) error {
 	if c.n.Add(1); c.down != nil {
 		return c.down
 	}
@@ -218,7 +219,7 @@ func (c *counted) Renew(ctx context.Context, r worker.Renewal) error {
 
 // deaf is a store that does not heed its contexts.
 type deaf struct {
-	worker.Store
+	driver.Store
 	mu    sync.Mutex
 	until chan struct{} // it answers when that is closed
 	asked int
@@ -239,17 +240,17 @@ func (d *deaf) wait() {
 	d.mu.Unlock()
 }
 
-func (d *deaf) Claim(_ context.Context, r worker.Request) (worker.Claim, error) {
+func (d *deaf) Claim(_ context.Context, r driver.Request) (driver.Claim, error) {
 	d.wait()
 	return d.Store.Claim(context.Background(), r)
 }
 
-func (d *deaf) Renew(_ context.Context, r worker.Renewal) error {
+func (d *deaf) Renew(_ context.Context, r driver.Renewal) error {
 	d.wait()
 	return d.Store.Renew(context.Background(), r)
 }
 
-func (d *deaf) Release(_ context.Context, r worker.Return) error {
+func (d *deaf) Release(_ context.Context, r driver.Return) error {
 	d.wait()
 	return d.Store.Release(context.Background(), r)
 }

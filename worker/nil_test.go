@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
@@ -16,7 +17,7 @@ import (
 
 // What is nil or was not made by its New is a *ConfigError and no panic.
 func TestNilAndZero(t *testing.T) {
-	acquire := func(s worker.Store) error {
+	acquire := func(s driver.Store) error {
 		_, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: -1})
 		return err
 	}
@@ -89,9 +90,9 @@ func TestNilAndZero(t *testing.T) {
 // Every method of a nil store gives a *ConfigError.
 func TestMethodsOfNilStores(t *testing.T) {
 	ctx := t.Context()
-	good := worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}
+	good := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}
 	calls := 0
-	for name, s := range map[string]worker.Store{
+	for name, s := range map[string]driver.Store{
 		"memstore": (*memstore.Store)(nil), "filestore": (*filestore.Store)(nil), "sqlstore": (*sqlstore.Store)(nil),
 		"redisstore": (*redisstore.Store)(nil), "httpstore": (*httpstore.Store)(nil),
 		"zero filestore": &filestore.Store{}, "zero sqlstore": &sqlstore.Store{}, "zero redisstore": &redisstore.Store{}, "zero httpstore": &httpstore.Store{},
@@ -105,9 +106,9 @@ func TestMethodsOfNilStores(t *testing.T) {
 		}
 		_, err := s.Claim(ctx, good)
 		check("Claim", err)
-		check("RenewInterval", s.Renew(ctx, worker.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
-		check("Release", s.Release(ctx, worker.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
-		admin := s.(worker.Admin)
+		check("RenewInterval", s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
+		check("Release", s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
+		admin := s.(driver.Admin)
 		_, err = admin.List(ctx, "x")
 		check("List", err)
 		check("Free", admin.Free(ctx, "x", 0, 1))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
@@ -75,7 +76,7 @@ func (n *Number) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 // free for the next start at once. In a database it comes free after a crash when
 // Config.TTL is over: let Config.MaxWait be longer. Preferred and Only of the
 // configuration are replaced.
-func Protect(ctx context.Context, s Store, w core.GrantSource, cfg Config) (*Lease, error) {
+func Protect(ctx context.Context, s driver.Store, w core.GrantSource, cfg Config) (*Lease, error) {
 	numbered, ok := w.(interface{ Number() int64 })
 	if own, is := w.(*Number); is && (own == nil || own.fixed == nil) { // a zero one has been assigned by nobody
 		ok = false
@@ -95,7 +96,7 @@ func Protect(ctx context.Context, s Store, w core.GrantSource, cfg Config) (*Lea
 // is a lease without a time to live: what a crash, or a claim whose answer never
 // came, leaves behind stays taken until it is listed and freed by the store's [Admin], which cannot make a duplicate
 // even if the holder is alive after all.
-func FromPool(ctx context.Context, s Store, cfg Config) (*Lease, error) {
+func FromPool(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 	cfg.noTTL = true
 	return Acquire(ctx, s, cfg)
 }
@@ -120,7 +121,7 @@ func FromCounter(ctx context.Context, c Counter, l core.Layout, name string) (*N
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	if err := CheckNamespace(name); err != nil {
+	if err := driver.CheckNamespace(name); err != nil {
 		return nil, err
 	}
 	if isNil(c) {

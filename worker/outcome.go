@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // takeAnswers acts on what the store has answered.
@@ -18,7 +20,7 @@ func (l *Lease) takeAnswers() {
 			l.succeeded(a)
 		case !a.call.late: // else it counts as failed already
 			l.failed(a.call, a.err)
-		case a.call.kind != claimCall && errors.Is(a.err, ErrNotHeld):
+		case a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld):
 			l.failed(a.call, a.err)
 		}
 	}
@@ -53,7 +55,7 @@ func (l *Lease) failed(c *call, err error) {
 
 // granted replaces the current claim by a new one. If the new one is not needed any more,
 // because its caller gave up or another claim was faster, it is released.
-func (l *Lease) granted(r Request, c Claim) {
+func (l *Lease) granted(r driver.Request, c driver.Claim) {
 	if r.ClaimID == l.token {
 		l.token, l.unsure = "", false
 	}
@@ -86,7 +88,7 @@ func (l *Lease) failedClaim(err error) {
 	isNone := errors.As(err, &none)
 	// Stores compare clocks and layouts before they look for the token. So nothing was
 	// granted, unless an earlier attempt was not answered.
-	if known := isNone || final(err) && !l.unsure; known {
+	if known := isNone || driver.IsPermanent(err) && !l.unsure; known {
 		l.token = ""
 	}
 	l.unsure = l.token != ""
@@ -98,7 +100,7 @@ func (l *Lease) failedClaim(err error) {
 		return
 	}
 	longest := maxDelay
-	if l.state == checking && final(err) { // the clock may stay wrong for days
+	if l.state == checking && driver.IsPermanent(err) { // the clock may stay wrong for days
 		longest = max(l.cfg.RenewInterval, maxDelay)
 	}
 	l.claims.failed(err, longest, l.cfg.rand)
@@ -143,7 +145,7 @@ func (l *Lease) failedRenewal(h *holding, err error) {
 	if h != l.current || l.state >= releasing || l.state == lost {
 		return
 	}
-	if errors.Is(err, ErrNotHeld) {
+	if errors.Is(err, driver.ErrNotHeld) {
 		if l.token == "" {
 			l.lose(h, err)
 			return
@@ -186,7 +188,7 @@ func (l *Lease) released(h *holding) {
 }
 
 func (l *Lease) failedRelease(h *holding, err error) {
-	if errors.Is(err, ErrNotHeld) { // it was released before, or another claim has it
+	if errors.Is(err, driver.ErrNotHeld) { // it was released before, or another claim has it
 		l.released(h)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Generators that ask for another worker ID, where there is none, or where none would do,
@@ -157,17 +158,17 @@ func TestReleasedOnce(t *testing.T) {
 
 // mislaid loses the answer to the first claim, and refuses the second for its clock.
 type mislaid struct {
-	worker.Store
+	driver.Store
 	claims int
 }
 
-func (m *mislaid) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (m *mislaid) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	switch m.claims++; m.claims {
 	case 1:
 		_, _ = m.Store.Claim(ctx, r)
-		return worker.Claim{}, errors.New("the answer is lost")
+		return driver.Claim{}, errors.New("the answer is lost")
 	case 2:
-		return worker.Claim{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(r.Now).Add(time.Hour)}
+		return driver.Claim{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(r.Now).Add(time.Hour)}
 	}
 	return m.Store.Claim(ctx, r)
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
@@ -36,8 +38,8 @@ func (r refused) RoundTrip(q *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: r.status, Request: q, Header: http.Header{}, Body: io.NopCloser(bytes.NewBufferString("no"))}, nil
 }
 
-func (r refused) Connect(context.Context) (driver.Conn, error) { return nil, r.err }
-func (r refused) Driver() driver.Driver                        { return nil }
+func (r refused) Connect(context.Context) (sqldriver.Conn, error) { return nil, r.err }
+func (r refused) Driver() sqldriver.Driver                        { return nil }
 
 func (r refused) Eval(context.Context, string, []string, ...any) (any, error) { return nil, r.err }
 
@@ -58,20 +60,20 @@ func (o own) Permanent() bool { return bool(o) }
 func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const token = "from-the-secret-store"
-		over := func(r refused) worker.Store {
+		over := func(r refused) driver.Store {
 			return httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: token, Client: &http.Client{Transport: r}})
 		}
-		at := func(dir string) worker.Store {
+		at := func(dir string) driver.Store {
 			store := filestore.New(filestore.Config{Dir: dir})
 			w.Cleanup(func() { _ = store.Close() })
 			return store
 		}
-		db := func(err error, cfg sqlstore.Config) worker.Store {
+		db := func(err error, cfg sqlstore.Config) driver.Store {
 			pool := sql.OpenDB(refused{err: err})
 			w.Cleanup(func() { _ = pool.Close() })
 			return sqlstore.New(pool, cfg)
 		}
-		redis := func(text string) worker.Store {
+		redis := func(text string) driver.Store {
 			return redisstore.New(refused{err: errors.New(text)}, redisstore.Config{AllowDataLoss: true})
 		}
 		file := filepath.Join(w.TempDir(), "file")
@@ -82,7 +84,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 		closed := filestore.New(filestore.Config{Dir: w.TempDir()})
 		_ = closed.Close()
 		for name, c := range map[string]struct {
-			store worker.Store
+			store driver.Store
 			want  string
 			again bool
 		}{

@@ -12,12 +12,13 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // line is a store whose leases have a Queue.
 type line struct {
 	*flaky
-	worker.ClaimLimiter
+	driver.ClaimLimiter
 }
 
 // crowded is so many callers of Acquire at once; it counts those that have a worker ID.
@@ -43,9 +44,9 @@ func (w *world) claims() int {
 func (w *world) holdAll(l core.Layout) (free func(number int64)) {
 	w.Helper()
 	for n := range l.WorkerIDs() {
-		_, err := w.mem.Claim(w.Context(), worker.Request{
-			Namespace: "default", Layout: worker.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: n, RequirePreferred: true, Exclude: -1,
-			ClaimID: fmt.Sprint("stranger ", n), Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: worker.NoTTL, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		_, err := w.mem.Claim(w.Context(), driver.Request{
+			Namespace: "default", Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: n, RequirePreferred: true, Exclude: -1,
+			ClaimID: fmt.Sprint("stranger ", n), Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: driver.NoTTL, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 		})
 		if err != nil {
 			w.Fatal(err)
@@ -144,11 +145,11 @@ func TestQueueOfOne(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.holdAll(testLayout)
 			began := time.Now()
-			w.store.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+			w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 				*times = append(*times, time.Since(began))
 				return c, err
 			}
-			var store worker.Store = w.store
+			var store driver.Store = w.store
 			if times == &queued {
 				store = &line{flaky: w.store}
 			}
@@ -179,14 +180,14 @@ func lostAnswer(t *testing.T, away time.Duration) {
 		_, granted := w.crowded(50, cfg)
 		time.Sleep(10 * time.Second)
 		w.store.set(func(f *flaky) {
-			f.after = func(_ worker.Request, c worker.Claim, err error) (worker.Claim, error) {
+			f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
 				if err == nil {
 					f.set(func(f *flaky) {
 						if f.after = nil; away > 0 {
 							f.down = errNetwork
 						}
 					})
-					return worker.Claim{}, errNetwork
+					return driver.Claim{}, errNetwork
 				}
 				return c, err
 			}
@@ -226,24 +227,24 @@ func TestQueueIsNeverStale(t *testing.T) {
 }
 
 // deafStore does not heed its contexts.
-type deafStore struct{ worker.Store }
+type deafStore struct{ driver.Store }
 
-func (deafStore) Claim(context.Context, worker.Request) (worker.Claim, error) {
+func (deafStore) Claim(context.Context, driver.Request) (driver.Claim, error) {
 	time.Sleep(time.Hour)
-	return worker.Claim{}, errNetwork
+	return driver.Claim{}, errNetwork
 }
 
 // The error of a store that hangs says which store, what it was asked, and for how long.
 func TestHungStoreIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
-		store func(w *world) worker.Store
+		store func(w *world) driver.Store
 		want  string
 	}{
-		"heeds its context": {func(w *world) worker.Store {
+		"heeds its context": {func(w *world) driver.Store {
 			w.store.slow = time.Hour
 			return w.store
 		}, "context deadline exceeded; Config.Timeout is 3s"},
-		"does not": {func(w *world) worker.Store { return deafStore{w.store} },
+		"does not": {func(w *world) driver.Store { return deafStore{w.store} },
 			`worker: worker_test.deafStore has not answered a claim in space "default" within Config.Timeout, 3s`},
 	} {
 		t.Run(name, func(t *testing.T) {

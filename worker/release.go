@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Release ends the lease and gives the number back with the time it did not use:
@@ -45,7 +46,7 @@ func (l *Lease) Release(ctx context.Context) error {
 			return nil
 		}
 		for _, h := range l.leaving {
-			if h.retry.failures > 0 && (final(h.retry.err) || ctx.Err() != nil || h.retry.at.Sub(began) > l.cfg.MaxWait) {
+			if h.retry.failures > 0 && (driver.IsPermanent(h.retry.err) || ctx.Err() != nil || h.retry.at.Sub(began) > l.cfg.MaxWait) {
 				return l.notReleased(h, h.retry.err)
 			}
 		}

@@ -10,16 +10,17 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // stuck is a store whose releases end with their context.
 type stuck struct {
-	worker.Store
+	driver.Store
 	on atomic.Bool
 }
 
-func (s *stuck) Release(ctx context.Context, r worker.Return) error {
+func (s *stuck) Release(ctx context.Context, r driver.Return) error {
 	if s.on.Load() {
 		<-ctx.Done()
 		return ctx.Err()
@@ -69,7 +70,7 @@ func TestReleaseDuringRelease(t *testing.T) {
 		if err := l.Close(); err != nil || !errors.Is(l.Err(), worker.ErrReleased) {
 			t.Errorf("%v, %v", err, l.Err())
 		}
-		rows, err := s.Store.(worker.Admin).List(t.Context(), "default")
+		rows, err := s.Store.(driver.Admin).List(t.Context(), "default")
 		if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
 			t.Errorf("%+v, %v", rows, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // send carries a request to the store and its answer back, or not.
@@ -61,8 +61,8 @@ func (p *proc) send(ctx context.Context, what string, request func() error) erro
 }
 
 // Claim implements worker.Store.
-func (p *proc) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
-	var got worker.Claim
+func (p *proc) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+	var got driver.Claim
 	err := p.send(ctx, "claim", func() error {
 		c, err := p.sim.store.Claim(context.Background(), r) // a late request does not end with its sender
 		if err == nil && c.FencingToken > 1 {
@@ -79,11 +79,11 @@ func (p *proc) Claim(ctx context.Context, r worker.Request) (worker.Claim, error
 }
 
 // Renew implements worker.Store.
-func (p *proc) Renew(ctx context.Context, r worker.Renewal) error {
+func (p *proc) Renew(ctx context.Context, r driver.Renewal) error {
 	return p.send(ctx, fmt.Sprintf("renewal of %d to %d", r.Worker, r.Fence), func() error {
 		ctx := context.Background()
 		err := p.sim.store.Renew(ctx, r)
-		if errors.Is(err, worker.ErrNotHeld) && p.sim.break_ == noEpoch {
+		if errors.Is(err, driver.ErrNotHeld) && p.sim.break_ == noEpoch {
 			rows, _ := p.sim.store.List(ctx, r.Namespace)
 			for _, row := range rows {
 				if row.Worker == r.Worker && row.ClaimID != "" {
@@ -97,7 +97,7 @@ func (p *proc) Renew(ctx context.Context, r worker.Renewal) error {
 }
 
 // Release implements worker.Store.
-func (p *proc) Release(ctx context.Context, r worker.Return) error {
+func (p *proc) Release(ctx context.Context, r driver.Return) error {
 	if p.sim.break_ == earlyRelease {
 		r.Fence -= int64(p.sim.rng.IntN(20))
 	}

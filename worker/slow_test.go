@@ -11,13 +11,14 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // sluggish is a store whose requests and answers may take longer than Timeout, and which
 // does not heed contexts. The simulation's store answers while the lease waits.
 type sluggish struct {
-	worker.Store
+	driver.Store
 	mu   sync.Mutex
 	rng  *rand.Rand
 	well bool
@@ -46,17 +47,17 @@ func (s *sluggish) with(request func(context.Context) error) error {
 	return err
 }
 
-func (s *sluggish) Claim(_ context.Context, r worker.Request) (c worker.Claim, err error) {
-	var got worker.Claim
+func (s *sluggish) Claim(_ context.Context, r driver.Request) (c driver.Claim, err error) {
+	var got driver.Claim
 	err = s.with(func(ctx context.Context) (err error) { got, err = s.Store.Claim(ctx, r); return err })
 	return got, err
 }
 
-func (s *sluggish) Renew(_ context.Context, r worker.Renewal) error {
+func (s *sluggish) Renew(_ context.Context, r driver.Renewal) error {
 	return s.with(func(ctx context.Context) error { return s.Store.Renew(ctx, r) })
 }
 
-func (s *sluggish) Release(_ context.Context, r worker.Return) error {
+func (s *sluggish) Release(_ context.Context, r driver.Return) error {
 	return s.with(func(ctx context.Context) error { return s.Store.Release(ctx, r) })
 }
 

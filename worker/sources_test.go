@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // small has 2 datacenters of 8 workers.
@@ -186,7 +187,7 @@ func FuzzCheckSpace(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if CheckNamespace(text) == nil && (text == "" || len(text) > 64 || strings.ContainsFunc(text, func(c rune) bool {
+		if driver.CheckNamespace(text) == nil && (text == "" || len(text) > 64 || strings.ContainsFunc(text, func(c rune) bool {
 			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/", c)
 		})) {
 			t.Errorf("%q passes", text)

@@ -11,19 +11,20 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // flaky is a store that does what a test wants, and remembers what it was asked.
 type flaky struct {
-	worker.Store
+	driver.Store
 	mu       sync.Mutex
 	down     error         // every request fails with it
 	slow     time.Duration // and takes so long
-	claims   []worker.Request
+	claims   []driver.Request
 	renewals []time.Time
 	lose     int                                                             // so many claims are carried out, and their answers lost
-	after    func(worker.Request, worker.Claim, error) (worker.Claim, error) // changes a claim's answer
+	after    func(driver.Request, driver.Claim, error) (driver.Claim, error) // changes a claim's answer
 }
 
 func (f *flaky) fail(ctx context.Context) error {
@@ -52,10 +53,10 @@ func (f *flaky) tries() []time.Time {
 	return slices.Clone(f.renewals)
 }
 
-func (f *flaky) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (f *flaky) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	f.set(func(f *flaky) { f.claims = append(f.claims, r) })
 	if err := f.fail(ctx); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	c, err := f.Store.Claim(ctx, r)
 	f.mu.Lock()
@@ -63,7 +64,7 @@ func (f *flaky) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	f.lose--
 	f.mu.Unlock()
 	if lost {
-		return worker.Claim{}, errNetwork
+		return driver.Claim{}, errNetwork
 	}
 	if after != nil {
 		return after(r, c, err)
@@ -71,7 +72,7 @@ func (f *flaky) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 	return c, err
 }
 
-func (f *flaky) Renew(ctx context.Context, r worker.Renewal) error {
+func (f *flaky) Renew(ctx context.Context, r driver.Renewal) error {
 	f.set(func(f *flaky) { f.renewals = append(f.renewals, time.Now()) })
 	if err := f.fail(ctx); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (f *flaky) Renew(ctx context.Context, r worker.Renewal) error {
 	return f.Store.Renew(ctx, r)
 }
 
-func (f *flaky) Release(ctx context.Context, r worker.Return) error {
+func (f *flaky) Release(ctx context.Context, r driver.Return) error {
 	if err := f.fail(ctx); err != nil {
 		return err
 	}
@@ -210,13 +211,13 @@ func (w *world) mustDraw(gen *core.Generator) core.Parts {
 	return p
 }
 
-func (w *world) row(number int64) worker.Record {
+func (w *world) row(number int64) driver.Record {
 	w.Helper()
 	rows, err := w.mem.List(w.Context(), "default")
 	if err != nil {
 		w.Fatal(err)
 	}
-	i := slices.IndexFunc(rows, func(r worker.Record) bool { return r.Worker == number })
+	i := slices.IndexFunc(rows, func(r driver.Record) bool { return r.Worker == number })
 	if i < 0 {
 		w.Fatalf("number %d has no row", number)
 	}
@@ -226,13 +227,13 @@ func (w *world) row(number int64) worker.Record {
 func (w *world) bound(number int64) time.Time { return time.UnixMilli(w.row(number).Fence) }
 
 // steal gives the number to somebody else.
-func (w *world) steal(number int64) worker.Claim {
+func (w *world) steal(number int64) driver.Claim {
 	w.Helper()
 	if err := w.mem.Free(w.Context(), "default", number, w.row(number).FencingToken); err != nil {
 		w.Fatal(err)
 	}
-	c, err := w.mem.Claim(w.Context(), worker.Request{
-		Namespace: "default", Layout: worker.Fingerprint(testLayout), WorkerIDs: 4, Preferred: number, RequirePreferred: true, Exclude: -1,
+	c, err := w.mem.Claim(w.Context(), driver.Request{
+		Namespace: "default", Layout: driver.Fingerprint(testLayout), WorkerIDs: 4, Preferred: number, RequirePreferred: true, Exclude: -1,
 		ClaimID: "thief", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	})
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // open connects to what -db names and makes the tables; the database is where the
 // worker numbers are as well. The client owns its connections.
-func open(ctx context.Context, dsn string, lossy bool) (*db.Client, worker.Store, error) {
+func open(ctx context.Context, dsn string, lossy bool) (*db.Client, driver.Store, error) {
 	pool, kind, err := connect(dsn)
 	if err != nil {
 		return nil, nil, fmt.Errorf("-db: %w", err)

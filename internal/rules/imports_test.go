@@ -15,18 +15,18 @@ const module = "github.com/seed-299c1d6b/snowkey/"
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
-	"ddl":                 {module + "core"},
-	"serial":              {module + "core"},
+	"ddl":                 {module + "core", module + "internal/fields"},
+	"serial":              {module + "core", module + "internal/fields"},
 	"internal/testserver": nil,
 	"internal/backoff":    nil,
 
-	"worker":            {module + "core", module + "internal/backoff"},
-	"worker/memstore":   {module + "core", module + "worker", module + "internal/backoff"},
-	"worker/filestore":  {module + "core", module + "worker", module + "internal/backoff"},
-	"worker/sqlstore":   {module + "core", module + "worker", module + "internal/backoff"},
-	"worker/redisstore": {module + "core", module + "worker", module + "internal/backoff"},
-	"worker/httpstore":  {module + "core", module + "worker", module + "internal/backoff"},
-	"worker/storetest":  {module + "core", module + "worker", module + "internal/backoff"},
+	"worker":            {module + "core", module + "internal"},
+	"worker/memstore":   {module + "core", module + "worker", module + "internal"},
+	"worker/filestore":  {module + "core", module + "worker", module + "internal"},
+	"worker/sqlstore":   {module + "core", module + "worker", module + "internal"},
+	"worker/redisstore": {module + "core", module + "worker", module + "internal"},
+	"worker/httpstore":  {module + "core", module + "worker", module + "internal"},
+	"worker/storetest":  {module + "core", module + "worker", module + "internal"},
 }
 
 // What a package may name in its own import lines, beyond the standard library.

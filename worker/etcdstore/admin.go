@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // List implements worker.Admin. Row.Expires is by Config.Clock, to the second; it
 // is 0 where the time to live is over. It asks etcd once for each
 // number that is held.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
-	if err := worker.CheckNamespace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error) {
+	if err := driver.CheckNamespace(space); err != nil {
 		return nil, err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -41,7 +40,7 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error)
 
 // Free implements worker.Admin.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckNamespace(space); err != nil {
+	if err := driver.CheckNamespace(space); err != nil {
 		return err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -54,7 +53,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 		return s.failed(ctx, what, err)
 	}
 	if len(found.Kvs) == 0 {
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	held, err := parseRecord(found.Kvs[0])
 	if err != nil {
@@ -71,7 +70,7 @@ var errNoCount = errors.New("it is no count")
 // Count implements worker.Counter. Nothing lowers the counter but you. A count
 // whose answer is lost is not given again.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckNamespace(name); err != nil {
+	if err := driver.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	if err := s.begin(ctx); err != nil {

@@ -6,7 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A renewal, beside the floor: one transaction that writes a key.
@@ -30,7 +30,7 @@ func BenchmarkRenew(b *testing.B) {
 	})
 	b.Run("renew", func(b *testing.B) {
 		for i := int64(0); b.Loop(); i++ {
-			if err := store.Renew(b.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence + i, TTL: r.TTL}); err != nil {
+			if err := store.Renew(b.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence + i, TTL: r.TTL}); err != nil {
 				b.Fatal(err)
 			}
 		}

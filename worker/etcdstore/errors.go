@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
-
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // failed wraps an error of the client. If the context is done, the error is the context's,
@@ -27,7 +26,7 @@ func (s *Store) failed(ctx context.Context, what string, err error) error {
 	err = fmt.Errorf("etcdstore: %s: %w", what, err)
 	for _, refusal := range []error{rpctypes.ErrPermissionDenied, rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty} {
 		if errors.Is(err, refusal) { // a retry makes no difference
-			return permanent.Mark(err)
+			return driver.Permanent(err)
 		}
 	}
 	return err

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 )
 
 // Config is what a store is made of; the zero value is ready for use.
@@ -30,7 +30,7 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the client.
 type Store struct {
-	worker.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter // of the leases that share the store
 
 	client *clientv3.Client
 	prefix string
@@ -40,8 +40,8 @@ type Store struct {
 }
 
 var (
-	_ worker.Store   = (*Store)(nil)
-	_ worker.Admin   = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.Admin   = (*Store)(nil)
 	_ worker.Counter = (*Store)(nil)
 )
 
@@ -97,23 +97,23 @@ func repeat(ctx context.Context, try func() (ok bool, err error)) error {
 }
 
 // Claim implements worker.Store.
-func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	if err := s.begin(ctx); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	clock, err := s.time(ctx)
 	if err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	now := clock.UnixMilli()
 	if err := r.CheckSkew(now); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	life := lifetime{store: s, ttl: r.TTL}
-	var c worker.Claim
+	var c driver.Claim
 	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
 	err = repeat(ctx, func() (ok bool, err error) {
 		c, ok, err = s.claimOnce(ctx, r, now, &life, shuffle)
@@ -121,21 +121,21 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		return ok, err
 	})
 	if err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	return c, nil
 }
 
 // claimOnce reads the space and tries one number; it is not ok if that has
 // changed meanwhile, or the token has got a number.
-func (s *Store) claimOnce(ctx context.Context, r worker.Request, now int64, life *lifetime, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
+func (s *Store) claimOnce(ctx context.Context, r driver.Request, now int64, life *lifetime, shuffle func(int, func(i, j int))) (c driver.Claim, ok bool, err error) {
 	sp, err := s.read(ctx, r.Namespace)
 	if err != nil {
 		return c, false, err
 	}
 	if sp.layout != nil && *sp.layout != r.Layout {
 		life.giveUp(ctx)
-		return c, false, &worker.LayoutError{Namespace: r.Namespace, Have: *sp.layout, Want: r.Layout}
+		return c, false, &driver.LayoutError{Namespace: r.Namespace, Have: *sp.layout, Want: r.Layout}
 	}
 	rows := sp.list(now)
 	for _, row := range rows {
@@ -144,11 +144,11 @@ func (s *Store) claimOnce(ctx context.Context, r worker.Request, now int64, life
 			return r.Replay(row), true, nil
 		}
 	}
-	free, err := choose.Candidates(r, rows, now, shuffle)
-	if errors.Is(err, worker.ErrNoWorkerID) {
+	free, err := driver.Candidates(r, rows, now, shuffle)
+	if errors.Is(err, driver.ErrNoWorkerID) {
 		life.giveUp(ctx)
 		sp.soonest(ctx, s, now)
-		_, err = choose.Candidates(r, sp.list(now), now, nil) // which tells how long to wait
+		_, err = driver.Candidates(r, sp.list(now), now, nil) // which tells how long to wait
 		if err == nil {
 			return c, false, nil // one has come free meanwhile
 		}
@@ -184,11 +184,11 @@ func (s *Store) claimOnce(ctx context.Context, r worker.Request, now int64, life
 	if err != nil {
 		return c, false, s.failed(ctx, fmt.Sprintf("claim number %d of space %q", row.Worker, r.Namespace), err)
 	}
-	return worker.Claim{Worker: row.Worker, FencingToken: claimed.Epoch, From: from, Fence: until}, answer.Succeeded, nil
+	return driver.Claim{Worker: row.Worker, FencingToken: claimed.Epoch, From: from, Fence: until}, answer.Succeeded, nil
 }
 
 // Renew implements worker.Store.
-func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
 	what := fmt.Sprintf("renew number %d of space %q", r.Worker, r.Namespace)
 	life := lifetime{store: s, ttl: r.TTL}
 	return s.change(ctx, what, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(held *row) (clientv3.Op, error) {
@@ -198,7 +198,7 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 }
 
 // Release implements worker.Store.
-func (s *Store) Release(ctx context.Context, r worker.Return) error {
+func (s *Store) Release(ctx context.Context, r driver.Return) error {
 	what := fmt.Sprintf("release number %d of space %q", r.Worker, r.Namespace)
 	return s.change(ctx, what, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(held *row) (clientv3.Op, error) {
 		held.Token, held.Until = "", r.Fence
@@ -212,8 +212,8 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	if token == "" || worker.CheckNamespace(space) != nil {
-		return worker.ErrNotHeld
+	if token == "" || driver.CheckNamespace(space) != nil {
+		return driver.ErrNotHeld
 	}
 	key, alive := s.rowKey(space, number), s.aliveKey(space, token)
 	return repeat(ctx, func() (bool, error) {
@@ -225,14 +225,14 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 		}
 		found := read.Responses[0].GetResponseRange().Kvs
 		if len(found) == 0 {
-			return false, worker.ErrNotHeld
+			return false, driver.ErrNotHeld
 		}
 		held := row{revision: found[0].ModRevision}
 		if held.record, err = parseRecord(found[0]); err != nil {
 			return false, err
 		}
 		if held.Epoch != epoch || held.Token != token {
-			return false, worker.ErrNotHeld
+			return false, driver.ErrNotHeld
 		}
 		if there := read.Responses[1].GetResponseRange().Kvs; len(there) > 0 {
 			held.alive = there[0]

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
@@ -25,7 +25,7 @@ func connect(t *testing.T, server *testserver.Server) *clientv3.Client {
 
 func TestStore(t *testing.T) {
 	server := testserver.Etcd(t)
-	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
 		return New(connect(t, server), Config{Prefix: "t"})
 	}})
 }

@@ -12,13 +12,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func newSpace() string { return fmt.Sprintf("t-%016x", rand.Uint64()) }
 
-func request(space string) worker.Request {
-	return worker.Request{
+func request(space string) driver.Request {
+	return driver.Request{
 		Namespace: space, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%032x", rand.Uint64()), Owner: "test",
 		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
@@ -70,11 +70,11 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	n = 0
-	renewal := worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 5, TTL: r.TTL}
+	renewal := driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 5, TTL: r.TTL}
 	if err := store.Renew(ctx, renewal); !errors.Is(err, errLost) {
 		t.Fatal(err)
 	}
-	give := worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From + 1}
+	give := driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From + 1}
 	if rows, err := store.List(ctx, r.Namespace); err != nil || len(rows) != 1 || rows[0].Fence != c.Fence+5 {
 		t.Fatalf("%+v, %v", rows, err)
 	}
@@ -83,7 +83,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	every = 1 << 30
-	if err := store.Release(ctx, give); !errors.Is(err, worker.ErrNotHeld) {
+	if err := store.Release(ctx, give); !errors.Is(err, driver.ErrNotHeld) {
 		t.Fatal(err)
 	}
 	if next, err := store.Claim(ctx, request(r.Namespace)); err != nil || next.Worker != c.Worker || next.From < give.Fence || next.FencingToken != 2 {
@@ -108,7 +108,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 		r := request(first.Namespace)
 		r.WorkerIDs = 64
 		var mu sync.Mutex
-		given := map[worker.Claim]bool{}
+		given := map[driver.Claim]bool{}
 		var wg sync.WaitGroup
 		for i, store := range stores {
 			wg.Go(func() {
@@ -144,7 +144,7 @@ func TestMeanwhile(t *testing.T) {
 		}
 	}}
 	store := New(client, Config{})
-	row := func(space string) worker.Record {
+	row := func(space string) driver.Record {
 		t.Helper()
 		rows, err := other.List(ctx, space)
 		if err != nil || len(rows) != 1 {
@@ -152,12 +152,12 @@ func TestMeanwhile(t *testing.T) {
 		}
 		return rows[0]
 	}
-	for what, verb := range map[string]func(r worker.Request, c worker.Claim) error{
-		"renew": func(r worker.Request, c worker.Claim) error {
-			return store.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1000, TTL: r.TTL})
+	for what, verb := range map[string]func(r driver.Request, c driver.Claim) error{
+		"renew": func(r driver.Request, c driver.Claim) error {
+			return store.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1000, TTL: r.TTL})
 		},
-		"release": func(r worker.Request, c worker.Claim) error {
-			return store.Release(ctx, worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
+		"release": func(r driver.Request, c driver.Claim) error {
+			return store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
 		},
 	} {
 		for _, by := range []string{"taken", "renewed"} {
@@ -167,10 +167,10 @@ func TestMeanwhile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var after worker.Record
+			var after driver.Record
 			txns, meanwhile = 0, func() {
 				if by == "renewed" {
-					err = other.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 2000, TTL: r.TTL})
+					err = other.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 2000, TTL: r.TTL})
 				} else if err = other.Free(ctx, r.Namespace, c.Worker, c.FencingToken); err == nil {
 					next := request(r.Namespace)
 					next.WorkerIDs = 1
@@ -184,7 +184,7 @@ func TestMeanwhile(t *testing.T) {
 			err = verb(r, c)
 			now := row(r.Namespace)
 			switch {
-			case by == "taken" && (!errors.Is(err, worker.ErrNotHeld) || now.FencingToken != after.FencingToken || now.ClaimID != after.ClaimID || now.Fence != after.Fence):
+			case by == "taken" && (!errors.Is(err, driver.ErrNotHeld) || now.FencingToken != after.FencingToken || now.ClaimID != after.ClaimID || now.Fence != after.Fence):
 				t.Errorf("%s: %v, %+v, then %+v", what, err, after, now)
 			case by == "renewed" && (err != nil || what == "renew" && now.Fence != c.Fence+2000 || what == "release" && (now.Fence != c.From || now.ClaimID != "")):
 				t.Errorf("%s after a renewal: %v, %+v", what, err, now)
@@ -209,7 +209,7 @@ func TestMeanwhile(t *testing.T) {
 	}
 	late := request(r.Namespace)
 	late.WorkerIDs = 1
-	if got, err := store.Claim(ctx, late); !errors.Is(err, worker.ErrNoWorkerID) || row(r.Namespace).FencingToken != c.FencingToken {
+	if got, err := store.Claim(ctx, late); !errors.Is(err, driver.ErrNoWorkerID) || row(r.Namespace).FencingToken != c.FencingToken {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -242,7 +242,7 @@ func TestLayoutMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}}
-		var layout *worker.LayoutError
+		var layout *driver.LayoutError
 		c, err := New(client, Config{}).Claim(ctx, r)
 		if rows, _ := other.List(ctx, r.Namespace); !errors.As(err, &layout) || layout.Have != another.Layout || len(rows) != 1 {
 			t.Errorf("known %v: %+v, %v, %+v", known, c, err, rows)
@@ -270,7 +270,7 @@ func TestLifeEndsMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Renew(t.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
+	if err := store.Renew(t.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := store.List(t.Context(), r.Namespace)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // What uniqueness rests on hangs on no etcd lease; what tells that a holder is
@@ -34,7 +34,7 @@ func TestWhatIsKept(t *testing.T) {
 		}
 		return found.Kvs[0]
 	}
-	for _, ttl := range []int64{599_500, worker.NoTTL} {
+	for _, ttl := range []int64{599_500, driver.NoTTL} {
 		r := request(name)
 		r.TTL = ttl
 		c, err := store.Claim(ctx, r)
@@ -43,18 +43,18 @@ func TestWhatIsKept(t *testing.T) {
 		}
 		row, alive := "snowkey#worker#"+name+"#0", "snowkey#alive#"+name+"#"+r.ClaimID
 		kv, there := get(row), get(alive)
-		if kv == nil || kv.Lease != 0 || there == nil || (there.Lease != 0) != (ttl != worker.NoTTL) {
+		if kv == nil || kv.Lease != 0 || there == nil || (there.Lease != 0) != (ttl != driver.NoTTL) {
 			t.Fatalf("%v %v", kv, there)
 		}
 		if layout := get("snowkey#layout#" + name); layout == nil || layout.Lease != 0 || string(layout.Value) != r.Layout {
 			t.Errorf("%v", layout)
 		}
-		if ttl != worker.NoTTL {
+		if ttl != driver.NoTTL {
 			if left, err := client.TimeToLive(ctx, clientv3.LeaseID(there.Lease)); err != nil || left.GrantedTTL != 600 {
 				t.Errorf("%+v, %v", left, err)
 			}
 		}
-		again := worker.Renewal{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence, TTL: ttl}
+		again := driver.Renewal{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence, TTL: ttl}
 		if err := store.Renew(ctx, again); err != nil || get(alive).Lease != there.Lease {
 			t.Errorf("a renewal with the same time to live made another etcd lease: %v", err)
 		}
@@ -62,7 +62,7 @@ func TestWhatIsKept(t *testing.T) {
 		if err := store.Renew(ctx, again); err != nil || get(alive).Lease == there.Lease {
 			t.Errorf("a renewal with another time to live kept the etcd lease: %v", err)
 		}
-		if err := store.Release(ctx, worker.Return{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From}); err != nil {
+		if err := store.Release(ctx, driver.Return{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From}); err != nil {
 			t.Fatal(err)
 		}
 		if get(row) == nil || get(alive) != nil {
@@ -105,7 +105,7 @@ func TestConfigFaults(t *testing.T) {
 		_, errClaim := store.Claim(ctx, request("a"))
 		_, errList := store.List(ctx, "a")
 		_, errCount := store.Count(ctx, "a")
-		for i, err := range []error{errClaim, errList, errCount, store.Renew(ctx, worker.Renewal{Namespace: "a", ClaimID: "t"}), store.Release(ctx, worker.Return{Namespace: "a", ClaimID: "t"}), store.Free(ctx, "a", 0, 1)} {
+		for i, err := range []error{errClaim, errList, errCount, store.Renew(ctx, driver.Renewal{Namespace: "a", ClaimID: "t"}), store.Release(ctx, driver.Return{Namespace: "a", ClaimID: "t"}), store.Free(ctx, "a", 0, 1)} {
 			var config *core.ConfigError
 			if !errors.As(err, &config) || config.Fields[0].Field != strings.Fields(field)[0] {
 				t.Errorf("%s, call %d: %v", field, i, err)
@@ -167,7 +167,7 @@ func TestWait(t *testing.T) {
 	store, name := New(connect(t, testserver.Etcd(t)), Config{}), newSpace()
 	const first = 10 * time.Minute
 	began := time.Now()
-	for _, ttl := range []int64{3_600_000, first.Milliseconds(), 3_600_000, worker.NoTTL} {
+	for _, ttl := range []int64{3_600_000, first.Milliseconds(), 3_600_000, driver.NoTTL} {
 		r := request(name)
 		r.TTL = ttl
 		if _, err := store.Claim(t.Context(), r); err != nil {
@@ -176,7 +176,7 @@ func TestWait(t *testing.T) {
 	}
 	time.Sleep(1100 * time.Millisecond)
 	_, err := store.Claim(t.Context(), request(name))
-	var none *worker.NoWorkerIDError
+	var none *driver.NoWorkerIDError
 	// The server counts whole seconds.
 	if most, least := first-500*time.Millisecond, first-time.Since(began)-2*time.Second; !errors.As(err, &none) || none.Leased != 4 || none.Wait < least || none.Wait > most {
 		t.Errorf("%v; want %v to %v", err, least, most)
@@ -200,7 +200,7 @@ func TestClocks(t *testing.T) {
 		t.Error(err)
 	}
 	r.ClaimID, r.Now = "x", r.Now-3_600_000
-	var skew *worker.SkewError
+	var skew *driver.SkewError
 	if _, err := store.Claim(t.Context(), r); !errors.As(err, &skew) {
 		t.Error(err)
 	}

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // lifetime is the time to live that one call gives: an etcd lease, made when it is
@@ -23,7 +22,7 @@ type lifetime struct {
 // put attaches the key to a new lease, or to none if the time does not end.
 func (l *lifetime) put(ctx context.Context, key string) (clientv3.Op, error) {
 	value := strconv.FormatInt(l.ttl, 10)
-	if l.ttl >= worker.NoTTL {
+	if l.ttl >= driver.NoTTL {
 		return clientv3.OpPut(key, value), nil
 	}
 	if l.id == 0 {

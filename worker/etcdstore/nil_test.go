@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Every method of a store that was not made by New gives a *ConfigError.
@@ -18,10 +18,10 @@ func TestMethodsOfNilStores(t *testing.T) {
 				t.Errorf("%s.%s: %v", name, method, err)
 			}
 		}
-		_, err := s.Claim(ctx, worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1})
+		_, err := s.Claim(ctx, driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1})
 		check("Claim", err)
-		check("RenewInterval", s.Renew(ctx, worker.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
-		check("Release", s.Release(ctx, worker.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
+		check("RenewInterval", s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
+		check("Release", s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
 		_, err = s.List(ctx, "x")
 		check("List", err)
 		check("Free", s.Free(ctx, "x", 0, 1))

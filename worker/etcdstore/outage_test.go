@@ -16,6 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // patience is for what is certain to come, on a machine that is busy.
@@ -157,10 +158,10 @@ func TestContexts(t *testing.T) {
 	for what, call := range map[string]func(ctx context.Context) error{
 		"Claim": func(ctx context.Context) error { _, err := store.Claim(ctx, request(r.Namespace)); return err },
 		"RenewInterval": func(ctx context.Context) error {
-			return store.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence, TTL: 1})
+			return store.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence, TTL: 1})
 		},
 		"Release": func(ctx context.Context) error {
-			return store.Release(ctx, worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence})
+			return store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence})
 		},
 		"List":  func(ctx context.Context) error { _, err := store.List(ctx, r.Namespace); return err },
 		"Free":  func(ctx context.Context) error { return store.Free(ctx, r.Namespace, c.Worker, 1) },
@@ -218,7 +219,7 @@ func TestEachRequestConnects(t *testing.T) {
 			t.Fatalf("%d requests in %v made it try %d times", requests, much, tries.Load())
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-		err := store.Renew(ctx, worker.Renewal{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1, TTL: 1})
+		err := store.Renew(ctx, driver.Renewal{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1, TTL: 1})
 		if err == nil {
 			t.Error("nobody has answered, and there is no error")
 		}

@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func TestSecond(t *testing.T) {
@@ -130,15 +130,15 @@ func TestSilentMember(t *testing.T) {
 	for i := range int64(3) {
 		s.asked.Store(i) // it is the first, the second or the third that is swallowed
 		if err := within(func(ctx context.Context) error {
-			return store.Renew(ctx, worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence + i, TTL: r.TTL})
+			return store.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence + i, TTL: r.TTL})
 		}); err != nil {
 			t.Errorf("renewal %d: %v", i, err)
 		}
 	}
 	s.asked.Store(1)
 	if err := within(func(ctx context.Context) error {
-		return store.Release(ctx, worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.From})
-	}); err != nil && !errors.Is(err, worker.ErrNotHeld) {
+		return store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.From})
+	}); err != nil && !errors.Is(err, driver.ErrNotHeld) {
 		t.Error(err)
 	}
 }

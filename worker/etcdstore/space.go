@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // row is a number as it was read.
@@ -72,10 +71,10 @@ func (s *Store) read(ctx context.Context, name string) (*space, error) {
 }
 
 // list gives the rows as others have them, as if now were the store's clock.
-func (sp *space) list(now int64) []worker.Record {
-	all := make([]worker.Record, len(sp.rows))
+func (sp *space) list(now int64) []driver.Record {
+	all := make([]driver.Record, len(sp.rows))
 	for i, r := range sp.rows {
-		all[i] = worker.Record{Worker: r.number, FencingToken: r.Epoch, ClaimID: r.Token, Owner: r.Owner, Fence: r.Until, Expires: r.expires(now)}
+		all[i] = driver.Record{Worker: r.number, FencingToken: r.Epoch, ClaimID: r.Token, Owner: r.Owner, Fence: r.Until, Expires: r.expires(now)}
 	}
 	return all
 }
@@ -85,7 +84,7 @@ func (r *row) expires(now int64) int64 {
 	case r.alive == nil:
 		return 0
 	case r.alive.Lease == 0:
-		return worker.NoTTL
+		return driver.NoTTL
 	}
 	return now + max(r.left, 0)
 }

@@ -10,18 +10,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Claim implements worker.Store.
-func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := errors.Join(r.Validate(), s.check()); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
-	c, err := bounded.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Namespace), func() (worker.Claim, error) { return s.claimWhenFree(ctx, r) })
+	c, err := bounded.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Namespace), func() (driver.Claim, error) { return s.claimWhenFree(ctx, r) })
 	return c, lasting(err)
 }
 
@@ -30,18 +28,18 @@ func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 func lasting(err error) error {
 	for _, refusal := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, errReadOnly, errors.ErrUnsupported} {
 		if errors.Is(err, refusal) {
-			return permanent.Mark(err)
+			return driver.Permanent(err)
 		}
 	}
 	return err
 }
 
 // claimWhenFree waits while other processes claim, or change the only row that is left.
-func (s *Store) claimWhenFree(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) claimWhenFree(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := s.prepare(r.Namespace); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
-	var c worker.Claim
+	var c driver.Claim
 	d := directory{path: s.path(r.Namespace)}
 	for busy := false; ; {
 		err := d.locked(ctx, spaceLock, func(space changing) (err error) {
@@ -52,9 +50,9 @@ func (s *Store) claimWhenFree(ctx context.Context, r worker.Request) (worker.Cla
 		case err == nil:
 			return c, nil
 		case busy && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-			return worker.Claim{}, fmt.Errorf("%w: %w", errBusy, err)
+			return driver.Claim{}, fmt.Errorf("%w: %w", errBusy, err)
 		case !errors.Is(err, errBusy):
-			return worker.Claim{}, err
+			return driver.Claim{}, err
 		}
 		busy = true
 		select {
@@ -65,7 +63,7 @@ func (s *Store) claimWhenFree(ctx context.Context, r worker.Request) (worker.Cla
 }
 
 // claim does it while no other process claims. Those that hold numbers go on meanwhile.
-func (s *Store) claim(d changing, r worker.Request) (c worker.Claim, err error) {
+func (s *Store) claim(d changing, r driver.Request) (c driver.Claim, err error) {
 	now := time.Now().UnixMilli()
 	if err := d.checkLayout(r); err != nil {
 		return c, err
@@ -77,7 +75,7 @@ func (s *Store) claim(d changing, r worker.Request) (c worker.Claim, err error) 
 	if err != nil {
 		return c, err
 	}
-	if i := slices.IndexFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 && s.holds(r.Namespace, rows[i].Worker) > 0 {
+	if i := slices.IndexFunc(rows, func(row driver.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 && s.holds(r.Namespace, rows[i].Worker) > 0 {
 		return r.Replay(rows[i]), nil
 	}
 	row, alive, err := take(d.directory, r, rows, now)
@@ -86,9 +84,9 @@ func (s *Store) claim(d changing, r worker.Request) (c worker.Claim, err error) 
 	}
 	var until int64
 	c.From, until = r.Interval(row.Fence)
-	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, worker.Expiry(now, r.TTL)
+	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, driver.Expiry(now, r.TTL)
 	if err := alive.number.write(row); err != nil {
-		return worker.Claim{}, errors.Join(err, alive.close())
+		return driver.Claim{}, errors.Join(err, alive.close())
 	}
 	c.Worker, c.FencingToken, c.Fence = row.Worker, row.FencingToken, until
 	return c, errors.Join(s.keep(place{r.Namespace, row.Worker}, held{alive.process, row.FencingToken}), alive.number.lock.Close())
@@ -107,12 +105,12 @@ func (t taken) close() error { return errors.Join(t.process.Close(), t.number.lo
 
 // take finds a number whose process does not live, locks it and gives its row as it
 // is then.
-func take(d directory, r worker.Request, rows []worker.Record, now int64) (worker.Record, taken, error) {
+func take(d directory, r driver.Request, rows []driver.Record, now int64) (driver.Record, taken, error) {
 	for i := range rows { // who holds it is told by the lock alone
 		rows[i].Expires = 0
 	}
-	set := func(row worker.Record) {
-		if i := slices.IndexFunc(rows, func(have worker.Record) bool { return have.Worker == row.Worker }); i >= 0 {
+	set := func(row driver.Record) {
+		if i := slices.IndexFunc(rows, func(have driver.Record) bool { return have.Worker == row.Worker }); i >= 0 {
 			rows[i] = row
 		} else {
 			rows = append(rows, row)
@@ -120,22 +118,22 @@ func take(d directory, r worker.Request, rows []worker.Record, now int64) (worke
 	}
 	busy := false
 	for {
-		free, err := choose.Candidates(r, rows, now, nil)
-		if busy && errors.Is(err, worker.ErrNoWorkerID) {
+		free, err := driver.Candidates(r, rows, now, nil)
+		if busy && errors.Is(err, driver.ErrNoWorkerID) {
 			err = errBusy
 		}
 		if err != nil {
-			return worker.Record{}, taken{}, err
+			return driver.Record{}, taken{}, err
 		}
 		row := free[0]
 		locks, err := d.takeLocks(row.Worker)
 		switch {
 		case errors.Is(err, errBusy), errors.Is(err, errLocked):
 			busy = busy || errors.Is(err, errBusy)
-			set(worker.Record{Worker: row.Worker, FencingToken: row.FencingToken, ClaimID: "held", Fence: row.Fence, Expires: worker.NoTTL})
+			set(driver.Record{Worker: row.Worker, FencingToken: row.FencingToken, ClaimID: "held", Fence: row.Fence, Expires: driver.NoTTL})
 			continue
 		case err != nil:
-			return worker.Record{}, taken{}, err
+			return driver.Record{}, taken{}, err
 		}
 		// It may have been renewed or released since it was read.
 		latest, err := d.read(row.Worker)
@@ -143,12 +141,12 @@ func take(d directory, r worker.Request, rows []worker.Record, now int64) (worke
 		case errors.Is(err, os.ErrNotExist) && row.FencingToken == 0:
 			return row, locks, nil
 		case err != nil:
-			return worker.Record{}, taken{}, errors.Join(err, locks.close())
+			return driver.Record{}, taken{}, errors.Join(err, locks.close())
 		case latest.FencingToken == row.FencingToken && latest.Fence == row.Fence:
 			return latest, locks, nil
 		}
 		if err := locks.close(); err != nil {
-			return worker.Record{}, taken{}, err
+			return driver.Record{}, taken{}, err
 		}
 		latest.Expires = 0
 		set(latest)

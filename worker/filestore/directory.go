@@ -13,8 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // directory is that of a space. For each number it has N.json, the row; N.alive,
@@ -48,12 +47,12 @@ func lockName(number int64) string  { return fmt.Sprintf("%d.lock", number) }
 func (d directory) join(name string) string { return filepath.Join(d.path, name) }
 
 // rows reads all rows.
-func (d directory) rows() ([]worker.Record, error) {
+func (d directory) rows() ([]driver.Record, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
 	}
-	var rows []worker.Record
+	var rows []driver.Record
 	for _, e := range entries {
 		text, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok {
@@ -61,7 +60,7 @@ func (d directory) rows() ([]worker.Record, error) {
 		}
 		number, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || number < 0 {
-			return nil, permanent.Mark(fmt.Errorf("filestore: %s is none of the store's files; move it elsewhere", d.join(e.Name())))
+			return nil, driver.Permanent(fmt.Errorf("filestore: %s is none of the store's files; move it elsewhere", d.join(e.Name())))
 		}
 		row, err := d.read(number)
 		if err != nil {
@@ -73,21 +72,21 @@ func (d directory) rows() ([]worker.Record, error) {
 }
 
 // read reads a row. What cannot be read is an error: a bound is never guessed.
-func (d directory) read(number int64) (worker.Record, error) {
+func (d directory) read(number int64) (driver.Record, error) {
 	content, err := os.ReadFile(d.join(rowName(number)))
 	if err != nil {
-		return worker.Record{}, fmt.Errorf("filestore: %w", err)
+		return driver.Record{}, fmt.Errorf("filestore: %w", err)
 	}
 	row, err := decode(content)
 	if err != nil {
-		return worker.Record{}, permanent.Mark(fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err))
+		return driver.Record{}, driver.Permanent(fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err))
 	}
 	row.Worker = number
 	return row, nil
 }
 
 // decode reads what write has written. A field that is missing is not guessed.
-func decode(content []byte) (worker.Record, error) {
+func decode(content []byte) (driver.Record, error) {
 	var f struct {
 		Epoch   *int64  `json:"epoch"`
 		Token   *string `json:"token"`
@@ -98,26 +97,26 @@ func decode(content []byte) (worker.Record, error) {
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return worker.Record{}, err
+		return driver.Record{}, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return worker.Record{}, errors.New("there is more behind the row")
+		return driver.Record{}, errors.New("there is more behind the row")
 	}
 	switch {
 	case f.Epoch == nil:
-		return worker.Record{}, errors.New("it has no epoch")
+		return driver.Record{}, errors.New("it has no epoch")
 	case f.Token == nil:
-		return worker.Record{}, errors.New("it has no token")
+		return driver.Record{}, errors.New("it has no token")
 	case f.Until == nil:
-		return worker.Record{}, errors.New("it has no until_ts")
+		return driver.Record{}, errors.New("it has no until_ts")
 	case *f.Epoch < 1:
-		return worker.Record{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.Epoch)
+		return driver.Record{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.Epoch)
 	}
-	return worker.Record{FencingToken: *f.Epoch, ClaimID: *f.Token, Owner: f.Owner, Fence: *f.Until, Expires: f.Expires}, nil
+	return driver.Record{FencingToken: *f.Epoch, ClaimID: *f.Token, Owner: f.Owner, Fence: *f.Until, Expires: f.Expires}, nil
 }
 
 // write puts a row in the place of the one before, on the disk, in one step.
-func (d changing) write(row worker.Record) error {
+func (d changing) write(row driver.Record) error {
 	content, err := json.Marshal(file{row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires})
 	if err != nil {
 		return fmt.Errorf("filestore: %w", err)
@@ -165,7 +164,7 @@ func (d changing) rename(fresh, name string) error {
 
 // checkLayout compares the space's layout with the request's; the first claim
 // records it.
-func (d changing) checkLayout(r worker.Request) error {
+func (d changing) checkLayout(r driver.Request) error {
 	content, err := os.ReadFile(d.join("layout"))
 	if errors.Is(err, os.ErrNotExist) {
 		fresh, err := d.flushed([]byte(r.Layout + "\n"))
@@ -178,7 +177,7 @@ func (d changing) checkLayout(r worker.Request) error {
 		return fmt.Errorf("filestore: %w", err)
 	}
 	if have := strings.TrimSuffix(string(content), "\n"); have != r.Layout {
-		return &worker.LayoutError{Namespace: r.Namespace, Have: have, Want: r.Layout}
+		return &driver.LayoutError{Namespace: r.Namespace, Have: have, Want: r.Layout}
 	}
 	return nil
 }

@@ -32,9 +32,8 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Config is what a store is made of.
@@ -47,7 +46,7 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New; any number of
 // stores may use one directory, in one process or in many.
 type Store struct {
-	worker.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter // of the leases that share the store
 
 	dir   string
 	err   error // of New
@@ -71,8 +70,8 @@ type held struct {
 }
 
 var (
-	_ worker.Store = (*Store)(nil)
-	_ worker.Admin = (*Store)(nil)
+	_ driver.Store = (*Store)(nil)
+	_ driver.Admin = (*Store)(nil)
 )
 
 // New makes a store. What is wrong with the directory is told by the first claim.
@@ -104,10 +103,10 @@ func (s *Store) check() error {
 // errGone is not worker.ErrNotHeld: somebody who claims where nothing is recorded may
 // begin below the bound of the number that is held.
 func (s *Store) errGone(space string, number int64) error {
-	return permanent.Mark(fmt.Errorf("filestore: number %d is held and its files in %s have been removed or replaced: end all processes that use it, and wait for their Window, before you start one again", number, s.path(space)))
+	return driver.Permanent(fmt.Errorf("filestore: number %d is held and its files in %s have been removed or replaced: end all processes that use it, and wait for their Window, before you start one again", number, s.path(space)))
 }
 
-var errClosed = permanent.Mark(errors.New("filestore: the store is closed"))
+var errClosed = driver.Permanent(errors.New("filestore: the store is closed"))
 
 // Close lets go of all numbers as the end of the process would. Their rows stay as
 // they are; what is released by its lease needs no Close.
@@ -169,22 +168,22 @@ func (s *Store) letGo(space string, number int64) error {
 }
 
 // Renew implements worker.Store.
-func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
-	return s.change(ctx, r.Namespace, r.Worker, func(row *worker.Record) error {
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
+	return s.change(ctx, r.Namespace, r.Worker, func(row *driver.Record) error {
 		if row.FencingToken != r.FencingToken || row.ClaimID != r.ClaimID || r.ClaimID == "" {
-			return worker.ErrNotHeld
+			return driver.ErrNotHeld
 		}
 		row.Fence = max(row.Fence, r.Fence)
-		row.Expires = worker.Expiry(time.Now().UnixMilli(), r.TTL)
+		row.Expires = driver.Expiry(time.Now().UnixMilli(), r.TTL)
 		return nil
 	})
 }
 
 // Release implements worker.Store.
-func (s *Store) Release(ctx context.Context, r worker.Return) error {
-	return s.change(ctx, r.Namespace, r.Worker, func(row *worker.Record) error {
+func (s *Store) Release(ctx context.Context, r driver.Return) error {
+	return s.change(ctx, r.Namespace, r.Worker, func(row *driver.Record) error {
 		if row.FencingToken != r.FencingToken || row.ClaimID != r.ClaimID || r.ClaimID == "" {
-			return worker.ErrNotHeld
+			return driver.ErrNotHeld
 		}
 		row.ClaimID, row.Fence, row.Expires = "", r.Fence, 0
 		return nil
@@ -193,8 +192,8 @@ func (s *Store) Release(ctx context.Context, r worker.Return) error {
 
 // change rewrites the row of a number. This process's lock is let go of when the
 // number is not its own any more.
-func (s *Store) change(ctx context.Context, space string, number int64, edit func(*worker.Record) error) error {
-	if err := worker.CheckNamespace(space); err != nil {
+func (s *Store) change(ctx context.Context, space string, number int64, edit func(*driver.Record) error) error {
+	if err := driver.CheckNamespace(space); err != nil {
 		return err
 	}
 	if err := s.check(); err != nil {
@@ -205,12 +204,12 @@ func (s *Store) change(ctx context.Context, space string, number int64, edit fun
 	})
 }
 
-func (s *Store) changeRow(ctx context.Context, space string, number int64, edit func(*worker.Record) error) error {
+func (s *Store) changeRow(ctx context.Context, space string, number int64, edit func(*driver.Record) error) error {
 	missing := func() error {
 		if s.holds(space, number) > 0 {
 			return s.errGone(space, number)
 		}
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	d := directory{path: s.path(space)}
 	if _, err := os.Stat(d.join(rowName(number))); errors.Is(err, os.ErrNotExist) { // nor make a lock for it

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -60,8 +61,8 @@ func open(t *testing.T, dir string) *filestore.Store {
 func TestStore(t *testing.T) {
 	dir := t.TempDir()
 	storetest.Run(t, storetest.Harness{
-		Open: func(t *testing.T) worker.Store { return open(t, dir) },
-		Crash: func(t *testing.T, s worker.Store) {
+		Open: func(t *testing.T) driver.Store { return open(t, dir) },
+		Crash: func(t *testing.T, s driver.Store) {
 			if err := s.(*filestore.Store).Close(); err != nil {
 				t.Error(err)
 			}
@@ -97,7 +98,7 @@ func TestProcessIsKilled(t *testing.T) {
 	}
 	ago := func() time.Time { return time.Now().Add(-5 * time.Second) }
 	cfg := worker.Config{Preferred: 7, RequirePreferred: true, MaxWait: -1, Now: ago}
-	if _, err := worker.Acquire(t.Context(), open(t, dir), cfg); !errors.Is(err, worker.ErrNoWorkerID) {
+	if _, err := worker.Acquire(t.Context(), open(t, dir), cfg); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Fatalf("while it lives: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -133,7 +134,7 @@ func TestProtect(t *testing.T) {
 	if lease.Worker() != 0 {
 		t.Errorf("number %d", lease.Worker())
 	}
-	if _, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoWorkerID) {
+	if _, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{MaxWait: -1}); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Errorf("a second process: %v", err)
 	}
 	if err := lease.Close(); err != nil {
@@ -162,7 +163,7 @@ func TestProtectFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{MaxWait: -1}); !errors.Is(err, worker.ErrNoWorkerID) {
+		if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{MaxWait: -1}); !errors.Is(err, driver.ErrNoWorkerID) {
 			t.Errorf("a second process: %v", err)
 		}
 		gen, err := core.New(core.Config{Worker: lease, Now: now})
@@ -305,7 +306,7 @@ func TestFilesAreRemoved(t *testing.T) {
 			if name == "directory" || name == "space" {
 				ctx, cancel := context.WithTimeout(t.Context(), ample) // it is told at once
 				defer cancel()
-				if _, err := store.Claim(ctx, worker.Request{Namespace: "default", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 1000, MaxLead: 1000}); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
+				if _, err := store.Claim(ctx, driver.Request{Namespace: "default", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 1000, MaxLead: 1000}); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
 					t.Errorf("a claim by the same store: %v", err)
 				}
 				if _, err := os.Stat(filepath.Join(dir, "default")); !errors.Is(err, os.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 )
 
@@ -32,17 +32,17 @@ func TestHungDisk(t *testing.T) {
 	answers := make(chan error)
 	calls := []func() error{
 		func() error {
-			_, err := store.Claim(ctx, worker.Request{
+			_, err := store.Claim(ctx, driver.Request{
 				Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t",
 				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 			})
 			return err
 		},
 		func() error {
-			return store.Renew(ctx, worker.Renewal{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1, TTL: 1})
+			return store.Renew(ctx, driver.Renewal{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1, TTL: 1})
 		},
 		func() error {
-			return store.Release(ctx, worker.Return{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1})
+			return store.Release(ctx, driver.Return{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1})
 		},
 		func() error { _, err := store.List(ctx, "s"); return err },
 		func() error { return store.Free(ctx, "s", 0, 1) },

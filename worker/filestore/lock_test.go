@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Who has opened a lock file that is removed then does not hold the lock.
@@ -56,13 +56,13 @@ func TestLocksAreRemoved(t *testing.T) {
 	defer first.Close()
 	defer second.Close()
 	now := time.Now().UnixMilli()
-	r := worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: now, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40}
+	r := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: now, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 40, MaxLead: 1 << 40}
 	a, err := first.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b worker.Claim
-	err = first.change(t.Context(), "x", 0, func(row *worker.Record) error {
+	var b driver.Claim
+	err = first.change(t.Context(), "x", 0, func(row *driver.Record) error {
 		for _, name := range []string{"lock", "0.lock", "0.alive"} {
 			if err := os.Remove(filepath.Join(dir, "x", name)); err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestLocksAreRemoved(t *testing.T) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	// From then on the number is the other's.
-	if err := first.Renew(t.Context(), worker.Renewal{Namespace: "x", FencingToken: a.FencingToken, ClaimID: "a", Fence: now + 9000, TTL: 1000}); !errors.Is(err, worker.ErrNotHeld) {
+	if err := first.Renew(t.Context(), driver.Renewal{Namespace: "x", FencingToken: a.FencingToken, ClaimID: "a", Fence: now + 9000, TTL: 1000}); !errors.Is(err, driver.ErrNotHeld) {
 		t.Error(err)
 	}
 }
@@ -96,7 +96,7 @@ func TestLocksAreRemoved(t *testing.T) {
 func TestTakeReadsAgain(t *testing.T) {
 	s := New(Config{Dir: t.TempDir()})
 	defer s.Close()
-	r := worker.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: 1000, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 60, MaxLead: 1 << 60}
+	r := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: 1000, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 60, MaxLead: 1 << 60}
 	c, err := s.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestTakeReadsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Renew(t.Context(), worker.Renewal{Namespace: "x", FencingToken: c.FencingToken, ClaimID: "a", Fence: 9000, TTL: 1}); err != nil {
+	if err := s.Renew(t.Context(), driver.Renewal{Namespace: "x", FencingToken: c.FencingToken, ClaimID: "a", Fence: 9000, TTL: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil { // its process ends
@@ -118,7 +118,7 @@ func TestTakeReadsAgain(t *testing.T) {
 	}
 	_ = locks.close()
 	r.MaxLead = 2000
-	if row, _, err := take(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, worker.ErrNoWorkerID) {
+	if row, _, err := take(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Errorf("it begins too far ahead now: %+v, %v", row, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // StopIn is the main function of a process that claims number 0 and then stops, as
@@ -32,7 +32,7 @@ func StopIn(dir, what string) {
 	}
 	switch what {
 	case "renewal":
-		err = s.change(ctx, "x", 0, func(row *worker.Record) error {
+		err = s.change(ctx, "x", 0, func(row *driver.Record) error {
 			stop()
 			row.Fence = c.Fence + 1
 			return nil
@@ -47,9 +47,9 @@ func StopIn(dir, what string) {
 			return err
 		})
 	case "operator":
-		err = s.Release(ctx, worker.Return{Namespace: "x", Worker: 0, FencingToken: c.FencingToken, ClaimID: "child", Fence: c.Fence})
+		err = s.Release(ctx, driver.Return{Namespace: "x", Worker: 0, FencingToken: c.FencingToken, ClaimID: "child", Fence: c.Fence})
 		if err == nil {
-			err = s.change(ctx, "x", 0, func(*worker.Record) error { stop(); return nil })
+			err = s.change(ctx, "x", 0, func(*driver.Record) error { stop(); return nil })
 		}
 	}
 	fmt.Println("child:", err)
@@ -57,8 +57,8 @@ func StopIn(dir, what string) {
 }
 
 // Asking is a request for a number, or for any, in the space "x" of four.
-func Asking(number int64, token string) worker.Request {
-	return worker.Request{
+func Asking(number int64, token string) driver.Request {
+	return driver.Request{
 		Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: number, RequirePreferred: number >= 0, Exclude: -1, ClaimID: token, Owner: "o",
 		Now: time.Now().UnixMilli(), FenceWindow: 60_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 )
 
@@ -108,14 +108,14 @@ func TestAStoppedProcess(t *testing.T) {
 			t.Run(in+", "+end, func(t *testing.T) {
 				dir := t.TempDir()
 				store := open(t, dir)
-				hold := func(number int64, most time.Duration) (worker.Claim, error) {
+				hold := func(number int64, most time.Duration) (driver.Claim, error) {
 					ctx, cancel := context.WithTimeout(t.Context(), most)
 					defer cancel()
 					return store.Claim(ctx, filestore.Asking(number, fmt.Sprint("t", number)))
 				}
 				// soon holds for a short time: for longer, if that was over before the
 				// directory was looked at.
-				soon := func(number int64) (c worker.Claim, err error) {
+				soon := func(number int64) (c driver.Claim, err error) {
 					for most := short; most < ample; most *= 2 {
 						c, err = hold(number, most)
 						if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), " by another process") {
@@ -136,13 +136,13 @@ func TestAStoppedProcess(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), ample)
 				defer cancel()
 				for i := range int64(50) {
-					for _, h := range []worker.Claim{one, two} {
-						if err := store.Renew(ctx, worker.Renewal{Namespace: "x", Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: fmt.Sprint("t", h.Worker), Fence: h.Fence + i, TTL: 1000}); err != nil {
+					for _, h := range []driver.Claim{one, two} {
+						if err := store.Renew(ctx, driver.Renewal{Namespace: "x", Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: fmt.Sprint("t", h.Worker), Fence: h.Fence + i, TTL: 1000}); err != nil {
 							t.Fatal(err)
 						}
 					}
 				}
-				if err := store.Release(ctx, worker.Return{Namespace: "x", Worker: 2, FencingToken: two.FencingToken, ClaimID: "t2", Fence: two.From + 5}); err != nil {
+				if err := store.Release(ctx, driver.Return{Namespace: "x", Worker: 2, FencingToken: two.FencingToken, ClaimID: "t2", Fence: two.From + 5}); err != nil {
 					t.Fatal(err)
 				}
 				claiming := strings.Contains(in, "claim")
@@ -155,7 +155,7 @@ func TestAStoppedProcess(t *testing.T) {
 				}
 				zero, err := soon(0)
 				switch {
-				case in == "renewal" && !errors.Is(err, worker.ErrNoWorkerID),
+				case in == "renewal" && !errors.Is(err, driver.ErrNoWorkerID),
 					in == "operator" && (!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "being changed by another process")):
 					t.Errorf("the stopped one's number: %+v, %v", zero, err)
 				}

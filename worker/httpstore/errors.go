@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A StoreError is what a server says that is none of package worker's errors: its
@@ -97,12 +98,12 @@ func encode(err error) *wireError {
 	w := &wireError{Kind: kindOther, Message: err.Error()}
 	var (
 		config   *core.ConfigError
-		noneFree *worker.NoWorkerIDError
-		skew     *worker.SkewError
-		layout   *worker.LayoutError
-		lossy    *worker.DurabilityError
+		noneFree *driver.NoWorkerIDError
+		skew     *driver.SkewError
+		layout   *driver.LayoutError
+		lossy    *driver.DurabilityError
 		lost     *worker.LostError
-		usedUp   *worker.CounterExhaustedError
+		usedUp   *driver.CounterExhaustedError
 	)
 	switch {
 	case errors.As(err, &config):
@@ -125,7 +126,7 @@ func encode(err error) *wireError {
 		}
 	case errors.As(err, &usedUp):
 		w.Kind, w.Name, w.Numbers = kindUsedUp, usedUp.Name, usedUp.WorkerIDs
-	case errors.Is(err, worker.ErrNotHeld):
+	case errors.Is(err, driver.ErrNotHeld):
 		w.Kind = kindTaken
 	case errors.Is(err, worker.ErrReleased):
 		w.Kind = kindReleased
@@ -155,13 +156,13 @@ func (w *wireError) decoded(verb string, status int) error {
 		}
 		err = config
 	case kindNoneFree:
-		err = &worker.NoWorkerIDError{Namespace: w.Space, WorkerIDs: w.Numbers, Leased: w.Held, Ahead: w.Ahead, Wait: milliseconds(w.Wait)}
+		err = &driver.NoWorkerIDError{Namespace: w.Space, WorkerIDs: w.Numbers, Leased: w.Held, Ahead: w.Ahead, Wait: milliseconds(w.Wait)}
 	case kindSkew:
-		err = &worker.SkewError{Local: time.UnixMilli(w.Local), Store: time.UnixMilli(w.Store), Max: milliseconds(w.Max)}
+		err = &driver.SkewError{Local: time.UnixMilli(w.Local), Store: time.UnixMilli(w.Store), Max: milliseconds(w.Max)}
 	case kindLayout:
-		err = &worker.LayoutError{Namespace: w.Space, Have: w.Have, Want: w.Want}
+		err = &driver.LayoutError{Namespace: w.Space, Have: w.Have, Want: w.Want}
 	case kindLossy:
-		err = &worker.DurabilityError{Setting: w.Setting, Value: w.Value, Want: w.Want}
+		err = &driver.DurabilityError{Setting: w.Setting, Value: w.Value, Want: w.Want}
 	case kindLost:
 		lost := &worker.LostError{Namespace: w.Space, Worker: w.Worker, Fence: time.UnixMilli(w.Until)}
 		if w.Cause != nil {
@@ -169,9 +170,9 @@ func (w *wireError) decoded(verb string, status int) error {
 		}
 		err = lost
 	case kindUsedUp:
-		err = &worker.CounterExhaustedError{Name: w.Name, WorkerIDs: w.Numbers}
+		err = &driver.CounterExhaustedError{Name: w.Name, WorkerIDs: w.Numbers}
 	case kindTaken:
-		err = worker.ErrNotHeld
+		err = driver.ErrNotHeld
 	case kindReleased:
 		err = worker.ErrReleased
 	default:

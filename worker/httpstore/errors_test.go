@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -20,12 +21,12 @@ type failing struct {
 	err error
 }
 
-func (f *failing) Claim(context.Context, worker.Request) (worker.Claim, error) {
-	return worker.Claim{}, f.err
+func (f *failing) Claim(context.Context, driver.Request) (driver.Claim, error) {
+	return driver.Claim{}, f.err
 }
-func (f *failing) Renew(context.Context, worker.Renewal) error           { return f.err }
-func (f *failing) Release(context.Context, worker.Return) error          { return f.err }
-func (f *failing) List(context.Context, string) ([]worker.Record, error) { return nil, f.err }
+func (f *failing) Renew(context.Context, driver.Renewal) error           { return f.err }
+func (f *failing) Release(context.Context, driver.Return) error          { return f.err }
+func (f *failing) List(context.Context, string) ([]driver.Record, error) { return nil, f.err }
 func (f *failing) Free(context.Context, string, int64, int64) error      { return f.err }
 func (f *failing) Count(_ context.Context, name string) (int64, error)   { return 7, f.err }
 
@@ -37,14 +38,14 @@ func TestErrors(t *testing.T) {
 	client := s.client()
 	for _, sent := range []error{
 		&core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "F", Value: "<&\"é\u2028>", Reason: "r"}, {Field: "G"}}},
-		&worker.NoWorkerIDError{Namespace: "s", WorkerIDs: 1 << 60, Leased: 3, Ahead: 2, Wait: 1234 * time.Millisecond},
-		&worker.NoWorkerIDError{},
-		&worker.SkewError{Local: at, Store: at.Add(-time.Millisecond), Max: 10 * time.Second},
-		&worker.LayoutError{Namespace: "s", Have: "a", Want: "b"},
-		&worker.DurabilityError{Setting: "a", Value: "b", Want: "c"},
-		&worker.LostError{Namespace: "s", Worker: 5, Fence: at, Err: worker.ErrNotHeld},
-		&worker.CounterExhaustedError{Name: "n", WorkerIDs: 32},
-		worker.ErrNotHeld, worker.ErrReleased,
+		&driver.NoWorkerIDError{Namespace: "s", WorkerIDs: 1 << 60, Leased: 3, Ahead: 2, Wait: 1234 * time.Millisecond},
+		&driver.NoWorkerIDError{},
+		&driver.SkewError{Local: at, Store: at.Add(-time.Millisecond), Max: 10 * time.Second},
+		&driver.LayoutError{Namespace: "s", Have: "a", Want: "b"},
+		&driver.DurabilityError{Setting: "a", Value: "b", Want: "c"},
+		&worker.LostError{Namespace: "s", Worker: 5, Fence: at, Err: driver.ErrNotHeld},
+		&driver.CounterExhaustedError{Name: "n", WorkerIDs: 32},
+		driver.ErrNotHeld, worker.ErrReleased,
 	} {
 		for _, store.err = range []error{sent, fmt.Errorf("in other words: %w", sent)} {
 			for verb, got := range verbs(t.Context(), client) {
@@ -54,7 +55,7 @@ func TestErrors(t *testing.T) {
 				if target := reflect.New(reflect.TypeOf(sent)); !errors.As(got, target.Interface()) || !reflect.DeepEqual(target.Elem().Interface(), sent) {
 					t.Errorf("%s: %#v, want %#v", verb, target.Elem(), sent)
 				}
-				for _, is := range []error{worker.ErrNotHeld, worker.ErrNoWorkerID, worker.ErrLost, worker.ErrReleased} {
+				for _, is := range []error{driver.ErrNotHeld, driver.ErrNoWorkerID, worker.ErrLost, worker.ErrReleased} {
 					if errors.Is(got, is) != errors.Is(store.err, is) {
 						t.Errorf("%s: %v is %v: %v", verb, got, is, errors.Is(got, is))
 					}
@@ -92,9 +93,9 @@ func TestUnsupported(t *testing.T) {
 // hanging is a store that answers when it is told to end.
 type hanging struct{ failing }
 
-func (hanging) Claim(ctx context.Context, _ worker.Request) (worker.Claim, error) {
+func (hanging) Claim(ctx context.Context, _ driver.Request) (driver.Claim, error) {
 	<-ctx.Done()
-	return worker.Claim{}, ctx.Err()
+	return driver.Claim{}, ctx.Err()
 }
 
 func TestTimeout(t *testing.T) {

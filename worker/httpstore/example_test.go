@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
@@ -61,9 +62,9 @@ func ExampleStoreError() {
 	server := httptest.NewServer(http.NotFoundHandler()) // no lease store
 	defer server.Close()
 	store := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-the-secret-store"})
-	err := store.Renew(context.Background(), worker.Renewal{})
+	err := store.Renew(context.Background(), driver.Renewal{})
 	var said *httpstore.StoreError
-	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, worker.ErrNotHeld))
+	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, driver.ErrNotHeld))
 	// Output: true 404 false
 }
 

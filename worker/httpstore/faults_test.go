@@ -17,11 +17,12 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-func request() worker.Request {
-	return worker.Request{
+func request() driver.Request {
+	return driver.Request{
 		Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%016x", rand.Uint64()), Owner: "o",
 		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
@@ -34,17 +35,17 @@ func verbs(ctx context.Context, s *Store) map[string]error {
 	_, count := s.Count(ctx, "s")
 	return map[string]error{
 		"claim": claim, "list": list, "count": count, "free": s.Free(ctx, "s", 0, 1),
-		"renew":   s.Renew(ctx, worker.Renewal{Namespace: "s", ClaimID: "t"}),
-		"release": s.Release(ctx, worker.Return{Namespace: "s", ClaimID: "t"}),
+		"renew":   s.Renew(ctx, driver.Renewal{Namespace: "s", ClaimID: "t"}),
+		"release": s.Release(ctx, driver.Return{Namespace: "s", ClaimID: "t"}),
 	}
 }
 
 // typed reports whether an error is one that the lease acts upon.
 func typed(err error) bool {
 	var config *core.ConfigError
-	var skew *worker.SkewError
-	var layout *worker.LayoutError
-	return errors.Is(err, worker.ErrNotHeld) || errors.Is(err, worker.ErrNoWorkerID) || errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrReleased) ||
+	var skew *driver.SkewError
+	var layout *driver.LayoutError
+	return errors.Is(err, driver.ErrNotHeld) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrReleased) ||
 		errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
@@ -31,8 +32,8 @@ type HandlerConfig struct {
 
 // handler offers a store.
 type handler struct {
-	store   worker.Store
-	admin   worker.Admin   // nil: not offered
+	store   driver.Store
+	admin   driver.Admin   // nil: not offered
 	counter worker.Counter // nil: the store has none
 	tokens  [][sha256.Size]byte
 	timeout time.Duration
@@ -42,7 +43,7 @@ type handler struct {
 
 // NewHandler offers a store to clients that have one of the tokens. The error is a
 // *core.ConfigError.
-func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
+func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	var faults []core.FieldError
 	if store == nil {
 		faults = append(faults, core.FieldError{Field: "store", Value: "nil", Reason: "must be given"})
@@ -69,18 +70,18 @@ func NewHandler(store worker.Store, cfg HandlerConfig) (http.Handler, error) {
 		h.tokens = append(h.tokens, sha256.Sum256([]byte(token)))
 	}
 	if cfg.Admin {
-		h.admin, _ = store.(worker.Admin)
+		h.admin, _ = store.(driver.Admin)
 	}
 	h.counter, _ = store.(worker.Counter)
 	offer(h, "claim", func(ctx context.Context, q claimRequest) (claimResult, error) {
-		c, err := h.store.Claim(ctx, worker.Request(q))
+		c, err := h.store.Claim(ctx, driver.Request(q))
 		return claimResult(c), err
 	})
 	offer(h, "renew", func(ctx context.Context, q renewRequest) (nothing, error) {
-		return nothing{}, h.store.Renew(ctx, worker.Renewal(q))
+		return nothing{}, h.store.Renew(ctx, driver.Renewal(q))
 	})
 	offer(h, "release", func(ctx context.Context, q releaseRequest) (nothing, error) {
-		return nothing{}, h.store.Release(ctx, worker.Return(q))
+		return nothing{}, h.store.Release(ctx, driver.Return(q))
 	})
 	offer(h, "list", func(ctx context.Context, q listRequest) (listResult, error) {
 		if h.admin == nil {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // Config is what a client is made of. URL and Token are required.
@@ -32,7 +32,7 @@ type Config struct {
 
 // Store is a client of a store that a handler offers. Make it with New.
 type Store struct {
-	worker.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter // of the leases that share the store
 
 	base   string
 	token  string
@@ -42,8 +42,8 @@ type Store struct {
 }
 
 var (
-	_ worker.Store   = (*Store)(nil)
-	_ worker.Admin   = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.Admin   = (*Store)(nil)
 	_ worker.Counter = (*Store)(nil)
 )
 
@@ -161,60 +161,60 @@ func failed(ctx context.Context, verb string, err error) error {
 	var untrusted *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &untrusted):
-		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; this machine, or Config.Client, must trust who has signed it, and the URL have the name that it is for", verb, err))
+		return driver.Permanent(fmt.Errorf("httpstore: %s: %w; this machine, or Config.Client, must trust who has signed it, and the URL have the name that it is for", verb, err))
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return permanent.Mark(fmt.Errorf("httpstore: %s: %w; the URL must begin with http:// there", verb, err))
+		return driver.Permanent(fmt.Errorf("httpstore: %s: %w; the URL must begin with http:// there", verb, err))
 	}
 	return fmt.Errorf("httpstore: %s: %w", verb, err)
 }
 
 // Claim implements worker.Store.
-func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	c, err := ask[claimRequest, claimResult](ctx, s, "claim", claimRequest(r), maxReply)
 	if err == nil {
 		err = c.check(r)
 	}
 	if err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
-	return worker.Claim(c), nil
+	return driver.Claim(c), nil
 }
 
 // Renew implements worker.Store.
-func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
 	_, err := ask[renewRequest, nothing](ctx, s, "renew", renewRequest(r), maxReply)
 	return err
 }
 
 // Release implements worker.Store.
-func (s *Store) Release(ctx context.Context, r worker.Return) error {
+func (s *Store) Release(ctx context.Context, r driver.Return) error {
 	_, err := ask[releaseRequest, nothing](ctx, s, "release", releaseRequest(r), maxReply)
 	return err
 }
 
 // List implements worker.Admin. Where the handler does not offer it, or its store
 // has no such method, the error is errors.ErrUnsupported.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
-	if err := worker.CheckNamespace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error) {
+	if err := driver.CheckNamespace(space); err != nil {
 		return nil, err
 	}
 	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Namespace: space}, maxList)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]worker.Record, len(result.Rows))
+	rows := make([]driver.Record, len(result.Rows))
 	for i, row := range result.Rows {
-		rows[i] = worker.Record(row)
+		rows[i] = driver.Record(row)
 	}
 	return rows, nil
 }
 
 // Free implements worker.Admin, where the handler offers it, as List.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckNamespace(space); err != nil {
+	if err := driver.CheckNamespace(space); err != nil {
 		return err
 	}
 	_, err := ask[freeRequest, nothing](ctx, s, "free", freeRequest{Namespace: space, Worker: number, FencingToken: epoch}, maxReply)
@@ -224,7 +224,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 // Count implements worker.Counter, if the server's store does; else the error is
 // errors.ErrUnsupported. A count whose answer is lost is not given again.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckNamespace(name); err != nil {
+	if err := driver.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	result, err := ask[countRequest, countResult](ctx, s, "count", countRequest{Name: name}, maxReply)

@@ -12,13 +12,14 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
 const secret = "correct-horse-battery-staple"
 
-func handlerOf(t *testing.T, store worker.Store) http.Handler {
+func handlerOf(t *testing.T, store driver.Store) http.Handler {
 	t.Helper()
 	h, err := NewHandler(store, HandlerConfig{Tokens: []string{"another-token-of-the-server", secret}, Admin: true})
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *site) client() *Store {
 
 func TestStore(t *testing.T) {
 	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
-	storetest.Run(t, storetest.Harness{Open: func(*testing.T) worker.Store { return s.client() }, Hung: deafClient})
+	storetest.Run(t, storetest.Harness{Open: func(*testing.T) driver.Store { return s.client() }, Hung: deafClient})
 }
 
 // Two servers offer one store, below a path, over TLS.
@@ -85,7 +86,7 @@ func TestTwoServers(t *testing.T) {
 	defer two.Close()
 	var mu sync.Mutex
 	n := 0
-	storetest.Run(t, storetest.Harness{Open: func(*testing.T) worker.Store {
+	storetest.Run(t, storetest.Harness{Open: func(*testing.T) driver.Store {
 		mu.Lock()
 		defer mu.Unlock()
 		server := []*httptest.Server{one, two}[n%2]

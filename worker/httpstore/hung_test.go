@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -21,7 +21,7 @@ func (d deaf) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, http.ErrServerClosed
 }
 
-func deafClient(t *testing.T) worker.Store {
+func deafClient(t *testing.T) driver.Store {
 	d := deaf{make(chan struct{})}
 	t.Cleanup(func() { close(d.ended) })
 	return New(Config{URL: "http://127.0.0.1:1", Token: secret, Client: &http.Client{Transport: d}})
@@ -29,13 +29,13 @@ func deafClient(t *testing.T) worker.Store {
 
 // deafStore is a store whose client does not heed contexts.
 type deafStore struct {
-	worker.Store
+	driver.Store
 	ended chan struct{}
 }
 
-func (s deafStore) Claim(context.Context, worker.Request) (worker.Claim, error) {
+func (s deafStore) Claim(context.Context, driver.Request) (driver.Claim, error) {
 	<-s.ended
-	return worker.Claim{}, context.Canceled
+	return driver.Claim{}, context.Canceled
 }
 
 // The handler answers when its Timeout is over, whatever its store does.
@@ -51,7 +51,7 @@ func TestHandlerOfAHungStore(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	client := New(Config{URL: server.URL, Token: secret})
-	_, err = client.Claim(ctx, worker.Request{
+	_, err = client.Claim(ctx, driver.Request{
 		Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000,
 	})
 	var failed *StoreError

@@ -8,7 +8,7 @@ import (
 	"io"
 	"reflect"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // The requests and results as they are written. Each is converted from and to its
@@ -135,7 +135,7 @@ func whole[Q any](raw json.RawMessage) (request Q, err error) {
 }
 
 // check tells whether a claim can be an answer to the request.
-func (c claimResult) check(r worker.Request) error {
+func (c claimResult) check(r driver.Request) error {
 	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
 		return fmt.Errorf("httpstore: claim in space %q: the server gave what was not asked for: %+v", r.Namespace, c)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -19,8 +20,8 @@ func begin() (*memstore.Store, func()) {
 }
 
 // request asks for any number of the space "orders", as a lease does.
-func request(token string) worker.Request {
-	return worker.Request{
+func request(token string) driver.Request {
+	return driver.Request{
 		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: token, Owner: "web-1",
 		Now: at.UnixMilli(), FenceWindow: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
 	}
@@ -49,10 +50,10 @@ func ExampleStore_Renew() {
 		fmt.Println(err)
 		return
 	}
-	r := worker.Renewal{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.Fence + 10_000, TTL: 40_000}
+	r := driver.Renewal{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.Fence + 10_000, TTL: 40_000}
 	fmt.Println(store.Renew(context.Background(), r))
 	r.ClaimID = "another's"
-	fmt.Println(errors.Is(store.Renew(context.Background(), r), worker.ErrNotHeld))
+	fmt.Println(errors.Is(store.Renew(context.Background(), r), driver.ErrNotHeld))
 	// Output:
 	// <nil>
 	// true
@@ -66,7 +67,7 @@ func ExampleStore_Release() {
 		fmt.Println(err)
 		return
 	}
-	r := worker.Return{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.From + 7000} // where its ids have ended
+	r := driver.Return{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.From + 7000} // where its ids have ended
 	fmt.Println(store.Release(context.Background(), r))
 	again := request("t2")
 	again.Preferred = c.Worker
@@ -105,7 +106,7 @@ func ExampleStore_Free() {
 		return
 	}
 	fmt.Println(store.Free(context.Background(), "orders", c.Worker, c.FencingToken))
-	fmt.Println(errors.Is(store.Free(context.Background(), "orders", c.Worker, c.FencingToken), worker.ErrNotHeld)) // it is free
+	fmt.Println(errors.Is(store.Free(context.Background(), "orders", c.Worker, c.FencingToken), driver.ErrNotHeld)) // it is free
 	// Output:
 	// <nil>
 	// true

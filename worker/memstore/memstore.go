@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Config is what a store is made of; the zero value is ready for use.
@@ -33,12 +32,12 @@ type Store struct {
 
 type space struct {
 	layout string
-	rows   map[int64]*worker.Record
+	rows   map[int64]*driver.Record
 }
 
 var (
-	_ worker.Store = (*Store)(nil)
-	_ worker.Admin = (*Store)(nil)
+	_ driver.Store = (*Store)(nil)
+	_ driver.Admin = (*Store)(nil)
 )
 
 // New makes an empty store.
@@ -63,47 +62,47 @@ func (s *Store) clock() int64 {
 }
 
 // Claim implements worker.Store.
-func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	if err := s.usable(ctx); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sp := s.spaces[r.Namespace]
 	if sp != nil && sp.layout != r.Layout {
-		return worker.Claim{}, &worker.LayoutError{Namespace: r.Namespace, Have: sp.layout, Want: r.Layout}
+		return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: sp.layout, Want: r.Layout}
 	}
 	now := s.clock()
 	if err := r.CheckSkew(now); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	if sp == nil {
-		sp = &space{layout: r.Layout, rows: make(map[int64]*worker.Record)}
+		sp = &space{layout: r.Layout, rows: make(map[int64]*driver.Record)}
 		if s.spaces == nil {
 			s.spaces = make(map[string]*space)
 		}
 		s.spaces[r.Namespace] = sp
 	}
 	rows := sp.list()
-	if i := slices.IndexFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 {
+	if i := slices.IndexFunc(rows, func(row driver.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 {
 		return r.Replay(rows[i]), nil
 	}
-	free, err := choose.Candidates(r, rows, now, nil)
+	free, err := driver.Candidates(r, rows, now, nil)
 	if err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	row := free[0]
 	from, until := r.Interval(row.Fence)
-	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, worker.Expiry(now, r.TTL)
+	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, driver.Expiry(now, r.TTL)
 	sp.rows[row.Worker] = &row
-	return worker.Claim{Worker: row.Worker, FencingToken: row.FencingToken, From: from, Fence: until}, nil
+	return driver.Claim{Worker: row.Worker, FencingToken: row.FencingToken, From: from, Fence: until}, nil
 }
 
 // Renew implements worker.Store.
-func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
@@ -111,15 +110,15 @@ func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
 	defer s.mu.Unlock()
 	row := s.held(r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if row == nil {
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	row.Fence = max(row.Fence, r.Fence)
-	row.Expires = worker.Expiry(s.clock(), r.TTL)
+	row.Expires = driver.Expiry(s.clock(), r.TTL)
 	return nil
 }
 
 // Release implements worker.Store.
-func (s *Store) Release(ctx context.Context, r worker.Return) error {
+func (s *Store) Release(ctx context.Context, r driver.Return) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
@@ -127,14 +126,14 @@ func (s *Store) Release(ctx context.Context, r worker.Return) error {
 	defer s.mu.Unlock()
 	row := s.held(r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if row == nil {
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	row.ClaimID, row.Fence, row.Expires = "", r.Fence, 0
 	return nil
 }
 
 // held is the row if it has this epoch and token.
-func (s *Store) held(name string, number, epoch int64, token string) *worker.Record {
+func (s *Store) held(name string, number, epoch int64, token string) *driver.Record {
 	sp := s.spaces[name]
 	if sp == nil || token == "" {
 		return nil
@@ -147,7 +146,7 @@ func (s *Store) held(name string, number, epoch int64, token string) *worker.Rec
 }
 
 // List implements worker.Admin.
-func (s *Store) List(ctx context.Context, name string) ([]worker.Record, error) {
+func (s *Store) List(ctx context.Context, name string) ([]driver.Record, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -161,12 +160,12 @@ func (s *Store) List(ctx context.Context, name string) ([]worker.Record, error) 
 }
 
 // list gives the rows by number.
-func (sp *space) list() []worker.Record {
-	rows := make([]worker.Record, 0, len(sp.rows))
+func (sp *space) list() []driver.Record {
+	rows := make([]driver.Record, 0, len(sp.rows))
 	for _, row := range sp.rows {
 		rows = append(rows, *row)
 	}
-	slices.SortFunc(rows, func(a, b worker.Record) int { return int(a.Worker - b.Worker) })
+	slices.SortFunc(rows, func(a, b driver.Record) int { return int(a.Worker - b.Worker) })
 	return rows
 }
 
@@ -179,7 +178,7 @@ func (s *Store) Free(ctx context.Context, name string, number, epoch int64) erro
 	defer s.mu.Unlock()
 	sp := s.spaces[name]
 	if sp == nil || sp.rows[number] == nil || sp.rows[number].FencingToken != epoch || sp.rows[number].ClaimID == "" {
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	sp.rows[number].ClaimID, sp.rows[number].Expires = "", 0
 	return nil

@@ -3,12 +3,12 @@ package memstore_test
 import (
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
 func TestStore(t *testing.T) {
 	store := memstore.New(memstore.Config{})
-	storetest.Run(t, storetest.Harness{Open: func(*testing.T) worker.Store { return store }})
+	storetest.Run(t, storetest.Harness{Open: func(*testing.T) driver.Store { return store }})
 }

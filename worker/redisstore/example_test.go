@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 )
 
@@ -18,7 +19,7 @@ func ExampleEvalFunc() {
 		return []any{"lossy", "appendonly", "no", "yes"}, nil
 	}
 	_, err := worker.Acquire(context.Background(), redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
-	var lossy *worker.DurabilityError
+	var lossy *driver.DurabilityError
 	if errors.As(err, &lossy) {
 		fmt.Println(lossy)
 	}
@@ -72,7 +73,7 @@ func ExampleStore_WorkerIDOf() {
 	cfg := worker.Config{Namespace: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: worker.Prefer(d)}
 
 	n, err := store.WorkerIDOf(context.Background(), cfg.Namespace, os.Getenv("POD_IP"), 1<<layout.WorkerBits)
-	var used *worker.CounterExhaustedError
+	var used *driver.CounterExhaustedError
 	switch {
 	case err == nil: // a wish: another container may have the address too, and the lease keeps them apart
 		cfg.Preferred = worker.Prefer(d<<layout.WorkerBits | n)

@@ -5,18 +5,18 @@ import (
 	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // WorkerIDOf gives an identity, for example an address, a number from 0 to
 // numbers-1 in the space: the same one each time, the next one when it is new, and
-// a *worker.CounterExhaustedError when there is none left.
+// a *driver.CounterExhaustedError when there is none left.
 //
 // Two processes can have one identity, as two containers have one address. So the
 // number is no grant: it is the Preferred number of a lease, by [worker.Prefer],
 // and with a datacenter d it is d<<WorkerBits | number.
 func (s *Store) WorkerIDOf(ctx context.Context, space, identity string, numbers int64) (int64, error) {
-	if err := worker.CheckNamespace(space); err != nil {
+	if err := driver.CheckNamespace(space); err != nil {
 		return 0, err
 	}
 	if identity == "" || numbers < 1 {
@@ -46,5 +46,5 @@ func (s *Store) WorkerIDOf(ctx context.Context, space, identity string, numbers 
 }
 
 func usedUp(space, identity string, numbers int64) error {
-	return fmt.Errorf("redisstore: identity %.100q gets no number in space %q, acquire a lease without Preferred: %w", identity, space, &worker.CounterExhaustedError{Name: space, WorkerIDs: numbers})
+	return fmt.Errorf("redisstore: identity %.100q gets no number in space %q, acquire a lease without Preferred: %w", identity, space, &driver.CounterExhaustedError{Name: space, WorkerIDs: numbers})
 }

@@ -18,7 +18,7 @@
 // It must not lose what it has acknowledged, and as it is installed it does. Needed
 // are one node whose data is its own (appendonly yes, appendfsync always), no
 // eviction, and no failover to a replica, which may lack the last writes. What can
-// be seen and is not so is a *worker.DurabilityError: appendonly and the eviction from
+// be seen and is not so is a *driver.DurabilityError: appendonly and the eviction from
 // within the script, appendfsync only by Config.ConfigGet. Where it cannot be had,
 // take a database: see sqlstore.
 package redisstore
@@ -35,6 +35,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
@@ -85,7 +86,7 @@ type Config struct {
 
 // Store keeps the numbers of any number of spaces. Make it with New.
 type Store struct {
-	worker.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter // of the leases that share the store
 
 	eval  Evaler
 	cfg   Config
@@ -93,8 +94,8 @@ type Store struct {
 }
 
 var (
-	_ worker.Store   = (*Store)(nil)
-	_ worker.Admin   = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.Admin   = (*Store)(nil)
 	_ worker.Counter = (*Store)(nil)
 )
 
@@ -136,46 +137,46 @@ func (s *Store) check() error {
 }
 
 // Claim implements worker.Store.
-func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	if r.WorkerIDs > maxNumbers {
-		return worker.Claim{}, tooMany(r.WorkerIDs)
+		return driver.Claim{}, tooMany(r.WorkerIDs)
 	}
 	if err := s.checkSync(ctx); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	answer, err := s.run(ctx, "claim", durableScript+claimScript, s.key("worker", r.Namespace),
-		bit(s.cfg.AllowDataLoss), r.Layout, r.WorkerIDs, r.Preferred, bit(r.RequirePreferred), r.Exclude, r.ClaimID, r.Owner, r.Now, r.FenceWindow, r.TTL, r.MaxSkew, r.MaxLead, int64(worker.NoTTL))
+		bit(s.cfg.AllowDataLoss), r.Layout, r.WorkerIDs, r.Preferred, bit(r.RequirePreferred), r.Exclude, r.ClaimID, r.Owner, r.Now, r.FenceWindow, r.TTL, r.MaxSkew, r.MaxLead, int64(driver.NoTTL))
 	if err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	switch {
 	case answer.is("ok", 5):
 		var n [4]int64
 		if err := answer.numbers(n[:]); err != nil {
-			return worker.Claim{}, err
+			return driver.Claim{}, err
 		}
-		return worker.Claim{Worker: n[0], FencingToken: n[1], From: n[2], Fence: n[3]}, nil
+		return driver.Claim{Worker: n[0], FencingToken: n[1], From: n[2], Fence: n[3]}, nil
 	case answer.is("none", 5):
 		var n [4]int64
 		if err := answer.numbers(n[:]); err != nil {
-			return worker.Claim{}, err
+			return driver.Claim{}, err
 		}
-		return worker.Claim{}, &worker.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: n[0], Leased: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], mostWait)) * time.Millisecond}
+		return driver.Claim{}, &driver.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: n[0], Leased: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], mostWait)) * time.Millisecond}
 	case answer.is("skew", 2):
 		var n [1]int64
 		if err := answer.numbers(n[:]); err != nil {
-			return worker.Claim{}, err
+			return driver.Claim{}, err
 		}
-		return worker.Claim{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(n[0]), Max: time.Duration(r.MaxSkew) * time.Millisecond}
+		return driver.Claim{}, &driver.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(n[0]), Max: time.Duration(r.MaxSkew) * time.Millisecond}
 	case answer.is("layout", 2):
-		return worker.Claim{}, &worker.LayoutError{Namespace: r.Namespace, Have: answer[1], Want: r.Layout}
+		return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: answer[1], Want: r.Layout}
 	case answer.is("lossy", 4):
-		return worker.Claim{}, answer.lossy()
+		return driver.Claim{}, answer.lossy()
 	}
-	return worker.Claim{}, answer.unexpected("claim")
+	return driver.Claim{}, answer.unexpected("claim")
 }
 
 // checkSync looks at what the script cannot see.
@@ -193,24 +194,24 @@ func (s *Store) checkSync(ctx context.Context) error {
 		return err
 	}
 	if err == nil && value != "" && value != "always" { // else it may not be seen
-		return &worker.DurabilityError{Setting: "appendfsync", Value: value, Want: "always"}
+		return &driver.DurabilityError{Setting: "appendfsync", Value: value, Want: "always"}
 	}
 	return nil
 }
 
 // Renew implements worker.Store.
-func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
-	return s.verb(ctx, "renew", renewScript, s.key("worker", r.Namespace), r.Worker, r.FencingToken, r.ClaimID, r.Fence, r.TTL, int64(worker.NoTTL))
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
+	return s.verb(ctx, "renew", renewScript, s.key("worker", r.Namespace), r.Worker, r.FencingToken, r.ClaimID, r.Fence, r.TTL, int64(driver.NoTTL))
 }
 
 // Release implements worker.Store.
-func (s *Store) Release(ctx context.Context, r worker.Return) error {
+func (s *Store) Release(ctx context.Context, r driver.Return) error {
 	return s.verb(ctx, "release", releaseScript, s.key("worker", r.Namespace), r.Worker, r.FencingToken, r.ClaimID, r.Fence, "0")
 }
 
 // Free implements worker.Admin.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckNamespace(space); err != nil {
+	if err := driver.CheckNamespace(space); err != nil {
 		return err
 	}
 	return s.verb(ctx, "free", releaseScript, s.key("worker", space), number, epoch, "", 0, "1")
@@ -225,21 +226,21 @@ func (s *Store) verb(ctx context.Context, what, script, key string, args ...any)
 	case answer.is("ok", 1):
 		return nil
 	case answer.is("taken", 1):
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	return answer.unexpected(what)
 }
 
 // List implements worker.Admin.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
-	if err := worker.CheckNamespace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error) {
+	if err := driver.CheckNamespace(space); err != nil {
 		return nil, err
 	}
 	all, err := s.run(ctx, "list", listScript, s.key("worker", space))
 	if err != nil {
 		return nil, err
 	}
-	var rows []worker.Record
+	var rows []driver.Record
 	for i := 0; i+1 < len(all); i += 2 {
 		if all[i] == "layout" {
 			continue
@@ -252,16 +253,16 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error)
 		if err := (reply{"", all[i], parts[0], parts[2], parts[3]}).numbers(n[:]); err != nil {
 			return nil, err
 		}
-		rows = append(rows, worker.Record{Worker: n[0], FencingToken: n[1], ClaimID: parts[1], Owner: parts[4], Fence: n[2], Expires: n[3]})
+		rows = append(rows, driver.Record{Worker: n[0], FencingToken: n[1], ClaimID: parts[1], Owner: parts[4], Fence: n[2], Expires: n[3]})
 	}
-	slices.SortFunc(rows, func(a, b worker.Record) int { return int(a.Worker - b.Worker) })
+	slices.SortFunc(rows, func(a, b driver.Record) int { return int(a.Worker - b.Worker) })
 	return rows, nil
 }
 
 // Count implements worker.Counter, and refuses what Claim refuses. Nothing lowers the
 // counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckNamespace(name); err != nil {
+	if err := driver.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	if err := s.checkSync(ctx); err != nil {

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
 )
 
 // reply is a script's answer: what it is, and then the details.
@@ -65,7 +64,7 @@ var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE "}
 
 func lasting(err error) error {
 	if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {
-		return permanent.Mark(err)
+		return driver.Permanent(err)
 	}
 	return err
 }
@@ -73,7 +72,7 @@ func lasting(err error) error {
 func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }
 
 func (r reply) lossy() error {
-	return &worker.DurabilityError{Setting: r[1], Value: r[2], Want: r[3]}
+	return &driver.DurabilityError{Setting: r[1], Value: r[2], Want: r[3]}
 }
 
 var errUnexpected = errors.New("redisstore: unexpected answer")

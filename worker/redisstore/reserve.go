@@ -5,7 +5,7 @@ import (
 	_ "embed" // the script
 	"fmt"
 
-	"github.com/seed-299c1d6b/snowkey/worker/internal/reserve"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 //go:embed reserve.lua
@@ -20,7 +20,7 @@ var reserveScript string
 // name count together. Keys stay, without a time to live, until you delete them: a
 // day's may go when nobody will ask for that day any more.
 func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
-	if err := reserve.Check(key, n); err != nil {
+	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
 	if err := s.checkSync(ctx); err != nil {

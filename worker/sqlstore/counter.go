@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Count implements worker.Counter. Nothing lowers the counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := worker.CheckNamespace(name); err != nil {
+	if err := driver.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	return bound(ctx, s, fmt.Sprintf("count %q", name), func() (int64, error) { return s.countOn(ctx, name) })

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // durable refuses settings under which a committed write may be lost. One that
@@ -56,7 +56,7 @@ func (s *Store) durable(ctx context.Context, cfg Config) error {
 			}
 		}
 		if shown && slices.Contains(c.bad, value) {
-			return &worker.DurabilityError{Setting: c.setting, Value: value, Want: c.want}
+			return &driver.DurabilityError{Setting: c.setting, Value: value, Want: c.want}
 		}
 	}
 	if cfg.Dialect == SQLite {
@@ -153,7 +153,7 @@ func (s *Store) inFile(ctx context.Context, schema string) error {
 			return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
 		}
 		if strings.EqualFold(name, schema) && file.String == "" {
-			return &worker.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
+			return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
 		}
 	}
 	if err := databases.Err(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 var (
@@ -24,7 +24,7 @@ func lasting(err error) error {
 	}
 	var state interface{ SQLState() string }
 	if errors.As(err, &state) && slices.Contains(lastingStates, state.SQLState()) || lastingText.MatchString(err.Error()) {
-		return permanent.Mark(err)
+		return driver.Permanent(err)
 	}
 	return err
 }

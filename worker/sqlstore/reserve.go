@@ -8,7 +8,7 @@ import (
 	"reflect"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/reserve"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Reserve implements serial.Counter: it takes n numbers of a key, first to
@@ -20,7 +20,7 @@ import (
 // name count together. Keys stay until you delete them: a day's may go when nobody
 // will ask for that day any more. SQLite must be 3.35 or later.
 func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, _ error) {
-	if err := reserve.Check(key, n); err != nil {
+	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
 	what := fmt.Sprintf("reserve %d numbers of key %q", n, key)
@@ -79,7 +79,7 @@ func (s *Store) In(tx Tx) InTx { return InTx{s, tx} }
 
 // Reserve implements serial.Counter.
 func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
-	if err := reserve.Check(key, n); err != nil {
+	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
 	if err := checkTx(t.tx); err != nil {

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/worker/internal/permanent"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // needed are the rights on the tables.
@@ -131,5 +131,5 @@ func (s *Store) hidden(ctx context.Context, cfg Config, suffix string) error {
 	if err := s.db.QueryRowContext(ctx, query).Scan(&schema); err != nil || schema == "" {
 		return nil //nolint:nilerr // the caller's error says enough
 	}
-	return permanent.Mark(fmt.Errorf("sqlstore: the role does not see the table %s, which is there: it lacks USAGE on the schema %q: GRANT it", cfg.table(suffix), schema))
+	return driver.Permanent(fmt.Errorf("sqlstore: the role does not see the table %s, which is there: it lacks USAGE on the schema %q: GRANT it", cfg.table(suffix), schema))
 }

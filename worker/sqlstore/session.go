@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // querier is a *sql.Conn or a *sql.Tx.
@@ -122,7 +122,7 @@ func (s *Store) row(ctx context.Context, st *statements, query string, args ...a
 type snapshot struct {
 	now    int64          // the database's clock
 	layout sql.NullString // NULL: nothing was claimed here yet
-	rows   []worker.Record
+	rows   []driver.Record
 	open   bool // the session does not commit by itself, and is in a transaction now
 }
 
@@ -178,7 +178,7 @@ func (st *statements) read(ctx context.Context, q querier, space string) (found 
 	own := false
 	for rows.Next() {
 		var layout sql.NullString
-		var row worker.Record
+		var row driver.Record
 		if err := rows.Scan(&layout, &row.Worker, &row.FencingToken, &row.ClaimID, &row.Owner, &row.Fence, &row.Expires); err != nil {
 			return found, err
 		}
@@ -194,6 +194,6 @@ func (st *statements) read(ctx context.Context, q querier, space string) (found 
 	if !own {
 		return found, errors.New("the answer lacks the database's clock")
 	}
-	slices.SortFunc(found.rows, func(a, b worker.Record) int { return cmp.Compare(a.Worker, b.Worker) })
+	slices.SortFunc(found.rows, func(a, b driver.Record) int { return cmp.Compare(a.Worker, b.Worker) })
 	return found, nil
 }

@@ -3,36 +3,37 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"io"
 	"strings"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // scripted is a database whose connections answer as a test wants.
 type scripted struct {
-	answer func(query string) (value driver.Value, err error)
+	answer func(query string) (value sqldriver.Value, err error)
 	lost   int // so many connections are lost by the first query that contains this
 	by     string
 }
 
 var errDenied, errGone = errors.New("denied"), errors.New("connection lost")
 
-func (s *scripted) Connect(context.Context) (driver.Conn, error) { return &scriptedConn{of: s}, nil }
-func (s *scripted) Driver() driver.Driver                        { return nil }
+func (s *scripted) Connect(context.Context) (sqldriver.Conn, error) { return &scriptedConn{of: s}, nil }
+func (s *scripted) Driver() sqldriver.Driver                        { return nil }
 
 type scriptedConn struct {
-	driver.Conn
+	sqldriver.Conn
 	of   *scripted
 	gone bool
 }
 
 func (c *scriptedConn) Close() error { return nil }
-func (c *scriptedConn) QueryContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+func (c *scriptedConn) QueryContext(_ context.Context, query string, _ []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	if c.of.lost > 0 && strings.Contains(query, c.of.by) {
 		c.of.lost--
 		c.gone = true
@@ -50,17 +51,17 @@ func (c *scriptedConn) QueryContext(_ context.Context, query string, _ []driver.
 	return &oneValue{value: value}, nil
 }
 
-// IsValid implements driver.Validator: who has lost a connection is given another.
+// IsValid implements sqldriver.Validator: who has lost a connection is given another.
 func (c *scriptedConn) IsValid() bool { return !c.gone }
 
 type oneValue struct {
-	value driver.Value
+	value sqldriver.Value
 	read  bool
 }
 
 func (*oneValue) Columns() []string { return []string{"value"} }
 func (*oneValue) Close() error      { return nil }
-func (r *oneValue) Next(into []driver.Value) error {
+func (r *oneValue) Next(into []sqldriver.Value) error {
 	if r.read {
 		return io.EOF
 	}
@@ -71,8 +72,8 @@ func (r *oneValue) Next(into []driver.Value) error {
 // A setting is passed over where it may not be seen, and not because a connection was
 // lost at that moment: nobody would look again.
 func TestSettingAndALostConnection(t *testing.T) {
-	lossy := func(d Dialect) func(string) (driver.Value, error) {
-		return func(query string) (driver.Value, error) {
+	lossy := func(d Dialect) func(string) (sqldriver.Value, error) {
+		return func(query string) (sqldriver.Value, error) {
 			switch {
 			case strings.Contains(query, "current_setting('fsync')"):
 				return "off", nil
@@ -94,7 +95,7 @@ func TestSettingAndALostConnection(t *testing.T) {
 		for lost := range 8 {
 			db := sql.OpenDB(&scripted{answer: lossy(c.dialect), lost: lost, by: c.by})
 			err := New(db, Config{}).durable(t.Context(), Config{Dialect: c.dialect})
-			var found *worker.DurabilityError
+			var found *driver.DurabilityError
 			if !errors.As(err, &found) && !errors.Is(err, errGone) || found != nil && found.Setting != c.name {
 				t.Errorf("%s, %d connections lost: %v", c.name, lost, err)
 			}
@@ -105,7 +106,7 @@ func TestSettingAndALostConnection(t *testing.T) {
 		}
 	}
 	for _, lost := range []int{1, 7} {
-		db := sql.OpenDB(&scripted{answer: func(string) (driver.Value, error) { return int64(1), nil }, lost: lost, by: "wsrep"})
+		db := sql.OpenDB(&scripted{answer: func(string) (sqldriver.Value, error) { return int64(1), nil }, lost: lost, by: "wsrep"})
 		if on, err := New(db, Config{}).galera(t.Context(), MySQL); on == (err != nil) || on != (lost == 1) {
 			t.Errorf("galera, %d connections lost: %v, %v", lost, on, err)
 		}
@@ -114,7 +115,7 @@ func TestSettingAndALostConnection(t *testing.T) {
 }
 
 func TestSettingThatIsDenied(t *testing.T) {
-	db := sql.OpenDB(&scripted{answer: func(string) (driver.Value, error) { return nil, errDenied }})
+	db := sql.OpenDB(&scripted{answer: func(string) (sqldriver.Value, error) { return nil, errDenied }})
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	for d, want := range map[Dialect]error{Postgres: nil, MySQL: nil, SQLite: errDenied} {
@@ -130,11 +131,11 @@ func TestSettingThatIsDenied(t *testing.T) {
 // If a database cannot be identified, Dialect must be set. If the connection is lost during the
 // query, the store asks again.
 func TestDetect(t *testing.T) {
-	for version, want := range map[driver.Value]Dialect{
+	for version, want := range map[sqldriver.Value]Dialect{
 		"PostgreSQL 17.1 on x86_64": Postgres, "8.0.11-TiDB-v7.5.0": MySQL, "11.8.2-MariaDB": MySQL, "CockroachDB CCL v24.1": Detect, "": Detect, nil: Detect,
 	} {
 		for lost := range 3 {
-			db := sql.OpenDB(&scripted{lost: lost, by: "version()", answer: func(query string) (driver.Value, error) {
+			db := sql.OpenDB(&scripted{lost: lost, by: "version()", answer: func(query string) (sqldriver.Value, error) {
 				if version == nil || query != "SELECT version()" {
 					return nil, errDenied
 				}

@@ -32,7 +32,7 @@
 // # What the database must do
 //
 // It must not lose a committed write. A setting that allows that, as far as it can
-// be seen, is a *worker.DurabilityError: synchronous_commit or fsync off in
+// be seen, is a *driver.DurabilityError: synchronous_commit or fsync off in
 // PostgreSQL; innodb_flush_log_at_trx_commit or, with a binary log, sync_binlog
 // other than 1 in MySQL and MariaDB; synchronous below FULL, or no file, in
 // SQLite; a table or a partition that is unlogged in PostgreSQL, or of another engine than
@@ -55,7 +55,7 @@
 // need not be set. It does so in MariaDB only: on Percona's cluster set it to 7 in the DSN,
 // for a node that is behind may take a number for lost or not find it to release. No id is
 // issued twice for that. A session with wsrep_on off writes to its node alone, which is a
-// *worker.DurabilityError.
+// *driver.DurabilityError.
 //
 // A store whose database/sql pool knows one node fails with that node. Ids go on for
 // FenceWindow − RenewInterval; for more, connect by a balancer that leaves out a node whose wsrep_ready
@@ -68,7 +68,7 @@
 // must lead to the primary, for example through MySQL Router. It needs rejectReadOnly=true,
 // timeout, readTimeout and writeTimeout: without them the driver keeps connections to the
 // old primary, and waits for a server that hangs. A server that is configured for a group
-// and accepts writes outside it is a *worker.DurabilityError.
+// and accepts writes outside it is a *driver.DurabilityError.
 package sqlstore
 
 import (
@@ -81,8 +81,8 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/choose"
 )
 
 // Config is what a store is made of; the zero value is ready for use.
@@ -102,7 +102,7 @@ type Config struct {
 // Store keeps the numbers of any number of spaces. Make it with New. It does not
 // close the database.
 type Store struct {
-	worker.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter // of the leases that share the store
 
 	db    *sql.DB
 	cfg   Config
@@ -116,8 +116,8 @@ type Store struct {
 }
 
 var (
-	_ worker.Store   = (*Store)(nil)
-	_ worker.Admin   = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.Admin   = (*Store)(nil)
 	_ worker.Counter = (*Store)(nil)
 )
 
@@ -128,11 +128,11 @@ func New(db *sql.DB, cfg Config) *Store {
 }
 
 // Claim implements worker.Store.
-func (s *Store) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
-	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Namespace), func() (worker.Claim, error) { return s.claim(ctx, r) })
+	return bound(ctx, s, fmt.Sprintf("claim in space %q", r.Namespace), func() (driver.Claim, error) { return s.claim(ctx, r) })
 }
 
 // bound lets a call return when its context is done, even if the driver does not, and adds
@@ -152,12 +152,12 @@ func boundVoid(ctx context.Context, s *Store, what string, f func() error) error
 	return err
 }
 
-func (s *Store) claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *Store) claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	st, err := s.prepare(ctx)
 	if err != nil {
-		return worker.Claim{}, lasting(err)
+		return driver.Claim{}, lasting(err)
 	}
-	var c worker.Claim
+	var c driver.Claim
 	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
 	err = s.onConnection(ctx, func(conn *sql.Conn) error {
 		ctx := context.WithValue(ctx, connectionKey{}, conn)
@@ -168,14 +168,14 @@ func (s *Store) claim(ctx context.Context, r worker.Request) (worker.Claim, erro
 		})
 	})
 	if err != nil {
-		return worker.Claim{}, lasting(err)
+		return driver.Claim{}, lasting(err)
 	}
 	return c, nil
 }
 
 // claimOnce reads the space and tries one number; it is not ok if that has
 // changed meanwhile.
-func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request, shuffle func(int, func(i, j int))) (c worker.Claim, ok bool, err error) {
+func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request, shuffle func(int, func(i, j int))) (c driver.Claim, ok bool, err error) {
 	found, err := s.read(ctx, st, r.Namespace, shuffle != nil)
 	if err != nil {
 		return c, false, err
@@ -184,28 +184,28 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 		return c, false, err
 	}
 	if found.layout.Valid && found.layout.String != r.Layout {
-		return c, false, &worker.LayoutError{Namespace: r.Namespace, Have: found.layout.String, Want: r.Layout}
+		return c, false, &driver.LayoutError{Namespace: r.Namespace, Have: found.layout.String, Want: r.Layout}
 	}
 	rows := found.rows
-	if i := slices.IndexFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 {
+	if i := slices.IndexFunc(rows, func(row driver.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 {
 		return s.again(ctx, st, r, rows[i])
 	}
-	free, err := choose.Candidates(r, rows, found.now, shuffle)
+	free, err := driver.Candidates(r, rows, found.now, shuffle)
 	if err != nil {
 		return c, false, err
 	}
 	row := free[0]
 	from, until := r.Interval(row.Fence)
-	c = worker.Claim{Worker: row.Worker, FencingToken: row.FencingToken + 1, From: from, Fence: until}
-	args := []any{r.ClaimID, r.Owner, c.FencingToken, until, min(r.TTL, worker.NoTTL), r.Namespace, row.Worker}
+	c = driver.Claim{Worker: row.Worker, FencingToken: row.FencingToken + 1, From: from, Fence: until}
+	args := []any{r.ClaimID, r.Owner, c.FencingToken, until, min(r.TTL, driver.NoTTL), r.Namespace, row.Worker}
 	// This is the swap: the row must be as it was read and still free, or must not exist.
 	query, forever := st.claim, st.claimForever
-	if known := slices.ContainsFunc(rows, func(have worker.Record) bool { return have.Worker == row.Worker }); known {
+	if known := slices.ContainsFunc(rows, func(have driver.Record) bool { return have.Worker == row.Worker }); known {
 		args = append(args, row.FencingToken, row.Fence)
 	} else {
 		query, forever = st.first, st.firstForever
 	}
-	if r.TTL >= worker.NoTTL {
+	if r.TTL >= driver.NoTTL {
 		query = forever
 	}
 	err = repeat(ctx, func() (bool, error) {
@@ -226,21 +226,21 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r worker.Request,
 }
 
 // Renew implements worker.Store.
-func (s *Store) Renew(ctx context.Context, r worker.Renewal) error {
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
 	return boundVoid(ctx, s, fmt.Sprintf("renew number %d of space %q", r.Worker, r.Namespace), func() error { return s.renew(ctx, r) })
 }
 
-func (s *Store) renew(ctx context.Context, r worker.Renewal) error {
+func (s *Store) renew(ctx context.Context, r driver.Renewal) error {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return err
 	}
 	if r.ClaimID == "" {
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	query, expiry := st.renew, r.TTL
-	if r.TTL >= worker.NoTTL {
-		query, expiry = st.renewForever, worker.NoTTL
+	if r.TTL >= driver.NoTTL {
+		query, expiry = st.renewForever, driver.NoTTL
 	}
 	changed, err := s.execKnown(ctx, st, query, r.Fence, r.Fence, expiry, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *Store) renew(ctx context.Context, r worker.Renewal) error {
 	err = s.row(ctx, st, st.held, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)(&until)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	case err != nil:
 		return fmt.Errorf("sqlstore: renew number %d of space %q: %w", r.Worker, r.Namespace, err)
 	case until < r.Fence:
@@ -264,34 +264,34 @@ func (s *Store) renew(ctx context.Context, r worker.Renewal) error {
 }
 
 // Release implements worker.Store.
-func (s *Store) Release(ctx context.Context, r worker.Return) error {
+func (s *Store) Release(ctx context.Context, r driver.Return) error {
 	return boundVoid(ctx, s, fmt.Sprintf("release number %d of space %q", r.Worker, r.Namespace), func() error { return s.release(ctx, r) })
 }
 
-func (s *Store) release(ctx context.Context, r worker.Return) error {
+func (s *Store) release(ctx context.Context, r driver.Return) error {
 	st, err := s.prepare(ctx)
 	if err != nil {
 		return err
 	}
 	if r.ClaimID == "" {
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	changed, err := s.execKnown(ctx, st, st.release, r.Fence, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	if err != nil {
 		return fmt.Errorf("sqlstore: release number %d of space %q: %w", r.Worker, r.Namespace, err)
 	}
 	if !changed {
-		return worker.ErrNotHeld
+		return driver.ErrNotHeld
 	}
 	return nil
 }
 
 // List implements worker.Admin.
-func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error) {
-	if err := worker.CheckNamespace(space); err != nil {
+func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error) {
+	if err := driver.CheckNamespace(space); err != nil {
 		return nil, err
 	}
-	return bound(ctx, s, fmt.Sprintf("list space %q", space), func() ([]worker.Record, error) {
+	return bound(ctx, s, fmt.Sprintf("list space %q", space), func() ([]driver.Record, error) {
 		st, err := s.prepare(ctx)
 		if err != nil {
 			return nil, err
@@ -303,7 +303,7 @@ func (s *Store) List(ctx context.Context, space string) ([]worker.Record, error)
 
 // Free implements worker.Admin.
 func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := worker.CheckNamespace(space); err != nil {
+	if err := driver.CheckNamespace(space); err != nil {
 		return err
 	}
 	what := fmt.Sprintf("free number %d of space %q", number, space)
@@ -317,7 +317,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 			return fmt.Errorf("sqlstore: %s: %w", what, err)
 		}
 		if !changed {
-			return worker.ErrNotHeld
+			return driver.ErrNotHeld
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // suffixes of the tables, in the order of DDL.
@@ -151,7 +151,7 @@ func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, 
 		case persistence == "t":
 			return nil, temporary(name)
 		case persistence != "p" && !cfg.AllowDataLoss:
-			return nil, &worker.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
+			return nil, &driver.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
 		}
 		seen[i] = true
 	}
@@ -217,7 +217,7 @@ func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool
 		return false, fmt.Errorf("sqlstore: ask for the engine of the table %s: %w", table, err)
 	}
 	if !strings.EqualFold(engine, "InnoDB") {
-		return false, &worker.DurabilityError{Setting: "engine of the table " + table, Value: fmt.Sprintf("%q", engine), Want: "InnoDB"}
+		return false, &driver.DurabilityError{Setting: "engine of the table " + table, Value: fmt.Sprintf("%q", engine), Want: "InnoDB"}
 	}
 	return true, nil
 }

@@ -3,22 +3,22 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // hanging is a database that answers nothing.
-type hanging struct{ driver.Conn }
+type hanging struct{ sqldriver.Conn }
 
-func (h hanging) Connect(context.Context) (driver.Conn, error) { return h, nil }
-func (hanging) Driver() driver.Driver                          { return nil }
-func (hanging) Close() error                                   { return nil }
-func (hanging) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue) (driver.Rows, error) {
+func (h hanging) Connect(context.Context) (sqldriver.Conn, error) { return h, nil }
+func (hanging) Driver() sqldriver.Driver                          { return nil }
+func (hanging) Close() error                                      { return nil }
+func (hanging) QueryContext(ctx context.Context, _ string, _ []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -27,7 +27,7 @@ func (hanging) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue
 func TestContextWhileAnotherHangs(t *testing.T) {
 	for name, call := range map[string]func(ctx context.Context, s *Store) error{
 		"list":    func(ctx context.Context, s *Store) error { _, err := s.List(ctx, "x"); return err },
-		"renew":   func(ctx context.Context, s *Store) error { return s.Renew(ctx, worker.Renewal{Namespace: "x"}) },
+		"renew":   func(ctx context.Context, s *Store) error { return s.Renew(ctx, driver.Renewal{Namespace: "x"}) },
 		"count":   func(ctx context.Context, s *Store) error { _, err := s.Count(ctx, "x"); return err },
 		"reserve": func(ctx context.Context, s *Store) error { _, err := s.Reserve(ctx, "x", 1); return err },
 		"counters": func(ctx context.Context, s *Store) error {

@@ -11,16 +11,17 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func skew(t *testing.T, s *suite) {
 	store := s.Open(t)
 	for _, apart := range []time.Duration{time.Hour, -time.Hour} {
-		_, err := s.try(t, store, func(r *worker.Request) {
+		_, err := s.try(t, store, func(r *driver.Request) {
 			r.MaxSkew = 10_000
 			r.Now += apart.Milliseconds()
 		})
-		var skew *worker.SkewError
+		var skew *driver.SkewError
 		if !errors.As(err, &skew) || skew.Max != 10*time.Second || (skew.Local.Sub(skew.Store)-apart).Abs() > time.Minute {
 			t.Errorf("%v apart: %v", apart, err)
 		}
@@ -37,7 +38,7 @@ func clocksFirst(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, only(2))
 	own := func(apart time.Duration) error {
-		_, err := s.try(t, store, func(r *worker.Request) {
+		_, err := s.try(t, store, func(r *driver.Request) {
 			only(h.Worker)(r)
 			r.MaxSkew = 600_000
 			r.Now += apart.Milliseconds()
@@ -45,12 +46,12 @@ func clocksFirst(t *testing.T, s *suite) {
 		return err
 	}
 	for _, apart := range []time.Duration{time.Hour, -time.Hour} {
-		var skew *worker.SkewError
+		var skew *driver.SkewError
 		if err := own(apart); !errors.As(err, &skew) {
 			t.Errorf("%v apart, and the number is held: %v, want a SkewError", apart, err)
 		}
 	}
-	var none *worker.NoWorkerIDError
+	var none *driver.NoWorkerIDError
 	if err := own(0); !errors.As(err, &none) || none.WorkerIDs != 1 || none.Leased != 1 {
 		t.Errorf("the number that it holds itself: %v, want a NoWorkerIDError", err)
 	}
@@ -60,16 +61,16 @@ func clocksFirst(t *testing.T, s *suite) {
 func layouts(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, nil)
-	_, err := s.try(t, s.Open(t), func(r *worker.Request) { r.Layout = "layout 2" })
-	var layout *worker.LayoutError
+	_, err := s.try(t, s.Open(t), func(r *driver.Request) { r.Layout = "layout 2" })
+	var layout *driver.LayoutError
 	if !errors.As(err, &layout) || layout.Have != "layout 1" || layout.Want != "layout 2" || layout.Namespace != s.space {
 		t.Errorf("%v", err)
 	}
 	must(t, h.release(t.Context(), h.From))
-	if _, err := s.try(t, store, func(r *worker.Request) { r.Layout = "LAYOUT 1" }); err == nil {
+	if _, err := s.try(t, store, func(r *driver.Request) { r.Layout = "LAYOUT 1" }); err == nil {
 		t.Error("a space without holders took another layout")
 	}
-	s.claim(t, store, func(r *worker.Request) { r.Namespace += "2"; r.Layout = "layout 2" })
+	s.claim(t, store, func(r *driver.Request) { r.Namespace += "2"; r.Layout = "layout 2" })
 }
 
 // Spaces have nothing to do with each other, whatever their names.
@@ -80,9 +81,9 @@ func spaces(t *testing.T, s *suite) {
 	for i, name := range []string{s.space + "a", s.space + "A", s.space + "a/..", s.space + ":a", s.space + ".a_-", long} {
 		layout := strings.Repeat("y", i+1)
 		for range 2 {
-			held = append(held, s.claim(t, store, func(r *worker.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }))
+			held = append(held, s.claim(t, store, func(r *driver.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }))
 		}
-		if _, err := s.try(t, store, func(r *worker.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }); !errors.Is(err, worker.ErrNoWorkerID) {
+		if _, err := s.try(t, store, func(r *driver.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }); !errors.Is(err, driver.ErrNoWorkerID) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -96,21 +97,21 @@ func spaces(t *testing.T, s *suite) {
 func farAhead(t *testing.T, s *suite) {
 	store := s.Open(t)
 	now := time.Now().UnixMilli()
-	at := func(numbers, now int64) func(r *worker.Request) {
-		return func(r *worker.Request) { r.WorkerIDs, r.Now, r.MaxLead = numbers, now, 60_000 }
+	at := func(numbers, now int64) func(r *driver.Request) {
+		return func(r *driver.Request) { r.WorkerIDs, r.Now, r.MaxLead = numbers, now, 60_000 }
 	}
-	fast := s.claim(t, store, func(r *worker.Request) { at(4, now+3_000_000)(r); r.Preferred = 1 })
+	fast := s.claim(t, store, func(r *driver.Request) { at(4, now+3_000_000)(r); r.Preferred = 1 })
 	must(t, fast.release(t.Context(), fast.Fence))
-	near := s.claim(t, store, func(r *worker.Request) { at(4, now)(r); r.Preferred = 0 })
+	near := s.claim(t, store, func(r *driver.Request) { at(4, now)(r); r.Preferred = 0 })
 	must(t, near.release(t.Context(), near.Fence))
 	for _, want := range []int64{2, 3, 0} { // those never held, then the one that is 30s ahead
-		h := s.claim(t, store, func(r *worker.Request) { at(4, now)(r); r.Preferred = 1 })
+		h := s.claim(t, store, func(r *driver.Request) { at(4, now)(r); r.Preferred = 1 })
 		if want == 0 && (h.Worker != 0 || h.From != near.Fence) || want != 0 && h.Worker != 2 && h.Worker != 3 {
 			t.Errorf("%+v, want number %d", h.Claim, want)
 		}
 	}
 	_, err := s.try(t, store, at(4, now))
-	var none *worker.NoWorkerIDError
+	var none *driver.NoWorkerIDError
 	if !errors.As(err, &none) || none.Ahead != 1 || none.Leased != 3 || none.Wait <= 0 {
 		t.Errorf("%v", err)
 	}
@@ -121,42 +122,42 @@ func farAhead(t *testing.T, s *suite) {
 
 func forever(t *testing.T, s *suite) {
 	store := s.Open(t)
-	h := s.claim(t, store, func(r *worker.Request) { r.WorkerIDs, r.TTL = 1, worker.NoTTL })
-	_, err := s.try(t, s.Open(t), func(r *worker.Request) { r.WorkerIDs = 1 })
-	var none *worker.NoWorkerIDError
+	h := s.claim(t, store, func(r *driver.Request) { r.WorkerIDs, r.TTL = 1, driver.NoTTL })
+	_, err := s.try(t, s.Open(t), func(r *driver.Request) { r.WorkerIDs = 1 })
+	var none *driver.NoWorkerIDError
 	if !errors.As(err, &none) || none.Wait != 0 {
 		t.Errorf("%v", err)
 	}
-	must(t, h.store.Renew(t.Context(), worker.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence + 1, TTL: worker.NoTTL}))
+	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence + 1, TTL: driver.NoTTL}))
 	must(t, h.release(t.Context(), h.From))
-	s.claim(t, store, func(r *worker.Request) { r.WorkerIDs = 1 })
+	s.claim(t, store, func(r *driver.Request) { r.WorkerIDs = 1 })
 }
 
 func badRequests(t *testing.T, s *suite) {
 	store := s.Open(t)
-	for what, change := range map[string]func(*worker.Request){
-		"Namespace":        func(r *worker.Request) { r.Namespace = "" },
-		"Namespace 1":      func(r *worker.Request) { r.Namespace = "a'; DROP TABLE snow_worker; --" },
-		"Namespace 2":      func(r *worker.Request) { r.Namespace = "ä" },
-		"Namespace 3":      func(r *worker.Request) { r.Namespace = strings.Repeat("x", 65) },
-		"Namespace 4":      func(r *worker.Request) { r.Namespace = "a b" },
-		"Namespace 5":      func(r *worker.Request) { r.Namespace = "a\x00" },
-		"Layout":           func(r *worker.Request) { r.Layout = "" },
-		"Layout 1":         func(r *worker.Request) { r.Layout = strings.Repeat("x", 256) },
-		"WorkerIDs":        func(r *worker.Request) { r.WorkerIDs = 0 },
-		"Preferred":        func(r *worker.Request) { r.Preferred = 4 },
-		"RequirePreferred": func(r *worker.Request) { r.RequirePreferred = true },
-		"ClaimID":          func(r *worker.Request) { r.ClaimID = "" },
-		"Layout 2":         func(r *worker.Request) { r.Layout = "a\nb" },
-		"ClaimID 1":        func(r *worker.Request) { r.ClaimID = "é" },
-		"Owner 1":          func(r *worker.Request) { r.Owner = "\xff" },
-		"Owner 2":          func(r *worker.Request) { r.Owner = "a\x00" },
-		"Owner":            func(r *worker.Request) { r.Owner = strings.Repeat("x", 256) },
-		"FenceWindow":      func(r *worker.Request) { r.FenceWindow = 0 },
-		"TTL":              func(r *worker.Request) { r.TTL = -1 },
-		"MaxSkew":          func(r *worker.Request) { r.MaxSkew = -1 },
-		"MaxLead":          func(r *worker.Request) { r.MaxLead = -1 },
-		"Now":              func(r *worker.Request) { r.Now = math.MaxInt64 },
+	for what, change := range map[string]func(*driver.Request){
+		"Namespace":        func(r *driver.Request) { r.Namespace = "" },
+		"Namespace 1":      func(r *driver.Request) { r.Namespace = "a'; DROP TABLE snow_worker; --" },
+		"Namespace 2":      func(r *driver.Request) { r.Namespace = "ä" },
+		"Namespace 3":      func(r *driver.Request) { r.Namespace = strings.Repeat("x", 65) },
+		"Namespace 4":      func(r *driver.Request) { r.Namespace = "a b" },
+		"Namespace 5":      func(r *driver.Request) { r.Namespace = "a\x00" },
+		"Layout":           func(r *driver.Request) { r.Layout = "" },
+		"Layout 1":         func(r *driver.Request) { r.Layout = strings.Repeat("x", 256) },
+		"WorkerIDs":        func(r *driver.Request) { r.WorkerIDs = 0 },
+		"Preferred":        func(r *driver.Request) { r.Preferred = 4 },
+		"RequirePreferred": func(r *driver.Request) { r.RequirePreferred = true },
+		"ClaimID":          func(r *driver.Request) { r.ClaimID = "" },
+		"Layout 2":         func(r *driver.Request) { r.Layout = "a\nb" },
+		"ClaimID 1":        func(r *driver.Request) { r.ClaimID = "é" },
+		"Owner 1":          func(r *driver.Request) { r.Owner = "\xff" },
+		"Owner 2":          func(r *driver.Request) { r.Owner = "a\x00" },
+		"Owner":            func(r *driver.Request) { r.Owner = strings.Repeat("x", 256) },
+		"FenceWindow":      func(r *driver.Request) { r.FenceWindow = 0 },
+		"TTL":              func(r *driver.Request) { r.TTL = -1 },
+		"MaxSkew":          func(r *driver.Request) { r.MaxSkew = -1 },
+		"MaxLead":          func(r *driver.Request) { r.MaxLead = -1 },
+		"Now":              func(r *driver.Request) { r.Now = math.MaxInt64 },
 	} {
 		_, err := s.try(t, store, change)
 		var config *core.ConfigError
@@ -165,9 +166,9 @@ func badRequests(t *testing.T, s *suite) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	h := s.claim(t, store, func(r *worker.Request) { r.Owner = `'"\%_; DROP TABLE x` + "`" })
-	if admin, ok := store.(worker.Admin); ok {
-		if rows, err := admin.List(t.Context(), s.space); err != nil || len(rows) == 0 || !slices.ContainsFunc(rows, func(row worker.Record) bool {
+	h := s.claim(t, store, func(r *driver.Request) { r.Owner = `'"\%_; DROP TABLE x` + "`" })
+	if admin, ok := store.(driver.Admin); ok {
+		if rows, err := admin.List(t.Context(), s.space); err != nil || len(rows) == 0 || !slices.ContainsFunc(rows, func(row driver.Record) bool {
 			return row.Worker == h.Worker && row.Owner == `'"\%_; DROP TABLE x`+"`"
 		}) {
 			t.Errorf("%+v, %v", rows, err)
@@ -198,13 +199,13 @@ func hung(t *testing.T, s *suite) {
 		return
 	}
 	store := s.Hung(t)
-	h := &holder{Claim: worker.Claim{FencingToken: 1}, store: store, space: s.space, token: "token"}
+	h := &holder{Claim: driver.Claim{FencingToken: 1}, store: store, space: s.space, token: "token"}
 	calls := map[string]func(ctx context.Context) error{
 		"Claim":         func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
 		"RenewInterval": func(ctx context.Context) error { return h.renew(ctx, 1) },
 		"Release":       func(ctx context.Context) error { return h.release(ctx, 1) },
 	}
-	if admin, ok := store.(worker.Admin); ok {
+	if admin, ok := store.(driver.Admin); ok {
 		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.space); return err }
 		calls["Free"] = func(ctx context.Context) error { return admin.Free(ctx, s.space, 0, 1) }
 	}
@@ -248,7 +249,7 @@ func hung(t *testing.T, s *suite) {
 
 func operators(t *testing.T, s *suite) {
 	store := s.Open(t)
-	admin, ok := store.(worker.Admin)
+	admin, ok := store.(driver.Admin)
 	if !ok {
 		return // it is not required
 	}
@@ -256,9 +257,9 @@ func operators(t *testing.T, s *suite) {
 	if rows, err := admin.List(ctx, s.space); err != nil || len(rows) > 0 {
 		t.Errorf("nobody was here yet: %v, %v", rows, err)
 	}
-	h := s.claim(t, store, func(r *worker.Request) { r.Preferred, r.TTL = 2, worker.NoTTL })
+	h := s.claim(t, store, func(r *driver.Request) { r.Preferred, r.TTL = 2, driver.NoTTL })
 	rows, err := admin.List(ctx, s.space)
-	rows = slices.DeleteFunc(rows, func(r worker.Record) bool { return r.FencingToken == 0 }) // prepared, never held
+	rows = slices.DeleteFunc(rows, func(r driver.Record) bool { return r.FencingToken == 0 }) // prepared, never held
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%+v, %v", rows, err)
 	}

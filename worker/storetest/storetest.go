@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Harness says how the store under test is reached.
@@ -22,13 +22,13 @@ type Harness struct {
 	// Open gives a client of the store, as another process would have one; all
 	// clients of one Run see the same numbers. What it needs to close it registers
 	// with t.Cleanup. The suite uses spaces with names of its own.
-	Open func(t *testing.T) worker.Store
+	Open func(t *testing.T) driver.Store
 	// Crash ends a client as the end of its process would. nil: its numbers come
 	// free by their time to live alone.
-	Crash func(t *testing.T, s worker.Store)
+	Crash func(t *testing.T, s driver.Store)
 	// Hung returns a store whose client gets no answer and ignores its contexts. nil: there
 	// is no such client.
-	Hung func(t *testing.T) worker.Store
+	Hung func(t *testing.T) driver.Store
 }
 
 // Run runs the suite.
@@ -83,8 +83,8 @@ const (
 const patience = 2 * time.Minute
 
 // request asks for a number out of four.
-func (s *suite) request() worker.Request {
-	return worker.Request{
+func (s *suite) request() driver.Request {
+	return driver.Request{
 		Namespace: s.space, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1,
 		ClaimID: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()), Owner: "storetest",
 		Now: time.Now().UnixMilli(), FenceWindow: window, TTL: ttl, MaxSkew: 1 << 40, MaxLead: 1 << 40,
@@ -93,21 +93,21 @@ func (s *suite) request() worker.Request {
 
 // holder is a client that holds a number.
 type holder struct {
-	worker.Claim
-	store worker.Store
+	driver.Claim
+	store driver.Store
 	space string
 	token string
 }
 
 func (h *holder) renew(ctx context.Context, until int64) error {
-	return h.store.Renew(ctx, worker.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until, TTL: ttl})
+	return h.store.Renew(ctx, driver.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until, TTL: ttl})
 }
 
 func (h *holder) release(ctx context.Context, until int64) error {
-	return h.store.Release(ctx, worker.Return{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until})
+	return h.store.Release(ctx, driver.Return{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until})
 }
 
-func (s *suite) try(t *testing.T, store worker.Store, change func(*worker.Request)) (*holder, error) {
+func (s *suite) try(t *testing.T, store driver.Store, change func(*driver.Request)) (*holder, error) {
 	t.Helper()
 	r := s.request()
 	if change != nil {
@@ -124,7 +124,7 @@ func (s *suite) try(t *testing.T, store worker.Store, change func(*worker.Reques
 }
 
 // claim must succeed.
-func (s *suite) claim(t *testing.T, store worker.Store, change func(*worker.Request)) *holder {
+func (s *suite) claim(t *testing.T, store driver.Store, change func(*driver.Request)) *holder {
 	t.Helper()
 	h, err := s.try(t, store, change)
 	if err != nil {
@@ -134,13 +134,13 @@ func (s *suite) claim(t *testing.T, store worker.Store, change func(*worker.Requ
 }
 
 // only lets a request take this number and no other.
-func only(n int64) func(*worker.Request) {
-	return func(r *worker.Request) { r.Preferred, r.RequirePreferred = n, true }
+func only(n int64) func(*driver.Request) {
+	return func(r *driver.Request) { r.Preferred, r.RequirePreferred = n, true }
 }
 
 func mustTaken(t *testing.T, what string, err error) {
 	t.Helper()
-	if !errors.Is(err, worker.ErrNotHeld) {
+	if !errors.Is(err, driver.ErrNotHeld) {
 		t.Errorf("%s: %v, want ErrNotHeld", what, err)
 	}
 }
@@ -159,19 +159,19 @@ func (s *suite) expire(t *testing.T, h *holder) {
 		s.Crash(t, h.store)
 		return
 	}
-	must(t, h.store.Renew(t.Context(), worker.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence, TTL: 1}))
+	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence, TTL: 1}))
 	time.Sleep(20 * time.Millisecond)
 }
 
 // await tries until it gets a number: for what a clock of the store's decides.
-func (s *suite) await(t *testing.T, store worker.Store, change func(*worker.Request)) *holder {
+func (s *suite) await(t *testing.T, store driver.Store, change func(*driver.Request)) *holder {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		h, err := s.try(t, store, change)
 		if err == nil {
 			return h
 		}
-		if !errors.Is(err, worker.ErrNoWorkerID) || time.Now().After(deadline) {
+		if !errors.Is(err, driver.ErrNoWorkerID) || time.Now().After(deadline) {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // span is what a holder was told it may issue in.
@@ -44,8 +45,8 @@ func manyAtOnce(t *testing.T, s *suite) {
 		wg.Go(func() {
 			deadline := time.Now().Add(patience)
 			for round := 0; round < rounds; {
-				h, err := s.try(t, store, func(r *worker.Request) { r.Now += int64(i)*1000 - 4000 })
-				if errors.Is(err, worker.ErrNoWorkerID) {
+				h, err := s.try(t, store, func(r *driver.Request) { r.Now += int64(i)*1000 - 4000 })
+				if errors.Is(err, driver.ErrNoWorkerID) {
 					if time.Now().After(deadline) { // the others are enough
 						return
 					}
@@ -99,10 +100,10 @@ func anyOrder(t *testing.T, s *suite) {
 	for range 250 {
 		clock += rng.Int64N(400) - 100
 		if rng.IntN(4) == 0 || len(all) == 0 {
-			h, err := s.try(t, store, func(r *worker.Request) { r.Now = clock })
+			h, err := s.try(t, store, func(r *driver.Request) { r.Now = clock })
 			if err == nil {
 				all = append(all, &belief{holder: h, may: span{h.Worker, h.FencingToken, h.From, h.Fence}})
-			} else if !errors.Is(err, worker.ErrNoWorkerID) {
+			} else if !errors.Is(err, driver.ErrNoWorkerID) {
 				t.Fatal(err)
 			}
 			continue
@@ -138,7 +139,7 @@ func anyOrder(t *testing.T, s *suite) {
 // mortal is a client whose process may end, or stand still for the store: from
 // then on nothing it sends arrives. Its generator goes on all the same.
 type mortal struct {
-	worker.Store
+	driver.Store
 	mu   sync.Mutex
 	dead bool
 }
@@ -160,21 +161,21 @@ func (m *mortal) die() {
 	m.dead = true
 }
 
-func (m *mortal) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (m *mortal) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := m.alive(); err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	return m.Store.Claim(ctx, r)
 }
 
-func (m *mortal) Renew(ctx context.Context, r worker.Renewal) error {
+func (m *mortal) Renew(ctx context.Context, r driver.Renewal) error {
 	if err := m.alive(); err != nil {
 		return err
 	}
 	return m.Store.Renew(ctx, r)
 }
 
-func (m *mortal) Release(ctx context.Context, r worker.Return) error {
+func (m *mortal) Release(ctx context.Context, r driver.Return) error {
 	if err := m.alive(); err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func generators(t *testing.T, s *suite) {
 				lease, err := worker.Acquire(t.Context(), store, worker.Config{
 					Namespace: s.space, Layout: layout, FenceWindow: window, TTL: window / 3 * 2, Timeout: patience, MaxLead: time.Hour, Now: now,
 				})
-				if errors.Is(err, worker.ErrNoWorkerID) {
+				if errors.Is(err, driver.ErrNoWorkerID) {
 					continue
 				}
 				if err != nil {
@@ -276,5 +277,5 @@ func generators(t *testing.T, s *suite) {
 // to its bound, or its number went to another, and there was no third one.
 func expected(err error) bool {
 	return errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) || errors.Is(err, core.ErrSequenceExhausted) ||
-		errors.Is(err, worker.ErrLost) || errors.Is(err, worker.ErrNoWorkerID) || errors.Is(err, errDead)
+		errors.Is(err, worker.ErrLost) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, errDead)
 }

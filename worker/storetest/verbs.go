@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func firstClaim(t *testing.T, s *suite) {
 	now := time.Now().UnixMilli()
-	h := s.claim(t, s.Open(t), func(r *worker.Request) { r.Now = now })
+	h := s.claim(t, s.Open(t), func(r *driver.Request) { r.Now = now })
 	if h.From != now || h.Fence != now+window || h.FencingToken != 1 {
 		t.Errorf("%+v at %d", h.Claim, now)
 	}
@@ -27,8 +27,8 @@ func runOut(t *testing.T, s *suite) {
 		seen[h.Worker] = true
 	}
 	_, err := s.try(t, s.Open(t), nil)
-	var none *worker.NoWorkerIDError
-	if !errors.As(err, &none) || !errors.Is(err, worker.ErrNoWorkerID) || none.WorkerIDs != 4 || none.Leased != 4 || none.Namespace != s.space {
+	var none *driver.NoWorkerIDError
+	if !errors.As(err, &none) || !errors.Is(err, driver.ErrNoWorkerID) || none.WorkerIDs != 4 || none.Leased != 4 || none.Namespace != s.space {
 		t.Errorf("%v", err)
 	}
 	if s.Crash == nil && none != nil && (none.Wait <= 0 || none.Wait > 2*ttl*time.Millisecond) {
@@ -39,19 +39,19 @@ func runOut(t *testing.T, s *suite) {
 func preferred(t *testing.T, s *suite) {
 	store := s.Open(t)
 	for _, n := range []int64{2, 0} {
-		if h := s.claim(t, store, func(r *worker.Request) { r.Preferred = n }); h.Worker != n {
+		if h := s.claim(t, store, func(r *driver.Request) { r.Preferred = n }); h.Worker != n {
 			t.Errorf("%d was free and preferred, and %d given", n, h.Worker)
 		}
 	}
-	third := s.claim(t, store, func(r *worker.Request) { r.Preferred = 2 })
+	third := s.claim(t, store, func(r *driver.Request) { r.Preferred = 2 })
 	if third.Worker == 2 || third.Worker == 0 {
 		t.Errorf("%d was given twice", third.Worker)
 	}
-	if _, err := s.try(t, store, only(2)); !errors.Is(err, worker.ErrNoWorkerID) {
+	if _, err := s.try(t, store, only(2)); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Errorf("only a number that is held: %v", err)
 	}
 	last := 4 - third.Worker // 1 and 3 were left
-	if _, err := s.try(t, store, func(r *worker.Request) { r.Exclude = last }); !errors.Is(err, worker.ErrNoWorkerID) {
+	if _, err := s.try(t, store, func(r *driver.Request) { r.Exclude = last }); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Errorf("the last number was to be avoided: %v", err)
 	}
 	must(t, third.release(t.Context(), third.From))
@@ -68,7 +68,7 @@ func renew(t *testing.T, s *suite) {
 	must(t, h.renew(ctx, h.Fence+500))  // overtaken by the one before
 	must(t, h.renew(ctx, h.Fence))
 	s.expire(t, h)
-	next := s.await(t, s.Open(t), func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
+	next := s.await(t, s.Open(t), func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
 	if next.From != h.Fence+1000 {
 		t.Errorf("the next holder begins at %d, the bound was %d", next.From, h.Fence+1000)
 	}
@@ -119,7 +119,7 @@ func release(t *testing.T, s *suite) {
 	h := s.claim(t, store, nil)
 	must(t, h.renew(ctx, h.Fence+5000))
 	must(t, h.release(ctx, h.From+700))
-	next := s.claim(t, store, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
+	next := s.claim(t, store, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
 	if next.From != h.From+700 || next.FencingToken <= h.FencingToken {
 		t.Errorf("released from %d on, epoch %d; the next has %+v", h.From+700, h.FencingToken, next.Claim)
 	}
@@ -144,7 +144,7 @@ func releaseGuarded(t *testing.T, s *suite) {
 	must(t, h.renew(ctx, h.Fence+1)) // it is held still
 	must(t, h.release(ctx, h.From+10))
 	mustTaken(t, "released twice", h.release(ctx, 0))
-	next := s.claim(t, store, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From })
+	next := s.claim(t, store, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
 	mustTaken(t, "released after another's claim", h.release(ctx, 0))
 	if next.From != h.From+10 {
 		t.Errorf("begins at %d, want %d", next.From, h.From+10)
@@ -155,11 +155,11 @@ func releaseGuarded(t *testing.T, s *suite) {
 func takeover(t *testing.T, s *suite) {
 	h := s.claim(t, s.Open(t), nil)
 	other := s.Open(t)
-	if _, err := s.try(t, other, only(h.Worker)); !errors.Is(err, worker.ErrNoWorkerID) {
+	if _, err := s.try(t, other, only(h.Worker)); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Fatalf("a number that is held: %v", err)
 	}
 	s.expire(t, h)
-	next := s.await(t, other, func(r *worker.Request) { only(h.Worker)(r); r.Now = h.From - 60_000 })
+	next := s.await(t, other, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From - 60_000 })
 	if next.From != h.Fence || next.FencingToken <= h.FencingToken {
 		t.Errorf("bound %d, epoch %d; then %+v", h.Fence, h.FencingToken, next.Claim)
 	}
@@ -180,7 +180,7 @@ func clocksBehind(t *testing.T, s *suite) {
 	now := time.Now().UnixMilli()
 	bound := now
 	for i, step := range []int64{0, -1, -1_000_000, 5, 20_000, -2_000_000} {
-		h := s.claim(t, store, func(r *worker.Request) { only(1)(r); r.Now = now + step })
+		h := s.claim(t, store, func(r *driver.Request) { only(1)(r); r.Now = now + step })
 		if want := max(bound, now+step); h.From != want {
 			t.Errorf("%d: begins at %d, want %d", i, h.From, want)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // few numbers, so that they change hands, and few ids in a millisecond.
@@ -65,7 +66,7 @@ type holder struct {
 func newCrowd(t *testing.T) *crowd { return &crowd{t: t, stop: make(chan struct{}), batch: 16} }
 
 // join adds a holder.
-func (c *crowd) join(name string, store worker.Store, apart time.Duration, changing bool) {
+func (c *crowd) join(name string, store driver.Store, apart time.Duration, changing bool) {
 	h := &holder{name: name, steady: !changing, failures: map[string]int{}, lastID: time.Now(), lastAck: time.Now()}
 	c.holders = append(c.holders, h)
 	now := func() time.Time { return time.Now().Add(apart) }
@@ -108,7 +109,7 @@ func plain(err error) string {
 }
 
 // live is one lease; it reports whether there shall be another.
-func (c *crowd) live(h *holder, store worker.Store, now func() time.Time, changing bool, life int) bool {
+func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changing bool, life int) bool {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	defer cancel()
 	go func() {

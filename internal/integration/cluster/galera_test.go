@@ -5,13 +5,15 @@ package cluster
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -20,15 +22,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// nodes is a driver.Connector to several nodes, as a balancer is: each connection is to
+// nodes is a sqldriver.Connector to several nodes, as a balancer is: each connection is to
 // the next node that is ready.
 type nodes struct {
-	all  []driver.Connector
+	all  []sqldriver.Connector
 	next atomic.Int64
 	away []atomic.Int64 // until when a node is left out, in Unix nanoseconds
 }
 
-func (n *nodes) Connect(ctx context.Context) (conn driver.Conn, err error) {
+func (n *nodes) Connect(ctx context.Context) (conn sqldriver.Conn, err error) {
 	if len(n.all) == 1 {
 		return n.all[0].Connect(ctx)
 	}
@@ -50,16 +52,16 @@ func (n *nodes) Connect(ctx context.Context) (conn driver.Conn, err error) {
 	return nil, err
 }
 
-func (n *nodes) Driver() driver.Driver { return n.all[0].Driver() }
+func (n *nodes) Driver() sqldriver.Driver { return n.all[0].Driver() }
 
 // ready asks a node whether it is a working member.
-func ready(ctx context.Context, conn driver.Conn) error {
-	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, "SHOW STATUS LIKE 'wsrep_ready'", nil)
+func ready(ctx context.Context, conn sqldriver.Conn) error {
+	rows, err := conn.(sqldriver.QueryerContext).QueryContext(ctx, "SHOW STATUS LIKE 'wsrep_ready'", nil)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	values := make([]driver.Value, 2)
+	values := make([]sqldriver.Value, 2)
 	if err := rows.Next(values); err != nil {
 		return err
 	}
@@ -152,13 +154,13 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 	until := int64(0)
 	for round := range rounds {
 		var wg sync.WaitGroup
-		claims, errs := make([]worker.Claim, len(members)), make([]error, len(members))
+		claims, errs := make([]driver.Claim, len(members)), make([]error, len(members))
 		start := make(chan struct{})
 		token := func(i int) string { return fmt.Sprintf("round%dnode%d", round, i) }
 		for i, s := range stores {
 			wg.Go(func() {
 				<-start
-				claims[i], errs[i] = s.Claim(t.Context(), worker.Request{
+				claims[i], errs[i] = s.Claim(t.Context(), driver.Request{
 					Namespace: "one", Layout: "x", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: token(i), Owner: "test",
 					Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
 				})
@@ -186,7 +188,7 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 		}
 		until = c.Fence
 		wins[winner]++
-		must(t, stores[winner].Release(t.Context(), worker.Return{Namespace: "one", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: token(winner), Fence: c.Fence}))
+		must(t, stores[winner].Release(t.Context(), driver.Return{Namespace: "one", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: token(winner), Fence: c.Fence}))
 	}
 	t.Logf("%d rounds of 3 claimants, wins of each node %v", rounds, wins)
 }
@@ -209,19 +211,19 @@ func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.
 		at := func(i int) *sqlstore.Store { return stores[(round+i)%len(stores)] }
 		_, err := admins[round%len(stores)].ExecContext(t.Context(), fmt.Sprintf("INSERT INTO much SELECT seq + %d FROM seq_1_to_60000", round*100_000))
 		must(t, err)
-		r := worker.Request{
+		r := driver.Request{
 			Namespace: "elsewhere", Layout: "x", WorkerIDs: 8, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprint("round", round), Owner: "test",
 			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
 		}
 		c, err := at(0).Claim(t.Context(), r)
 		must(t, err)
-		if err := at(1).Renew(t.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
+		if err := at(1).Renew(t.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
 			failed["renew: "+err.Error()]++
 		}
 		if again, err := at(2).Claim(t.Context(), r); err != nil || again.Worker != c.Worker {
 			failed[fmt.Sprintf("claim again: another number, %v", err)]++
 		}
-		if err := at(1).Release(t.Context(), worker.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence}); err != nil {
+		if err := at(1).Release(t.Context(), driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence}); err != nil {
 			failed["release: "+err.Error()]++
 		}
 	}

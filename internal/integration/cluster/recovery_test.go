@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // acknowledged notes the first renewal and the first row after a kill that were asked for
@@ -70,12 +70,12 @@ func (a *acknowledged) await(t *testing.T, killed time.Time) (renewal, row time.
 
 // watched is a store whose renewals are noted.
 type watched struct {
-	worker.Store
+	driver.Store
 	acks *acknowledged
 }
 
 // Renew implements worker.Store.
-func (w watched) Renew(ctx context.Context, r worker.Renewal) error {
+func (w watched) Renew(ctx context.Context, r driver.Renewal) error {
 	asked := time.Now()
 	err := w.Store.Renew(ctx, r)
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A clock can be set while it runs.
@@ -32,7 +33,7 @@ const patience = 3 * time.Second
 // A writer writes graphs with a lease, a generator and a clock of its own.
 type writer struct {
 	name   string
-	store  worker.Store
+	store  driver.Store
 	ledger *ledger
 	clock  clock
 	rand   *rand.Rand

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -23,19 +24,19 @@ import (
 // However many goroutines of a process wait for a worker ID, the store has a handful of
 // requests a second; and one that comes free is claimed at once.
 func TestCrowd(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (worker.Store, *worker.ClaimLimiter){
-		"postgres": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
+	for name, start := range map[string]func(t *testing.T) (driver.Store, *driver.ClaimLimiter){
+		"postgres": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
 			db := open(t, "pgx", inDatabase(t, testserver.Postgres(t).DSN))
 			db.SetMaxOpenConns(16)
 			db.SetMaxIdleConns(16)
 			s := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
 			return s, &s.ClaimLimiter
 		},
-		"redis": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
+		"redis": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
 			s := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{Prefix: t.Name(), AllowDataLoss: true})
 			return s, &s.ClaimLimiter
 		},
-		"etcd": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
+		"etcd": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
 			c, err := clientv3.New(clientv3.Config{Endpoints: []string{testserver.Etcd(t).DSN}, Logger: zap.NewNop()})
 			if err != nil {
 				t.Fatal(err)
@@ -44,7 +45,7 @@ func TestCrowd(t *testing.T) {
 			s := etcdstore.New(c, etcdstore.Config{Prefix: t.Name()})
 			return s, &s.ClaimLimiter
 		},
-		"files": func(t *testing.T) (worker.Store, *worker.ClaimLimiter) {
+		"files": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
 			s := filestore.New(filestore.Config{Dir: t.TempDir()})
 			return s, &s.ClaimLimiter
 		},
@@ -58,12 +59,12 @@ func TestCrowd(t *testing.T) {
 
 // counted counts the claims that come to a store.
 type counted struct {
-	worker.Store
-	*worker.ClaimLimiter
+	driver.Store
+	*driver.ClaimLimiter
 	claims atomic.Int64
 }
 
-func (s *counted) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *counted) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	s.claims.Add(1)
 	return s.Store.Claim(ctx, r)
 }

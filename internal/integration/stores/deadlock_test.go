@@ -7,7 +7,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -27,7 +27,7 @@ func TestListIsUndone(t *testing.T) {
 		cfg.Params["autocommit"] = "0"
 		store := sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
 		for _, token := range []string{"a", "b", "c"} {
-			_, err := store.Claim(t.Context(), worker.Request{
+			_, err := store.Claim(t.Context(), driver.Request{
 				Namespace: "x", Layout: "x", WorkerIDs: 3, Preferred: -1, Exclude: -1, ClaimID: token, Owner: "test",
 				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,
 			})

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -110,7 +111,7 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 	}
 	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
 	cfg.Params = map[string]string{"autocommit": "0"}
-	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store {
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
 		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
 	}})
 }

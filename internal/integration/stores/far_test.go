@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -79,7 +80,7 @@ func TestFirstAcquireFromAfar(t *testing.T) {
 	})
 }
 
-func fromAfar(t *testing.T, what string, store worker.Store) {
+func fromAfar(t *testing.T, what string, store driver.Store) {
 	t.Helper()
 	began := time.Now()
 	lease, err := worker.Acquire(t.Context(), store, worker.Config{})

@@ -3,32 +3,33 @@ package stores
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // deaf is a driver of database/sql that gets no answer, and knows no contexts.
 type deaf struct {
-	driver.Conn
+	sqldriver.Conn
 	ended chan struct{}
 }
 
-func (d deaf) Connect(context.Context) (driver.Conn, error) { return d, nil }
-func (deaf) Driver() driver.Driver                          { return nil }
-func (deaf) Close() error                                   { return nil }
-func (d deaf) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
+func (d deaf) Connect(context.Context) (sqldriver.Conn, error) { return d, nil }
+func (deaf) Driver() sqldriver.Driver                          { return nil }
+func (deaf) Close() error                                      { return nil }
+func (d deaf) QueryContext(context.Context, string, []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	<-d.ended
-	return nil, driver.ErrBadConn
+	return nil, sqldriver.ErrBadConn
 }
 
-func deafSQL(t *testing.T) worker.Store {
+func deafSQL(t *testing.T) driver.Store {
 	d := deaf{ended: make(chan struct{})}
 	db := sql.OpenDB(d)
 	t.Cleanup(func() {
@@ -39,7 +40,7 @@ func deafSQL(t *testing.T) worker.Store {
 }
 
 // deafRedis is go-redis as it comes, without ContextTimeoutEnabled, at a server that hangs.
-func deafRedis(t *testing.T) worker.Store {
+func deafRedis(t *testing.T) driver.Store {
 	server := testserver.NewRedis(t)
 	c := redis.NewClient(&redis.Options{Addr: server.Addr, ReadTimeout: -1, MaxRetries: -1})
 	t.Cleanup(func() {

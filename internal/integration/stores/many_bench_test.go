@@ -17,6 +17,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -27,7 +28,7 @@ import (
 func BenchmarkManyHolders(b *testing.B) {
 	const numbers, connections = 1024, 32
 	server := testserver.Postgres(b)
-	start := func(b *testing.B) (worker.Store, *sql.DB) {
+	start := func(b *testing.B) (driver.Store, *sql.DB) {
 		db := open(b, "pgx", inDatabase(b, server.DSN))
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
@@ -92,11 +93,11 @@ func BenchmarkManyHolders(b *testing.B) {
 
 // timed adds up how long renewals take.
 type timed struct {
-	worker.Store
+	driver.Store
 	nanoseconds atomic.Int64
 }
 
-func (s *timed) Renew(ctx context.Context, r worker.Renewal) error {
+func (s *timed) Renew(ctx context.Context, r driver.Renewal) error {
 	began := time.Now()
 	defer func() { s.nanoseconds.Add(int64(time.Since(began))) }()
 	return s.Store.Renew(ctx, r)
@@ -156,8 +157,8 @@ func BenchmarkRenew(b *testing.B) {
 			db.SetMaxOpenConns(1)
 			table := fmt.Sprintf("bench_%d", time.Now().UnixNano())
 			store := sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.MySQL, Table: table, AllowDataLoss: true})
-			r := worker.Request{
-				Namespace: "x", Layout: worker.Fingerprint(core.Twitter()), WorkerIDs: 1024, Preferred: -1, Exclude: -1, ClaimID: "token", Owner: "test",
+			r := driver.Request{
+				Namespace: "x", Layout: driver.Fingerprint(core.Twitter()), WorkerIDs: 1024, Preferred: -1, Exclude: -1, ClaimID: "token", Owner: "test",
 				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,
 			}
 			c, err := store.Claim(b.Context(), r)
@@ -176,7 +177,7 @@ func BenchmarkRenew(b *testing.B) {
 				before := questions()
 				for b.Loop() {
 					until++
-					if err := store.Renew(b.Context(), worker.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: until, TTL: r.TTL}); err != nil {
+					if err := store.Renew(b.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: until, TTL: r.TTL}); err != nil {
 						b.Fatal(err)
 					}
 				}

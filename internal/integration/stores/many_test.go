@@ -10,11 +10,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // hold acquires n leases at once, over so many connections.
-func hold(t testing.TB, store worker.Store, n, atOnce int, cfg worker.Config, took func(i int, d time.Duration)) []*worker.Lease {
+func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, took func(i int, d time.Duration)) []*worker.Lease {
 	t.Helper()
 	leases := make([]*worker.Lease, n)
 	next := make(chan int)
@@ -146,12 +147,12 @@ func TestAllNumbersAreHeld(t *testing.T) {
 
 // told says when a claim was refused for the first time.
 type told struct {
-	worker.Store
+	driver.Store
 	refused chan struct{}
 	once    sync.Once
 }
 
-func (s *told) Claim(ctx context.Context, r worker.Request) (worker.Claim, error) {
+func (s *told) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	c, err := s.Store.Claim(ctx, r)
 	if errors.Is(err, worker.ErrNoWorkerID) {
 		s.once.Do(func() { close(s.refused) })

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -21,7 +22,7 @@ import (
 
 // rideOutAKill kills the store's server under a lease and starts it again: ids
 // go on meanwhile, and the number stays.
-func rideOutAKill(t *testing.T, server *testserver.Server, store worker.Store) {
+func rideOutAKill(t *testing.T, server *testserver.Server, store driver.Store) {
 	t.Helper()
 	lease, err := worker.Acquire(t.Context(), store, worker.Config{
 		FenceWindow: long.FenceWindow, RenewInterval: time.Second, TTL: long.TTL, MaxWait: patience,
@@ -65,18 +66,18 @@ func TestOutageFigures(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		start func(testing.TB) *testserver.Server
-		open  func(t *testing.T, server *testserver.Server) worker.Store
+		open  func(t *testing.T, server *testserver.Server) driver.Store
 	}{
-		{"postgres", testserver.NewPostgres, func(t *testing.T, server *testserver.Server) worker.Store {
+		{"postgres", testserver.NewPostgres, func(t *testing.T, server *testserver.Server) driver.Store {
 			return sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{AllowDataLoss: true})
 		}},
-		{"mariadb", testserver.NewMariaDB, func(t *testing.T, server *testserver.Server) worker.Store {
+		{"mariadb", testserver.NewMariaDB, func(t *testing.T, server *testserver.Server) driver.Store {
 			return sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{AllowDataLoss: true})
 		}},
-		{"redis", testserver.NewRedis, func(t *testing.T, server *testserver.Server) worker.Store {
+		{"redis", testserver.NewRedis, func(t *testing.T, server *testserver.Server) driver.Store {
 			return redisstore.New(evaler(client(t, server), false), redisstore.Config{})
 		}},
-		{"etcd", testserver.NewEtcd, func(t *testing.T, server *testserver.Server) worker.Store {
+		{"etcd", testserver.NewEtcd, func(t *testing.T, server *testserver.Server) driver.Store {
 			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop()})
 			if err != nil {
 				t.Fatal(err)
@@ -96,12 +97,12 @@ func TestOutageFigures(t *testing.T) {
 // lastRenewal remembers when the lease read its clock for the last renewal that was
 // acknowledged: the bound lies a window after that, however slow all else was.
 type lastRenewal struct {
-	worker.Store
+	driver.Store
 	mu   sync.Mutex
 	last time.Time
 }
 
-func (s *lastRenewal) Renew(ctx context.Context, r worker.Renewal) error {
+func (s *lastRenewal) Renew(ctx context.Context, r driver.Renewal) error {
 	err := s.Store.Renew(ctx, r)
 	if err == nil {
 		s.mu.Lock()

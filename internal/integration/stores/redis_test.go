@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
@@ -57,7 +58,7 @@ func TestRedisStore(t *testing.T) {
 	for _, bytes := range []bool{false, true} {
 		t.Run(fmt.Sprintf("bytes %v", bytes), func(t *testing.T) {
 			server := testserver.Redis(t)
-			storetest.Run(t, storetest.Harness{Hung: deafRedis, Open: func(t *testing.T) worker.Store {
+			storetest.Run(t, storetest.Harness{Hung: deafRedis, Open: func(t *testing.T) driver.Store {
 				return redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowDataLoss: true})
 			}})
 		})
@@ -182,7 +183,7 @@ func TestRedisAgainstMemory(t *testing.T) {
 	remote := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
 	local := memstore.New(memstore.Config{})
 	type held struct {
-		worker.Claim
+		driver.Claim
 		token string
 	}
 	for round := range 40 {
@@ -192,9 +193,9 @@ func TestRedisAgainstMemory(t *testing.T) {
 		for range 60 {
 			now += rng.Int64N(20_000) - 5_000
 			if rng.IntN(3) > 0 || len(all) == 0 {
-				r := worker.Request{
+				r := driver.Request{
 					Namespace: space, Layout: "l", WorkerIDs: 1 + rng.Int64N(6), Preferred: -1, Exclude: rng.Int64N(8) - 4, ClaimID: fmt.Sprintf("%016x", rng.Uint64()), Owner: "o",
-					Now: now, FenceWindow: 1 + rng.Int64N(30_000), TTL: []int64{3_600_000, worker.NoTTL}[rng.IntN(2)], MaxSkew: 1 << 40, MaxLead: rng.Int64N(40_000),
+					Now: now, FenceWindow: 1 + rng.Int64N(30_000), TTL: []int64{3_600_000, driver.NoTTL}[rng.IntN(2)], MaxSkew: 1 << 40, MaxLead: rng.Int64N(40_000),
 				}
 				if r.Exclude < 0 {
 					r.Exclude = -1
@@ -227,10 +228,10 @@ func TestRedisAgainstMemory(t *testing.T) {
 			until := h.Fence + rng.Int64N(20_000) - 5_000
 			var errA, errB error
 			if rng.IntN(2) == 0 {
-				r := worker.Renewal{Namespace: space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until, TTL: 3_600_000}
+				r := driver.Renewal{Namespace: space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until, TTL: 3_600_000}
 				errA, errB = remote.Renew(t.Context(), r), local.Renew(t.Context(), r)
 			} else {
-				r := worker.Return{Namespace: space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until}
+				r := driver.Return{Namespace: space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until}
 				errA, errB = remote.Release(t.Context(), r), local.Release(t.Context(), r)
 			}
 			if errA != errB {
@@ -260,7 +261,7 @@ func TestRedisOddClients(t *testing.T) {
 func TestRedisTooManyNumbers(t *testing.T) {
 	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
 	for numbers, ok := range map[int64]bool{1 << 53: true, 1<<53 + 1: false, 1 << 60: false} {
-		r := worker.Request{
+		r := driver.Request{
 			Namespace: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", WorkerIDs: numbers, Preferred: numbers - 1, RequirePreferred: true, Exclude: -1, ClaimID: "a", Owner: "o",
 			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
 		}

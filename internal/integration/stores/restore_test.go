@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -74,7 +75,7 @@ func TestRestore(t *testing.T) {
 			t.Errorf("begins at %v, and the bound was %v (%v)", parts.Time, bound, err)
 		}
 		row := rows[0]
-		if err := store.Renew(t.Context(), worker.Renewal{Namespace: "default", Worker: 7, FencingToken: 1, ClaimID: "of a holder before", Fence: row.Fence + 1, TTL: 1000}); !errors.Is(err, worker.ErrNotHeld) {
+		if err := store.Renew(t.Context(), driver.Renewal{Namespace: "default", Worker: 7, FencingToken: 1, ClaimID: "of a holder before", Fence: row.Fence + 1, TTL: 1000}); !errors.Is(err, driver.ErrNotHeld) {
 			t.Errorf("a holder from before may renew: %v", err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -16,7 +17,7 @@ func TestASessionForEachStatement(t *testing.T) {
 		db := e.open(t)
 		db.SetMaxIdleConns(-1)
 		store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
-		r := worker.Request{
+		r := driver.Request{
 			Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "first", Owner: "o",
 			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 		}
@@ -25,14 +26,14 @@ func TestASessionForEachStatement(t *testing.T) {
 			t.Fatal(err)
 		}
 		until := first.Fence + 5000
-		if err := store.Renew(t.Context(), worker.Renewal{Namespace: "x", Worker: first.Worker, FencingToken: first.FencingToken, ClaimID: "first", Fence: until, TTL: r.TTL}); err != nil {
+		if err := store.Renew(t.Context(), driver.Renewal{Namespace: "x", Worker: first.Worker, FencingToken: first.FencingToken, ClaimID: "first", Fence: until, TTL: r.TTL}); err != nil {
 			t.Error(err)
 		}
 		r.ClaimID = "second"
 		if _, err := store.Claim(t.Context(), r); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("a number that is held: %v", err)
 		}
-		if err := store.Release(t.Context(), worker.Return{Namespace: "x", Worker: first.Worker, FencingToken: first.FencingToken, ClaimID: "first", Fence: until - 1}); err != nil {
+		if err := store.Release(t.Context(), driver.Return{Namespace: "x", Worker: first.Worker, FencingToken: first.FencingToken, ClaimID: "first", Fence: until - 1}); err != nil {
 			t.Error(err)
 		}
 		second, err := store.Claim(t.Context(), r)

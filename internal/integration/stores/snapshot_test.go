@@ -7,7 +7,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -30,7 +30,7 @@ func TestSnapshotIsolation(t *testing.T) {
 	store := func(t *testing.T) *sqlstore.Store {
 		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
 	}
-	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store { return store(t) }})
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store { return store(t) }})
 	var wg sync.WaitGroup
 	for range 6 {
 		s := store(t)

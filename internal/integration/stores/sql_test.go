@@ -19,6 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -146,7 +147,7 @@ func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 
 func TestSQLStore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
-		storetest.Run(t, storetest.Harness{Hung: deafSQL, Open: func(t *testing.T) worker.Store {
+		storetest.Run(t, storetest.Harness{Hung: deafSQL, Open: func(t *testing.T) driver.Store {
 			return sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
 		}})
 	})

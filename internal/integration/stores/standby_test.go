@@ -16,6 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -153,18 +154,18 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 	}
 	p.synchronous(t)
 	p.behind(t)
-	r := worker.Request{
+	r := driver.Request{
 		Namespace: "default", Layout: "x", WorkerIDs: 8, Preferred: 7, Exclude: -1, ClaimID: "first", Owner: "test",
 		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 40_000, MaxSkew: 60_000, MaxLead: 60_000,
 	}
-	claim := func(limit time.Duration) (worker.Claim, error) {
+	claim := func(limit time.Duration) (driver.Claim, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		return store.Claim(ctx, r)
 	}
 	held := func() bool {
 		rows, err := store.List(t.Context(), r.Namespace)
-		return err == nil && slices.ContainsFunc(rows, func(row worker.Record) bool { return row.ClaimID == r.ClaimID })
+		return err == nil && slices.ContainsFunc(rows, func(row driver.Record) bool { return row.ClaimID == r.ClaimID })
 	}
 	await(t, "row of a claim that was not answered", func() bool { // the space is new, and the wait for each of its rows is cancelled
 		if c, err := claim(500 * time.Millisecond); err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // space is where all processes of a store compete.
@@ -26,7 +27,7 @@ func layout() core.Layout {
 // A holder is a process that takes a number, issues under it as fast as it can,
 // gives it back and begins anew.
 type holder struct {
-	store worker.Store
+	store driver.Store
 	rand  *random
 	book  *logbook
 	clock *clock

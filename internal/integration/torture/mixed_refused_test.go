@@ -16,9 +16,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // strange is the fingerprint of a layout that no version knows.
@@ -31,14 +30,14 @@ func claimIn(t *testing.T, s *service, layout string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := store.Claim(t.Context(), worker.Request{
+	c, err := store.Claim(t.Context(), driver.Request{
 		Namespace: space, Layout: layout, WorkerIDs: 8, Preferred: 0, Exclude: -1, ClaimID: "claimIn", Now: time.Now().UnixMilli(),
 		FenceWindow: window.Milliseconds(), TTL: ttl.Milliseconds(), MaxSkew: 60_000, MaxLead: 60_000,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Release(t.Context(), worker.Return{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "claimIn", Fence: c.From}); err != nil {
+	if err := store.Release(t.Context(), driver.Return{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "claimIn", Fence: c.From}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,7 +110,7 @@ func TestMixedRefuses(t *testing.T) {
 		}
 		t.Run(name+"/a record that cannot be read", func(t *testing.T) {
 			s := startService(t, name, t.TempDir(), versions[:1])
-			claimIn(t, s, worker.Fingerprint(layout()))
+			claimIn(t, s, driver.Fingerprint(layout()))
 			if err := write(t, s); err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +167,7 @@ func TestMixedRefusesARequest(t *testing.T) {
 		s := startService(t, "httpstore", t.TempDir(), []version{v})
 		for field, want := range map[string]int{"": http.StatusOK, "shard": http.StatusBadRequest} {
 			request := map[string]any{
-				"space": space, "layout": worker.Fingerprint(layout()), "numbers": 8, "preferred": -1, "only": false, "avoid": -1, "token": "t" + field,
+				"space": space, "layout": driver.Fingerprint(layout()), "numbers": 8, "preferred": -1, "only": false, "avoid": -1, "token": "t" + field,
 				"owner": "", "now": time.Now().UnixMilli(), "window": 1000, "ttl": 1000, "max_skew": 60_000, "max_lead": 60_000,
 			}
 			if field != "" {

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 var errReplyLost = errors.New("torture: the reply was lost on purpose")
@@ -15,7 +15,7 @@ var errReplyLost = errors.New("torture: the reply was lost on purpose")
 // A network stands between a lease and its store: now and then a request arrives
 // late, or a second time long after the first, or its reply does not arrive.
 type network struct {
-	store worker.Store
+	store driver.Store
 	rand  *random
 	book  *logbook
 }
@@ -53,7 +53,7 @@ func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.C
 }
 
 // Claim writes down what the store has given, also where nobody is told of it.
-func (n *network) Claim(ctx context.Context, r worker.Request) (got worker.Claim, err error) {
+func (n *network) Claim(ctx context.Context, r driver.Request) (got driver.Claim, err error) {
 	twice := n.rand.oneIn(4 * twiceOne) // it may take a number for nothing
 	err = n.carry(ctx, twice, func(ctx context.Context, again bool) error {
 		c, err := n.store.Claim(ctx, r)
@@ -67,17 +67,17 @@ func (n *network) Claim(ctx context.Context, r worker.Request) (got worker.Claim
 		return nil
 	})
 	if err != nil {
-		return worker.Claim{}, err
+		return driver.Claim{}, err
 	}
 	return got, nil
 }
 
 // Renew implements worker.Store.
-func (n *network) Renew(ctx context.Context, r worker.Renewal) error {
+func (n *network) Renew(ctx context.Context, r driver.Renewal) error {
 	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Renew(ctx, r) })
 }
 
 // Release implements worker.Store.
-func (n *network) Release(ctx context.Context, r worker.Return) error {
+func (n *network) Release(ctx context.Context, r driver.Return) error {
 	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Release(ctx, r) })
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A torture is a run of many processes on one store.
@@ -178,7 +178,7 @@ func (r *torture) operate(halt <-chan struct{}, failed chan<- error) {
 		failed <- err
 		return
 	}
-	admin := store.(worker.Admin) // all have it
+	admin := store.(driver.Admin) // all have it
 	for {
 		select {
 		case <-time.After(random.duration(200*time.Millisecond, 1200*time.Millisecond)):

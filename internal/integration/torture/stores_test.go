@@ -17,7 +17,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
@@ -30,7 +30,7 @@ const httpToken = "torture-torture-torture"
 
 // openStore opens a store as every process does for itself. What dsn is depends on
 // the store: see startService.
-func openStore(name, dsn string) (worker.Store, error) {
+func openStore(name, dsn string) (driver.Store, error) {
 	switch name {
 	case "postgres":
 		return openSQL("pgx", dsn)
@@ -60,7 +60,7 @@ func openStore(name, dsn string) (worker.Store, error) {
 
 // The servers of the tests write to the kernel, which outlives them, and not to the
 // disk: hence AllowDataLoss.
-func openSQL(driver, dsn string) (worker.Store, error) {
+func openSQL(driver, dsn string) (driver.Store, error) {
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func openSQL(driver, dsn string) (worker.Store, error) {
 
 // openRedis lets each connection ask for what a Redis must be set to, since one that
 // was killed comes back without it.
-func openRedis(addr string) worker.Store {
+func openRedis(addr string) driver.Store {
 	logging.Disable()
 	client := redis.NewClient(&redis.Options{Addr: addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {
 		return c.ConfigSet(ctx, "appendfsync", "always").Err()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // latency is how long one kind of request took; its JSON.
@@ -73,26 +73,26 @@ func (a *app) benchStore(ctx context.Context, m *measured) error {
 
 func ms(n float64) string { return fmt.Sprintf("%.2f ms", n) }
 
-func benchRound(ctx context.Context, store worker.Store, space string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
+func benchRound(ctx context.Context, store driver.Store, space string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
 	l := core.Twitter()
 	now := time.Now().UnixMilli()
 	span := claimFor.Milliseconds()
-	r := worker.Request{
-		Namespace: space, Layout: worker.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
+	r := driver.Request{
+		Namespace: space, Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
 		Now: now, FenceWindow: span, TTL: span, MaxSkew: time.Minute.Milliseconds(), MaxLead: time.Minute.Milliseconds(),
 	}
-	var c worker.Claim
+	var c driver.Claim
 	if err := timed(claims, func() (err error) { c, err = store.Claim(ctx, r); return err }); err != nil {
 		return err
 	}
 	err := timed(renewals, func() error {
-		return store.Renew(ctx, worker.Renewal{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
+		return store.Renew(ctx, driver.Renewal{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
 	})
 	// What was claimed is given back, whatever happened: no id was made under it.
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(err, timed(releases, func() error {
-		return store.Release(back, worker.Return{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
+		return store.Release(back, driver.Return{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
 	}))
 }
 

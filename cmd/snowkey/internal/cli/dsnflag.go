@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // place is where worker numbers are kept, as flags say it.
@@ -72,7 +73,7 @@ func (a *app) parsePlace(p *place) (*dsn.DSN, error) {
 		return nil, usage("%s: %w", p.flag, err) // not quoted: it may hold a password
 	}
 	if p.space != "" {
-		if err := worker.CheckNamespace(p.space); err != nil {
+		if err := driver.CheckNamespace(p.space); err != nil {
 			return nil, usage("--space %q: must be 1 to 64 letters, digits and . _ - : / of ASCII", short(p.space))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func (a *app) workersCommand() *cobra.Command {
@@ -73,7 +73,7 @@ type workerInfo struct {
 // farthest is the last year that can be written as four digits.
 var farthest = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) //nolint:gochecknoglobals // constant
 
-func describeWorker(row worker.Record, now time.Time) workerInfo {
+func describeWorker(row driver.Record, now time.Time) workerInfo {
 	info := workerInfo{Worker: row.Worker, Owner: row.Owner, Epoch: row.FencingToken, until: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
 	info.forever = info.expires.After(farthest)
 	switch {
@@ -253,7 +253,7 @@ func (a *app) freeWorker(ctx context.Context, p *place, text string, epoch int64
 		}
 	}
 	if err := store.Free(ctx, p.space, number, epoch); err != nil {
-		if errors.Is(err, worker.ErrNotHeld) {
+		if errors.Is(err, driver.ErrNotHeld) {
 			return fmt.Errorf("number %d of space %q has changed hands meanwhile; it is left alone", number, p.space)
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))

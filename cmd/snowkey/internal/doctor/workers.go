@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // runningOut is how little a holder's span may have left. One that renews as it
@@ -67,7 +67,7 @@ func (e *examination) layout(ctx context.Context) {
 	case dsn.MySQL, dsn.SQLite:
 		_ = e.Target.DB.QueryRowContext(ctx, "SELECT layout FROM snow_worker_space WHERE space = ?", e.Space).Scan(&have)
 	}
-	switch want := worker.Fingerprint(e.Layout); {
+	switch want := driver.Fingerprint(e.Layout); {
 	case have == "":
 	case have != want:
 		e.tell(Fail, name, fmt.Sprintf("%q is for %s, and this is %s", e.Space, have, want), "give the layout's flags, or another --space: leases of this layout are refused")
@@ -78,7 +78,7 @@ func (e *examination) layout(ctx context.Context) {
 
 // twice looks for numbers that stand in the table more than once, as after a restore
 // without its key.
-func (e *examination) twice(rows []worker.Record) {
+func (e *examination) twice(rows []driver.Record) {
 	const name = "numbers held twice"
 	seen := map[int64]bool{}
 	var doubled, outside []string
@@ -102,7 +102,7 @@ func (e *examination) twice(rows []worker.Record) {
 }
 
 // holders looks at who holds what, and for how long still.
-func (e *examination) holders(rows []worker.Record) {
+func (e *examination) holders(rows []driver.Record) {
 	now := e.Now().Add(e.ahead)
 	held := 0
 	var gone, ending, ahead []string

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
@@ -14,8 +14,8 @@ import (
 
 // Store is a lease store and its operator's side.
 type Store interface {
-	worker.Store
-	worker.Admin
+	driver.Store
+	driver.Admin
 }
 
 // StoreOptions say what a store may do.

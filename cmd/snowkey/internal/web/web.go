@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
 
@@ -17,7 +17,7 @@ const LeasesPath = "/leases"
 
 // Config is what a server is made of. The zero Config serves the page and its API.
 type Config struct {
-	Store  worker.Store // is offered below LeasesPath; nil: it is not
+	Store  driver.Store // is offered below LeasesPath; nil: it is not
 	Token  string       // clients of the store must have it: 16 to 512 printable bytes of ASCII; required with a Store
 	Admin  bool         // offers listing and freeing the store's numbers as well
 	Hosts  []string     // names, without port, under which it may be asked over loopback, beside localhost; for a proxy on this machine

@@ -1,4 +1,4 @@
-package worker
+package driver
 
 import (
 	"context"
@@ -7,39 +7,19 @@ import (
 	"time"
 )
 
-// A Queue limits the rate of claims of the leases that share a store. While the store
-// refuses claims, or fails, the leases make four a second together and share the answers.
-// A store embeds a Queue by value; the zero value is ready for use. A wrapper that embeds
-// a pointer to such a store shares its Queue.
+// A ClaimLimiter limits the rate of claims of the leases that share a store. While the
+// store refuses claims or fails, these leases make four claims a second together, and
+// share the answers. A store embeds a ClaimLimiter by value; the zero value is ready for
+// use. A wrapper that embeds a pointer to such a store shares its limiter.
 type ClaimLimiter struct {
 	mu    sync.Mutex
-	lines map[claimKind]*line
-}
-
-// queued is a store that embeds a Queue.
-type queued interface{ queue() *ClaimLimiter }
-
-func (q *ClaimLimiter) queue() *ClaimLimiter { return q }
-
-// A claimKind is the key of claims to which the store gives the same answer.
-type claimKind struct {
-	Request          // without the fields that differ between leases; Now is how many minutes the lease's clock is ahead of the system's
-	datacenter int64 // Config.Datacenter
-}
-
-func (cfg *Config) claimKind(r Request) claimKind {
-	r.ClaimID, r.Owner, r.FenceWindow, r.TTL = "", "", 0, 0
-	r.Now = (r.Now - time.Now().UnixMilli()) / 60_000
-	if !r.RequirePreferred {
-		r.Preferred = -1
-	}
-	return claimKind{r, cfg.Datacenter}
+	lines map[any]*line
 }
 
 const (
-	claimSpacing = maxDelay / 2 // one claim of a line is made in this time
-	claimBurst   = 4            // as many may be made at once, so that a single lease never waits
-	lineKept     = time.Minute  // how long a line is kept after its last claim
+	claimSpacing = 250 * time.Millisecond // one claim of a line is made in this time
+	claimBurst   = 4                      // as many may be made at once, so that a single lease never waits
+	lineKept     = time.Minute            // how long a line is kept after its last claim
 )
 
 // A line is where claims of one kind wait. It is made when the first of them fails.
@@ -57,13 +37,13 @@ type turn struct {
 	err  error         // nil: a worker ID was granted, and there may be more
 }
 
-// claim calls ask, or returns the error of a claim that another lease made after this call
+// LimitClaims is for package worker. It calls ask, or returns the error of a claim that another lease made after this call
 // began, so that a worker ID which was free by then is found. sent reports whether ask was
 // called.
 //
 // A repeated claim, whose first answer was lost, may have been granted. That the store
 // refuses another claim proves nothing about it, so it shares failures only.
-func (q *ClaimLimiter) claim(ctx context.Context, kind claimKind, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
+func (q *ClaimLimiter) LimitClaims(ctx context.Context, kind any, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
 	var other *turn
 	for {
 		own, next, wait := q.enter(kind, repeated)
@@ -91,7 +71,7 @@ func (q *ClaimLimiter) claim(ctx context.Context, kind claimKind, repeated bool,
 
 // enter returns a turn of the caller's own; or the turn of the next claim, and how long
 // until a claim may be made.
-func (q *ClaimLimiter) enter(kind claimKind, repeated bool) (own, next *turn, wait time.Duration) {
+func (q *ClaimLimiter) enter(kind any, repeated bool) (own, next *turn, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lines[kind]
@@ -118,19 +98,19 @@ func (q *ClaimLimiter) enter(kind claimKind, repeated bool) (own, next *turn, wa
 func newTurn() *turn { return &turn{done: make(chan struct{})} }
 
 // answered ends a turn.
-func (q *ClaimLimiter) answered(kind claimKind, own *turn, err error) {
+func (q *ClaimLimiter) answered(kind any, own *turn, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
 	l := q.lines[kind]
-	if l == nil && err != nil && !final(err) {
+	if l == nil && err != nil && !IsPermanent(err) {
 		for other, l := range q.lines {
 			if now.Sub(l.used) > lineKept {
 				delete(q.lines, other)
 			}
 		}
 		if q.lines == nil {
-			q.lines = make(map[claimKind]*line)
+			q.lines = make(map[any]*line)
 		}
 		l = &line{may: claimBurst, since: now, used: now, next: newTurn()}
 		q.lines[kind] = l

@@ -1,15 +1,10 @@
-// Package choose decides which numbers of a space a claim tries, for the stores
-// that do so in Go. etcdstore, a module of its own, may be used with any later
-// version of this one: what is here keeps its signature.
-package choose
+package driver
 
 import (
 	"cmp"
 	"math"
 	"slices"
 	"time"
-
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 const (
@@ -22,14 +17,14 @@ const (
 // Candidates gives the numbers to try for a claim, best first, those never held
 // with an epoch of 0. rows are all rows of the space; now is the store's clock.
 // Where many claim at once, shuffle keeps them off each other's number; it may be
-// nil. The error is a *worker.NoWorkerIDError.
+// nil. The error is a *NoWorkerIDError.
 //
 // The order: the preferred number; numbers whose bound lies behind the claimant's
 // clock; numbers never held; numbers whose bound lies ahead, the nearest first.
-func Candidates(r worker.Request, rows []worker.Record, now int64, shuffle func(n int, swap func(i, j int))) ([]worker.Record, error) {
-	var preferred, behind, fresh, ahead []worker.Record
+func Candidates(r Request, rows []Record, now int64, shuffle func(n int, swap func(i, j int))) ([]Record, error) {
+	var preferred, behind, fresh, ahead []Record
 	known := make(map[int64]bool, len(rows))
-	none := worker.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: r.WorkerIDs}
+	none := NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: r.WorkerIDs}
 	if r.RequirePreferred {
 		none.WorkerIDs = 1
 	}
@@ -42,7 +37,7 @@ func Candidates(r worker.Request, rows []worker.Record, now int64, shuffle func(
 		switch lead := row.Fence - r.Now; {
 		case !row.Free(now):
 			none.Leased++
-			if row.Expires < worker.NoTTL {
+			if row.Expires < NoTTL {
 				wait = min(wait, row.Expires+1-now)
 			}
 		case !r.Allows(row.Worker):
@@ -58,20 +53,20 @@ func Candidates(r worker.Request, rows []worker.Record, now int64, shuffle func(
 		}
 	}
 	if p := r.Preferred; p >= 0 && !known[p] && r.Allows(p) {
-		preferred = append(preferred, worker.Record{Worker: p})
+		preferred = append(preferred, Record{Worker: p})
 	}
 	for n := int64(0); n < r.WorkerIDs && len(fresh) < severalNew && !r.RequirePreferred; n++ {
 		if !known[n] && n != r.Preferred && r.Allows(n) {
-			fresh = append(fresh, worker.Record{Worker: n})
+			fresh = append(fresh, Record{Worker: n})
 		}
 	}
-	byBound := func(a, b worker.Record) int {
+	byBound := func(a, b Record) int {
 		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Worker, b.Worker))
 	}
 	slices.SortFunc(behind, byBound)
 	slices.SortFunc(ahead, byBound)
 	if shuffle != nil {
-		mix := func(rows []worker.Record) { shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) }
+		mix := func(rows []Record) { shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) }
 		mix(behind[:min(several, len(behind))])
 		mix(fresh)
 	}

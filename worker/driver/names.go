@@ -1,0 +1,68 @@
+package driver
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+const (
+	maxName = 64
+	maxText = 255
+	// maxReserved is far beyond any reservation that is meant.
+	maxReserved = 1 << 40
+)
+
+const (
+	nameRule  = "must be 1 to 64 letters, digits and . _ - : / of ASCII"
+	ownerRule = "must be UTF-8 of at most 255 bytes, without control characters"
+)
+
+// CheckNamespace returns a *core.ConfigError unless the name is 1 to 64 ASCII letters,
+// digits and . _ - : /. Case is significant.
+func CheckNamespace(name string) error {
+	var wrong fields.Errors
+	checkName(&wrong, "Namespace", name)
+	return wrong.Err("worker")
+}
+
+// CheckOwner returns a *core.ConfigError unless the text is UTF-8 of at most 255 bytes
+// without control characters.
+func CheckOwner(owner string) error {
+	var wrong fields.Errors
+	checkOwner(&wrong, owner)
+	return wrong.Err("worker")
+}
+
+// CheckReservation returns a *core.ConfigError if a store cannot reserve n numbers under
+// the key: the rules for a key are those for a namespace, and n is 1 to 2^40.
+func CheckReservation(key string, n int64) error {
+	var wrong fields.Errors
+	checkName(&wrong, "key", key)
+	if n < 1 || n > maxReserved {
+		wrong.Add("n", n, "must be 1 to %d", int64(maxReserved))
+	}
+	return wrong.Err("worker")
+}
+
+func checkName(wrong *fields.Errors, field, name string) {
+	other := func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("._-:/", c))
+	}
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, other) {
+		wrong.Add(field, name, nameRule)
+	}
+}
+
+func checkOwner(wrong *fields.Errors, owner string) {
+	if len(owner) > maxText || !utf8.ValidString(owner) || strings.ContainsFunc(owner, unicode.IsControl) {
+		wrong.Add("Owner", owner, ownerRule)
+	}
+}
+
+// printable reports whether text has 1 to most bytes, all printable ASCII.
+func printable(text string, most int) bool {
+	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}
