@@ -22,7 +22,8 @@ type Errors []core.FieldError
 const maxQuoted = 100
 
 // Add notes that a field has a wrong value, and why. A string is quoted and shortened to
-// 100 bytes; any other value is printed as fmt.Sprint prints it.
+// 100 bytes; nil is "nil", and any other value is printed as
+// fmt.Sprint prints it.
 func (e *Errors) Add(field string, value any, reason string, args ...any) {
 	if len(args) > 0 {
 		reason = fmt.Sprintf(reason, args...)
@@ -32,6 +33,9 @@ func (e *Errors) Add(field string, value any, reason string, args ...any) {
 
 // Quote writes a value as Add does.
 func Quote(value any) string {
+	if value == nil {
+		return "nil"
+	}
 	text, ok := value.(string)
 	if !ok {
 		return fmt.Sprint(value)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -42,7 +41,7 @@ type Store struct {
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
 // New makes a store. What is wrong with the configuration is told by the first call.

@@ -48,9 +48,9 @@ func ExampleConfig() {
 // In earnest the client is an etcd's, and the counter counts the starts of a program.
 func ExampleStore_Count() {
 	store := etcdstore.New(nil, etcdstore.Config{})
-	_, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
+	_, _, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
 	fmt.Println(err)
-	// Output: worker: no number from counter "starts": worker: client nil: must be an open *clientv3.Client
+	// Output: worker: counter "starts": worker: client nil: must be an open *clientv3.Client
 }
 
 // Without a clock to compare with, a wrong clock is not noticed.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -34,7 +33,7 @@ type HandlerConfig struct {
 type handler struct {
 	store   driver.Store
 	admin   driver.Admin   // nil: not offered
-	counter worker.Counter // nil: the store has none
+	counter driver.Counter // nil: the store has none
 	tokens  [][sha256.Size]byte
 	timeout time.Duration
 	calls   bounded.Calls               // of the store
@@ -72,7 +71,7 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	if cfg.Admin {
 		h.admin, _ = store.(driver.Admin)
 	}
-	h.counter, _ = store.(worker.Counter)
+	h.counter, _ = store.(driver.Counter)
 	offer(h, "claim", func(ctx context.Context, q claimRequest) (claimResult, error) {
 		c, err := h.store.Claim(ctx, driver.Request(q))
 		return claimResult(c), err

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -44,7 +43,7 @@ type Store struct {
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
 // New makes a client. What is wrong with the configuration is told by the first call.
@@ -221,7 +220,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 	return err
 }
 
-// Count implements worker.Counter, if the server's store does; else the error is
+// Count implements driver.Counter, if the server's store does; else the error is
 // errors.ErrUnsupported. A count whose answer is lost is not given again.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {

@@ -44,11 +44,11 @@ func ExampleStore_Count() {
 		return []any{"ok", "40"}, nil
 	}
 	store := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
-	n, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
-	fmt.Println(n, err)
+	n, left, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
+	fmt.Println(n, left, err)
 	// Output:
 	// [snowkey:counter:{starts}]
-	// 40 (from counter "starts", 983 left) <nil>
+	// 40 983 <nil>
 }
 
 // The datacenter comes from the environment, and the worker from Redis, by datacenter and
@@ -64,24 +64,24 @@ func ExampleStore_WorkerIDOf() {
 	_ = os.Setenv("POD_IP", "10.0.0.7")
 
 	layout := core.Twitter()
-	datacenter, err := worker.FromEnv(core.Layout{TimeBits: 41, WorkerBits: layout.DatacenterBits}, "DATACENTER", "")
+	d, err := worker.FromEnv(core.Layout{TimeBits: 41, WorkerBits: layout.DatacenterBits}, "DATACENTER", "")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	d := datacenter.(*worker.Number).Number()
-	cfg := worker.Config{Namespace: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: worker.Prefer(d)}
+	cfg := worker.Config{Namespace: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: &d}
 
 	n, err := store.WorkerIDOf(context.Background(), cfg.Namespace, os.Getenv("POD_IP"), 1<<layout.WorkerBits)
 	var used *driver.CounterExhaustedError
 	switch {
-	case err == nil: // a wish: another container may have the address too, and the lease keeps them apart
-		cfg.Preferred = worker.Prefer(d<<layout.WorkerBits | n)
-	case !errors.As(err, &used): // else any number of the datacenter will do
+	case err == nil: // another container may have the address too: the lease gives it another worker ID
+		id := d<<layout.WorkerBits | n
+		cfg.Preferred = &id
+	case !errors.As(err, &used): // otherwise any worker ID of the datacenter will do
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(cfg.Datacenter, cfg.Preferred)
+	fmt.Println(*cfg.Datacenter, *cfg.Preferred)
 	// Output:
 	// snowkey:identity:{orders/3} 10.0.0.7 32
 	// 3 103

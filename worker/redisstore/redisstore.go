@@ -34,7 +34,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -96,7 +95,7 @@ type Store struct {
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
 // New makes a store.
@@ -259,7 +258,7 @@ func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error)
 	return rows, nil
 }
 
-// Count implements worker.Counter, and refuses what Claim refuses. Nothing lowers the
+// Count implements driver.Counter, and refuses what Claim refuses. Nothing lowers the
 // counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {

@@ -80,7 +80,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -118,7 +117,7 @@ type Store struct {
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
 // New makes a store. What is wrong with the configuration or the database is told

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -70,7 +71,7 @@ func TestReserve(t *testing.T) {
 		if first, err := c.Reserve(t.Context(), strings.ToLower(key), 1); err != nil || first != 1 {
 			t.Errorf("a key in lower case goes on with %d, %v", first, err)
 		}
-		counting := c.(worker.Counter) // it counts from 0 what is given as from 1
+		counting := c.(driver.Counter) // it counts from 0 what is given as from 1
 		if n, err := counting.Count(t.Context(), key); err != nil || n != last+7 {
 			t.Errorf("%d, %v; want %d", n, err, last+7)
 		}

@@ -119,13 +119,13 @@ func TestRedisCounter(t *testing.T) {
 	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{})
 	layout := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 8}
 	for want := range int64(4) {
-		n, err := worker.FromCounter(t.Context(), store, layout, name)
-		if err != nil || n.Number() != want || n.Left() != 3-want {
+		n, left, err := worker.FromCounter(t.Context(), store, layout, name)
+		if err != nil || n != want || left != 3-want {
 			t.Fatalf("%v, %v", n, err)
 		}
 	}
 	var used *worker.CounterExhaustedError
-	if _, err := worker.FromCounter(t.Context(), store, layout, name); !errors.As(err, &used) || used.WorkerIDs != 4 || used.Name != name {
+	if _, _, err := worker.FromCounter(t.Context(), store, layout, name); !errors.As(err, &used) || used.WorkerIDs != 4 || used.Name != name {
 		t.Errorf("%v", err)
 	}
 }
@@ -142,7 +142,9 @@ func TestRedisIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: name, Layout: layout, Datacenter: 1, FenceWindow: long.FenceWindow, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
+		datacenter := int64(1)
+		id := datacenter<<layout.WorkerBits | n
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: name, Layout: layout, Datacenter: &datacenter, FenceWindow: long.FenceWindow, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: &id})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -274,12 +274,12 @@ func TestSQLCounter(t *testing.T) {
 		}
 		layout := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 8}
 		store := sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
-		n, err := worker.FromCounter(t.Context(), store, layout, "STARTS")
-		if err != nil || n.Number() != 0 || n.Left() != 31 {
+		n, left, err := worker.FromCounter(t.Context(), store, layout, "STARTS")
+		if err != nil || n != 0 || left != 31 {
 			t.Errorf("%v, %v", n, err)
 		}
 		var used *worker.CounterExhaustedError
-		if _, err := worker.FromCounter(t.Context(), store, layout, "starts"); !errors.As(err, &used) || used.WorkerIDs != 32 {
+		if _, _, err := worker.FromCounter(t.Context(), store, layout, "starts"); !errors.As(err, &used) || used.WorkerIDs != 32 {
 			t.Errorf("%v", err)
 		}
 	})

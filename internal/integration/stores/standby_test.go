@@ -177,9 +177,9 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 		t.Fatalf("claimed again without the standby: %+v", c)
 	}
 	// A lease claims again by itself.
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "leased", Preferred: 7, Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "leased", Preferred: ref(int64(7)), Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
 	if err == nil {
-		other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), worker.Config{Namespace: "leased", Preferred: 7})
+		other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), worker.Config{Namespace: "leased", Preferred: ref(int64(7))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestAsynchronousStandby(t *testing.T) {
 	u.User = url.User("app")
 	store := sqlstore.New(open(t, "pgx", u.String()), sqlstore.Config{})
 	cfg := long
-	cfg.Preferred = 7
+	cfg.Preferred = ref(int64(7))
 	first, err := worker.Acquire(t.Context(), store, cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -170,9 +170,9 @@ func (a *app) lease(ctx context.Context, p *place, l core.Layout) (*worker.Lease
 // leaseNotes tells what a user should know of a lease that is in trouble.
 type leaseNotes struct{ a *app }
 
-// Observe implements worker.Observer. It is called by other goroutines than the one
+// Observe implements core.Observer. It is called by other goroutines than the one
 // that writes ids, so it leaves standard output alone.
-func (n leaseNotes) Observe(e worker.Event) {
+func (n leaseNotes) Observe(e core.Event) {
 	switch e.Kind {
 	case worker.RenewFailed, worker.Lost, worker.ClaimFailed:
 		fmt.Fprintf(n.a.Err, "worker number %d: %v: %s\n", e.Worker, e.Kind, n.a.clean(e.Err))
