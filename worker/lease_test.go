@@ -274,7 +274,9 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		cut.set(func(f *flaky) { f.down = errNetwork })
 		bound := w.bound(3)
 		began := time.Now()
-		next := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(3)), true, time.Minute })
+		next := w.acquire(func(cfg *worker.Config) {
+			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(3)), true, time.Minute
+		})
 		if d := time.Since(began); d < 39*time.Second || d > 41*time.Second {
 			t.Errorf("taken over after %v", d)
 		}

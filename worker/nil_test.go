@@ -21,6 +21,7 @@ func TestNilAndZero(t *testing.T) {
 		_, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: -1})
 		return err
 	}
+	made := func(_ driver.Store, err error) error { return err }
 	count := func(c driver.Counter) error {
 		_, _, err := worker.FromCounter(t.Context(), c, core.Layout{}, "x")
 		return err
@@ -37,10 +38,10 @@ func TestNilAndZero(t *testing.T) {
 		"store":               acquire(nil),
 		"nil sqlstore":        acquire((*sqlstore.Store)(nil)),
 		"zero sqlstore":       acquire(&sqlstore.Store{}),
-		"sqlstore of nothing": acquire(sqlstore.New(nil, sqlstore.Config{})),
+		"sqlstore of nothing": made(sqlstore.New(nil, sqlstore.Config{})),
 		"nil redisstore":      acquire((*redisstore.Store)(nil)),
 		"zero redisstore":     acquire(&redisstore.Store{}),
-		"nil function":        acquire(redisstore.New(redisstore.EvalFunc(nil), redisstore.Config{})),
+		"nil function":        made(redisstore.New(redisstore.EvalFunc(nil), redisstore.Config{})),
 		"nil memstore":        acquire((*memstore.Store)(nil)),
 		"nil filestore":       acquire((*filestore.Store)(nil)),
 		"zero filestore":      acquire(&filestore.Store{}),

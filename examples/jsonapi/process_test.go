@@ -149,7 +149,11 @@ func TestGracefulEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "jsonapi")
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := store.List(t.Context(), "jsonapi")
 	if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
 		t.Errorf("%+v, %v: want one number that nobody holds", rows, err)
 	}

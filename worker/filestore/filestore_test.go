@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func hold(dir string) {
-	lease, err := worker.Acquire(context.Background(), filestore.New(filestore.Config{Dir: dir}), worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, MaxWait: -1})
+	lease, err := worker.Acquire(context.Background(), mustNew(filestore.New(filestore.Config{Dir: dir})), worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, MaxWait: -1})
 	if err == nil {
 		var gen *core.Generator
 		if gen, err = core.New(core.Config{Worker: lease}); err == nil {
@@ -53,7 +53,7 @@ func hold(dir string) {
 }
 
 func open(t *testing.T, dir string) *filestore.Store {
-	store := filestore.New(filestore.Config{Dir: dir})
+	store := mustNew(filestore.New(filestore.Config{Dir: dir}))
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }
@@ -232,7 +232,6 @@ func TestDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{
-		"":                                `Dir "": must be a directory`,
 		filepath.Join(file, "below"):      "not a directory",
 		filepath.Join(t.TempDir(), "a/b"): "no such file",
 	} {
@@ -240,6 +239,10 @@ func TestDirectories(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", dir, err)
 		}
+	}
+	var config *core.ConfigError
+	if _, err := filestore.New(filestore.Config{}); !errors.As(err, &config) || err.Error() != `filestore: Dir "": must be a directory on a local disk` {
+		t.Error(err)
 	}
 	store := open(t, t.TempDir())
 	_ = store.Close()
@@ -351,3 +354,11 @@ func TestChangedWorkingDirectory(t *testing.T) {
 
 // ref returns a pointer to a value.
 func ref[T any](v T) *T { return &v }
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}

@@ -37,7 +37,7 @@ func TestDiskIsFull(t *testing.T) {
 // full is what that process does. A limit to the size of its files stands for the disk:
 // so much of a row is written, and then no more.
 func full(ctx context.Context, dir string) error {
-	store := filestore.New(filestore.Config{Dir: dir})
+	store := mustNew(filestore.New(filestore.Config{Dir: dir}))
 	cfg := worker.Config{FenceWindow: 900 * time.Millisecond, Preferred: ref(int64(7)), RequirePreferred: true, MaxWait: -1, Timeout: 30 * time.Second}
 	lease, err := worker.Acquire(ctx, store, cfg)
 	if err != nil {

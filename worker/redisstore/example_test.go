@@ -18,7 +18,12 @@ func ExampleEvalFunc() {
 		// client.Eval(ctx, script, keys, args...).Result() of go-redis
 		return []any{"lossy", "appendonly", "no", "yes"}, nil
 	}
-	_, err := worker.Acquire(context.Background(), redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
+	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = worker.Acquire(context.Background(), store, worker.Config{})
 	var lossy *driver.DurabilityError
 	if errors.As(err, &lossy) {
 		fmt.Println(lossy)
@@ -26,15 +31,13 @@ func ExampleEvalFunc() {
 	// Output: worker: the store has appendonly = no and may lose an acknowledged write, which makes duplicates possible: set it to yes, or allow it with AllowDataLoss
 }
 
-// What is wrong with the client is told by the first call.
 func ExampleNew() {
-	store := redisstore.New(nil, redisstore.Config{Prefix: "shop:"})
-	_, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	_, err := redisstore.New(nil, redisstore.Config{Prefix: "shop:"})
 	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
-	// Output: worker: Evaler nil: must be given
+	// Output: redisstore: Evaler nil: must be given
 }
 
 // This client stands for a Redis that has counted to 40.
@@ -43,7 +46,11 @@ func ExampleStore_Count() {
 		fmt.Println(keys)
 		return []any{"ok", "40"}, nil
 	}
-	store := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	n, left, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
 	fmt.Println(n, left, err)
 	// Output:
@@ -59,7 +66,11 @@ func ExampleStore_WorkerIDOf() {
 		fmt.Println(keys[0], args[0], args[1])
 		return []any{"ok", "7"}, nil
 	}
-	store := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	_ = os.Setenv("DATACENTER", "3") // in earnest the deployment does so, and
 	_ = os.Setenv("POD_IP", "10.0.0.7")
 

@@ -125,9 +125,9 @@ func create(t *testing.T, admin *sql.DB, drop string) (name string) {
 func (e engine) counter(t testing.TB) serial.Counter {
 	t.Helper()
 	if e.driver == "redis" {
-		return redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowDataLoss: true})
+		return mustNew(redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowDataLoss: true}))
 	}
-	return sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true})
+	return mustNew(sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true}))
 }
 
 func client(t testing.TB, dsn string) *redis.Client {
@@ -167,4 +167,12 @@ func TestMain(m *testing.M) {
 		os.Exit(child())
 	}
 	os.Exit(m.Run())
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

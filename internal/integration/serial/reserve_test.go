@@ -122,12 +122,12 @@ func TestOverflow(t *testing.T) {
 func TestOneTable(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := openCommitting(t, e)
-		none := sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowDataLoss: true, Table: "billing"})
+		none := mustNew(sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowDataLoss: true, Table: "billing"}))
 		_, err := none.Reserve(t.Context(), "a", 1)
 		if err == nil || !strings.Contains(err.Error(), "CREATE TABLE") || !strings.Contains(err.Error(), "billing_counter") {
 			t.Fatal(err)
 		}
-		if err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "billing"}).PrepareCounters(t.Context()); err != nil {
+		if err := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "billing"})).PrepareCounters(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for want := range int64(3) {
@@ -147,16 +147,16 @@ func TestLossy(t *testing.T) {
 	var lossy *worker.DurabilityError
 	memory := open(t, "sqlite", ":memory:")
 	memory.SetMaxOpenConns(1)
-	if first, err := sqlstore.New(memory, sqlstore.Config{}).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
+	if first, err := mustNew(sqlstore.New(memory, sqlstore.Config{})).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
 		t.Errorf("%d, %v", first, err)
 	}
-	if err := sqlstore.New(memory, sqlstore.Config{}).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
+	if err := mustNew(sqlstore.New(memory, sqlstore.Config{})).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
 		t.Error(err)
 	}
 	server := testRedis(t)
 	c := client(t, server.DSN)
 	reserve := func() error {
-		_, err := redisstore.New(evaler(c), redisstore.Config{}).Reserve(t.Context(), "a", 1)
+		_, err := mustNew(redisstore.New(evaler(c), redisstore.Config{})).Reserve(t.Context(), "a", 1)
 		return err
 	}
 	if err := reserve(); err != nil {

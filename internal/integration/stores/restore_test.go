@@ -34,7 +34,7 @@ func documented(t *testing.T, d sqlstore.Dialect) string {
 func TestRestore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
-		store := sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowDataLoss: true})
+		store := mustNew(sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowDataLoss: true}))
 		before, err := worker.Acquire(t.Context(), store, worker.Config{
 			Preferred: ref(int64(7)), StopOnLoss: true, // and takes no other number
 			Timeout: patience, MaxWait: patience,

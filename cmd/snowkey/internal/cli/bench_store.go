@@ -31,7 +31,10 @@ func (a *app) benchStore(ctx context.Context, m *measured) error {
 		return err
 	}
 	defer target.Close()
-	store := target.Store(storeOptions(&m.place))
+	store, err := target.Store(storeOptions(&m.place))
+	if err != nil {
+		return err
+	}
 	var claims, renewals, releases []time.Duration
 	timed := func(to *[]time.Duration, do func() error) error {
 		began := time.Now()

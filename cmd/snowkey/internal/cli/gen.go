@@ -145,7 +145,11 @@ func (a *app) lease(ctx context.Context, p *place, l core.Layout) (*worker.Lease
 	if err != nil {
 		return nil, nil, err
 	}
-	lease, err := worker.Acquire(ctx, target.Store(storeOptions(p)), worker.Config{Namespace: p.space, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	store, err := target.Store(storeOptions(p))
+	var lease *worker.Lease
+	if err == nil {
+		lease, err = worker.Acquire(ctx, store, worker.Config{Namespace: p.space, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	}
 	if err != nil {
 		target.Close()
 		if ctx.Err() != nil {

@@ -89,7 +89,9 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 			return err
 		}
 		defer target.Close()
-		cfg.Store = target.Store(storeOptions(&s.store))
+		if cfg.Store, err = target.Store(storeOptions(&s.store)); err != nil {
+			return err
+		}
 	}
 	handler, err := web.New(cfg)
 	if err != nil {

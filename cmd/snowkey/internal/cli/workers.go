@@ -97,7 +97,11 @@ func (a *app) listWorkers(ctx context.Context, p *place, held bool) error {
 		return err
 	}
 	defer target.Close()
-	rows, err := target.Store(readOnly()).List(ctx, p.space)
+	store, err := target.Store(readOnly())
+	if err != nil {
+		return err
+	}
+	rows, err := store.List(ctx, p.space)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
@@ -226,7 +230,10 @@ func (a *app) freeWorker(ctx context.Context, p *place, text string, epoch int64
 		return err
 	}
 	defer target.Close()
-	store := target.Store(readOnly())
+	store, err := target.Store(readOnly())
+	if err != nil {
+		return err
+	}
 	rows, err := store.List(ctx, p.space)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))

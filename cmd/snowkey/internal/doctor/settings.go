@@ -83,7 +83,10 @@ func (e *examination) settings(ctx context.Context) {
 
 // verdict is the store's own, which knows best what it refuses.
 func (e *examination) verdict(ctx context.Context) {
-	_, err := e.Target.Store(dsn.StoreOptions{NoCreate: true}).List(ctx, e.Space)
+	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true})
+	if err == nil {
+		_, err = store.List(ctx, e.Space)
+	}
 	var lossy *worker.DurabilityError
 	switch {
 	case errors.As(err, &lossy) && e.lossy:

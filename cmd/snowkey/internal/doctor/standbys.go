@@ -14,7 +14,12 @@ import (
 // standby. What would lose it is the lease store's own judgement.
 func (e *examination) standbys(ctx context.Context) {
 	const name = "standbys"
-	if store, ok := e.Target.Store(dsn.StoreOptions{NoCreate: true}).(interface {
+	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true})
+	if err != nil {
+		e.skip(name, "cannot be seen: %v", err)
+		return
+	}
+	if store, ok := store.(interface {
 		Warnings(ctx context.Context) ([]string, error)
 	}); ok {
 		warnings, err := store.Warnings(ctx)

@@ -37,7 +37,11 @@ func (e *examination) numbers(ctx context.Context) {
 			return
 		}
 	}
-	rows, err := e.Target.Store(dsn.StoreOptions{NoCreate: true, AllowLossy: true}).List(ctx, e.Space)
+	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true, AllowLossy: true})
+	var rows []driver.Record
+	if err == nil {
+		rows, err = store.List(ctx, e.Space)
+	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		e.skip(name, "the server does not list them; run doctor on its own database")
 		return

@@ -25,16 +25,18 @@ type StoreOptions struct {
 }
 
 // Store is the lease store in the target.
-func (t *Target) Store(opt StoreOptions) Store {
+func (t *Target) Store(opt StoreOptions) (Store, error) {
 	switch t.Kind {
 	case Redis:
 		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: opt.AllowLossy})
 	case Etcd:
 		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
 	case Dir:
-		store := filestore.New(filestore.Config{Dir: t.path})
-		t.closers = append(t.closers, store.Close)
-		return store
+		store, err := filestore.New(filestore.Config{Dir: t.path})
+		if err == nil {
+			t.closers = append(t.closers, store.Close)
+		}
+		return store, err
 	case HTTP:
 		return httpstore.New(httpstore.Config{URL: t.url, Token: t.token})
 	}

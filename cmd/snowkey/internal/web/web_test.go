@@ -231,7 +231,7 @@ func TestLeases(t *testing.T) {
 	defer server.Close()
 	var workers []int64
 	for range 2 {
-		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret}), worker.Config{Timeout: time.Minute})
+		lease, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret})), worker.Config{Timeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestLeases(t *testing.T) {
 	if workers[0] == workers[1] {
 		t.Errorf("%d", workers)
 	}
-	_, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"}), worker.Config{Timeout: time.Minute})
+	_, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"})), worker.Config{Timeout: time.Minute})
 	var refused *httpstore.StoreError
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		t.Error(err)
@@ -250,4 +250,12 @@ func TestLeases(t *testing.T) {
 	if w := ask(handler(t, Config{}), http.MethodPost, LeasesPath+"/v1/claim", "{}", "Authorization", "Bearer "+secret); w.Code != http.StatusNotFound {
 		t.Error(w.Code)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
