@@ -83,7 +83,11 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	case <-time.After(o.length):
 	case <-ctx.Done():
 	}
-	holders, err := sqlstore.New(db, sqlstore.Config{}).List(context.WithoutCancel(ctx), "example")
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		return err
+	}
+	holders, err := store.List(context.WithoutCancel(ctx), "example")
 	if err != nil {
 		return err
 	}

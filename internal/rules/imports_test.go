@@ -34,7 +34,7 @@ var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
 	"gormplugin": {module + "sqltype", module + "internal/backoff", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
 
-	"worker/pgxstore": {module + "core", module + "worker", "github.com/jackc/pgx/v5"},
+	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }
 
 func TestImports(t *testing.T) {
