@@ -275,10 +275,12 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-db", ":memory:", "-addr", "nowhere"}, 1, `-addr "nowhere"`},
 		{[]string{"-db", ":memory:", "-addr", taken.Addr().String()}, 1, "in use"},
 	} {
-		code, out, err := call(t, append(c.args, "-quiet")...)
-		if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			code, out, err := call(t, append(c.args, "-quiet")...)
+			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+			}
+		})
 	}
 	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
 		t.Errorf("-h: exit %d, %q", code, err)

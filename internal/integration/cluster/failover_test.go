@@ -68,7 +68,7 @@ func setting(t *testing.T, name string, unset uint64) uint64 {
 //	SNOWKEY_FAILOVER_SECONDS  the least time, 0 if not set
 //	SNOWKEY_FAILOVER_SEED     decides how the primary ends each time; chance has its part
 //
-// `make failover` asks for 100 kills of each cluster.
+// A full run asks for 100 kills of each cluster; see CONTRIBUTING.md.
 func failover(t *testing.T, on target) {
 	kills := setting(t, "SNOWKEY_FAILOVER_KILLS", 4)
 	ids := int(setting(t, "SNOWKEY_FAILOVER_IDS", 100_000)) //nolint:gosec // of a test

@@ -121,20 +121,26 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 func TestSQLiteWithoutFile(t *testing.T) {
 	acquire := func(db *sql.DB, cfg sqlstore.Config) error {
 		db.SetMaxOpenConns(1)
-		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(db, cfg)), once)
+		store, err := sqlstore.New(db, cfg)
+		if err != nil {
+			return err
+		}
+		lease, err := worker.Acquire(t.Context(), store, once)
 		if lease != nil {
 			_ = lease.Close()
 		}
 		return err
 	}
 	for _, dsn := range []string{"", ":memory:", "file:", "file:?_pragma=journal_mode(delete)", "file:?_pragma=journal_mode(wal)&_pragma=synchronous(2)", "file::memory:?cache=shared", "file:x?mode=memory&cache=shared"} {
-		var lossy *worker.DurabilityError
-		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{}); !errors.As(err, &lossy) {
-			t.Errorf("%q: %v", dsn, err)
-		}
-		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowDataLoss: true}); err != nil {
-			t.Errorf("%q, allowed: %v", dsn, err)
-		}
+		t.Run(dsn, func(t *testing.T) {
+			var lossy *worker.DurabilityError
+			if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{}); !errors.As(err, &lossy) {
+				t.Errorf("%q: %v", dsn, err)
+			}
+			if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowDataLoss: true}); err != nil {
+				t.Errorf("%q, allowed: %v", dsn, err)
+			}
+		})
 	}
 	file := func() *sql.DB { return open(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "w.sqlite")) }
 	for _, table := range []string{"temp.w", "TEMP.w", "pg_temp.w", "pg_temp_3.w"} {

@@ -249,10 +249,12 @@ func TestRedisOddClients(t *testing.T) {
 		"nil": nil, "text": "ok", "numbers": []any{int64(1)}, "nothing": []any{}, "another word": []any{"yes"},
 		"too short": []any{"ok", "1"}, "no number": []any{"ok", "a", "1", "2", "3"},
 	} {
-		eval := redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) { return value, nil })
-		if lease, err := worker.Acquire(t.Context(), mustNew(redisstore.New(eval, redisstore.Config{})), once); err == nil {
-			t.Errorf("%s: %+v", what, lease.Stats())
-		}
+		t.Run(what, func(t *testing.T) {
+			eval := redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) { return value, nil })
+			if lease, err := worker.Acquire(t.Context(), mustNew(redisstore.New(eval, redisstore.Config{})), once); err == nil {
+				t.Errorf("%s: %+v", what, lease.Stats())
+			}
+		})
 	}
 	if _, err := redisstore.New(nil, redisstore.Config{}); err == nil || !strings.Contains(err.Error(), "Evaler nil: must be given") {
 		t.Errorf("%v", err)
@@ -263,17 +265,19 @@ func TestRedisOddClients(t *testing.T) {
 func TestRedisTooManyNumbers(t *testing.T) {
 	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
 	for numbers, ok := range map[int64]bool{1 << 53: true, 1<<53 + 1: false, 1 << 60: false} {
-		r := driver.Request{
-			Namespace: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", WorkerIDs: numbers, Preferred: numbers - 1, RequirePreferred: true, Exclude: -1, ClaimID: "a", Owner: "o",
-			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
-		}
-		c, err := store.Claim(t.Context(), r)
-		var config *core.ConfigError
-		if ok && (err != nil || c.Worker != r.Preferred) || !ok && !errors.As(err, &config) {
-			t.Errorf("%d: asked for %d, %+v, %v", numbers, r.Preferred, c, err)
-		}
-		if _, err := store.WorkerIDOf(t.Context(), r.Namespace, "i", numbers); ok && err != nil || !ok && !errors.As(err, &config) {
-			t.Errorf("%d: %v", numbers, err)
-		}
+		t.Run(fmt.Sprint(numbers), func(t *testing.T) {
+			r := driver.Request{
+				Namespace: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", WorkerIDs: numbers, Preferred: numbers - 1, RequirePreferred: true, Exclude: -1, ClaimID: "a", Owner: "o",
+				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
+			}
+			c, err := store.Claim(t.Context(), r)
+			var config *core.ConfigError
+			if ok && (err != nil || c.Worker != r.Preferred) || !ok && !errors.As(err, &config) {
+				t.Errorf("%d: asked for %d, %+v, %v", numbers, r.Preferred, c, err)
+			}
+			if _, err := store.WorkerIDOf(t.Context(), r.Namespace, "i", numbers); ok && err != nil || !ok && !errors.As(err, &config) {
+				t.Errorf("%d: %v", numbers, err)
+			}
+		})
 	}
 }

@@ -288,14 +288,16 @@ func TestSQLCounter(t *testing.T) {
 func TestBadTableNames(t *testing.T) {
 	db := open(t, "sqlite", ":memory:")
 	for _, name := range []string{"a b", "a;b", `a"b`, "a`b", "1a", "a.b.c", ".a", "a.", "ä", strings.Repeat("x", 49), "a'--"} {
-		var config *core.ConfigError
-		_, err := sqlstore.New(db, sqlstore.Config{Table: name, AllowDataLoss: true})
-		if !errors.As(err, &config) || config.Fields[0].Field != "Table" {
-			t.Errorf("%q: %v", name, err)
-		}
-		if ddl, err := (sqlstore.Config{Dialect: sqlstore.SQLite, Table: name}).DDL(); err == nil {
-			t.Errorf("%q: %q", name, ddl)
-		}
+		t.Run(name, func(t *testing.T) {
+			var config *core.ConfigError
+			_, err := sqlstore.New(db, sqlstore.Config{Table: name, AllowDataLoss: true})
+			if !errors.As(err, &config) || config.Fields[0].Field != "Table" {
+				t.Errorf("%q: %v", name, err)
+			}
+			if ddl, err := (sqlstore.Config{Dialect: sqlstore.SQLite, Table: name}).DDL(); err == nil {
+				t.Errorf("%q: %q", name, ddl)
+			}
+		})
 	}
 	if _, err := sqlstore.New(nil, sqlstore.Config{}); err == nil || !strings.Contains(err.Error(), "must be an open *sql.DB") {
 		t.Errorf("%v", err)
