@@ -8,8 +8,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 )
 
-// checkout writes orders with their lines in one transaction: one INSERT a
-// table, masters first, every key known before.
 func checkout(ctx context.Context, db *gorm.DB) ([]Order, error) {
 	orders := []Order{
 		{Note: "urgent", Lines: []OrderLine{{SKU: "tea"}, {SKU: "cup"}}},

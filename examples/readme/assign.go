@@ -3,7 +3,6 @@ package readme
 import (
 	"context"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -14,9 +13,7 @@ type Invoice struct {
 
 type Item struct{ ID, InvoiceID sqltype.ID }
 
-// assign gives invoices and items their keys, and items their invoice's, from
-// one reservation. Nothing is written yet.
-func assign(ctx context.Context, gen *core.Generator, invoices []Invoice) error {
+func assign(ctx context.Context, gen sqltype.Filler, invoices []Invoice) error {
 	return sqltype.Assign(ctx, gen, invoices,
 		func(i *Invoice) *sqltype.ID { return &i.ID },
 		sqltype.Children(
