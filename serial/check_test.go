@@ -8,7 +8,7 @@ import (
 
 // sound reports whether the check characters at the end are right.
 func sound(s Scheme, text []byte) bool {
-	body := text[:len(text)-s.Width()]
+	body := text[:len(text)-s.width()]
 	return string(s.append(nil, body)) == string(text[len(body):])
 }
 

@@ -38,11 +38,11 @@ func TestParseInZones(t *testing.T) {
 		if c.zone != "far" {
 			loc = zone(t, c.zone)
 		}
-		n := serial.Numbering{Prefix: "A", Period: c.period, Location: loc}
+		n := numbers(t, serial.NumbersConfig{Prefix: "A", Period: c.period, Location: loc})
 		start, value, err := n.Parse("A" + c.date + "000007")
 		if c.want == "" {
 			var parse *serial.ParseError
-			if !errors.As(err, &parse) || parse.Part != "date" || !strings.Contains(err.Error(), "no clock in "+c.zone) {
+			if !errors.As(err, &parse) || parse.Part != "date" || !strings.Contains(err.Error(), "clocks in "+c.zone+" never show it") {
 				t.Errorf("%s in %s: %v, %v", c.date, c.zone, start, err)
 			}
 			continue
@@ -66,7 +66,7 @@ func TestClockOverMidnight(t *testing.T) {
 	var wg sync.WaitGroup
 	for range processes {
 		var last time.Time
-		n := numbers(t, serial.Numbering{Prefix: "A", Block: block, Counter: store, Now: func() time.Time { // called by one at a time
+		n := numbers(t, serial.NumbersConfig{Prefix: "A", Block: block, Counter: store, Now: func() time.Time { // called by one at a time
 			now := midnight
 			if rand.IntN(4) == 0 {
 				now = midnight.Add(-time.Nanosecond)
@@ -93,7 +93,7 @@ func TestClockOverMidnight(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	parse := serial.Numbering{Prefix: "A"}
+	parse := numbers(t, serial.NumbersConfig{Prefix: "A"})
 	given := map[string]int64{}
 	for text := range seen {
 		day, value, err := parse.Parse(text)

@@ -17,7 +17,7 @@ import (
 
 // serials is what the flags of serial say.
 type serials struct {
-	format serial.Format
+	format serial.Config
 	scheme serialScheme
 	from   notation.Notation // of the ids; empty: guess
 	layout *layoutflag.Flags
@@ -71,22 +71,22 @@ type serialJSON struct {
 type serialFunc func(c *serial.Codec, from notation.Notation, text string) (serialJSON, string, error)
 
 func encodeSerial(c *serial.Codec, from notation.Notation, text string) (serialJSON, string, error) {
-	id, _, err := read(from, text, c.Format().Layout.Unsigned)
+	id, _, err := read(from, text, c.Config().Layout.Unsigned)
 	if err != nil {
 		return serialJSON{}, "", err
 	}
 	out, err := c.Encode(id)
-	return serialJSON{notation.Decimal.Text(id, c.Format().Layout.Unsigned), out}, out, err
+	return serialJSON{notation.Decimal.Text(id, c.Config().Layout.Unsigned), out}, out, err
 }
 
 func decodeSerial(c *serial.Codec, _ notation.Notation, text string) (serialJSON, string, error) {
 	id, err := c.Decode(text)
-	decimal := notation.Decimal.Text(id, c.Format().Layout.Unsigned)
+	decimal := notation.Decimal.Text(id, c.Config().Layout.Unsigned)
 	return serialJSON{decimal, text}, decimal, err
 }
 
 func (a *app) serialWay(s *serials, use, brief, long, example string, split func(string) []string, turn serialFunc) *cobra.Command {
-	s.format, s.scheme = serial.Format{Location: time.UTC}, "mod97"
+	s.format, s.scheme = serial.Config{Location: time.UTC}, "mod97"
 	cmd := &cobra.Command{
 		Use: use, Short: brief, Long: long, Example: example,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) }),
