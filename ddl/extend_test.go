@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // The missing partitions for tables with partitions of all kinds, and what Extend splits.
@@ -17,7 +18,7 @@ func TestLacking(t *testing.T) {
 	narrow.Epoch = widest.Epoch
 	from := time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 	for _, layout := range []core.Layout{widest, narrow} {
-		s := shapeOf(new(faults), layout)
+		s := compile(new(fields.Errors), layout)
 		at := func(month, day int) int64 {
 			id, err := layout.FirstAt(time.Date(2026, time.Month(month), day, 0, 0, 0, 0, time.UTC))
 			if err != nil {
