@@ -83,12 +83,14 @@ func TestCompiledLayout(t *testing.T) {
 
 func TestCompiledDefaults(t *testing.T) {
 	for name, l := range map[string]core.Layout{"zero": {}, "epoch alone": {Epoch: core.Twitter().Epoch}, "tick alone": {Tick: time.Millisecond}} {
-		var wrong fields.Errors
-		got, want := compile(&wrong, l), compile(&wrong, core.Twitter())
-		if wrong != nil || got.max != want.max || got.timeShift != want.timeShift || got.below[Worker] != want.below[Worker] ||
-			!got.Epoch.Equal(want.Epoch) || got.tickMs != want.tickMs {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var wrong fields.Errors
+			got, want := compile(&wrong, l), compile(&wrong, core.Twitter())
+			if wrong != nil || got.max != want.max || got.timeShift != want.timeShift || got.below[Worker] != want.below[Worker] ||
+				!got.Epoch.Equal(want.Epoch) || got.tickMs != want.tickMs {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
 	}
 }
 

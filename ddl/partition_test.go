@@ -81,10 +81,12 @@ func TestBefore(t *testing.T) {
 			{end.Add(time.Hour), 4},
 			{time.Unix(1<<50, 0), 4},
 		} {
-			old, err := Partitioning{Dialect: MySQL, Layout: layout, Table: "t", By: Day}.Before(have, c.at)
-			if err != nil || fmt.Sprint(old) != fmt.Sprint(have[:c.want]) {
-				t.Errorf("%v, before %v: %v, %v, want %d", layout, c.at, old, err, c.want)
-			}
+			t.Run(fmt.Sprint(c.at), func(t *testing.T) {
+				old, err := Partitioning{Dialect: MySQL, Layout: layout, Table: "t", By: Day}.Before(have, c.at)
+				if err != nil || fmt.Sprint(old) != fmt.Sprint(have[:c.want]) {
+					t.Errorf("%v, before %v: %v, %v, want %d", layout, c.at, old, err, c.want)
+				}
+			})
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // pgx's array codec plans and calls once for each element. For the binary form of
 // a bigint[] of one dimension, which is nearly every array of ids, the elements are
-// written and read here in one loop; all else, and every error, is left to pgx.
+// written and read here in one loop; pgx does the rest, and all errors.
 
 const (
 	headSize    = 20    // dimensions, flag of NULLs, element OID, length, lower bound
@@ -28,8 +28,8 @@ func isHead(b []byte) bool {
 	return len(b) >= headSize && binary.BigEndian.Uint32(b) == 1 && binary.BigEndian.Uint32(b[8:]) == pgtype.Int8OID
 }
 
-// appendHead lets pgx append an empty array, whose bytes tell what the column
-// takes. ok is false if that is not for the loops here.
+// appendHead lets pgx append an empty array, whose bytes show the type of the column. ok is false if
+// the loops here cannot write it.
 func appendHead(next pgtype.EncodePlan, empty any, buf []byte, n int) (head []byte, ok bool) {
 	head, err := next.Encode(empty, buf)
 	if err != nil || n > math.MaxInt32 || len(head) != len(buf)+headSize || !isHead(head[len(buf):]) {
@@ -168,7 +168,7 @@ func (p *scanSlice) Scan(src []byte, target any) error {
 	return err
 }
 
-// readIDs reads an array in which nothing is wrong.
+// readIDs reads an array without errors.
 func readIDs(src []byte) (ids []sqltype.ID, ok bool) {
 	src, n, ok := elements(src)
 	if !ok || len(src)%elementSize != 0 || len(src)/elementSize != n {

@@ -6,9 +6,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// slice is a []ID as pgx's array codec wants it. It hands out the elements'
-// addresses: a pointer fits an interface as it is, where an ID would be copied
-// to the heap, once per element.
+// slice is a []ID for pgx's array codec. It returns the elements' addresses, because an ID in an
+// interface would be copied to the heap, once per element.
 type slice []sqltype.ID
 
 var (
@@ -27,9 +26,8 @@ func (s slice) Index(i int) any { return &s[i] }
 
 func (s slice) IndexType() any { return (*sqltype.ID)(nil) }
 
-// SetDimensions makes a new slice, which is nil for NULL. More than one
-// dimension is laid out flat, as pgx does for every plain slice. The size is
-// computed as pgx computes it, which has compared it with the data before.
+// SetDimensions makes a new slice, which is nil for NULL. Several dimensions become one, as in pgx
+// for every plain slice. pgx has compared the size with the data before.
 func (s *slice) SetDimensions(dimensions []pgtype.ArrayDimension) error {
 	if dimensions == nil {
 		*s = nil

@@ -171,23 +171,25 @@ func TestWideLayouts(t *testing.T) {
 		{core.Layout{TimeBits: 2, DatacenterBits: 31, WorkerBits: 31, SequenceFirst: true, Unsigned: true}, 4, 36},
 		{core.Layout{TimeBits: 40, RollbackBits: 1, DatacenterBits: 1, WorkerBits: 1, SequenceBits: 1, SequenceFirst: true}, 4, 20},
 	} {
-		f := serial.Config{Layout: c.layout}
-		made := codec(t, f)
-		bits := c.layout.TimeBits + c.layout.RollbackBits + c.layout.DatacenterBits + c.layout.WorkerBits + c.layout.SequenceBits
-		top := int64(1<<bits - 1)
-		if bits == 64 {
-			top = -1
-		}
-		if made.Width() != c.width {
-			t.Errorf("%v: a width of %d, want %d", c.layout, made.Width(), c.width)
-		}
-		for i := range int64(500) {
-			id := rand.Int64() & top
-			if i < 4 {
-				id = []int64{0, 1, top - 1, top}[i] & top
+		t.Run(fmt.Sprint(c.layout), func(t *testing.T) {
+			f := serial.Config{Layout: c.layout}
+			made := codec(t, f)
+			bits := c.layout.TimeBits + c.layout.RollbackBits + c.layout.DatacenterBits + c.layout.WorkerBits + c.layout.SequenceBits
+			top := int64(1<<bits - 1)
+			if bits == 64 {
+				top = -1
 			}
-			checkInverse(t, made, id, shown(t, f, id, c.yearDigits, ""))
-		}
+			if made.Width() != c.width {
+				t.Errorf("%v: a width of %d, want %d", c.layout, made.Width(), c.width)
+			}
+			for i := range int64(500) {
+				id := rand.Int64() & top
+				if i < 4 {
+					id = []int64{0, 1, top - 1, top}[i] & top
+				}
+				checkInverse(t, made, id, shown(t, f, id, c.yearDigits, ""))
+			}
+		})
 	}
 }
 
@@ -300,15 +302,17 @@ func TestForeignIDs(t *testing.T) {
 		layout core.Layout
 		id     int64
 	}{{core.Twitter(), -1}, {small, -1}, {small, 1 << 53}, {core.Layout{TimeBits: 10, Unsigned: true}, -1}} {
-		codec := codec(t, serial.Config{Layout: c.layout})
-		s, err := codec.Encode(c.id)
-		var bounds *core.RangeError
-		if !errors.As(err, &bounds) || s != "" {
-			t.Errorf("%d: %q, %v", c.id, s, err)
-		}
-		if b, err := codec.AppendEncode([]byte("kept"), c.id); err == nil || string(b) != "kept" {
-			t.Errorf("%q, %v", b, err)
-		}
+		t.Run(fmt.Sprint(c.layout), func(t *testing.T) {
+			codec := codec(t, serial.Config{Layout: c.layout})
+			s, err := codec.Encode(c.id)
+			var bounds *core.RangeError
+			if !errors.As(err, &bounds) || s != "" {
+				t.Errorf("%d: %q, %v", c.id, s, err)
+			}
+			if b, err := codec.AppendEncode([]byte("kept"), c.id); err == nil || string(b) != "kept" {
+				t.Errorf("%q, %v", b, err)
+			}
+		})
 	}
 }
 
@@ -343,26 +347,28 @@ func TestConfigErrors(t *testing.T) {
 		},
 		{serial.Config{Prefix: "A B", Location: berlin}, []string{"Prefix", "Location"}},
 	} {
-		codec, err := serial.New(c.cfg)
-		if len(c.want) == 0 {
-			if err != nil {
-				t.Errorf("%+v: %v", c.cfg, err)
+		t.Run(fmt.Sprint(c.want), func(t *testing.T) {
+			codec, err := serial.New(c.cfg)
+			if len(c.want) == 0 {
+				if err != nil {
+					t.Errorf("%+v: %v", c.cfg, err)
+				}
+				return
 			}
-			continue
-		}
-		var config *core.ConfigError
-		if !errors.As(err, &config) || len(config.Fields) != len(c.want) {
-			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
-			continue
-		}
-		for i, f := range config.Fields {
-			if !strings.Contains(f.String(), c.want[i]) {
-				t.Errorf("%s, want %s", f, c.want[i])
+			var config *core.ConfigError
+			if !errors.As(err, &config) || len(config.Fields) != len(c.want) {
+				t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+				return
 			}
-		}
-		if codec != nil {
-			t.Errorf("%+v: a codec", c.cfg)
-		}
+			for i, f := range config.Fields {
+				if !strings.Contains(f.String(), c.want[i]) {
+					t.Errorf("%s, want %s", f, c.want[i])
+				}
+			}
+			if codec != nil {
+				t.Errorf("%+v: a codec", c.cfg)
+			}
+		})
 	}
 }
 

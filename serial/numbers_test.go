@@ -3,6 +3,7 @@ package serial_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -100,21 +101,25 @@ func TestPeriods(t *testing.T) {
 		{serial.Day, 0, "Europe/Berlin", "I/20270101/000001", "20270101:I"},
 		{serial.Year, 0, "Asia/Tokyo", "I/2027/000001", "2027:I"},
 	} {
-		store := &counter{}
-		n := numbers(t, serial.NumbersConfig{Prefix: "I", Separator: "/", Digits: c.digits, Period: c.period, Location: zone(t, c.location), Counter: store, Now: func() time.Time { return now }})
-		got, err := n.Next(t.Context())
-		if err != nil || got != c.want || len(got) != n.Width() || store.at[c.key] != 1 {
-			t.Errorf("%v: %q, %v, %v; want %q", c.period, got, err, store.at, c.want)
-		}
-		start, value, err := n.Parse(got)
-		if err != nil || value != 1 || start.After(now) || c.period != serial.Forever && start.Hour() != 0 {
-			t.Errorf("%q is %v, %d, %v", got, start, value, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			store := &counter{}
+			n := numbers(t, serial.NumbersConfig{Prefix: "I", Separator: "/", Digits: c.digits, Period: c.period, Location: zone(t, c.location), Counter: store, Now: func() time.Time { return now }})
+			got, err := n.Next(t.Context())
+			if err != nil || got != c.want || len(got) != n.Width() || store.at[c.key] != 1 {
+				t.Errorf("%v: %q, %v, %v; want %q", c.period, got, err, store.at, c.want)
+			}
+			start, value, err := n.Parse(got)
+			if err != nil || value != 1 || start.After(now) || c.period != serial.Forever && start.Hour() != 0 {
+				t.Errorf("%q is %v, %d, %v", got, start, value, err)
+			}
+		})
 	}
 	for p, want := range map[serial.Period]string{serial.Day: "Day", serial.Month: "Month", serial.Year: "Year", serial.Forever: "Forever", 9: "Period(9)"} {
-		if p.String() != want {
-			t.Errorf("%s, want %s", p, want)
-		}
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			if p.String() != want {
+				t.Errorf("%s, want %s", p, want)
+			}
+		})
 	}
 }
 
@@ -306,25 +311,27 @@ func TestNumbersConfigErrors(t *testing.T) {
 			*n = serial.NumbersConfig{Prefix: "ä", Code: ":", Period: 9, Location: time.Local, Separator: "0", Digits: 99, Block: -1, Counter: (*counter)(nil)}
 		}, []string{"Prefix", "Period", "Location", "Separator", "Digits", "Code", "Block", "Counter"}},
 	} {
-		n := ok
-		c.change(&n)
-		made, err := serial.NewNumbers(n)
-		if len(c.want) == 0 {
-			if err != nil {
-				t.Errorf("%+v: %v", n, err)
+		t.Run(fmt.Sprint(c.want), func(t *testing.T) {
+			n := ok
+			c.change(&n)
+			made, err := serial.NewNumbers(n)
+			if len(c.want) == 0 {
+				if err != nil {
+					t.Errorf("%+v: %v", n, err)
+				}
+				return
 			}
-			continue
-		}
-		var config *core.ConfigError
-		if !errors.As(err, &config) || len(config.Fields) != len(c.want) || made != nil {
-			t.Errorf("%+v: %v, want %q", n, err, c.want)
-			continue
-		}
-		for i, f := range config.Fields {
-			if !strings.Contains(f.String(), c.want[i]) {
-				t.Errorf("%s, want %s", f, c.want[i])
+			var config *core.ConfigError
+			if !errors.As(err, &config) || len(config.Fields) != len(c.want) || made != nil {
+				t.Errorf("%+v: %v, want %q", n, err, c.want)
+				return
 			}
-		}
+			for i, f := range config.Fields {
+				if !strings.Contains(f.String(), c.want[i]) {
+					t.Errorf("%s, want %s", f, c.want[i])
+				}
+			}
+		})
 	}
 }
 
@@ -343,11 +350,13 @@ func TestParseNumber(t *testing.T) {
 		"INV-20261121-00012x": `the number "00012x": must have digits only`,
 		"INV-20261121-000000": `the number "000000": must be at least 1`,
 	} {
-		when, value, err := n.Parse(text)
-		var parse *serial.ParseError
-		if !errors.As(err, &parse) || !strings.Contains(err.Error(), want) || !when.IsZero() || value != 0 {
-			t.Errorf("%q: %v, %d, %v; want %s", text, when, value, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			when, value, err := n.Parse(text)
+			var parse *serial.ParseError
+			if !errors.As(err, &parse) || !strings.Contains(err.Error(), want) || !when.IsZero() || value != 0 {
+				t.Errorf("%q: %v, %d, %v; want %s", text, when, value, err, want)
+			}
+		})
 	}
 	for _, number := range []int64{0, -1, 1_000_000, math.MaxInt64} {
 		if text, err := n.Format(time.Now(), number); err == nil || text != "" {

@@ -2,6 +2,7 @@ package serial_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,15 +108,17 @@ func TestFold(t *testing.T) {
 		"2068-12-31T22:00:00Z":     "23:00:00.000/0", // a leap year by the rule for ever
 		"2080-06-01T00:00:00Z":     "02:00:00.000/0",
 	} {
-		id := compose(t, core.Twitter(), core.Parts{Time: at(t, when)})
-		s, err := berlin.Encode(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s[8:10] + ":" + s[10:12] + ":" + s[12:14] + "." + s[14:17] + "/" + s[17:18]; got != want {
-			t.Errorf("%s: %s, want %s", when, got, want)
-		}
-		checkInverse(t, berlin, id, s)
+		t.Run(when, func(t *testing.T) {
+			id := compose(t, core.Twitter(), core.Parts{Time: at(t, when)})
+			s, err := berlin.Encode(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s[8:10] + ":" + s[10:12] + ":" + s[12:14] + "." + s[14:17] + "/" + s[17:18]; got != want {
+				t.Errorf("%s: %s, want %s", when, got, want)
+			}
+			checkInverse(t, berlin, id, s)
+		})
 	}
 	var parse *serial.ParseError
 	for text, want := range map[string]string{
@@ -125,9 +128,11 @@ func TestFold(t *testing.T) {
 		"2026032902000000000000000x": `the sequence "000x": must have digits only`,
 		"20260329020000000x00000000": `the fold "x"`,
 	} {
-		if _, err := berlin.Decode(text); !errors.As(err, &parse) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := berlin.Decode(text); !errors.As(err, &parse) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+		})
 	}
 }
 
@@ -173,10 +178,12 @@ func TestZoneWithinLayout(t *testing.T) {
 		{layout("2014-10-25T21:59:57Z", 2), false},
 		{layout("2011-03-26T23:00:00Z", 20), true}, // twelve days after one change
 	} {
-		err := validate(serial.Config{Layout: c.layout, Location: moscow})
-		if (err == nil) != c.ok {
-			t.Errorf("%v: %v", c.layout, err)
-		}
+		t.Run(fmt.Sprint(c.layout), func(t *testing.T) {
+			err := validate(serial.Config{Layout: c.layout, Location: moscow})
+			if (err == nil) != c.ok {
+				t.Errorf("%v: %v", c.layout, err)
+			}
+		})
 	}
 	for _, name := range zones {
 		if err := validate(serial.Config{Layout: core.Mastodon(), Location: zone(t, name)}); err == nil {

@@ -159,7 +159,7 @@ func TestDocumentedSQL(t *testing.T) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	functions, err := ddl.Config{Dialect: ddl.Postgres}.Functions()
+	functions, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.Twitter()}.Functions()
 	if err != nil {
 		t.Fatal(err)
 	}
