@@ -46,7 +46,7 @@ func TestRetentionOfAYoungLayout(t *testing.T) {
 func TestBefore(t *testing.T) {
 	for _, layout := range []core.Layout{core.Twitter(), core.Sonyflake(), {TimeBits: 41, SequenceBits: 4}} {
 		s := compile(new(fields.Errors), layout)
-		end, tick := s.Layout.End(), s.Layout.Tick
+		end, tick := s.End(), s.Tick
 		first := func(at time.Time) int64 {
 			id, err := layout.FirstAt(at)
 			if err != nil {

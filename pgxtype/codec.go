@@ -46,12 +46,9 @@ type (
 )
 
 func (encodeBinary) Encode(value any, buf []byte) ([]byte, error) {
-	id, ok := value.(sqltype.ID) // the most frequent type, without a call
-	if !ok || id < 0 {
-		var err error
-		if id, ok, err = idOf(value); err != nil || !ok {
-			return nil, err
-		}
+	id, ok, err := idOf(value)
+	if err != nil || !ok {
+		return nil, err
 	}
 	return binary.BigEndian.AppendUint64(buf, uint64(id)), nil
 }
@@ -73,8 +70,15 @@ func isID(value any) bool {
 	return false
 }
 
-// idOf returns the id in value; ok is false for NULL.
+// idOf returns the id in value; ok is false for NULL. It is inlined for the most frequent type.
 func idOf(value any) (id sqltype.ID, ok bool, err error) {
+	if id, ok := value.(sqltype.ID); ok && id >= 0 {
+		return id, true, nil
+	}
+	return anyID(value)
+}
+
+func anyID(value any) (id sqltype.ID, ok bool, err error) {
 	switch v := value.(type) {
 	case sqltype.ID:
 		id = v
