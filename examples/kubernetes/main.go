@@ -80,7 +80,7 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 // config configures the lease. The ordinal of a StatefulSet is preferred and not required,
 // because two pods have it while one that was deleted by force still runs.
 func config(log *slog.Logger) (worker.Config, error) {
-	cfg := worker.Config{Namespace: os.Getenv("SNOWKEY_NAMESPACE"), Owner: os.Getenv("POD_NAME"), Logger: log}
+	cfg := worker.Config{Namespace: os.Getenv("SNOWKEY_NAMESPACE"), Owner: os.Getenv("POD_NAME"), Observer: core.LogTo(log)}
 	if _, ok := os.LookupEnv("POD_INDEX"); !ok { // a Deployment
 		return cfg, nil
 	}
@@ -88,7 +88,7 @@ func config(log *slog.Logger) (worker.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Preferred = worker.Prefer(n.(*worker.Number).Number())
+	cfg.Preferred = &n
 	return cfg, nil
 }
 

@@ -60,7 +60,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		if o.only < 0 {
 			return fmt.Errorf("-only %d: want a worker ID from 0 on, or -1 for any", o.only)
 		}
-		cfg.Preferred, cfg.RequirePreferred = worker.Prefer(o.only), true
+		cfg.Preferred, cfg.RequirePreferred = &o.only, true
 		cfg.MaxWait = 2 * time.Minute // for its holder
 	}
 	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: cfg})
@@ -83,7 +83,11 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	case <-time.After(o.length):
 	case <-ctx.Done():
 	}
-	holders, err := sqlstore.New(db, sqlstore.Config{}).List(context.WithoutCancel(ctx), "example")
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		return err
+	}
+	holders, err := store.List(context.WithoutCancel(ctx), "example")
 	if err != nil {
 		return err
 	}

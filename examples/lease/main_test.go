@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Two at once have two numbers; afterwards both are free again.
+// Two at once have two worker IDs; afterwards both are free again.
 func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lease.sqlite")
 	type result struct {
@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 		go func() {
 			out := &meeting{both: &both}
 			err := run(context.Background(), out, options{file: file, only: -1})
-			out.once.Do(both.Done) // also where it has failed, so that the other goes on
+			out.once.Do(both.Done) // also after a failure, so that the other continues
 			done <- result{out.String(), err}
 		}()
 	}
@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// meeting is where one says which number it has, and goes on when the other has one.
+// meeting holds the output of one process back until the other has a worker ID, too.
 type meeting struct {
 	bytes.Buffer
 	both *sync.WaitGroup
@@ -78,7 +78,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The number of a process that was killed is taken over, behind its bound.
+// The worker ID of a process that was killed is taken over, from its fence on.
 func TestTakeover(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lease.sqlite")
 	first := exec.CommandContext(t.Context(), os.Args[0])

@@ -20,7 +20,7 @@ import (
 
 var columns = [...]string{"order", "placed_at", "customer", "email", "sku", "product", "quantity", "unit_price"} //nolint:gochecknoglobals // constant
 
-// readFile reads the whole file before anything is written. The zero path is the example's.
+// readFile reads the whole file before anything is written. An empty path means the example's file.
 func readFile(path string) ([]*Order, error) {
 	if path == "" {
 		return read("examples/data/orders.csv", bytes.NewReader(data.Orders))
@@ -148,7 +148,7 @@ func parseCents(s string) (int64, error) {
 	return int64(w*100 + c), nil
 }
 
-// short quotes a value, of which nobody wants to read a megabyte.
+// short quotes a value, shortened to 60 characters.
 func short(value string) string {
 	if r := []rune(value); len(r) > 60 {
 		return strconv.Quote(string(r[:60])) + "…"

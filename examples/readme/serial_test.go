@@ -34,7 +34,10 @@ func TestInvoiceNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	store := sqlstore.New(db, sqlstore.Config{})
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	numbers, err := invoiceNumbers(store)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,9 @@ import (
 // The commands of docs/tutorial.md run, in their order and in one shell, and print what it says,
 // but for ids and durations. Ports and the folder of the database are the test's.
 func TestTutorial(t *testing.T) {
+	if testing.Short() && os.Getenv("SNOWKEY_TEST_REQUIRE") == "" {
+		t.Skip("it builds programs and starts them")
+	}
 	for _, program := range []string{"bash", "curl", "go"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)

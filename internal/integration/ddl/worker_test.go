@@ -28,7 +28,7 @@ func TestStoreUsesWorkerTable(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		config, tables := storeConfig(t, s)
 		s.run(t, tables...)
-		lease, err := worker.Acquire(t.Context(), sqlstore.New(s.DB, config), worker.Config{Owner: "Käthe's 🖥 host"})
+		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(s.DB, config)), worker.Config{Owner: "Käthe's 🖥 host"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,4 +70,12 @@ func TestWorkerTable(t *testing.T) {
 			t.Error("a token in another case matches the holder's")
 		}
 	})
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
