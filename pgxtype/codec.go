@@ -70,40 +70,28 @@ func isID(value any) bool {
 	return false
 }
 
-// idOf returns the id in value; ok is false for NULL. It is inlined for the most frequent type.
+// idOf returns the id in value; ok is false for NULL.
 func idOf(value any) (id sqltype.ID, ok bool, err error) {
-	if id, ok := value.(sqltype.ID); ok && id >= 0 {
-		return id, true, nil
-	}
-	return anyID(value)
-}
-
-func anyID(value any) (id sqltype.ID, ok bool, err error) {
 	switch v := value.(type) {
 	case sqltype.ID:
-		id = v
+		id, ok = v, true
 	case *sqltype.ID:
-		if v == nil {
-			return 0, false, nil
+		if v != nil {
+			id, ok = *v, true
 		}
-		id = *v
 	case sqltype.NullID:
-		if !v.Valid {
-			return 0, false, nil
-		}
-		id = v.ID
+		id, ok = v.ID, v.Valid
 	case *sqltype.NullID:
-		if v == nil || !v.Valid {
-			return 0, false, nil
+		if v != nil {
+			id, ok = v.ID, v.Valid
 		}
-		id = v.ID
 	default:
 		return 0, false, fmt.Errorf("pgxtype: encode %T: %w", value, sqltype.ErrType)
 	}
-	if id < 0 {
+	if ok && id < 0 {
 		return 0, false, negative("encode", id)
 	}
-	return id, true, nil
+	return id, ok, nil
 }
 
 func negative(op string, id sqltype.ID) error {

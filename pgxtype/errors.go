@@ -50,15 +50,6 @@ func (e *LoadError) Error() string {
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// detailError adds PostgreSQL's detail to an error whose table is not known.
-type detailError struct {
-	err    error
-	detail string
-}
-
-func (e *detailError) Error() string { return e.err.Error() + ": " + e.detail }
-func (e *detailError) Unwrap() error { return e.err }
-
 // atCommit adds the table to the error of a deferred constraint, if only one of the tables
 // matches.
 func atCommit(err error, tables []pgx.Identifier) error {
@@ -82,7 +73,7 @@ func atCommit(err error, tables []pgx.Identifier) error {
 		return &LoadError{Table: found, Row: -1, Parent: -1, Column: pg.ColumnName, Err: err}
 	}
 	if pg.Detail != "" {
-		return &detailError{err, pg.Detail}
+		return fmt.Errorf("%w: %s", err, pg.Detail)
 	}
 	return err
 }
