@@ -6,14 +6,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// slice is a []ID for pgx's array codec. It returns the elements' addresses, because an ID in an
+// slice is a []ID as a parameter for pgx's array codec. It returns the elements' addresses, because an ID in an
 // interface would be copied to the heap, once per element.
 type slice []sqltype.ID
 
-var (
-	_ pgtype.ArrayGetter = slice(nil)
-	_ pgtype.ArraySetter = (*slice)(nil)
-)
+var _ pgtype.ArrayGetter = slice(nil)
 
 func (s slice) Dimensions() []pgtype.ArrayDimension {
 	if s == nil {
@@ -25,22 +22,3 @@ func (s slice) Dimensions() []pgtype.ArrayDimension {
 func (s slice) Index(i int) any { return &s[i] }
 
 func (s slice) IndexType() any { return (*sqltype.ID)(nil) }
-
-// SetDimensions makes a new slice, which is nil for NULL. Several dimensions become one, as in pgx
-// for every plain slice. pgx has compared the size with the data before.
-func (s *slice) SetDimensions(dimensions []pgtype.ArrayDimension) error {
-	if dimensions == nil {
-		*s = nil
-		return nil
-	}
-	n := min(len(dimensions), 1)
-	for _, d := range dimensions {
-		n *= int(d.Length)
-	}
-	*s = make(slice, max(n, 0))
-	return nil
-}
-
-func (s slice) ScanIndex(i int) any { return &s[i] }
-
-func (s slice) ScanIndexType() any { return new(sqltype.ID) }
