@@ -157,11 +157,11 @@ func TestDocumentedSQL(t *testing.T) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	functions, err := ddl.Functions(core.Twitter(), ddl.Postgres)
+	functions, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.Twitter()}.Functions()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{"CREATE SCHEMA shown", "SET search_path = shown", functions, "CREATE TABLE orders (id bigint PRIMARY KEY)"} {
+	for _, statement := range []string{"CREATE SCHEMA shown", "SET search_path = shown", functions.String(), "CREATE TABLE orders (id bigint PRIMARY KEY)"} {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}

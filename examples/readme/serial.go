@@ -10,12 +10,12 @@ import (
 
 // PAY-20261121073045123-0817-0042-42: date and time, worker ID, sequence, check digits.
 func paymentCodec() (*serial.Codec, error) {
-	return serial.New(serial.Format{Prefix: "PAY", Separator: "-", Check: true})
+	return serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
 }
 
 // INV-20261121-000001 and so on, across all processes.
 func invoiceNumbers(store *sqlstore.Store) (*serial.Numbers, error) {
-	return serial.NewNumbers(serial.Numbering{
+	return serial.NewNumbers(serial.NumbersConfig{
 		Prefix: "INV", Separator: "-", Block: 100, // one round trip reserves 100
 		Counter: store,
 	})

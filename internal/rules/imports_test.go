@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
-	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
+	"pgxtype":    {module + "sqltype", module + "internal/backoff", module + "internal/fields", "github.com/jackc/pgx/v5"},
 	"gormplugin": {module + "sqltype", module + "internal/backoff", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
 
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},

@@ -9,9 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// anyLayout draws valid layouts of every shape.
+// anyLayout draws valid layouts of all kinds.
 func anyLayout(t *rapid.T) core.Layout {
 	left := uint8(63)
 	width := func(name string, least uint8) uint8 {
@@ -32,14 +33,14 @@ func anyLayout(t *rapid.T) core.Layout {
 	return l
 }
 
-// The places found here are those that core takes the fields from.
-func TestShapeIsCores(t *testing.T) {
+// The bits of each field are those of core.
+func TestCompiledLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLayout(t)
-		var f faults
-		s := shapeOf(&f, l)
-		if s == nil {
-			t.Fatal(f.err())
+		var wrong fields.Errors
+		s := compile(&wrong, l)
+		if wrong != nil {
+			t.Fatal(wrong.Err("ddl"))
 		}
 		if _, err := l.Decode(s.max); err != nil {
 			t.Fatalf("the greatest id: %v", err)
@@ -61,7 +62,7 @@ func TestShapeIsCores(t *testing.T) {
 			}
 		}
 		ms := new(big.Int).Mul(big.NewInt(id>>s.timeShift), big.NewInt(s.tickMs))
-		ms.Add(ms, big.NewInt(s.epoch.UnixMilli()))
+		ms.Add(ms, big.NewInt(s.Epoch.UnixMilli()))
 		want := new(big.Int).Mul(big.NewInt(p.Time.Unix()), big.NewInt(1000))
 		want.Add(want, big.NewInt(int64(p.Time.Nanosecond()/1e6)))
 		if ms.Cmp(want) != 0 {
@@ -69,7 +70,7 @@ func TestShapeIsCores(t *testing.T) {
 		}
 		at := time.Date(rapid.IntRange(1600, 12000).Draw(t, "year"), 1, 1, 0, 0, 0, 0, time.UTC)
 		last := s.lastBefore(at)
-		if at.After(s.epoch) {
+		if at.After(s.Epoch) {
 			if p, err := l.Decode(last); err != nil || !p.Time.Before(at) {
 				t.Fatalf("the last before %v: %d, of %v, %v", at, last, p.Time, err)
 			}
@@ -80,14 +81,16 @@ func TestShapeIsCores(t *testing.T) {
 	})
 }
 
-func TestDefaultsOfAShape(t *testing.T) {
+func TestCompiledDefaults(t *testing.T) {
 	for name, l := range map[string]core.Layout{"zero": {}, "epoch alone": {Epoch: core.Twitter().Epoch}, "tick alone": {Tick: time.Millisecond}} {
-		var f faults
-		got, want := shapeOf(&f, l), shapeOf(&f, core.Twitter())
-		if got == nil || got.max != want.max || got.timeShift != want.timeShift || got.below[Worker] != want.below[Worker] ||
-			!got.epoch.Equal(want.epoch) || got.tickMs != want.tickMs {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var wrong fields.Errors
+			got, want := compile(&wrong, l), compile(&wrong, core.Twitter())
+			if wrong != nil || got.max != want.max || got.timeShift != want.timeShift || got.below[Worker] != want.below[Worker] ||
+				!got.Epoch.Equal(want.Epoch) || got.tickMs != want.tickMs {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// attemptTx is the transaction that [Retry] passes to its function. With it, [Load]
-// detects a sequence that does not start again from the beginning: the rows that an
-// earlier attempt has read would be lost. Its savepoints are attemptTx too.
+// attemptTx is the transaction that [Retry] passes to its function. With it, [Load] detects a
+// sequence that does not start again from the beginning, so that the rows which an earlier
+// attempt has read would be lost. Its savepoints are attemptTx too.
 type attemptTx struct {
 	pgx.Tx
 	attempt *attempt
@@ -20,14 +20,14 @@ type attemptTx struct {
 
 // attempt is one run of the function of Retry.
 type attempt struct {
-	loads *[]*taken // by call of Load, over all attempts
-	calls int       // in this attempt
+	loads *[]*rowsRead // by call of Load, over all attempts
+	calls int          // in this attempt
 }
 
-// taken is what one call of Load has read in the attempts so far, by table.
-type taken struct{ tables []takenRows }
+// rowsRead is what one call of Load has read in the attempts so far, by table.
+type rowsRead struct{ tables []tableRows }
 
-type takenRows struct {
+type tableRows struct {
 	name  pgx.Identifier
 	first []print // of the first row, by column; nil before it is known
 	rows  int64   // the most that an attempt has read
@@ -46,13 +46,13 @@ func (tx *attemptTx) Begin(ctx context.Context) (pgx.Tx, error) {
 }
 
 // next returns the record of the next call of Load, which writes these tables.
-func (a *attempt) next(names []pgx.Identifier) *taken {
+func (a *attempt) next(names []pgx.Identifier) *rowsRead {
 	if a.calls == len(*a.loads) {
-		*a.loads = append(*a.loads, &taken{})
+		*a.loads = append(*a.loads, &rowsRead{})
 	}
 	t := (*a.loads)[a.calls]
 	for i := len(t.tables); i < len(names); i++ {
-		t.tables = append(t.tables, takenRows{name: names[i]})
+		t.tables = append(t.tables, tableRows{name: names[i]})
 	}
 	a.calls++
 	return t
@@ -68,14 +68,14 @@ func (a *attempt) names() (names []pgx.Identifier) {
 	return names
 }
 
-const mustRepeat = "what is retried must give the same rows, under the same keys"
+const mustRepeat = "each attempt must load the same rows, under the same keys"
 
-var errOtherRow = errors.New("the first row is not that of the attempt before: " + mustRepeat)
+var errOtherRow = errors.New("the first row differs from that of an earlier attempt: " + mustRepeat)
 
 // compare compares the hashes of a table's first row with those of earlier attempts.
 func (l *loader) compare(table int, first []print) error {
 	l.seen[table] = true
-	before := &l.taken.tables[table]
+	before := &l.replay.tables[table]
 	if before.first == nil && !before.all {
 		before.first, before.rows = first, max(before.rows, 1)
 		return nil
@@ -100,12 +100,12 @@ func isMap(v any) bool {
 // attempt has read are an error, and so are more if that attempt has sent all its rows.
 // It keeps the numbers for later attempts, also if a function panics.
 func (l *loader) same(load func() error) (err error) {
-	if l.taken == nil {
+	if l.replay == nil {
 		return load()
 	}
 	defer func() {
 		for i, t := range l.tables {
-			before := &l.taken.tables[i]
+			before := &l.replay.tables[i]
 			before.rows = max(before.rows, t.sent+int64(t.rows))
 		}
 	}()
@@ -113,13 +113,13 @@ func (l *loader) same(load func() error) (err error) {
 		return err
 	}
 	for i, t := range l.tables {
-		before, rows := &l.taken.tables[i], t.sent
+		before, rows := &l.replay.tables[i], t.sent
 		if rows < before.rows || before.all && rows > before.rows {
-			return l.fail(i, -1, "", fmt.Errorf("%d rows, and the attempt before had taken %d: "+mustRepeat, rows, before.rows))
+			return l.fail(i, -1, "", fmt.Errorf("%d rows, but an earlier attempt had read %d: "+mustRepeat, rows, before.rows))
 		}
 	}
 	for i := range l.tables {
-		l.taken.tables[i].all = true
+		l.replay.tables[i].all = true
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func TestAssignKeepsKeys(t *testing.T) {
 		t.Errorf("%+v, calls %v", orders, src.calls)
 	}
 	if err := Assign(t.Context(), src, nil, orderKey, lineKind); err != nil {
-		t.Errorf("no masters: %v", err)
+		t.Errorf("no parents: %v", err)
 	}
 }
 
@@ -161,15 +161,15 @@ func TestAssignErrors(t *testing.T) {
 		{"nil source", nil, orderKey, lineKind, ErrNil, "source"},
 		{"nil pointer", (*counter)(nil), orderKey, lineKind, ErrNil, "source"},
 		{"nil key", &counter{}, nil, lineKind, ErrNil, "function key"},
-		{"zero Detail", &counter{}, orderKey, Child[order]{}, ErrNil, "kinds[1]"},
+		{"zero Child", &counter{}, orderKey, Child[order]{}, ErrNil, "kinds[1]"},
 		{"nil list", &counter{}, orderKey, Children(noList, id, orderID), ErrNil, "kinds[1]: function list"},
-		{"nil detail key", &counter{}, orderKey, Children(lines, nil, orderID), ErrNil, "function key"},
+		{"nil child key", &counter{}, orderKey, Children(lines, nil, orderID), ErrNil, "function key"},
 		{"nil foreignKey", &counter{}, orderKey, Children(lines, id, nil), ErrNil, "function foreignKey"},
-		{"key returns nil", &counter{}, nilKey, lineKind, ErrNil, "masters[0]: key returned nil"},
-		{"detail key returns nil", &counter{}, orderKey, Children(lines, nilLine, orderID), ErrNil,
-			"masters[1]: kinds[1]: details[0]: key returned nil"},
+		{"key returns nil", &counter{}, nilKey, lineKind, ErrNil, "parents[0]: key returned nil"},
+		{"child key returns nil", &counter{}, orderKey, Children(lines, nilLine, orderID), ErrNil,
+			"parents[1]: kinds[1]: children[0]: key returned nil"},
 		{"foreignKey returns nil", &counter{}, orderKey, Children(lines, id, func(l *line) *ID { return l.Ref }), ErrNil,
-			"masters[1]: kinds[1]: details[0]: foreignKey returned nil"},
+			"parents[1]: kinds[1]: children[0]: foreignKey returned nil"},
 		{"source fails", &counter{err: fault}, orderKey, lineKind, fault, "4 ids"},
 		{"source gives a negative id", &counter{bad: map[int64]int64{4: -9}}, orderKey, lineKind, ErrSource, "-9 as id 4 of 4"},
 		{"source gives zero", &counter{bad: map[int64]int64{1: 0}}, orderKey, lineKind, ErrSource, "0 as id 1 of 4"},
@@ -189,8 +189,8 @@ func TestAssignErrors(t *testing.T) {
 		})
 	}
 	for name, orders := range map[string][]order{
-		"masters[1]: key -3":                       {{}, {ID: -3}},
-		"masters[0]: kinds[0]: details[1]: key -4": {{Lines: []line{{}, {ID: -4}}}},
+		"parents[1]: key -3":                        {{}, {ID: -3}},
+		"parents[0]: kinds[0]: children[1]: key -4": {{Lines: []line{{}, {ID: -4}}}},
 	} {
 		src := &counter{}
 		err := Assign(t.Context(), src, orders, orderKey, lineKind)
@@ -200,7 +200,7 @@ func TestAssignErrors(t *testing.T) {
 	}
 	// Nil functions are told even where there is nothing to do.
 	if err := Assign(t.Context(), &counter{}, nil, orderKey, Children(noList, id, orderID)); !errors.Is(err, ErrNil) {
-		t.Errorf("no masters: %v", err)
+		t.Errorf("no parents: %v", err)
 	}
 }
 
