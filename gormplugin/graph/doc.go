@@ -1,0 +1,2 @@
+// Package graph writes graphs of gorm models.
+package graph
