@@ -26,7 +26,7 @@ type deferredRef struct {
 
 // writeWithout writes a statement whose rows are without those references.
 func (w *writer) writeWithout(b *batch, ins *insertion) error {
-	if len(w.graph.deferred) == 0 {
+	if len(w.deferred) == 0 {
 		return ins.write()
 	}
 	first := len(w.unset)
@@ -46,7 +46,7 @@ func (w *writer) clearDeferred(b *batch, ins *insertion) (restore func()) {
 	type saved struct{ field, old reflect.Value }
 	var all []saved
 	for _, n := range ins.rows {
-		for _, e := range w.graph.deferred[n] {
+		for _, e := range w.deferred[n] {
 			parent := e.parent
 			if parent.same != nil {
 				parent = parent.same

@@ -136,4 +136,3 @@ func mocked(t *testing.T, open func(gorm.ConnPool) gorm.Dialector, src gormplugi
 	use(t, db, gormplugin.Config{Source: src, Models: []any{Item{}, Price{}}})
 	return db, mock
 }
-

@@ -1,4 +1,4 @@
-// Package dialect knows in what the databases differ, beyond what gorm's dialectors tell.
+// Package dialect knows in what the databases differ, beyond what gorm's dialectors report.
 package dialect
 
 import (

@@ -20,7 +20,7 @@ const (
 	signed               // sqltype.ID, int64 and types declared over it
 	unsigned             // uint64 and types declared over it
 	decimal              // string and types declared over it
-	Base62               // a string of eleven characters
+	Base62               // Base62 is a string of eleven characters
 	nullable             // sqltype.NullID
 )
 

@@ -20,7 +20,7 @@ import (
 // value needs nothing.
 type Reservation struct{ requests []request }
 
-// request is for the ids of one source. Sources are told apart by name, because comparing the
+// request is for the ids of one source. Sources are distinguished by name, because comparing the
 // sources themselves may panic.
 type request struct {
 	column *keys.Column // the first that needs ids

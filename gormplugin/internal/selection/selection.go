@@ -1,4 +1,4 @@
-// Package selection tells what Select and Omit keep in a statement, by gorm's own rules.
+// Package selection reports what Select and Omit keep in a statement, by gorm's own rules.
 package selection
 
 import "gorm.io/gorm"
