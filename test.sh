@@ -83,17 +83,17 @@ trap 'exit 143' TERM
 # Building needs no version control, and git refuses a tree of another owner.
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 export CGO_ENABLED=1 # -race needs it
-export SNOWKEY_TEST_REQUIRE=1
+export SNOWKEY_TEST_REQUIRE=1 SNOWKEY_TEST_FULL=1
 
-# Where a server is named and its programs are not here, the tests that start one of
-# their own cannot run. They may then be skipped, and no others.
+# If a server is named and its programs are not installed, tests that start their own
+# cannot run. Those may be skipped, and no others.
 cp tools/allowed-skips.txt "$work/allowed"
 while IFS= read -r absent; do
   case $absent in
     postgres | mariadb | redis | etcd)
       echo "$absent is not installed: tests that start their own are skipped"
       echo ": no private $absent: " >>"$work/allowed"
-      SNOWKEY_TEST_REQUIRE=0 # the skips are judged here
+      SNOWKEY_TEST_REQUIRE=0 # skips are compared with the allowed ones below
       ;;
   esac
 done < <(tools/install.sh --absent)
@@ -102,7 +102,7 @@ done < <(tools/install.sh --absent)
 modules=()
 while IFS= read -r module; do modules+=("$module"); done < <(tools/modules.sh)
 
-# step WHERE NAME COMMAND...: runs it, and notes how it ended and how long it took.
+# step WHERE NAME COMMAND...: runs it, and records the result and the seconds.
 step() {
   local where=$1 name=$2 start=$SECONDS status=ok
   shift 2
@@ -127,7 +127,7 @@ tools_go() {
   GOWORK=off GOTOOLCHAIN=$toolchain go -C tools "$@"
 }
 
-# tool_path TOOL: builds it. Its hundreds of downloads are of interest only if one fails.
+# tool_path TOOL: builds it and prints its path. The downloads are shown only if one fails.
 tool_path() {
   if ! tools_go tool -n "$1" 2>"$work/log"; then
     cat "$work/log" >&2
@@ -146,38 +146,40 @@ elsewhere() {
     GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/...
 }
 
-# The root asks for the oldest pgx that serves, and is tested alone with that. The
-# workspace has the newest, because modules that are not imported ask for it.
+# The root requires the oldest pgx that passes, and is tested with it below. The workspace
+# uses the newest, because modules that are never imported require it.
 newest_pgx() {
   local pgx=github.com/jackc/pgx/v5
   echo "$(go list -m -f '{{.Version}}' $pgx), and alone $(GOWORK=off go list -m -f '{{.Version}}' $pgx)"
   go test -short -count=1 -timeout 20m ./pgxtype
 }
 
-# What the tools' own module holds of code, and with it the licences of all others.
+# All seeds, without the race detector, which makes each of them ten times slower.
+simulated() { go test -count=1 -timeout 20m -run '^TestSimulation$' ./worker; }
+
+# The Go code of the tools, and by it the licences of all modules.
 licensed() {
-  tools_go vet ./... && tools_go build -o "$work/licences" ./licences &&
-    "$work/licences" "${modules[@]}" >"$work/log" || { cat "$work/log"; return 1; }
+  tools_go vet ./... && tools/licences.sh "${modules[@]}" >"$work/log" || { cat "$work/log"; return 1; }
   echo "$(grep -c '' "$work/log") modules"
 }
 
 builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster,mixed ./...; }
 
-# SQLite is C, translated into Go, and its heap is not Go's, which is all that -race knows:
-# to look at each access shows next to nothing, and took most of the time of the tests
-# that use it. Its driver looks for each parameter among all of them, and is left out as
-# well; all that calls it is watched.
+# SQLite is C translated into Go. Its heap is not Go's, so the race detector finds next to
+# nothing there, and took most of the time of the tests that use it. The driver searches all
+# parameters for each one, and is left out too. Everything that calls it is checked.
 as_c=('-gcflags=modernc.org/...=-race=false -d=checkptr=0' '-gcflags=github.com/glebarez/go-sqlite=-race=false -d=checkptr=0')
 
-# In the workspace: it cannot be given another go.mod, as alone.sh does.
+# In the workspace: golangci-lint cannot use another go.mod, as alone.sh does.
 linted() { (cd "$1" && "$golangci" run --allow-serial-runners --config "$root/.golangci.yml" ./...); }
 
 tested() {
   local status=0 events="$work/events"
   : >"$events"
-  # -count=1: the servers are no part of what the cache of results knows.
-  tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$events" \
-    -- -race "${as_c[@]}" -count=1 -timeout 20m ./... || status=1
+  # -count=1: the cache of results does not know the servers. The step build has run vet, and
+  # the step simulation all seeds.
+  SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-1500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$events" \
+    -- -race "${as_c[@]}" -vet=off -count=1 -timeout 20m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '
     function field(name) {
@@ -218,14 +220,15 @@ tested() {
 gotestsum='' golangci=''
 : >"$work/steps" && : >"$work/tests"
 step all gofmt formatted
-step all vet go vet -tags cluster,mixed "${modules[@]/%//...}"
+[ -n "$lint" ] || step all vet go vet -tags cluster,mixed "${modules[@]/%//...}" # the linter's vet is the same
 step all platforms elsewhere
 step all tools build_tools
 step all licences licensed
 step all 'newest pgx' newest_pgx
+step all simulation simulated
 [ -n "$golangci" ] || lint=''
 
-# Each module, as those see it who import it.
+# Each module without the workspace, as its importers get it.
 for module in "${modules[@]}"; do
   step "$module" tidy tools/alone.sh "$module" go mod tidy -diff
   step "$module" build builds "$module"
@@ -245,6 +248,6 @@ printf '%-28s %-8s %-7s %d\n\n' total '' '' "$SECONDS"
 
 bad=$(awk -F '\t' '$3 != "ok" { printf "%s%s: %s", (n++ ? ", " : ""), $1, $2 }' "$work/steps")
 [ -z "$bad" ] || echo "Failed: $bad"
-# The last line is for programs to read: nothing else may stand on it.
+# Programs read the last line: it holds nothing else.
 awk -F '\t' '{ p += $2; f += $3; s += $4 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' "$work/tests"
 [ -z "$bad" ]

@@ -25,22 +25,22 @@ type Config struct {
 // A Generator issues ids. It is safe for use by many goroutines. Make it with
 // New, once for each worker number: the zero value answers ErrClosed.
 type Generator struct {
-	shape    *shape
-	policy   policy
-	sequence SequenceStart
-	maxWait  time.Duration
-	worker   GrantSource
-	observer Observer
-	clock    *clock
-	run      atomic.Pointer[run]
-	stats    counters
-	napping  atomic.Bool                  // somebody holds a thread to wait precisely
-	told     [LayoutExpiring]atomic.Int64 // by kind: when, in elapsed time, the observer may be told again
-	asking   chan struct{}                // held by who asks the Worker for another grant
-	parts    sync.Pool                    // of *[]part, for a Fill in many parts
-	done     <-chan struct{}              // closed by Close
-	end      func()                       // closes it
-	life     context.Context              // ends with it: for what the generator waits for itself
+	shape      *shape
+	policy     policy
+	sequence   SequenceStart
+	maxWait    time.Duration
+	worker     GrantSource
+	observer   Observer
+	clock      *clock
+	run        atomic.Pointer[run]
+	stats      counters
+	napping    atomic.Bool     // somebody holds a thread to wait precisely
+	nextReport [4]atomic.Int64 // of the kinds that mayReport limits: the elapsed time of the next report
+	asking     chan struct{}   // held by who asks the Worker for another grant
+	parts      sync.Pool       // of *[]part, for a Fill in many parts
+	done       <-chan struct{} // closed by Close
+	end        func()          // closes it
+	life       context.Context // ends with it: for what the generator waits for itself
 
 	mu        sync.Mutex // held to replace the run, and to close
 	closed    bool

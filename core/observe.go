@@ -3,62 +3,44 @@ package core
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
-// An Observer is told of rare events, never of ids, and of each kind at most once
-// a second where a clock or a caller might make many. It is called by the
-// goroutine that met the event, which waits for it: it should be quick, and must
-// not call the generator.
+// An Observer receives rare events of generators and leases, never of single ids. A
+// generator reports each kind that a clock or a caller might repeat at most once a second.
+// Observe is called by the goroutine that met the event, which waits for it: it should
+// return quickly, and must not call the generator or the lease.
 type Observer interface {
 	Observe(Event)
 }
 
-// An Event is something that an operator may want to know of.
+// An Event is something that an operator may want to know. Package worker has further
+// kinds, those of leases.
 type Event struct {
-	Kind     EventKind
-	Worker   int64         // datacenter<<WorkerBits | worker
-	Duration time.Duration // how far, or how long; see the kinds
-	Err      error         // why, where there is a reason
+	Kind      EventKind
+	Level     slog.Level    // how much it matters: [LogTo] logs it at this level
+	Namespace string        // of the lease; empty for an event of a generator
+	Worker    int64         // datacenter<<WorkerBits | worker
+	Duration  time.Duration // see the kinds
+	Err       error         // the reason, where there is one
 }
 
-// EventKind is what has happened.
-type EventKind uint8
+// An EventKind says what happened, in a few words.
+type EventKind string
 
-// The kinds of events.
+// The kinds of events of a generator. All are warnings, except GrantReplaced.
 const (
-	ClockStepBack     EventKind = iota + 1 // the wall clock stepped back By
-	ClockJump                              // the wall clock leapt ahead By, more than MaxJump; it is not followed yet
-	ClockJumpAccepted                      // it has lasted, and is followed
-	WaitTimeout                            // a call gave up, Err says at what
-	GrantLost                              // the grant was revoked, Err says why
-	GrantReplaced                          // another grant is in use, of Worker
-	LayoutExpiring                         // the layout's time ends in By, less than five years
+	ClockStepBack     EventKind = "wall clock stepped back"   // by Duration
+	ClockJump         EventKind = "wall clock jumped ahead"   // by Duration, which is more than MaxJump; it is ignored for now
+	ClockJumpAccepted EventKind = "wall clock jump accepted"  // the jump, of Duration, has persisted
+	WaitTimeout       EventKind = "gave up waiting for an id" // Err says what the call waited for
+	GrantLost         EventKind = "grant lost"                // it was revoked; Err says why
+	GrantReplaced     EventKind = "grant replaced"            // ids now carry Worker
+	LayoutExpiring    EventKind = "layout's time ends soon"   // in Duration, less than five years
 )
 
-// String names the kind in words.
-func (k EventKind) String() string {
-	switch k {
-	case ClockStepBack:
-		return "clock went back"
-	case ClockJump:
-		return "clock leapt ahead"
-	case ClockJumpAccepted:
-		return "leap of the clock followed"
-	case WaitTimeout:
-		return "waited too long"
-	case GrantLost:
-		return "worker number lost"
-	case GrantReplaced:
-		return "worker number replaced"
-	case LayoutExpiring:
-		return "layout runs out"
-	}
-	return "unknown event"
-}
-
-// LogTo is an Observer that logs each event as a warning, a replaced grant as
-// information.
+// LogTo returns an Observer that logs each event at its level. A nil logger logs nothing.
 func LogTo(l *slog.Logger) Observer { return logObserver{l} }
 
 type logObserver struct{ log *slog.Logger }
@@ -67,41 +49,53 @@ func (o logObserver) Observe(e Event) {
 	if o.log == nil {
 		return
 	}
-	level := slog.LevelWarn
-	if e.Kind == GrantReplaced {
-		level = slog.LevelInfo
-	}
 	attrs := []slog.Attr{slog.Int64("worker", e.Worker)}
+	if e.Namespace != "" {
+		attrs = append(attrs, slog.String("namespace", e.Namespace))
+	}
 	if e.Duration != 0 {
-		attrs = append(attrs, slog.Duration("by", e.Duration))
+		attrs = append(attrs, slog.Duration("duration", e.Duration))
 	}
 	if e.Err != nil {
 		attrs = append(attrs, slog.Any("err", e.Err))
 	}
-	o.log.LogAttrs(context.Background(), level, "snowkey: "+e.Kind.String(), attrs...)
+	o.log.LogAttrs(context.Background(), e.Level, "snowkey: "+string(e.Kind), attrs...)
 }
 
 const expirySoon = 5 * 365 * 24 * time.Hour
 
-// observe tells the observer, if there is one.
-func (g *Generator) observe(kind EventKind, by time.Duration, err error) {
-	if g.observer == nil || !g.mayTell(kind) {
+// observe reports an event to the observer, if there is one.
+func (g *Generator) observe(kind EventKind, duration time.Duration, err error) {
+	if g.observer == nil || !g.mayReport(kind) {
 		return
 	}
-	var worker int64
-	if r := g.run.Load(); r != nil {
-		worker = r.grant.worker
+	e := Event{Kind: kind, Level: slog.LevelWarn, Duration: duration, Err: err}
+	if kind == GrantReplaced {
+		e.Level = slog.LevelInfo
 	}
-	g.observer.Observe(Event{Kind: kind, Worker: worker, Duration: by, Err: err})
+	if r := g.run.Load(); r != nil {
+		e.Worker = r.grant.worker
+	}
+	g.observer.Observe(e)
 }
 
-// mayTell keeps a clock that jumps to and fro, or callers that give up over and
-// over, from flooding the observer. Losses and replacements are all told.
-func (g *Generator) mayTell(kind EventKind) bool {
-	if kind == GrantLost || kind == GrantReplaced || kind == LayoutExpiring {
+// mayReport keeps a clock that jumps to and fro, or callers that give up over and over,
+// from flooding the observer.
+func (g *Generator) mayReport(kind EventKind) bool {
+	var next *atomic.Int64
+	switch kind {
+	case ClockStepBack:
+		next = &g.nextReport[0]
+	case ClockJump:
+		next = &g.nextReport[1]
+	case ClockJumpAccepted:
+		next = &g.nextReport[2]
+	case WaitTimeout:
+		next = &g.nextReport[3]
+	default:
 		return true
 	}
 	now := int64(time.Since(g.clock.start))
-	told := g.told[kind].Load()
-	return now >= told && g.told[kind].CompareAndSwap(told, now+int64(time.Second))
+	at := next.Load()
+	return now >= at && next.CompareAndSwap(at, now+int64(time.Second))
 }

@@ -34,9 +34,6 @@ type fixed struct {
 	current singleGrant
 }
 
-// Number is the number, for package worker: a lease can hold just this one.
-func (f *fixed) Number() int64 { return f.number }
-
 func (f *fixed) Grant(_ context.Context, prev *Grant) (*Grant, error) {
 	if prev != nil {
 		return nil, fmt.Errorf("core: Fixed(%d) has no other number to give: %w", f.number, ErrLost)

@@ -2,7 +2,7 @@
 # usage: tools/alone.sh [--keep] FOLDER COMMAND [ARGUMENT...]
 #
 # Runs a command in the module FOLDER as if the workspace did not exist, so with the
-# versions that the module's own go.mod asks for: what those who import it get.
+# versions that the module's own go.mod requires: what its importers get.
 #
 # A nested module that is published has no replace directive, and the version of the
 # root that it requires may not be published yet. For the command only, a copy of its

@@ -4,6 +4,9 @@
 # Compares what the published packages export with a tag, the last one if none is
 # given. Without a tag there is nothing to compare with. Status 1: something that
 # programs may use has gone or changed.
+#
+# Not by gorelease: it compares with a version that a proxy serves, and requires nested
+# modules whose requirements are published, which they are only after a release.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"

@@ -4,14 +4,24 @@ go 1.26.0
 
 tool (
 	github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	github.com/google/go-licenses/v2
 	golang.org/x/exp/cmd/apidiff
 	golang.org/x/perf/cmd/benchstat
 	gotest.tools/gotestsum
 )
 
+require golang.org/x/mod v0.42.0
+
 require (
-	github.com/google/licensecheck v0.3.1
-	golang.org/x/mod v0.42.0
+	github.com/davecgh/go-spew v1.1.1 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
+	github.com/golang/groupcache v0.0.0-20210331224755-41bb18bfe9da // indirect
+	github.com/google/licenseclassifier/v2 v2.0.0 // indirect
+	github.com/otiai10/copy v1.14.0 // indirect
+	github.com/sergi/go-diff v1.2.0 // indirect
+	go.opencensus.io v0.24.0 // indirect
+	golang.org/x/net v0.61.0 // indirect
+	k8s.io/klog/v2 v2.90.1 // indirect
 )
 
 require (
@@ -110,6 +120,7 @@ require (
 	github.com/golangci/swaggoswag v0.0.0-20250504205917-77f2aca3143e // indirect
 	github.com/golangci/unconvert v0.0.0-20250410112200-a129a6e6413e // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/google/go-licenses/v2 v2.0.1 // indirect
 	github.com/google/shlex v0.0.0-20191202100458-e7afc7fbc510 // indirect
 	github.com/gordonklaus/ineffassign v0.2.0 // indirect
 	github.com/gostaticanalysis/analysisutil v0.7.1 // indirect
@@ -222,8 +233,8 @@ require (
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/term v0.46.0 // indirect
-	golang.org/x/text v0.42.0 // indirect
+	golang.org/x/term v0.47.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/ini.v1 v1.67.0 // indirect

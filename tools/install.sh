@@ -8,7 +8,7 @@
 # is enabled for the next boot, and no package that is there is upgraded or removed.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # dpkg wants them, and mariadbd is in one
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # dpkg needs them, and mariadbd is in one
 
 policy=/usr/sbin/policy-rc.d
 policy_mark='Made by the tests of snowkey while they install packages.'
@@ -277,7 +277,7 @@ if [ "$(id -u)" -ne 0 ] && ! sudo -n true 2>/dev/null; then
   fail "Installing them needs root. Run this once ($how):" "  $with$(printf %q "$root/test.sh") --install-only"
 fi
 
-# An update that fails in part may still have what we need: the next step tells.
+# An update that fails in part may still have what is needed: the next step finds out.
 logged apt update || echo 'apt-get update failed, the package lists may be old' >&2
 names=()
 for need in "${missing[@]}"; do

@@ -69,7 +69,7 @@ try() {
 
   local events=$work/$server start=$SECONDS status=ok
   printf '\n=== %s: %s\n' "$server" "$version"
-  # The servers that somebody named are not those under test.
+  # Servers that the environment names are not those under test.
   env -u SNOWKEY_TEST_POSTGRES -u SNOWKEY_TEST_MYSQL SNOWKEY_TEST_REQUIRE=1 \
     "SNOWKEY_TEST_${kind}_BIN=$folder" "SNOWKEY_TEST_${kind}_VERSION=$version" \
     "$gotestsum" --format standard-quiet --jsonfile "$events" -- -count=1 -p 1 -timeout 30m \

@@ -36,12 +36,13 @@ func TestConfigFaults(t *testing.T) {
 		"durations": {worker.Config{FenceWindow: -1, RenewInterval: time.Microsecond, TTL: 1e5 * time.Hour}, []string{"Window -1ns: must be whole milliseconds", "RenewInterval 1µs: must be", "TTL"}},
 		"window":    {worker.Config{FenceWindow: time.Second, Layout: core.Seconds()}, []string{"Window 1s: must be at least two ticks of the layout, 2s"}},
 		"renew":     {worker.Config{FenceWindow: time.Second, RenewInterval: time.Second}, []string{"RenewInterval 1s: must be at least 1ms and less than FenceWindow, 1s"}},
-		"ttl":       {worker.Config{TTL: time.Second}, []string{"TTL 1s: must be more than Renew, 10s"}},
-		"preferred": {worker.Config{Preferred: 1024, Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be UTF-8 of at most 255", "Preferred 1024: must be 1 to 1023"}},
-		"negative":  {worker.Config{Preferred: -2}, []string{"Preferred -2"}},
-		"only":      {worker.Config{RequirePreferred: true}, []string{"RequirePreferred true: needs a Preferred number"}},
+		"ttl":       {worker.Config{TTL: time.Second}, []string{"TTL 1s: must be more than RenewInterval, 10s"}},
+		"preferred": {worker.Config{Preferred: ref(int64(1024)), Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be UTF-8 of at most 255", "Preferred 1024: must be 0 to 1023"}},
+		"negative":  {worker.Config{Preferred: ref(int64(-2))}, []string{"Preferred -2"}},
+		"only":      {worker.Config{RequirePreferred: true}, []string{"RequirePreferred true: needs Preferred"}},
+		"no expiry": {worker.Config{NoExpiry: true, TTL: time.Minute}, []string{"TTL 1m0s: must be zero with NoExpiry"}},
 		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},
-		"all":       {worker.Config{Namespace: "ä", Preferred: -9, RequirePreferred: true, FenceWindow: 1}, []string{"Namespace", "Preferred", "FenceWindow"}},
+		"all":       {worker.Config{Namespace: "ä", Preferred: ref(int64(-9)), RequirePreferred: true, FenceWindow: 1}, []string{"Namespace", "Preferred", "FenceWindow"}},
 	} {
 		lease, err := worker.Acquire(t.Context(), store, c.cfg)
 		var config *core.ConfigError
@@ -278,7 +279,7 @@ func TestBrokenStore(t *testing.T) {
 				return c, err
 			}
 			cfg := w.cfg
-			cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, worker.PreferZero, true
+			cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
 			cfg.Namespace = strings.ReplaceAll(name, " ", "-")
 			if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "what was not asked for") {
 				t.Errorf("%s: %v", name, err)

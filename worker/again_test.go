@@ -13,17 +13,15 @@ import (
 
 // makers are the ways to a lease.
 func makers(w *world) map[string]func() (*worker.Lease, error) {
-	only := func(space string) worker.Config {
+	maker := func(space string, id *int64, noExpiry bool) func() (*worker.Lease, error) {
 		cfg := w.cfg
-		cfg.Preferred, cfg.RequirePreferred, cfg.Namespace = 2, true, space
-		return cfg
+		cfg.Preferred, cfg.RequirePreferred, cfg.NoExpiry, cfg.Namespace = id, true, noExpiry, space
+		return func() (*worker.Lease, error) { return w.keep(worker.Acquire(w.Context(), w.store, cfg)) }
 	}
 	return map[string]func() (*worker.Lease, error){
-		"Acquire": func() (*worker.Lease, error) { return w.keep(worker.Acquire(w.Context(), w.store, only("Acquire"))) },
-		"FromPool": func() (*worker.Lease, error) {
-			return w.keep(worker.FromPool(w.Context(), w.store, only("FromPool")))
-		},
-		"Protect": func() (*worker.Lease, error) {
+		"Acquire":  maker("Acquire", ref(int64(2)), false),
+		"NoExpiry": maker("NoExpiry", ref(int64(2)), true),
+		"FromEnv": func() (*worker.Lease, error) {
 			if err := os.Setenv("SNOWKEY_TEST_AGAIN", "2"); err != nil {
 				return nil, err
 			}
@@ -32,7 +30,7 @@ func makers(w *world) map[string]func() (*worker.Lease, error) {
 			if err != nil {
 				return nil, err
 			}
-			return w.keep(worker.Protect(w.Context(), w.store, n, only("Protect")))
+			return maker("FromEnv", &n, false)()
 		},
 	}
 }

@@ -108,7 +108,7 @@ func (l *Lease) outOfTime() error {
 	case !now.Before(l.cfg.Layout.End()):
 		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, show(l.cfg.Layout.End()), show(now))
 	case now.Before(l.cfg.Layout.Epoch):
-		return configError([]core.FieldError{{Field: "Layout.Epoch", Value: show(l.cfg.Layout.Epoch), Reason: "lies in the future, it is " + show(now)}})
+		return configError("Layout.Epoch", show(l.cfg.Layout.Epoch), "is in the future: the time is "+show(now))
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ type limiter interface {
 // A claimKind is the key of claims to which the store gives the same answer.
 type claimKind struct {
 	driver.Request       // without the fields that differ between leases; Now is how many minutes the lease's clock is ahead of the system's
-	datacenter     int64 // Config.Datacenter
+	datacenter     int64 // Config.Datacenter; -1: nil
 }
 
 func (cfg *Config) claimKind(r driver.Request) claimKind {
@@ -206,5 +206,9 @@ func (cfg *Config) claimKind(r driver.Request) claimKind {
 	if !r.RequirePreferred {
 		r.Preferred = -1
 	}
-	return claimKind{r, cfg.Datacenter}
+	kind := claimKind{r, -1}
+	if cfg.Datacenter != nil {
+		kind.datacenter = *cfg.Datacenter
+	}
+	return kind
 }

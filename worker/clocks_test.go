@@ -107,7 +107,7 @@ func TestSleepOfTheMachine(t *testing.T) {
 				w.ahead.Add(int64(time.Hour))
 				w.storeAhead.Add(int64(time.Hour))
 				if taken && numbers > 0 {
-					w.acquire(func(cfg *worker.Config) { cfg.Preferred = worker.PreferZero })
+					w.acquire(func(cfg *worker.Config) { cfg.Preferred = ref(int64(0)) })
 				}
 				for range 300 {
 					time.Sleep(200 * time.Millisecond)

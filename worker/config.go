@@ -3,7 +3,6 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -35,6 +34,10 @@ type Config struct {
 	// for recycling only, uniqueness does not rest on it. Zero: four thirds of
 	// Window.
 	TTL time.Duration
+	// NoExpiry keeps the worker ID leased until it is released, or an operator frees it by
+	// the store's [driver.Admin]: also after a crash, and after a claim whose answer was lost.
+	// There is no time to live then, so TTL must be zero.
+	NoExpiry bool
 	// Timeout is how long one request to the store may take. Zero: 3s, or Renew
 	// if that is less.
 	Timeout time.Duration
@@ -54,40 +57,28 @@ type Config struct {
 	// Owner is who holds the number, for people to read. Zero: host name and
 	// process id.
 	Owner string
-	// Preferred is the number to be given if it is free: datacenter<<WorkerBits |
-	// worker. Zero: none. For number 0 say PreferZero; see [Prefer].
-	Preferred int64
-	// Only refuses any number but Preferred. It gives a number that somebody else
-	// has assigned a durable bound; see [Protect].
+	// Preferred is the worker ID to claim if it is free: datacenter<<WorkerBits | worker.
+	// nil: none.
+	Preferred *int64
+	// RequirePreferred refuses any worker ID but Preferred. So a worker ID that was assigned
+	// from outside gets a durable fence: neither a restart with a clock that went back, nor a
+	// second process with the same worker ID, can issue an id twice. Acquire returns a
+	// *NoWorkerIDError to the second process.
 	RequirePreferred bool
 	// Datacenter leases the numbers of one datacenter only, where datacenters whose ids
 	// meet have stores of their own, or some numbers are assigned otherwise. The space is
-	// that datacenter's alone, and its rows have the worker's part of the number. Zero: all
-	// numbers of the layout. For datacenter 0 say PreferZero.
-	Datacenter int64
+	// that datacenter's alone, and its rows have the worker's part of the number. nil: all
+	// worker IDs of the layout.
+	Datacenter *int64
 	// StopOnLoss ends the lease when its number is lost: ids go on up to the bound
 	// and then end. Otherwise another number is claimed, and they go on under it.
 	StopOnLoss bool
 
 	Now      func() time.Time // nil: the system clock; give the generator the same
-	Logger   *slog.Logger     // nil: nothing is logged
-	Observer Observer         // nil: none
+	Observer core.Observer    // is notified of the lease's events, for example core.LogTo(logger); nil: none
 
-	noTTL      bool           // FromPool
-	waitForTTL bool           // Only, and no MaxWait
+	waitForTTL bool           // RequirePreferred, and no MaxWait
 	rand       func() float64 // in [0, 1): jitter
-}
-
-// PreferZero is Config.Preferred for the number 0, and Config.Datacenter for
-// datacenter 0.
-const PreferZero = -1
-
-// Prefer is Config.Preferred for a number: n, or PreferZero for 0.
-func Prefer(n int64) int64 {
-	if n == 0 {
-		return PreferZero
-	}
-	return n
 }
 
 // check fills in the defaults and reports every fault.
@@ -120,7 +111,10 @@ func (cfg Config) check() (Config, error) {
 	if cfg.RenewInterval == 0 {
 		cfg.RenewInterval = third
 	}
-	if cfg.TTL == 0 {
+	switch {
+	case cfg.NoExpiry && cfg.TTL != 0:
+		wrong.Add("TTL", cfg.TTL, "must be zero with NoExpiry")
+	case !cfg.NoExpiry && cfg.TTL == 0:
 		cfg.TTL = cfg.FenceWindow + third
 	}
 	if cfg.Timeout == 0 {
@@ -132,8 +126,8 @@ func (cfg Config) check() (Config, error) {
 	if cfg.RenewInterval < time.Millisecond || cfg.RenewInterval >= cfg.FenceWindow {
 		wrong.Add("RenewInterval", cfg.RenewInterval, "must be at least 1ms and less than FenceWindow, %v", cfg.FenceWindow)
 	}
-	if cfg.TTL <= cfg.RenewInterval {
-		wrong.Add("TTL", cfg.TTL, "must be more than Renew, %v: others would take the number between two renewals", cfg.RenewInterval)
+	if !cfg.NoExpiry && cfg.TTL <= cfg.RenewInterval {
+		wrong.Add("TTL", cfg.TTL, "must be more than RenewInterval, %v: others could claim the worker ID between two renewals", cfg.RenewInterval)
 	}
 	if cfg.MaxWait == 0 {
 		cfg.MaxWait, cfg.waitForTTL = 5*time.Second, cfg.RequirePreferred
@@ -151,18 +145,11 @@ func (cfg Config) check() (Config, error) {
 		}
 		cfg.Owner = strings.ToValidUTF8(fmt.Sprintf("%.200s:%d", host, os.Getpid()), "?")
 	}
-	if numbers := cfg.Layout.WorkerIDs(); layoutErr == nil && (cfg.Preferred < PreferZero || cfg.Preferred >= numbers) {
-		wrong.Add("Preferred", cfg.Preferred, "must be 1 to %d, PreferZero for number 0, or 0 for none", numbers-1)
+	if layoutErr == nil {
+		cfg.checkIDs(&wrong)
 	}
-	if layoutErr == nil && cfg.Datacenter != 0 && cfg.Layout.DatacenterBits == 0 {
-		wrong.Add("Datacenter", cfg.Datacenter, "must be 0: the layout has no datacenter bits")
-	} else if centers := values(cfg.Layout.DatacenterBits); layoutErr == nil && (cfg.Datacenter < PreferZero || cfg.Datacenter >= centers) {
-		wrong.Add("Datacenter", cfg.Datacenter, "must be 1 to %d, PreferZero for datacenter 0, or 0 for all", centers-1)
-	} else if first, ok := cfg.datacenter(); layoutErr == nil && ok && cfg.Preferred != 0 && max(cfg.Preferred, 0)>>cfg.Layout.WorkerBits != first {
-		wrong.Add("Preferred", cfg.Preferred, "must be a number of datacenter %d: %d to %d", first, first<<cfg.Layout.WorkerBits, (first+1)<<cfg.Layout.WorkerBits-1)
-	}
-	if cfg.RequirePreferred && cfg.Preferred == 0 {
-		wrong.Add("RequirePreferred", true, "needs a Preferred number; for number 0 that is PreferZero")
+	if cfg.RequirePreferred && cfg.Preferred == nil {
+		wrong.Add("RequirePreferred", true, "needs Preferred")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -173,30 +160,50 @@ func (cfg Config) check() (Config, error) {
 	return cfg, wrong.Err("worker")
 }
 
+// checkIDs checks Preferred and Datacenter, and copies them: the caller may change what they
+// point to.
+func (cfg *Config) checkIDs(wrong *fields.Errors) {
+	first, last := int64(0), cfg.Layout.WorkerIDs()-1
+	if cfg.Datacenter != nil {
+		d := *cfg.Datacenter
+		cfg.Datacenter = &d
+		centers := values(cfg.Layout.DatacenterBits)
+		switch {
+		case cfg.Layout.DatacenterBits == 0:
+			wrong.Add("Datacenter", d, "must be nil: the layout has no datacenter bits")
+			return
+		case d < 0 || d >= centers:
+			wrong.Add("Datacenter", d, "must be 0 to %d, or nil for all", centers-1)
+			return
+		}
+		first, last = d<<cfg.Layout.WorkerBits, (d+1)<<cfg.Layout.WorkerBits-1
+	}
+	if cfg.Preferred == nil {
+		return
+	}
+	id := *cfg.Preferred
+	cfg.Preferred = &id
+	if id < first || id > last {
+		wrong.Add("Preferred", id, "must be %d to %d, or nil for none", first, last)
+	}
+}
+
 // request is a claim in the configuration's terms.
 func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.Duration) driver.Request {
 	r := driver.Request{
 		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
-		Preferred: cfg.Preferred, RequirePreferred: cfg.RequirePreferred, Exclude: avoid, ClaimID: token, Owner: cfg.Owner,
+		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: avoid, ClaimID: token, Owner: cfg.Owner,
 		Now: now.UnixMilli(), FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(),
 		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: lead.Milliseconds(),
 	}
-	switch cfg.Preferred {
-	case 0:
-		r.Preferred = -1
-	case PreferZero:
-		r.Preferred = 0
+	if cfg.Preferred != nil {
+		r.Preferred = *cfg.Preferred
 	}
 	return r
 }
 
-// datacenter is the one whose numbers are leased, if it is one.
-func (cfg *Config) datacenter() (number int64, ok bool) {
-	return max(cfg.Datacenter, 0), cfg.Datacenter != 0
-}
-
 func (cfg *Config) ttl() int64 {
-	if cfg.noTTL {
+	if cfg.NoExpiry {
 		return driver.NoTTL
 	}
 	return cfg.TTL.Milliseconds()

@@ -17,9 +17,9 @@ import (
 func TestDatacenter(t *testing.T) {
 	layout := core.Layout{TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
 	seen := map[int64]bool{}
-	for _, c := range []struct{ datacenter, first int64 }{{worker.PreferZero, 0}, {1, 2}, {3, 6}} {
+	for _, c := range []struct{ datacenter, first int64 }{{0, 0}, {1, 2}, {3, 6}} {
 		store := memstore.New(memstore.Config{}) // each has its own
-		cfg := worker.Config{Layout: layout, Datacenter: c.datacenter, MaxWait: -1}
+		cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, MaxWait: -1}
 		for i := range int64(3) {
 			lease, err := worker.Acquire(t.Context(), store, cfg)
 			var none *worker.NoWorkerIDError
@@ -46,7 +46,7 @@ func TestDatacenter(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, id := range ids {
-				if p, err := layout.Decode(id); err != nil || p.Datacenter != max(c.datacenter, 0) || p.Worker != i || seen[id] {
+				if p, err := layout.Decode(id); err != nil || p.Datacenter != c.datacenter || p.Worker != i || seen[id] {
 					t.Fatalf("%+v, %v, seen %v", p, err, seen[id])
 				}
 				seen[id] = true
@@ -57,14 +57,14 @@ func TestDatacenter(t *testing.T) {
 
 func TestDatacenterIsTheSpaces(t *testing.T) {
 	store := memstore.New(memstore.Config{})
-	first, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: 1, MaxWait: -1})
+	first, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: ref(int64(1)), MaxWait: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, other := range []int64{0, worker.PreferZero, 2} {
+	for _, other := range []*int64{nil, ref(int64(0)), ref(int64(2))} {
 		var layout *worker.LayoutError
 		if _, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: other, MaxWait: -1}); !errors.As(err, &layout) {
-			t.Errorf("datacenter %d in the space of datacenter 1: %v", other, err)
+			t.Errorf("datacenter %v in the space of datacenter 1: %v", other, err)
 		}
 	}
 	if err := first.Close(); err != nil {
@@ -84,7 +84,7 @@ func TestDatacenterPreferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := worker.Protect(t.Context(), store, n, worker.Config{Datacenter: 2, MaxWait: -1})
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: ref(int64(2)), Preferred: &n, RequirePreferred: true, MaxWait: -1})
 	if err != nil || lease.Worker() != 2<<5|7 {
 		t.Fatalf("%v", err)
 	}
@@ -99,21 +99,21 @@ func TestDatacenterPreferred(t *testing.T) {
 		cfg  worker.Config
 		want string
 	}{
-		{worker.Config{Datacenter: 32}, `Datacenter 32: must be 1 to 31`},
-		{worker.Config{Datacenter: -2}, `Datacenter -2: must be 1 to 31`},
-		{worker.Config{Datacenter: 2, Preferred: 7}, `Preferred 7: must be a number of datacenter 2: 64 to 95`},
-		{worker.Config{Datacenter: 2, Preferred: worker.PreferZero}, `Preferred -1: must be a number of datacenter 2: 64 to 95`},
-		{worker.Config{Datacenter: worker.PreferZero, Preferred: 32}, `Preferred 32: must be a number of datacenter 0: 0 to 31`},
-		{worker.Config{Layout: core.Sonyflake(), Datacenter: 1}, `Datacenter 1: must be 0: the layout has no datacenter bits`},
+		{worker.Config{Datacenter: ref(int64(32))}, `Datacenter 32: must be 0 to 31`},
+		{worker.Config{Datacenter: ref(int64(-1))}, `Datacenter -1: must be 0 to 31`},
+		{worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(7))}, `Preferred 7: must be 64 to 95`},
+		{worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(-1))}, `Preferred -1: must be 64 to 95`},
+		{worker.Config{Datacenter: ref(int64(0)), Preferred: ref(int64(32))}, `Preferred 32: must be 0 to 31`},
+		{worker.Config{Layout: core.Sonyflake(), Datacenter: ref(int64(1))}, `Datacenter 1: must be nil: the layout has no datacenter bits`},
 	} {
 		if _, err := worker.Acquire(context.Background(), store, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v lacks %s", err, c.want)
 		}
 	}
-	for _, good := range []worker.Config{{Datacenter: 2, Preferred: 64}, {Datacenter: worker.PreferZero, Preferred: worker.PreferZero}} {
-		good.Namespace = fmt.Sprint("good", good.Datacenter)
+	for _, good := range []worker.Config{{Datacenter: ref(int64(2)), Preferred: ref(int64(64))}, {Datacenter: ref(int64(0)), Preferred: ref(int64(0))}} {
+		good.Namespace = fmt.Sprint("good", *good.Datacenter)
 		lease, err := worker.Acquire(t.Context(), store, good)
-		if err != nil || lease.Worker() != max(good.Preferred, 0) {
+		if err != nil || lease.Worker() != *good.Preferred {
 			t.Errorf("%v", err)
 			continue
 		}
@@ -125,7 +125,7 @@ func TestDatacenterPreferred(t *testing.T) {
 func TestDatacenterRotates(t *testing.T) {
 	inWorld(t, func(w *world) {
 		layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
-		lease := w.acquire(func(c *worker.Config) { c.Layout, c.Datacenter = layout, 3 })
+		lease := w.acquire(func(c *worker.Config) { c.Layout, c.Datacenter = layout, ref(int64(3)) })
 		gen := w.generator(lease, core.Rotate{})
 		for i, want := range []int64{6, 7, 7, 6} {
 			w.ahead.Add(int64([]time.Duration{0, -5 * time.Second, 20 * time.Second, -5 * time.Second}[i]))
@@ -152,7 +152,7 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 			})
 			cfg := worker.Config{
 				Layout:    core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12},
-				Namespace: fmt.Sprint("errs", wrong), Datacenter: 1, MaxWait: -1, Now: w.now,
+				Namespace: fmt.Sprint("errs", wrong), Datacenter: ref(int64(1)), MaxWait: -1, Now: w.now,
 			}
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err == nil {

@@ -77,12 +77,17 @@
 // A new holder may begin ahead of the clock: by at most Window after a crash that
 // was noticed early, by nothing after Release. [Config.MaxLead] bounds it.
 //
-// # Other sources
+// # Assigned worker IDs
 //
-// [FromEnv], [FromFile], [FromOrdinal], [FromPodIP] and [FromCounter] take a number
-// that somebody has assigned; [Protect] holds such a number under a lease of
-// exactly that number; [FromPool] takes one that stays taken until it is given
-// back.
+// [FromEnv], [FromFile], [FromOrdinal] and [FromPodIP] read a worker ID that was assigned
+// from outside, and [FromCounter] takes the next one of a counter. A [core.Fixed] of it has
+// no memory beyond the process. A lease of exactly that worker ID has:
+//
+//	id, err := worker.FromEnv(layout, "WORKER", "DATACENTER")
+//	…
+//	lease, err := worker.Acquire(ctx, store, worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
+//
+// On one host, a filestore does for it.
 //
 // The package and its stores import the standard library and package core only.
 // The stores are memstore, filestore, sqlstore and redisstore, etcdstore in a module

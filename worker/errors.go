@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -54,10 +54,9 @@ func (e *LostError) Unwrap() error { return e.Err }
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// configError returns nil if there are no field errors.
-func configError(wrong []core.FieldError) error {
-	if len(wrong) == 0 {
-		return nil
-	}
-	return &core.ConfigError{Package: "worker", Fields: wrong}
+// configError is a *core.ConfigError with one field.
+func configError(field string, value any, reason string, args ...any) error {
+	var wrong fields.Errors
+	wrong.Add(field, value, reason, args...)
+	return wrong.Err("worker")
 }

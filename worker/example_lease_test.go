@@ -95,47 +95,9 @@ func ExampleLease_Stats() {
 }
 
 func ExampleLease_Worker() {
-	lease := acquire(worker.Config{Preferred: 3<<5 | 17}) // datacenter 3, worker 17
+	id := int64(3<<5 | 17) // datacenter 3, worker 17
+	lease := acquire(worker.Config{Preferred: &id})
 	defer lease.Close()
 	fmt.Println(lease.Worker()>>5, lease.Worker()&31)
 	// Output: 3 17
-}
-
-func ExampleNumber_Grant() {
-	n, err := worker.FromCounter(context.Background(), &starts{}, core.Layout{}, "starts")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gen, err := core.New(core.Config{Worker: n}) // calls Grant
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	_, err = core.New(core.Config{Worker: n})
-	fmt.Println(errors.Is(err, core.ErrInUse))
-	// Output: true
-}
-
-func ExampleNumber_Number() {
-	n, err := worker.FromCounter(context.Background(), &starts{n: 40}, core.Layout{}, "starts")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(n.Number())
-	// Output: 40
-}
-
-func ExampleNumber_Left() {
-	n, err := worker.FromCounter(context.Background(), &starts{n: 1000}, core.Layout{}, "starts")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if n.Left() < 100 {
-		fmt.Println("starts that are left:", n.Left())
-	}
-	// Output: starts that are left: 23
 }

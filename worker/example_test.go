@@ -75,10 +75,12 @@ func ExampleLease_Release() {
 	// true true
 }
 
-func ExamplePrefer() {
+// A preferred worker ID is a wish: the second process gets another one.
+func ExampleAcquire_preferred() {
 	store := memstore.New(memstore.Config{})
-	for range 2 { // the second of one ordinal gets another number, and no id twice
-		lease, err := worker.Acquire(context.Background(), store, worker.Config{Preferred: worker.Prefer(0)})
+	id := int64(0)
+	for range 2 {
+		lease, err := worker.Acquire(context.Background(), store, worker.Config{Preferred: &id})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -101,7 +103,7 @@ func ExampleFromEnv() {
 	fmt.Println(n, err)
 	// Output:
 	// worker: variable WORKER "40": must be 0 to 31 in this layout
-	// 71 (from variable WORKER and DATACENTER) <nil>
+	// 71 <nil>
 }
 
 func ExampleFromFile() {
@@ -119,13 +121,13 @@ func ExampleFromOrdinal() {
 	fmt.Println(n, err)
 	// Output:
 	// worker: variable HOSTNAME "web-3": must be a decimal number, digits only
-	// 3 (from variable POD_INDEX) <nil>
+	// 3 <nil>
 }
 
 func ExampleFromPodIP() {
 	_, err := worker.FromPodIP(core.Layout{}, "10.0.0.0/16")
 	fmt.Println(err)
-	// Output: worker: prefix "10.0.0.0/16": leaves 16 bits to its addresses, and the layout has 10 for datacenter and worker: two addresses would have one number
+	// Output: worker: prefix "10.0.0.0/16": leaves 16 bits for addresses, and the layout has only 10 for datacenter and worker: two addresses would have one worker ID
 }
 
 // starts is a counter; in earnest sqlstore's or redisstore's.
@@ -137,13 +139,13 @@ func ExampleFromCounter() {
 	layout := core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}
 	counter := &starts{}
 	for range 3 {
-		n, err := worker.FromCounter(context.Background(), counter, layout, "starts")
+		n, left, err := worker.FromCounter(context.Background(), counter, layout, "starts")
 		var used *worker.CounterExhaustedError
 		if errors.As(err, &used) {
 			fmt.Println("used up after", used.WorkerIDs)
 			return
 		}
-		fmt.Println(n.Number(), "and", n.Left(), "left")
+		fmt.Println(n, "and", left, "left")
 	}
 	// Output:
 	// 0 and 1 left
@@ -151,28 +153,30 @@ func ExampleFromCounter() {
 	// used up after 2
 }
 
-func ExampleFromPool() {
+// Without expiry, the worker ID stays leased until it is released, also after a crash.
+func ExampleAcquire_noExpiry() {
 	ctx := context.Background()
 	store := memstore.New(memstore.Config{})
-	lease, err := worker.FromPool(ctx, store, worker.Config{Owner: "host a"})
+	lease, err := worker.Acquire(ctx, store, worker.Config{NoExpiry: true, Owner: "host a"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer lease.Close() // puts it back
+	defer lease.Close()
 	rows, _ := store.List(ctx, "default")
 	fmt.Println(rows[0].Worker, rows[0].Owner)
 	// Output: 0 host a
 }
 
-func ExampleProtect() {
+// An assigned worker ID gets a durable fence, and a second process with it is refused.
+func ExampleAcquire_assigned() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "worker-number")
+	name := filepath.Join(dir, "worker-id")
 	if err := os.WriteFile(name, []byte("12\n"), 0o600); err != nil {
 		fmt.Println(err)
 		return
@@ -184,7 +188,7 @@ func ExampleProtect() {
 	}
 	store := memstore.New(memstore.Config{}) // in earnest: filestore.New(filestore.Config{Dir: "/var/lib/app"})
 	for range 2 {
-		lease, err := worker.Protect(context.Background(), store, n, worker.Config{MaxWait: -1})
+		lease, err := worker.Acquire(context.Background(), store, worker.Config{Preferred: &n, RequirePreferred: true, MaxWait: -1})
 		if err != nil {
 			fmt.Println(errors.Is(err, worker.ErrNoWorkerID)) // another process has it
 			return

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -46,12 +45,13 @@ func (w *world) caughtUp(lease *worker.Lease) {
 // Ids go on all the same, and soon have the new time: whether the claim has expired
 // meanwhile or, as one from a pool, has not.
 func TestLeapOverASlowStore(t *testing.T) {
-	for name, take := range map[string]func(context.Context, driver.Store, worker.Config) (*worker.Lease, error){"expired": worker.Acquire, "held": worker.FromPool} {
+	for name, noExpiry := range map[string]bool{"expired": false, "held": true} {
 		for _, asleep := range []time.Duration{61 * time.Second, time.Hour, 1000 * time.Hour} {
 			t.Run(name+" "+asleep.String(), func(t *testing.T) {
 				inWorld(t, func(w *world) {
 					w.store.slow = 1200 * time.Millisecond
-					lease, err := w.keep(take(w.Context(), w.store, w.cfg))
+					w.cfg.NoExpiry = noExpiry
+					lease, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -98,7 +98,7 @@ func TestLeapInAFullSpace(t *testing.T) {
 func TestClockLeapsAhead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log strings.Builder
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Logger = textLogger(&log) })
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = observers{&w.seen, core.LogTo(textLogger(&log))} })
 		gen := w.generator(lease, nil)
 		w.mustDraw(gen)
 		w.ahead.Add(int64(24 * time.Hour))
@@ -117,7 +117,7 @@ func TestClockLeapsAhead(t *testing.T) {
 		if text := st.Failing.Error(); !strings.Contains(text, "the store's 2000-01-01") || !strings.Contains(text, "24h0m0s apart") {
 			t.Errorf("%s", text)
 		}
-		if !strings.Contains(log.String(), `level=WARN msg="snowkey: wall clock leapt ahead"`) || strings.Count(log.String(), "24h0m0s apart") != 1 {
+		if !strings.Contains(log.String(), `level=WARN msg="snowkey: wall clock not confirmed"`) || strings.Count(log.String(), "24h0m0s apart") != 1 {
 			t.Errorf("%s", log.String())
 		}
 		if n := len(w.store.claims); n > 100 {
@@ -151,7 +151,7 @@ func TestLeapWhileAnswersAreLost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for lose := range 4 {
 			lease := w.acquire(func(cfg *worker.Config) {
-				cfg.StopOnLoss, cfg.Preferred, cfg.RequirePreferred, cfg.Namespace = true, 2, true, "lost-answers"
+				cfg.StopOnLoss, cfg.Preferred, cfg.RequirePreferred, cfg.Namespace = true, ref(int64(2)), true, "lost-answers"
 			})
 			gen, err := core.New(core.Config{Worker: lease, Now: w.now})
 			if err != nil {
@@ -184,7 +184,7 @@ func TestLeapAfterALoss(t *testing.T) {
 		gen := w.generator(lease, nil)
 		first := w.mustDraw(gen)
 		w.leap(time.Hour)
-		thief, err := w.keep(worker.Acquire(w.Context(), w.mem, worker.Config{Layout: testLayout, Now: w.now, Preferred: worker.PreferZero, RequirePreferred: true, MaxWait: -1}))
+		thief, err := w.keep(worker.Acquire(w.Context(), w.mem, worker.Config{Layout: testLayout, Now: w.now, Preferred: ref(int64(0)), RequirePreferred: true, MaxWait: -1}))
 		if err != nil || thief.Worker() != first.Worker {
 			t.Fatalf("%v: the test shows nothing", err)
 		}

@@ -52,7 +52,7 @@ type Lease struct {
 	changed  chan struct{} // closed and replaced when a release was answered
 	fenced   time.Time     // since when no id can be issued; zero: ids can be
 	err      error         // why the lease is over
-	notices  []notice      // for the observer and the log
+	events   []core.Event  // for the observer
 	stats    Stats
 	done     chan struct{} // closed when the lease is over
 	over     sync.Once     // closes it
@@ -84,7 +84,7 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 	if err := l.acquire(ctx); err != nil {
 		return nil, fmt.Errorf("worker: space %q gave no number in %v: %w", l.cfg.Namespace, time.Since(l.began).Round(time.Millisecond), err)
 	}
-	if w, ok := s.(warner); ok && cfg.Logger != nil {
+	if w, ok := s.(warner); ok && cfg.Observer != nil {
 		go l.warn(w)
 	}
 	return l, nil
@@ -95,13 +95,13 @@ type warner interface {
 	Warnings(ctx context.Context) ([]string, error)
 }
 
-// warn logs the store's warnings. It ignores errors: failed renewals report them.
+// warn reports the store's warnings. It ignores errors: failed renewals report them.
 func (l *Lease) warn(w warner) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	defer cancel()
 	warnings, _ := w.Warnings(ctx)
 	for _, text := range warnings {
-		l.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "snowkey: store: "+text, slog.String("space", l.cfg.Namespace))
+		l.cfg.Observer.Observe(core.Event{Kind: StoreWarning, Level: slog.LevelWarn, Namespace: l.cfg.Namespace, Worker: l.Worker(), Err: errors.New(text)})
 	}
 }
 
@@ -111,14 +111,14 @@ func newLease(s driver.Store, cfg Config) (*Lease, error) {
 		return nil, err
 	}
 	if isNil(s) {
-		return nil, configError([]core.FieldError{{Field: "Store", Value: "nil", Reason: "must be given, for example sqlstore.New(db, …)"}})
+		return nil, configError("Store", nil, "must be given, for example by sqlstore.New")
 	}
 	var queue limiter
 	if q, ok := s.(limiter); ok {
 		queue = q
 	}
-	if datacenter, ok := cfg.datacenter(); ok {
-		s = withinDatacenter(s, cfg.Layout, datacenter)
+	if cfg.Datacenter != nil {
+		s = withinDatacenter(s, cfg.Layout, *cfg.Datacenter)
 	}
 	return &Lease{
 		store: s, queue: queue, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
@@ -186,7 +186,7 @@ func (l *Lease) unmade() error {
 	if l != nil && l.store != nil {
 		return nil
 	}
-	return configError([]core.FieldError{{Field: "Lease", Value: "nil or zero", Reason: "must come from Acquire, Protect or FromPool"}})
+	return configError("Lease", nil, "must come from Acquire")
 }
 
 // Worker is the number that is held now: datacenter<<WorkerBits | worker. It

@@ -103,7 +103,7 @@ func TestOutage(t *testing.T) {
 func TestLoss(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log strings.Builder
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Logger = textLogger(&log) })
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = observers{&w.seen, core.LogTo(textLogger(&log))} })
 		gen := w.generator(lease, nil)
 		first := w.mustDraw(gen)
 		thief := w.steal(first.Worker)
@@ -127,7 +127,7 @@ func TestLoss(t *testing.T) {
 		if w.seen.count(worker.Lost) != 1 || w.seen.count(worker.Claimed) != 2 {
 			t.Errorf("%v", w.seen.seen)
 		}
-		for _, want := range []string{`level=INFO msg="snowkey: number claimed" space=default worker=0 left=30s`, `level=ERROR msg="snowkey: number lost" space=default worker=0`, "worker=1"} {
+		for _, want := range []string{`level=INFO msg="snowkey: worker ID claimed" worker=0 namespace=default duration=30s`, `level=ERROR msg="snowkey: worker ID lost" worker=0 namespace=default`, "worker=1"} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("the log lacks %q:\n%s", want, log.String())
 			}
@@ -264,7 +264,7 @@ func TestTakeoverAfterACrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cut := &flaky{Store: w.mem}
 		cfg := w.cfg
-		cfg.Preferred, cfg.RequirePreferred = 3, true
+		cfg.Preferred, cfg.RequirePreferred = ref(int64(3)), true
 		lease, err := w.keep(worker.Acquire(w.Context(), cut, cfg))
 		if err != nil {
 			t.Fatal(err)
@@ -274,7 +274,9 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		cut.set(func(f *flaky) { f.down = errNetwork })
 		bound := w.bound(3)
 		began := time.Now()
-		next := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = 3, true, time.Minute })
+		next := w.acquire(func(cfg *worker.Config) {
+			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(3)), true, time.Minute
+		})
 		if d := time.Since(began); d < 39*time.Second || d > 41*time.Second {
 			t.Errorf("taken over after %v", d)
 		}
@@ -303,12 +305,12 @@ func TestWarnings(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log strings.Builder
 		cfg := w.cfg
-		cfg.Logger = textLogger(&log)
+		cfg.Observer = observers{&w.seen, core.LogTo(textLogger(&log))}
 		if _, err := w.keep(worker.Acquire(w.Context(), warning{w.mem}, cfg)); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if want := `level=WARN msg="snowkey: store: a setting: it may lose a write; set it" space=default`; !strings.Contains(log.String(), want) {
+		if want := `level=WARN msg="snowkey: store warning" worker=0 namespace=default err="a setting: it may lose a write; set it"`; !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}
 	})

@@ -104,7 +104,7 @@ func TestOutageOfASharedPool(t *testing.T) {
 func TestFencedFailsAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log strings.Builder
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Logger = textLogger(&log) })
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = observers{&w.seen, core.LogTo(textLogger(&log))} })
 		gen := w.generator(lease, nil)
 		w.mustDraw(gen)
 		w.store.set(func(f *flaky) { f.down = errNetwork })
@@ -133,7 +133,7 @@ func TestFencedFailsAtOnce(t *testing.T) {
 		if w.seen.count(worker.Fenced) != 1 || w.seen.count(worker.Resumed) != 1 {
 			t.Errorf("%v", w.seen.seen)
 		}
-		for _, want := range []string{`level=WARN msg="snowkey: renewal failed"`, `level=ERROR msg="snowkey: ids stopped" space=default worker=0 left=0s err="worker: lease of`, `level=INFO msg="snowkey: ids resumed"`} {
+		for _, want := range []string{`level=WARN msg="snowkey: renewal failed"`, `level=ERROR msg="snowkey: ids stopped" worker=0 namespace=default err="worker: lease of`, `level=INFO msg="snowkey: ids resumed"`} {
 			if strings.Count(log.String(), want) != 1 {
 				t.Errorf("the log has not one line %s:\n%s", want, log.String())
 			}
@@ -346,7 +346,7 @@ func TestCancelledAcquires(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.store.set(change)
 				cfg := w.cfg
-				cfg.MaxWait = time.Minute
+				cfg.MaxWait, cfg.NoExpiry = time.Minute, true
 				for wave := range 10 {
 					var callers sync.WaitGroup
 					for i := range 100 {
@@ -355,7 +355,7 @@ func TestCancelledAcquires(t *testing.T) {
 							ctx, cancel := context.WithTimeout(context.Background(), patience)
 							defer cancel()
 							began := time.Now()
-							lease, err := worker.FromPool(ctx, w.store, cfg)
+							lease, err := worker.Acquire(ctx, w.store, cfg)
 							if time.Since(began) > patience {
 								t.Errorf("%v after %v", err, time.Since(began))
 							}
@@ -436,21 +436,22 @@ func TestStopOnLossLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// Protect waits until the claim that a crash has left behind expires, and no longer where
-// somebody is alive.
-func TestProtectAfterACrash(t *testing.T) {
+// With RequirePreferred, Acquire waits until the claim of a crashed holder expires, but not
+// for a holder that is alive.
+func TestRequirePreferredAfterACrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		crashed := &flaky{Store: w.mem}
-		if _, err := w.keep(worker.Protect(w.Context(), crashed, core.Fixed(3), w.cfg)); err != nil {
+		w.cfg.Preferred, w.cfg.RequirePreferred = ref(int64(3)), true
+		if _, err := w.keep(worker.Acquire(w.Context(), crashed, w.cfg)); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 11*time.Second {
+		if _, err := worker.Acquire(w.Context(), w.store, w.cfg); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 11*time.Second {
 			t.Errorf("its holder is alive: %v after %v", err, time.Since(began))
 		}
 		crashed.set(func(f *flaky) { f.down = errNetwork })
 		began = time.Now()
-		if _, err := w.keep(worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg)); err != nil || time.Since(began) > 41*time.Second {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); err != nil || time.Since(began) > 41*time.Second {
 			t.Errorf("its holder has crashed: %v after %v", err, time.Since(began))
 		}
 	})

@@ -21,42 +21,38 @@ func TestNilAndZero(t *testing.T) {
 		_, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: -1})
 		return err
 	}
-	count := func(c worker.Counter) error {
-		_, err := worker.FromCounter(t.Context(), c, core.Layout{}, "x")
+	made := func(_ driver.Store, err error) error { return err }
+	count := func(c driver.Counter) error {
+		_, _, err := worker.FromCounter(t.Context(), c, core.Layout{}, "x")
 		return err
 	}
 	grant := func(w core.GrantSource) error {
 		_, err := w.Grant(t.Context(), nil)
 		return err
 	}
-	protect := func(w core.GrantSource) error {
-		_, err := worker.Protect(t.Context(), memstore.New(memstore.Config{}), w, worker.Config{})
+	acquireAs := func(id int64) error {
+		_, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Preferred: &id, RequirePreferred: true})
 		return err
 	}
 	for name, err := range map[string]error{
-		"store":                 acquire(nil),
-		"nil sqlstore":          acquire((*sqlstore.Store)(nil)),
-		"zero sqlstore":         acquire(&sqlstore.Store{}),
-		"sqlstore of nothing":   acquire(sqlstore.New(nil, sqlstore.Config{})),
-		"nil redisstore":        acquire((*redisstore.Store)(nil)),
-		"zero redisstore":       acquire(&redisstore.Store{}),
-		"nil function":          acquire(redisstore.New(redisstore.EvalFunc(nil), redisstore.Config{})),
-		"nil memstore":          acquire((*memstore.Store)(nil)),
-		"nil filestore":         acquire((*filestore.Store)(nil)),
-		"zero filestore":        acquire(&filestore.Store{}),
-		"counter":               count(nil),
-		"nil counter":           count((*sqlstore.Store)(nil)),
-		"zero counter":          count(&redisstore.Store{}),
-		"no number":             protect(nil),
-		"nil number":            protect((*worker.Number)(nil)),
-		"zero number":           protect(&worker.Number{}),
-		"negative number":       protect(core.Fixed(-1)),
-		"nil lease":             grant((*worker.Lease)(nil)),
-		"zero lease":            grant(&worker.Lease{}),
-		"a nil number's grant":  grant((*worker.Number)(nil)),
-		"a zero number's grant": grant(&worker.Number{}),
-		"release":               (&worker.Lease{}).Release(t.Context()),
-		"close":                 (&worker.Lease{}).Close(),
+		"store":               acquire(nil),
+		"nil sqlstore":        acquire((*sqlstore.Store)(nil)),
+		"zero sqlstore":       acquire(&sqlstore.Store{}),
+		"sqlstore of nothing": made(sqlstore.New(nil, sqlstore.Config{})),
+		"nil redisstore":      acquire((*redisstore.Store)(nil)),
+		"zero redisstore":     acquire(&redisstore.Store{}),
+		"nil function":        made(redisstore.New(redisstore.EvalFunc(nil), redisstore.Config{})),
+		"nil memstore":        acquire((*memstore.Store)(nil)),
+		"nil filestore":       acquire((*filestore.Store)(nil)),
+		"zero filestore":      acquire(&filestore.Store{}),
+		"counter":             count(nil),
+		"nil counter":         count((*sqlstore.Store)(nil)),
+		"zero counter":        count(&redisstore.Store{}),
+		"negative number":     acquireAs(-1),
+		"nil lease":           grant((*worker.Lease)(nil)),
+		"zero lease":          grant(&worker.Lease{}),
+		"release":             (&worker.Lease{}).Release(t.Context()),
+		"close":               (&worker.Lease{}).Close(),
 	} {
 		var config *core.ConfigError
 		if !errors.As(err, &config) {
@@ -67,9 +63,6 @@ func TestNilAndZero(t *testing.T) {
 		if l.Worker() != -1 || l.Stats() != (worker.Stats{}) || l.Err() != nil || l.Done() != nil || l.Layout() != (core.Layout{}) {
 			t.Errorf("%d, %+v", l.Worker(), l.Stats())
 		}
-	}
-	if n := (*worker.Number)(nil); n.Number() != -1 || n.Left() != 0 || n.String() != "none" {
-		t.Error(n)
 	}
 	if err := acquire(&memstore.Store{}); err != nil {
 		t.Errorf("a zero memstore is ready for use: %v", err)
@@ -112,7 +105,7 @@ func TestMethodsOfNilStores(t *testing.T) {
 		_, err = admin.List(ctx, "x")
 		check("List", err)
 		check("Free", admin.Free(ctx, "x", 0, 1))
-		if counter, ok := s.(worker.Counter); ok {
+		if counter, ok := s.(driver.Counter); ok {
 			_, err = counter.Count(ctx, "x")
 			check("Count", err)
 		}

@@ -1,70 +1,29 @@
 package worker
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// An Observer is told what happens to a lease. It is called by the goroutine that
-// met the event, which waits for it: it should be quick, and must not call the lease.
-type Observer interface {
-	Observe(Event)
-}
-
-// An Event is something that happened to a lease.
-type Event struct {
-	Kind      EventKind
-	Namespace string
-	Worker    int64
-	Duration  time.Duration // how long ids can go on without a renewal
-	Err       error         // why, where there is a reason
-}
-
-// EventKind is what has happened.
-type EventKind uint8
-
-// The kinds of events.
+// The kinds of events of a lease. Their core.Event.Duration is how long ids can continue
+// without a renewal, and Err the reason, where there is one. A request that fails again
+// and again is a warning once, and then has [slog.LevelDebug].
 const (
-	Claimed          EventKind = iota + 1 // a number was claimed
-	Renewed                               // its span was extended
-	RenewFailed                           // the store failed; it is tried again within half a second
-	Lost                                  // the number is another's; ids go on for Left at most
-	ClaimFailed                           // no other number could be had yet, Err says why
-	Released                              // the number was given back
-	ReleaseFailed                         // it could not be; it comes free when its time to live is over
-	Fenced                                // no id can be issued: ids have reached the fence, and the store fails
-	Resumed                               // ids can be issued again
-	ClockUnconfirmed                      // the wall clock leapt ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
+	Claimed          core.EventKind = "worker ID claimed"
+	Renewed          core.EventKind = "lease renewed"  // LevelDebug, and LevelInfo after a failure
+	RenewFailed      core.EventKind = "renewal failed" // it is repeated within half a second
+	Lost             core.EventKind = "worker ID lost" // an error: another holder has it; ids continue for Duration at most
+	ClaimFailed      core.EventKind = "claim failed"   // the lease has, or had, Worker, and needs another one
+	Released         core.EventKind = "worker ID released"
+	ReleaseFailed    core.EventKind = "release failed" // others can claim it after Config.TTL
+	Fenced           core.EventKind = "ids stopped"    // an error: ids have reached the fence, and the store fails
+	Resumed          core.EventKind = "ids resumed"
+	ClockUnconfirmed core.EventKind = "wall clock not confirmed" // it jumped ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
+	StoreWarning     core.EventKind = "store warning"            // Err says by which setting
 )
-
-// String names the kind in words.
-func (k EventKind) String() string {
-	switch k {
-	case Claimed:
-		return "number claimed"
-	case Renewed:
-		return "lease renewed"
-	case RenewFailed:
-		return "renewal failed"
-	case Lost:
-		return "number lost"
-	case ClaimFailed:
-		return "no other number yet"
-	case Released:
-		return "number released"
-	case ReleaseFailed:
-		return "number not released"
-	case Fenced:
-		return "ids stopped"
-	case Resumed:
-		return "ids resumed"
-	case ClockUnconfirmed:
-		return "wall clock leapt ahead"
-	}
-	return "unknown event"
-}
 
 // Stats is what a lease has done so far and where it stands.
 type Stats struct {
@@ -117,57 +76,44 @@ func (l *Lease) failing() error {
 	return nil
 }
 
-// A notice is an event that has not been reported yet.
-type notice struct {
-	Event
-	log bool
+// level is how much an event matters. first reports whether it is news, and not the
+// repetition of a failure, or of a success.
+func level(kind core.EventKind, first bool) slog.Level {
+	switch kind {
+	case Lost, Fenced:
+		return slog.LevelError
+	case Claimed, Released, Resumed:
+		return slog.LevelInfo
+	case Renewed:
+		if first {
+			return slog.LevelInfo
+		}
+		return slog.LevelDebug
+	}
+	if first {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
 }
 
-// notify queues an event for the observer, and, if it is news, for the log. So a store that
-// fails for minutes makes one line.
-func (l *Lease) notify(kind EventKind, h *holding, err error, news bool) {
-	e := Event{Kind: kind, Namespace: l.cfg.Namespace, Worker: h.claim.Worker, Err: err}
+// notify queues an event for the observer.
+func (l *Lease) notify(kind core.EventKind, h *holding, err error, first bool) {
+	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: h.claim.Worker, Err: err}
 	if h.clock != nil {
 		e.Duration = h.left()
 	}
-	l.notices = append(l.notices, notice{e, news})
+	l.events = append(l.events, e)
 }
 
-// flush reports the events; l.mu is not held.
+// flush reports the queued events; l.mu is not held.
 func (l *Lease) flush() {
 	l.mu.Lock()
-	notices := l.notices
-	l.notices = nil
+	events := l.events
+	l.events = nil
 	l.mu.Unlock()
-	for _, n := range notices {
+	for _, e := range events {
 		if l.cfg.Observer != nil {
-			l.cfg.Observer.Observe(n.Event)
-		}
-		if l.cfg.Logger != nil {
-			l.log(n)
+			l.cfg.Observer.Observe(e)
 		}
 	}
-}
-
-func (l *Lease) log(n notice) {
-	level := slog.LevelWarn
-	switch n.Kind {
-	case Claimed, Released, Resumed:
-		level = slog.LevelInfo
-	case Renewed:
-		if level = slog.LevelDebug; n.log { // after failures
-			level = slog.LevelInfo
-		}
-	case Lost, Fenced:
-		level = slog.LevelError
-	case RenewFailed, ClaimFailed:
-		if !n.log {
-			return
-		}
-	}
-	attrs := []slog.Attr{slog.String("space", n.Namespace), slog.Int64("worker", n.Worker), slog.Duration("left", n.Duration)}
-	if n.Err != nil {
-		attrs = append(attrs, slog.Any("err", n.Err))
-	}
-	l.cfg.Logger.LogAttrs(context.Background(), level, "snowkey: "+n.Kind.String(), attrs...)
 }

@@ -195,7 +195,7 @@ func (l *Lease) failedRelease(h *holding, err error) {
 	h.retry.failed(err, maxDelay, l.cfg.rand)
 	l.stats.Failures++
 	// After so many failures the claim is left to expire.
-	if l.state < releasing && !l.cfg.noTTL && int64(h.retry.failures) > int64(l.cfg.TTL/maxDelay)+1 {
+	if l.state < releasing && !l.cfg.NoExpiry && int64(h.retry.failures) > int64(l.cfg.TTL/maxDelay)+1 {
 		l.leaving = slices.DeleteFunc(l.leaving, func(other *holding) bool { return other == h })
 		l.notify(ReleaseFailed, h, err, true)
 	}

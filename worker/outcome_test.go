@@ -116,17 +116,18 @@ func TestGivesBackAClaimAfterManyFailures(t *testing.T) {
 
 // A store that fails once while the time to live of a former holder is awaited changes
 // nothing.
-func TestProtectAfterACrashAndAFailure(t *testing.T) {
+func TestRequirePreferredAfterACrashAndAFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
 		crashed := &flaky{Store: w.mem}
-		if _, err := w.keep(worker.Protect(w.Context(), crashed, core.Fixed(3), w.cfg)); err != nil {
+		w.cfg.Preferred, w.cfg.RequirePreferred = ref(int64(3)), true
+		if _, err := w.keep(worker.Acquire(w.Context(), crashed, w.cfg)); err != nil {
 			t.Fatal(err)
 		}
 		crashed.set(func(f *flaky) { f.down = errNetwork })
 		time.AfterFunc(20*time.Second, func() { w.store.set(func(f *flaky) { f.down = errNetwork }) })
 		time.AfterFunc(21*time.Second, func() { w.store.set(func(f *flaky) { f.down = nil }) })
 		began := time.Now()
-		if _, err := w.keep(worker.Protect(w.Context(), w.store, core.Fixed(3), w.cfg)); err != nil || time.Since(began) > 42*time.Second {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); err != nil || time.Since(began) > 42*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		crashed.set(func(f *flaky) { f.down = nil })

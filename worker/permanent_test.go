@@ -61,27 +61,27 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const token = "from-the-secret-store"
 		over := func(r refused) driver.Store {
-			return httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: token, Client: &http.Client{Transport: r}})
+			return mustNew(httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: token, Client: &http.Client{Transport: r}}))
 		}
 		at := func(dir string) driver.Store {
-			store := filestore.New(filestore.Config{Dir: dir})
+			store := mustNew(filestore.New(filestore.Config{Dir: dir}))
 			w.Cleanup(func() { _ = store.Close() })
 			return store
 		}
 		db := func(err error, cfg sqlstore.Config) driver.Store {
 			pool := sql.OpenDB(refused{err: err})
 			w.Cleanup(func() { _ = pool.Close() })
-			return sqlstore.New(pool, cfg)
+			return mustNew(sqlstore.New(pool, cfg))
 		}
 		redis := func(text string) driver.Store {
-			return redisstore.New(refused{err: errors.New(text)}, redisstore.Config{AllowDataLoss: true})
+			return mustNew(redisstore.New(refused{err: errors.New(text)}, redisstore.Config{AllowDataLoss: true}))
 		}
 		file := filepath.Join(w.TempDir(), "file")
 		damaged := filepath.Join(w.TempDir(), "damaged")
 		if err := errors.Join(os.WriteFile(file, nil, 0o600), os.MkdirAll(filepath.Join(damaged, "default"), 0o700), os.WriteFile(filepath.Join(damaged, "default", "0.json"), []byte("{"), 0o600)); err != nil {
 			w.Fatal(err)
 		}
-		closed := filestore.New(filestore.Config{Dir: w.TempDir()})
+		closed := mustNew(filestore.New(filestore.Config{Dir: w.TempDir()}))
 		_ = closed.Close()
 		for name, c := range map[string]struct {
 			store driver.Store
@@ -104,7 +104,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},
 			"a damaged row":          {at(damaged), "is damaged, restore it", false},
 			"a closed store":         {closed, "is closed", false},
-			"a table's name":         {db(errNetwork, sqlstore.Config{Table: "a; drop"}), `Table "a; drop"`, false},
+			"a zero store":           {new(sqlstore.Store), "must come from sqlstore.New", false},
 			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},
 			"no such database":       {db(fmt.Errorf("connect: %w", state("3D000")), sqlstore.Config{}), "3D000", false},
 			"MySQL's password":       {db(errors.New("Error 1045 (28000): Access denied for user"), sqlstore.Config{}), "Access denied", false},
@@ -139,4 +139,12 @@ func TestReleaseDoesNotRepeatWhatCannotChange(t *testing.T) {
 			w.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

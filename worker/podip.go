@@ -9,19 +9,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// FromPodIP takes the low bits of this machine's address in the network `prefix`,
-// in CIDR form ("10.4.0.0/22"): all the bits that differ between addresses of
-// that network. It is an error if the network leaves more of them than the
-// layout has for datacenter and worker together, for then two addresses would
-// have one number; or if this machine has no address in it, or several.
+// FromPodIP returns the low bits of this machine's address in the network prefix, which is
+// in CIDR form ("10.4.0.0/22"): all the bits in which addresses of that network differ. The
+// error is a [*core.ConfigError] if these are more bits than the layout has for datacenter
+// and worker together, because two addresses would then have one worker ID, or if this
+// machine has no address in the network, or several.
 //
-// Two processes can have one address: containers on the host's network, networks
-// with the same range, an address that is given to the next pod. Take the number
-// as Config.Preferred of a lease where that can be, or put it under [Protect].
-func FromPodIP(l core.Layout, prefix string) (core.GrantSource, error) {
+// Two processes can have one address: containers on the host's network, networks with the
+// same range, an address that is assigned to the next pod. Where that is possible, use the
+// result as Config.Preferred of a lease.
+func FromPodIP(l core.Layout, prefix string) (int64, error) {
 	found, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil, fmt.Errorf("worker: addresses of this machine: %w", err)
+		return noWorkerID, fmt.Errorf("worker: addresses of this machine: %w", err)
 	}
 	var addrs []netip.Addr
 	for _, a := range found {
@@ -32,24 +32,24 @@ func FromPodIP(l core.Layout, prefix string) (core.GrantSource, error) {
 	return fromAddress(l, prefix, addrs)
 }
 
-func fromAddress(l core.Layout, prefix string, addrs []netip.Addr) (core.GrantSource, error) {
+func fromAddress(l core.Layout, prefix string, addrs []netip.Addr) (int64, error) {
 	if err := l.Validate(); err != nil {
-		return nil, err
+		return noWorkerID, err
 	}
 	l = l.WithDefaults()
 	fault := func(format string, args ...any) error {
-		return configError([]core.FieldError{{Field: "prefix", Value: fmt.Sprintf("%q", prefix), Reason: fmt.Sprintf(format, args...)}})
+		return configError("prefix", prefix, format, args...)
 	}
 	network, err := netip.ParsePrefix(prefix)
 	if err != nil {
-		return nil, fault("must be a network such as 10.4.0.0/22: %v", err)
+		return noWorkerID, fault("must be a network such as 10.4.0.0/22: %v", err)
 	}
 	if network != network.Masked() {
-		return nil, fault("has bits set behind its length; the network is %v", network.Masked())
+		return noWorkerID, fault("has bits set after its length; the network is %v", network.Masked())
 	}
 	host := network.Addr().BitLen() - network.Bits()
 	if bits := int(l.DatacenterBits) + int(l.WorkerBits); host > bits {
-		return nil, fault("leaves %d bits to its addresses, and the layout has %d for datacenter and worker: two addresses would have one number", host, bits)
+		return noWorkerID, fault("leaves %d bits for addresses, and the layout has only %d for datacenter and worker: two addresses would have one worker ID", host, bits)
 	}
 	var inside []netip.Addr
 	var all []string
@@ -60,12 +60,11 @@ func fromAddress(l core.Layout, prefix string, addrs []netip.Addr) (core.GrantSo
 		all = append(all, a.String())
 	}
 	if len(inside) != 1 {
-		return nil, fault("%d addresses of this machine lie in it, exactly one must; they are %s", len(inside), strings.Join(all, " "))
+		return noWorkerID, fault("has %d addresses of this machine, and must have exactly one; the addresses are %s", len(inside), strings.Join(all, " "))
 	}
-	var number int64
+	var id int64
 	for _, b := range inside[0].AsSlice() {
-		number = number<<8 | int64(b) // what is shifted out lies above the host's bits
+		id = id<<8 | int64(b) // what is shifted out is part of the network
 	}
-	number &= 1<<host - 1
-	return newNumber(number, fmt.Sprintf("from address %v in %v", inside[0], network)), nil
+	return id & (1<<host - 1), nil
 }

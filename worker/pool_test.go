@@ -9,15 +9,16 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// A number of a pool stays taken, however long its holder is gone, until it is
-// released, or freed by an operator; and then the holder does no harm.
-func TestFromPool(t *testing.T) {
+// A worker ID that does not expire stays leased, however long its holder is gone, until it
+// is released or an operator frees it. Then the holder is harmless.
+func TestNoExpiry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		take := func(number int64) *worker.Lease {
 			t.Helper()
 			cfg := w.cfg
-			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = worker.Prefer(number), true, -1
-			lease, err := w.keep(worker.FromPool(w.Context(), w.store, cfg))
+			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = &number, true, -1
+			cfg.NoExpiry = true
+			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,14 +36,15 @@ func TestFromPool(t *testing.T) {
 		w.store.set(func(f *flaky) { f.down = errNetwork }) // it is cut off
 		time.Sleep(3 * time.Hour)
 		cfg := w.cfg
-		cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = 2, true, -1
+		cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(2)), true, -1
 		if _, err := w.keep(worker.Acquire(w.Context(), w.mem, cfg)); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Fatalf("after hours: %v", err)
 		}
 		if err := w.mem.Free(w.Context(), "default", 2, w.row(2).FencingToken); err != nil {
 			t.Fatal(err)
 		}
-		next, err := w.keep(worker.FromPool(w.Context(), w.mem, cfg))
+		cfg.NoExpiry = true
+		next, err := w.keep(worker.Acquire(w.Context(), w.mem, cfg))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func (l *Lease) Release(ctx context.Context) error {
 
 func (l *Lease) notReleased(h *holding, err error) error {
 	l.notify(ReleaseFailed, h, err, true)
-	if l.cfg.noTTL {
+	if l.cfg.NoExpiry {
 		return fmt.Errorf("worker: number %d of space %q is not released; release it again, or free it by Admin: %w", h.claim.Worker, l.cfg.Namespace, err)
 	}
 	return fmt.Errorf("worker: number %d of space %q is not released, it comes free in %v: %w", h.claim.Worker, l.cfg.Namespace, l.cfg.TTL, err)

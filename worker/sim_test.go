@@ -37,7 +37,7 @@ type sim struct {
 	rng     *rand.Rand
 	break_  breakage
 	layout  core.Layout
-	center  int64 // Config.Datacenter
+	center  *int64 // Config.Datacenter
 	store   *memstore.Store
 	offset  time.Duration // of the store's clock
 	procs   []*proc
@@ -91,7 +91,7 @@ type proc struct {
 func newSim(seed uint64, b breakage, logged bool) *sim {
 	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x736e6f77)), break_: b, layout: simLayout, issued: make(map[int64]int), logged: logged}
 	if s.chance(3) {
-		s.layout.DatacenterBits, s.center = 1, []int64{worker.PreferZero, 1}[s.rng.IntN(2)]
+		s.layout.DatacenterBits, s.center = 1, ref(int64(s.rng.IntN(2)))
 	}
 	if s.chance(2) {
 		s.layout.RollbackBits = 1
@@ -370,7 +370,7 @@ func (p *proc) draw(gen *core.Generator) {
 			p.sim.note("DUPLICATE %s", p.sim.twice)
 		}
 		parts, _ := p.sim.layout.Decode(id)
-		if parts.Datacenter != max(p.sim.center, 0) && p.sim.twice == "" {
+		if p.sim.center != nil && parts.Datacenter != *p.sim.center && p.sim.twice == "" {
 			p.sim.twice = fmt.Sprintf("%+v is another datacenter's", parts)
 		}
 		if parts.Rollback > 0 {

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,41 +10,78 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// FromEnv takes the worker number from environment variables: worker and
-// datacenter each from its own, checked against its width. With an empty
-// datacenterVar, workerVar holds the whole number, datacenter<<WorkerBits |
-// worker. A variable that is missing, empty, no decimal number or out of range is
-// told by name and value in a [core.ConfigError].
+// noWorkerID is what a source returns with an error. Nothing accepts it as a worker ID.
+const noWorkerID = -1
+
+// FromEnv reads a worker ID, datacenter<<WorkerBits | worker, from environment variables:
+// the worker and the datacenter each from its own variable. With an empty datacenterVar,
+// workerVar has the whole worker ID. Each value must be a decimal number that fits the
+// layout. Otherwise the error is a [*core.ConfigError] that names each variable and quotes
+// its value.
 //
-// That no two processes have the same is up to whoever sets them; see [Protect].
-func FromEnv(l core.Layout, workerVar, datacenterVar string) (core.GrantSource, error) {
+// FromEnv cannot know whether another process has the same worker ID. See the section
+// "Assigned worker IDs" of the package comment.
+func FromEnv(l core.Layout, workerVar, datacenterVar string) (int64, error) {
 	return assigned(l, environment(), workerVar, datacenterVar)
 }
 
-// FromFile is FromEnv with the contents of files, as a mounted configuration or
-// secret has them: at most 4 KiB each. Space around the number does not count.
-func FromFile(l core.Layout, workerFile, datacenterFile string) (core.GrantSource, error) {
+// FromFile is FromEnv with the contents of files, such as those of a mounted configuration
+// or secret, of at most 4 KiB each. White space around the number is ignored.
+func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
 	return assigned(l, fileText(), workerFile, datacenterFile)
 }
 
-// FromOrdinal takes a StatefulSet's ordinal, the label
-// apps.kubernetes.io/pod-index, from an environment variable or, if that name is
-// empty, from a file, as the downward API gives them. Host names are not parsed:
+// FromOrdinal reads the ordinal of a StatefulSet's pod, the label
+// apps.kubernetes.io/pod-index, from an environment variable or, if that name is empty,
+// from a file, as the downward API provides them. It does not parse host names, because
 // they look the same in two StatefulSets.
 //
-// While a pod that was deleted by force, or lies behind a broken network, is
-// still there, two pods have one ordinal. Take it as Config.Preferred of a lease,
-// or put it under [Protect], where that can be.
-func FromOrdinal(l core.Layout, variable, file string) (core.GrantSource, error) {
+// Two pods have one ordinal while a pod that was deleted by force, or is behind a broken
+// network, still runs. So use the ordinal as Config.Preferred of a lease.
+func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
 	if variable != "" {
 		return assigned(l, environment(), variable, "")
 	}
 	return assigned(l, fileText(), file, "")
 }
 
-// A source gives the text under a name, or what is wrong with it.
+// FromCounter takes the next worker ID of a counter, once for each start of a process, and
+// reports how many are left. A counter never starts again: when it has passed the layout's
+// last worker ID, the error is a [*CounterExhaustedError]. The name follows the rules of a
+// namespace.
+//
+// FromCounter suits processes that start seldom, under a layout with many worker bits.
+// Others use [Acquire], which reuses worker IDs.
+func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name string) (workerID, left int64, err error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := errors.Join(l.Validate(), driver.CheckNamespace(name)); err != nil {
+		return noWorkerID, 0, err
+	}
+	if isNil(c) {
+		return noWorkerID, 0, configError("Counter", nil, "must be given")
+	}
+	n, err := bounded.Do(ctx, new(bounded.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
+	if err != nil {
+		return noWorkerID, 0, fmt.Errorf("worker: counter %q: %w", name, err)
+	}
+	if n < 0 {
+		return noWorkerID, 0, fmt.Errorf("worker: counter %q returned %d: it must count up from 0", name, n)
+	}
+	workers := l.WorkerIDs()
+	if n >= workers {
+		return noWorkerID, 0, &CounterExhaustedError{Name: name, WorkerIDs: workers}
+	}
+	return n, workers - 1 - n, nil
+}
+
+// A source has texts under names. If a text cannot be read, fault says why.
 type source struct {
 	kind string
 	text func(name string) (text, fault string)
@@ -58,8 +97,8 @@ func environment() source {
 	}}
 }
 
-// mostInFile is what a file with a number may have, blanks and all.
-const mostInFile = 4096
+// maxFile is the most bytes that a file with a number may have.
+const maxFile = 4096
 
 func fileText() source {
 	return source{"file", func(name string) (text, fault string) {
@@ -68,70 +107,66 @@ func fileText() source {
 			return "", err.Error()
 		}
 		defer f.Close()
-		content, err := io.ReadAll(io.LimitReader(f, mostInFile+1))
+		content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 		switch {
 		case err != nil:
 			return "", err.Error()
-		case len(content) > mostInFile: // half of a number is another number
-			return "", fmt.Sprintf("has more than %d bytes, and must have a number only", mostInFile)
+		case len(content) > maxFile: // part of a number is another number
+			return "", fmt.Sprintf("has more than %d bytes", maxFile)
 		}
 		return strings.TrimSpace(string(content)), ""
 	}}
 }
 
-func assigned(l core.Layout, from source, workerName, datacenterName string) (core.GrantSource, error) {
+// assigned reads a worker ID from one or two texts of the source.
+func assigned(l core.Layout, from source, workerName, datacenterName string) (int64, error) {
 	if err := l.Validate(); err != nil {
-		return nil, err
+		return noWorkerID, err
 	}
 	l = l.WithDefaults()
-	var faults []core.FieldError
-	read := func(name, what string, numbers int64) int64 {
+	var wrong fields.Errors
+	read := func(name, what string, values int64) int64 {
 		if name == "" {
-			faults = append(faults, core.FieldError{Field: what, Value: `""`, Reason: "must be the name of a " + from.kind})
+			wrong.Add(what, "", "must be the name of a "+from.kind)
 			return 0
 		}
 		text, fault := from.text(name)
 		var n int64
 		if fault == "" {
-			n, fault = decimal(text, numbers)
+			n, fault = decimal(text, values)
 		}
 		if fault != "" {
-			faults = append(faults, core.FieldError{Field: from.kind + " " + name, Value: fmt.Sprintf("%.100q", text), Reason: fault})
+			wrong.Add(from.kind+" "+name, text, fault)
 		}
 		return n
 	}
-	var number int64
+	var worker, datacenter int64
 	if datacenterName == "" {
-		number = read(workerName, "worker", l.WorkerIDs())
+		worker = read(workerName, "worker", l.WorkerIDs())
 	} else {
-		worker := read(workerName, "worker", values(l.WorkerBits))
-		datacenter := read(datacenterName, "datacenter", values(l.DatacenterBits))
-		number = datacenter<<l.WorkerBits | worker
+		worker = read(workerName, "worker", values(l.WorkerBits))
+		datacenter = read(datacenterName, "datacenter", values(l.DatacenterBits))
 	}
-	if err := configError(faults); err != nil {
-		return nil, err
+	if err := wrong.Err("worker"); err != nil {
+		return noWorkerID, err
 	}
-	origin := "from " + from.kind + " " + workerName
-	if datacenterName != "" {
-		origin += " and " + datacenterName
-	}
-	return newNumber(number, origin), nil
+	return datacenter<<l.WorkerBits | worker, nil
 }
 
-// values is how many values a field of that many bits has, as far as that can be said.
+// values is how many values a field of that many bits has, at most 2^62.
 func values(width uint8) int64 { return 1 << min(width, 62) }
 
-// decimal reads a number from 0 to numbers-1, or says what is wrong.
-func decimal(text string, numbers int64) (n int64, fault string) {
+// decimal parses a number from 0 to values-1, or says what is wrong with the text.
+func decimal(text string, values int64) (n int64, fault string) {
 	if text == "" {
-		return 0, "is empty: no number is safe to guess"
+		return 0, "is empty"
 	}
 	if strings.Trim(text, "0123456789") != "" {
 		return 0, "must be a decimal number, digits only"
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n >= numbers {
-		return 0, fmt.Sprintf("must be 0 to %d in this layout", numbers-1)
+	if err != nil || n >= values {
+		return 0, fmt.Sprintf("must be 0 to %d in this layout", values-1)
 	}
 	return n, ""
 }

@@ -37,7 +37,7 @@ func TestFromFileReadsAll(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, n, err)
 		case c.want < 0 && len(err.Error()) > 500:
 			t.Errorf("%s: %v", name, err)
-		case c.want >= 0 && (err != nil || n.(*worker.Number).Number() != c.want):
+		case c.want >= 0 && (err != nil || n != c.want):
 			t.Errorf("%s: %v, %v", name, n, err)
 		}
 	}

@@ -90,23 +90,35 @@ func (f *flaky) Release(ctx context.Context, r driver.Return) error {
 // events counts what an observer is told.
 type events struct {
 	mu   sync.Mutex
-	seen map[worker.EventKind]int
+	seen map[core.EventKind]int
 }
 
-func (e *events) Observe(ev worker.Event) {
+func (e *events) Observe(ev core.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.seen == nil {
-		e.seen = make(map[worker.EventKind]int)
+		e.seen = make(map[core.EventKind]int)
 	}
 	e.seen[ev.Kind]++
 }
 
-func (e *events) count(kind worker.EventKind) int {
+func (e *events) count(kind core.EventKind) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.seen[kind]
 }
+
+// observers notifies several.
+type observers []core.Observer
+
+func (o observers) Observe(e core.Event) {
+	for _, each := range o {
+		each.Observe(e)
+	}
+}
+
+// ref returns a pointer to a value.
+func ref[T any](v T) *T { return &v }
 
 // world is a bubble with a store in it.
 type world struct {

@@ -95,7 +95,7 @@ func lease(b *testing.B, file string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := worker.Acquire(b.Context(), sqlstore.New(db, sqlstore.Config{}), worker.Config{})
+	l, err := worker.Acquire(b.Context(), mustNew(sqlstore.New(db, sqlstore.Config{})), worker.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -111,4 +111,12 @@ func lease(b *testing.B, file string) {
 	if err := db.Close(); err != nil {
 		b.Error(err)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

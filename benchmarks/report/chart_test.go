@@ -109,8 +109,10 @@ func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.001234: "0.0012", 1.005: "1.00", 12.34: "12.3", 999.4: "999", 1234567: "1,234,567", -2: "-2.00", 1e20: "1e+20",
 	} {
-		if got := number(v); got != want {
-			t.Errorf("%v: %q, want %q", v, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := number(v); got != want {
+				t.Errorf("%v: %q, want %q", v, got, want)
+			}
+		})
 	}
 }

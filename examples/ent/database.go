@@ -36,7 +36,8 @@ func open(ctx context.Context, dsn string, lossy bool) (*db.Client, driver.Store
 		return nil, nil, fmt.Errorf("-db: %w", err)
 	}
 	gone := dsn == "" // with the run, and its numbers with it
-	return client, sqlstore.New(pool, sqlstore.Config{AllowDataLoss: lossy || gone}), nil
+	store, err := sqlstore.New(pool, sqlstore.Config{AllowDataLoss: lossy || gone})
+	return client, store, err
 }
 
 func connect(dsn string) (pool *sql.DB, kind string, err error) {

@@ -249,13 +249,15 @@ func TestBetween(t *testing.T) {
 		{"last", core.Parts{Time: noon.Add(time.Hour - time.Millisecond), Datacenter: 31, Worker: 31, Sequence: 4095}},
 		{"after", core.Parts{Time: noon.Add(time.Hour)}},
 	} {
-		id, err := gen.Layout().Compose(o.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Order.Create().SetID(sqltype.ID(id)).SetCustomer(o.name).Exec(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(o.name, func(t *testing.T) {
+			id, err := gen.Layout().Compose(o.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Order.Create().SetID(sqltype.ID(id)).SetCustomer(o.name).Exec(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	found, err := between(t.Context(), c, gen.Layout(), noon, noon.Add(time.Hour))
 	if err != nil || len(found) != 2 || found[0].Customer != "first" || found[1].Customer != "last" {
@@ -284,10 +286,12 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-db", "postgres://u:secret@127.0.0.1:1/x"}, 1, "-db: "},
 		{[]string{"-db", "postgres://u:secret@127.0.0.1:x/x"}, 1, "-db: "},
 	} {
-		code, out, err := call(t, c.args...)
-		if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			code, out, err := call(t, c.args...)
+			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+			}
+		})
 	}
 	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
 		t.Errorf("-h: exit %d, %q", code, err)

@@ -151,22 +151,24 @@ func TestBadInput(t *testing.T) {
 			{"POST", "/orders", tea, "Sec-Fetch-Site: cross-site", 403, "", ""},
 			{"DELETE", at, "", "Origin: https://elsewhere.example", 403, "", ""},
 		} {
-			var headers []string
-			if r.header != "" {
-				headers = []string{r.header}
-			}
-			a := c.send(r.method, r.target, r.body, headers...)
-			p := checkProblem(t, a)
-			found := r.field == ""
-			for _, f := range p.Errors {
-				found = found || f.Field == r.field && (f.Value == r.value || r.value == "") && f.Reason != "" && strings.Contains(p.Detail, f.Field)
-			}
-			if a.status != r.status || !found {
-				t.Errorf("%s %.80s %.120q %q: %d %s\nwant %d, %s %q", r.method, r.target, r.body, r.header, a.status, a.body, r.status, r.field, r.value)
-			}
-			if a.status == 405 && a.header.Get("Allow") == "" {
-				t.Errorf("%s %s: 405 without Allow", r.method, r.target)
-			}
+			t.Run(r.method+" "+r.target+" "+r.body, func(t *testing.T) {
+				var headers []string
+				if r.header != "" {
+					headers = []string{r.header}
+				}
+				a := c.send(r.method, r.target, r.body, headers...)
+				p := checkProblem(t, a)
+				found := r.field == ""
+				for _, f := range p.Errors {
+					found = found || f.Field == r.field && (f.Value == r.value || r.value == "") && f.Reason != "" && strings.Contains(p.Detail, f.Field)
+				}
+				if a.status != r.status || !found {
+					t.Errorf("%s %.80s %.120q %q: %d %s\nwant %d, %s %q", r.method, r.target, r.body, r.header, a.status, a.body, r.status, r.field, r.value)
+				}
+				if a.status == 405 && a.header.Get("Allow") == "" {
+					t.Errorf("%s %s: 405 without Allow", r.method, r.target)
+				}
+			})
 		}
 		if n := len(stored(t, c.svc)); n != 3 {
 			t.Errorf("%d rows, want the 3 of the first order", n)

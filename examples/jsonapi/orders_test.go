@@ -113,21 +113,23 @@ func TestConditions(t *testing.T) {
 		{"DELETE", at, `If-Match: "v1"`, 412},
 		{"DELETE", at, `If-Match: "v3"`, 204},
 	} {
-		body := ""
-		if r.method == "PATCH" {
-			body = `{"note":"x"}`
-		}
-		var headers []string
-		if r.header != "" {
-			headers = []string{r.header}
-		}
-		a := c.send(r.method, r.target, body, headers...)
-		if a.status != r.status || a.status == 304 && (a.body != "" || a.header.Get("ETag") == "") {
-			t.Errorf("%s %s with %q: %+v, want %d", r.method, r.target, r.header, a, r.status)
-		}
-		if a.status >= 400 {
-			checkProblem(t, a)
-		}
+		t.Run(r.method+" "+r.target+" "+r.header, func(t *testing.T) {
+			body := ""
+			if r.method == "PATCH" {
+				body = `{"note":"x"}`
+			}
+			var headers []string
+			if r.header != "" {
+				headers = []string{r.header}
+			}
+			a := c.send(r.method, r.target, body, headers...)
+			if a.status != r.status || a.status == 304 && (a.body != "" || a.header.Get("ETag") == "") {
+				t.Errorf("%s %s with %q: %+v, want %d", r.method, r.target, r.header, a, r.status)
+			}
+			if a.status >= 400 {
+				checkProblem(t, a)
+			}
+		})
 	}
 }
 
@@ -354,21 +356,23 @@ func TestTimes(t *testing.T) {
 			{at(2), at(2), 1, 0}, // nothing
 			{"2010-11-05T00:00:00Z", "2070-01-01T00:00:00Z", 0, 4},
 		} {
-			want := []string{}
-			for i := r.last; i >= r.first; i-- {
-				want = append(want, orders[i].ID)
-			}
-			got := []string{}
-			for target := query(r.from, r.to); target != ""; {
-				var page []order
-				page, target = c.list(target)
-				for _, o := range page {
-					got = append(got, o.ID)
+			t.Run(r.from+" to "+r.to, func(t *testing.T) {
+				want := []string{}
+				for i := r.last; i >= r.first; i-- {
+					want = append(want, orders[i].ID)
 				}
-			}
-			if strings.Join(got, " ") != strings.Join(want, " ") {
-				t.Errorf("[%s, %s): %q, want %q", r.from, r.to, got, want)
-			}
+				got := []string{}
+				for target := query(r.from, r.to); target != ""; {
+					var page []order
+					page, target = c.list(target)
+					for _, o := range page {
+						got = append(got, o.ID)
+					}
+				}
+				if strings.Join(got, " ") != strings.Join(want, " ") {
+					t.Errorf("[%s, %s): %q, want %q", r.from, r.to, got, want)
+				}
+			})
 		}
 	})
 }

@@ -35,20 +35,22 @@ func TestNoIDs(t *testing.T) {
 		core.ErrFenced, core.ErrSequenceExhausted, core.ErrLost, core.ErrClosed,
 		&core.ClockError{Back: time.Hour}, context.DeadlineExceeded,
 	} {
-		store, errStore := newStore(t.Context(), good.db.Dialector, failing{fmt.Errorf("wrapped: %w", err)}, good.layout)
-		if errStore != nil {
-			t.Fatal(errStore)
-		}
-		c.svc.orders = store
-		for _, headers := range [][]string{nil, {"Idempotency-Key: k"}} {
-			a := c.send("POST", "/orders", tea, headers...)
-			if checkProblem(t, a); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-				t.Errorf("%v: %+v", err, a)
+		t.Run(err.Error(), func(t *testing.T) {
+			store, errStore := newStore(t.Context(), good.db.Dialector, failing{fmt.Errorf("wrapped: %w", err)}, good.layout)
+			if errStore != nil {
+				t.Fatal(errStore)
 			}
-		}
-		if a := c.send("GET", at, ""); a.status != http.StatusOK {
-			t.Errorf("%v: reading gave %+v", err, a)
-		}
+			c.svc.orders = store
+			for _, headers := range [][]string{nil, {"Idempotency-Key: k"}} {
+				a := c.send("POST", "/orders", tea, headers...)
+				if checkProblem(t, a); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+					t.Errorf("%v: %+v", err, a)
+				}
+			}
+			if a := c.send("GET", at, ""); a.status != http.StatusOK {
+				t.Errorf("%v: reading gave %+v", err, a)
+			}
+		})
 	}
 	c.svc.orders = good
 	if n := len(stored(t, c.svc)); n != 3 {
@@ -191,14 +193,16 @@ func TestPage(t *testing.T) {
 		"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8",
 		"/style.css": "text/css; charset=utf-8", "/openapi.yaml": "application/yaml",
 	} {
-		a := c.send("GET", target, "")
-		if a.status != http.StatusOK || a.header.Get("Content-Type") != kind || a.body == "" ||
-			a.header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(a.header.Get("Content-Security-Policy"), "script-src 'self';") {
-			t.Errorf("%s: %d %v", target, a.status, a.header)
-		}
-		if target == "/" && (strings.Contains(a.body, "onclick") || strings.Contains(a.body, "<style") || strings.Contains(a.body, "<script>")) {
-			t.Error("the page has scripts or styles of its own, which its policy refuses")
-		}
+		t.Run(target, func(t *testing.T) {
+			a := c.send("GET", target, "")
+			if a.status != http.StatusOK || a.header.Get("Content-Type") != kind || a.body == "" ||
+				a.header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(a.header.Get("Content-Security-Policy"), "script-src 'self';") {
+				t.Errorf("%s: %d %v", target, a.status, a.header)
+			}
+			if target == "/" && (strings.Contains(a.body, "onclick") || strings.Contains(a.body, "<style") || strings.Contains(a.body, "<script>")) {
+				t.Error("the page has scripts or styles of its own, which its policy refuses")
+			}
+		})
 	}
 	if a := c.send("GET", "/healthz", ""); a.status != http.StatusNoContent {
 		t.Errorf("%+v", a)

@@ -149,7 +149,11 @@ func TestGracefulEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "jsonapi")
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := store.List(t.Context(), "jsonapi")
 	if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
 		t.Errorf("%+v, %v: want one number that nobody holds", rows, err)
 	}
@@ -271,10 +275,12 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-db", ":memory:", "-addr", "nowhere"}, 1, `-addr "nowhere"`},
 		{[]string{"-db", ":memory:", "-addr", taken.Addr().String()}, 1, "in use"},
 	} {
-		code, out, err := call(t, append(c.args, "-quiet")...)
-		if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			code, out, err := call(t, append(c.args, "-quiet")...)
+			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+			}
+		})
 	}
 	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
 		t.Errorf("-h: exit %d, %q", code, err)

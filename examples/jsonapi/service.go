@@ -50,8 +50,11 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 	}()
 	// The lease has connections of its own: it must be renewed also while
 	// requests use up all of theirs.
-	numbers := sqlstore.New(base.lease, sqlstore.Config{AllowDataLoss: cfg.allowLossy || base.gone})
-	if svc.lease, err = worker.Acquire(ctx, numbers, worker.Config{Namespace: "jsonapi", Logger: log}); err != nil {
+	numbers, err := sqlstore.New(base.lease, sqlstore.Config{AllowDataLoss: cfg.allowLossy || base.gone})
+	if err != nil {
+		return svc, err
+	}
+	if svc.lease, err = worker.Acquire(ctx, numbers, worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)}); err != nil {
 		var lossy *worker.DurabilityError
 		if errors.As(err, &lossy) {
 			err = fmt.Errorf("%w (here: -allow-lossy)", err)

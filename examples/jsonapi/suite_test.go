@@ -3,12 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -38,44 +36,16 @@ func sqliteDSN(t *testing.T) string { return filepath.Join(t.TempDir(), "orders.
 
 func postgresDSN(t *testing.T) string {
 	t.Helper()
-	server := testserver.Postgres(t)
-	name := fresh(t, "pgx", server.DSN, " WITH (FORCE)")
-	u, err := url.Parse(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	return u.String()
+	return testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
 }
 
 func mysqlDSN(t *testing.T, server *testserver.Server) string {
 	t.Helper()
-	name := fresh(t, "mysql", server.DSN, "")
-	cfg, err := mysqldriver.ParseDSN(server.DSN)
+	cfg, err := mysqldriver.ParseDSN(testserver.Database(t, "mysql", server.DSN))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&url.URL{Scheme: "mysql", User: url.UserPassword(cfg.User, cfg.Passwd), Host: cfg.Addr, Path: "/" + name}).String()
-}
-
-// fresh makes a database that is dropped after the test.
-func fresh(t *testing.T, driver, dsn, drop string) string {
-	t.Helper()
-	admin, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := fmt.Sprintf("jsonapi_%016x", rand.Uint64())
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
-	return name
+	return (&url.URL{Scheme: "mysql", User: url.UserPassword(cfg.User, cfg.Passwd), Host: cfg.Addr, Path: "/" + cfg.DBName}).String()
 }
 
 // client talks to a service that runs in this process.

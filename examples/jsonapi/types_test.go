@@ -31,36 +31,38 @@ func TestTypesMatch(t *testing.T) {
 		"Line": Line{}, "Order": Order{}, "NewLine": draftLine{}, "NewOrder": draft{},
 		"OrderChange": change{}, "OrderPage": page{}, "Fault": fault{}, "Problem": problem{},
 	} {
-		want := map[string]string{}
-		typ := reflect.TypeOf(model)
-		for i := range typ.NumField() {
-			tag, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			if tag == "" || tag == "-" {
-				continue
+		t.Run(name, func(t *testing.T) {
+			want := map[string]string{}
+			typ := reflect.TypeOf(model)
+			for i := range typ.NumField() {
+				tag, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+				if tag == "" || tag == "-" {
+					continue
+				}
+				optional := strings.Contains(options, "omitempty")
+				kind := script(typ.Field(i).Type)
+				// What a client sends is told by check, not by the Go type.
+				switch name + "." + tag {
+				case "NewLine.quantity", "NewLine.priceCents":
+					kind, optional = "number", false
+				case "NewOrder.reorderOf":
+					kind = "SnowkeyID | null"
+				case "NewOrder.note":
+					optional = true
+				}
+				if optional {
+					tag += "?"
+				}
+				want[tag] = kind
+				if strings.HasPrefix(kind, "SnowkeyID") {
+					ids++
+				}
 			}
-			optional := strings.Contains(options, "omitempty")
-			kind := script(typ.Field(i).Type)
-			// What a client sends is told by check, not by the Go type.
-			switch name + "." + tag {
-			case "NewLine.quantity", "NewLine.priceCents":
-				kind, optional = "number", false
-			case "NewOrder.reorderOf":
-				kind = "SnowkeyID | null"
-			case "NewOrder.note":
-				optional = true
+			if !reflect.DeepEqual(declared[name], want) {
+				t.Errorf("interface %s declares\n%v\nand Go has\n%v", name, declared[name], want)
 			}
-			if optional {
-				tag += "?"
-			}
-			want[tag] = kind
-			if strings.HasPrefix(kind, "SnowkeyID") {
-				ids++
-			}
-		}
-		if !reflect.DeepEqual(declared[name], want) {
-			t.Errorf("interface %s declares\n%v\nand Go has\n%v", name, declared[name], want)
-		}
-		delete(declared, name)
+			delete(declared, name)
+		})
 	}
 	if len(declared) != 0 || ids != 5 {
 		t.Errorf("%d ids; declared and not compared: %v", ids, declared)
@@ -111,11 +113,15 @@ func interfaces(text string) map[string]map[string]string {
 // refused.ts in which an id is taken for a number. With the types loosened it
 // must complain, or it would show nothing.
 func TestTypeScript(t *testing.T) {
+	required := os.Getenv("SNOWKEY_TEST_REQUIRE") == "1"
+	if testing.Short() && !required {
+		t.Skip("slow: -short leaves the TypeScript compiler out")
+	}
 	t.Parallel()
 	tsc := findTSC()
 	if tsc == "" {
 		const missing = "no tsc: install the Debian package node-typescript, or npm install --prefix examples/jsonapi/client --no-save typescript"
-		if os.Getenv("SNOWKEY_TEST_REQUIRE") == "1" {
+		if required {
 			t.Fatalf("%s; SNOWKEY_TEST_REQUIRE=1", missing)
 		}
 		t.Skip(missing)

@@ -52,7 +52,11 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	if err != nil {
 		return err
 	}
-	lease, err := worker.Acquire(ctx, sqlstore.New(db, store), cfg)
+	leases, err := sqlstore.New(db, store)
+	if err != nil {
+		return err
+	}
+	lease, err := worker.Acquire(ctx, leases, cfg)
 	if err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 // config makes the lease's configuration. A StatefulSet tells the pod's ordinal, and
 // it is only a wish: while a pod that was deleted by force is still there, two have it.
 func config(log *slog.Logger) (worker.Config, error) {
-	cfg := worker.Config{Namespace: os.Getenv("SNOWKEY_SPACE"), Owner: os.Getenv("POD_NAME"), Logger: log}
+	cfg := worker.Config{Namespace: os.Getenv("SNOWKEY_SPACE"), Owner: os.Getenv("POD_NAME"), Observer: core.LogTo(log)}
 	if _, ok := os.LookupEnv("POD_INDEX"); !ok { // a Deployment
 		return cfg, nil
 	}
@@ -93,7 +97,7 @@ func config(log *slog.Logger) (worker.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Preferred = worker.Prefer(n.(*worker.Number).Number())
+	cfg.Preferred = &n
 	return cfg, nil
 }
 

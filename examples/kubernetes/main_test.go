@@ -141,7 +141,11 @@ func TestPods(t *testing.T) {
 	}
 	endFirst()
 	endSecond()
-	rows, err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}).List(t.Context(), "pods")
+	store, err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := store.List(t.Context(), "pods")
 	if err != nil || len(rows) != 2 {
 		t.Fatalf("%v, %v", rows, err)
 	}

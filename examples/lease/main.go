@@ -56,13 +56,16 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		return err
 	}
 	defer db.Close()
-	store := sqlstore.New(db, sqlstore.Config{})
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		return err
+	}
 	cfg := worker.Config{Namespace: "example", FenceWindow: o.window}
 	if o.only != -1 {
 		if o.only < 0 {
 			return fmt.Errorf("-only %d: want a number from 0 on, or -1 for any", o.only)
 		}
-		cfg.Preferred, cfg.RequirePreferred = worker.Prefer(o.only), true
+		cfg.Preferred, cfg.RequirePreferred = &o.only, true
 		cfg.MaxWait = 2 * time.Minute // for who holds it
 	}
 	lease, err := worker.Acquire(ctx, store, cfg)

@@ -221,26 +221,28 @@ func TestFileChanges(t *testing.T) {
 		{short, long, "in.csv:4: the file has grown"},
 		{long, csvHead, "has shrunk since it was counted: 6 rows"},
 	} {
-		texts := []string{c.counted, c.read}
-		in := input{name: "in.csv", open: func() (io.ReadCloser, error) {
-			text := texts[0]
-			texts = texts[1:]
-			return io.NopCloser(strings.NewReader(text)), nil
-		}}
-		orders, lines, err := in.count()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids := make([]int64, orders+lines)
-		for i := range ids {
-			ids[i] = int64(i + 1)
-		}
-		if _, err := load(t.Context(), pool, in, ids, pgxtype.Copy, func(int64) {}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
-		if orders, lines := count(t, dsn); orders != 0 || lines != 0 {
-			t.Errorf("%d orders, %d lines", orders, lines)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			texts := []string{c.counted, c.read}
+			in := input{name: "in.csv", open: func() (io.ReadCloser, error) {
+				text := texts[0]
+				texts = texts[1:]
+				return io.NopCloser(strings.NewReader(text)), nil
+			}}
+			orders, lines, err := in.count()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids := make([]int64, orders+lines)
+			for i := range ids {
+				ids[i] = int64(i + 1)
+			}
+			if _, err := load(t.Context(), pool, in, ids, pgxtype.Copy, func(int64) {}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if orders, lines := count(t, dsn); orders != 0 || lines != 0 {
+				t.Errorf("%d orders, %d lines", orders, lines)
+			}
+		})
 	}
 }
 
@@ -257,9 +259,11 @@ func TestBadInput(t *testing.T) {
 		{csvHead + strings.Replace(good, ",1,", ",0,", 1), `quantity "0": want a whole number`},
 		{csvHead + strings.Replace(good, "0.05", "5 cents", 1), `unit_price "5 cents": want an amount`},
 	} {
-		if code, out, err := call(t.Context(), "-in", write(t, c.text), "-dsn", "postgres://127.0.0.1:1/x"); code != 1 || out != "" || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {
-			t.Errorf("%q: exit %d, %s%s; want %q", c.text, code, out, err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if code, out, err := call(t.Context(), "-in", write(t, c.text), "-dsn", "postgres://127.0.0.1:1/x"); code != 1 || out != "" || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {
+				t.Errorf("%q: exit %d, %s%s; want %q", c.text, code, out, err, c.want)
+			}
+		})
 	}
 }
 
@@ -278,10 +282,12 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-nonsense"}, 2, "-nonsense"},
 		{[]string{"orders.csv"}, 2, `unexpected argument "orders.csv"`},
 	} {
-		code, _, err := call(t.Context(), c.args...)
-		if code != c.code || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-			t.Errorf("%q: exit %d, %q; want exit %d and %q", c.args, code, err, c.code, c.want)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			code, _, err := call(t.Context(), c.args...)
+			if code != c.code || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+				t.Errorf("%q: exit %d, %q; want exit %d and %q", c.args, code, err, c.code, c.want)
+			}
+		})
 	}
 	if code, out, err := call(t.Context(), "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
 		t.Errorf("-h: exit %d, %q", code, err)

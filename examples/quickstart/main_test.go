@@ -176,10 +176,12 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-db", "/no/such/folder/x.sqlite"}, 1, `-db "/no/such/folder/x.sqlite": no such file or directory`},
 		{[]string{"-db", write(t, "not a database, but text that is long enough to be looked at")}, 1, "want postgres://"},
 	} {
-		code, out, err := call(t, c.args...)
-		if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			code, out, err := call(t, c.args...)
+			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+			}
+		})
 	}
 	code, out, err := call(t, "-h")
 	if code != 0 || err != "" || !strings.Contains(out, "usage:") {

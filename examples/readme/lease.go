@@ -12,7 +12,11 @@ import (
 
 // lease makes a generator whose number comes from the database.
 func lease(ctx context.Context, db *sql.DB) (*worker.Lease, *core.Generator, error) {
-	lease, err := worker.Acquire(ctx, sqlstore.New(db, sqlstore.Config{}), worker.Config{Namespace: "orders"})
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		return nil, nil, err
+	}
+	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		return nil, nil, err // it says what to do
 	}

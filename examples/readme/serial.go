@@ -21,10 +21,11 @@ func paymentID(text string) (int64, error) { return paymentSerial.Decode(text) }
 // invoiceNumbers gives INV-20261121-000001 and so on, from 1 on each day, over all
 // processes; one round trip to the database serves a hundred.
 func invoiceNumbers(db *sql.DB) (*serial.Numbers, error) {
-	return serial.NewNumbers(serial.Numbering{
-		Prefix: "INV", Separator: "-", Block: 100,
-		Counter: sqlstore.New(db, sqlstore.Config{}),
-	})
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return serial.NewNumbers(serial.Numbering{Prefix: "INV", Separator: "-", Block: 100, Counter: store})
 }
 
 // invoiceNumber takes one in the transaction that writes the invoice: no gaps.

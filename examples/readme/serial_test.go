@@ -38,7 +38,10 @@ func TestInvoiceNumbers(t *testing.T) {
 	if err != nil || !strings.HasSuffix(first, "-000001") {
 		t.Errorf("%q, %v", first, err)
 	}
-	store := sqlstore.New(db, sqlstore.Config{})
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := store.PrepareCounters(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,10 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 	}
 	fmt.Fprintf(out, "  by its serial: %d cents\n", found.Cents)
 
-	store := sqlstore.New(pool, sqlstore.Config{})
+	store, err := sqlstore.New(pool, sqlstore.Config{})
+	if err != nil {
+		return err
+	}
 	if err := store.PrepareCounters(ctx); err != nil { // a transaction is too late for it
 		return err
 	}

@@ -76,10 +76,12 @@ func TestWrongCalls(t *testing.T) {
 		"-worker 5000":    {1, "5000"},
 		"-dsn no://such":  {1, "serial: "},
 	} {
-		var out bytes.Buffer
-		if code := cli(t.Context(), strings.Fields(call), &out, &out); code != want.code || !strings.Contains(out.String(), want.text) {
-			t.Errorf("%s: exit %d\n%s", call, code, &out)
-		}
+		t.Run(call, func(t *testing.T) {
+			var out bytes.Buffer
+			if code := cli(t.Context(), strings.Fields(call), &out, &out); code != want.code || !strings.Contains(out.String(), want.text) {
+				t.Errorf("%s: exit %d\n%s", call, code, &out)
+			}
+		})
 	}
 }
 

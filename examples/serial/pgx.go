@@ -59,7 +59,10 @@ func withPgx(ctx context.Context, gen *core.Generator, opt options, out io.Write
 	cfg := sqlstore.Config{Dialect: sqlstore.Postgres, Table: "serial", AllowDataLoss: opt.lossy}
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
-	store := sqlstore.New(db, cfg)
+	store, err := sqlstore.New(db, cfg)
+	if err != nil {
+		return err
+	}
 	if err := store.PrepareCounters(ctx); err != nil {
 		return err
 	}

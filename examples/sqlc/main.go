@@ -120,7 +120,11 @@ func run(ctx context.Context, opt options, stdout io.Writer) (err error) {
 	}
 	numbers := stdlib.OpenDBFromPool(pool)
 	defer numbers.Close() // the pool stays open
-	lease, err := worker.Acquire(ctx, sqlstore.New(numbers, sqlstore.Config{AllowDataLoss: opt.lossy}), worker.Config{Namespace: "sqlc", MaxWait: time.Minute})
+	store, err := sqlstore.New(numbers, sqlstore.Config{AllowDataLoss: opt.lossy})
+	if err != nil {
+		return err
+	}
+	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "sqlc", MaxWait: time.Minute})
 	if err != nil {
 		return fmt.Errorf("claiming a worker number: %w", err)
 	}

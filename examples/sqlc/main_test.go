@@ -139,10 +139,12 @@ func TestAllOrNothing(t *testing.T) {
 		"negative":    {db.InsertOrdersParams{ID: -2, Number: "x"}, nil},
 		"COPY of one": {db.InsertOrdersParams{ID: 2, Number: "x"}, []db.InsertLinesParams{{ID: -3, OrderID: 2}}},
 	} {
-		if _, err := insert(t.Context(), pool, []order{bad}); err == nil {
-			t.Errorf("%s: no error", what)
-		}
-		check()
+		t.Run(what, func(t *testing.T) {
+			if _, err := insert(t.Context(), pool, []order{bad}); err == nil {
+				t.Errorf("%s: no error", what)
+			}
+			check()
+		})
 	}
 }
 
@@ -184,23 +186,25 @@ func TestReportSeesChanges(t *testing.T) {
 		"UPDATE orders SET replaces = id WHERE id = (SELECT min(id) FROM orders)",
 		"DELETE FROM lines; DELETE FROM orders",
 	} {
-		if _, err := pool.Exec(t.Context(), "DROP TABLE IF EXISTS lines; DROP TABLE IF EXISTS orders;"+schema); err != nil {
-			t.Fatal(err)
-		}
-		orders, err := draft(t.Context(), gen, options{orders: 2, lines: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := insert(t.Context(), pool, orders); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := pool.Exec(t.Context(), change); err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := report(t.Context(), pool, gen, orders, &out); err == nil || out.Len() > 0 {
-			t.Errorf("%s: %v\n%s", change, err, out.String())
-		}
+		t.Run(change, func(t *testing.T) {
+			if _, err := pool.Exec(t.Context(), "DROP TABLE IF EXISTS lines; DROP TABLE IF EXISTS orders;"+schema); err != nil {
+				t.Fatal(err)
+			}
+			orders, err := draft(t.Context(), gen, options{orders: 2, lines: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := insert(t.Context(), pool, orders); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pool.Exec(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := report(t.Context(), pool, gen, orders, &out); err == nil || out.Len() > 0 {
+				t.Errorf("%s: %v\n%s", change, err, out.String())
+			}
+		})
 	}
 }
 
@@ -241,10 +245,12 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:1/x"}, 1, "-dsn: "},
 		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:x/x"}, 1, "-dsn: "},
 	} {
-		code, out, err := call(t, c.args...)
-		if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			code, out, err := call(t, c.args...)
+			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
+				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+			}
+		})
 	}
 	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
 		t.Errorf("-h: exit %d, %q", code, err)

@@ -1,5 +1,5 @@
-// Package fields collects what is wrong with the fields of a configuration, so that one
-// [core.ConfigError] reports all of it.
+// Package fields collects the errors in the fields of a configuration, so that one
+// [core.ConfigError] reports all of them.
 //
 //	var wrong fields.Errors
 //	if cfg.Block < 1 {
@@ -10,6 +10,7 @@ package fields
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -21,8 +22,8 @@ type Errors []core.FieldError
 // maxQuoted is how many bytes of a value an error quotes.
 const maxQuoted = 100
 
-// Add notes that a field has a wrong value, and why. A string is quoted and shortened to
-// 100 bytes; any other value is printed as fmt.Sprint prints it.
+// Add appends the error of one field. It writes the value as [Quote] does, and formats the
+// reason if there are arguments.
 func (e *Errors) Add(field string, value any, reason string, args ...any) {
 	if len(args) > 0 {
 		reason = fmt.Sprintf(reason, args...)
@@ -30,8 +31,12 @@ func (e *Errors) Add(field string, value any, reason string, args ...any) {
 	*e = append(*e, core.FieldError{Field: field, Value: Quote(value), Reason: reason})
 }
 
-// Quote writes a value as Add does.
+// Quote returns a value as errors show it: a string quoted, and shortened to 100 bytes; nil
+// and a nil pointer as nil, and any other value as fmt.Sprint prints it.
 func Quote(value any) string {
+	if IsNil(value) {
+		return "nil"
+	}
 	text, ok := value.(string)
 	if !ok {
 		return fmt.Sprint(value)
@@ -48,4 +53,23 @@ func (e Errors) Err(pkg string) error {
 		return nil
 	}
 	return &core.ConfigError{Package: pkg, Fields: e}
+}
+
+// Error returns a *core.ConfigError of the package for one field.
+func Error(pkg, field string, value any, reason string, args ...any) error {
+	var wrong Errors
+	wrong.Add(field, value, reason, args...)
+	return wrong.Err(pkg)
+}
+
+// IsNil reports whether v is nil, or holds a nil pointer, function, map, slice or channel,
+// on which a method would fail.
+func IsNil(v any) bool {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Slice, reflect.Chan:
+		return r.IsNil()
+	}
+	return false
 }

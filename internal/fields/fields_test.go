@@ -19,3 +19,33 @@ func TestErrors(t *testing.T) {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
 }
+
+func TestIsNil(t *testing.T) {
+	for name, c := range map[string]struct {
+		value any
+		want  bool
+	}{
+		"nil":          {nil, true},
+		"nil pointer":  {(*int)(nil), true},
+		"nil function": {(func())(nil), true},
+		"nil map":      {map[int]int(nil), true},
+		"nil slice":    {[]int(nil), true},
+		"nil channel":  {(chan int)(nil), true},
+		"pointer":      {new(int), false},
+		"function":     {func() {}, false},
+		"zero":         {0, false},
+		"struct":       {struct{}{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if IsNil(c.value) != c.want {
+				t.Errorf("IsNil is %v", !c.want)
+			}
+			if got := Quote(c.value); (got == "nil") != c.want {
+				t.Errorf("quoted as %s", got)
+			}
+		})
+	}
+	if err := Error("serial", "Counter", (*int)(nil), "is required"); err.Error() != "serial: Counter nil: is required" {
+		t.Error(err)
+	}
+}

@@ -2,10 +2,7 @@ package integration
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"math/rand/v2"
-	"net/url"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -30,10 +27,21 @@ import (
 // more than once, as several processes would.
 type database struct {
 	name string
-	open func(t *testing.T) gorm.Dialector
+	// usual is false in modes that differ only in how the client encodes parameters. Rows by
+	// the ten thousand need not be written again in those.
+	usual bool
+	open  func(t *testing.T) gorm.Dialector
 	// replica opens another database of the same kind, which nothing is copied to: a replica
 	// that lags.
 	replica func(t *testing.T) gorm.Dialector
+}
+
+// size is how many rows a test writes: all in a usual mode, else few.
+func (d database) size(all, few int) int {
+	if d.usual {
+		return all
+	}
+	return few
 }
 
 // onEvery runs a test on every database, each time on a fresh one.
@@ -42,13 +50,13 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 		dir := t.TempDir()
 		open := func(name string) func(*testing.T) gorm.Dialector {
 			return func(*testing.T) gorm.Dialector {
-				// SQLite has no queue: who waits may be passed over until all others have written.
+				// SQLite has no queue: a waiting writer may be overtaken by all others.
 				return sqlite.Open("file:" + filepath.Join(dir, name) + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(600000)&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
 			}
 		}
-		test(t, database{"sqlite", open("test.sqlite"), open("replica.sqlite")})
+		test(t, database{"sqlite", true, open("test.sqlite"), open("replica.sqlite")})
 	})
-	for name, mode := range map[string]struct { // the server is asked for within, so that its absence skips no more
+	for name, mode := range map[string]struct { // the server is started within, so that its absence skips only this
 		exec     pgx.QueryExecMode
 		register bool
 	}{
@@ -72,7 +80,7 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 					return postgres.New(postgres.Config{Conn: pool})
 				}
 			}
-			test(t, database{"postgres", open(once(t, fresh)), open(once(t, fresh))})
+			test(t, database{"postgres", name == "extended", open(once(t, fresh)), open(once(t, fresh))})
 		})
 	}
 	t.Run("mysql", func(t *testing.T) {
@@ -92,44 +100,23 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 							return mysql.New(mysql.Config{DSNConfig: own, DisableWithReturning: mode.noReturning})
 						}
 					}
-					test(t, database{"mysql", open(once(t, fresh)), open(once(t, fresh))})
+					test(t, database{"mysql", !mode.interpolate, open(once(t, fresh)), open(once(t, fresh))})
 				})
 			}
 		}
 	})
 }
 
-// once makes what is asked for when it is first asked for, and keeps it for the whole test.
+// once calls fresh at the first use and keeps the result for the whole test.
 func once[T any](t *testing.T, fresh func(t *testing.T) T) func(t *testing.T) T {
 	made := sync.OnceValue(func() T { return fresh(t) })
 	return func(*testing.T) T { return made() }
 }
 
-func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
-
 // freshPostgres makes a database that is dropped after the test.
 func freshPostgres(t testing.TB, dsn string) *pgx.ConnConfig {
 	t.Helper()
-	admin, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := freshName()
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	cfg, err := pgx.ParseConfig(u.String())
+	cfg, err := pgx.ParseConfig(testserver.Database(t, "pgx", dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,29 +126,15 @@ func freshPostgres(t testing.TB, dsn string) *pgx.ConnConfig {
 // freshMySQL makes a database that is dropped after the test.
 func freshMySQL(t testing.TB, dsn string) *mysqldriver.Config {
 	t.Helper()
-	cfg, err := mysqldriver.ParseDSN(dsn)
+	cfg, err := mysqldriver.ParseDSN(testserver.Database(t, "mysql", dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.DBName = freshName()
-	if _, err := admin.Exec("CREATE DATABASE " + cfg.DBName); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + cfg.DBName); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
 	cfg.ParseTime = true
 	return cfg
 }
 
-// handle opens gorm with the plugin, drawing from a generator of its own.
+// handle opens gorm with the plugin and a generator of its own.
 func handle(t *testing.T, d database, worker int64) *gorm.DB {
 	t.Helper()
 	gen, err := core.New(core.Config{Worker: core.Fixed(worker)})

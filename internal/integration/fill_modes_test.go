@@ -102,9 +102,11 @@ func TestFailuresLeaveNothing(t *testing.T) {
 			"by value":      Doc{Name: "x"},
 			"a nil map":     []map[string]any{{"name": "x"}, nil},
 		} {
-			if err := db.Model(&Doc{}).Create(value).Error; err == nil {
-				t.Errorf("%s was created", name)
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := db.Model(&Doc{}).Create(value).Error; err == nil {
+					t.Errorf("%s was created", name)
+				}
+			})
 		}
 		if err := db.Omit("ID").Create(&Doc{Name: "x"}).Error; err == nil {
 			t.Error("Omit(ID) was created")

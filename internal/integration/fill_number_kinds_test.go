@@ -37,6 +37,10 @@ type BatchRow struct {
 
 // onFresh gives a handle on tables of these models.
 func onFresh(t *testing.T, models []any, test func(t *testing.T, db *gorm.DB)) {
+	onFreshDatabase(t, models, func(t *testing.T, _ database, db *gorm.DB) { test(t, db) })
+}
+
+func onFreshDatabase(t *testing.T, models []any, test func(t *testing.T, d database, db *gorm.DB)) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
 		if err != nil {
@@ -52,7 +56,7 @@ func onFresh(t *testing.T, models []any, test func(t *testing.T, db *gorm.DB)) {
 		if err := db.AutoMigrate(models...); err != nil {
 			t.Fatal(err)
 		}
-		test(t, db)
+		test(t, d, db)
 	})
 }
 
@@ -100,8 +104,8 @@ func TestUpsertWithSharedNumber(t *testing.T) {
 
 // The numbers of a large list do not use up the parameters of its statement.
 func TestSaveKeepsTheNumbersOfManyRows(t *testing.T) {
-	onFresh(t, []any{&Badge{}, &Licence{}}, func(t *testing.T, db *gorm.DB) {
-		n := 16000 // of four columns
+	onFreshDatabase(t, []any{&Badge{}, &Licence{}}, func(t *testing.T, d database, db *gorm.DB) {
+		n := d.size(16000, 1000) // of four columns
 		if db.Name() == "sqlite" {
 			n = 8000
 		}
@@ -150,12 +154,14 @@ func TestUpdateOfTheNumber(t *testing.T) {
 				return db.Model(&Badge{ID: b.ID}).Omit("id").Updates(map[string]any{"id": 0, "no": 79})
 			}, 79},
 		} {
-			var row Badge
-			if err := c.update(db).Error; err != nil {
-				t.Errorf("%s: %v", c.name, err)
-			} else if err := db.Take(&row, b.ID).Error; err != nil || row.No != c.number {
-				t.Errorf("%s: %+v, %v, want the number %d", c.name, row, err, c.number)
-			}
+			t.Run(c.name, func(t *testing.T) {
+				var row Badge
+				if err := c.update(db).Error; err != nil {
+					t.Errorf("%s: %v", c.name, err)
+				} else if err := db.Take(&row, b.ID).Error; err != nil || row.No != c.number {
+					t.Errorf("%s: %+v, %v, want the number %d", c.name, row, err, c.number)
+				}
+			})
 		}
 		fresh := Badge{ID: 99, Ref: "fresh"}
 		if err := db.Save(&fresh).Error; err != nil || fresh.No == 0 {

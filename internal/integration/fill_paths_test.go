@@ -226,20 +226,22 @@ func TestEveryCreatePath(t *testing.T) {
 		want := map[sqltype.ID]Doc{}
 		for handle, db := range handles {
 			for _, path := range createPaths {
-				if path.name == "Save with a key that is new" && handle != "plain" {
-					continue
-				}
-				docs, err := path.create(db, docsOf(handle+": "+path.name, 3))
-				if err != nil {
-					t.Errorf("%s: %s: %v", handle, path.name, err)
-					continue
-				}
-				for _, doc := range docs {
-					if _, twice := want[doc.ID]; twice || doc.ID == 0 || doc.Number == 0 {
-						t.Errorf("%s: %s: the key is %d and the number %d", handle, path.name, doc.ID, doc.Number)
+				t.Run(handle+"/"+path.name, func(t *testing.T) {
+					if path.name == "Save with a key that is new" && handle != "plain" {
+						return
 					}
-					want[doc.ID] = doc
-				}
+					docs, err := path.create(db, docsOf(handle+": "+path.name, 3))
+					if err != nil {
+						t.Errorf("%s: %s: %v", handle, path.name, err)
+						return
+					}
+					for _, doc := range docs {
+						if _, twice := want[doc.ID]; twice || doc.ID == 0 || doc.Number == 0 {
+							t.Errorf("%s: %s: the key is %d and the number %d", handle, path.name, doc.ID, doc.Number)
+						}
+						want[doc.ID] = doc
+					}
+				})
 			}
 		}
 		var stored []Doc

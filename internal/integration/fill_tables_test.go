@@ -97,10 +97,12 @@ func TestNullInMaps(t *testing.T) {
 		db := graphHandle(t, d.open(t), nil, nil, &Voucher{})
 		null, set := sqltype.NullID{ID: 5}, sqltype.NullID{ID: 6, Valid: true}
 		for name, value := range map[string]any{"value": null, "pointer": &null, "zero": sqltype.NullID{}, "nil": nil, "set": set, "pointer to set": &sqltype.NullID{ID: 7, Valid: true}} {
-			m := map[string]any{"id": value, "name": name}
-			if err := db.Model(&Voucher{}).Create(m).Error; err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				m := map[string]any{"id": value, "name": name}
+				if err := db.Model(&Voucher{}).Create(m).Error; err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
 		}
 		if null != (sqltype.NullID{ID: 5}) {
 			t.Errorf("the caller's is %v", null)

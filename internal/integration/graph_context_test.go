@@ -26,11 +26,13 @@ func TestGraphContextOfHandle(t *testing.T) {
 					return db.Transaction(func(tx *gorm.DB) error { return graph.Create(t.Context(), tx.WithContext(h.Statement.Context), v) })
 				},
 			} {
-				p := everything("a")
-				if err := write(db.WithContext(ctx), p); !errors.Is(err, want) {
-					t.Errorf("%s: %v, want %v", what, err, want)
-				}
-				bare(t, db, what, p, everything("a"))
+				t.Run(what, func(t *testing.T) {
+					p := everything("a")
+					if err := write(db.WithContext(ctx), p); !errors.Is(err, want) {
+						t.Errorf("%s: %v, want %v", what, err, want)
+					}
+					bare(t, db, what, p, everything("a"))
+				})
 			}
 		}
 

@@ -79,26 +79,28 @@ func TestGraphBreaksCycles(t *testing.T) {
 	onCycles(t, func(t *testing.T, db *gorm.DB) {
 		seen, s := spyOn(db)
 		for name, c := range cases {
-			for _, batch := range []int{0, 1} {
-				what := fmt.Sprintf("%s, batches of %d", name, batch)
-				s.reset()
-				firms := c.build()
-				if _, err := graph.CreateWith(t.Context(), seen, firms, graph.Config{BatchSize: batch}); err != nil {
-					t.Errorf("%s: %v", what, err)
-					continue
-				}
-				sent := s.reset()
-				if n := updates(sent); n != c.updates || n > 0 && !strings.HasPrefix(sent[len(sent)-2], "UPDATE") {
-					t.Errorf("%s: %d updates, want %d, in %v", what, n, c.updates, verbs(sent))
-				}
-				checkGraph(t, db, firms)
-				sameInDatabase(t, db, what, firms)
-				for _, sql := range []string{"UPDATE firms SET head_id = NULL", "UPDATE clerks SET mentor_id = NULL", "DELETE FROM clerks", "DELETE FROM firms"} {
-					if err := db.Exec(sql).Error; err != nil {
-						t.Fatal(err)
+			t.Run(name, func(t *testing.T) {
+				for _, batch := range []int{0, 1} {
+					what := fmt.Sprintf("%s, batches of %d", name, batch)
+					s.reset()
+					firms := c.build()
+					if _, err := graph.CreateWith(t.Context(), seen, firms, graph.Config{BatchSize: batch}); err != nil {
+						t.Errorf("%s: %v", what, err)
+						continue
+					}
+					sent := s.reset()
+					if n := updates(sent); n != c.updates || n > 0 && !strings.HasPrefix(sent[len(sent)-2], "UPDATE") {
+						t.Errorf("%s: %d updates, want %d, in %v", what, n, c.updates, verbs(sent))
+					}
+					checkGraph(t, db, firms)
+					sameInDatabase(t, db, what, firms)
+					for _, sql := range []string{"UPDATE firms SET head_id = NULL", "UPDATE clerks SET mentor_id = NULL", "DELETE FROM clerks", "DELETE FROM firms"} {
+						if err := db.Exec(sql).Error; err != nil {
+							t.Fatal(err)
+						}
 					}
 				}
-			}
+			})
 		}
 	})
 }

@@ -171,33 +171,35 @@ func TestGraphHooks(t *testing.T) {
 	}
 	onFarms(t, func(t *testing.T, db *gorm.DB, calls *[]string) {
 		for name, build := range farms {
-			for _, skip := range []bool{false, true} {
-				what := fmt.Sprintf("%s, SkipHooks %v", name, skip)
-				h := db.Session(&gorm.Session{SkipHooks: skip})
-				run := func(create func(v any) error) (rows, called []string) {
-					empty(t, db, farmTables...)
-					*calls = nil
-					v := build()
-					if err := create(v); err != nil {
-						t.Fatalf("%s: %v", what, err)
+			t.Run(name, func(t *testing.T) {
+				for _, skip := range []bool{false, true} {
+					what := fmt.Sprintf("%s, SkipHooks %v", name, skip)
+					h := db.Session(&gorm.Session{SkipHooks: skip})
+					run := func(create func(v any) error) (rows, called []string) {
+						empty(t, db, farmTables...)
+						*calls = nil
+						v := build()
+						if err := create(v); err != nil {
+							t.Fatalf("%s: %v", what, err)
+						}
+						checkGraph(t, db, v)
+						rows, called = dump(t, db, farmTables...), slices.Clone(*calls)
+						slices.Sort(called)
+						return rows, called
 					}
-					checkGraph(t, db, v)
-					rows, called = dump(t, db, farmTables...), slices.Clone(*calls)
-					slices.Sort(called)
-					return rows, called
+					theirs, theirCalls := run(func(v any) error { return h.Create(v).Error })
+					ours, ourCalls := run(func(v any) error { return graph.Create(h.Statement.Context, h, v) })
+					if !slices.Equal(ours, theirs) {
+						t.Errorf("%s: Create wrote\n%s\ngorm\n%s", what, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+					}
+					if !slices.Equal(ourCalls, theirCalls) {
+						t.Errorf("%s: Create called\n%s\ngorm\n%s", what, strings.Join(ourCalls, "\n"), strings.Join(theirCalls, "\n"))
+					}
+					if skip != (len(ourCalls) == 0) {
+						t.Errorf("%s: %d calls", what, len(ourCalls))
+					}
 				}
-				theirs, theirCalls := run(func(v any) error { return h.Create(v).Error })
-				ours, ourCalls := run(func(v any) error { return graph.Create(h.Statement.Context, h, v) })
-				if !slices.Equal(ours, theirs) {
-					t.Errorf("%s: Create wrote\n%s\ngorm\n%s", what, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
-				}
-				if !slices.Equal(ourCalls, theirCalls) {
-					t.Errorf("%s: Create called\n%s\ngorm\n%s", what, strings.Join(ourCalls, "\n"), strings.Join(theirCalls, "\n"))
-				}
-				if skip != (len(ourCalls) == 0) {
-					t.Errorf("%s: %d calls", what, len(ourCalls))
-				}
-			}
+			})
 		}
 	})
 }
@@ -213,31 +215,33 @@ func TestGraphHooksFail(t *testing.T) {
 			"panic":        func() *Farm { return &Farm{Name: "a", Wish: "panic", Barns: []Barn{{Name: "b"}}} },
 			"panic, after": func() *Farm { return &Farm{Name: "a", Wish: "panic after", Barns: []Barn{{Name: "b"}}} },
 		} {
-			f := build()
-			var err error
-			panicked := func() (p any) {
-				defer func() { p = recover() }()
-				err = graph.Create(db.Statement.Context, db, f)
-				return nil
-			}()
-			if strings.HasPrefix(name, "panic") {
-				if panicked != errHook {
+			t.Run(name, func(t *testing.T) {
+				f := build()
+				var err error
+				panicked := func() (p any) {
+					defer func() { p = recover() }()
+					err = graph.Create(db.Statement.Context, db, f)
+					return nil
+				}()
+				if strings.HasPrefix(name, "panic") {
+					if panicked != errHook {
+						t.Errorf("%s: %v, %v", name, panicked, err)
+					}
+				} else if panicked != nil || !errors.Is(err, errHook) {
 					t.Errorf("%s: %v, %v", name, panicked, err)
 				}
-			} else if panicked != nil || !errors.Is(err, errHook) {
-				t.Errorf("%s: %v, %v", name, panicked, err)
-			}
-			if rows := dump(t, db, farmTables...); len(rows) != 0 {
-				t.Errorf("%s: rows are left: %v", name, rows)
-			}
-			if got, want := keysOf(f), keysOf(build()); got != want {
-				t.Errorf("%s: keys are left: %s, want %s", name, got, want)
-			}
-			// The connection is back in the pool, and nothing is locked.
-			if err := graph.Create(db.Statement.Context, db, &Farm{Name: "ok"}); err != nil {
-				t.Errorf("%s: afterwards: %v", name, err)
-			}
-			empty(t, db, farmTables...)
+				if rows := dump(t, db, farmTables...); len(rows) != 0 {
+					t.Errorf("%s: rows are left: %v", name, rows)
+				}
+				if got, want := keysOf(f), keysOf(build()); got != want {
+					t.Errorf("%s: keys are left: %s, want %s", name, got, want)
+				}
+				// The connection is back in the pool, and nothing is locked.
+				if err := graph.Create(db.Statement.Context, db, &Farm{Name: "ok"}); err != nil {
+					t.Errorf("%s: afterwards: %v", name, err)
+				}
+				empty(t, db, farmTables...)
+			})
 		}
 	})
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A graph with a relation of every kind. Each row has a name, by which it is told
+// A graph with a relation of every kind. Each row has a name, by which it is identified
 // apart where keys differ from run to run.
 
 type Buyer struct {

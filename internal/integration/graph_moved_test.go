@@ -93,28 +93,30 @@ func TestGraphMasterMovesUnderHooks(t *testing.T) {
 			"DoUpdates": {Columns: town, DoUpdates: clause.AssignmentColumns([]string{"town"})},
 			"UpdateAll": {Columns: town, UpdateAll: true},
 		} {
-			handle := db.Clauses(on)
-			c := &Guild{Town: "x", Members: make([]Member, 2), Owners: make([]Owner, 2)}
-			c.Owners[0].Guild = c
-			if err := graph.Create(t.Context(), handle, c); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			var back Guild
-			if err := db.Preload("Members", "id IN ?", []sqltype.ID{c.Members[0].ID, c.Members[1].ID}).
-				Preload("Owners", "id IN ?", []sqltype.ID{c.Owners[0].ID, c.Owners[1].ID}).Take(&back, guild.ID).Error; err != nil {
-				t.Fatal(err)
-			}
-			if c.ID != guild.ID || len(back.Members) != 2 || back.Members[1].Seen != guild.ID || len(back.Owners) != 2 || c.Members[0].GuildID != guild.ID || c.Owners[1].GuildID != guild.ID {
-				t.Errorf("%s: %+v, the database has %+v", name, c, back)
-			}
-			l := &League{Town: "x", Players: make([]Player, 2)}
-			if err := graph.Create(t.Context(), handle, l); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			var n int64
-			if db.Model(&Player{}).Where("league_id = ?", league.ID).Where("id IN ?", []sqltype.ID{l.Players[0].ID, l.Players[1].ID}).Count(&n); n != 2 || l.Players[0].LeagueID != league.ID {
-				t.Errorf("%s: %+v, %d players in the database", name, l, n)
-			}
+			t.Run(name, func(t *testing.T) {
+				handle := db.Clauses(on)
+				c := &Guild{Town: "x", Members: make([]Member, 2), Owners: make([]Owner, 2)}
+				c.Owners[0].Guild = c
+				if err := graph.Create(t.Context(), handle, c); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				var back Guild
+				if err := db.Preload("Members", "id IN ?", []sqltype.ID{c.Members[0].ID, c.Members[1].ID}).
+					Preload("Owners", "id IN ?", []sqltype.ID{c.Owners[0].ID, c.Owners[1].ID}).Take(&back, guild.ID).Error; err != nil {
+					t.Fatal(err)
+				}
+				if c.ID != guild.ID || len(back.Members) != 2 || back.Members[1].Seen != guild.ID || len(back.Owners) != 2 || c.Members[0].GuildID != guild.ID || c.Owners[1].GuildID != guild.ID {
+					t.Errorf("%s: %+v, the database has %+v", name, c, back)
+				}
+				l := &League{Town: "x", Players: make([]Player, 2)}
+				if err := graph.Create(t.Context(), handle, l); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				var n int64
+				if db.Model(&Player{}).Where("league_id = ?", league.ID).Where("id IN ?", []sqltype.ID{l.Players[0].ID, l.Players[1].ID}).Count(&n); n != 2 || l.Players[0].LeagueID != league.ID {
+					t.Errorf("%s: %+v, %d players in the database", name, l, n)
+				}
+			})
 		}
 		shelves := []*Shelf{{Name: "a", Books: []Book{{}, {Pages: make([]Page, 1)}}}, {Name: "b", Books: make([]Book, 1)}}
 		if err := graph.Create(t.Context(), db, shelves); err != nil {

@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// spy stands between gorm and its pool: it keeps what is sent, and fails where it is told.
+// spy wraps the pool of gorm: it records each statement, and fails those that at selects.
 type spy struct {
 	gorm.ConnPool
 	shared *spied

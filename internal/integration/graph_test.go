@@ -175,33 +175,35 @@ func TestGraphLikeGorm(t *testing.T) {
 	}
 	onGraphs(t, func(t *testing.T, db *gorm.DB) {
 		for name, build := range cases {
-			run := func(create func(v any) error) (rows []string, v any, err error) {
-				empty(t, db, graphTables...)
-				for _, old := range existing() {
-					if err := db.Create(old).Error; err != nil {
-						t.Fatal(err)
+			t.Run(name, func(t *testing.T) {
+				run := func(create func(v any) error) (rows []string, v any, err error) {
+					empty(t, db, graphTables...)
+					for _, old := range existing() {
+						if err := db.Create(old).Error; err != nil {
+							t.Fatal(err)
+						}
 					}
+					v = build()
+					err = create(v)
+					return dump(t, db, graphTables...), v, err
 				}
-				v = build()
-				err = create(v)
-				return dump(t, db, graphTables...), v, err
-			}
-			theirs, their, err := run(func(v any) error { return db.Create(v).Error })
-			if err != nil {
-				t.Fatalf("%s: gorm: %v", name, err)
-			}
-			ours, our, err := run(func(v any) error { return graph.Create(t.Context(), db, v) })
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
-			if !slices.Equal(ours, theirs) {
-				t.Errorf("%s: Create wrote\n%s\ngorm\n%s", name, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
-			}
-			if o, th := shapeOf(our), shapeOf(their); o != th {
-				t.Errorf("%s: the structs are\n%s\nof gorm\n%s", name, o, th)
-			}
-			checkGraph(t, db, our)
+				theirs, their, err := run(func(v any) error { return db.Create(v).Error })
+				if err != nil {
+					t.Fatalf("%s: gorm: %v", name, err)
+				}
+				ours, our, err := run(func(v any) error { return graph.Create(t.Context(), db, v) })
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					return
+				}
+				if !slices.Equal(ours, theirs) {
+					t.Errorf("%s: Create wrote\n%s\ngorm\n%s", name, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+				}
+				if o, th := shapeOf(our), shapeOf(their); o != th {
+					t.Errorf("%s: the structs are\n%s\nof gorm\n%s", name, o, th)
+				}
+				checkGraph(t, db, our)
+			})
 		}
 	})
 }

@@ -168,6 +168,9 @@ func TestGraphRoundTrips(t *testing.T) {
 						})
 					},
 				}
+				if size[0] > 1 {
+					delete(ways, "row by row") // it would be 11,000 statements
+				}
 				got := map[string][2]int{}
 				for way, create := range ways {
 					rows := build(size[0], size[1])
@@ -189,7 +192,7 @@ func TestGraphRoundTrips(t *testing.T) {
 				if c := got["Create"]; c[0] != wantInserts || c[1] > 2*c[0]+4 {
 					t.Errorf("%v: Create took %d statements in %d round trips, want %d", size, c[0], c[1], wantInserts)
 				}
-				if row := got["row by row"]; row[1] < 10*got["Create"][1] {
+				if row, ok := got["row by row"]; ok && row[1] < 10*got["Create"][1] {
 					t.Errorf("%v: row by row took %d round trips only: is the count right?", size, row[1])
 				}
 				empty(t, db, "snow_details", "snow_masters")

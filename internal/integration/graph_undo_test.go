@@ -169,19 +169,21 @@ func TestGraphEmbeddedAreUnmade(t *testing.T) {
 			return &Outfit{Pieces: []Piece{{}, {Worn: &Worn{Times: 3}}, {Worn: &Worn{}}}}
 		}
 		for _, failing := range []string{"BEGIN", "outfits", "pieces", "COMMIT"} {
-			s.at = func(_ int, what string) error {
-				if what == failing && failing != "COMMIT" || strings.HasPrefix(what, "INSERT") && strings.Contains(what, failing) {
-					return errInjected
+			t.Run(failing, func(t *testing.T) {
+				s.at = func(_ int, what string) error {
+					if what == failing && failing != "COMMIT" || strings.HasPrefix(what, "INSERT") && strings.Contains(what, failing) {
+						return errInjected
+					}
+					if what == failing {
+						return stateError("40001")
+					}
+					return nil
 				}
-				if what == failing {
-					return stateError("40001")
+				o := build()
+				if err := graph.Create(t.Context(), seen, o); err == nil || !reflect.DeepEqual(o, build()) {
+					t.Errorf("%s: %v, %+v, %+v", failing, err, o, o.Tagged)
 				}
-				return nil
-			}
-			o := build()
-			if err := graph.Create(t.Context(), seen, o); err == nil || !reflect.DeepEqual(o, build()) {
-				t.Errorf("%s: %v, %+v, %+v", failing, err, o, o.Tagged)
-			}
+			})
 		}
 		s.at = nil
 		o := build()

@@ -52,31 +52,33 @@ func TestDatabaseSQL(t *testing.T) {
 			sqltype.NullID{ID: fresh, Valid: true}, &fresh, sql.Null[sqltype.ID]{V: fresh, Valid: true}, fresh,
 			sqltype.NullID{}, (*sqltype.ID)(nil), sql.Null[sqltype.ID]{}, nil,
 		} {
-			null := i >= 4
-			id := sqltype.ID(math.MaxInt64 - int64(i))
-			if i == 0 {
-				id = fresh
-			}
-			if _, err := db.ExecContext(ctx, q("INSERT INTO ids (id, parent, txt) VALUES (?, ?, ?)"), id, parent, id.String()); err != nil {
-				t.Fatalf("%T: %v", parent, err)
-			}
-			var key, text sqltype.ID
-			var asNull sqltype.NullID
-			var asPtr *sqltype.ID
-			var asSQL sql.Null[sqltype.ID]
-			err := db.QueryRowContext(ctx, q("SELECT id, txt, parent, parent, parent FROM ids WHERE id = ?"), id).Scan(&key, &text, &asNull, &asPtr, &asSQL)
-			if err != nil || key != id || text != id {
-				t.Errorf("%T: %d and %d, want %d; %v", parent, key, text, id, err)
-			}
-			if null && (asNull.Valid || asPtr != nil || asSQL.Valid) ||
-				!null && (asNull != sqltype.NullID{ID: fresh, Valid: true} || asPtr == nil || *asPtr != fresh || asSQL.V != fresh) {
-				t.Errorf("%T: %v, %v, %v", parent, asNull, asPtr, asSQL)
-			}
-			untouched := sqltype.ID(42)
-			err = db.QueryRowContext(ctx, q("SELECT parent FROM ids WHERE id = ?"), id).Scan(&untouched)
-			if null && (!errors.Is(err, sqltype.ErrNull) || !strings.Contains(err.Error(), "parent") || untouched != 42) {
-				t.Errorf("NULL into an ID: %d, %v", untouched, err)
-			}
+			t.Run(fmt.Sprintf("%d %T", i, parent), func(t *testing.T) {
+				null := i >= 4
+				id := sqltype.ID(math.MaxInt64 - int64(i))
+				if i == 0 {
+					id = fresh
+				}
+				if _, err := db.ExecContext(ctx, q("INSERT INTO ids (id, parent, txt) VALUES (?, ?, ?)"), id, parent, id.String()); err != nil {
+					t.Fatalf("%T: %v", parent, err)
+				}
+				var key, text sqltype.ID
+				var asNull sqltype.NullID
+				var asPtr *sqltype.ID
+				var asSQL sql.Null[sqltype.ID]
+				err := db.QueryRowContext(ctx, q("SELECT id, txt, parent, parent, parent FROM ids WHERE id = ?"), id).Scan(&key, &text, &asNull, &asPtr, &asSQL)
+				if err != nil || key != id || text != id {
+					t.Errorf("%T: %d and %d, want %d; %v", parent, key, text, id, err)
+				}
+				if null && (asNull.Valid || asPtr != nil || asSQL.Valid) ||
+					!null && (asNull != sqltype.NullID{ID: fresh, Valid: true} || asPtr == nil || *asPtr != fresh || asSQL.V != fresh) {
+					t.Errorf("%T: %v, %v, %v", parent, asNull, asPtr, asSQL)
+				}
+				untouched := sqltype.ID(42)
+				err = db.QueryRowContext(ctx, q("SELECT parent FROM ids WHERE id = ?"), id).Scan(&untouched)
+				if null && (!errors.Is(err, sqltype.ErrNull) || !strings.Contains(err.Error(), "parent") || untouched != 42) {
+					t.Errorf("NULL into an ID: %d, %v", untouched, err)
+				}
+			})
 		}
 		count := func() (n int) {
 			if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM ids").Scan(&n); err != nil {
@@ -92,18 +94,20 @@ func TestDatabaseSQL(t *testing.T) {
 			"-7": sqltype.ErrNegative, "'007'": sqltype.ErrSyntax, "'-7'": sqltype.ErrNegative, "''": sqltype.ErrSyntax,
 			"'9223372036854775808'": sqltype.ErrRange, "NULL": sqltype.ErrNull,
 		} {
-			id, null := sqltype.ID(42), sqltype.NullID{ID: 42, Valid: true}
-			if err := db.QueryRowContext(ctx, "SELECT "+expr).Scan(&id); !errors.Is(err, want) || id != 42 {
-				t.Errorf("%s into an ID: %d, %v, want %v", expr, id, err, want)
-			}
-			err := db.QueryRowContext(ctx, "SELECT "+expr).Scan(&null)
-			if want == sqltype.ErrNull {
-				if err != nil || null.Valid {
-					t.Errorf("NULL into a NullID: %v, %v", null, err)
+			t.Run(expr, func(t *testing.T) {
+				id, null := sqltype.ID(42), sqltype.NullID{ID: 42, Valid: true}
+				if err := db.QueryRowContext(ctx, "SELECT "+expr).Scan(&id); !errors.Is(err, want) || id != 42 {
+					t.Errorf("%s into an ID: %d, %v, want %v", expr, id, err, want)
 				}
-			} else if !errors.Is(err, want) || null.ID != 42 {
-				t.Errorf("%s into a NullID: %v, %v, want %v", expr, null, err, want)
-			}
+				err := db.QueryRowContext(ctx, "SELECT "+expr).Scan(&null)
+				if want == sqltype.ErrNull {
+					if err != nil || null.Valid {
+						t.Errorf("NULL into a NullID: %v, %v", null, err)
+					}
+				} else if !errors.Is(err, want) || null.ID != 42 {
+					t.Errorf("%s into a NullID: %v, %v, want %v", expr, null, err, want)
+				}
+			})
 		}
 		if d.name == "mysql" { // whose driver gives a uint64 for them
 			for expr, want := range map[string]error{"18446744073709551615": sqltype.ErrRange, "9223372036854775808": sqltype.ErrRange, "9223372036854775807": nil} {
@@ -140,26 +144,28 @@ func TestShortFormsSort(t *testing.T) {
 		for column, parse := range map[string]func(string) (sqltype.ID, error){
 			"b32": sqltype.ParseBase32, "b58": sqltype.ParseBase58, "b62": sqltype.ParseBase62,
 		} {
-			rows, err := db.QueryContext(ctx, "SELECT id, "+column+" FROM forms ORDER BY "+column)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer rows.Close()
-			var sorted []sqltype.ID
-			for rows.Next() {
-				var id sqltype.ID
-				var text string
-				if err := rows.Scan(&id, &text); err != nil {
+			t.Run(column, func(t *testing.T) {
+				rows, err := db.QueryContext(ctx, "SELECT id, "+column+" FROM forms ORDER BY "+column)
+				if err != nil {
 					t.Fatal(err)
 				}
-				if parsed, err := parse(text); err != nil || parsed != id {
-					t.Errorf("%s: %q is %d, %v; want %d", column, text, parsed, err, id)
+				defer rows.Close()
+				var sorted []sqltype.ID
+				for rows.Next() {
+					var id sqltype.ID
+					var text string
+					if err := rows.Scan(&id, &text); err != nil {
+						t.Fatal(err)
+					}
+					if parsed, err := parse(text); err != nil || parsed != id {
+						t.Errorf("%s: %q is %d, %v; want %d", column, text, parsed, err, id)
+					}
+					sorted = append(sorted, id)
 				}
-				sorted = append(sorted, id)
-			}
-			if err := rows.Err(); err != nil || !slices.Equal(sorted, ids) {
-				t.Errorf("%s sorts as %d, %v", column, sorted, err)
-			}
+				if err := rows.Err(); err != nil || !slices.Equal(sorted, ids) {
+					t.Errorf("%s sorts as %d, %v", column, sorted, err)
+				}
+			})
 		}
 	})
 }

@@ -240,9 +240,11 @@ func TestSQLiteKeyTypes(t *testing.T) {
 		"lite_defaults":   {strings.TrimSuffix(checked, ",") + " DEFAULT (unixepoch()),", true},
 		"lite_softs":      {checked, true},
 	} {
-		if text, without := liteTable(t, db, table); without != want.without || !strings.Contains(text, want.text) {
-			t.Errorf("%s is %s\nWITHOUT ROWID %v, want %v, and %s", table, text, without, want.without, want.text)
-		}
+		t.Run(table, func(t *testing.T) {
+			if text, without := liteTable(t, db, table); without != want.without || !strings.Contains(text, want.text) {
+				t.Errorf("%s is %s\nWITHOUT ROWID %v, want %v, and %s", table, text, without, want.without, want.text)
+			}
+		})
 	}
 	for i := range 2 {
 		again, sent := record(db)
@@ -287,9 +289,11 @@ func TestSQLiteKeyOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for table, want := range map[string]bool{"lite_notes": false, "lite_wides": true, "notes_2026": true, "lite_orders": true, "lite_lines": true} {
-		if text, without := liteTable(t, db, table); without != want || !strings.Contains(text, "CHECK (`id` > 0)") {
-			t.Errorf("%s: %s", table, text)
-		}
+		t.Run(table, func(t *testing.T) {
+			if text, without := liteTable(t, db, table); without != want || !strings.Contains(text, "CHECK (`id` > 0)") {
+				t.Errorf("%s: %s", table, text)
+			}
+		})
 	}
 	if err := db.Table("notes_2026").Create(&liteNote{}).Error; err != nil {
 		t.Fatal(err)
@@ -337,13 +341,15 @@ func TestSQLiteKeyStays(t *testing.T) {
 			{"AddColumn", func() error { return m.AddColumn(&liteLine{}, "Cents") }},
 			{"CreateConstraint", func() error { return m.CreateConstraint(&liteLine{}, "cents_positive") }},
 		} {
-			if err := step.alter(); err != nil {
-				t.Errorf("%s: %v", step.name, err)
-			}
-			text, without := liteTable(t, db, "lite_lines")
-			if without != (options == "") || !strings.Contains(text, "`id` bigint NOT NULL CHECK (`id` > 0)") {
-				t.Errorf("after %s: %s", step.name, text)
-			}
+			t.Run(step.name, func(t *testing.T) {
+				if err := step.alter(); err != nil {
+					t.Errorf("%s: %v", step.name, err)
+				}
+				text, without := liteTable(t, db, "lite_lines")
+				if without != (options == "") || !strings.Contains(text, "`id` bigint NOT NULL CHECK (`id` > 0)") {
+					t.Errorf("after %s: %s", step.name, text)
+				}
+			})
 		}
 		if err := errors.Join(m.RenameTable("lite_lines", "renamed"), m.RenameColumn("renamed", "order_id", "text")); err != nil {
 			t.Error(err)

@@ -287,8 +287,9 @@ func TestMasterAndDetailsInOneTransaction(t *testing.T) {
 // four goroutines on each. The primary key refuses a duplicate, and the keys that
 // callers hold are compared with those in the table.
 func TestManyWriters(t *testing.T) {
-	const handles, each, rows, batch = 4, 4, 10_000, 100
+	const handles, each, batch = 4, 4, 100
 	onEvery(t, func(t *testing.T, d database) {
+		rows := d.size(2500, 500)
 		migrated(t, d)
 		var all [handles * each][]Event
 		var wg sync.WaitGroup

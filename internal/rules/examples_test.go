@@ -40,74 +40,76 @@ var known = map[string]bool{
 
 func TestExamples(t *testing.T) {
 	for _, pkg := range exemplary {
-		dir := filepath.Join("..", "..", pkg)
-		if _, err := os.Stat(dir); err != nil {
-			t.Fatal(err)
-		}
-		fset := token.NewFileSet()
-		parsed, err := parser.ParseDir(fset, dir, func(fs.FileInfo) bool { return true }, parser.ParseComments) //nolint:staticcheck // the files of one folder are all that is wanted
-		if err != nil {
-			t.Fatal(err)
-		}
-		var files []*ast.File
-		for _, p := range parsed {
-			for _, f := range p.Files {
-				files = append(files, f)
+		t.Run(pkg, func(t *testing.T) {
+			dir := filepath.Join("..", "..", pkg)
+			if _, err := os.Stat(dir); err != nil {
+				t.Fatal(err)
 			}
-		}
-		shown, spared := map[string]bool{}, map[string]bool{}
-		for _, name := range strings.Fields(exempt[pkg].names) {
-			spared[name] = false // not met yet
-		}
-		for _, e := range doc.Examples(files...) {
-			if e.Output == "" && !e.EmptyOutput {
-				if _, ok := spared[e.Name]; ok {
-					continue
+			fset := token.NewFileSet()
+			parsed, err := parser.ParseDir(fset, dir, func(fs.FileInfo) bool { return true }, parser.ParseComments) //nolint:staticcheck // the files of one folder are all that is wanted
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []*ast.File
+			for _, p := range parsed {
+				for _, f := range p.Files {
+					files = append(files, f)
 				}
-				t.Errorf("%s: Example%s has no output, so it is never run", pkg, e.Name)
 			}
-			name, suffix, _ := strings.Cut(e.Name, "_")
-			shown[name] = true
-			if method, _, _ := strings.Cut(suffix, "_"); method != "" {
-				shown[name+"."+method] = true
+			shown, spared := map[string]bool{}, map[string]bool{}
+			for _, name := range strings.Fields(exempt[pkg].names) {
+				spared[name] = false // not met yet
 			}
-		}
-		p, err := doc.NewFromFiles(fset, files, module+pkg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		need := func(name string) {
-			n++
-			if _, ok := spared[name]; ok {
-				spared[name] = true
-				if shown[name] {
-					t.Errorf("%s.%s has an example, and is exempt", pkg, name)
+			for _, e := range doc.Examples(files...) {
+				if e.Output == "" && !e.EmptyOutput {
+					if _, ok := spared[e.Name]; ok {
+						continue
+					}
+					t.Errorf("%s: Example%s has no output, so it is never run", pkg, e.Name)
 				}
-			} else if !shown[name] {
-				t.Errorf("%s.%s has no example", pkg, name)
+				name, suffix, _ := strings.Cut(e.Name, "_")
+				shown[name] = true
+				if method, _, _ := strings.Cut(suffix, "_"); method != "" {
+					shown[name+"."+method] = true
+				}
 			}
-		}
-		for _, f := range p.Funcs {
-			need(f.Name)
-		}
-		for _, typ := range p.Types {
-			for _, f := range typ.Funcs {
+			p, err := doc.NewFromFiles(fset, files, module+pkg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			need := func(name string) {
+				n++
+				if _, ok := spared[name]; ok {
+					spared[name] = true
+					if shown[name] {
+						t.Errorf("%s.%s has an example, and is exempt", pkg, name)
+					}
+				} else if !shown[name] {
+					t.Errorf("%s.%s has no example", pkg, name)
+				}
+			}
+			for _, f := range p.Funcs {
 				need(f.Name)
 			}
-			for _, m := range typ.Methods {
-				if ast.IsExported(m.Name) && !known[m.Name] {
-					need(typ.Name + "." + m.Name)
+			for _, typ := range p.Types {
+				for _, f := range typ.Funcs {
+					need(f.Name)
+				}
+				for _, m := range typ.Methods {
+					if ast.IsExported(m.Name) && !known[m.Name] {
+						need(typ.Name + "." + m.Name)
+					}
 				}
 			}
-		}
-		for name, met := range spared {
-			if !met {
-				t.Errorf("%s.%s is exempt, and there is none", pkg, name)
+			for name, met := range spared {
+				if !met {
+					t.Errorf("%s.%s is exempt, and there is none", pkg, name)
+				}
 			}
-		}
-		if n == 0 {
-			t.Errorf("%s: no function was looked at", pkg)
-		}
+			if n == 0 {
+				t.Errorf("%s: no function was looked at", pkg)
+			}
+		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// goes checks a call of go: its folders are there and hold what the verb wants, and a
-// program or a test knows the flags that are meant for it.
+// goes checks a call of go: its folders exist and hold what the verb needs, and the program
+// or test defines the flags that it is given.
 func goes(verb string, args []string) error {
 	switch verb {
 	case "run", "test", "generate", "install", "get", "doc", "build", "vet":
@@ -23,17 +23,26 @@ func goes(verb string, args []string) error {
 	dir, bench := "", ""
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
+		name, value, given := strings.Cut(arg, "=")
 		switch {
 		case strings.HasPrefix(arg, "./") && dir == "":
 			dir = filepath.Join(root, strings.TrimSuffix(arg, "/..."))
 		case strings.HasPrefix(arg, "github.com/") && dir == "":
 			path, _, _ := strings.Cut(arg, "@")
+			if !strings.HasPrefix(path+"/", module) {
+				return nil // of others
+			}
 			dir = filepath.Join(root, strings.TrimPrefix(path+"/", module))
 		case !strings.HasPrefix(arg, "-"):
 			// A value, or an argument of the program.
-		case verb == "test" && slices.Contains(ofTest, arg):
-			if i++; arg == "-bench" && i < len(args) {
-				bench = args[i]
+		case name == "-modfile" && given: // of any verb
+		case verb == "test" && slices.Contains(testFlags, name):
+			if !given && i+1 < len(args) && !slices.Contains(testSwitches, name) {
+				i++
+				value = args[i]
+			}
+			if name == "-bench" {
+				bench = value
 			}
 		case dir == "":
 			return fmt.Errorf("go %s is given %s, which is not known here", verb, arg)
@@ -70,10 +79,14 @@ func goes(verb string, args []string) error {
 	return nil
 }
 
-// Flags of go test that are followed by a value.
-var ofTest = []string{"-run", "-bench", "-benchtime", "-count", "-cpu"}
+// Flags of go test: testSwitches take no value, the others take one.
+var (
+	testSwitches = []string{"-race", "-v", "-short", "-benchmem"}
+	testFlags    = append([]string{"-run", "-skip", "-bench", "-benchtime", "-count", "-cpu", "-parallel", "-timeout", "-tags",
+		"-coverpkg", "-coverprofile"}, testSwitches...)
+)
 
-// contains tells whether a file of Go in the folder has the pattern.
+// contains reports whether a Go file in the folder matches the pattern.
 func contains(dir string, pattern *regexp.Regexp) bool {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 	return slices.ContainsFunc(files, func(file string) bool {

@@ -15,10 +15,10 @@ var (
 	variable = regexp.MustCompile(`\bSNOWKEY_[A-Z_]*[A-Z]\b`)
 )
 
-// The words for which docs/operations.md sends its reader to the log are said by the code.
+// The log messages that docs/operations.md quotes are in the code.
 func TestWordsOfTheLog(t *testing.T) {
 	var code strings.Builder
-	for _, dir := range []string{"core", "worker"} {
+	for _, dir := range []string{"core", "worker", "worker/driver"} {
 		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestWordsOfTheLog(t *testing.T) {
 	for _, m := range regexp.MustCompile("`((?:snowkey|core|worker): [^`]*)`").FindAllStringSubmatch(string(page), -1) {
 		said++
 		words := `"` + strings.TrimPrefix(m[1], "snowkey: ")
-		for part := range strings.SplitSeq(words, "…") { // where a value stands
+		for part := range strings.SplitSeq(words, "…") { // … is for a value
 			if !strings.Contains(code.String(), strings.TrimSpace(part)) {
 				t.Errorf("neither core nor worker says %s", m[1])
 			}
@@ -52,8 +52,8 @@ func TestWordsOfTheLog(t *testing.T) {
 	}
 }
 
-// Files and folders of the repository that a document names in code are there, and
-// something reads the variables that it tells of.
+// Files and folders that a document names in code exist, and something reads the variables
+// that it documents.
 func TestNames(t *testing.T) {
 	read := map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -16,7 +16,7 @@ var this testBinary
 
 type testBinary struct {
 	mu      sync.Mutex
-	servers map[Kind]*slot
+	servers map[Kind]*sharedServer
 
 	homeOnce sync.Once
 	homeDir  string
@@ -27,8 +27,8 @@ type testBinary struct {
 	starts    chan func()
 }
 
-// slot starts one shared server once, and remembers the failure as well.
-type slot struct {
+// sharedServer starts one shared server once, and remembers the failure as well.
+type sharedServer struct {
 	once   sync.Once
 	server *Server
 	err    error
@@ -37,11 +37,11 @@ type slot struct {
 func (b *testBinary) shared(e *engine) (*Server, error) {
 	b.mu.Lock()
 	if b.servers == nil {
-		b.servers = map[Kind]*slot{}
+		b.servers = map[Kind]*sharedServer{}
 	}
 	s := b.servers[e.kind]
 	if s == nil {
-		s = new(slot)
+		s = new(sharedServer)
 		b.servers[e.kind] = s
 	}
 	b.mu.Unlock() // two kinds may start at the same time

@@ -30,7 +30,7 @@ func boot(e *engine, nextAddr func() (string, error), arguments ...string) (*Ser
 		return nil, err
 	}
 	s.arguments = arguments
-	if err := s.settle(nextAddr); err != nil {
+	if err := s.startOnFreePort(nextAddr); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return s, nil
@@ -67,28 +67,28 @@ func prepare(e *engine) (*Server, error) {
 	return s, nil
 }
 
-// settle starts a server on the first of these addresses that is free.
-func (s *Server) settle(nextAddr func() (string, error)) error {
+// startOnFreePort starts a server on the first of these addresses that is free.
+func (s *Server) startOnFreePort(nextAddr func() (string, error)) error {
 	for try := 1; ; try++ {
 		addr, err := nextAddr()
 		if err != nil {
 			return err
 		}
 		s.Addr, s.DSN = addr, s.engine.dsn(addr)
-		s.hold(addr)
+		s.holdPort(addr)
 		err = s.start()
 		if err == nil {
 			return nil
 		}
-		s.unhold()
-		if !taken(err) || try == portTries {
+		s.releasePorts()
+		if !portInUse(err) || try == portTries {
 			return err
 		}
 	}
 }
 
-// taken reports whether somebody else took a port between our look at it and the server's.
-func taken(err error) bool {
+// portInUse reports whether another process took the port after freeAddr found it free.
+func portInUse(err error) bool {
 	return strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }
 
@@ -105,7 +105,7 @@ func (s *Server) start() error {
 		return err
 	}
 	cmd := s.program(append(s.engine.command(s), s.arguments...)...)
-	if s.engine.retitles {
+	if s.engine.rewritesTitle {
 		cmd.Args[0] = filepath.Join(s.dir, filepath.Base(cmd.Path))
 	}
 	// A file, and not the test's own output: `go test` would wait for its end.
@@ -199,23 +199,23 @@ func tail(b []byte) string {
 	return strings.TrimSpace(string(b[max(0, len(b)-logLimit):]))
 }
 
-// hold keeps others from taking the port of an address while its server is down. It
-// does nothing where the system cannot, or somebody has the port already: then the
-// server will say so.
-func (s *Server) hold(addr string) {
+// holdPort keeps the port of an address from other processes while its server is down. It
+// does nothing if the system cannot hold ports, or the port is in use: the server will
+// then report it.
+func (s *Server) holdPort(addr string) {
 	if release, err := holdPort(addr); err == nil {
-		s.held = append(s.held, release)
+		s.releases = append(s.releases, release)
 	}
 }
 
-func (s *Server) unhold() {
-	for _, release := range s.held {
+func (s *Server) releasePorts() {
+	for _, release := range s.releases {
 		release()
 	}
-	s.held = nil
+	s.releases = nil
 }
 
-// freeAddr returns an address of this machine that nobody listens on just now.
+// freeAddr returns an address of 127.0.0.1 whose port is free.
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

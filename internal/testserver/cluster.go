@@ -12,7 +12,7 @@ import (
 type member struct {
 	of    []*Server // all members
 	peer  string    // where the others reach this one
-	more  []string  // further addresses of its own, as many as the engine wants
+	more  []string  // further addresses of its own, as many as the engine needs
 	joins bool      // there is a cluster already
 }
 
@@ -28,7 +28,7 @@ func NewEtcdCluster(t testing.TB, n int) []*Server {
 // be killed, paused and started by itself, as long as another one runs that has all the
 // data. Start returns when the server accepts clients, which is before it has got all
 // writes of the others: ask it for wsrep_ready. Unlike a single one of [MariaDB], they
-// flush each commit as far as the settings tell, so that durability is not refused. A
+// flush each commit as the settings say, so that stores accept their durability. A
 // silent server is suspected after two seconds.
 func NewGalera(t testing.TB, n int) []*Server {
 	t.Helper()
@@ -37,6 +37,7 @@ func NewGalera(t testing.TB, n int) []*Server {
 
 func cluster(t testing.TB, e *engine, n, more int) []*Server {
 	t.Helper()
+	skipShort(t)
 	for try := 1; ; try++ {
 		members, err := bootCluster(e, n, more)
 		if err == nil {
@@ -53,8 +54,8 @@ func cluster(t testing.TB, e *engine, n, more int) []*Server {
 			return members
 		}
 		// Galera's helpers do not say what is wrong when a port has been taken meanwhile.
-		if !taken(err) && !e.oneByOne || isMissing(err) || try == portTries {
-			giveUp(t, err)
+		if !portInUse(err) && !e.sequential || isMissing(err) || try == portTries {
+			skipOrFail(t, err)
 			return nil
 		}
 	}
@@ -71,7 +72,7 @@ func bootCluster(e *engine, n, more int) (members []*Server, err error) {
 			if s.running() {
 				err = errors.Join(err, s.kill())
 			}
-			s.unhold()
+			s.releasePorts()
 			err = errors.Join(err, os.RemoveAll(s.dir))
 		}
 		members = nil
@@ -96,7 +97,7 @@ func bootCluster(e *engine, n, more int) (members []*Server, err error) {
 			}
 		}
 	}
-	if e.oneByOne {
+	if e.sequential {
 		for _, s := range members {
 			if err := s.start(); err != nil {
 				return members, err
@@ -124,8 +125,8 @@ func (s *Server) join(more int) error {
 		if addrs[i], err = freeAddr(); err != nil {
 			return fmt.Errorf("address of %s: %w", s.Kind, err)
 		}
-		if i < 2 { // scripts look whether somebody has the others
-			s.hold(addrs[i])
+		if i < 2 { // scripts check that the others are free
+			s.holdPort(addrs[i])
 		}
 	}
 	s.Addr, s.DSN = addrs[0], s.engine.dsn(addrs[0])

@@ -12,6 +12,7 @@ import (
 // TestEtcdCluster checks that members share what is written, do without one of them, and
 // take it back.
 func TestEtcdCluster(t *testing.T) {
+	Slow(t)
 	// A request fails where the leader changes, which it may do on a busy machine at any
 	// time: so each is made again, and none waits long for an answer that is lost.
 	const answer = 10 * time.Second
@@ -53,7 +54,7 @@ func TestEtcdCluster(t *testing.T) {
 	})
 }
 
-// TestClusterWithoutPrograms checks that what is missing is told, as for a single server.
+// TestClusterWithoutPrograms checks that an error names what is missing, as for a single server.
 func TestClusterWithoutPrograms(t *testing.T) {
 	for name, e := range map[string]*engine{"etcd": etcdEngine(), "galera": galeraEngine()} {
 		t.Setenv(e.binVar, t.TempDir())

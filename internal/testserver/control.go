@@ -97,7 +97,7 @@ func (s *Server) kill() error {
 }
 
 func (s *Server) killTree() error {
-	// The children are found while their parent stands still: later they would be
+	// The children are listed while their parent is stopped: later they would be
 	// orphans, and PostgreSQL does not start beside children of its former self.
 	tree, err := freeze(s.cmd.Process.Pid)
 	if errors.Is(err, errEnded) && s.awaitExit(quickLimit) {
@@ -107,7 +107,7 @@ func (s *Server) killTree() error {
 		return err
 	}
 	for _, p := range tree[1:] {
-		// A frozen parent reaps nobody, so the number is still this child's.
+		// A stopped parent reaps no child, so the PID is still this child's.
 		if err := signal(p.pid, syscall.SIGKILL); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *Server) remove() error {
 			return err
 		}
 	}
-	s.unhold()
+	s.releasePorts()
 	freeSharedMemory(s.dir)
 	return os.RemoveAll(s.dir)
 }

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// deathVar tells the test binary, run once more, how it is to end.
+// deathVar names the way in which a second run of the test binary ends.
 const deathVar = "SNOWKEY_TEST_DEATH"
 
-// testament is what the dying binary leaves behind.
-type testament struct {
+// leftBehind is what the dying binary leaves behind.
+type leftBehind struct {
 	Home string
 	Pids map[int]string // and when each was born
 }
@@ -39,7 +39,7 @@ func TestHelperDies(t *testing.T) {
 	if err := errors.Join(servers[0].Restart(), private.Kill(), private.Start()); err != nil {
 		t.Fatal(err)
 	}
-	will := testament{Home: filepath.Dir(private.dir), Pids: map[int]string{}}
+	will := leftBehind{Home: filepath.Dir(private.dir), Pids: map[int]string{}}
 	for _, s := range servers {
 		if how == "paused" {
 			if err := s.Pause(); err != nil {
@@ -58,7 +58,7 @@ func TestHelperDies(t *testing.T) {
 		os.Exit(7)
 	case "panic":
 		done := make(chan bool)
-		go func() { defer close(done); panic("as the test wants it") }()
+		go func() { defer close(done); panic("on purpose") }()
 		<-done
 	case "return":
 	default:
@@ -68,9 +68,10 @@ func TestHelperDies(t *testing.T) {
 
 // TestDeath lets a test binary die in every way and looks for what it leaves.
 func TestDeath(t *testing.T) {
+	Slow(t)
 	for _, e := range engines() {
 		if _, err := e.find(); err != nil {
-			giveUp(t, err)
+			skipOrFail(t, err)
 		}
 	}
 	for _, how := range []string{"return", "exit", "panic", "terminated", "killed", "paused"} {
@@ -86,9 +87,9 @@ func TestDeath(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			var will testament
+			var will leftBehind
 			if err := json.NewDecoder(stderr).Decode(&will); err != nil {
-				t.Fatalf("no testament: %v", errors.Join(err, cmd.Process.Kill(), cmd.Wait()))
+				t.Fatalf("no leftBehind: %v", errors.Join(err, cmd.Process.Kill(), cmd.Wait()))
 			}
 			switch how {
 			case "terminated":
@@ -149,7 +150,7 @@ func TestWatchdog(t *testing.T) {
 		return cmd, ended
 	}
 	server, serverEnded := start(filepath.Join(home, "etcd"))
-	_, pagerEnded := start(filepath.Join(home, "less"))                  // somebody reads a log
+	_, pagerEnded := start(filepath.Join(home, "less"))                  // a reader of a log
 	_, strangerEnded := start(filepath.Join(filepath.Dir(home), "etcd")) // of another home
 	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

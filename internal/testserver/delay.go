@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Delayed is the address of a proxy before server, a host:port, that adds
-// roundTrip to all bytes alike, however many are under way, as a network does.
+// Delayed is the address of a proxy before server, a host:port, that delays
+// all bytes by roundTrip, however many are in flight, as a network does.
 // All of it is added on the way back: two short sleeps would be longer than one,
-// and nobody can tell the difference. It ends with the test, and so do connections
+// and clients see no difference. It ends with the test, and so do connections
 // that its clients have left open.
 func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
 	t.Helper()

@@ -59,7 +59,8 @@
 // Where neither program nor DSN is there, the test is skipped with the reason;
 // with SNOWKEY_TEST_REQUIRE=1 it fails instead. A program that is there and
 // does not start, a _BIN folder without the program, and a malformed DSN always
-// fail the test. Starting fails after three minutes without an answer, or
+// fail the test. go test -short starts no server and skips the test, unless
+// SNOWKEY_TEST_REQUIRE=1. [Slow] skips a test unless SNOWKEY_TEST_FULL=1. Starting fails after three minutes without an answer, or
 // as soon as the process ends, and the error holds the end of the server's log.
 //
 // Servers are started on Unix-like systems only, and Linux is the one the

@@ -11,7 +11,7 @@ type engine struct {
 	dsnVar     string // holds the DSN of a server that is there already
 	binVar     string // holds the folder of the programs
 	versionVar string // holds the version that a private server must have; may be empty
-	packages   string // the Debian packages, for the message to who lacks them
+	packages   string // the Debian packages, for the message about a missing program
 	additional bool   // the server that dsnVar names does not replace the private one
 
 	programs [][]string // what is needed; each may have several names, best first
@@ -19,11 +19,11 @@ type engine struct {
 	refuse   func(paths []string) error
 	lookup   func() ([]string, error) // instead of find
 
-	oneByOne     bool           // a member of a cluster starts when the one before is ready
-	retitles     bool           // its command line becomes its name and address only, so the name must hold the tag
-	unprivileged bool           // the server refuses to run as root
-	orderly      syscall.Signal // ends the server as an administrator would, clients or not
-	quick        syscall.Signal // ends it at once; it still frees what lives outside its folder
+	sequential    bool           // a member of a cluster starts when the one before is ready
+	rewritesTitle bool           // its command line becomes its name and address only, so the name must hold the tag
+	unprivileged  bool           // the server refuses to run as root
+	orderly       syscall.Signal // ends the server as an administrator would, clients or not
+	quick         syscall.Signal // ends it at once; it still frees what lives outside its folder
 
 	dsn       func(addr string) string
 	address   func(dsn string) (string, error)  // host:port of a given DSN

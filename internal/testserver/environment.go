@@ -10,8 +10,27 @@ import (
 	"testing"
 )
 
-// requireVar turns a skip for want of a program into a failure.
-const requireVar = "SNOWKEY_TEST_REQUIRE"
+const (
+	requireVar = "SNOWKEY_TEST_REQUIRE" // a missing program fails the test instead of skipping it
+	fullVar    = "SNOWKEY_TEST_FULL"    // tests of the test servers and of the model run too
+)
+
+// Slow skips the test unless SNOWKEY_TEST_FULL=1. ./test.sh sets it.
+func Slow(t testing.TB) {
+	t.Helper()
+	if !enabled(fullVar) {
+		t.Skipf("slow: runs with %s=1, as in ./test.sh", fullVar)
+	}
+}
+
+// skipShort skips the test under go test -short, which starts no server.
+// SNOWKEY_TEST_REQUIRE=1 overrides that.
+func skipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !required() {
+		t.Skip("starts a server, and -short starts none")
+	}
+}
 
 // missingError is returned when a server's programs are not on this machine.
 type missingError struct {
@@ -32,13 +51,15 @@ func isMissing(err error) bool {
 }
 
 // required reports whether a missing server fails the tests.
-func required() bool {
-	v := os.Getenv(requireVar)
+func required() bool { return enabled(requireVar) }
+
+func enabled(variable string) bool {
+	v := os.Getenv(variable)
 	return v != "" && v != "0"
 }
 
-// giveUp skips the test if err is about something not installed, else fails it.
-func giveUp(t testing.TB, err error) {
+// skipOrFail skips the test if err is about something not installed, else fails it.
+func skipOrFail(t testing.TB, err error) {
 	t.Helper()
 	if isMissing(err) && !required() {
 		t.Skipf("%v; %s=1 makes this a failure", err, requireVar)

@@ -19,7 +19,7 @@ func (r *recorder) Helper()                     {}
 func (r *recorder) Skipf(f string, args ...any) { r.skip = fmt.Sprintf(f, args...) }
 func (r *recorder) Fatal(args ...any)           { r.fatal = fmt.Sprint(args...) }
 
-func TestGiveUp(t *testing.T) {
+func TestSkipOrFail(t *testing.T) {
 	e := engines()[KindMariaDB]
 	missing := &missingError{e, "program mariadbd not found"}
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestGiveUp(t *testing.T) {
 	} {
 		t.Setenv(requireVar, c.require)
 		r := new(recorder)
-		giveUp(r, c.err)
+		skipOrFail(r, c.err)
 		if (r.fatal != "") != c.fails || (r.skip != "") == c.fails {
 			t.Errorf("%s=%q, %v: skip %q, fatal %q", requireVar, c.require, c.err, r.skip, r.fatal)
 		}
@@ -82,24 +82,26 @@ func TestExternal(t *testing.T) {
 			"db.example:2379":                           "",
 		},
 	} {
-		e := engines()[kind]
-		for dsn, addr := range dsns {
-			t.Setenv(e.dsnVar, dsn)
-			s, err := external(e)
-			if addr == "" {
-				if err == nil || !strings.Contains(err.Error(), e.dsnVar) || strings.Contains(err.Error(), "secret") {
-					t.Errorf("%q: %v, want an error that names %s and hides the password", dsn, err, e.dsnVar)
+		t.Run(string(kind), func(t *testing.T) {
+			e := engines()[kind]
+			for dsn, addr := range dsns {
+				t.Setenv(e.dsnVar, dsn)
+				s, err := external(e)
+				if addr == "" {
+					if err == nil || !strings.Contains(err.Error(), e.dsnVar) || strings.Contains(err.Error(), "secret") {
+						t.Errorf("%q: %v, want an error that names %s and hides the password", dsn, err, e.dsnVar)
+					}
+					continue
 				}
-				continue
+				if err != nil || s.Addr != addr || s.DSN != dsn || !s.External() {
+					t.Errorf("%q: %+v, %v, want address %q", dsn, s, err, addr)
+				}
 			}
-			if err != nil || s.Addr != addr || s.DSN != dsn || !s.External() {
-				t.Errorf("%q: %+v, %v, want address %q", dsn, s, err, addr)
+			t.Setenv(e.dsnVar, "")
+			if s, ok := External(t, kind); ok || s != nil {
+				t.Errorf("%s: %v without a variable", kind, s)
 			}
-		}
-		t.Setenv(e.dsnVar, "")
-		if s, ok := External(t, kind); ok || s != nil {
-			t.Errorf("%s: %v without a variable", kind, s)
-		}
+		})
 	}
 }
 
@@ -146,7 +148,7 @@ func TestMySQLs(t *testing.T) {
 
 // TestBroken puts programs in place that do not work: never a reason to skip.
 func TestBroken(t *testing.T) {
-	if !supported {
+	if !supported || testing.Short() {
 		t.Skip("starts servers")
 	}
 	t.Setenv(requireVar, "")

@@ -29,7 +29,7 @@ func etcdEngine() *engine {
 	}
 }
 
-// etcdName is unique, so that the answer to who is a member tells the server.
+// etcdName is unique, so that the list of members identifies the server.
 func etcdName(s *Server) string { return s.tag + "-" + filepath.Base(s.dir) }
 
 func etcdCommand(s *Server) []string {

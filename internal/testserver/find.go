@@ -34,7 +34,7 @@ func (e *engine) find() ([]string, error) {
 	case reason == "":
 		return paths, nil
 	case given != "":
-		// Somebody asked for this folder: to skip would hide the typing error.
+		// The folder was asked for: a skip would hide a typing error.
 		return nil, fmt.Errorf("%s=%q: %s", e.binVar, given, reason)
 	}
 	return nil, &missingError{e, reason}

@@ -9,8 +9,8 @@ import (
 func galeraEngine() *engine {
 	e := mariadbEngine()
 	e.packages = "mariadb-server, which needs galera-4 and rsync"
-	e.unprivileged = true // rsync as root would write as somebody else, who may not
-	e.oneByOne = true
+	e.unprivileged = true // rsync run by root would write as another user, without permission
+	e.sequential = true
 	e.command = galeraCommand
 	alone := e.find
 	e.lookup = func() ([]string, error) {

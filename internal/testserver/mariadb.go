@@ -38,8 +38,8 @@ func mariadbEngine() *engine {
 	}
 }
 
-// refuseMySQL returns an error for a mysqld of MySQL: its data folder is made
-// in another way, which nobody has tested here.
+// refuseMySQL returns an error for a mysqld of MySQL: its data folder is initialised
+// differently, see mysqlAloneEngine.
 func refuseMySQL(programs []string) error {
 	out, err := exec.Command(programs[0], "--version").CombinedOutput()
 	if err != nil {
@@ -51,7 +51,7 @@ func refuseMySQL(programs []string) error {
 	return nil
 }
 
-// asRoot is what MariaDB wants to be told if it is to run as root.
+// asRoot returns the option that MariaDB requires to run as root.
 func asRoot(s *Server) []string {
 	if os.Getuid() == 0 && !s.engine.unprivileged {
 		return []string{"--user=root"}

@@ -34,21 +34,21 @@ func NewMySQLGroup(t testing.TB, n int, arguments ...string) *MySQLGroup {
 	e := mysqlEngine()
 	e.command = func(s *Server) []string { return append(mysqlCommand(s), arguments...) }
 	members := cluster(t, e, n, 0)
-	router := own(t, routerEngine(members))
+	router := startFor(t, routerEngine(members))
 	return &MySQLGroup{Members: members, DSN: router.DSN}
 }
 
 // mysqlEngine is the engine of a group's members.
 func mysqlEngine() *engine {
 	return &engine{
-		kind:     kindMySQL,
-		binVar:   "SNOWKEY_TEST_MYSQL_BIN",
-		packages: "mysql-server-core and mysql-router, which tools/unpack.sh fetches",
-		programs: [][]string{{"mysqld"}, {"mysqlrouter"}, {"mysqlrouter_keyring"}},
-		refuse:   refuseMariaDB,
-		oneByOne: true,
-		orderly:  syscall.SIGTERM,
-		quick:    syscall.SIGKILL,
+		kind:       kindMySQL,
+		binVar:     "SNOWKEY_TEST_MYSQL_BIN",
+		packages:   "mysql-server-core and mysql-router, which tools/unpack.sh fetches",
+		programs:   [][]string{{"mysqld"}, {"mysqlrouter"}, {"mysqlrouter_keyring"}},
+		refuse:     refuseMariaDB,
+		sequential: true,
+		orderly:    syscall.SIGTERM,
+		quick:      syscall.SIGKILL,
 		dsn: func(addr string) string {
 			return "root@tcp(" + addr + ")/" + mariadbDatabase
 		},

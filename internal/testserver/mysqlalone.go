@@ -35,7 +35,7 @@ func mysqlAloneArguments(s *Server) []string {
 	return append([]string{s.programs[0], "--no-defaults",
 		"--datadir=" + filepath.Join(s.dir, "data"),
 		"--basedir=" + filepath.Join(filepath.Dir(s.programs[0]), ".."),
-		"--secure-file-priv=NULL", // else it wants the folder that it was built for
+		"--secure-file-priv=NULL", // else it requires the folder that it was built for
 		"--skip-log-bin",
 		"--innodb-flush-method=nosync",
 		"--innodb-buffer-pool-size=32M",

@@ -55,7 +55,7 @@ func NewPatroni(t testing.TB, n int) *Patroni {
 	t.Helper()
 	e := patroniEngine()
 	if _, err := e.lookup(); err != nil {
-		giveUp(t, err)
+		skipOrFail(t, err)
 		return nil
 	}
 	store := NewEtcd(t)
@@ -83,7 +83,7 @@ func patroniEngine() *engine {
 	e.packages = "patroni, etcd-server, postgresql, python3-etcd and python3-psycopg2"
 	e.programs = [][]string{{"postgres"}, {"initdb"}, {"pg_rewind"}, {"pg_basebackup"}}
 	e.setup = nil // Patroni's own
-	e.oneByOne = true
+	e.sequential = true
 	e.orderly, e.quick = syscall.SIGTERM, syscall.SIGKILL
 	e.ready = patroniReady
 	e.reap = patroniReap

@@ -2,9 +2,9 @@ package testserver
 
 import "testing"
 
-// FreeAddr returns a host:port of 127.0.0.1 that nobody listens on, for a server which
-// the test itself starts, ends and starts again. On Linux nobody else is given that port
-// until the test is over.
+// FreeAddr returns a host:port of 127.0.0.1 whose port is free, for a server that the
+// test itself starts, ends and starts again. On Linux no other process gets that port
+// until the test ends.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	addr, err := freeAddr()

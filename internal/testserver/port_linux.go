@@ -6,9 +6,9 @@ import (
 )
 
 // holdPort takes the port of an address without listening on it. Until it is released,
-// the system gives the port to nobody who asks for any that is free, and connections are
-// refused as on one that nobody has; but a server that asks for this one gets it, since
-// both say that it may be shared.
+// the system does not assign the port to a process that asks for any free one, and it
+// refuses connections. A server that asks for this port gets it, because both sockets set
+// SO_REUSEADDR.
 func holdPort(addr string) (release func(), err error) {
 	want, err := net.ResolveTCPAddr("tcp4", addr)
 	if err != nil {

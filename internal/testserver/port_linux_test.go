@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A port that is held is listened on by who asks for it as servers do, again and again;
-// to the system, which gives free ports away, it is in use.
+// A server can listen on a held port again and again. To the system, which assigns free
+// ports, it is in use.
 func TestPortIsKept(t *testing.T) {
 	addr := FreeAddr(t)
 	if conn, err := net.DialTimeout("tcp", addr, patience); err == nil {

@@ -46,6 +46,7 @@ func postgresCommand(s *Server) []string {
 		"dynamic_shared_memory_type=mmap", // below the data, and not for ever in /dev/shm
 		"shared_buffers=32MB",
 		"max_connections=300",
+		"deadlock_timeout=100ms", // a test that meets a deadlock waits no longer
 		"timezone=UTC",
 		"log_timezone=UTC",
 	} {

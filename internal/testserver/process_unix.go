@@ -20,11 +20,11 @@ import (
 // supported says whether this system can start servers.
 const supported = true
 
-// process is one line of the table of processes.
+// process is one entry of the process table.
 type process struct {
 	pid, parent   int
-	born          string // with pid names a process for ever; empty if unknown
-	stopped, dead bool   // dead: ended, but nobody has waited for it yet
+	born          string // unique together with pid; empty if unknown
+	stopped, dead bool   // dead: ended, and not waited for yet
 }
 
 // errEnded is returned when a server has ended by itself meanwhile.
@@ -58,8 +58,8 @@ func freezeTree(list func() ([]process, error)) ([]process, error) {
 			return tree, nil
 		}
 		for _, p := range tree {
-			// Top down: a parent that stands still makes no child, and reaps none, so
-			// that the number of the child cannot become another process's.
+			// Top down: a stopped parent starts and reaps no child, so the PID of a
+			// child cannot become another process's.
 			if !still[p.pid] && (!listed[p.parent] || still[p.parent]) {
 				if err := signal(p.pid, syscall.SIGSTOP); err != nil {
 					return nil, err

@@ -10,15 +10,15 @@ import (
 
 func redisEngine() *engine {
 	return &engine{
-		kind:     KindRedis,
-		dsnVar:   "SNOWKEY_TEST_REDIS",
-		binVar:   "SNOWKEY_TEST_REDIS_BIN",
-		packages: "redis-server",
-		programs: [][]string{{"redis-server"}},
-		retitles: true,
-		orderly:  syscall.SIGTERM,
-		quick:    syscall.SIGKILL,
-		dsn:      func(addr string) string { return addr },
+		kind:          KindRedis,
+		dsnVar:        "SNOWKEY_TEST_REDIS",
+		binVar:        "SNOWKEY_TEST_REDIS_BIN",
+		packages:      "redis-server",
+		programs:      [][]string{{"redis-server"}},
+		rewritesTitle: true,
+		orderly:       syscall.SIGTERM,
+		quick:         syscall.SIGKILL,
+		dsn:           func(addr string) string { return addr },
 		address: func(dsn string) (string, error) {
 			if strings.Contains(dsn, "://") {
 				return urlAddress(dsn, "6379", "redis", "rediss")

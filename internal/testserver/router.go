@@ -18,7 +18,7 @@ const kindRouter Kind = "mysqlrouter"
 // are made here.
 func routerEngine(members []*Server) *engine {
 	e := mysqlEngine()
-	e.kind, e.oneByOne, e.configure = kindRouter, false, nil
+	e.kind, e.sequential, e.configure = kindRouter, false, nil
 	e.setup = func(s *Server) error { return routerSetup(s, members) }
 	e.command = func(s *Server) []string {
 		return []string{s.programs[1], "--config=" + filepath.Join(s.dir, "router.conf"), "--routing:primary.bind_port=" + portOf(s.Addr)}

@@ -38,8 +38,8 @@ type Server struct {
 	dir       string   // everything the server writes
 	version   string   // as the environment asked for it and the server said; else empty
 	tag       string   // part of the command line of each of its processes
-	member    *member  // of a cluster; nil: it stands alone
-	held      []func() // release its ports
+	member    *member  // of a cluster; nil: a single server
+	releases  []func() // free the ports that it holds
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd     // nil before the first start
@@ -116,6 +116,7 @@ func shared(t testing.TB, kind Kind) *Server {
 			return s
 		}
 	}
+	skipShort(t)
 	s, err := this.shared(e)
 	if isMissing(err) {
 		if s, ok := External(t, kind); ok {
@@ -123,7 +124,7 @@ func shared(t testing.TB, kind Kind) *Server {
 		}
 	}
 	if err != nil {
-		giveUp(t, err)
+		skipOrFail(t, err)
 		return nil
 	}
 	s.logVersion(t)
@@ -132,15 +133,16 @@ func shared(t testing.TB, kind Kind) *Server {
 
 func private(t testing.TB, kind Kind, arguments ...string) *Server {
 	t.Helper()
-	return own(t, engines()[kind], arguments...)
+	return startFor(t, engines()[kind], arguments...)
 }
 
-// own starts a server that ends with the test.
-func own(t testing.TB, e *engine, arguments ...string) *Server {
+// startFor starts a server that ends with the test.
+func startFor(t testing.TB, e *engine, arguments ...string) *Server {
 	t.Helper()
+	skipShort(t)
 	s, err := boot(e, freeAddr, arguments...)
 	if err != nil {
-		giveUp(t, err)
+		skipOrFail(t, err)
 		return nil
 	}
 	s.logVersion(t)

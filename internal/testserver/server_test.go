@@ -119,6 +119,7 @@ func TestRun(t *testing.T) {
 
 // TestLifecycle takes a private server of each kind through all of its states.
 func TestLifecycle(t *testing.T) {
+	Slow(t)
 	for kind, start := range starters() {
 		t.Run(string(kind), func(t *testing.T) {
 			began := time.Now()
@@ -267,6 +268,7 @@ func TestBackends(t *testing.T) {
 // TestPortTaken lets the first address be one where a server of the same kind
 // answers: it must not be mistaken for the new one.
 func TestPortTaken(t *testing.T) {
+	Slow(t)
 	for kind, start := range starters() {
 		t.Run(string(kind), func(t *testing.T) {
 			taken := start(t).Addr

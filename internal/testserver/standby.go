@@ -17,7 +17,7 @@ func NewStandby(t testing.TB, primary *Server) *Server {
 	e := postgresEngine()
 	e.lookup = func() ([]string, error) { return primary.programs, nil } // whose version it must be
 	e.setup = func(s *Server) error { return copyOf(primary, s) }
-	return own(t, e, append(slices.Clone(primary.arguments),
+	return startFor(t, e, append(slices.Clone(primary.arguments),
 		"-c", "primary_conninfo="+primary.DSN+"&application_name=standby")...)
 }
 

@@ -47,6 +47,13 @@ type Admin interface {
 	Free(ctx context.Context, namespace string, worker, fencingToken int64) error
 }
 
+// A Counter counts up from 0 and never down: each call for a name returns another number.
+// The name follows the rules of [CheckNamespace]. A store may have it; worker.FromCounter
+// uses it.
+type Counter interface {
+	Count(ctx context.Context, name string) (int64, error)
+}
+
 // A Record is what a store keeps of one worker ID.
 type Record struct {
 	Worker       int64

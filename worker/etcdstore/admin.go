@@ -67,7 +67,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 
 var errNoCount = errors.New("it is no count")
 
-// Count implements worker.Counter. Nothing lowers the counter but you. A count
+// Count implements driver.Counter. Nothing lowers the counter but you. A count
 // whose answer is lost is not given again.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {

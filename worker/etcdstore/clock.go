@@ -28,13 +28,8 @@ func (s *Store) time(ctx context.Context) (time.Time, error) {
 // Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with any
 // other. worker.Acquire logs it.
 func (s *Store) Warnings(context.Context) ([]string, error) {
-	switch {
-	case s == nil || s.client == nil && s.wrong == nil:
-		return nil, errNotNew()
-	case s.wrong != nil:
-		return nil, s.wrong
-	case s.clock != nil:
-		return nil, nil
+	if err := s.check(); err != nil || s.clock != nil {
+		return nil, err
 	}
 	return []string{"etcd does not tell the time of day, and Config.Clock is not set: a clock that is wrong, or has leapt ahead, is not noticed, and its worker ID is not given again until that time has come; set Config.Clock, for example to HTTPClock"}, nil
 }
@@ -50,7 +45,7 @@ func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (
 	return func(ctx context.Context) (time.Time, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(endpoint, "/")+"/version", nil)
 		if err != nil {
-			return time.Time{}, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "endpoint", Value: fmt.Sprintf("%.300q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
+			return time.Time{}, &core.ConfigError{Package: "etcdstore", Fields: []core.FieldError{{Field: "endpoint", Value: fmt.Sprintf("%.300q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
 		}
 		answer, err := client.Do(request)
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -36,41 +35,46 @@ type Store struct {
 	prefix string
 	clock  func(ctx context.Context) (time.Time, error) // nil: none
 	calls  bounded.Calls                                // of the clock; etcd's client heeds contexts
-	wrong  error                                        // of the configuration
 }
 
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
-// New makes a store. What is wrong with the configuration is told by the first call.
-func New(client *clientv3.Client, cfg Config) *Store {
-	s := &Store{client: client, prefix: cfg.Prefix, clock: cfg.Clock}
-	if s.prefix == "" {
-		s.prefix = "snowkey"
+// New returns a store, or a *core.ConfigError. It sends nothing.
+func New(client *clientv3.Client, cfg Config) (*Store, error) {
+	if cfg.Prefix == "" {
+		cfg.Prefix = "snowkey"
 	}
-	s.wrong = checkPrefix(s.prefix)
+	var faults []core.FieldError
 	if client == nil {
-		s.wrong = &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"}}}
+		faults = append(faults, core.FieldError{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"})
 	}
-	return s
+	if !validPrefix(cfg.Prefix) {
+		faults = append(faults, core.FieldError{Field: "Prefix", Value: fmt.Sprintf("%.100q", cfg.Prefix), Reason: "must be at most 255 printable ASCII characters, without space and '#'"})
+	}
+	if faults != nil {
+		return nil, &core.ConfigError{Package: "etcdstore", Fields: faults}
+	}
+	return &Store{client: client, prefix: cfg.Prefix, clock: cfg.Clock}, nil
 }
 
-func errNotNew() error {
-	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil or zero", Reason: "must come from etcdstore.New"}}}
+// check returns an error unless New made the store.
+func (s *Store) check() error {
+	if s == nil || s.client == nil {
+		return &core.ConfigError{Package: "etcdstore", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from etcdstore.New"}}}
+	}
+	return nil
 }
 
 // begin is how each method begins. A client that reaches no member waits longer each
 // time before it tries again, up to two minutes. A lease asks every half second, and
 // needs the answer as soon as there is one.
 func (s *Store) begin(ctx context.Context) error {
-	switch {
-	case s == nil || s.client == nil && s.wrong == nil:
-		return errNotNew()
-	case s.wrong != nil:
-		return s.wrong
+	if err := s.check(); err != nil {
+		return err
 	}
 	if conn := s.client.ActiveConnection(); conn != nil {
 		conn.ResetConnectBackoff()

@@ -26,6 +26,14 @@ func connect(t *testing.T, server *testserver.Server) *clientv3.Client {
 func TestStore(t *testing.T) {
 	server := testserver.Etcd(t)
 	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
-		return New(connect(t, server), Config{Prefix: "t"})
+		return mustNew(New(connect(t, server), Config{Prefix: "t"}))
 	}})
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -20,9 +21,13 @@ func ExampleNew() { //nolint:testableexamples // it needs an etcd
 		return
 	}
 	defer client.Close()
-	store := etcdstore.New(client, etcdstore.Config{
+	store, err := etcdstore.New(client, etcdstore.Config{
 		Clock: etcdstore.HTTPClock("http://localhost:2379", http.DefaultClient),
 	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	lease, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
@@ -37,20 +42,19 @@ func ExampleNew() { //nolint:testableexamples // it needs an etcd
 	fmt.Println(gen.Next(context.Background()))
 }
 
-// What is wrong with the configuration is told by the first call.
+// New reports every field that has a wrong value.
 func ExampleConfig() {
-	store := etcdstore.New(nil, etcdstore.Config{})
-	_, err := store.Count(context.Background(), "starts")
+	_, err := etcdstore.New(nil, etcdstore.Config{Prefix: "a#b"})
 	fmt.Println(err)
-	// Output: worker: client nil: must be an open *clientv3.Client
+	// Output: etcdstore: client nil: must be an open *clientv3.Client; Prefix "a#b": must be at most 255 printable ASCII characters, without space and '#'
 }
 
-// In earnest the client is an etcd's, and the counter counts the starts of a program.
+// A counter counts the starts of a program. Without a store from New, it returns an error.
 func ExampleStore_Count() {
-	store := etcdstore.New(nil, etcdstore.Config{})
-	_, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
+	var store *etcdstore.Store // in a program: from etcdstore.New
+	_, err := store.Count(context.Background(), "starts")
 	fmt.Println(err)
-	// Output: worker: no number from counter "starts": worker: client nil: must be an open *clientv3.Client
+	// Output: etcdstore: Store nil: must come from etcdstore.New
 }
 
 // Without a clock to compare with, a wrong clock is not noticed.
@@ -61,11 +65,16 @@ func ExampleStore_Warnings() {
 		return
 	}
 	defer client.Close()
-	warnings, err := etcdstore.New(client, etcdstore.Config{Clock: etcdstore.HTTPClock("https://etcd:2379", nil)}).Warnings(context.Background())
-	fmt.Println(warnings, err)
-	warnings, err = etcdstore.New(client, etcdstore.Config{}).Warnings(context.Background())
-	fmt.Println(len(warnings), err)
+	for _, clock := range []func(context.Context) (time.Time, error){nil, etcdstore.HTTPClock("https://etcd:2379", nil)} {
+		store, err := etcdstore.New(client, etcdstore.Config{Clock: clock})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		warnings, err := store.Warnings(context.Background())
+		fmt.Println(len(warnings), err)
+	}
 	// Output:
-	// [] <nil>
 	// 1 <nil>
+	// 0 <nil>
 }

@@ -60,7 +60,7 @@ func TestLostAnswers(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
 	n, every := 0, 2
 	client.KV = &lossy{KV: client.KV, lose: func() bool { n++; return n%every == 0 }} // each call reads, then writes
-	store, ctx := New(client, Config{}), t.Context()
+	store, ctx := mustNew(New(client, Config{})), t.Context()
 	r := request(newSpace())
 	if _, err := store.Claim(ctx, r); !errors.Is(err, errLost) {
 		t.Fatalf("nothing was lost: %v", err)
@@ -97,7 +97,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 	server := testserver.Etcd(t)
 	stores := make([]*Store, 6)
 	for i := range stores {
-		stores[i] = New(connect(t, server), Config{})
+		stores[i] = mustNew(New(connect(t, server), Config{}))
 	}
 	for range 20 {
 		first := request(newSpace()) // a new space would make them meet at its layout
@@ -135,7 +135,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 // stays.
 func TestMeanwhile(t *testing.T) {
 	ctx, server := t.Context(), testserver.Etcd(t)
-	client, other := connect(t, server), New(connect(t, server), Config{})
+	client, other := connect(t, server), mustNew(New(connect(t, server), Config{}))
 	var meanwhile func()
 	txns := 0
 	client.KV = &lossy{KV: client.KV, before: func() {
@@ -143,7 +143,7 @@ func TestMeanwhile(t *testing.T) {
 			meanwhile()
 		}
 	}}
-	store := New(client, Config{})
+	store := mustNew(New(client, Config{}))
 	row := func(space string) driver.Record {
 		t.Helper()
 		rows, err := other.List(ctx, space)
@@ -218,7 +218,7 @@ func TestMeanwhile(t *testing.T) {
 // that is new, and of one whose layout an operator changes.
 func TestLayoutMeanwhile(t *testing.T) {
 	ctx, server := t.Context(), testserver.Etcd(t)
-	client, other := connect(t, server), New(connect(t, server), Config{})
+	client, other := connect(t, server), mustNew(New(connect(t, server), Config{}))
 	for _, known := range []bool{false, true} {
 		r, another := request(newSpace()), request("")
 		another.Namespace, another.Layout, another.Preferred = r.Namespace, "layout 2", 3
@@ -243,7 +243,7 @@ func TestLayoutMeanwhile(t *testing.T) {
 			}
 		}}
 		var layout *driver.LayoutError
-		c, err := New(client, Config{}).Claim(ctx, r)
+		c, err := mustNew(New(client, Config{})).Claim(ctx, r)
 		if rows, _ := other.List(ctx, r.Namespace); !errors.As(err, &layout) || layout.Have != another.Layout || len(rows) != 1 {
 			t.Errorf("known %v: %+v, %v, %+v", known, c, err, rows)
 		}
@@ -265,7 +265,7 @@ func (e ending) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*client
 func TestLifeEndsMeanwhile(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
 	client.Lease = ending{client.Lease}
-	store, r := New(client, Config{}), request(newSpace())
+	store, r := mustNew(New(client, Config{})), request(newSpace())
 	c, err := store.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestManyStarts(t *testing.T) {
 	seen := map[int64]bool{}
 	var wg sync.WaitGroup
 	for range many {
-		store := New(connect(t, server), Config{})
+		store := mustNew(New(connect(t, server), Config{}))
 		wg.Go(func() {
 			r := request(name)
 			r.WorkerIDs = many

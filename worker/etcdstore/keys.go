@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
-
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // separator ends a prefix and the name of a space: neither can have it, so a key
@@ -31,17 +29,8 @@ func (s *Store) counterKey(name string) string { return s.prefix + "#counter#" +
 
 const maxPrefix = 255
 
-func checkPrefix(prefix string) error {
-	bad := len(prefix) > maxPrefix || strings.Contains(prefix, separator)
-	for _, c := range []byte(prefix) {
-		bad = bad || c <= ' ' || c > '~'
-	}
-	if !bad {
-		return nil
-	}
-	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{
-		Field: "Prefix", Value: fmt.Sprintf("%.300q", prefix), Reason: "must be at most 255 printable bytes of ASCII, without space and '#'",
-	}}}
+func validPrefix(prefix string) bool {
+	return len(prefix) <= maxPrefix && !strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' })
 }
 
 // record is the value of a number's key.

@@ -22,7 +22,7 @@ import (
 // there does, unless it has no time to live; and release deletes only that.
 func TestWhatIsKept(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
-	store, ctx, name := New(client, Config{}), t.Context(), newSpace()
+	store, ctx, name := mustNew(New(client, Config{})), t.Context(), newSpace()
 	get := func(key string) *mvccpb.KeyValue {
 		t.Helper()
 		found, err := client.Get(ctx, key)
@@ -82,35 +82,42 @@ func TestNames(t *testing.T) {
 		r := request(p.space)
 		r.ClaimID = "same#token#"
 		r.Layout = strings.Repeat("x", i+1)
-		if c, err := New(client, Config{Prefix: p.prefix}).Claim(ctx, r); err != nil || c.FencingToken != 1 {
+		if c, err := mustNew(New(client, Config{Prefix: p.prefix})).Claim(ctx, r); err != nil || c.FencingToken != 1 {
 			t.Errorf("%+v: %+v, %v", p, c, err)
 		}
 	}
 	for _, p := range places {
-		if rows, err := New(client, Config{Prefix: p.prefix}).List(ctx, p.space); err != nil || len(rows) != 1 {
+		if rows, err := mustNew(New(client, Config{Prefix: p.prefix})).List(ctx, p.space); err != nil || len(rows) != 1 {
 			t.Errorf("%+v: %+v, %v", p, rows, err)
 		}
 	}
 }
 
 func TestConfigFaults(t *testing.T) {
-	client, ctx := connect(t, testserver.Etcd(t)), t.Context()
-	for field, store := range map[string]*Store{
-		"client":   New(nil, Config{}),
-		"Prefix":   New(client, Config{Prefix: "a#b"}),
-		"Prefix 1": New(client, Config{Prefix: "a b"}),
-		"Prefix 2": New(client, Config{Prefix: "ä"}),
-		"Prefix 3": New(client, Config{Prefix: strings.Repeat("x", 256)}),
+	for name, c := range map[string]struct {
+		client *clientv3.Client
+		prefix string
+		want   []string
+	}{
+		"no client":         {nil, "", []string{"client"}},
+		"# in the prefix":   {new(clientv3.Client), "a#b", []string{"Prefix"}},
+		"space in it":       {new(clientv3.Client), "a b", []string{"Prefix"}},
+		"not ASCII":         {new(clientv3.Client), "ä", []string{"Prefix"}},
+		"too long":          {new(clientv3.Client), strings.Repeat("x", 256), []string{"Prefix"}},
+		"client and prefix": {nil, "a#b", []string{"client", "Prefix"}},
 	} {
-		_, errClaim := store.Claim(ctx, request("a"))
-		_, errList := store.List(ctx, "a")
-		_, errCount := store.Count(ctx, "a")
-		for i, err := range []error{errClaim, errList, errCount, store.Renew(ctx, driver.Renewal{Namespace: "a", ClaimID: "t"}), store.Release(ctx, driver.Return{Namespace: "a", ClaimID: "t"}), store.Free(ctx, "a", 0, 1)} {
+		t.Run(name, func(t *testing.T) {
+			store, err := New(c.client, Config{Prefix: c.prefix})
 			var config *core.ConfigError
-			if !errors.As(err, &config) || config.Fields[0].Field != strings.Fields(field)[0] {
-				t.Errorf("%s, call %d: %v", field, i, err)
+			if store != nil || !errors.As(err, &config) || config.Package != "etcdstore" || len(config.Fields) != len(c.want) {
+				t.Fatalf("%v, %v", store, err)
 			}
-		}
+			for i, f := range config.Fields {
+				if f.Field != c.want[i] {
+					t.Errorf("%v, want %s", f, c.want[i])
+				}
+			}
+		})
 	}
 }
 
@@ -122,7 +129,7 @@ func TestForeignKeys(t *testing.T) {
 		"worker#%#0": "", "worker#%#1": "{}", "worker#%#2": `{"epoch":-1}`, "worker#%#3": `{"epoch":1e300}`,
 		"worker#%#x": `{"epoch":1}`, "worker#%#-1": `{"epoch":1}`, "worker#%#01": `{"epoch":1}`, "worker#%#": `{"epoch":1}`,
 	} {
-		store, name := New(client, Config{}), newSpace()
+		store, name := mustNew(New(client, Config{})), newSpace()
 		key := "snowkey#" + strings.ReplaceAll(suffix, "%", name)
 		if _, err := client.Put(ctx, key, value); err != nil {
 			t.Fatal(err)
@@ -135,7 +142,7 @@ func TestForeignKeys(t *testing.T) {
 	if _, err := client.Put(ctx, "snowkey#counter#"+name, "many"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(client, Config{}).Count(ctx, name); !errors.Is(err, errNoCount) {
+	if _, err := mustNew(New(client, Config{})).Count(ctx, name); !errors.Is(err, errNoCount) {
 		t.Error(err)
 	}
 }
@@ -146,7 +153,7 @@ func TestCount(t *testing.T) {
 	seen := map[int64]bool{}
 	var wg sync.WaitGroup
 	for range 4 {
-		store := New(connect(t, server), Config{})
+		store := mustNew(New(connect(t, server), Config{}))
 		wg.Go(func() {
 			for range 10 {
 				n, err := store.Count(t.Context(), name)
@@ -164,7 +171,7 @@ func TestCount(t *testing.T) {
 
 // The wait that is told is what is left of the first that may end.
 func TestWait(t *testing.T) {
-	store, name := New(connect(t, testserver.Etcd(t)), Config{}), newSpace()
+	store, name := mustNew(New(connect(t, testserver.Etcd(t)), Config{})), newSpace()
 	const first = 10 * time.Minute
 	began := time.Now()
 	for _, ttl := range []int64{3_600_000, first.Milliseconds(), 3_600_000, driver.NoTTL} {
@@ -193,7 +200,7 @@ func TestClocks(t *testing.T) {
 	if err != nil || now.Before(before.Add(-apart)) || now.After(time.Now().Add(apart)) {
 		t.Fatalf("%v after %v: %v", now, before, err)
 	}
-	store := New(connect(t, server), Config{Clock: clock})
+	store := mustNew(New(connect(t, server), Config{Clock: clock}))
 	r := request(newSpace())
 	r.MaxSkew = 600_000
 	if _, err := store.Claim(t.Context(), r); err != nil {
@@ -211,7 +218,7 @@ func TestClocks(t *testing.T) {
 		},
 	} {
 		odd := httptest.NewServer(answer)
-		_, err := New(connect(t, server), Config{Clock: HTTPClock(odd.URL, odd.Client())}).Claim(t.Context(), r)
+		_, err := mustNew(New(connect(t, server), Config{Clock: HTTPClock(odd.URL, odd.Client())})).Claim(t.Context(), r)
 		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -46,7 +46,7 @@ func TestServerIsKilled(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for i := range 3 {
-		store := New(connect(t, server), Config{Prefix: "killed"})
+		store := mustNew(New(connect(t, server), Config{Prefix: "killed"}))
 		apart := time.Duration(i-1) * 300 * time.Millisecond
 		now := func() time.Time { return time.Now().Add(apart) }
 		wg.Go(func() {
@@ -111,7 +111,7 @@ func TestServerIsKilled(t *testing.T) {
 // The lease outlives its server's crash, and the server's pause.
 func TestOutage(t *testing.T) {
 	server := testserver.NewEtcd(t)
-	lease, err := worker.Acquire(t.Context(), New(connect(t, server), Config{}), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 500 * time.Millisecond, TTL: 15 * time.Minute, MaxWait: patience})
+	lease, err := worker.Acquire(t.Context(), mustNew(New(connect(t, server), Config{})), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 500 * time.Millisecond, TTL: 15 * time.Minute, MaxWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestOutage(t *testing.T) {
 // While nothing answers, every call ends when its context does.
 func TestContexts(t *testing.T) {
 	server := testserver.NewEtcd(t)
-	store := New(connect(t, server), Config{})
+	store := mustNew(New(connect(t, server), Config{}))
 	r := request(newSpace())
 	c, err := store.Claim(t.Context(), r)
 	if err != nil {
@@ -209,7 +209,7 @@ func TestEachRequestConnects(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	store := New(client, Config{})
+	store := mustNew(New(client, Config{}))
 	// By itself it would try eleven times in that time at most: it waits 1s, 1.6s, 2.6s
 	// and so on, each a fifth longer or shorter.
 	const enough, much = 12, 3 * time.Minute
@@ -249,7 +249,7 @@ func TestUnreachable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		lease, err := worker.Acquire(t.Context(), New(client, Config{}), worker.Config{Namespace: "orders", Timeout: time.Second, MaxWait: -1})
+		lease, err := worker.Acquire(t.Context(), mustNew(New(client, Config{})), worker.Config{Namespace: "orders", Timeout: time.Second, MaxWait: -1})
 		if lease != nil || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 			continue

@@ -115,7 +115,7 @@ func (endless) Deadline() (time.Time, bool) { return time.Time{}, false }
 // A renewal asks three times, and so always meets the one that is silent.
 func TestSilentMember(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
-	store, r := New(client, Config{}), request(newSpace())
+	store, r := mustNew(New(client, Config{})), request(newSpace())
 	c, err := store.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,12 @@ func ExampleNew() {
 	}
 	defer os.RemoveAll(dir)
 	for range 2 { // the number is free again at once
-		lease, err := worker.Acquire(context.Background(), filestore.New(filestore.Config{Dir: dir}), worker.Config{})
+		store, err := filestore.New(filestore.Config{Dir: dir})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -37,7 +42,11 @@ func ExampleStore_Close() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	store := filestore.New(filestore.Config{Dir: dir})
+	store, err := filestore.New(filestore.Config{Dir: dir})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	lease, err := worker.Acquire(context.Background(), store, worker.Config{})
 	if err != nil {
 		fmt.Println(err)

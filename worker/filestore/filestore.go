@@ -31,7 +31,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -49,7 +49,6 @@ type Store struct {
 	driver.ClaimLimiter // of the leases that share the store
 
 	dir   string
-	err   error // of New
 	calls bounded.Calls
 
 	mu     sync.Mutex
@@ -74,28 +73,27 @@ var (
 	_ driver.Admin = (*Store)(nil)
 )
 
-// New makes a store. What is wrong with the directory is told by the first claim.
-func New(cfg Config) *Store {
-	s := &Store{dir: cfg.Dir, alive: make(map[place]held)}
-	switch abs, err := filepath.Abs(cfg.Dir); {
-	case cfg.Dir == "": // see check
-	case err != nil:
-		s.err = fmt.Errorf("filestore: %w", err)
-	default:
-		s.dir = abs // and not where a process that goes elsewhere, as daemons do, would look for it
+// New returns a store, or a *core.ConfigError. It does not touch the directory: the first
+// claim creates it.
+func New(cfg Config) (*Store, error) {
+	var wrong fields.Errors
+	if cfg.Dir == "" {
+		wrong.Add("Dir", cfg.Dir, "must be a directory on a local disk")
 	}
-	return s
+	dir, err := filepath.Abs(cfg.Dir) // a daemon may change its working directory later
+	if err != nil {
+		wrong.Add("Dir", cfg.Dir, "must be an absolute path: %v", err)
+	}
+	if err := wrong.Err("filestore"); err != nil {
+		return nil, err
+	}
+	return &Store{dir: dir, alive: make(map[place]held)}, nil
 }
 
-// check tells what is wrong with the store by itself, also where New has not made it.
+// check returns an error unless New made the store.
 func (s *Store) check() error {
-	switch {
-	case s == nil:
-		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from filestore.New"}}}
-	case s.err != nil:
-		return s.err
-	case s.dir == "":
-		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dir", Value: `""`, Reason: "must be a directory on a local disk, given to New"}}}
+	if s == nil || s.dir == "" {
+		return fields.Error("filestore", "Store", nil, "must come from filestore.New")
 	}
 	return nil
 }

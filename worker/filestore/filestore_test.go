@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func hold(dir string) {
-	lease, err := worker.Acquire(context.Background(), filestore.New(filestore.Config{Dir: dir}), worker.Config{Preferred: 7, RequirePreferred: true, MaxWait: -1})
+	lease, err := worker.Acquire(context.Background(), mustNew(filestore.New(filestore.Config{Dir: dir})), worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, MaxWait: -1})
 	if err == nil {
 		var gen *core.Generator
 		if gen, err = core.New(core.Config{Worker: lease}); err == nil {
@@ -53,7 +53,7 @@ func hold(dir string) {
 }
 
 func open(t *testing.T, dir string) *filestore.Store {
-	store := filestore.New(filestore.Config{Dir: dir})
+	store := mustNew(filestore.New(filestore.Config{Dir: dir}))
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }
@@ -97,7 +97,7 @@ func TestProcessIsKilled(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	ago := func() time.Time { return time.Now().Add(-5 * time.Second) }
-	cfg := worker.Config{Preferred: 7, RequirePreferred: true, MaxWait: -1, Now: ago}
+	cfg := worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, MaxWait: -1, Now: ago}
 	if _, err := worker.Acquire(t.Context(), open(t, dir), cfg); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Fatalf("while it lives: %v", err)
 	}
@@ -120,50 +120,45 @@ func TestProcessIsKilled(t *testing.T) {
 	}
 }
 
-func TestProtect(t *testing.T) {
+func TestAssigned(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("SNOWKEY_TEST_WORKER", "0")
 	n, err := worker.FromEnv(core.Layout{}, "SNOWKEY_TEST_WORKER", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{})
+	lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{Preferred: &n, RequirePreferred: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if lease.Worker() != 0 {
 		t.Errorf("number %d", lease.Worker())
 	}
-	if _, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{MaxWait: -1}); !errors.Is(err, driver.ErrNoWorkerID) {
+	if _, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{Preferred: &n, RequirePreferred: true, MaxWait: -1}); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Errorf("a second process: %v", err)
 	}
 	if err := lease.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := worker.Protect(t.Context(), open(t, dir), n, worker.Config{})
+	again, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{Preferred: &n, RequirePreferred: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = again.Close()
-	if _, err := worker.Protect(t.Context(), open(t, dir), unnumbered{}, worker.Config{}); err == nil || !strings.Contains(err.Error(), "set Config.Preferred and Config.RequirePreferred") {
-		t.Errorf("%v", err)
-	}
 }
 
-type unnumbered struct{ core.GrantSource }
-
-// A fixed number is protected too: a restart with a clock that went back goes on above
+// An assigned worker ID has a durable fence: a restart with a clock that went back goes on above
 // what was issued, and a second process is refused.
-func TestProtectFixed(t *testing.T) {
+func TestAssignedAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	var last int64
 	for i, back := range []time.Duration{0, 5 * time.Second, 9 * time.Second} {
 		now := func() time.Time { return time.Now().Add(-back) }
-		lease, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{Now: now, MaxSkew: time.Hour})
+		lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{Preferred: ref(int64(3)), RequirePreferred: true, Now: now, MaxSkew: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(3), worker.Config{MaxWait: -1}); !errors.Is(err, driver.ErrNoWorkerID) {
+		if _, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{Preferred: ref(int64(3)), RequirePreferred: true, MaxWait: -1}); !errors.Is(err, driver.ErrNoWorkerID) {
 			t.Errorf("a second process: %v", err)
 		}
 		gen, err := core.New(core.Config{Worker: lease, Now: now})
@@ -179,7 +174,7 @@ func TestProtectFixed(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := worker.Protect(t.Context(), open(t, dir), core.Fixed(1024), worker.Config{}); err == nil || !strings.Contains(err.Error(), "1024: must be") {
+	if _, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{Preferred: ref(int64(1024)), RequirePreferred: true}); err == nil || !strings.Contains(err.Error(), "1024: must be") {
 		t.Errorf("%v", err)
 	}
 }
@@ -237,7 +232,6 @@ func TestDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{
-		"":                                `Dir "": must be a directory`,
 		filepath.Join(file, "below"):      "not a directory",
 		filepath.Join(t.TempDir(), "a/b"): "no such file",
 	} {
@@ -245,6 +239,10 @@ func TestDirectories(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", dir, err)
 		}
+	}
+	var config *core.ConfigError
+	if _, err := filestore.New(filestore.Config{}); !errors.As(err, &config) || err.Error() != `filestore: Dir "": must be a directory on a local disk` {
+		t.Error(err)
 	}
 	store := open(t, t.TempDir())
 	_ = store.Close()
@@ -265,7 +263,7 @@ func TestFilesAreRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "leases")
 			store := open(t, dir)
-			cfg := worker.Config{FenceWindow: 300 * time.Millisecond, Preferred: worker.PreferZero, RequirePreferred: true, Timeout: ample, MaxWait: -1}
+			cfg := worker.Config{FenceWindow: 300 * time.Millisecond, Preferred: ref(int64(0)), RequirePreferred: true, Timeout: ample, MaxWait: -1}
 			first, err := worker.Acquire(t.Context(), store, cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -352,4 +350,15 @@ func TestChangedWorkingDirectory(t *testing.T) {
 	if files, err := os.ReadDir(away); err != nil || len(files) > 0 {
 		t.Errorf("%v, %v", files, err)
 	}
+}
+
+// ref returns a pointer to a value.
+func ref[T any](v T) *T { return &v }
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

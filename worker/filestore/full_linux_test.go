@@ -37,8 +37,8 @@ func TestDiskIsFull(t *testing.T) {
 // full is what that process does. A limit to the size of its files stands for the disk:
 // so much of a row is written, and then no more.
 func full(ctx context.Context, dir string) error {
-	store := filestore.New(filestore.Config{Dir: dir})
-	cfg := worker.Config{FenceWindow: 900 * time.Millisecond, Preferred: 7, RequirePreferred: true, MaxWait: -1, Timeout: 30 * time.Second}
+	store := mustNew(filestore.New(filestore.Config{Dir: dir}))
+	cfg := worker.Config{FenceWindow: 900 * time.Millisecond, Preferred: ref(int64(7)), RequirePreferred: true, MaxWait: -1, Timeout: 30 * time.Second}
 	lease, err := worker.Acquire(ctx, store, cfg)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func full(ctx context.Context, dir string) error {
 		return fmt.Errorf("without room: %+v", st)
 	}
 	other := cfg
-	other.Preferred = 8
+	other.Preferred = ref(int64(8))
 	if _, err := worker.Acquire(ctx, store, other); !errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("a claim without room: %w", err)
 	}

@@ -25,7 +25,7 @@ func TestHungDisk(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	store := filestore.New(filestore.Config{Dir: dir})
+	store := mustNew(filestore.New(filestore.Config{Dir: dir}))
 	defer store.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -52,7 +52,7 @@ func TestLockOfRemovedFile(t *testing.T) {
 // and another process claims the number: the renewal must not be acknowledged.
 func TestLocksAreRemoved(t *testing.T) {
 	dir := t.TempDir()
-	first, second := New(Config{Dir: dir}), New(Config{Dir: dir})
+	first, second := mustNew(New(Config{Dir: dir})), mustNew(New(Config{Dir: dir}))
 	defer first.Close()
 	defer second.Close()
 	now := time.Now().UnixMilli()
@@ -94,7 +94,7 @@ func TestLocksAreRemoved(t *testing.T) {
 // A row that was renewed, or released, between being read and being locked is claimed
 // as it is then: from the later bound on, and not with the epoch before.
 func TestTakeReadsAgain(t *testing.T) {
-	s := New(Config{Dir: t.TempDir()})
+	s := mustNew(New(Config{Dir: t.TempDir()}))
 	defer s.Close()
 	r := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: 1000, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 60, MaxLead: 1 << 60}
 	c, err := s.Claim(t.Context(), r)
@@ -121,4 +121,12 @@ func TestTakeReadsAgain(t *testing.T) {
 	if row, _, err := take(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, driver.ErrNoWorkerID) {
 		t.Errorf("it begins too far ahead now: %+v, %v", row, err)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -18,7 +18,7 @@ import (
 // has read a line.
 func StopIn(dir, what string) {
 	ctx := context.Background()
-	s := New(Config{Dir: dir})
+	s := mustNew(New(Config{Dir: dir}))
 	c, err := s.Claim(ctx, Asking(0, "child"))
 	if err != nil {
 		fmt.Println("child:", err)

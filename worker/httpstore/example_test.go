@@ -28,7 +28,11 @@ func Example() {
 	defer server.Close()
 
 	for range 2 {
-		store := httpstore.New(httpstore.Config{URL: server.URL + "/leases", Token: secret})
+		store, err := httpstore.New(httpstore.Config{URL: server.URL + "/leases", Token: secret})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
 		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)
@@ -45,24 +49,27 @@ func Example() {
 func ExampleNewHandler() {
 	_, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{"short"}})
 	fmt.Println(err)
-	// Output: worker: Tokens[0] of 5 bytes: must have 16 to 512 printable bytes of ASCII, without space
+	// Output: httpstore: Tokens[0] of 5 bytes: must have 16 to 512 printable ASCII characters, without spaces
 }
 
 func ExampleNew() {
-	store := httpstore.New(httpstore.Config{URL: "ids.internal", Token: "from-the-secret-store"})
-	_, err := worker.Acquire(context.Background(), store, worker.Config{})
+	_, err := httpstore.New(httpstore.Config{URL: "ids.internal", Token: "from-the-secret-store"})
 	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
-	// Output: worker: URL "ids.internal": must begin with https:// or http:// and name a host
+	// Output: httpstore: URL "ids.internal": must begin with https:// or http:// and name a host
 }
 
 func ExampleStoreError() {
 	server := httptest.NewServer(http.NotFoundHandler()) // no lease store
 	defer server.Close()
-	store := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-the-secret-store"})
-	err := store.Renew(context.Background(), driver.Renewal{})
+	store, err := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-the-secret-store"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = store.Renew(context.Background(), driver.Renewal{})
 	var said *httpstore.StoreError
 	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, driver.ErrNotHeld))
 	// Output: true 404 false
@@ -77,7 +84,11 @@ func ExampleStoreError_Permanent() {
 	}
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	store := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-another-store"})
+	store, err := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-another-store"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	_, err = worker.Acquire(context.Background(), store, worker.Config{})
 	var said *httpstore.StoreError
 	if errors.As(err, &said) {
@@ -103,7 +114,11 @@ func ExampleStore_Count() {
 	}
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	store := httpstore.New(httpstore.Config{URL: server.URL, Token: secret})
+	store, err := httpstore.New(httpstore.Config{URL: server.URL, Token: secret})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for range 2 {
 		fmt.Println(store.Count(context.Background(), "starts"))
 	}

@@ -94,7 +94,7 @@ func TestStrangeAnswers(t *testing.T) {
 			asked.Add(1)
 			answer(w, r)
 		}))
-		errs := verbs(t.Context(), New(Config{URL: server.URL, Token: secret, Client: server.Client()}))
+		errs := verbs(t.Context(), mustNew(New(Config{URL: server.URL, Token: secret, Client: server.Client()})))
 		for verb, err := range errs {
 			if err == nil || typed(err) || !strings.HasPrefix(err.Error(), "httpstore: ") || len(err.Error()) > 1500 || strings.Contains(err.Error(), secret) {
 				t.Errorf("%s, %s: %v", what, verb, err)
@@ -118,7 +118,7 @@ func TestImpossibleClaims(t *testing.T) {
 			_ = json.NewDecoder(r.Body).Decode(&q)
 			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, result)
 		}))
-		if c, err := New(Config{URL: server.URL, Token: secret}).Claim(t.Context(), request()); err == nil {
+		if c, err := mustNew(New(Config{URL: server.URL, Token: secret})).Claim(t.Context(), request()); err == nil {
 			t.Errorf("%s: %+v", result, c)
 		}
 		server.Close()
@@ -163,7 +163,7 @@ func TestLateAnswers(t *testing.T) {
 func TestTokens(t *testing.T) {
 	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
 	for _, token := range []string{"wrong-wrong-wrong-wrong", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
-		for verb, err := range verbs(t.Context(), New(Config{URL: "http://" + s.address, Token: token})) {
+		for verb, err := range verbs(t.Context(), mustNew(New(Config{URL: "http://" + s.address, Token: token}))) {
 			var refused *StoreError
 			if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || typed(err) {
 				t.Errorf("%s: %v", verb, err)
@@ -233,10 +233,20 @@ func TestConfigFaults(t *testing.T) {
 		`Token of 0 bytes: must have 16`:      {URL: "http://h"},
 		`Token of 17 bytes: must have 16`:     {URL: "http://h", Token: "a secret of yours"},
 	} {
-		for verb, err := range verbs(t.Context(), New(cfg)) {
+		_, err := New(cfg)
+		var config *core.ConfigError
+		if !errors.As(err, &config) || len(config.Fields) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "a secret") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), `httpstore: URL ""`) || !strings.Contains(err.Error(), "; Token of 0 bytes") {
+		t.Error(err)
+	}
+	for _, s := range []*Store{nil, {}} {
+		for verb, err := range verbs(t.Context(), s) {
 			var config *core.ConfigError
-			if !errors.As(err, &config) || len(config.Fields) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "a secret") {
-				t.Errorf("%s: %v, want %s", verb, err, want)
+			if !errors.As(err, &config) || config.Fields[0].Field != "Store" {
+				t.Errorf("%s: %v", verb, err)
 			}
 		}
 	}
@@ -264,7 +274,7 @@ func TestEndlessAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var said *StoreError
-	if _, err := New(Config{URL: server.URL, Token: secret}).Claim(ctx, request()); !errors.As(err, &said) || !strings.Contains(err.Error(), "more than 65536 bytes") {
+	if _, err := mustNew(New(Config{URL: server.URL, Token: secret})).Claim(ctx, request()); !errors.As(err, &said) || !strings.Contains(err.Error(), "more than 65536 bytes") {
 		t.Error(err)
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -34,7 +33,7 @@ type HandlerConfig struct {
 type handler struct {
 	store   driver.Store
 	admin   driver.Admin   // nil: not offered
-	counter worker.Counter // nil: the store has none
+	counter driver.Counter // nil: the store has none
 	tokens  [][sha256.Size]byte
 	timeout time.Duration
 	calls   bounded.Calls               // of the store
@@ -44,23 +43,21 @@ type handler struct {
 // NewHandler offers a store to clients that have one of the tokens. The error is a
 // *core.ConfigError.
 func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
-	var faults []core.FieldError
+	var wrong fields.Errors
 	if store == nil {
-		faults = append(faults, core.FieldError{Field: "store", Value: "nil", Reason: "must be given"})
+		wrong.Add("store", nil, "must be given")
 	}
 	if len(cfg.Tokens) == 0 {
-		faults = append(faults, core.FieldError{Field: "Tokens", Value: "none", Reason: "must hold at least one: without, anybody could claim every number"})
+		wrong.Add("Tokens", nil, "must hold at least one: without a token, anyone could claim every worker ID")
 	}
 	for i, token := range cfg.Tokens {
-		if fault := tokenFault(fmt.Sprintf("Tokens[%d]", i), token); fault != nil {
-			faults = append(faults, *fault)
-		}
+		checkToken(&wrong, fmt.Sprintf("Tokens[%d]", i), token)
 	}
 	if cfg.Timeout < 0 {
-		faults = append(faults, core.FieldError{Field: "Timeout", Value: cfg.Timeout.String(), Reason: "must not be negative"})
+		wrong.Add("Timeout", cfg.Timeout, "must not be negative")
 	}
-	if len(faults) > 0 {
-		return nil, &core.ConfigError{Package: "worker", Fields: faults}
+	if err := wrong.Err("httpstore"); err != nil {
+		return nil, err
 	}
 	h := &handler{store: store, timeout: cfg.Timeout, verbs: make(map[string]http.HandlerFunc)}
 	if h.timeout == 0 {
@@ -72,7 +69,7 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	if cfg.Admin {
 		h.admin, _ = store.(driver.Admin)
 	}
-	h.counter, _ = store.(worker.Counter)
+	h.counter, _ = store.(driver.Counter)
 	offer(h, "claim", func(ctx context.Context, q claimRequest) (claimResult, error) {
 		c, err := h.store.Claim(ctx, driver.Request(q))
 		return claimResult(c), err
@@ -110,12 +107,16 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	return h, nil
 }
 
-// tokenFault quotes no token.
-func tokenFault(field, token string) *core.FieldError {
-	if len(token) >= 16 && len(token) <= 512 && !strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return nil
+// length prints a token as its length.
+type length string
+
+func (s length) String() string { return fmt.Sprintf("of %d bytes", len(s)) }
+
+// checkToken does not quote the token, which is a secret.
+func checkToken(wrong *fields.Errors, field, token string) {
+	if len(token) < 16 || len(token) > 512 || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		wrong.Add(field, length(token), "must have 16 to 512 printable ASCII characters, without spaces")
 	}
-	return &core.FieldError{Field: field, Value: fmt.Sprintf("of %d bytes", len(token)), Reason: "must have 16 to 512 printable bytes of ASCII, without space"}
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

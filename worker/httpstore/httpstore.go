@@ -13,8 +13,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -38,64 +37,47 @@ type Store struct {
 	token  string
 	client http.Client
 	calls  bounded.Calls
-	wrong  error // of the configuration
 }
 
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
-// New makes a client. What is wrong with the configuration is told by the first call.
-func New(cfg Config) *Store {
+// New returns a client, or a *core.ConfigError. It does not connect.
+func New(cfg Config) (*Store, error) {
+	var wrong fields.Errors
+	checkURL(&wrong, cfg.URL)
+	checkToken(&wrong, "Token", cfg.Token)
+	if err := wrong.Err("httpstore"); err != nil {
+		return nil, err
+	}
 	s := &Store{base: strings.TrimRight(cfg.URL, "/") + "/v1/", token: cfg.Token}
 	if cfg.Client != nil {
 		s.client = *cfg.Client
 	}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s.client.Jar = nil
-	var faults []core.FieldError
-	if fault := urlFault(cfg.URL); fault != "" {
-		faults = append(faults, core.FieldError{Field: "URL", Value: fmt.Sprintf("%.300q", redacted(cfg.URL)), Reason: fault})
-	}
-	if fault := tokenFault("Token", cfg.Token); fault != nil {
-		faults = append(faults, *fault)
-	}
-	if len(faults) > 0 {
-		s.wrong = &core.ConfigError{Package: "worker", Fields: faults}
-	}
-	return s
+	return s, nil
 }
 
-func urlFault(text string) string {
+func checkURL(wrong *fields.Errors, text string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "must be a URL"
+		wrong.Add("URL", text, "must be a URL")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "must begin with https:// or http:// and name a host"
+		wrong.Add("URL", u.Redacted(), "must begin with https:// or http:// and name a host")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "must have no user, query or fragment"
+		wrong.Add("URL", u.Redacted(), "must have no user, query or fragment")
 	}
-	return ""
-}
-
-// redacted leaves out a password.
-func redacted(text string) string {
-	if u, err := url.Parse(text); err == nil {
-		return u.Redacted()
-	}
-	return text
 }
 
 // ask sends one request, once.
 func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
-	switch {
-	case s == nil || s.base == "":
-		return result, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil or zero", Reason: "must come from httpstore.New"}}}
-	case s.wrong != nil:
-		return result, s.wrong
+	if s == nil || s.base == "" {
+		return result, fields.Error("httpstore", "Store", nil, "must come from httpstore.New")
 	}
 	if err := ctx.Err(); err != nil {
 		return result, err
@@ -221,7 +203,7 @@ func (s *Store) Free(ctx context.Context, space string, number, epoch int64) err
 	return err
 }
 
-// Count implements worker.Counter, if the server's store does; else the error is
+// Count implements driver.Counter, if the server's store does; else the error is
 // errors.ErrUnsupported. A count whose answer is lost is not given again.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {

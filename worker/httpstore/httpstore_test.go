@@ -69,7 +69,7 @@ func (s *site) stop() {
 func (s *site) client() *Store {
 	transport := &http.Transport{}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	return New(Config{URL: "http://" + s.address, Token: secret, Client: &http.Client{Transport: transport}})
+	return mustNew(New(Config{URL: "http://" + s.address, Token: secret, Client: &http.Client{Transport: transport}}))
 }
 
 func TestStore(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTwoServers(t *testing.T) {
 		defer mu.Unlock()
 		server := []*httptest.Server{one, two}[n%2]
 		n++
-		return New(Config{URL: server.URL + "/a/leases/", Token: secret, Client: server.Client()})
+		return mustNew(New(Config{URL: server.URL + "/a/leases/", Token: secret, Client: server.Client()}))
 	}})
 }
 
@@ -163,4 +163,12 @@ func post(h http.Handler, verb, body string) (status int, text string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -24,7 +24,7 @@ func (d deaf) RoundTrip(*http.Request) (*http.Response, error) {
 func deafClient(t *testing.T) driver.Store {
 	d := deaf{make(chan struct{})}
 	t.Cleanup(func() { close(d.ended) })
-	return New(Config{URL: "http://127.0.0.1:1", Token: secret, Client: &http.Client{Transport: d}})
+	return mustNew(New(Config{URL: "http://127.0.0.1:1", Token: secret, Client: &http.Client{Transport: d}}))
 }
 
 // deafStore is a store whose client does not heed contexts.
@@ -50,7 +50,7 @@ func TestHandlerOfAHungStore(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	client := New(Config{URL: server.URL, Token: secret})
+	client := mustNew(New(Config{URL: server.URL, Token: secret}))
 	_, err = client.Claim(ctx, driver.Request{
 		Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000,
 	})

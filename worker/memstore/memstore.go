@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -48,7 +48,7 @@ func New(cfg Config) *Store {
 // usable tells whether there is a store, and time to use it.
 func (s *Store) usable(ctx context.Context) error {
 	if s == nil {
-		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from memstore.New"}}}
+		return fields.Error("memstore", "Store", nil, "must come from memstore.New")
 	}
 	return ctx.Err()
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // Far more than it takes, under a minute on two cores: a bound for a machine under
@@ -19,6 +21,7 @@ const most = 15 * time.Minute
 // TestModel checks the model in its small sizes: the fence holds, and everything
 // that must break it does.
 func TestModel(t *testing.T) {
+	testserver.Slow(t)
 	t.Parallel() // with what else there is: it is another process
 	missing := func(program string) {
 		if os.Getenv("SNOWKEY_TEST_REQUIRE") == "1" {

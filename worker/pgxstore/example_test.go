@@ -24,5 +24,5 @@ func ExampleOpen() {
 	defer gen.Close(context.Background())
 	id, err := gen.Next(ctx)
 	fmt.Println(id, gen.Lease().Worker(), gen.Failing(), err)
-	// Output: pgxstore: worker: pool nil: must be an open *pgxpool.Pool
+	// Output: pgxstore: pool nil: must be an open *pgxpool.Pool
 }

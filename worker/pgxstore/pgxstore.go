@@ -12,12 +12,11 @@ package pgxstore
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -27,15 +26,15 @@ import (
 //
 // Store.Dialect must be zero or Postgres. CloseDB has no effect.
 func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.OpenConfig) (*sqlstore.Generator, error) {
-	var faults []core.FieldError
+	var wrong fields.Errors
 	if pool == nil {
-		faults = append(faults, core.FieldError{Field: "pool", Value: "nil", Reason: "must be an open *pgxpool.Pool"})
+		wrong.Add("pool", nil, "must be an open *pgxpool.Pool")
 	}
 	if d := cfg.Store.Dialect; d != sqlstore.Detect && d != sqlstore.Postgres {
-		faults = append(faults, core.FieldError{Field: "Store.Dialect", Value: d.String(), Reason: "must be zero or Postgres"})
+		wrong.Add("Store.Dialect", d, "must be zero or Postgres")
 	}
-	if faults != nil {
-		return nil, fmt.Errorf("pgxstore: %w", &core.ConfigError{Package: "worker", Fields: faults})
+	if err := wrong.Err("pgxstore"); err != nil {
+		return nil, err
 	}
 	cfg.Store.Dialect, cfg.CloseDB = sqlstore.Postgres, true // it closes the handle, not the pool under it
 	return sqlstore.Open(ctx, stdlib.OpenDBFromPool(pool), cfg)

@@ -18,7 +18,12 @@ func ExampleEvalFunc() {
 		// client.Eval(ctx, script, keys, args...).Result() of go-redis
 		return []any{"lossy", "appendonly", "no", "yes"}, nil
 	}
-	_, err := worker.Acquire(context.Background(), redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{}), worker.Config{})
+	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = worker.Acquire(context.Background(), store, worker.Config{})
 	var lossy *driver.DurabilityError
 	if errors.As(err, &lossy) {
 		fmt.Println(lossy)
@@ -26,15 +31,13 @@ func ExampleEvalFunc() {
 	// Output: worker: the store has appendonly = no and may lose an acknowledged write, which makes duplicates possible: set it to yes, or allow it with AllowDataLoss
 }
 
-// What is wrong with the client is told by the first call.
 func ExampleNew() {
-	store := redisstore.New(nil, redisstore.Config{Prefix: "shop:"})
-	_, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	_, err := redisstore.New(nil, redisstore.Config{Prefix: "shop:"})
 	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
-	// Output: worker: Evaler nil: must be given
+	// Output: redisstore: Evaler nil: must be given
 }
 
 // This client stands for a Redis that has counted to 40.
@@ -43,12 +46,16 @@ func ExampleStore_Count() {
 		fmt.Println(keys)
 		return []any{"ok", "40"}, nil
 	}
-	store := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
-	n, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
-	fmt.Println(n, err)
+	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n, left, err := worker.FromCounter(context.Background(), store, core.Layout{}, "starts")
+	fmt.Println(n, left, err)
 	// Output:
 	// [snowkey:counter:{starts}]
-	// 40 (from counter "starts", 983 left) <nil>
+	// 40 983 <nil>
 }
 
 // The datacenter comes from the environment, and the worker from Redis, by datacenter and
@@ -59,29 +66,33 @@ func ExampleStore_WorkerIDOf() {
 		fmt.Println(keys[0], args[0], args[1])
 		return []any{"ok", "7"}, nil
 	}
-	store := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
-	_ = os.Setenv("DATACENTER", "3") // in earnest the deployment does so, and
-	_ = os.Setenv("POD_IP", "10.0.0.7")
-
-	layout := core.Twitter()
-	datacenter, err := worker.FromEnv(core.Layout{TimeBits: 41, WorkerBits: layout.DatacenterBits}, "DATACENTER", "")
+	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	d := datacenter.(*worker.Number).Number()
-	cfg := worker.Config{Namespace: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: worker.Prefer(d)}
+	_ = os.Setenv("DATACENTER", "3") // in earnest the deployment does so, and
+	_ = os.Setenv("POD_IP", "10.0.0.7")
+
+	layout := core.Twitter()
+	d, err := worker.FromEnv(core.Layout{TimeBits: 41, WorkerBits: layout.DatacenterBits}, "DATACENTER", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cfg := worker.Config{Namespace: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: &d}
 
 	n, err := store.WorkerIDOf(context.Background(), cfg.Namespace, os.Getenv("POD_IP"), 1<<layout.WorkerBits)
 	var used *driver.CounterExhaustedError
 	switch {
-	case err == nil: // a wish: another container may have the address too, and the lease keeps them apart
-		cfg.Preferred = worker.Prefer(d<<layout.WorkerBits | n)
-	case !errors.As(err, &used): // else any number of the datacenter will do
+	case err == nil: // another container may have the address too: the lease gives it another worker ID
+		id := d<<layout.WorkerBits | n
+		cfg.Preferred = &id
+	case !errors.As(err, &used): // otherwise any worker ID of the datacenter will do
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(cfg.Datacenter, cfg.Preferred)
+	fmt.Println(*cfg.Datacenter, *cfg.Preferred)
 	// Output:
 	// snowkey:identity:{orders/3} 10.0.0.7 32
 	// 3 103

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -19,8 +19,15 @@ func (s *Store) WorkerIDOf(ctx context.Context, space, identity string, numbers 
 	if err := driver.CheckNamespace(space); err != nil {
 		return 0, err
 	}
-	if identity == "" || numbers < 1 {
-		return 0, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "identity", Value: fmt.Sprintf("%q, of %d numbers", identity, numbers), Reason: "must not be empty, and there must be a number"}}}
+	var wrong fields.Errors
+	if identity == "" {
+		wrong.Add("identity", identity, "must not be empty")
+	}
+	if numbers < 1 {
+		wrong.Add("numbers", numbers, "must be at least 1")
+	}
+	if err := wrong.Err("redisstore"); err != nil {
+		return 0, err
 	}
 	if numbers > maxNumbers {
 		return 0, tooMany(numbers)

@@ -29,12 +29,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -96,22 +94,31 @@ type Store struct {
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
-// New makes a store.
-func New(e Evaler, cfg Config) *Store {
+// New returns a store, or a *core.ConfigError if e is nil.
+func New(e Evaler, cfg Config) (*Store, error) {
+	var wrong fields.Errors
+	if f, ok := e.(EvalFunc); e == nil || ok && f == nil {
+		wrong.Add("Evaler", nil, "must be given")
+	}
+	if err := wrong.Err("redisstore"); err != nil {
+		return nil, err
+	}
 	if cfg.Prefix == "" {
 		cfg.Prefix = "snowkey:"
 	}
-	return &Store{eval: e, cfg: cfg}
+	return &Store{eval: e, cfg: cfg}, nil
 }
 
 // maxNumbers is as far as a script can count.
 const maxNumbers = 1 << 53
 
 func tooMany(numbers int64) error {
-	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "WorkerIDs", Value: strconv.FormatInt(numbers, 10), Reason: "must be at most 2^53, as far as Redis's scripts can count"}}}
+	var wrong fields.Errors
+	wrong.Add("WorkerIDs", numbers, "must be at most 2^53, as far as Redis's scripts can count")
+	return wrong.Err("redisstore")
 }
 
 // mostWait is how many milliseconds a Duration can say.
@@ -125,13 +132,10 @@ func (s *Store) key(kind, name string) string {
 	return s.cfg.Prefix + kind + ":{" + name + "}"
 }
 
-// check tells whether there is a client.
+// check returns an error unless New made the store.
 func (s *Store) check() error {
-	if s == nil {
-		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from redisstore.New"}}}
-	}
-	if f, ok := s.eval.(EvalFunc); s.eval == nil || ok && f == nil {
-		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Evaler", Value: "nil", Reason: "must be given"}}}
+	if s == nil || s.eval == nil {
+		return fields.Error("redisstore", "Store", nil, "must come from redisstore.New")
 	}
 	return nil
 }
@@ -259,7 +263,7 @@ func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error)
 	return rows, nil
 }
 
-// Count implements worker.Counter, and refuses what Claim refuses. Nothing lowers the
+// Count implements driver.Counter, and refuses what Claim refuses. Nothing lowers the
 // counter but you.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {

@@ -37,10 +37,10 @@ func TestReserveAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []any
-			store := redisstore.New(redisstore.EvalFunc(func(_ context.Context, _ string, keys []string, args ...any) (any, error) {
+			store := mustNew(redisstore.New(redisstore.EvalFunc(func(_ context.Context, _ string, keys []string, args ...any) (any, error) {
 				got = append(slices.Clone(args), keys[0])
 				return c.answer, c.err
-			}), redisstore.Config{})
+			}), redisstore.Config{}))
 			first, err := store.Reserve(t.Context(), "20261121:INV", 10)
 			if first != c.first || (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d, %v; want %d, %s", first, err, c.first, c.want)
@@ -53,9 +53,9 @@ func TestReserveAnswers(t *testing.T) {
 }
 
 func TestReserveFaults(t *testing.T) {
-	store := redisstore.New(redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) {
+	store := mustNew(redisstore.New(redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) {
 		return nil, errors.New("asked all the same")
-	}), redisstore.Config{})
+	}), redisstore.Config{}))
 	for want, c := range map[string]struct {
 		key string
 		n   int64
@@ -68,7 +68,15 @@ func TestReserveFaults(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := redisstore.New(nil, redisstore.Config{}).Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), "Evaler nil") {
+	if _, err := new(redisstore.Store).Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), "Store nil") {
 		t.Error(err)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

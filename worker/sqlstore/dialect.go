@@ -3,9 +3,10 @@ package sqlstore
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // Dialect is whose SQL is spoken.
@@ -65,25 +66,27 @@ func (d Dialect) ignore(insert string) string {
 // Only such names come near a statement, and they are quoted all the same.
 var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A-Za-z0-9_]{0,47}$`)
 
-// check fills in the defaults.
-func (cfg Config) check() (Config, error) {
-	var faults []core.FieldError
+// complete sets the defaults, and reports the fields that have a wrong value.
+func (cfg *Config) complete(wrong *fields.Errors) {
 	if cfg.Table == "" {
 		cfg.Table = "snow_worker"
 	}
 	if !tableName.MatchString(cfg.Table) {
-		faults = append(faults, core.FieldError{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must be a name of at most 48 letters, digits and _, perhaps with a schema before it"})
+		wrong.Add("Table", cfg.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
 	}
 	if schema := strings.ToLower(cfg.schema()); schema == "temp" || strings.HasPrefix(schema, "pg_temp") {
-		faults = append(faults, core.FieldError{Field: "Table", Value: fmt.Sprintf("%q", cfg.Table), Reason: "must not be a temporary table, which others do not see"})
+		wrong.Add("Table", cfg.Table, "must not be a temporary table, which other sessions do not see")
 	}
-	if cfg.Dialect > SQLite {
-		faults = append(faults, core.FieldError{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Detect, Postgres, MySQL or SQLite"})
+}
+
+// completeFor is complete for SQL that exists in these dialects only.
+func (cfg *Config) completeFor(rule string, dialects ...Dialect) error {
+	var wrong fields.Errors
+	if !slices.Contains(dialects, cfg.Dialect) {
+		wrong.Add("Dialect", cfg.Dialect, rule)
 	}
-	if len(faults) > 0 {
-		return cfg, &core.ConfigError{Package: "worker", Fields: faults}
-	}
-	return cfg, nil
+	cfg.complete(&wrong)
+	return wrong.Err("sqlstore")
 }
 
 // schema is what stands before the table's name, if anything does.
@@ -121,16 +124,12 @@ func (cfg Config) table(suffix string) string {
 // Config with a Dialect. The last one is needed by counters only: worker.FromCounter
 // and the numbers of package serial.
 func (cfg Config) DDL() ([]string, error) {
-	cfg, err := cfg.check()
-	if err != nil {
+	if err := cfg.completeFor("must be Postgres, MySQL or SQLite", Postgres, MySQL, SQLite); err != nil {
 		return nil, err
 	}
 	name, owner, end := "VARCHAR(64)", "VARCHAR(255)", ""
 	layout := owner
-	switch cfg.Dialect {
-	case Detect:
-		return nil, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dialect", Value: "Detect", Reason: "must be Postgres, MySQL or SQLite to write DDL"}}}
-	case MySQL: // its usual collations take A for a
+	if cfg.Dialect == MySQL { // its usual collations take A for a
 		name, layout = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin"
 		owner, end = "VARCHAR(255) CHARACTER SET utf8mb4", " ENGINE=InnoDB"
 	}

@@ -13,16 +13,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// What is wrong with the database is told by the first claim; so is one that is missing.
+// New reports every field that has a wrong value. It does not use the database.
 func ExampleNew() {
-	var db *sql.DB // in earnest: sql.Open("pgx", "postgres://…")
-	store := sqlstore.New(db, sqlstore.Config{})
-	_, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	var db *sql.DB // in a program: from sql.Open("pgx", "postgres://…")
+	_, err := sqlstore.New(db, sqlstore.Config{Table: "1st"})
 	var wrong *core.ConfigError
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
-	// Output: worker: db nil: must be an open *sql.DB
+	// Output: sqlstore: db nil: must be an open *sql.DB; Table "1st": must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it
 }
 
 // One call makes a generator whose ids differ from those of all processes in the namespace. In
@@ -38,7 +37,7 @@ func ExampleOpen() {
 	defer gen.Close(context.Background())
 	id, err := gen.Next(ctx)
 	fmt.Println(id, gen.Lease().Worker(), gen.Failing(), err)
-	// Output: worker: db nil: must be an open *sql.DB
+	// Output: sqlstore: db nil: must be an open *sql.DB
 }
 
 // This database stands for a PostgreSQL with a standby that commits do not wait for.
@@ -55,7 +54,12 @@ func ExampleStore_Warnings() {
 	setting("synchronous_standby_names", "")
 	setting("pg_stat_replication", `an asynchronous standby "walreceiver"`)
 
-	warnings, err := sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.Postgres}).Warnings(context.Background())
+	store, err := sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.Postgres})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	warnings, err := store.Warnings(context.Background())
 	fmt.Println(warnings, err)
 	// Output: [synchronous_standby_names is empty, and there is an asynchronous standby "walreceiver": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it] <nil>
 }

@@ -49,7 +49,7 @@ func Open(ctx context.Context, db *sql.DB, cfg OpenConfig) (*Generator, error) {
 
 func (cfg OpenConfig) open(ctx context.Context, db *sql.DB) (*Generator, error) {
 	if cfg.Generator.Worker != nil {
-		return nil, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Generator.Worker", Value: "set", Reason: "must be nil: Open leases the worker ID"}}}
+		return nil, &core.ConfigError{Package: "sqlstore", Fields: []core.FieldError{{Field: "Generator.Worker", Value: "set", Reason: "must be nil: Open leases the worker ID"}}}
 	}
 	if cfg.Lease.Layout == (core.Layout{}) {
 		cfg.Lease.Layout = cfg.Generator.Layout
@@ -59,8 +59,8 @@ func (cfg OpenConfig) open(ctx context.Context, db *sql.DB) (*Generator, error) 
 	} else if cfg.Generator.Now == nil {
 		cfg.Generator.Now = cfg.Lease.Now
 	}
-	store := New(db, cfg.Store)
-	if err := store.check(); err != nil {
+	store, err := New(db, cfg.Store)
+	if err != nil {
 		return nil, err
 	}
 	lease, err := worker.Acquire(ctx, store, cfg.Lease)

@@ -55,7 +55,7 @@ func TestPlaceInTheQueue(t *testing.T) {
 		}
 		synctest.Wait()
 		go func() { pool.free <- struct{}{} }()
-		s := New(db, Config{})
+		s := mustNew(New(db, Config{}))
 		for range 10 {
 			began := time.Now()
 			for tries := 1; ; tries++ {
@@ -92,7 +92,7 @@ func TestPlaceThatNobodyWants(t *testing.T) {
 		db := sql.OpenDB(pool)
 		defer db.Close()
 		db.SetMaxIdleConns(-1)
-		s := New(db, Config{})
+		s := mustNew(New(db, Config{}))
 		give := func(ctx context.Context) (*sql.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
@@ -136,7 +136,7 @@ func TestDoneBeforehand(t *testing.T) {
 	defer db.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := New(db, Config{}).onConnection(ctx, func(*sql.Conn) error {
+	err := mustNew(New(db, Config{})).onConnection(ctx, func(*sql.Conn) error {
 		t.Error("called")
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
@@ -46,10 +47,10 @@ func (s *Store) prepare(ctx context.Context) (*statements, error) {
 // finds it done, and a connection open.
 const linger = 3 * time.Second
 
-// check tells whether there is a database.
+// check returns an error unless New made the store.
 func (s *Store) check() error {
 	if s == nil || s.db == nil {
-		return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "db", Value: "nil", Reason: "must be an open *sql.DB"}}}
+		return fields.Error("sqlstore", "Store", nil, "must come from sqlstore.New")
 	}
 	return nil
 }
@@ -127,10 +128,7 @@ func (s *Store) look(ctx context.Context, numbers []int) error {
 // first finds out what the configuration leaves open, and whether the database
 // keeps what it commits.
 func (s *Store) first(ctx context.Context, now *found) error {
-	cfg, err := s.cfg.check()
-	if err != nil {
-		return err
-	}
+	cfg, err := s.cfg, error(nil)
 	if cfg.Dialect == Detect {
 		if cfg.Dialect, err = s.detect(ctx); err != nil {
 			return err
@@ -177,5 +175,5 @@ func (s *Store) detect(ctx context.Context) (Dialect, error) {
 }
 
 func unknownDialect(why string) error {
-	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dialect", Value: "Detect", Reason: why + ": set Postgres, MySQL or SQLite, whichever it is compatible with"}}}
+	return &core.ConfigError{Package: "sqlstore", Fields: []core.FieldError{{Field: "Dialect", Value: "Detect", Reason: why + ": set Postgres, MySQL or SQLite, whichever it is compatible with"}}}
 }

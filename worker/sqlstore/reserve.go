@@ -86,7 +86,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 		return 0, err
 	}
 	if t.store == nil || !t.store.found.Load().has(counterTable) {
-		return 0, &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Store", Value: "not prepared", Reason: "PrepareCounters must have been called before a transaction that reserves"}}}
+		return 0, &core.ConfigError{Package: "sqlstore", Fields: []core.FieldError{{Field: "Store", Value: "not prepared", Reason: "PrepareCounters must have been called before a transaction that reserves"}}}
 	}
 	first, err = t.store.found.Load().st.reserveOn(ctx, t.tx, key, n)
 	if err != nil {
@@ -112,7 +112,7 @@ func checkTx(tx Tx) error {
 	if reason == "" {
 		return nil
 	}
-	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "tx", Value: value, Reason: reason}}}
+	return &core.ConfigError{Package: "sqlstore", Fields: []core.FieldError{{Field: "tx", Value: value, Reason: reason}}}
 }
 
 // reserveOn runs the statement, and says the first number from the last.
@@ -163,12 +163,8 @@ func one(rows *sql.Rows, err error) (n int64, _ error) {
 // row that it returns is the last of the numbers. The Config must have a Dialect,
 // and MySQL's has no such statement.
 func (cfg Config) ReserveSQL() (string, error) {
-	cfg, err := cfg.check()
-	if err != nil {
+	if err := cfg.completeFor("must be Postgres or SQLite", Postgres, SQLite); err != nil {
 		return "", err
-	}
-	if cfg.Dialect != Postgres && cfg.Dialect != SQLite {
-		return "", &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Dialect", Value: cfg.Dialect.String(), Reason: "must be Postgres or SQLite to give the statement"}}}
 	}
 	return cfg.statements().reserve, nil
 }

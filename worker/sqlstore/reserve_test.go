@@ -26,17 +26,13 @@ func TestReserveSQL(t *testing.T) {
 			t.Errorf("%+v: %q, %v", cfg, statement, err)
 		}
 	}
-	cfg, err := Config{Dialect: MySQL}.check()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := cfg.statements().reserve; got != "INSERT INTO `snow_worker_counter` (name, value) VALUES (?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)" {
+	if got := (Config{Dialect: MySQL, Table: "snow_worker"}).statements().reserve; got != "INSERT INTO `snow_worker_counter` (name, value) VALUES (?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)" {
 		t.Error(got)
 	}
 }
 
 func TestReserveFaults(t *testing.T) {
-	s := New(sql.OpenDB(hanging{}), Config{})
+	s := mustNew(New(sql.OpenDB(hanging{}), Config{}))
 	for _, c := range []struct {
 		key  string
 		n    int64
@@ -61,7 +57,7 @@ func TestReserveFaults(t *testing.T) {
 	}{
 		"tx nil":             s.In(nil),
 		"Store not prepared": s.In(new(sql.Tx)),
-		"db nil":             New(nil, Config{}),
+		"Store nil":          new(Store),
 		"tx nil: must":       InTx{},
 		"tx nil: must be":    s.In((*sql.Tx)(nil)),
 		"tx *sql.DB: is a pool, which is in no transaction": s.In(s.db),

@@ -94,7 +94,7 @@ func TestSettingAndALostConnection(t *testing.T) {
 	} {
 		for lost := range 8 {
 			db := sql.OpenDB(&scripted{answer: lossy(c.dialect), lost: lost, by: c.by})
-			err := New(db, Config{}).durable(t.Context(), Config{Dialect: c.dialect})
+			err := mustNew(New(db, Config{})).durable(t.Context(), Config{Dialect: c.dialect})
 			var found *driver.DurabilityError
 			if !errors.As(err, &found) && !errors.Is(err, errGone) || found != nil && found.Setting != c.name {
 				t.Errorf("%s, %d connections lost: %v", c.name, lost, err)
@@ -107,7 +107,7 @@ func TestSettingAndALostConnection(t *testing.T) {
 	}
 	for _, lost := range []int{1, 7} {
 		db := sql.OpenDB(&scripted{answer: func(string) (sqldriver.Value, error) { return int64(1), nil }, lost: lost, by: "wsrep"})
-		if on, err := New(db, Config{}).galera(t.Context(), MySQL); on == (err != nil) || on != (lost == 1) {
+		if on, err := mustNew(New(db, Config{})).galera(t.Context(), MySQL); on == (err != nil) || on != (lost == 1) {
 			t.Errorf("galera, %d connections lost: %v, %v", lost, on, err)
 		}
 		_ = db.Close()
@@ -119,11 +119,11 @@ func TestSettingThatIsDenied(t *testing.T) {
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	for d, want := range map[Dialect]error{Postgres: nil, MySQL: nil, SQLite: errDenied} {
-		if err := New(db, Config{}).durable(t.Context(), Config{Dialect: d}); !errors.Is(err, want) {
+		if err := mustNew(New(db, Config{})).durable(t.Context(), Config{Dialect: d}); !errors.Is(err, want) {
 			t.Errorf("%v: %v", d, err)
 		}
 	}
-	if on, err := New(db, Config{}).galera(t.Context(), MySQL); on || err != nil {
+	if on, err := mustNew(New(db, Config{})).galera(t.Context(), MySQL); on || err != nil {
 		t.Errorf("%v, %v", on, err)
 	}
 }
@@ -141,7 +141,7 @@ func TestDetect(t *testing.T) {
 				}
 				return version, nil
 			}})
-			got, err := New(db, Config{}).detect(t.Context())
+			got, err := mustNew(New(db, Config{})).detect(t.Context())
 			var config *core.ConfigError
 			if got != want || errors.As(err, &config) != (want == Detect) {
 				t.Errorf("%v, %d connections lost: %v, %v", version, lost, got, err)
@@ -154,7 +154,15 @@ func TestDetect(t *testing.T) {
 	}
 	db := sql.OpenDB(&scripted{lost: 9, by: "version()"})
 	defer db.Close()
-	if _, err := New(db, Config{}).detect(t.Context()); !errors.Is(err, errGone) {
+	if _, err := mustNew(New(db, Config{})).detect(t.Context()); !errors.Is(err, errGone) {
 		t.Errorf("a database that is away: %v", err)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

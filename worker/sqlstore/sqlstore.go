@@ -80,7 +80,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
@@ -118,13 +118,24 @@ type Store struct {
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.Admin   = (*Store)(nil)
-	_ worker.Counter = (*Store)(nil)
+	_ driver.Counter = (*Store)(nil)
 )
 
-// New makes a store. What is wrong with the configuration or the database is told
-// by the first claim.
-func New(db *sql.DB, cfg Config) *Store {
-	return &Store{db: db, cfg: cfg, turn: make(chan struct{}, 1)}
+// New returns a store, or a *core.ConfigError. It does not use the database: the first call
+// looks at it.
+func New(db *sql.DB, cfg Config) (*Store, error) {
+	var wrong fields.Errors
+	if db == nil {
+		wrong.Add("db", nil, "must be an open *sql.DB")
+	}
+	if cfg.Dialect > SQLite {
+		wrong.Add("Dialect", cfg.Dialect, "must be Detect, Postgres, MySQL or SQLite")
+	}
+	cfg.complete(&wrong)
+	if err := wrong.Err("sqlstore"); err != nil {
+		return nil, err
+	}
+	return &Store{db: db, cfg: cfg, turn: make(chan struct{}, 1)}, nil
 }
 
 // Claim implements worker.Store.

@@ -54,9 +54,9 @@ func (s *Store) dialect(ctx context.Context) (Config, error) {
 	case <-ctx.Done():
 		return Config{}, s.undone(ctx.Err())
 	}
-	cfg, err := s.cfg.check()
+	cfg, err := s.cfg, error(nil)
 	<-s.turn
-	if err == nil && cfg.Dialect == Detect {
+	if cfg.Dialect == Detect {
 		cfg.Dialect, err = s.detect(ctx)
 	}
 	return cfg, err

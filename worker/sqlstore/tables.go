@@ -164,7 +164,7 @@ func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, 
 // temporary is the error for a temporary table, which hides the shared one. It would cause
 // duplicates without any crash.
 func temporary(table string) error {
-	return &core.ConfigError{Package: "worker", Fields: []core.FieldError{{Field: "Table", Value: table, Reason: "is a temporary table in this session, which others do not see: drop it, or give the store a pool of its own"}}}
+	return &core.ConfigError{Package: "sqlstore", Fields: []core.FieldError{{Field: "Table", Value: table, Reason: "is a temporary table in this session, which others do not see: drop it, or give the store a pool of its own"}}}
 }
 
 // inMain looks at a table of SQLite.

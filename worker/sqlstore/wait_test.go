@@ -38,7 +38,7 @@ func TestContextWhileAnotherHangs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				db := sql.OpenDB(hanging{})
 				defer db.Close()
-				s := New(db, Config{})
+				s := mustNew(New(db, Config{}))
 				long, stop := context.WithTimeout(t.Context(), time.Minute)
 				defer stop()
 				go func() { _, _ = s.List(long, "x") }()

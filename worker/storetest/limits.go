@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -209,7 +208,7 @@ func hung(t *testing.T, s *suite) {
 		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.space); return err }
 		calls["Free"] = func(ctx context.Context) error { return admin.Free(ctx, s.space, 0, 1) }
 	}
-	if counter, ok := store.(worker.Counter); ok {
+	if counter, ok := store.(driver.Counter); ok {
 		calls["Count"] = func(ctx context.Context) error { _, err := counter.Count(ctx, s.space); return err }
 	}
 	if counter, ok := store.(interface {

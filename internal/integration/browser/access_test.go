@@ -19,8 +19,8 @@ const full = "#preset=discord&ids=175928847299117063%0A0x1bb5404d9b33914d%0Ano-i
 func shown(t testing.TB, state string) *tab {
 	t.Helper()
 	tb := page(t, serve(t), state)
-	tb.click("#make-button")
-	tb.wait("document.getElementById('made')")
+	tb.click("#generate-button")
+	tb.wait("document.getElementById('generated')")
 	return tb
 }
 
@@ -42,12 +42,14 @@ func TestAccessibility(t *testing.T) {
 		"a table without heads":               "[...document.querySelectorAll('table')].filter(t => [...t.querySelectorAll('th')].some(h => !h.scope) || !t.querySelector('th')).map(t => t.className)",
 		"a tab order of its own":              "[...document.querySelectorAll('[tabindex]')].filter(e => e.tabIndex > 0).map(e => e.id)",
 		"no language":                         "document.documentElement.lang === 'en' ? [] : ['lang']",
-		"no place for what is told":           "['live', 'apart-status'].filter(id => document.getElementById(id).getAttribute('role') !== 'status').concat(document.getElementById('make-error').getAttribute('role') === 'alert' ? [] : ['make-error'])",
+		"no place for what is told":           "['live', 'decode-status'].filter(id => document.getElementById(id).getAttribute('role') !== 'status').concat(document.getElementById('generate-error').getAttribute('role') === 'alert' ? [] : ['generate-error'])",
 		"a visible text that is not the name": "[...document.querySelectorAll('button[aria-label]')].filter(b => !b.ariaLabel.toLowerCase().includes(b.textContent.toLowerCase())).map(b => b.ariaLabel)",
 	} {
-		if found := eval[[]string](tb, expression); len(found) > 0 {
-			t.Errorf("%s: %q", fault, found)
-		}
+		t.Run(fault, func(t *testing.T) {
+			if found := eval[[]string](tb, expression); len(found) > 0 {
+				t.Errorf("%s: %q", fault, found)
+			}
+		})
 	}
 	// As the browser itself tells it.
 	nodes := get(tb, func(ctx context.Context, _ *chromedp.Target) ([]*accessibility.Node, error) {

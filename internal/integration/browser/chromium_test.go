@@ -26,6 +26,10 @@ const (
 // chromium finds the browser. The same places are in tools/install.sh.
 func chromium(t testing.TB) string {
 	t.Helper()
+	required := os.Getenv(requireVar) != "" && os.Getenv(requireVar) != "0"
+	if testing.Short() && !required {
+		t.Skip("starts a browser, and -short starts none")
+	}
 	switch named := os.Getenv(chromiumVar); named {
 	case "":
 	case "none":
@@ -43,7 +47,7 @@ func chromium(t testing.TB) string {
 		}
 	}
 	const missing = "no browser: neither chromium nor google-chrome was found; install the Debian package chromium, or set " + chromiumVar + " to the path of one (a snap's sees no folder of the tests)"
-	if v := os.Getenv(requireVar); v != "" && v != "0" {
+	if required {
 		t.Fatal(missing)
 	}
 	t.Skipf("%s; %s=1 makes this a failure", missing, requireVar)

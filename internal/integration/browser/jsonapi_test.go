@@ -226,11 +226,13 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 
 	// An address with no id, and one of no order.
 	for hash, want := range map[string]string{"#/orders/12x": `id "12x": want an id`, "#/orders/%zz": `id "%zz": want an id`, "#/orders/7": "there is no such order"} {
-		eval[string](s.tab, "location.hash = '"+hash+"'")
-		s.wait(fmt.Sprintf("document.querySelector('#failure').textContent.includes(%q)", want))
-		if !eval[bool](s.tab, "document.querySelector('#one').hidden && !document.querySelector('#failure').hidden") {
-			t.Errorf("%s shows an order, or no failure", hash)
-		}
+		t.Run(hash, func(t *testing.T) {
+			eval[string](s.tab, "location.hash = '"+hash+"'")
+			s.wait(fmt.Sprintf("document.querySelector('#failure').textContent.includes(%q)", want))
+			if !eval[bool](s.tab, "document.querySelector('#one').hidden && !document.querySelector('#failure').hidden") {
+				t.Errorf("%s shows an order, or no failure", hash)
+			}
+		})
 	}
 }
 

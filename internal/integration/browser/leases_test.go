@@ -27,7 +27,7 @@ func TestAllocationServer(t *testing.T) {
 	patient := worker.Config{FenceWindow: 10 * time.Minute, Timeout: limit, MaxWait: limit} // of a busy machine
 	seen := map[int64]bool{}
 	for range 3 {
-		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token}), patient)
+		lease, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: url + "/leases", Token: token})), patient)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestAllocationServer(t *testing.T) {
 		}
 	}
 	var refused *httpstore.StoreError
-	_, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: url + "/leases", Token: token + "x"}), worker.Config{MaxWait: -1, Timeout: limit})
+	_, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: url + "/leases", Token: token + "x"})), worker.Config{MaxWait: -1, Timeout: limit})
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		t.Error(err)
 	}
@@ -55,4 +55,12 @@ func TestAllocationServer(t *testing.T) {
 	if status := eval[int](tb, "fetch('leases/v1/claim', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }).then(a => a.status)"); status != http.StatusUnauthorized {
 		t.Errorf("a page without the token gets %d", status)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -19,23 +19,25 @@ func TestHostileLink(t *testing.T) {
 		`"><img src=x onerror="document.title='bad'">`, `<script>document.title='bad'</script>`, `javascript:document.title='bad'`, `{{constructor.constructor('bad')()}}`,
 		"';DROP TABLE orders;--", "\u202e\u0000\ufeff",
 	} {
-		state := url.Values{"__proto__": {evil}, "constructor": {evil}, "ready": {evil}}
-		for _, name := range []string{"preset", "epoch", "tick", "time_bits", "worker_bits", "sequence_first", "ids", "form", "datacenter", "count", "time", "from", "to", "column", "a", "b", "by"} {
-			state.Set(name, evil)
-		}
-		for _, also := range []url.Values{{}, {"epoch": {"2020-01-01"}, "tick": {"1ms"}, "time_bits": {"41"}, "worker_bits": {"5"}, "from": {"2026-01-01"}, "to": {"2026-02-01"}}} {
-			maps.Copy(state, also)
-			n++
-			state.Set("worker", fmt.Sprint(evil, n))
-			tb.visit(state.Encode(), fmt.Sprintf("document.getElementById('worker').value.endsWith('%d')", n))
-			eval[bool](tb, "document.getElementById('make-form').requestSubmit(), true")
-			if got := eval[string](tb, "document.title + ' ' + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length]"); got != "snowkey: Snowflake ids made and taken apart 1,1,0" {
-				t.Errorf("%q: %s", evil, got)
+		t.Run(evil, func(t *testing.T) {
+			state := url.Values{"__proto__": {evil}, "constructor": {evil}, "ready": {evil}}
+			for _, name := range []string{"preset", "epoch", "tick", "time_bits", "worker_bits", "sequence_first", "ids", "format", "datacenter", "count", "time", "from", "to", "column", "a", "b", "by"} {
+				state.Set(name, evil)
 			}
-			if sql := eval[string](tb, "document.querySelector('.sql')?.textContent ?? ''"); sql != "" {
-				t.Errorf("%q becomes SQL: %s", evil, sql)
+			for _, also := range []url.Values{{}, {"epoch": {"2020-01-01"}, "tick": {"1ms"}, "time_bits": {"41"}, "worker_bits": {"5"}, "from": {"2026-01-01"}, "to": {"2026-02-01"}}} {
+				maps.Copy(state, also)
+				n++
+				state.Set("worker", fmt.Sprint(evil, n))
+				tb.visit(state.Encode(), fmt.Sprintf("document.getElementById('worker').value.endsWith('%d')", n))
+				eval[bool](tb, "document.getElementById('make-form').requestSubmit(), true")
+				if got := eval[string](tb, "document.title + ' ' + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length]"); got != "snowkey: Snowflake ids made and taken apart 1,1,0" {
+					t.Errorf("%q: %s", evil, got)
+				}
+				if sql := eval[string](tb, "document.querySelector('.sql')?.textContent ?? ''"); sql != "" {
+					t.Errorf("%q becomes SQL: %s", evil, sql)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -57,21 +59,23 @@ func TestLinkOfOddLayouts(t *testing.T) {
 		"epoch=1969-07-20T20:17:40.000Z&tick=86400000ms&time_bits=20&datacenter_bits=3&worker_bits=7&sequence_bits=9&sequence_first=true",
 		"epoch=1970-01-01T00:00:00.000Z&time_bits=64&unsigned=true",
 	} {
-		tb.visit(fmt.Sprintf("%s&ids=1+0&a=0&b=1&worker=%d", layout, i), fmt.Sprintf("document.getElementById('worker').value === '%d'", i))
-		const values = "JSON.stringify([...document.querySelectorAll('.layout input, .layout select')].map(e => [e.id, e.type === 'checkbox' ? e.checked : e.value]))"
-		fields, figures := eval[string](tb, values), tb.text("#figures")
-		tb.write("#ids", "1 0 1") // so that the page writes the address itself
-		tb.do(chromedp.Reload())
-		tb.wait("document.documentElement.dataset.ready && document.getElementById('ids').value === '1 0 1'")
-		if again := eval[string](tb, values); again != fields {
-			t.Errorf("%s: %s\nbecomes\n%s", layout, fields, again)
-		}
-		if again := tb.text("#figures"); again != figures {
-			t.Errorf("%s: %s\nbecomes\n%s", layout, figures, again)
-		}
-		if n := eval[int](tb, "document.querySelectorAll('#apart-result article').length"); n != 3 {
-			t.Errorf("%s: %d of 3 ids", layout, n)
-		}
+		t.Run(layout, func(t *testing.T) {
+			tb.visit(fmt.Sprintf("%s&ids=1+0&a=0&b=1&worker=%d", layout, i), fmt.Sprintf("document.getElementById('worker').value === '%d'", i))
+			const values = "JSON.stringify([...document.querySelectorAll('.layout input, .layout select')].map(e => [e.id, e.type === 'checkbox' ? e.checked : e.value]))"
+			fields, figures := eval[string](tb, values), tb.text("#figures")
+			tb.write("#ids", "1 0 1") // so that the page writes the address itself
+			tb.do(chromedp.Reload())
+			tb.wait("document.documentElement.dataset.ready && document.getElementById('ids').value === '1 0 1'")
+			if again := eval[string](tb, values); again != fields {
+				t.Errorf("%s: %s\nbecomes\n%s", layout, fields, again)
+			}
+			if again := tb.text("#figures"); again != figures {
+				t.Errorf("%s: %s\nbecomes\n%s", layout, figures, again)
+			}
+			if n := eval[int](tb, "document.querySelectorAll('#decode-result article').length"); n != 3 {
+				t.Errorf("%s: %d of 3 ids", layout, n)
+			}
+		})
 	}
 
 	// As in the API, a preset's fields may be given anew, and the rest is the preset's.
@@ -100,12 +104,12 @@ func TestPastedLists(t *testing.T) {
 		"[\"" + some + "\", \"1\"]", "IN (" + some + ",1)", "| " + some + " |\n| 1 |", "{" + some + ",1}", "'" + some + "'\n'1'", "`" + some + "`;`1`",
 	} {
 		tb.write("#ids", text)
-		if got := eval[string](tb, "[...document.querySelectorAll('#apart-result h3')].map(h => h.textContent).join()"); got != some+",1" {
+		if got := eval[string](tb, "[...document.querySelectorAll('#decode-result h3')].map(h => h.textContent).join()"); got != some+",1" {
 			t.Errorf("%q is read as %q", text, got)
 		}
 	}
 	tb.write("#from", "", "#to", "2026-01-01")
 	tb.has("#from-error", "must be given")
 	tb.write("#b", "zz", "#a", fmt.Sprint(1))
-	tb.has("#b-error", "It is no id")
+	tb.has("#b-error", "Is not an ID")
 }

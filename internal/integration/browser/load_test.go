@@ -13,7 +13,7 @@ import (
 )
 
 // The API under load: many connections draw ids of the same number for a moment, or for
-// as long as SNOWKEY_LOAD says (make load: 10s). No answer is a failure, and no id comes
+// as long as SNOWKEY_LOAD says. No answer is a failure, and no id comes
 // twice. It is not parallel: others would spoil its figures.
 func TestLoad(t *testing.T) {
 	span := 400 * time.Millisecond
@@ -30,7 +30,7 @@ func TestLoad(t *testing.T) {
 	for _, c := range []struct{ name, query string }{
 		{"ids, one each", "api/ids?worker=1"},
 		{"ids, 100 each", "api/ids?worker=2&n=100"},
-		{"one id taken apart", "api/parse?id=1996573624012345677"},
+		{"one ID decoded", "api/parse?id=1996573624012345677"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			type result struct {
@@ -50,7 +50,7 @@ func TestLoad(t *testing.T) {
 						var ids []string
 						ids, r.fault = draw(client, url+"/"+c.query)
 						r.took = append(r.took, time.Since(start))
-						if c.name != "one id taken apart" {
+						if c.name != "one ID decoded" {
 							r.ids = append(r.ids, ids...)
 						}
 					}

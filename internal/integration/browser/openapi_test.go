@@ -44,14 +44,14 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/layouts?preset=sonyflake", "", "", 200},
 		{"GET", "/api/layouts?time_bits=40&worker_bits=13&sequence_bits=10&epoch=2026-01-01&tick=10ms&unsigned=true&sequence_first=true", "", "", 200},
 		{"GET", "/api/ids?worker=1", "", "", 200},
-		{"GET", "/api/ids?worker=1&n=100&form=base58", "", "", 200},
-		{"GET", "/api/ids?worker=1&datacenter=2&time=2026-01-01&sequence=5&form=hex", "", "", 200},
+		{"GET", "/api/ids?worker=1&n=100&format=base58", "", "", 200},
+		{"GET", "/api/ids?worker=1&datacenter=2&time=2026-01-01&sequence=5&format=hex", "", "", 200},
 		{"GET", "/api/ids?worker=1&time=2090-01-01&time_bits=42&sequence_bits=12&worker_bits=10&unsigned=true", "", "", 200}, // negative
 		{"GET", "/api/parse?id=1996573624012345677", "", "", 200},
 		{"GET", "/api/parse?id=1&id=0xff&preset=discord", "", "", 200},
 		{"GET", "/api/parse?id=-5&unsigned=true&time_bits=64", "", "", 200},
 		{"POST", "/api/parse", "application/json", `{"ids":["1996573624012345677","7","8"]}`, 200},
-		{"POST", "/api/parse?form=hex", "text/plain", "ff\n1bb5404d9b33914d", 200},
+		{"POST", "/api/parse?format=hex", "text/plain", "ff\n1bb5404d9b33914d", 200},
 		{"GET", "/api/range?from=2026-01-01", "", "", 200},
 		{"GET", "/api/range?from=2026-01-01&to=2026-02-01T12:00:00%2B01:00&column=o.id", "", "", 200},
 		{"GET", "/api/openapi.json", "", "", 200},
@@ -65,47 +65,49 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/range?from=x&column=;", "", "", 400},
 		{"GET", "/api/layouts?x=" + strings.Repeat("x", 40_000), "", "", 414},
 	} {
-		name := c.method + " " + c.target[:min(len(c.target), 100)]
-		r, err := http.NewRequestWithContext(t.Context(), c.method, url+c.target, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.media != "" {
-			r.Header.Set("Content-Type", c.media)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != c.status {
-			t.Errorf("%s: %d, want %d; %v %.200s", name, answer.StatusCode, c.status, err, text)
-			continue
-		}
-		item := doc.Paths.Value(r.URL.Path)
-		if item == nil || item.GetOperation(c.method) == nil {
-			t.Errorf("%s is not described", name)
-			continue
-		}
-		route := &routers.Route{Spec: doc, Path: r.URL.Path, PathItem: item, Method: c.method, Operation: item.GetOperation(c.method)}
-		answered[route.Operation.OperationID] = true
-		r.Body = io.NopCloser(strings.NewReader(c.body))
-		question := &openapi3filter.RequestValidationInput{Request: r, Route: route}
-		if c.status == http.StatusOK { // then the description must allow the question as well
-			if err := openapi3filter.ValidateRequest(t.Context(), question); err != nil {
-				t.Errorf("%s: the question: %v", name, err)
+		t.Run(c.method+" "+c.target+" "+c.body, func(t *testing.T) {
+			name := c.method + " " + c.target[:min(len(c.target), 100)]
+			r, err := http.NewRequestWithContext(t.Context(), c.method, url+c.target, strings.NewReader(c.body))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if err := conforms(t.Context(), question, answer, text); err != nil {
-			t.Errorf("%s: the answer: %v", name, err)
-		}
-		// The check is one: an answer with a field too many does not pass.
-		if c.status == http.StatusOK && route.Path != "/api/openapi.json" {
-			if conforms(t.Context(), question, answer, bytes.Replace(text, []byte("{"), []byte(`{"more":1,`), 1)) == nil {
-				t.Errorf("%s: the description allows any answer", name)
+			if c.media != "" {
+				r.Header.Set("Content-Type", c.media)
 			}
-		}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			_ = answer.Body.Close()
+			if err != nil || answer.StatusCode != c.status {
+				t.Errorf("%s: %d, want %d; %v %.200s", name, answer.StatusCode, c.status, err, text)
+				return
+			}
+			item := doc.Paths.Value(r.URL.Path)
+			if item == nil || item.GetOperation(c.method) == nil {
+				t.Errorf("%s is not described", name)
+				return
+			}
+			route := &routers.Route{Spec: doc, Path: r.URL.Path, PathItem: item, Method: c.method, Operation: item.GetOperation(c.method)}
+			answered[route.Operation.OperationID] = true
+			r.Body = io.NopCloser(strings.NewReader(c.body))
+			question := &openapi3filter.RequestValidationInput{Request: r, Route: route}
+			if c.status == http.StatusOK { // then the description must allow the question as well
+				if err := openapi3filter.ValidateRequest(t.Context(), question); err != nil {
+					t.Errorf("%s: the question: %v", name, err)
+				}
+			}
+			if err := conforms(t.Context(), question, answer, text); err != nil {
+				t.Errorf("%s: the answer: %v", name, err)
+			}
+			// The check is one: an answer with a field too many does not pass.
+			if c.status == http.StatusOK && route.Path != "/api/openapi.json" {
+				if conforms(t.Context(), question, answer, bytes.Replace(text, []byte("{"), []byte(`{"more":1,`), 1)) == nil {
+					t.Errorf("%s: the description allows any answer", name)
+				}
+			}
+		})
 	}
 	for _, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {

@@ -14,7 +14,7 @@ import (
 
 const some = "1996573624012345677"
 
-func TestTakeApart(t *testing.T) {
+func TestDecode(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
 	tb.write("#ids", some)
@@ -26,29 +26,29 @@ func TestTakeApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb.has("#apart-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("datacenter 5 bits %d", parts.Datacenter), fmt.Sprintf("worker 5 bits %d", parts.Worker),
+	tb.has("#decode-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("datacenter 5 bits %d", parts.Datacenter), fmt.Sprintf("worker 5 bits %d", parts.Worker),
 		fmt.Sprintf("sequence 12 bits %d", parts.Sequence), id.Base32(), id.Base58(), id.Base62(), fmt.Sprintf("0x%016x", int64(id)), "ago")
 	strip := eval[string](tb, "[...document.querySelectorAll('.strip code')].map(c => c.textContent).join('')")
 	if want := fmt.Sprintf("%064b", uint64(id)); strip != want {
 		t.Errorf("bits %s, want %s", strip, want)
 	}
-	if got := eval[string](tb, "document.querySelector('#apart-result time').dateTime"); got != parts.Time.Format("2006-01-02T15:04:05.000Z") {
+	if got := eval[string](tb, "document.querySelector('#decode-result time').dateTime"); got != parts.Time.Format("2006-01-02T15:04:05.000Z") {
 		t.Error(got)
 	}
 
 	// Many, in every form, with quotes and commas, as they stand in a query's answer.
 	tb.write("#ids", fmt.Sprintf("\"%s\",\n'%s';  0x%x\n%s", some, some, int64(id), id.Base32()))
-	if n := eval[int](tb, "document.querySelectorAll('#apart-result article').length"); n != 4 {
+	if n := eval[int](tb, "document.querySelectorAll('#decode-result article').length"); n != 4 {
 		t.Errorf("%d cards", n)
 	}
-	if same := eval[int](tb, "new Set([...document.querySelectorAll('#apart-result h3 code')].map(c => c.textContent)).size"); same != 1 {
+	if same := eval[int](tb, "new Set([...document.querySelectorAll('#decode-result h3 code')].map(c => c.textContent)).size"); same != 1 {
 		t.Errorf("%d different ids", same)
 	}
-	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#form"), "base62")); tb.input("#form") })
-	tb.has("#ids-error", "4 of 4 could not be read", "11 digits")
+	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#format"), "base62")); tb.input("#format") })
+	tb.has("#ids-error", "4 of 4 cannot be read", "11 digits")
 	tb.write("#ids", id.Base62())
-	tb.has("#apart-result h3", some)
-	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#form"), "auto")); tb.input("#form") })
+	tb.has("#decode-result h3", some)
+	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#format"), "auto")); tb.input("#format") })
 
 	// More than a few become a table, and those that cannot be read are named.
 	tb.write("#ids", "1 2 3 4 five 6 7")
@@ -57,9 +57,9 @@ func TestTakeApart(t *testing.T) {
 	}
 	tb.has("#ids-error", "five")
 	tb.write("#ids", strings.Repeat("1 ", 1001))
-	tb.has("#ids-error", "1,001 ids; 1,000 at once")
+	tb.has("#ids-error", "1,001 IDs; the limit is 1,000")
 	tb.write("#ids", "")
-	if eval[bool](tb, "document.querySelector('#apart-result').children.length > 0 || document.querySelector('[aria-invalid]') !== null") {
+	if eval[bool](tb, "document.querySelector('#decode-result').children.length > 0 || document.querySelector('[aria-invalid]') !== null") {
 		t.Error("an empty field leaves something behind")
 	}
 }
@@ -77,16 +77,18 @@ func TestJavaScriptSafety(t *testing.T) {
 	for id, want := range map[string][]string{
 		some:                  {"Not safe", "1996573624012345600", "off by −77", "sequence 256 for 333"},
 		"4611686018427387904": {"Not safe", "4611686018427388000", "off by +96"}, // exact as a number, and written with other digits
-		"4611686018427388000": {"Not safe", "happens to stay as it is"},
-		"9223372036854775807": {"Not safe", "9223372036854776000", "no id of this layout"},
+		"4611686018427388000": {"Not safe", "exact by chance"},
+		"9223372036854775807": {"Not safe", "9223372036854776000", "not an ID of this layout"},
 		"9007199254740991":    {"Safe in JavaScript"},
 		"9007199254740993":    {"Not safe", "9007199254740992", "off by −1"},
 	} {
-		tb.write("#ids", id)
-		tb.has("#apart-result .note", want...)
-		if rounded := eval[string](tb, "JSON.stringify(JSON.parse('"+id+"'))"); strings.Contains(strings.Join(want, " "), "off by") && !strings.Contains(strings.Join(want, " "), rounded) {
-			t.Errorf("%s: this browser says %s", id, rounded)
-		}
+		t.Run(id, func(t *testing.T) {
+			tb.write("#ids", id)
+			tb.has("#decode-result .note", want...)
+			if rounded := eval[string](tb, "JSON.stringify(JSON.parse('"+id+"'))"); strings.Contains(strings.Join(want, " "), "off by") && !strings.Contains(strings.Join(want, " "), rounded) {
+				t.Errorf("%s: this browser says %s", id, rounded)
+			}
+		})
 	}
 	tb.write("#ids", "")
 	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "javascript-safe")); tb.change("#preset") })
@@ -101,7 +103,7 @@ func (tb *tab) change(selector string) {
 // made is what stands in the field of ids that were made.
 func made(tb *tab, l core.Layout) (ids []int64, parts []core.Parts) {
 	tb.t.Helper()
-	for _, text := range strings.Fields(eval[string](tb, "document.getElementById('made').value")) {
+	for _, text := range strings.Fields(eval[string](tb, "document.getElementById('generated').value")) {
 		id, err := sqltype.Parse(text)
 		if err != nil {
 			tb.t.Fatal(err)
@@ -115,22 +117,22 @@ func made(tb *tab, l core.Layout) (ids []int64, parts []core.Parts) {
 	return ids, parts
 }
 
-func TestMake(t *testing.T) {
+func TestGenerate(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
 	// There is no number by default: the field is named and has the focus.
-	tb.click("#make-button")
+	tb.click("#generate-button")
 	tb.wait("document.activeElement.id === 'datacenter' && document.activeElement.getAttribute('aria-invalid') === 'true'")
 	tb.has("#worker-error", "must be given")
-	if eval[bool](tb, "document.getElementById('made') !== null") {
+	if eval[bool](tb, "document.getElementById('generated') !== null") {
 		t.Error("ids were made without a number")
 	}
 	for _, c := range [][3]string{
 		{"#worker", "32", "from 0 to 31"}, {"#worker", "-1", "from 0 to 31"}, {"#worker", "1.5", "from 0 to 31"}, {"#worker", "x", "from 0 to 31"}, {"#datacenter", "99999999999999999999", "from 0 to 31"},
-		{"#count", "0", "from 1 to 10,000"}, {"#count", "10001", "from 1 to 10,000"}, {"#time", "tomorrow", "must be a time"}, {"#time", "2009-01-01", "outside the layout"},
+		{"#count", "0", "from 1 to 10,000"}, {"#count", "10001", "from 1 to 10,000"}, {"#time", "soon", "must be a time"}, {"#time", "1767225600", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"}, {"#time", "2009-01-01", "outside the layout"},
 	} {
 		tb.write("#datacenter", "1", "#worker", "3", "#count", "2", "#time", "", c[0], c[1])
-		tb.click("#make-button")
+		tb.click("#generate-button")
 		tb.wait("document.querySelector('" + c[0] + "').getAttribute('aria-invalid') === 'true'")
 		tb.has(c[0]+"-error", c[2])
 	}
@@ -144,9 +146,9 @@ func TestMake(t *testing.T) {
 			seen = map[int64]bool{} // the page and the server do not know of each other
 		}
 		tb.click(by)
-		eval[bool](tb, "document.getElementById('make-result').replaceChildren(), true")
-		tb.click("#make-button")
-		tb.wait("document.getElementById('made')")
+		eval[bool](tb, "document.getElementById('generate-result').replaceChildren(), true")
+		tb.click("#generate-button")
+		tb.wait("document.getElementById('generated')")
 		ids, parts := made(tb, core.Twitter())
 		if len(ids) != 5000 {
 			t.Fatalf("%d ids", len(ids))
@@ -161,14 +163,14 @@ func TestMake(t *testing.T) {
 			}
 		}
 	}
-	tb.has("#make-result", "From this server’s generator")
+	tb.has("#generate-result", "From this server’s generator")
 	tb.click("#by-page")
 	seen = map[int64]bool{}
 	eval[bool](tb, "Date.now = () => 1796000000000, true")                                                                                      // both begin in one tick
 	for _, state := range []string{"#datacenter=1&worker=3&count=5000", "#time_bits=41&worker_bits=10&sequence_bits=12&worker=35&count=5000"} { // the same number
 		eval[bool](tb, fmt.Sprintf("history.pushState(null, '', %q), dispatchEvent(new PopStateEvent('popstate')), true", state))
-		tb.click("#make-button")
-		tb.wait("document.getElementById('made')")
+		tb.click("#generate-button")
+		tb.wait("document.getElementById('generated')")
 		ids, _ := made(tb, core.Twitter())
 		for _, id := range ids {
 			if seen[id] {
@@ -180,19 +182,19 @@ func TestMake(t *testing.T) {
 	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "twitter")); tb.change("#preset") })
 	tb.write("#datacenter", "1", "#worker", "3")
 	tb.write("#count", "2", "#time", "2026-01-31T12:00:00Z")
-	tb.click("#make-button")
-	tb.wait("document.getElementById('made')?.value.split('\\n').length === 2")
+	tb.click("#generate-button")
+	tb.wait("document.getElementById('generated')?.value.split('\\n').length === 2")
 	ids, _ := made(tb, core.Twitter())
 	for i, id := range ids {
 		if want, _ := core.Twitter().Compose(core.Parts{Time: ptime(t, "2026-01-31T12:00:00Z"), Datacenter: 1, Worker: 3, Sequence: int64(i)}); id != want {
 			t.Errorf("%d, want %d", id, want)
 		}
 	}
-	tb.has("#make-result", "bounds and test data")
+	tb.has("#generate-result", "bounds and test data")
 
 	// From there they go on to be taken apart.
-	tb.settled(func() { tb.click("#take-apart") })
-	tb.has("#apart-result", "2026-01-31 12:00:00.000 UTC", fmt.Sprint(ids[1]))
+	tb.settled(func() { tb.click("#decode-these") })
+	tb.has("#decode-result", "2026-01-31 12:00:00.000 UTC", fmt.Sprint(ids[1]))
 }
 
 // A layout of one's own, wrong and right.
@@ -202,9 +204,9 @@ func TestOwnLayout(t *testing.T) {
 	tb.click("#custom summary")
 	tb.write("#time_bits", "42")
 	tb.has("#widths-error", "42+0+5+5+12 = 64", "at most 63")
-	tb.has("#figures", "make no layout yet")
-	tb.click("#make-button")
-	tb.has("#make-error", "make no layout yet")
+	tb.has("#figures", "not valid yet")
+	tb.click("#generate-button")
+	tb.has("#generate-error", "not valid yet")
 	tb.write("#time_bits", "x")
 	tb.has("#time_bits-error", "0 to 64")
 	tb.write("#time_bits", "39", "#datacenter_bits", "0", "#worker_bits", "16", "#sequence_bits", "8", "#tick", "0")
@@ -239,13 +241,15 @@ func TestWhere(t *testing.T) {
 	for _, c := range [][3]string{
 		{"#from", "soon", "must be a time"}, {"#from", "2009-01-01", "outside the layout"}, {"#to", "2025-01-01", ""}, {"#to", "2999-01-01", "outside"}, {"#column", "id;drop", "letters"},
 	} {
-		tb.write("#from", "2026-01-01", "#to", "2026-02-01", "#column", "", c[0], c[1])
-		if c[2] != "" {
-			tb.has(c[0]+"-error", c[2])
-		}
-		if eval[bool](tb, "document.getElementById('where-result').children.length > 0") {
-			t.Errorf("%q gives a condition", c)
-		}
+		t.Run(c[0]+" "+c[1], func(t *testing.T) {
+			tb.write("#from", "2026-01-01", "#to", "2026-02-01", "#column", "", c[0], c[1])
+			if c[2] != "" {
+				tb.has(c[0]+"-error", c[2])
+			}
+			if eval[bool](tb, "document.getElementById('where-result').children.length > 0") {
+				t.Errorf("%q gives a condition", c)
+			}
+		})
 	}
 	tb.has("#from-error", "")
 }
@@ -254,14 +258,14 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=discord")
 	tb.write("#a", "175928847299117063", "#b", "1312345678901234567")
-	tb.has("#difference-result", "3135d 21h 54m 46.257s apart", "second is the later", "270,942,886,257", "1,136,416,831,602,117,504")
+	tb.has("#difference-result", "3135d 21h 54m 46.257s apart", "second is later", "270,942,886,257", "1,136,416,831,602,117,504")
 	tb.write("#b", "no id!")
-	tb.has("#b-error", "no id")
+	tb.has("#b-error", "Is not an ID")
 	if eval[bool](tb, "document.getElementById('difference-result').children.length > 0") {
 		t.Error("the old difference stays")
 	}
 	tb.write("#b", "175928847299117063")
-	tb.has("#difference-result", "same id")
+	tb.has("#difference-result", "same ID")
 }
 
 // The address holds all that was typed: a link restores it, and the browser's buttons
@@ -273,9 +277,9 @@ func TestLink(t *testing.T) {
 	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "discord")); tb.change("#preset") })
 	tb.write("#ids", "175928847299117063\n0x1bb5404d9b33914d", "#worker", "7", "#datacenter", "2", "#count", "3", "#time", "2026-01-01", "#from", "2026-01-01", "#to", "2026-02-01", "#column", "o.id", "#a", "1", "#b", "2")
 	tb.settled(func() { tb.click("#by-server") })
-	values := "JSON.stringify([...document.querySelectorAll('input[type=text], select, textarea, input:checked')].filter(e => e.id !== 'made').map(e => [e.id, e.value]))"
+	values := "JSON.stringify([...document.querySelectorAll('input[type=text], select, textarea, input:checked')].filter(e => e.id !== 'generated').map(e => [e.id, e.value]))"
 	shown := eval[string](tb, values)
-	text := tb.text("#apart-result") + tb.text("#where-result") + tb.text("#difference-result")
+	text := tb.text("#decode-result") + tb.text("#where-result") + tb.text("#difference-result")
 	link := eval[string](tb, "location.href")
 	if strings.Contains(eval[string](tb, "location.search"), "=") {
 		t.Errorf("the state goes to the server: %s", link)
@@ -285,14 +289,14 @@ func TestLink(t *testing.T) {
 	if again := eval[string](other, values); again != shown {
 		t.Errorf("%s\nbecomes\n%s", shown, again)
 	}
-	if again := other.text("#apart-result") + other.text("#where-result") + other.text("#difference-result"); again != text {
+	if again := other.text("#decode-result") + other.text("#where-result") + other.text("#difference-result"); again != text {
 		t.Errorf("%s\nbecomes\n%s", text, again)
 	}
 
 	// A layout of one's own as well; and one that is none is shown with what is wrong.
 	own := page(t, url, "#epoch=2020-01-01&tick=10ms&time_bits=39&worker_bits=16&sequence_bits=8&ids=4611686018427387904")
 	own.has("#figures", "2020-01-01 00:00:00.000 UTC", "25,600")
-	own.has("#apart-result", "4611686018427387904")
+	own.has("#decode-result", "4611686018427387904")
 	none := page(t, url, "#time_bits=60&worker_bits=16&ids=1")
 	none.has("#widths-error", "at most 63")
 	none.write("#ids", "2")
@@ -308,7 +312,7 @@ func TestLink(t *testing.T) {
 		was := eval[string](own, "location.hash")
 		eval[bool](own, "history."+step.to+"(), true")
 		own.wait(fmt.Sprintf("location.hash !== %q && document.getElementById('ids').value === %q", was, step.want))
-		own.has("#apart-result h3", step.want)
+		own.has("#decode-result h3", step.want)
 	}
 }
 
@@ -351,16 +355,16 @@ func TestKeyboard(t *testing.T) {
 	to("datacenter")
 	tb.press("1" + kb.Tab + "3" + kb.Tab + kb.Tab)
 	tb.press("2026-01-31" + kb.Enter)
-	tb.wait("document.getElementById('made')")
-	to("take-apart")
+	tb.wait("document.getElementById('generated')")
+	to("decode-these")
 	tb.settled(func() { tb.press(" ") })
 	tb.wait("document.activeElement.id === 'ids'")
-	tb.has("#apart-result", "2026-01-31 00:00:00.000 UTC")
-	to("form")
+	tb.has("#decode-result", "2026-01-31 00:00:00.000 UTC")
+	to("format")
 	tb.press(kb.Tab)
 	tb.hear("#live")
-	tb.hear("#apart-result .copy")
+	tb.hear("#decode-result .copy")
 	tb.press(kb.Enter)
 	tb.wait("window.heard.includes('Copied')") // the button, for a moment only
-	tb.said("Copied the id")
+	tb.said("Copied the ID")
 }

@@ -76,8 +76,8 @@ func (c *crowd) join(name string, store driver.Store, apart time.Duration, chang
 	})
 }
 
-// Observe implements worker.Observer.
-func (h *holder) Observe(e worker.Event) {
+// Observe implements core.Observer.
+func (h *holder) Observe(e core.Event) {
 	switch e.Kind {
 	case worker.Claimed:
 		h.claimed.Add(1)
@@ -93,7 +93,7 @@ func (h *holder) Observe(e worker.Event) {
 		h.ackGap = max(h.ackGap, time.Since(h.lastAck))
 		h.lastAck = time.Now()
 	case worker.RenewFailed, worker.ClaimFailed, worker.ReleaseFailed:
-		h.failures[e.Kind.String()+": "+plain(e.Err)]++
+		h.failures[string(e.Kind)+": "+plain(e.Err)]++
 	}
 }
 

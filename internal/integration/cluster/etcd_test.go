@@ -74,7 +74,7 @@ func TestEtcd(t *testing.T) {
 	asked := newCouncil(t, members)
 	c := newCrowd(t)
 	for i := range 9 {
-		store := etcdstore.New(connectEtcd(t, members...), etcdstore.Config{})
+		store := mustNew(etcdstore.New(connectEtcd(t, members...), etcdstore.Config{}))
 		c.join(fmt.Sprint("holder ", i), store, time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	defer c.leave()

@@ -68,7 +68,7 @@ func setting(t *testing.T, name string, unset uint64) uint64 {
 //	SNOWKEY_FAILOVER_SECONDS  the least time, 0 if not set
 //	SNOWKEY_FAILOVER_SEED     decides how the primary ends each time; chance has its part
 //
-// `make failover` asks for 100 kills of each cluster.
+// A full run asks for 100 kills of each cluster; see CONTRIBUTING.md.
 func failover(t *testing.T, on target) {
 	kills := setting(t, "SNOWKEY_FAILOVER_KILLS", 4)
 	ids := int(setting(t, "SNOWKEY_FAILOVER_IDS", 100_000)) //nolint:gosec // of a test
@@ -85,7 +85,7 @@ func failover(t *testing.T, on target) {
 	c := newCrowd(t)
 	c.batch = 64
 	for i := range 6 { // of which four change
-		store := watched{sqlstore.New(on.connect(t), sqlstore.Config{}), acks}
+		store := watched{mustNew(sqlstore.New(on.connect(t), sqlstore.Config{})), acks}
 		c.join(fmt.Sprint("holder ", i), store, time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	w := newWriters(t, on, c, acks, 3)
@@ -153,4 +153,12 @@ func once(t *testing.T, on target, c *crowd, w *writers, acks *acknowledged, how
 	}
 	o.lost = w.missing(expected)
 	return o
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -147,7 +147,7 @@ func TestGalera(t *testing.T) {
 func oneWinner(t *testing.T, members []*testserver.Server) {
 	stores := make([]*sqlstore.Store, len(members))
 	for i, m := range members {
-		stores[i] = sqlstore.New(connectFor(t, patience, m), sqlstore.Config{})
+		stores[i] = mustNew(sqlstore.New(connectFor(t, patience, m), sqlstore.Config{}))
 	}
 	const rounds = 150
 	wins := make([]int, len(members))
@@ -199,7 +199,7 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 	stores := make([]*sqlstore.Store, len(members))
 	for i, m := range members {
-		stores[i] = sqlstore.New(connectFor(t, patience, m), sqlstore.Config{})
+		stores[i] = mustNew(sqlstore.New(connectFor(t, patience, m), sqlstore.Config{}))
 		_, err := stores[i].List(t.Context(), "elsewhere")
 		must(t, err)
 	}
@@ -240,7 +240,7 @@ func notReplicated(t *testing.T, member *testserver.Server) {
 	db, err := sql.Open("mysql", cfg.FormatDSN())
 	must(t, err)
 	defer db.Close()
-	_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "off")
+	_, err = mustNew(sqlstore.New(db, sqlstore.Config{})).List(t.Context(), "off")
 	var lossy *worker.DurabilityError
 	if !errors.As(err, &lossy) || lossy.Setting != "wsrep_on" {
 		t.Errorf("%v", err)
@@ -253,7 +253,7 @@ func counter(t *testing.T, members []*testserver.Server) {
 	seen := make(chan int64, clients*each)
 	var wg sync.WaitGroup
 	for i := range clients {
-		store := sqlstore.New(connectFor(t, patience, members[i%len(members)]), sqlstore.Config{})
+		store := mustNew(sqlstore.New(connectFor(t, patience, members[i%len(members)]), sqlstore.Config{}))
 		wg.Go(func() {
 			for range each {
 				n, err := store.Count(t.Context(), "starts")
@@ -286,10 +286,10 @@ func isolate(t *testing.T, admin *sql.DB, value int) {
 func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 	c := newCrowd(t)
 	for i := range 9 { // three at each node, of which two change
-		c.join(fmt.Sprintf("holder %d at node %d", i, i/3), sqlstore.New(connectGalera(t, members[i/3]), sqlstore.Config{}), time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
+		c.join(fmt.Sprintf("holder %d at node %d", i, i/3), mustNew(sqlstore.New(connectGalera(t, members[i/3]), sqlstore.Config{})), time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	for i := range 3 { // and three at all nodes in turn
-		c.join(fmt.Sprintf("roaming holder %d", i), sqlstore.New(connectGalera(t, members...), sqlstore.Config{}), time.Duration(i-1)*100*time.Millisecond, i > 0)
+		c.join(fmt.Sprintf("roaming holder %d", i), mustNew(sqlstore.New(connectGalera(t, members...), sqlstore.Config{})), time.Duration(i-1)*100*time.Millisecond, i > 0)
 	}
 	defer c.leave()
 	c.phase("all is well", func() { c.progress(6) })

@@ -245,7 +245,7 @@ func outsideGroup(t *testing.T, g *mysqlGroup) {
 			_, err := db.ExecContext(t.Context(), statement)
 			must(t, err)
 		}
-		_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "crowd")
+		_, err = mustNew(sqlstore.New(db, sqlstore.Config{})).List(t.Context(), "crowd")
 		var lossy *worker.DurabilityError
 		if !errors.As(err, &lossy) || lossy.Setting != "group_replication" {
 			t.Errorf("%v", err)

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -75,21 +76,23 @@ func TestTally(t *testing.T) {
 		{[][]int64{{1, 2, 3, 4, 5}, {2, 3}, {9}}, []int64{2, 3}},
 		{[][]int64{{1, 2, 3}, {7, 8}, {3, 4, 5, 6, 7}}, []int64{3, 7}},
 	} {
-		// All at once, and with a look after each, which must not forget.
-		var once, each tally
-		var wg sync.WaitGroup
-		total := 0
-		for _, ids := range c.holders {
-			total += len(ids)
-			wg.Go(func() { once.add(ids) })
-			each.add(ids)
-			each.twice()
-		}
-		wg.Wait()
-		for _, a := range []*tally{&once, &each} {
-			if got, n := a.twice(); !slices.Equal(got, c.want) || n != total {
-				t.Errorf("%v: %v of %d, want %v of %d", c.holders, got, n, c.want, total)
+		t.Run(fmt.Sprint(c.holders), func(t *testing.T) {
+			// All at once, and with a look after each, which must not forget.
+			var once, each tally
+			var wg sync.WaitGroup
+			total := 0
+			for _, ids := range c.holders {
+				total += len(ids)
+				wg.Go(func() { once.add(ids) })
+				each.add(ids)
+				each.twice()
 			}
-		}
+			wg.Wait()
+			for _, a := range []*tally{&once, &each} {
+				if got, n := a.twice(); !slices.Equal(got, c.want) || n != total {
+					t.Errorf("%v: %v of %d, want %v of %d", c.holders, got, n, c.want, total)
+				}
+			}
+		})
 	}
 }

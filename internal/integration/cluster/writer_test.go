@@ -44,7 +44,7 @@ func newWriters(t *testing.T, on target, c *crowd, acks *acknowledged, n int) *w
 	ctx, stop := context.WithCancel(t.Context())
 	w := &writers{t: t, on: on, c: c, acks: acks, db: on.connect(t), stop: stop, times: make([]atomic.Int64, n)}
 	w.db.SetMaxOpenConns(n + 2)
-	store := watched{sqlstore.New(w.db, sqlstore.Config{}), acks}
+	store := watched{mustNew(sqlstore.New(w.db, sqlstore.Config{})), acks}
 	for i := range n {
 		lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "crowd", Layout: layout, MaxLead: time.Hour})
 		must(t, err)

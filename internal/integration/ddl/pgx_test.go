@@ -54,14 +54,16 @@ func TestReadRowsOfPgx(t *testing.T) {
 		for name, db := range map[string]interface {
 			Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 		}{"pool": pool, "conn": conn, "tx": tx} {
-			rows, err := db.Query(t.Context(), text(t)(p.Existing()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := p.ReadRows(rows); err != nil || !slices.Equal(got, want) {
-				t.Errorf("%s, %v: %+v, %v, want %+v", name, mode, got, err, want)
-			}
-			rows.Close()
+			t.Run(name, func(t *testing.T) {
+				rows, err := db.Query(t.Context(), text(t)(p.Existing()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := p.ReadRows(rows); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s, %v: %+v, %v, want %+v", name, mode, got, err, want)
+				}
+				rows.Close()
+			})
 		}
 		// An error while the rows are read is returned.
 		rows, err := pool.Query(t.Context(), "SELECT 'x', (1/(2-g))::bigint, NULL::bigint, NULL::text, false FROM generate_series(1, 2) g")

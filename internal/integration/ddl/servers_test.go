@@ -84,26 +84,10 @@ func openPostgres(t testing.TB) *server {
 // openMySQL makes a database of its own, which is dropped after the test.
 func openMySQL(t testing.TB, dsn string) *server {
 	t.Helper()
-	config, err := mysqldriver.ParseDSN(dsn)
+	config, err := mysqldriver.ParseDSN(testserver.Database(t, "mysql", dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := sql.Open("mysql", config.FormatDSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.DBName = freshName()
-	if _, err := admin.Exec("CREATE DATABASE " + config.DBName); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+config.DBName); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
 	config.Params = map[string]string{"time_zone": "'+05:30'"}
 	db, err := sql.Open("mysql", config.FormatDSN())
 	if err != nil {

@@ -46,7 +46,7 @@ func TestStoreUsesWorkerTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.run(t, tables[0], ddl.WorkerTable(s.dialect))
-		lease, err := worker.Acquire(t.Context(), sqlstore.New(s.DB, config), worker.Config{Owner: "Käthe's 🖥 host"})
+		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(s.DB, config)), worker.Config{Owner: "Käthe's 🖥 host"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,4 +57,12 @@ func TestStoreUsesWorkerTable(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

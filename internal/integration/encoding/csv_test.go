@@ -34,11 +34,13 @@ func TestCSV(t *testing.T) {
 		"007,": sqltype.ErrSyntax, "-7,": sqltype.ErrNegative, ",": sqltype.ErrSyntax, "1.99657362401235E+18,": sqltype.ErrSyntax, // a spreadsheet's doing
 		"7,x": sqltype.ErrSyntax, "7,9223372036854775808": sqltype.ErrRange,
 	} {
-		err := gocsv.UnmarshalString("id,parent\n"+in+"\n", &back)
-		bad := strings.TrimPrefix(strings.TrimSuffix(in, ","), "7,")
-		if !errors.Is(err, want) || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), `"`+bad+`"`) {
-			t.Errorf("%s: %v", in, err)
-		}
+		t.Run(in, func(t *testing.T) {
+			err := gocsv.UnmarshalString("id,parent\n"+in+"\n", &back)
+			bad := strings.TrimPrefix(strings.TrimSuffix(in, ","), "7,")
+			if !errors.Is(err, want) || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), `"`+bad+`"`) {
+				t.Errorf("%s: %v", in, err)
+			}
+		})
 	}
 	// A nil pointer is written as an empty field, which only a NullID can read.
 	type pointerRow struct {

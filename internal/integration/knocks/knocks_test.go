@@ -118,7 +118,7 @@ func knock(t *testing.T, server *testserver.Server, db, leases *sql.DB, dialect 
 	d, seed := length(t)
 	t.Logf("seed %d, %v", seed, d)
 	book := newLedger()
-	store := sqlstore.New(leases, sqlstore.Config{AllowDataLoss: true}) // the server's processes are killed, not its machine
+	store := mustNew(sqlstore.New(leases, sqlstore.Config{AllowDataLoss: true})) // the server's processes are killed, not its machine
 	var writers []*writer
 	add := func(name string) *writer {
 		w := &writer{name: name, store: store, ledger: book, source: &source{ledger: book}, rand: rand.New(rand.NewPCG(seed, uint64(len(writers))))}
@@ -219,4 +219,12 @@ func knocks(t *testing.T, d time.Duration, server *testserver.Server, writers []
 		done[kind]++
 	}
 	return done
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/glebarez/sqlite"
-	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgxpool"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/mysql"
@@ -50,35 +47,12 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 
 func freshPostgres(t *testing.T) database {
 	t.Helper()
-	u, err := url.Parse(testserver.Postgres(t).DSN)
-	must(t, err)
-	u.Path = "/" + create(t, "pgx", u.String(), " WITH (FORCE)")
-	return database{"postgres", u.String()}
+	return database{"postgres", testserver.Database(t, "pgx", testserver.Postgres(t).DSN)}
 }
 
 func freshMySQL(t *testing.T, dsn string) database {
 	t.Helper()
-	cfg, err := mysqldriver.ParseDSN(dsn)
-	must(t, err)
-	cfg.DBName = create(t, "mysql", dsn, "")
-	return database{"mysql", cfg.FormatDSN()}
-}
-
-// create makes a database that is dropped after the test.
-func create(t *testing.T, driver, dsn, drop string) (name string) {
-	t.Helper()
-	admin, err := sql.Open(driver, dsn)
-	must(t, err)
-	name = fmt.Sprintf("snowkey_%016x", rand.Uint64())
-	_, err = admin.Exec("CREATE DATABASE " + name)
-	must(t, err)
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + drop); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
-	return name
+	return database{"mysql", testserver.Database(t, "mysql", dsn)}
 }
 
 func must(t testing.TB, err error) {

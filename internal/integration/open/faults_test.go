@@ -41,16 +41,18 @@ func TestRefusedBeforehand(t *testing.T) {
 			"Plugin.Source *sqlstore.Generator: must be nil": {Plugin: gormplugin.Config{Source: new(sqlstore.Generator)}},
 			"Forgotten.ID: the key of type int64":            {Plugin: gormplugin.Config{Models: []any{Forgotten{}}}},
 			`Tables "x": Column must be set`:                 {Plugin: gormplugin.Config{Tables: map[string]gormplugin.Table{"x": {}}}},
-			"Space \"a b\"":                                  {Lease: worker.Config{Namespace: "a b"}},
+			"Namespace \"a b\"":                              {Lease: worker.Config{Namespace: "a b"}},
 			"Generator.Worker set: must be nil":              {Generator: core.Config{Worker: core.Fixed(1)}},
 		} {
-			db := d.gorm(t)
-			if _, err := gormplugin.Open(t.Context(), db, cfg); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %q", err, want)
-			}
-			if len(db.Plugins) > 0 {
-				t.Error("a plugin is installed")
-			}
+			t.Run(want, func(t *testing.T) {
+				db := d.gorm(t)
+				if _, err := gormplugin.Open(t.Context(), db, cfg); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %q", err, want)
+				}
+				if len(db.Plugins) > 0 {
+					t.Error("a plugin is installed")
+				}
+			})
 		}
 		if n := leased(t, d.sql(t)); n != -1 {
 			t.Errorf("%d worker IDs are leased", n)
@@ -193,10 +195,12 @@ func TestNoDatabase(t *testing.T) {
 				return gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{})
 			},
 		} {
-			_, want, _ := strings.Cut(name, " ")
-			if gen, err := open(); err == nil || gen != nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, %v", name, gen, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				_, want, _ := strings.Cut(name, " ")
+				if gen, err := open(); err == nil || gen != nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, %v", name, gen, err)
+				}
+			})
 		}
 		if took := time.Since(began); took > 4*time.Second { // MaxWait is 5s
 			t.Errorf("it took %v", took)

@@ -136,7 +136,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal("it did not begin")
 		}
 		only := brief
-		only.Preferred, only.RequirePreferred, only.MaxWait = worker.Prefer(number), true, -1
+		only.Preferred, only.RequirePreferred, only.MaxWait = &number, true, -1
 		if _, err := instance(t)(t.Context(), only); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("while it lives: %v", err)
 		}

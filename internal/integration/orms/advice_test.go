@@ -16,7 +16,7 @@ import (
 
 // The last column of the table: what to do instead.
 func TestAdvice(t *testing.T) {
-	pool, err := sql.Open("postgres", fresh(t, testserver.Postgres(t).DSN))
+	pool, err := sql.Open("postgres", testserver.Database(t, "postgres", testserver.Postgres(t).DSN))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,48 +3,21 @@ package orms
 import (
 	"database/sql"
 	"fmt"
-	"net/url"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 func ptr[T any](v T) *T { return &v }
 
-// fresh makes a database that is dropped after the test.
-func fresh(t *testing.T, dsn string) string {
-	t.Helper()
-	admin, err := sql.Open("postgres", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := fmt.Sprintf("orms_%d_%d", os.Getpid(), time.Now().UnixNano())
-	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	return u.String()
-}
-
 // The documents have the results of this test, on PostgreSQL. To update the table, copy the
 // lines of the failure.
 func TestDocumentedLibraries(t *testing.T) {
-	dsn := fresh(t, testserver.Postgres(t).DSN)
+	dsn := testserver.Database(t, "postgres", testserver.Postgres(t).DSN)
 	pool, err := sql.Open("postgres", dsn)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func (f figures) short() string {
 func (c cell) run(t *testing.T, s settings) figures {
 	b := c.database.start(t, c.how)
 	p := c.way.open(t, b, c.pool)
-	lease, err := worker.Acquire(t.Context(), sqlstore.New(p.leases, sqlstore.Config{AllowDataLoss: true}), worker.Config{Namespace: "orders", FenceWindow: s.window, MaxWait: patience})
+	lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(p.leases, sqlstore.Config{AllowDataLoss: true})), worker.Config{Namespace: "orders", FenceWindow: s.window, MaxWait: patience})
 	must(t, err)
 	gen, err := core.New(core.Config{Worker: lease})
 	must(t, err)
@@ -197,4 +197,12 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -5,7 +5,7 @@
 // that waited for ids would hold every connection, and the renewal needs one.
 //
 // The normal run takes a few cells and a short window. All of them, with the default
-// settings and an outage of 45 seconds, by `make outage`, or:
+// settings and an outage of 45 seconds:
 //
 //	SNOWKEY_OUTAGE=45s go test -v -count=1 -parallel 4 -timeout 2h ./internal/integration/outage
 package outage

@@ -11,7 +11,7 @@ import (
 // What was read is not handed out.
 func TestCommitFails(t *testing.T) {
 	file := "file:" + filepath.Join(t.TempDir(), "x.sqlite") + "?_pragma=journal_mode(delete)&_pragma=busy_timeout(1)"
-	store := sqlstore.New(open(t, "sqlite", file), sqlstore.Config{})
+	store := mustNew(sqlstore.New(open(t, "sqlite", file), sqlstore.Config{}))
 	if first, err := store.Reserve(t.Context(), "a", 10); err != nil || first != 1 {
 		t.Fatal(first, err)
 	}

@@ -150,7 +150,7 @@ func TestLostAnswer(t *testing.T) {
 		}
 		return v, err
 	})
-	n, err := serial.NewNumbers(numbering(redisstore.New(eval, redisstore.Config{AllowDataLoss: true}), code(), 10))
+	n, err := serial.NewNumbers(numbering(mustNew(redisstore.New(eval, redisstore.Config{AllowDataLoss: true})), code(), 10))
 	if err != nil {
 		t.Fatal(err)
 	}

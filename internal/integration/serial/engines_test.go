@@ -68,11 +68,10 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 
 func freshPostgres(t *testing.T, dsn, isolation string) string {
 	t.Helper()
-	u, err := url.Parse(dsn)
+	u, err := url.Parse(testserver.Database(t, "pgx", dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Path = "/" + create(t, open(t, "pgx", dsn), " WITH (FORCE)")
 	query := u.Query()
 	query.Set("default_transaction_isolation", isolation)
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a blank, to PostgreSQL
@@ -81,11 +80,10 @@ func freshPostgres(t *testing.T, dsn, isolation string) string {
 
 func freshMySQL(t *testing.T, dsn, mode string) string {
 	t.Helper()
-	cfg, err := mysql.ParseDSN(dsn)
+	cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.DBName = create(t, open(t, "mysql", dsn), "")
 	cfg.InterpolateParams = mode == "interpolated"
 	if mode == "autocommit off" {
 		cfg.Params = map[string]string{"autocommit": "0"}
@@ -103,31 +101,13 @@ func open(t testing.TB, driver, dsn string) *sql.DB {
 	return db
 }
 
-// create makes a database that is dropped after the test.
-func create(t *testing.T, admin *sql.DB, drop string) (name string) {
-	t.Helper()
-	name = fmt.Sprintf("snowkey_%016x", rand.Uint64())
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		// Whoever still holds a lock there must not hold up all tests that follow.
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+name+drop); err != nil {
-			t.Error(err)
-		}
-	})
-	return name
-}
-
 // counter opens a store, as a process of its own would.
 func (e engine) counter(t testing.TB) serial.Counter {
 	t.Helper()
 	if e.driver == "redis" {
-		return redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowDataLoss: true})
+		return mustNew(redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowDataLoss: true}))
 	}
-	return sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true})
+	return mustNew(sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true}))
 }
 
 func client(t testing.TB, dsn string) *redis.Client {
@@ -167,4 +147,12 @@ func TestMain(m *testing.M) {
 		os.Exit(child())
 	}
 	os.Exit(m.Run())
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -50,7 +50,7 @@ func TestGORM(t *testing.T) {
 			if err := db.AutoMigrate(&bill{}); err != nil {
 				t.Fatal(err)
 			}
-			store := sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true})
+			store := mustNew(sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true}))
 			if err := store.PrepareCounters(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ func child() int {
 		}
 		client := redis.NewClient(options)
 		defer client.Close()
-		c = redisstore.New(evaler(client), redisstore.Config{AllowDataLoss: true})
+		c = mustNew(redisstore.New(evaler(client), redisstore.Config{AllowDataLoss: true}))
 	} else {
 		db, err := sql.Open(driver, os.Getenv(childDSN))
 		if err != nil {
@@ -61,7 +61,7 @@ func child() int {
 			return 1
 		}
 		defer db.Close()
-		c = sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+		c = mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 	}
 	describe := numbering(c, code, block)
 	times, err := liveThrough(&describe)

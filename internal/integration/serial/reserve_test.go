@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -70,7 +71,7 @@ func TestReserve(t *testing.T) {
 		if first, err := c.Reserve(t.Context(), strings.ToLower(key), 1); err != nil || first != 1 {
 			t.Errorf("a key in lower case goes on with %d, %v", first, err)
 		}
-		counting := c.(worker.Counter) // it counts from 0 what is given as from 1
+		counting := c.(driver.Counter) // it counts from 0 what is given as from 1
 		if n, err := counting.Count(t.Context(), key); err != nil || n != last+7 {
 			t.Errorf("%d, %v; want %d", n, err, last+7)
 		}
@@ -121,12 +122,12 @@ func TestOverflow(t *testing.T) {
 func TestOneTable(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := openCommitting(t, e)
-		none := sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowDataLoss: true, Table: "billing"})
+		none := mustNew(sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowDataLoss: true, Table: "billing"}))
 		_, err := none.Reserve(t.Context(), "a", 1)
 		if err == nil || !strings.Contains(err.Error(), "CREATE TABLE") || !strings.Contains(err.Error(), "billing_counter") {
 			t.Fatal(err)
 		}
-		if err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "billing"}).PrepareCounters(t.Context()); err != nil {
+		if err := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "billing"})).PrepareCounters(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for want := range int64(3) {
@@ -146,16 +147,16 @@ func TestLossy(t *testing.T) {
 	var lossy *worker.DurabilityError
 	memory := open(t, "sqlite", ":memory:")
 	memory.SetMaxOpenConns(1)
-	if first, err := sqlstore.New(memory, sqlstore.Config{}).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
+	if first, err := mustNew(sqlstore.New(memory, sqlstore.Config{})).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
 		t.Errorf("%d, %v", first, err)
 	}
-	if err := sqlstore.New(memory, sqlstore.Config{}).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
+	if err := mustNew(sqlstore.New(memory, sqlstore.Config{})).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
 		t.Error(err)
 	}
 	server := testRedis(t)
 	c := client(t, server.DSN)
 	reserve := func() error {
-		_, err := redisstore.New(evaler(c), redisstore.Config{}).Reserve(t.Context(), "a", 1)
+		_, err := mustNew(redisstore.New(evaler(c), redisstore.Config{})).Reserve(t.Context(), "a", 1)
 		return err
 	}
 	if err := reserve(); err != nil {

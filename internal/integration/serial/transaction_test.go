@@ -49,7 +49,7 @@ func TestNoGaps(t *testing.T) {
 		var wg sync.WaitGroup
 		for range handles {
 			db := open(t, e.driver, e.dsn)
-			store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+			store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 			if err := store.PrepareCounters(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestNotPrepared(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := open(t, e.driver, e.dsn)
 		db.SetMaxOpenConns(1)
-		store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+		store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 		tx, err := db.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestNotPrepared(t *testing.T) {
 // The statement by itself, in a transaction of pgx.
 func TestPgx(t *testing.T) {
 	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
-	if err := sqlstore.New(open(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true}).PrepareCounters(t.Context()); err != nil {
+	if err := mustNew(sqlstore.New(open(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})).PrepareCounters(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	statement, err := sqlstore.Config{Dialect: sqlstore.Postgres}.ReserveSQL()
@@ -197,7 +197,7 @@ func TestPgx(t *testing.T) {
 func TestWaitInTransaction(t *testing.T) {
 	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
 	db := open(t, "pgx", dsn)
-	store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+	store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 	if err := store.PrepareCounters(t.Context()); err != nil {
 		t.Fatal(err)
 	}

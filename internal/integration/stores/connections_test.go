@@ -56,7 +56,7 @@ func TestOneConnection(t *testing.T) {
 			db := sql.OpenDB(c)
 			defer db.Close()
 			db.SetMaxIdleConns(-1)
-			store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+			store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 			if _, err := store.List(t.Context(), "default"); err != nil { // it looks at the database first
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestReadOnlyConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := c.open(t)
 			db.SetMaxOpenConns(1)
-			store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "read_only_connection"})
+			store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "read_only_connection"}))
 			lease, err := worker.Acquire(t.Context(), store, worker.Config{FenceWindow: 3 * time.Second})
 			if err != nil {
 				t.Fatal(err)

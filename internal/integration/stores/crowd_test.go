@@ -29,11 +29,11 @@ func TestCrowd(t *testing.T) {
 			db := open(t, "pgx", inDatabase(t, testserver.Postgres(t).DSN))
 			db.SetMaxOpenConns(16)
 			db.SetMaxIdleConns(16)
-			s := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+			s := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 			return s, &s.ClaimLimiter
 		},
 		"redis": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
-			s := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{Prefix: t.Name(), AllowDataLoss: true})
+			s := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{Prefix: t.Name(), AllowDataLoss: true}))
 			return s, &s.ClaimLimiter
 		},
 		"etcd": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
@@ -42,11 +42,11 @@ func TestCrowd(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
-			s := etcdstore.New(c, etcdstore.Config{Prefix: t.Name()})
+			s := mustNew(etcdstore.New(c, etcdstore.Config{Prefix: t.Name()}))
 			return s, &s.ClaimLimiter
 		},
 		"files": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
-			s := filestore.New(filestore.Config{Dir: t.TempDir()})
+			s := mustNew(filestore.New(filestore.Config{Dir: t.TempDir()}))
 			return s, &s.ClaimLimiter
 		},
 	} {

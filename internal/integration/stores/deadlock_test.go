@@ -25,7 +25,7 @@ func TestListIsUndone(t *testing.T) {
 		admin := open(t, "mysql", cfg.FormatDSN())
 		cfg.Params = serializable(t, root)
 		cfg.Params["autocommit"] = "0"
-		store := sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
+		store := mustNew(sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true}))
 		for _, token := range []string{"a", "b", "c"} {
 			_, err := store.Claim(t.Context(), driver.Request{
 				Namespace: "x", Layout: "x", WorkerIDs: 3, Preferred: -1, Exclude: -1, ClaimID: token, Owner: "test",

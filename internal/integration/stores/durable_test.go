@@ -61,14 +61,14 @@ func TestAutocommitOff(t *testing.T) {
 				if err := db.QueryRow("SELECT @@autocommit").Scan(&off); err != nil || off != 0 {
 					t.Fatalf("autocommit = %d, %v", off, err)
 				}
-				store := sqlstore.New(db, space)
+				store := mustNew(sqlstore.New(db, space))
 				cfg := long
 				cfg.MaxWait = -1 // the first holder's end is not waited for
 				lease, err := worker.Acquire(t.Context(), store, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
-				rows, err := sqlstore.New(admin, space).List(t.Context(), "default")
+				rows, err := mustNew(sqlstore.New(admin, space)).List(t.Context(), "default")
 				held := 0
 				for _, row := range rows {
 					if row.ClaimID != "" {
@@ -112,7 +112,7 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
 	cfg.Params = map[string]string{"autocommit": "0"}
 	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
-		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
+		return mustNew(sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true}))
 	}})
 }
 
@@ -121,20 +121,26 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 func TestSQLiteWithoutFile(t *testing.T) {
 	acquire := func(db *sql.DB, cfg sqlstore.Config) error {
 		db.SetMaxOpenConns(1)
-		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, cfg), once)
+		store, err := sqlstore.New(db, cfg)
+		if err != nil {
+			return err
+		}
+		lease, err := worker.Acquire(t.Context(), store, once)
 		if lease != nil {
 			_ = lease.Close()
 		}
 		return err
 	}
 	for _, dsn := range []string{"", ":memory:", "file:", "file:?_pragma=journal_mode(delete)", "file:?_pragma=journal_mode(wal)&_pragma=synchronous(2)", "file::memory:?cache=shared", "file:x?mode=memory&cache=shared"} {
-		var lossy *worker.DurabilityError
-		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{}); !errors.As(err, &lossy) {
-			t.Errorf("%q: %v", dsn, err)
-		}
-		if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowDataLoss: true}); err != nil {
-			t.Errorf("%q, allowed: %v", dsn, err)
-		}
+		t.Run(dsn, func(t *testing.T) {
+			var lossy *worker.DurabilityError
+			if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{}); !errors.As(err, &lossy) {
+				t.Errorf("%q: %v", dsn, err)
+			}
+			if err := acquire(open(t, "sqlite", dsn), sqlstore.Config{AllowDataLoss: true}); err != nil {
+				t.Errorf("%q, allowed: %v", dsn, err)
+			}
+		})
 	}
 	file := func() *sql.DB { return open(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "w.sqlite")) }
 	for _, table := range []string{"temp.w", "TEMP.w", "pg_temp.w", "pg_temp_3.w"} {
@@ -164,7 +170,7 @@ func TestSQLiteWithoutFile(t *testing.T) {
 func TestLossyTables(t *testing.T) {
 	suffixes := []string{"_space", "", "_counter"}
 	use := func(db *sql.DB, table string) error {
-		store := sqlstore.New(db, sqlstore.Config{Table: table})
+		store := mustNew(sqlstore.New(db, sqlstore.Config{Table: table}))
 		lease, err := worker.Acquire(t.Context(), store, once)
 		if err != nil {
 			return err
@@ -188,7 +194,7 @@ func TestLossyTables(t *testing.T) {
 				if err := use(db, table); !errors.As(err, &lossy) || !strings.Contains(lossy.Setting, "w_") {
 					t.Errorf("%s%s: %v", table, suffix, err)
 				}
-				if _, err := sqlstore.New(db, sqlstore.Config{Table: table, AllowDataLoss: true}).Count(t.Context(), "starts"); err != nil {
+				if _, err := mustNew(sqlstore.New(db, sqlstore.Config{Table: table, AllowDataLoss: true})).Count(t.Context(), "starts"); err != nil {
 					t.Errorf("%s%s, allowed: %v", table, suffix, err)
 				}
 			}
@@ -234,7 +240,7 @@ func TestLossyTables(t *testing.T) {
 			if err := use(db, "parted"); !errors.As(err, &lossy) || lossy.Value != "u" || !strings.HasSuffix(lossy.Setting, part) {
 				t.Errorf("%s: %v", part, err)
 			}
-			if _, err := sqlstore.New(db, sqlstore.Config{Table: "parted", AllowDataLoss: true}).List(t.Context(), "x"); err != nil {
+			if _, err := mustNew(sqlstore.New(db, sqlstore.Config{Table: "parted", AllowDataLoss: true})).List(t.Context(), "x"); err != nil {
 				t.Errorf("%s, allowed: %v", part, err)
 			}
 			if _, err := db.Exec("ALTER TABLE " + part + " SET LOGGED"); err != nil {
@@ -293,7 +299,7 @@ func TestTemporaryTables(t *testing.T) {
 				if _, err := all.Exec(strings.Replace(ddl[i], "CREATE TABLE", "CREATE TEMPORARY TABLE", 1)); err != nil {
 					t.Fatal(err)
 				}
-				store := sqlstore.New(all, cfg)
+				store := mustNew(sqlstore.New(all, cfg))
 				lease, err := worker.Acquire(t.Context(), store, once)
 				if err == nil {
 					_ = lease.Close()
@@ -304,7 +310,7 @@ func TestTemporaryTables(t *testing.T) {
 					t.Errorf("%s%s: %v", table, suffix, err)
 				}
 				_ = all.Close()
-				other := sqlstore.New(e.open(t), cfg) // which sees none of it
+				other := mustNew(sqlstore.New(e.open(t), cfg)) // which sees none of it
 				if _, err := other.Count(t.Context(), "starts"); err != nil {
 					t.Errorf("%s%s, from elsewhere: %v", table, suffix, err)
 				}

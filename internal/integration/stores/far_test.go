@@ -57,7 +57,7 @@ func TestFirstAcquireFromAfar(t *testing.T) {
 			server := c.start(t)
 			db := c.open(t, server, far)
 			for _, tables := range []string{"to be created", "there"} {
-				fromAfar(t, "tables "+tables+": ", sqlstore.New(db, sqlstore.Config{}))
+				fromAfar(t, "tables "+tables+": ", mustNew(sqlstore.New(db, sqlstore.Config{})))
 				db.SetMaxIdleConns(0) // the next one has to connect again
 				db.SetMaxIdleConns(2)
 			}
@@ -67,7 +67,7 @@ func TestFirstAcquireFromAfar(t *testing.T) {
 		t.Parallel()
 		c := redis.NewClient(&redis.Options{Addr: testserver.Delayed(t, testserver.NewRedis(t).Addr, far)})
 		t.Cleanup(func() { _ = c.Close() })
-		fromAfar(t, "", redisstore.New(evaler(c, false), redisstore.Config{}))
+		fromAfar(t, "", mustNew(redisstore.New(evaler(c, false), redisstore.Config{})))
 	})
 	t.Run("etcd", func(t *testing.T) {
 		t.Parallel()
@@ -76,7 +76,7 @@ func TestFirstAcquireFromAfar(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		fromAfar(t, "", etcdstore.New(c, etcdstore.Config{}))
+		fromAfar(t, "", mustNew(etcdstore.New(c, etcdstore.Config{})))
 	})
 }
 

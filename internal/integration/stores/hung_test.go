@@ -36,7 +36,7 @@ func deafSQL(t *testing.T) driver.Store {
 		close(d.ended)
 		_ = db.Close()
 	})
-	return sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+	return mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 }
 
 // deafRedis is go-redis as it comes, without ContextTimeoutEnabled, at a server that hangs.
@@ -52,5 +52,5 @@ func deafRedis(t *testing.T) driver.Store {
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
-	return redisstore.New(evaler(c, false), redisstore.Config{})
+	return mustNew(redisstore.New(evaler(c, false), redisstore.Config{}))
 }

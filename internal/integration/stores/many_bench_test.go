@@ -32,7 +32,7 @@ func BenchmarkManyHolders(b *testing.B) {
 		db := open(b, "pgx", inDatabase(b, server.DSN))
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
-		store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+		store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 		if _, err := store.List(b.Context(), "default"); err != nil { // makes the tables
 			b.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func BenchmarkRenew(b *testing.B) {
 			db := open(b, "mysql", server.DSN+params)
 			db.SetMaxOpenConns(1)
 			table := fmt.Sprintf("bench_%d", time.Now().UnixNano())
-			store := sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.MySQL, Table: table, AllowDataLoss: true})
+			store := mustNew(sqlstore.New(db, sqlstore.Config{Dialect: sqlstore.MySQL, Table: table, AllowDataLoss: true}))
 			r := driver.Request{
 				Namespace: "x", Layout: driver.Fingerprint(core.Twitter()), WorkerIDs: 1024, Preferred: -1, Exclude: -1, ClaimID: "token", Owner: "test",
 				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 600_000, MaxLead: 1 << 40,

@@ -69,7 +69,7 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	db := open(t, "pgx", dsn)
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
-	store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+	store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 	// Long, so that none is taken over on a machine that is busy with other things.
 	cfg := worker.Config{FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
 	numbers := int(core.Twitter().WorkerIDs())

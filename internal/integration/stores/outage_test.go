@@ -69,13 +69,13 @@ func TestOutageFigures(t *testing.T) {
 		open  func(t *testing.T, server *testserver.Server) driver.Store
 	}{
 		{"postgres", testserver.NewPostgres, func(t *testing.T, server *testserver.Server) driver.Store {
-			return sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{AllowDataLoss: true})
+			return mustNew(sqlstore.New(open(t, "pgx", server.DSN), sqlstore.Config{AllowDataLoss: true}))
 		}},
 		{"mariadb", testserver.NewMariaDB, func(t *testing.T, server *testserver.Server) driver.Store {
-			return sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{AllowDataLoss: true})
+			return mustNew(sqlstore.New(open(t, "mysql", server.DSN), sqlstore.Config{AllowDataLoss: true}))
 		}},
 		{"redis", testserver.NewRedis, func(t *testing.T, server *testserver.Server) driver.Store {
-			return redisstore.New(evaler(client(t, server), false), redisstore.Config{})
+			return mustNew(redisstore.New(evaler(client(t, server), false), redisstore.Config{}))
 		}},
 		{"etcd", testserver.NewEtcd, func(t *testing.T, server *testserver.Server) driver.Store {
 			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop()})
@@ -83,7 +83,7 @@ func TestOutageFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = client.Close() })
-			return etcdstore.New(client, etcdstore.Config{})
+			return mustNew(etcdstore.New(client, etcdstore.Config{}))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

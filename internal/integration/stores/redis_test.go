@@ -59,7 +59,7 @@ func TestRedisStore(t *testing.T) {
 		t.Run(fmt.Sprintf("bytes %v", bytes), func(t *testing.T) {
 			server := testserver.Redis(t)
 			storetest.Run(t, storetest.Harness{Hung: deafRedis, Open: func(t *testing.T) driver.Store {
-				return redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowDataLoss: true})
+				return mustNew(redisstore.New(evaler(client(t, server), bytes), redisstore.Config{Prefix: "t:", AllowDataLoss: true}))
 			}})
 		})
 	}
@@ -77,7 +77,7 @@ func TestRedisLossy(t *testing.T) {
 	}
 	lossy := func(setting string) {
 		t.Helper()
-		lease, err := worker.Acquire(t.Context(), redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}), once)
+		lease, err := worker.Acquire(t.Context(), mustNew(redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)})), once)
 		var lossy *worker.DurabilityError
 		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: %v", setting, err)
@@ -85,11 +85,11 @@ func TestRedisLossy(t *testing.T) {
 		if lease != nil {
 			_ = lease.Close()
 		}
-		_, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)}).Count(t.Context(), "starts")
+		_, err = mustNew(redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)})).Count(t.Context(), "starts")
 		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: a counter: %v", setting, err)
 		}
-		if _, err = redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c), AllowDataLoss: true}).Count(t.Context(), "allowed"); err != nil {
+		if _, err = mustNew(redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c), AllowDataLoss: true})).Count(t.Context(), "allowed"); err != nil {
 			t.Errorf("%q: a counter, allowed: %v", setting, err)
 		}
 	}
@@ -111,21 +111,21 @@ func TestRedisLossy(t *testing.T) {
 func TestRedisIsKilled(t *testing.T) {
 	server := testserver.NewRedis(t)
 	c := client(t, server)
-	rideOutAKill(t, server, redisstore.New(evaler(c, false), redisstore.Config{}))
+	rideOutAKill(t, server, mustNew(redisstore.New(evaler(c, false), redisstore.Config{})))
 }
 
 func TestRedisCounter(t *testing.T) {
 	name := fmt.Sprintf("%016x", rand.Uint64())
-	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{})
+	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{}))
 	layout := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 8}
 	for want := range int64(4) {
-		n, err := worker.FromCounter(t.Context(), store, layout, name)
-		if err != nil || n.Number() != want || n.Left() != 3-want {
+		n, left, err := worker.FromCounter(t.Context(), store, layout, name)
+		if err != nil || n != want || left != 3-want {
 			t.Fatalf("%v, %v", n, err)
 		}
 	}
 	var used *worker.CounterExhaustedError
-	if _, err := worker.FromCounter(t.Context(), store, layout, name); !errors.As(err, &used) || used.WorkerIDs != 4 || used.Name != name {
+	if _, _, err := worker.FromCounter(t.Context(), store, layout, name); !errors.As(err, &used) || used.WorkerIDs != 4 || used.Name != name {
 		t.Errorf("%v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestRedisCounter(t *testing.T) {
 // numbers all the same, since it is only what their leases prefer.
 func TestRedisIdentity(t *testing.T) {
 	name := fmt.Sprintf("%016x", rand.Uint64())
-	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
+	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
 	layout := core.Layout{TimeBits: 41, DatacenterBits: 1, WorkerBits: 2, SequenceBits: 8}
 	start := func(address string) *worker.Lease {
 		t.Helper()
@@ -142,7 +142,9 @@ func TestRedisIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: name, Layout: layout, Datacenter: 1, FenceWindow: long.FenceWindow, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: worker.Prefer(1<<layout.WorkerBits | n)})
+		datacenter := int64(1)
+		id := datacenter<<layout.WorkerBits | n
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: name, Layout: layout, Datacenter: &datacenter, FenceWindow: long.FenceWindow, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: &id})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +182,7 @@ func TestRedisIdentity(t *testing.T) {
 // memory, have the same answers.
 func TestRedisAgainstMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	remote := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
+	remote := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
 	local := memstore.New(memstore.Config{})
 	type held struct {
 		driver.Claim
@@ -247,31 +249,35 @@ func TestRedisOddClients(t *testing.T) {
 		"nil": nil, "text": "ok", "numbers": []any{int64(1)}, "nothing": []any{}, "another word": []any{"yes"},
 		"too short": []any{"ok", "1"}, "no number": []any{"ok", "a", "1", "2", "3"},
 	} {
-		eval := redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) { return value, nil })
-		if lease, err := worker.Acquire(t.Context(), redisstore.New(eval, redisstore.Config{}), once); err == nil {
-			t.Errorf("%s: %+v", what, lease.Stats())
-		}
+		t.Run(what, func(t *testing.T) {
+			eval := redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) { return value, nil })
+			if lease, err := worker.Acquire(t.Context(), mustNew(redisstore.New(eval, redisstore.Config{})), once); err == nil {
+				t.Errorf("%s: %+v", what, lease.Stats())
+			}
+		})
 	}
-	if _, err := worker.Acquire(t.Context(), redisstore.New(nil, redisstore.Config{}), worker.Config{}); err == nil || !strings.Contains(err.Error(), "Evaler nil: must be given") {
+	if _, err := redisstore.New(nil, redisstore.Config{}); err == nil || !strings.Contains(err.Error(), "Evaler nil: must be given") {
 		t.Errorf("%v", err)
 	}
 }
 
 // Beyond 2^53 a script does not tell one number from the next: it is an error.
 func TestRedisTooManyNumbers(t *testing.T) {
-	store := redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true})
+	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
 	for numbers, ok := range map[int64]bool{1 << 53: true, 1<<53 + 1: false, 1 << 60: false} {
-		r := driver.Request{
-			Namespace: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", WorkerIDs: numbers, Preferred: numbers - 1, RequirePreferred: true, Exclude: -1, ClaimID: "a", Owner: "o",
-			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
-		}
-		c, err := store.Claim(t.Context(), r)
-		var config *core.ConfigError
-		if ok && (err != nil || c.Worker != r.Preferred) || !ok && !errors.As(err, &config) {
-			t.Errorf("%d: asked for %d, %+v, %v", numbers, r.Preferred, c, err)
-		}
-		if _, err := store.WorkerIDOf(t.Context(), r.Namespace, "i", numbers); ok && err != nil || !ok && !errors.As(err, &config) {
-			t.Errorf("%d: %v", numbers, err)
-		}
+		t.Run(fmt.Sprint(numbers), func(t *testing.T) {
+			r := driver.Request{
+				Namespace: fmt.Sprintf("%016x", rand.Uint64()), Layout: "l", WorkerIDs: numbers, Preferred: numbers - 1, RequirePreferred: true, Exclude: -1, ClaimID: "a", Owner: "o",
+				Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 60_000, MaxLead: 1000,
+			}
+			c, err := store.Claim(t.Context(), r)
+			var config *core.ConfigError
+			if ok && (err != nil || c.Worker != r.Preferred) || !ok && !errors.As(err, &config) {
+				t.Errorf("%d: asked for %d, %+v, %v", numbers, r.Preferred, c, err)
+			}
+			if _, err := store.WorkerIDOf(t.Context(), r.Namespace, "i", numbers); ok && err != nil || !ok && !errors.As(err, &config) {
+				t.Errorf("%d: %v", numbers, err)
+			}
+		})
 	}
 }

@@ -34,9 +34,9 @@ func documented(t *testing.T, d sqlstore.Dialect) string {
 func TestRestore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
-		store := sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowDataLoss: true})
+		store := mustNew(sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowDataLoss: true}))
 		before, err := worker.Acquire(t.Context(), store, worker.Config{
-			Preferred: 7, StopOnLoss: true, // and takes no other number
+			Preferred: ref(int64(7)), StopOnLoss: true, // and takes no other number
 			Timeout: patience, MaxWait: patience,
 		})
 		if err != nil {
@@ -56,7 +56,7 @@ func TestRestore(t *testing.T) {
 		if err != nil || len(rows) != 1 || rows[0].ClaimID != "" || rows[0].FencingToken != 2 {
 			t.Fatalf("%+v, %v", rows, err)
 		}
-		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: 7, RequirePreferred: true, Timeout: patience, MaxWait: patience})
+		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, Timeout: patience, MaxWait: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,3 +80,6 @@ func TestRestore(t *testing.T) {
 		}
 	})
 }
+
+// ref returns a pointer to a value.
+func ref[T any](v T) *T { return &v }

@@ -33,7 +33,7 @@ func TestMissingRights(t *testing.T) {
 
 		mustExec(t, admin, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
 		for _, cfg := range []sqlstore.Config{{AllowDataLoss: true}, {AllowDataLoss: true, NoCreate: true}, {AllowDataLoss: true, Table: "public.snow_worker"}} {
-			_, err := sqlstore.New(open(t, "pgx", u.String()), cfg).List(t.Context(), "x")
+			_, err := mustNew(sqlstore.New(open(t, "pgx", u.String()), cfg)).List(t.Context(), "x")
 			t.Logf("%+v: %v", cfg, err)
 			if err == nil || !strings.Contains(err.Error(), "USAGE") && !strings.Contains(err.Error(), "permission denied for schema public") || strings.Contains(err.Error(), "CREATE TABLE") {
 				t.Errorf("%+v: %v", cfg, err)
@@ -86,7 +86,7 @@ func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dial
 					mustExec(t, admin, "GRANT SELECT, INSERT, UPDATE ON "+each+" TO "+role)
 				}
 				mustExec(t, admin, "REVOKE "+right+" ON "+table+" FROM "+role)
-				store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+				store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 				lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
 				if err == nil {
 					err = lease.Close()

@@ -16,7 +16,7 @@ func TestASessionForEachStatement(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
 		db.SetMaxIdleConns(-1)
-		store := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+		store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 		r := driver.Request{
 			Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "first", Owner: "o",
 			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,

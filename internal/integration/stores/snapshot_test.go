@@ -28,7 +28,7 @@ func TestSnapshotIsolation(t *testing.T) {
 	cfg.DBName = create(t, admin, "")
 	cfg.Params = serializable(t, admin)
 	store := func(t *testing.T) *sqlstore.Store {
-		return sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true})
+		return mustNew(sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true}))
 	}
 	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store { return store(t) }})
 	var wg sync.WaitGroup

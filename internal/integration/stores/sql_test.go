@@ -148,7 +148,7 @@ func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 func TestSQLStore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		storetest.Run(t, storetest.Harness{Hung: deafSQL, Open: func(t *testing.T) driver.Store {
-			return sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
+			return mustNew(sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true}))
 		}})
 	})
 }
@@ -166,7 +166,7 @@ func TestManyStarts(t *testing.T) {
 		for range starts {
 			db := e.open(t)
 			go func() {
-				lease, err := worker.Acquire(context.Background(), sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}), worker.Config{MaxWait: patience, Timeout: patience})
+				lease, err := worker.Acquire(context.Background(), mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})), worker.Config{MaxWait: patience, Timeout: patience})
 				done <- outcome{lease, err}
 			}()
 		}
@@ -205,7 +205,7 @@ func TestDetectedAndNamed(t *testing.T) {
 		// Where nobody may create them, the error has the statement, with the schema before the name.
 		refused := cfg
 		refused.NoCreate = true
-		_, err = worker.Acquire(t.Context(), sqlstore.New(db, refused), once)
+		_, err = worker.Acquire(t.Context(), mustNew(sqlstore.New(db, refused)), once)
 		_, columns, _ := strings.Cut(ddl[0], " (")
 		if err == nil || !strings.Contains(err.Error(), columns) {
 			t.Errorf("%v", err)
@@ -218,11 +218,11 @@ func TestDetectedAndNamed(t *testing.T) {
 			}
 		}
 		refused.Dialect = sqlstore.Detect
-		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, refused), worker.Config{Owner: "Käthe's 🖥 host", Timeout: patience, MaxWait: patience})
+		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(db, refused)), worker.Config{Owner: "Käthe's 🖥 host", Timeout: patience, MaxWait: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := sqlstore.New(db, cfg).List(t.Context(), "default")
+		rows, err := mustNew(sqlstore.New(db, cfg)).List(t.Context(), "default")
 		held := 0
 		for _, row := range rows {
 			if row.ClaimID != "" {
@@ -246,7 +246,7 @@ func TestSQLCounter(t *testing.T) {
 		got := make(chan int64, clients*each)
 		errs := make(chan error, clients)
 		for range clients {
-			store := sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
+			store := mustNew(sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true}))
 			go func() {
 				for range each {
 					n, err := store.Count(context.Background(), "starts")
@@ -273,13 +273,13 @@ func TestSQLCounter(t *testing.T) {
 			seen[n] = true
 		}
 		layout := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 8}
-		store := sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true})
-		n, err := worker.FromCounter(t.Context(), store, layout, "STARTS")
-		if err != nil || n.Number() != 0 || n.Left() != 31 {
+		store := mustNew(sqlstore.New(e.open(t), sqlstore.Config{AllowDataLoss: true}))
+		n, left, err := worker.FromCounter(t.Context(), store, layout, "STARTS")
+		if err != nil || n != 0 || left != 31 {
 			t.Errorf("%v, %v", n, err)
 		}
 		var used *worker.CounterExhaustedError
-		if _, err := worker.FromCounter(t.Context(), store, layout, "starts"); !errors.As(err, &used) || used.WorkerIDs != 32 {
+		if _, _, err := worker.FromCounter(t.Context(), store, layout, "starts"); !errors.As(err, &used) || used.WorkerIDs != 32 {
 			t.Errorf("%v", err)
 		}
 	})
@@ -288,16 +288,18 @@ func TestSQLCounter(t *testing.T) {
 func TestBadTableNames(t *testing.T) {
 	db := open(t, "sqlite", ":memory:")
 	for _, name := range []string{"a b", "a;b", `a"b`, "a`b", "1a", "a.b.c", ".a", "a.", "ä", strings.Repeat("x", 49), "a'--"} {
-		var config *core.ConfigError
-		_, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{Table: name, AllowDataLoss: true}), worker.Config{})
-		if !errors.As(err, &config) || config.Fields[0].Field != "Table" {
-			t.Errorf("%q: %v", name, err)
-		}
-		if ddl, err := (sqlstore.Config{Dialect: sqlstore.SQLite, Table: name}).DDL(); err == nil {
-			t.Errorf("%q: %q", name, ddl)
-		}
+		t.Run(name, func(t *testing.T) {
+			var config *core.ConfigError
+			_, err := sqlstore.New(db, sqlstore.Config{Table: name, AllowDataLoss: true})
+			if !errors.As(err, &config) || config.Fields[0].Field != "Table" {
+				t.Errorf("%q: %v", name, err)
+			}
+			if ddl, err := (sqlstore.Config{Dialect: sqlstore.SQLite, Table: name}).DDL(); err == nil {
+				t.Errorf("%q: %q", name, ddl)
+			}
+		})
 	}
-	if _, err := worker.Acquire(t.Context(), sqlstore.New(nil, sqlstore.Config{}), worker.Config{}); err == nil || !strings.Contains(err.Error(), "must be an open *sql.DB") {
+	if _, err := sqlstore.New(nil, sqlstore.Config{}); err == nil || !strings.Contains(err.Error(), "must be an open *sql.DB") {
 		t.Errorf("%v", err)
 	}
 }
@@ -306,7 +308,7 @@ func TestBadTableNames(t *testing.T) {
 func TestLossySettings(t *testing.T) {
 	lossy := func(t *testing.T, db *sql.DB, setting string) {
 		t.Helper()
-		lease, err := worker.Acquire(t.Context(), sqlstore.New(db, sqlstore.Config{}), once)
+		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(db, sqlstore.Config{})), once)
 		if lease != nil {
 			_ = lease.Close()
 		}
@@ -367,7 +369,7 @@ func TestServerIsKilled(t *testing.T) {
 			server := start(t)
 			driver := map[string]string{"postgres": "pgx", "mariadb": "mysql"}[name]
 			db := open(t, driver, server.DSN)
-			rideOutAKill(t, server, sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
+			rideOutAKill(t, server, mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})))
 		})
 	}
 }
@@ -389,4 +391,12 @@ func await(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("no %s in %v", what, patience)
 		}
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -148,7 +148,7 @@ func duplicates(t *testing.T, a, b *worker.Lease) bool {
 // promoted standby would give the number to another holder for the same time.
 func TestClaimAgainWaitsForStandby(t *testing.T) {
 	p := newPair(t)
-	store := sqlstore.New(p.db, sqlstore.Config{})
+	store := mustNew(sqlstore.New(p.db, sqlstore.Config{}))
 	if _, err := store.List(t.Context(), "default"); err != nil { // makes the tables
 		t.Fatal(err)
 	}
@@ -177,9 +177,9 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 		t.Fatalf("claimed again without the standby: %+v", c)
 	}
 	// A lease claims again by itself.
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "leased", Preferred: 7, Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "leased", Preferred: ref(int64(7)), Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
 	if err == nil {
-		other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), worker.Config{Namespace: "leased", Preferred: 7})
+		other, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), worker.Config{Namespace: "leased", Preferred: ref(int64(7))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 	if err != nil || first.Worker != 7 || first.FencingToken != 1 || first.Fence != r.Now+r.FenceWindow {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	store = sqlstore.New(p.failover(t), sqlstore.Config{})
+	store = mustNew(sqlstore.New(p.failover(t), sqlstore.Config{}))
 	if c, err := claim(patience); err != nil || c != first {
 		t.Fatalf("after the failover: %+v, %v, and before it %+v", c, err, first)
 	}
@@ -207,14 +207,14 @@ func TestAsynchronousStandby(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.User = url.User("app")
-	store := sqlstore.New(open(t, "pgx", u.String()), sqlstore.Config{})
+	store := mustNew(sqlstore.New(open(t, "pgx", u.String()), sqlstore.Config{}))
 	cfg := long
-	cfg.Preferred = 7
+	cfg.Preferred = ref(int64(7))
 	first, err := worker.Acquire(t.Context(), store, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	warned(t, sqlstore.New(p.db, sqlstore.Config{}), `an asynchronous standby "standby": a standby that is promoted may lack acknowledged writes`)
+	warned(t, mustNew(sqlstore.New(p.db, sqlstore.Config{})), `an asynchronous standby "standby": a standby that is promoted may lack acknowledged writes`)
 	warned(t, store, `a WAL receiver "standby", of which this role may not see more`)
 	if err := first.Release(t.Context()); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestAsynchronousStandby(t *testing.T) {
 	if first, err = worker.Acquire(t.Context(), store, cfg); err != nil {
 		t.Fatal(err)
 	}
-	other, err := worker.Acquire(t.Context(), sqlstore.New(p.failover(t), sqlstore.Config{}), cfg)
+	other, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func warned(t *testing.T, store *sqlstore.Store, says string) {
 // Which settings and which followers of a primary are refused, warned of, or passed over.
 func TestStandbyWarnings(t *testing.T) {
 	p := newPair(t)
-	store := sqlstore.New(p.db, sqlstore.Config{})
+	store := mustNew(sqlstore.New(p.db, sqlstore.Config{}))
 	lossy := func(setting string) (value string) {
 		t.Helper()
 		u, err := url.Parse(p.primary.DSN)
@@ -262,7 +262,7 @@ func TestStandbyWarnings(t *testing.T) {
 		u.RawQuery = q.Encode()
 		db := open(t, "pgx", u.String())
 		defer db.Close()
-		_, err = sqlstore.New(db, sqlstore.Config{}).List(t.Context(), "default")
+		_, err = mustNew(sqlstore.New(db, sqlstore.Config{})).List(t.Context(), "default")
 		var e *worker.DurabilityError
 		switch {
 		case errors.As(err, &e):
@@ -281,7 +281,7 @@ func TestStandbyWarnings(t *testing.T) {
 		}
 	}
 	warned(t, store, `an asynchronous standby "standby"`)
-	warned(t, sqlstore.New(p.db, sqlstore.Config{AllowDataLoss: true}), "")
+	warned(t, mustNew(sqlstore.New(p.db, sqlstore.Config{AllowDataLoss: true})), "")
 
 	p.exec(t, "CREATE PUBLICATION everything FOR ALL TABLES")
 	subscribe(t, p)

@@ -82,8 +82,8 @@ func (h *holder) now() time.Time {
 	return now
 }
 
-// Observe implements worker.Observer.
-func (h *holder) Observe(e worker.Event) {
+// Observe implements core.Observer.
+func (h *holder) Observe(e core.Event) {
 	if e.Kind == worker.Lost {
 		h.book.write(record{n: uint32(e.Worker), kind: lost})
 	}
@@ -98,7 +98,8 @@ func (h *holder) tenure(ctx context.Context) error {
 		StopOnLoss: h.rand.oneIn(4), Now: h.clock.now, Observer: h,
 	}
 	if h.rand.oneIn(4) {
-		cfg.Preferred = worker.Prefer(h.rand.below(layout().WorkerIDs()))
+		id := h.rand.below(layout().WorkerIDs())
+		cfg.Preferred = &id
 	}
 	var bare *unfenced
 	if h.naive {

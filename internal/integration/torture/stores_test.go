@@ -42,18 +42,18 @@ func openStore(name, dsn string) (driver.Store, error) {
 	case "sqlite":
 		return openSQL("sqlite", dsn)
 	case "redis":
-		return openRedis(dsn), nil
+		return openRedis(dsn)
 	case "etcd":
 		client, err := clientv3.New(clientv3.Config{Endpoints: []string{dsn}, Logger: zap.NewNop()})
 		if err != nil {
 			return nil, err
 		}
-		return etcdstore.New(client, etcdstore.Config{}), nil
+		return etcdstore.New(client, etcdstore.Config{})
 	case "filestore":
-		return filestore.New(filestore.Config{Dir: dsn}), nil
+		return filestore.New(filestore.Config{Dir: dsn})
 	case "httpstore":
 		client := &http.Client{Timeout: 3 * time.Second}
-		return httpstore.New(httpstore.Config{URL: dsn, Token: httpToken, Client: client}), nil
+		return httpstore.New(httpstore.Config{URL: dsn, Token: httpToken, Client: client})
 	}
 	return nil, fmt.Errorf("no store %q", name)
 }
@@ -66,12 +66,12 @@ func openSQL(driver, dsn string) (driver.Store, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(4)
-	return sqlstore.New(db, sqlstore.Config{AllowDataLoss: driver != "sqlite"}), nil
+	return sqlstore.New(db, sqlstore.Config{AllowDataLoss: driver != "sqlite"})
 }
 
 // openRedis lets each connection ask for what a Redis must be set to, since one that
 // was killed comes back without it.
-func openRedis(addr string) driver.Store {
+func openRedis(addr string) (driver.Store, error) {
 	logging.Disable()
 	client := redis.NewClient(&redis.Options{Addr: addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {
 		return c.ConfigSet(ctx, "appendfsync", "always").Err()

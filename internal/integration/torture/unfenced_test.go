@@ -59,8 +59,8 @@ func isDone(g *core.Grant) bool {
 	}
 }
 
-// Observe implements worker.Observer.
-func (u *unfenced) Observe(e worker.Event) {
+// Observe implements core.Observer.
+func (u *unfenced) Observe(e core.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch e.Kind {
@@ -77,13 +77,13 @@ func (u *unfenced) Observe(e worker.Event) {
 // A worker ID that is lost while core.New reads the clock, as on a machine under load,
 // is no generator beside the new one.
 func TestUnfencedLosesItsWorkerID(t *testing.T) {
-	lost := worker.Event{Kind: worker.Lost, Err: &worker.LostError{Namespace: space}}
+	lost := core.Event{Kind: worker.Lost, Err: &worker.LostError{Namespace: space}}
 	for name, test := range map[string]struct {
-		events []worker.Event
+		events []core.Event
 		want   error
 	}{
-		"lost":                        {[]worker.Event{lost}, worker.ErrLost},
-		"lost, and another was found": {[]worker.Event{lost, {Kind: worker.Claimed}}, nil},
+		"lost":                        {[]core.Event{lost}, worker.ErrLost},
+		"lost, and another was found": {[]core.Event{lost, {Kind: worker.Claimed}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := new(unfenced)

@@ -10,97 +10,96 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// measured is what the flags of bench say.
+// measured holds the flags.
 type measured struct {
 	each       time.Duration
 	goroutines int64
-	place      place
+	store      storeFlags
 	rounds     int64
-	layout     *layoutflag.Flags
+	layout     *layoutFlags
 }
 
-const benchAbout = `Measure how many ids a generator makes on this machine: one at a time, in blocks,
-and by several goroutines, in the given layout and in one that does not cap it.
-The ids are thrown away, and no worker number is taken.
+const benchAbout = `Measure how many IDs a generator issues on this machine: one at a time, in blocks,
+and from several goroutines, in the given layout and in one without a practical cap.
+The IDs are discarded, and no worker ID is leased.
 
-With --dsn, measure instead how long a store of worker numbers takes to claim,
-renew and release one, in a space of its own. Its rows stay there, free.`
+With --dsn, measure instead how long a store takes to claim, renew and release a
+worker ID, in a namespace of its own. Its rows remain there, free.`
 
 func (a *app) benchCommand() *cobra.Command {
 	m := &measured{each: time.Second, goroutines: int64(runtime.GOMAXPROCS(0)), rounds: 200}
 	cmd := &cobra.Command{
 		Use:     "bench",
-		Short:   "measure the generator here, or a store of worker numbers",
+		Short:   "measure the generator, or a store of worker IDs",
 		Long:    benchAbout,
 		Example: "  snowkey bench\n  snowkey bench --preset sonyflake --for 5s\n  snowkey bench --dsn postgres://localhost/app --rounds 1000",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
-			l, err := m.layout.Layout()
+			l, err := m.layout.layout()
 			if err != nil {
-				return &usageError{err}
+				return err
 			}
 			if err := m.unused(cmd); err != nil {
 				return err
 			}
-			if m.place.text != "" {
+			if m.store.text != "" {
 				return a.benchStore(cmd.Context(), m)
 			}
 			return a.bench(cmd.Context(), m, l)
 		}),
 	}
 	f := cmd.Flags()
-	f.Var(flagval.New(&m.each, "DURATION", "1s", flagval.Duration(time.Millisecond, time.Hour)), "for", "how long each measurement takes")
-	f.Var(flagval.New(&m.goroutines, "N", "as many as cores", flagval.Whole(1, 10_000)), "goroutines", "how many draw from one generator together")
-	m.place.add(cmd, "dsn", "store of worker numbers to be measured")
-	m.place.addSpace(cmd, "snowkey-bench")
-	m.place.addLossy(cmd)
-	f.Var(flagval.New(&m.rounds, "N", "200", flagval.Whole(1, 1_000_000)), "rounds", "how often each request is made of the store")
+	f.Var(flagval.New(&m.each, "DURATION", "1s", flagval.Duration(time.Millisecond, time.Hour)), "for", "duration of each measurement")
+	f.Var(flagval.New(&m.goroutines, "N", "as many as cores", flagval.Whole(1, 10_000)), "goroutines", "number of goroutines that share a generator")
+	m.store.add(cmd, "dsn", "store of worker IDs to measure")
+	m.store.addNamespace(cmd, "snowkey-bench")
+	m.store.addDataLoss(cmd)
+	f.Var(flagval.New(&m.rounds, "N", "200", flagval.Whole(1, 1_000_000)), "rounds", "number of requests of each kind")
 	a.jsonFlag(cmd, "one object")
-	m.layout = layoutflag.Add(f)
-	completeWith(cmd, "preset", layoutflag.Presets())
+	m.layout = addLayout(cmd)
 	return cmd
 }
 
-// unused complains about flags of the one measurement where the other is made.
+// unused rejects the flags of the other measurement.
 func (m *measured) unused(cmd *cobra.Command) error {
-	if m.place.text == "" {
+	if m.store.text == "" {
 		if cmd.Flags().Changed("rounds") {
-			return usage("--rounds is of use with --dsn only")
+			return usage("--rounds requires --dsn")
 		}
-		return m.place.unused()
+		return m.store.unused()
 	}
-	for _, name := range append([]string{"for", "goroutines"}, layoutflag.Names()...) {
+	for _, name := range append([]string{"for", "goroutines"}, layoutNames...) {
 		if cmd.Flags().Changed(name) {
-			return usage("--%s is of no use with --dsn", name)
+			return usage("--%s does not apply with --dsn", name)
 		}
 	}
 	return nil
 }
 
-// speed is one measurement; its JSON.
+// speed is the JSON of a measurement.
 type speed struct {
 	What      string  `json:"what"`
 	Layout    string  `json:"layout"`
 	PerSecond float64 `json:"ids_per_second"`
 	NsPerID   float64 `json:"ns_per_id"`
-	Cap       float64 `json:"cap_per_second,omitempty"` // what the layout allows
+	Cap       float64 `json:"cap_per_second,omitempty"` // of the layout
 }
 
-// uncapped is a layout that this machine cannot fill.
+// uncapped is a layout that this machine cannot exhaust.
 func uncapped() core.Layout {
 	l := core.Twitter()
 	l.TimeBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = 41, 0, 0, 22
 	return l
 }
 
-// blocks is how many ids are reserved at once.
+// blocks is the number of IDs reserved at once.
 const blocks = 1000
 
 func (a *app) bench(ctx context.Context, m *measured, l core.Layout) error {
@@ -144,26 +143,26 @@ func (a *app) bench(ctx context.Context, m *measured, l core.Layout) error {
 		}{runtime.GOMAXPROCS(0), runtime.Version(), l.String(), speeds})
 	}
 	fmt.Fprintf(a.out, "%s, %s/%s, %s\nlayout: %s\nuncapped: %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, plural(int64(runtime.GOMAXPROCS(0)), "core"), l, uncapped())
-	rows := [][]string{{"", "LAYOUT", "IDS/S", "NS/ID", "OF ITS CAP"}}
+	rows := [][]string{{"", "LAYOUT", "IDS/S", "NS/ID", "OF THE CAP"}}
 	for _, s := range speeds {
 		part := ""
 		if s.Cap > 0 {
 			part = fmt.Sprintf("%.1f%%", 100*s.PerSecond/s.Cap)
 		}
-		rows = append(rows, []string{s.What, s.Layout, grouped(int64(s.PerSecond)), strconv.FormatFloat(s.NsPerID, 'f', 1, 64), part})
+		rows = append(rows, []string{s.What, s.Layout, humanize.Comma(int64(s.PerSecond)), strconv.FormatFloat(s.NsPerID, 'f', 1, 64), part})
 	}
 	a.table(rows)
 	return nil
 }
 
-// measure draws ids until the time is over.
+// measure draws IDs until the time is over.
 func measure(ctx context.Context, l core.Layout, each time.Duration, goroutines, block int) (made int64, took time.Duration, err error) {
 	generator, err := core.New(core.Config{Layout: l, Worker: core.Fixed(0)})
 	if err != nil {
 		return 0, 0, newError(err)
 	}
 	defer generator.Close()
-	if _, err := generator.Next(ctx); err != nil { // a generator begins with its second tick, which may be long
+	if _, err := generator.Next(ctx); err != nil { // waits for the first tick, which may be long
 		return 0, 0, err
 	}
 	var over atomic.Bool
@@ -188,8 +187,8 @@ func measure(ctx context.Context, l core.Layout, each time.Duration, goroutines,
 	return made, took, errors.Join(errs...)
 }
 
-// draw draws until it is over, and at least once, however busy the machine is. A
-// context that can end costs each call something, so none is given.
+// draw draws at least once, on however busy a machine. A context that can end would slow
+// each call.
 func draw(generator *core.Generator, over *atomic.Bool, block int) (made int64, err error) {
 	ids := make([]int64, block)
 	for made == 0 || !over.Load() {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// latency is how long one kind of request took; its JSON.
+// latency is the JSON of one kind of request.
 type latency struct {
 	What string  `json:"what"`
 	P50  float64 `json:"p50_ms"`
@@ -21,17 +21,20 @@ type latency struct {
 	Max  float64 `json:"max_ms"`
 }
 
-// claimFor is the span and the time to live of the claims.
+// claimFor is the validity interval and the TTL of the claims.
 const claimFor = 30 * time.Second
 
-// benchStore measures the store's three verbs.
+// benchStore measures the three verbs of a store.
 func (a *app) benchStore(ctx context.Context, m *measured) error {
-	target, err := a.open(ctx, &m.place, true)
+	target, err := a.open(ctx, &m.store, true)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	store := target.Store(storeOptions(&m.place))
+	store, err := target.Store(storeOptions(&m.store))
+	if err != nil {
+		return err
+	}
 	var claims, renewals, releases []time.Duration
 	timed := func(to *[]time.Duration, do func() error) error {
 		began := time.Now()
@@ -42,14 +45,14 @@ func (a *app) benchStore(ctx context.Context, m *measured) error {
 	add, done := a.progress(m.rounds, "rounds")
 	defer done()
 	for i := range m.rounds + 1 {
-		if i == 1 { // the first one made connections and tables
+		if i == 1 { // the first one creates connections and tables
 			claims, renewals, releases = nil, nil, nil
 		}
-		if err := benchRound(ctx, store, m.place.space, timed, &claims, &renewals, &releases); err != nil {
+		if err := benchRound(ctx, store, m.store.namespace, timed, &claims, &renewals, &releases); err != nil {
 			if ctx.Err() != nil {
 				return errors.New("interrupted")
 			}
-			return fmt.Errorf("%s: %w", target.Name, tell(err))
+			return fmt.Errorf("%s: %w", target.Name, withAdvice(err))
 		}
 		add(1)
 	}
@@ -62,7 +65,7 @@ func (a *app) benchStore(ctx context.Context, m *measured) error {
 			Latencies []latency `json:"latencies"`
 		}{target.Name, m.rounds, figures})
 	}
-	fmt.Fprintf(a.out, "%s, %s one after another, space %q\n\n", target.Name, plural(m.rounds, "round"), m.place.space)
+	fmt.Fprintf(a.out, "%s, %s in sequence, namespace %q\n\n", target.Name, plural(m.rounds, "round"), m.store.namespace)
 	rows := [][]string{{"", "P50", "P99", "MAX"}}
 	for _, f := range figures {
 		rows = append(rows, []string{f.What, ms(f.P50), ms(f.P99), ms(f.Max)})
@@ -73,12 +76,12 @@ func (a *app) benchStore(ctx context.Context, m *measured) error {
 
 func ms(n float64) string { return fmt.Sprintf("%.2f ms", n) }
 
-func benchRound(ctx context.Context, store driver.Store, space string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
+func benchRound(ctx context.Context, store driver.Store, namespace string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
 	l := core.Twitter()
 	now := time.Now().UnixMilli()
 	span := claimFor.Milliseconds()
 	r := driver.Request{
-		Namespace: space, Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
+		Namespace: namespace, Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
 		Now: now, FenceWindow: span, TTL: span, MaxSkew: time.Minute.Milliseconds(), MaxLead: time.Minute.Milliseconds(),
 	}
 	var c driver.Claim
@@ -86,13 +89,13 @@ func benchRound(ctx context.Context, store driver.Store, space string, timed fun
 		return err
 	}
 	err := timed(renewals, func() error {
-		return store.Renew(ctx, driver.Renewal{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
+		return store.Renew(ctx, driver.Renewal{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
 	})
-	// What was claimed is given back, whatever happened: no id was made under it.
-	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	// The claim is released in any case: no ID was issued under it.
+	released, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return errors.Join(err, timed(releases, func() error {
-		return store.Release(back, driver.Return{Namespace: space, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
+		return store.Release(released, driver.Return{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
 	}))
 }
 

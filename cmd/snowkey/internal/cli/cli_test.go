@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The test binary is the program itself when this is set, so that tests can start,
-// interrupt and kill it.
+// If it is set, the test binary is the program itself, so that tests can start, interrupt
+// and kill it.
 const asProgram = "SNOWKEY_CLI_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is the command as a process of its own.
+// program runs the command in a new process.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -34,10 +34,10 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// noon is the time at which runs in this process take place.
+// noon is the time of commands that run in this process.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// endless is far longer than a run takes on a busy machine.
+// endless is far longer than any command takes on a busy machine.
 const endless = 3 * time.Minute
 
 type result struct {
@@ -51,7 +51,7 @@ func run(t *testing.T, args ...string) result {
 	return runWith(t, Env{}, args...)
 }
 
-// runWith runs it with what is set of env.
+// runWith runs it in env, with defaults.
 func runWith(t *testing.T, env Env, args ...string) result {
 	t.Helper()
 	return runIn(t.Context(), env, args...)
@@ -69,7 +69,7 @@ func runIn(ctx context.Context, env Env, args ...string) result {
 	if env.Build == nil {
 		env.Build = build
 	}
-	ctx, cancel := context.WithTimeout(ctx, endless) // what should have been refused may run for ever
+	ctx, cancel := context.WithTimeout(ctx, endless) // a command that should have been rejected may not end
 	defer cancel()
 	code := Run(ctx, args, env)
 	return result{out.String(), err.String(), code}
@@ -77,7 +77,7 @@ func runIn(ctx context.Context, env Env, args ...string) result {
 
 func at(t time.Time) func() time.Time { return func() time.Time { return t } }
 
-// build is what a released program says of itself.
+// build is the build information of a release.
 func build() (*debug.BuildInfo, bool) {
 	return &debug.BuildInfo{
 		GoVersion: "go1.26.8",

@@ -6,7 +6,7 @@ import (
 
 var shells = []string{"bash", "zsh", "fish", "powershell"} //nolint:gochecknoglobals // constant
 
-const completionAbout = `Print a script that makes a shell complete commands, flags and their values.
+const completionAbout = `Print a completion script for commands, flags and their values.
 
   bash        snowkey completion bash > /etc/bash_completion.d/snowkey
   zsh         snowkey completion zsh > "${fpath[1]}/_snowkey"
@@ -16,7 +16,7 @@ const completionAbout = `Print a script that makes a shell complete commands, fl
 func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion {bash|zsh|fish|powershell}",
-		Short:     "print a script for the completion of a shell",
+		Short:     "print a shell completion script",
 		Long:      completionAbout,
 		Example:   "  source <(snowkey completion bash)",
 		Args:      arguments(1, 1, "one shell: bash, zsh, fish or powershell"),
@@ -33,17 +33,17 @@ func (a *app) completionCommand() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.out)
 			}
-			return usage("shell %q: want bash, zsh, fish or powershell", short(args[0]))
+			return usage("shell %q: must be bash, zsh, fish or powershell", short(args[0]))
 		}),
 	}
 }
 
-// completeWith offers the values of a flag.
+// completeWith completes the values of a flag.
 func completeWith[T ~string](cmd *cobra.Command, flag string, values []T) {
 	var names []cobra.Completion
 	for _, v := range values {
 		names = append(names, cobra.Completion(v))
 	}
-	// The error says that there is no such flag, which the tests would see.
+	// It fails if there is no such flag, which the tests would show.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The ids of a day are those of its partition, also where the clocks leave out its
-// midnight or show it twice; and as many partitions are made as --count says.
+// The IDs of a day are those of its partition, even if the clocks skip its midnight or
+// show it twice, and --count partitions are printed.
 func TestDaysOfClockChanges(t *testing.T) {
 	for _, c := range []struct{ zone, change string }{
 		{"America/Santiago", "2026-09-06"}, // begins at 01:00

@@ -9,32 +9,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// sqlOf is what the flags of ddl say.
+// sqlOf holds the flags.
 type sqlOf struct {
 	dialect               ddl.Dialect
 	schema, prefix        string
 	table, column, viewed string
-	unnamed               bool // --table was not given, and is orders
-	layout                *layoutflag.Flags
+	unnamed               bool // --table was not given and defaults to orders
+	layout                *layoutFlags
 }
 
-// parts of ddl, by name.
 var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "workers"} //nolint:gochecknoglobals // constant
 
-const ddlAbout = `Print the SQL that goes with a layout; nothing is executed. PART is one of:
+const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
 
-  functions    functions that take ids apart in the database (the default)
-  drop         drops those functions
+  functions    functions that decode IDs in the database (the default)
+  drop         drop those functions
   expressions  the same as expressions, in a query of --table and its --column
-  domain       a type that refuses what is no id (PostgreSQL)
-  check        adds a constraint that does to --table, for its --column
-  view         --view over --table with its ids taken apart
+  domain       a type that only accepts IDs (PostgreSQL)
+  check        a constraint with the same effect for --column of --table
+  view         --view over --table with its IDs decoded
   workers      the tables of the worker leases`
 
 func (a *app) ddlCommand() *cobra.Command {
@@ -43,7 +41,7 @@ func (a *app) ddlCommand() *cobra.Command {
 		Use:       "ddl [PART] --dialect D",
 		Short:     "print SQL for a layout: functions, checks, worker tables",
 		Long:      ddlAbout,
-		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_apart",
+		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded",
 		Args:      arguments(0, 1, "at most one part"),
 		ValidArgs: ddlParts,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
@@ -53,7 +51,7 @@ func (a *app) ddlCommand() *cobra.Command {
 			}
 			for name, parts := range map[string][]string{"table": {"view", "check", "expressions"}, "view": {"view"}, "column": {"view", "check", "expressions"}, "prefix": {"functions", "drop", "domain"}} {
 				if cmd.Flags().Changed(name) && slices.Contains(ddlParts, part) && !slices.Contains(parts, part) {
-					return usage("--%s is of no use to %s", name, part)
+					return usage("--%s does not apply to %s", name, part)
 				}
 			}
 			if !cmd.Flags().Changed("table") && (part == "check" || part == "expressions") {
@@ -64,23 +62,22 @@ func (a *app) ddlCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "whose SQL: postgres, mysql or sqlite; required")
+	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql or sqlite; required")
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of functions and of the domain (default \"snowflake_\")")
 	f.StringVar(&s.table, "table", "", "`TABLE` of the view, check or expressions (default \"orders\", but for a view)")
 	f.StringVar(&s.column, "column", "id", "`COLUMN` that holds the ids")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	a.jsonFlag(cmd, "the statements as a list")
-	s.layout = layoutflag.Add(f)
+	s.layout = addLayout(cmd)
 	completeWith(cmd, "dialect", dialects())
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 
 func (a *app) ddl(s *sqlOf, part string) error {
-	l, err := s.layout.Layout()
+	l, err := s.layout.layout()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if s.dialect == "" {
 		return usage("--dialect is required: postgres, mysql or sqlite")
@@ -95,7 +92,7 @@ func (a *app) ddl(s *sqlOf, part string) error {
 	return a.script(script)
 }
 
-// script writes the statements of a part.
+// script returns the statements of a part.
 func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
 	cfg := ddl.Config{Dialect: s.dialect, Layout: l, Schema: s.schema, Prefix: s.prefix}
 	switch part {
@@ -111,7 +108,7 @@ func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
 		return s.expressions(cfg)
 	case "view":
 		if s.table == "" || s.viewed == "" {
-			return nil, usage("view needs --table and --view, a name for it")
+			return nil, usage("view requires --table and --view, the name of the view")
 		}
 		return cfg.View(s.viewed, s.table, s.column)
 	case "workers":
@@ -122,10 +119,10 @@ func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
 		dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
 		return sqlstore.Config{Dialect: dialect, Table: table}.DDL()
 	}
-	return nil, usage("there is no part %q: want %s", short(part), flagval.List(ddlParts))
+	return nil, usage("there is no part %q: must be %s", short(part), flagval.List(ddlParts))
 }
 
-// check adds the constraint. In SQLite, which cannot, it is a comment.
+// check adds the constraint. SQLite cannot, so there it is a comment.
 func (s *sqlOf) check(cfg ddl.Config) (ddl.Script, error) {
 	text, err := cfg.Check(s.column)
 	if err != nil {
@@ -137,13 +134,13 @@ func (s *sqlOf) check(cfg ddl.Config) (ddl.Script, error) {
 	}
 	if s.dialect == ddl.SQLite {
 		// A name may have line breaks.
-		comment := fmt.Sprintf("in CREATE TABLE %s, behind the column's type, for SQLite adds no constraint later:\n%s", table, text)
+		comment := fmt.Sprintf("in CREATE TABLE %s, after the column's type, because SQLite adds no constraint later:\n%s", table, text)
 		return ddl.Script{"-- " + strings.NewReplacer("\n", "\n-- ", "\r", "\n-- ").Replace(comment)}, nil
 	}
 	return ddl.Script{"ALTER TABLE " + table + " ADD " + text}, nil
 }
 
-// expressions are those of each field that the layout has, as one query.
+// expressions selects each field of the layout in one query.
 func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 	l := cfg.Layout
 	fields := []ddl.Field{ddl.Time}
@@ -167,36 +164,17 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 	return ddl.Script{"SELECT\n" + strings.Join(columns, ",\n") + "\nFROM " + table}, err
 }
 
-// sqlError makes a fault in what was given one of the command line.
+// sqlError reports a wrong name or layout as a usage error.
 func sqlError(err error) error {
-	var faults *core.ConfigError
-	if errors.As(err, &faults) {
-		return usage("%s", flagged(faults.Fields))
+	all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
+	for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
+		flag := strings.ToLower(name)
+		all[name], all[flag] = "--"+flag, "--"+flag
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		return usage("--dialect: %w", err)
 	}
-	return err
-}
-
-// flagged says faults by the flags that they come from.
-func flagged(faults []core.FieldError) string {
-	var all []string
-	for _, f := range faults {
-		name := strings.ToLower(f.Field)
-		switch name {
-		case "dialect", "schema", "prefix", "table", "column", "view", "from", "to":
-			f.Field = "--" + name
-		case "by":
-			f.Field = "--by"
-		case "name": // of ddl.Dialect.Quote
-			f.Field = "--table"
-		case "layout.unsigned":
-			f.Field = "--unsigned"
-		}
-		all = append(all, f.String())
-	}
-	return strings.Join(all, "; ")
+	return byFlag(err, all)
 }
 
 // script prints statements. One that is a comment has no semicolon.

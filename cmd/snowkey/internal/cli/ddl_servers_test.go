@@ -16,8 +16,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// databases are an empty one of each dialect, that take several statements at once, as
-// psql, mysql and sqlite3 do.
+// databases are an empty one per dialect. They accept several statements at once, as psql,
+// mysql and sqlite3 do.
 func databases(t *testing.T) map[string]*sql.DB {
 	t.Helper()
 	config, err := pgx.ParseConfig(testserver.NewPostgres(t).DSN)
@@ -46,8 +46,8 @@ func databases(t *testing.T) map[string]*sql.DB {
 	return all
 }
 
-// What ddl prints can be pasted: every part, on every database, under names with
-// quotes, dots, semicolons and line breaks. And it does what it is for.
+// The output of ddl runs: every part, on every database, under names with quotes, dots,
+// semicolons and line breaks.
 func TestDDLCanBePasted(t *testing.T) {
 	for dialect, db := range databases(t) {
 		for i, names := range []struct{ table, column string }{{"", ""}, {"All.Orders", "Order"}, {"it's; \"the\".`orders` -- of\n:all", "an; \"id\"\n-- /* or\r`it's`"}} {
@@ -85,7 +85,7 @@ func TestDDLCanBePasted(t *testing.T) {
 				}
 
 				check := printed("check", on...)
-				if dialect == "sqlite" { // whose tables take no constraint later: the constraint is in the comment
+				if dialect == "sqlite" { // adds no constraint later: it is in the comment
 					paste(check)
 					var text []string
 					for line := range strings.Lines(check) {
@@ -122,7 +122,7 @@ func TestDDLCanBePasted(t *testing.T) {
 					paste(printed("domain"))
 					paste("DROP DOMAIN snowflake_id")
 				}
-				if dialect != "sqlite" { // whose functions are a query with a parameter
+				if dialect != "sqlite" { // where functions are queries with a parameter
 					paste(printed("functions"))
 					paste(printed("drop"))
 				}

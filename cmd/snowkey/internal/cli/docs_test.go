@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A command line in a text: in `a span of code`, or on a line of a block for a shell.
+// A command line in Markdown: in `a code span`, or on a line of a shell block.
 var inline = regexp.MustCompile("`snowkey(?: [^`]*)?`")
 
-// commandLines are those of snowkey in a document in Markdown, those of blocks apart:
-// they are whole, while a span of code may name a command only.
+// commandLines returns the command lines of snowkey in a document. Those of blocks are
+// complete, while a code span may only name a command.
 func commandLines(text string) (spans, blocks []string) {
 	shell, fenced := false, false
 	for line := range strings.Lines(text) {
@@ -34,8 +34,8 @@ func commandLines(text string) (spans, blocks []string) {
 	return spans, blocks
 }
 
-// ofShell takes the calls of snowkey out of a line of a shell, whatever is piped
-// into or out of them. It knows of quoting no more than that quotes go.
+// ofShell returns the calls of snowkey in a line of a shell, with or without pipes. It
+// does not parse quotes.
 func ofShell(line string) (calls []string) {
 	line, _, _ = strings.Cut(" "+line, " #")
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&()", r) }) {
@@ -49,8 +49,8 @@ func ofShell(line string) (calls []string) {
 	return calls
 }
 
-// understood checks that a call names a command and flags that there are, and values
-// that they take; … stands for any value. A whole one has its arguments as well.
+// understood checks that a call has known commands, flags and values; … is any value. A
+// complete call also has its arguments.
 func understood(t *testing.T, where, call string, whole bool) {
 	t.Helper()
 	a := &app{out: newOutput(os.Stderr)}
@@ -87,7 +87,7 @@ func understood(t *testing.T, where, call string, whole bool) {
 	}
 }
 
-// The documents show command lines that there are.
+// The documents show valid command lines.
 func TestDocuments(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -126,7 +126,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// And so do the texts of help.
+// So does the help.
 func TestHelpExamples(t *testing.T) {
 	found := 0
 	eachCommand(func(cmd *cobra.Command, name string) {

@@ -12,62 +12,61 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// examined is what the flags of doctor say.
+// examined holds the flags.
 type examined struct {
-	place           place
+	store           storeFlags
 	tables, columns []string
 	maxSkew         time.Duration
-	layout          *layoutflag.Flags
+	layout          *layoutFlags
 }
 
-const doctorAbout = `Examine what the uniqueness of ids rests on:
+const doctorAbout = `Check what the uniqueness of IDs depends on:
 
-  the clock of the server against this machine's
-  settings that let the server lose what it has acknowledged
-  worker numbers: leases that run out or ran out, numbers held twice
-  --table: whether the greatest id lies ahead of now
+  the server's clock against this machine's
+  settings that let the server lose acknowledged writes
+  worker IDs: expired and expiring leases, worker IDs held twice
+  --table: whether the largest ID is ahead of the clock
 
-It reads only: nothing is created, claimed or changed. The exit status is 3 if a
-check failed; a warning does not fail.`
+It only reads: nothing is created, claimed or changed. The exit status is 3 if a
+check fails; a warning does not fail.`
 
 func (a *app) doctorCommand() *cobra.Command {
 	x := &examined{maxSkew: 10 * time.Second}
 	cmd := &cobra.Command{
 		Use:     "doctor --dsn DSN",
-		Short:   "examine a database: clock, durability, leases, greatest ids",
+		Short:   "check a database: clock, durability, leases, largest IDs",
 		Long:    doctorAbout,
 		Example: "  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) }),
 	}
-	x.place.add(cmd, "dsn", "what is examined")
-	x.place.addSpace(cmd, "default")
+	x.store.add(cmd, "dsn", "store to check")
+	x.store.addNamespace(cmd, "default")
 	f := cmd.Flags()
-	f.StringArrayVar(&x.tables, "table", nil, "`TABLE` whose greatest id is looked at; may be given several times")
-	f.StringArrayVar(&x.columns, "column", nil, "its `COLUMN`, one for all tables or one for each (default id)")
-	f.Var(flagval.New(&x.maxSkew, "DURATION", "10s", flagval.Duration(time.Millisecond, 24*time.Hour)), "max-skew", "how far the clocks may lie apart")
+	f.StringArrayVar(&x.tables, "table", nil, "`TABLE` whose largest ID is checked; may be repeated")
+	f.StringArrayVar(&x.columns, "column", nil, "`COLUMN` of the IDs, one for all tables or one for each (default id)")
+	f.Var(flagval.New(&x.maxSkew, "DURATION", "10s", flagval.Duration(time.Millisecond, 24*time.Hour)), "max-skew", "largest difference between the clocks")
 	a.jsonFlag(cmd, "one object")
-	x.layout = layoutflag.Add(f)
-	completeWith(cmd, "preset", layoutflag.Presets())
+	x.layout = addLayout(cmd)
 	return cmd
 }
 
-// pairs are the columns to look at.
+// pairs returns the columns to check.
 func (x *examined) pairs() ([]doctor.Column, error) {
 	var pairs []doctor.Column
 	for _, column := range x.columns {
-		if _, err := quoted(column, "postgres"); err != nil || strings.Contains(column, ".") {
-			return nil, usage("--column %q: want the name of a column", short(column))
+		if _, err := ddl.Postgres.Quote(column); err != nil || strings.Contains(column, ".") {
+			return nil, usage("--column %q: must be the name of a column", short(column))
 		}
 	}
 	switch {
 	case len(x.tables) == 0 && len(x.columns) > 0:
-		return nil, usage("--column %q: give its --table as well", short(x.columns[0]))
+		return nil, usage("--column %q: requires --table", short(x.columns[0]))
 	case len(x.columns) > 1 && len(x.columns) != len(x.tables):
-		return nil, usage("--column was given %d times and --table %d times: want one column for all tables, or one for each", len(x.columns), len(x.tables))
+		return nil, usage("--column was given %d times and --table %d times: give one column for all tables, or one for each", len(x.columns), len(x.tables))
 	}
 	for i, table := range x.tables {
 		column := "id"
@@ -78,8 +77,8 @@ func (x *examined) pairs() ([]doctor.Column, error) {
 		default:
 			column = x.columns[i]
 		}
-		if _, err := quoted(table, "postgres"); err != nil {
-			return nil, usage("--table %q: want a table, or schema.table", short(table))
+		if _, err := ddl.Postgres.Quote(strings.Split(table, ".")...); err != nil {
+			return nil, usage("--table %q: must be a table, or schema.table", short(table))
 		}
 		pairs = append(pairs, doctor.Column{Table: table, Column: column})
 	}
@@ -87,15 +86,15 @@ func (x *examined) pairs() ([]doctor.Column, error) {
 }
 
 func (a *app) doctor(ctx context.Context, x *examined) error {
-	l, err := x.layout.Layout()
+	l, err := x.layout.layout()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	pairs, err := x.pairs()
 	if err != nil {
 		return err
 	}
-	d, err := a.parsePlace(&x.place)
+	d, err := a.parseStore(&x.store)
 	if err != nil {
 		return err
 	}
@@ -103,22 +102,22 @@ func (a *app) doctor(ctx context.Context, x *examined) error {
 		return usage("--table: %s has no tables", d.Kind)
 	}
 	found := a.reporter()
-	target, err := a.open(ctx, &x.place, false)
+	target, err := a.open(ctx, &x.store, false)
 	var bad *usageError
 	switch {
 	case errors.As(err, &bad):
 		return err
 	case err != nil:
-		found.add(doctor.Check{Name: "connection", Status: doctor.Fail, Detail: err.Error(), Advice: "see whether it is there, runs, and lets this user in"})
+		found.add(doctor.Check{Name: "connection", Status: doctor.Fail, Detail: err.Error(), Advice: "check that it exists, runs, and admits this user"})
 	default:
 		defer target.Close()
-		doctor.Run(ctx, doctor.Config{Target: target, Layout: l, Space: x.place.space, Columns: pairs, Now: a.now, MaxSkew: x.maxSkew}, found.add)
+		doctor.Run(ctx, doctor.Config{Target: target, Layout: l, Namespace: x.store.namespace, Columns: pairs, Now: a.now, MaxSkew: x.maxSkew}, found.add)
 	}
 	if err := found.end(d.Name); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
-		return errors.New("interrupted: not everything was examined")
+		return errors.New("interrupted before all checks")
 	}
 	if found.count[doctor.Fail] > 0 {
 		return errCheck
@@ -126,7 +125,7 @@ func (a *app) doctor(ctx context.Context, x *examined) error {
 	return nil
 }
 
-// report shows checks as they come, or keeps them for JSON.
+// report prints checks as they finish, or collects them for JSON.
 type report struct {
 	a      *app
 	checks []doctor.Check
@@ -153,7 +152,7 @@ func (r *report) add(c doctor.Check) {
 	_ = r.a.out.Flush()
 }
 
-// end shows the sum.
+// end prints the totals.
 func (r *report) end(name string) error {
 	if r.a.json {
 		return r.a.object(struct {
@@ -164,7 +163,7 @@ func (r *report) end(name string) error {
 	}
 	text := fmt.Sprintf("%d ok, %s, %d failed", r.count[doctor.OK], plural(int64(r.count[doctor.Warn]), "warning"), r.count[doctor.Fail])
 	if n := r.count[doctor.Skip]; n > 0 {
-		text += fmt.Sprintf(", %d not to be seen from here", n)
+		text += fmt.Sprintf(", %d not visible from here", n)
 	}
 	fmt.Fprintf(r.a.out, "\n%s\n", text)
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// A standby that commits do not wait for is a warning, and a session that does not wait for
-// one that it should wait for is refused.
+// An asynchronous standby is a warning; a session that does not wait for a synchronous one
+// is refused.
 func TestDoctorStandbys(t *testing.T) {
 	primary := testserver.New(t, testserver.KindPostgres, "-c", "fsync=on")
 	standby := testserver.NewStandby(t, primary)
@@ -85,7 +85,7 @@ func TestDoctorStandbys(t *testing.T) {
 	d.want(t, "standbys", doctor.Warn, "none of these is connected")
 }
 
-// says is what a check has found.
+// says returns the detail of a check.
 func (d diagnosis) says(name string) string {
 	for _, c := range d.Checks {
 		if c.Name == name {

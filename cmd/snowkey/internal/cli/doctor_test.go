@@ -27,7 +27,7 @@ type diagnosis struct {
 	Checks []doctor.Check `json:"checks"`
 }
 
-// examine runs doctor and checks that its exit code fits what it says.
+// examine runs doctor and checks that its exit code matches its output.
 func examine(t *testing.T, env Env, args ...string) (d diagnosis) {
 	t.Helper()
 	got := runWith(t, env, append([]string{"doctor", "--json"}, args...)...)
@@ -40,7 +40,7 @@ func examine(t *testing.T, env Env, args ...string) (d diagnosis) {
 	return d
 }
 
-// want checks how a check ended, and part of what it says.
+// want checks the status of a check and part of its detail.
 func (d diagnosis) want(t *testing.T, name string, status doctor.Status, says string) {
 	t.Helper()
 	for _, c := range d.Checks {
@@ -58,7 +58,7 @@ func (d diagnosis) want(t *testing.T, name string, status doctor.Status, says st
 	t.Errorf("there is no check %q: %+v", name, d.Checks)
 }
 
-// The servers of the tests flush nothing, which is told of each setting by name.
+// The test servers do not flush, and doctor names each such setting.
 func TestDoctorLossy(t *testing.T) {
 	all := places(t)
 	pg := examine(t, Env{}, "--dsn", all["PostgreSQL"])
@@ -82,7 +82,7 @@ func TestDoctorLossy(t *testing.T) {
 	etcd.want(t, "fsync", doctor.Skip, "")
 }
 
-// A Redis becomes sound setting by setting.
+// A Redis passes after each setting is corrected.
 func TestDoctorRedis(t *testing.T) {
 	server := testserver.NewRedis(t)
 	dsn := "redis://" + server.Addr
@@ -108,15 +108,15 @@ func TestDoctorRedis(t *testing.T) {
 	if d = examine(t, Env{}, "--dsn", dsn); !d.OK {
 		t.Errorf("a sound Redis fails: %+v", d.Checks)
 	}
-	// Then a lease is granted, without --allow-lossy.
+	// Then a lease does not require --allow-data-loss.
 	if got := run(t, "gen", "--lease", dsn); got.code != 0 {
 		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
-	examine(t, Env{}, "--dsn", dsn).want(t, "layout of the space", doctor.OK, "default")
-	examine(t, Env{}, "--dsn", dsn, "--preset", "discord").want(t, "layout of the space", doctor.Fail, "epoch")
+	examine(t, Env{}, "--dsn", dsn).want(t, "layout of the namespace", doctor.OK, "default")
+	examine(t, Env{}, "--dsn", dsn, "--preset", "discord").want(t, "layout of the namespace", doctor.Fail, "epoch")
 }
 
-// The clock of this machine is put forward and back.
+// This machine's clock is set forward and back.
 func TestDoctorClock(t *testing.T) {
 	all := places(t)
 	for _, name := range []string{"PostgreSQL", "MariaDB", "Redis", "etcd"} {
@@ -126,16 +126,16 @@ func TestDoctorClock(t *testing.T) {
 			status doctor.Status
 			says   string
 		}{{time.Minute, doctor.Fail, "behind"}, {-time.Minute, doctor.Fail, "ahead of"}, {6 * time.Second, doctor.Warn, "behind"}} {
-			d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(c.by) }}, "--dsn", dsn, "--space", "clock")
+			d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(c.by) }}, "--dsn", dsn, "--namespace", "clock")
 			d.want(t, "clock", c.status, c.says)
 		}
-		if d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(time.Minute) }}, "--dsn", dsn, "--max-skew", "2m", "--space", "clock"); d.Checks[1].Status != doctor.Warn {
+		if d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(time.Minute) }}, "--dsn", dsn, "--max-skew", "2m", "--namespace", "clock"); d.Checks[1].Status != doctor.Warn {
 			t.Errorf("with --max-skew 2m: %+v", d.Checks[1])
 		}
 	}
 }
 
-// Greatest ids: of now, ahead of it, of no row, of another layout, and no ids at all.
+// Largest IDs: of now, ahead of it, of no row, of another layout, and of no ID column.
 func TestDoctorGreatest(t *testing.T) {
 	all := places(t)
 	for name, driver := range map[string]string{"PostgreSQL": "pgx", "MariaDB": "mysql", "SQLite": "sqlite"} {
@@ -165,26 +165,26 @@ func TestDoctorGreatest(t *testing.T) {
 					}
 				}
 			}
-			args := []string{"--dsn", all[name], "--space", "greatest"}
+			args := []string{"--dsn", all[name], "--namespace", "greatest"}
 			for _, table := range []string{"fresh", "soon", "ahead", "bare", "odd", "words", "missing"} {
 				args = append(args, "--table", "greatest_"+table)
 			}
 			d := examine(t, Env{}, args...)
-			d.want(t, "greatest id of greatest_fresh.id", doctor.OK, "not ahead of now")
-			d.want(t, "greatest id of greatest_soon.id", doctor.Warn, "ahead of now")
-			d.want(t, "greatest id of greatest_ahead.id", doctor.Fail, "ahead of now")
-			d.want(t, "greatest id of greatest_bare.id", doctor.OK, "no rows")
-			d.want(t, "greatest id of greatest_odd.id", doctor.Fail, "not of this layout")
-			d.want(t, "greatest id of greatest_words.id", doctor.Fail, "no bigint")
-			d.want(t, "greatest id of greatest_missing.id", doctor.Fail, "")
+			d.want(t, "largest ID of greatest_fresh.id", doctor.OK, "not ahead of now")
+			d.want(t, "largest ID of greatest_soon.id", doctor.Warn, "ahead of now")
+			d.want(t, "largest ID of greatest_ahead.id", doctor.Fail, "ahead of now")
+			d.want(t, "largest ID of greatest_bare.id", doctor.OK, "no rows")
+			d.want(t, "largest ID of greatest_odd.id", doctor.Fail, "not an ID of this layout")
+			d.want(t, "largest ID of greatest_words.id", doctor.Fail, "not a bigint")
+			d.want(t, "largest ID of greatest_missing.id", doctor.Fail, "")
 		})
 	}
 }
 
-// Worker numbers in every state, in a table that lacks its key.
+// Worker IDs in every state, in a table without its primary key.
 func TestDoctorNumbers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ids.db")
-	if got := run(t, "gen", "--lease", file); got.code != 0 { // makes the tables
+	if got := run(t, "gen", "--lease", file); got.code != 0 { // creates the tables
 		t.Fatal(got.err)
 	}
 	db, err := sql.Open("sqlite", file)
@@ -200,8 +200,8 @@ func TestDoctorNumbers(t *testing.T) {
 	}
 	d := examine(t, Env{}, "--dsn", file)
 	d.want(t, "synchronous", doctor.OK, "full")
-	d.want(t, "worker numbers", doctor.OK, "0 of 1024")
-	d.want(t, "numbers held twice", doctor.OK, "none")
+	d.want(t, "worker IDs", doctor.OK, "0 of 1024")
+	d.want(t, "worker IDs held twice", doctor.OK, "none")
 	exec("CREATE TABLE copied AS SELECT * FROM snow_worker")
 	exec("DROP TABLE snow_worker")
 	exec("ALTER TABLE copied RENAME TO snow_worker")
@@ -216,15 +216,15 @@ func TestDoctorNumbers(t *testing.T) {
 	row(4, "two", time.Minute, time.Hour)
 	row(5000, "outside", time.Minute, time.Hour)
 	d = examine(t, Env{}, "--dsn", file)
-	d.want(t, "numbers held twice", doctor.Fail, "4 in space")
-	d.want(t, "numbers outside the layout", doctor.Fail, "5000")
-	d.want(t, "leases about to run out", doctor.Warn, "2 of ending")
-	d.want(t, "leases that ran out", doctor.Warn, "3 of gone?[31m")
-	d.want(t, "bounds far ahead", doctor.Warn, "1 (to ")
-	d.want(t, "worker numbers", doctor.OK, "5 of 1024")
+	d.want(t, "worker IDs held twice", doctor.Fail, "4 in namespace")
+	d.want(t, "worker IDs outside the layout", doctor.Fail, "5000")
+	d.want(t, "leases about to expire", doctor.Warn, "2 of ending")
+	d.want(t, "expired leases", doctor.Warn, "3 of gone?[31m")
+	d.want(t, "fences far ahead", doctor.Warn, "1 (to ")
+	d.want(t, "worker IDs", doctor.OK, "5 of 1024")
 
 	plain := run(t, "doctor", "--dsn", file)
-	if plain.code != 3 || !strings.Contains(plain.out, "FAIL  numbers held twice") || strings.Contains(plain.out, "\x1b") {
+	if plain.code != 3 || !strings.Contains(plain.out, "FAIL  worker IDs held twice") || strings.Contains(plain.out, "\x1b") {
 		t.Errorf("exit code %d: %s", plain.code, plain.out)
 	}
 	if got := run(t, "workers", "list", "--dsn", file); strings.Contains(got.out, "\x1b") || !strings.Contains(got.out, "expired") {
@@ -232,7 +232,7 @@ func TestDoctorNumbers(t *testing.T) {
 	}
 }
 
-// A file system that is gone after a restart keeps no bounds.
+// A file system that a restart clears loses the fences.
 func TestDoctorDirectory(t *testing.T) {
 	dir := t.TempDir()
 	examine(t, Env{}, "--dsn", "dir:"+dir).want(t, "clock", doctor.OK, "this machine's")
@@ -268,9 +268,9 @@ func TestHTTP(t *testing.T) {
 	d := examine(t, env, "--dsn", server.URL)
 	d.want(t, "clock", doctor.OK, "")
 	d.want(t, "durability", doctor.Skip, "")
-	d.want(t, "numbers held twice", doctor.OK, "none")
+	d.want(t, "worker IDs held twice", doctor.OK, "none")
 	wrong := examine(t, env, "--dsn", server.URL+"/nowhere")
-	wrong.want(t, "worker numbers", doctor.Fail, "404")
+	wrong.want(t, "worker IDs", doctor.Fail, "404")
 	if advice := wrong.Checks[len(wrong.Checks)-1].Advice; !strings.Contains(advice, "/leases") {
 		t.Errorf("it advises %q", advice)
 	}
@@ -280,7 +280,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// A store that cannot be used is told, and what to do.
+// An unusable store is reported with advice.
 func TestNoLease(t *testing.T) {
 	got := run(t, "gen", "--lease", "dir:"+t.TempDir()+"/a/b/c")
 	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "no such file") || !strings.Contains(got.err, "the folder above it must be there") {
@@ -288,7 +288,7 @@ func TestNoLease(t *testing.T) {
 	}
 }
 
-// No password is ever shown, whether the DSN can be read or not.
+// No password is printed, whether the DSN is valid or not.
 func TestPasswords(t *testing.T) {
 	const secret = "s3cr3t-p4ss"
 	for i, dsn := range []string{
@@ -302,10 +302,10 @@ func TestPasswords(t *testing.T) {
 			{"doctor", "--dsn", dsn}, {"doctor", "--json", "--dsn", dsn}, {"gen", "--lease", dsn}, {"workers", "list", "--dsn", dsn}, {"doctor", "--dsn", "env:PLACE"},
 			// Where none belongs, as after a slip.
 			{"doctor", "-dsn=" + dsn}, {"doctor", "-d" + dsn}, {"doctor", dsn}, {dsn}, {"workers", dsn}, {"help", dsn}, {"doctor", "--json=" + dsn}, {"doctor", "--dsnn=" + dsn},
-			{"parse", dsn}, {"gen", "--worker", dsn}, {"partitions", "--by", dsn}, {"range", dsn, "now"}, {"workers", "free", dsn, "--epoch", "1", "--dsn", "a.db"}, {"completion", dsn},
+			{"parse", dsn}, {"gen", "--worker", dsn}, {"partitions", "--by", dsn}, {"range", dsn, "now"}, {"workers", "free", dsn, "--fencing-token", "1", "--dsn", "a.db"}, {"completion", dsn},
 		} {
 			t.Run(fmt.Sprintf("%d %s", i, args[0]), func(t *testing.T) {
-				t.Parallel() // some clients try again for a while, and names are looked up: that may end here
+				t.Parallel() // some clients retry and resolve names; this ends it
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
 				got := runIn(ctx, Env{Getenv: environment("PLACE", dsn)}, args...)
@@ -315,7 +315,7 @@ func TestPasswords(t *testing.T) {
 			})
 		}
 	}
-	// Nor part of one that a message cuts off.
+	// Nor a part of one in a truncated value.
 	long := "postgres://user-with-a-long-name:" + strings.Repeat(secret, 20) + "@h/x"
 	for _, args := range [][]string{{long}, {"parse", long}, {"range", long, "now"}, {"gen", "--not-before", long, "--worker", "1"}, {"ddl", long, "--dialect", "mysql"}} {
 		if got := run(t, args...); got.code == 0 || strings.Contains(got.err, secret) {

@@ -8,20 +8,20 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 )
 
-// each gives `do` every text that the arguments hold or, with none or with -, that
-// standard input holds, and says where it stands. split takes the texts out of an
-// argument or a line.
+// each calls do for each text in the arguments or, with none or with -, in standard
+// input, and says where it is from. split splits an argument or a line into texts.
 func (a *app) each(cmd *cobra.Command, args []string, split func(string) []string, do func(where, text string)) error {
 	if len(args) == 0 || len(args) == 1 && args[0] == "-" {
 		return a.eachLine(cmd, split, do)
 	}
 	if slices.Contains(args, "-") {
-		return usage("- stands for standard input, and must be alone")
+		return usage("- means standard input and must be the only argument")
 	}
 	for i, arg := range args {
 		where := fmt.Sprintf("argument %d", i+1)
@@ -36,15 +36,15 @@ func (a *app) each(cmd *cobra.Command, args []string, split func(string) []strin
 	return nil
 }
 
-// mostLine bounds a line of standard input.
-const mostLine = 1 << 20
+// maxLine bounds a line of standard input.
+const maxLine = 1 << 20
 
 func (a *app) eachLine(cmd *cobra.Command, split func(string) []string, do func(where, text string)) error {
 	if a.InTTY {
-		a.note("%s", a.errStyle.faint("reading standard input, Ctrl-D ends"))
+		a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
 	}
 	ctx := cmd.Context()
-	lines, long, any := a.lines(ctx), 0, false
+	lines, long, found := a.lines(ctx), 0, false
 	for n := 1; a.out.err == nil; n++ {
 		var l line
 		select {
@@ -54,11 +54,11 @@ func (a *app) eachLine(cmd *cobra.Command, split func(string) []string, do func(
 		}
 		if errors.Is(l.err, errLong) {
 			long++
-			a.report(cmd, fmt.Sprintf("line %d", n), "", fmt.Errorf("longer than %s bytes, left out", grouped(mostLine)))
+			a.report(cmd, fmt.Sprintf("line %d", n), "", fmt.Errorf("longer than %s, skipped", humanize.IBytes(maxLine)))
 			continue
 		}
 		for _, text := range split(l.text) {
-			any = true
+			found = true
 			do(fmt.Sprintf("line %d", n), text)
 		}
 		if a.InTTY {
@@ -72,20 +72,20 @@ func (a *app) eachLine(cmd *cobra.Command, split func(string) []string, do func(
 		}
 	}
 	if long > 0 {
-		return errTold
+		return errReported
 	}
-	if !any && a.out.err == nil {
-		return errors.New("there is nothing on standard input; give arguments, or a line each")
+	if !found && a.out.err == nil {
+		return errors.New("standard input is empty; give arguments, or one per line")
 	}
 	return nil
 }
 
 type line struct {
 	text string
-	err  error // io.EOF at the last, errLong for one that was left out
+	err  error // io.EOF at the last, errLong for a skipped one
 }
 
-// lines reads standard input aside, so that an interrupt need not wait for it.
+// lines reads in the background, so that an interrupt does not wait for input.
 func (a *app) lines(ctx context.Context) <-chan line {
 	lines := make(chan line, 64)
 	go func() {
@@ -107,13 +107,13 @@ func (a *app) lines(ctx context.Context) <-chan line {
 
 var errLong = errors.New("too long")
 
-// readLine reads a line; one that is too long is read to its end and left out.
+// readLine reads a line and skips one that is too long. bufio.Scanner would stop there.
 func readLine(r *bufio.Reader) (string, error) {
 	var text []byte
 	long := false
 	for {
 		part, err := r.ReadSlice('\n')
-		if long = long || len(text)+len(part) > mostLine; long {
+		if long = long || len(text)+len(part) > maxLine; long {
 			text = nil
 		} else {
 			text = append(text, part...)
@@ -128,10 +128,10 @@ func readLine(r *bufio.Reader) (string, error) {
 	}
 }
 
-// report tells of an input that cannot be taken; the others go on.
+// report reports a text that cannot be read.
 func (a *app) report(cmd *cobra.Command, where, text string, err error) {
 	if text != "" {
-		text = quote(dsn.Hide(text, a.secrets)) + ": "
+		text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
 	}
 	a.note("%s %s: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), where, text, a.clean(err))
 }

@@ -1,4 +1,4 @@
-// Package cli is the command snowkey: its commands, flags, output and exit codes.
+// Package cli implements the command snowkey: its commands, flags, output and exit codes.
 package cli
 
 import (
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Env is what a run of the command sees of the world.
+// Env is the environment of one execution.
 type Env struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -32,11 +32,10 @@ const (
 	exitCheck  = 3
 )
 
-// Main is the whole program: it runs os.Args and returns the exit code. The first
-// SIGINT or SIGTERM ends the command in an orderly way, the second at once.
+// Main executes os.Args and returns the exit code. The first SIGINT or SIGTERM shuts the
+// command down gracefully, the second kills it.
 func Main() int {
-	// A reader that has gone is then an error of the write, so that a worker number
-	// is still given back.
+	// A closed pipe is then an error of the write, so the worker ID is still released.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -10,28 +10,28 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A usageError is a command line that is wrong, whatever the world is like.
+// A usageError reports a wrong command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 
 func (e *usageError) Unwrap() error { return e.err }
 
-// usage makes a usageError.
+// usage returns a usageError.
 func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// wrong is the value of a flag or an argument that cannot be taken.
+// wrong reports the value of a flag or an argument.
 func wrong(name, value string, err error) error { return usage("%s %q: %w", name, short(value), err) }
 
 var (
-	// errTold is returned by a command that has told already what went wrong.
-	errTold = errors.New("told already")
-	// errCheck is returned when a check failed, which the output says.
+	// errReported is returned by a command that has reported its errors.
+	errReported = errors.New("already reported")
+	// errCheck is returned when a check failed; the output says which.
 	errCheck = errors.New("a check failed")
 )
 
-// short cuts a value of which nobody wants to see a megabyte. A password in it goes
-// first, for half of one would not be known again.
+// short truncates a value for a message. Passwords are hidden first, because half of one
+// would not be found later.
 func short(s string) string {
 	s = dsn.Hide(s, dsn.Secrets(s))
 	if r := []rune(s); len(r) > 80 {
@@ -40,24 +40,24 @@ func short(s string) string {
 	return s
 }
 
-// finish ends a run: it tells the error, if any, and gives the exit code.
+// finish reports the error, if any, and returns the exit code.
 func (a *app) finish(path string, err error) int {
 	flushed := a.out.Flush()
 	if errors.Is(a.out.err, syscall.EPIPE) && !a.failed && (err == nil || errors.Is(err, syscall.EPIPE)) {
-		return exitOK // who read it has had enough; what else went wrong counts all the same
+		return exitOK // the reader has ended; other errors still count
 	}
 	if err == nil && flushed != nil {
-		a.started, err = true, fmt.Errorf("write standard output: %w", bare(flushed))
+		a.started, err = true, fmt.Errorf("write standard output: %w", dsn.Bare(flushed))
 	}
 	var bad *usageError
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errTold):
+	case errors.Is(err, errReported):
 		return exitFailed
 	case errors.Is(err, errCheck):
 		return exitCheck
-	case errors.As(err, &bad) || !a.started: // cobra's own complaints come before a command starts
+	case errors.As(err, &bad) || !a.started: // cobra's own errors come before a command starts
 		fmt.Fprintf(a.Err, "%s %s\nSee %s.\n", a.errStyle.bad(path+":"), a.clean(err), a.errStyle.bold(path+" --help"))
 		return exitUsage
 	}
@@ -65,23 +65,27 @@ func (a *app) finish(path string, err error) int {
 	return exitFailed
 }
 
-// byFlag says faults by the flags that they come from.
-func byFlag(faults []core.FieldError, flags map[string]string) string {
+// byFlag turns a *core.ConfigError into a usage error that names flags instead of fields.
+func byFlag(err error, flags map[string]string) error {
+	var config *core.ConfigError
+	if !errors.As(err, &config) {
+		return err
+	}
 	var all []string
-	for _, f := range faults {
+	for _, f := range config.Fields {
 		if flag, ok := flags[f.Field]; ok {
 			f.Field = flag
 		}
 		all = append(all, f.String())
 	}
-	return strings.Join(all, "; ")
+	return usage("%s", strings.Join(all, "; "))
 }
 
-// clean is an error's text without passwords and without our marks in arguments.
+// clean returns an error's text without passwords and marks.
 func (a *app) clean(err error) string { return dsn.Hide(unmark(err.Error()), a.secrets) }
 
-// note tells something that is no data.
+// note prints a message to standard error.
 func (a *app) note(format string, args ...any) {
-	_ = a.out.Flush() // on a terminal the two stand in their order
+	_ = a.out.Flush() // keeps the order on a terminal
 	fmt.Fprintf(a.Err, "%s\n", dsn.Hide(fmt.Sprintf(format, args...), a.secrets))
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 )
 
-// Bad values of every flag, by command. Each is refused with exit code 2 and a
-// message that names the flag and, unless it may be a secret, quotes the value;
-// nothing is printed as data. A flag that is not here fails TestBadFlags.
+// Bad values of every flag, by command. Each is rejected with exit code 2 and a message
+// that names the flag and, unless it may be a secret, quotes the value; standard output
+// is empty. A flag without bad values fails TestBadFlags.
 var badFlags = map[string]map[string][]string{
 	"gen": {
 		"count":      {"", "0", "-1", "1.5", "ten", "+3", "9999999999999", "99999999999999999999"},
@@ -25,7 +25,7 @@ var badFlags = map[string]map[string][]string{
 		"format":     {"", "base64", "dec imal"},
 		"not-before": {"", "never", "2026-13-01", "-5", "@x", "2026-11-21T25:00:00Z"},
 		"lease":      {"", "nonsense", "ftp://x/y", "postgres://h:badport/x", "x.txt"},
-		"space":      {"", "a b", "ä", strings.Repeat("x", 65)},
+		"namespace":  {"", "a b", "ä", strings.Repeat("x", 65)},
 		"token":      {"short", "has spaces in the middle of it"},
 		"token-file": {"", "/does/not/exist"},
 	},
@@ -67,20 +67,20 @@ var badFlags = map[string]map[string][]string{
 	},
 	"workers list": {
 		"dsn":        {"", "nonsense", "mysql://h/", "redis://h/x", "etcd://", "dir:", "https://u:p@h/"},
-		"space":      {"", "a b"},
+		"namespace":  {"", "a b"},
 		"token":      {"short"},
 		"token-file": {"", "/does/not/exist"},
 	},
 	"workers free": {
-		"dsn":        {"", "nonsense"},
-		"space":      {"", "a b"},
-		"epoch":      {"", "0", "-1", "x"},
-		"token":      {"short"},
-		"token-file": {"", "/does/not/exist"},
+		"dsn":           {"", "nonsense"},
+		"namespace":     {"", "a b"},
+		"fencing-token": {"", "0", "-1", "x"},
+		"token":         {"short"},
+		"token-file":    {"", "/does/not/exist"},
 	},
 	"doctor": {
 		"dsn":        {"", "nonsense", "file::memory:", "file:", "user:pw@tcp(h)/"},
-		"space":      {"", "a b"},
+		"namespace":  {"", "a b"},
 		"table":      {"", "a.b.c.d", "."},
 		"column":     {"", "a.b", strings.Repeat("x", 65)},
 		"max-skew":   {"", "0", "-1s", "10", "25h"},
@@ -100,13 +100,13 @@ var badFlags = map[string]map[string][]string{
 		"goroutines": {"", "0", "-1", "x", "10001"},
 		"dsn":        {"", "nonsense"},
 		"rounds":     {"", "0", "x"},
-		"space":      {"", "a b"},
+		"namespace":  {"", "a b"},
 		"token":      {"short"},
 		"token-file": {"", "/does/not/exist"},
 	},
 }
 
-// Those of a layout, the same for every command that has them.
+// The same for the flags of a layout, which several commands share.
 var badLayouts = map[string][]string{
 	"preset":          {"", "twiter"},
 	"epoch":           {"", "soon", "2020-13-01", "99999999999999999999", "0001-01-01T00:00:00Z", "2020-01-01T00:00:00.0005Z"},
@@ -118,7 +118,7 @@ var badLayouts = map[string][]string{
 	"sequence-bits":   {"", "-1", "65", "x", "3"},
 }
 
-// What a command needs besides the flag that is wrong.
+// What a command requires in addition to the wrong flag.
 var otherwise = map[string][]string{
 	"gen":           {"--worker=3"},
 	"parse":         {"1"},
@@ -127,25 +127,25 @@ var otherwise = map[string][]string{
 	"partitions":    {"--by=month", "--dialect=postgres", "--table=orders"},
 	"serial encode": {"1"},
 	"workers list":  {"--dsn=file:none.db"},
-	"workers free":  {"7", "--dsn=file:none.db", "--epoch=1", "--yes"},
+	"workers free":  {"7", "--dsn=file:none.db", "--fencing-token=1", "--yes"},
 	"doctor":        {"--dsn=file:none.db"},
 	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
 }
 
-// And with which flags beside it.
+// Further flags that the wrong flag requires.
 var beside = map[string][]string{
-	"gen lease": {"-without-worker"}, "gen space": {"-without-worker", "--lease=file:none.db"}, "gen token": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
+	"gen lease": {"-without-worker"}, "gen namespace": {"-without-worker", "--lease=file:none.db"}, "gen token": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
 	"gen token-file": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
 	"ddl table":      {"view", "--view=v"}, "ddl view": {"view", "--table=t"}, "ddl column": {"check"},
 	"workers list token": {"--dsn=https://127.0.0.1:1/x"}, "workers list token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"workers free token": {"--dsn=https://127.0.0.1:1/x"}, "workers free token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"doctor token": {"--dsn=https://127.0.0.1:1/x"}, "doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
-	"bench token": {"--dsn=https://127.0.0.1:1/x"}, "bench token-file": {"--dsn=https://127.0.0.1:1/x"}, "bench space": {"--dsn=file:none.db"},
+	"bench token": {"--dsn=https://127.0.0.1:1/x"}, "bench token-file": {"--dsn=https://127.0.0.1:1/x"}, "bench namespace": {"--dsn=file:none.db"},
 	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
 }
 
 func TestBadFlags(t *testing.T) {
-	t.Chdir(t.TempDir()) // nothing may be made in it
+	t.Chdir(t.TempDir()) // it must remain empty
 	if err := os.WriteFile("none.db", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func eachCommand(do func(cmd *cobra.Command, name string)) {
 	walk(a.root(), "")
 }
 
-// Exit codes, and where what was said went.
+// Exit codes, and messages on standard error.
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")
@@ -250,10 +250,10 @@ func TestExitCodes(t *testing.T) {
 		{"--help", 0, ""},
 		{"gen --worker 3", 0, ""},
 		{"gen", 2, "--lease"},
-		{"gen 5 --worker 3", 2, "want no arguments, not 1 argument\n"},
+		{"gen 5 --worker 3", 2, "takes no arguments (got 1)\n"},
 		{"gen --worker 3 --datacenter", 2, "needs an argument"},
-		{"gen --worker 3 --space x", 2, "--space is of use with --lease only"},
-		{"gen --worker 3 --allow-lossy", 2, "--allow-lossy"},
+		{"gen --worker 3 --namespace x", 2, "--namespace requires --lease"},
+		{"gen --worker 3 --allow-data-loss", 2, "--allow-data-loss"},
 		{"gen --datacenter 3", 2, "--worker"},
 		{"gen --worker 3 --unsigned --format base58", 2, "--format base58"},
 		{"gen --worker 1 --preset mastodon", 2, "must be 0 to 0"},
@@ -263,18 +263,18 @@ func TestExitCodes(t *testing.T) {
 		{"gen --worker 3 --time-bits 10 --worker-bits 5", 1, "run out"},
 		{"gen --lease https://127.0.0.1:1/", 1, "token"},
 		{"parse", 1, "standard input"},
-		{"parse 1 -", 2, "alone"},
+		{"parse 1 -", 2, "only argument"},
 		{"parse x", 1, `"x"`},
 		{"parse --to hex 1 x", 1, `"x"`},
-		{"parse --to hex --json 1", 2, "--to writes the ids alone"},
-		{"parse --to hex --brief 1", 2, "--to writes the ids alone"},
-		{"parse --to hex --tz UTC 1", 2, "--to writes the ids alone"},
+		{"parse --to hex --json 1", 2, "--to prints converted IDs only"},
+		{"parse --to hex --brief 1", 2, "--to prints converted IDs only"},
+		{"parse --to hex --tz UTC 1", 2, "--to prints converted IDs only"},
 		{"parse --to base58 --unsigned --time-bits 64 1", 2, "--to base58 ends at the largest int64"},
 		{"parse 5doYnWboBWc", 1, "base58 for 1996573624012345677 or base62 for 4735482757908314898"},
 		{"serial encode 5doYnWboBWc", 1, "--from"},
 		{"serial encode --from base58 5doYnWboBWc", 0, ""},
-		{"serial encode --scheme mod97 1", 2, "--scheme is of use with --check only"},
-		{"serial decode --scheme luhn 1", 2, "--scheme is of use with --check only"},
+		{"serial encode --scheme mod97 1", 2, "--scheme requires --check"},
+		{"serial decode --scheme luhn 1", 2, "--scheme requires --check"},
 		{"serial encode --tz Europe/Vienna 1", 2, "so that a time may come twice: give --fold, or take UTC"},
 		{"serial encode --tz local 1", 2, "--tz Local: must be a zone by its name"},
 		{"help", 0, ""},
@@ -286,9 +286,9 @@ func TestExitCodes(t *testing.T) {
 		{"doctor --dsn env:SNOWKEY_NO_SUCH_VARIABLE", 2, "SNOWKEY_NO_SUCH_VARIABLE"},
 		{"doctor --dsn a.db --token a-token-of-16-or-more", 2, "http(s)"},
 		{"workers list --dsn dir:. --token-file x", 2, "http(s)"},
-		{"serve --token-file " + empty, 2, "--store only"},
-		{"serve --admin", 2, "--store only"},
-		{"parse -7", 1, "never negative"},
+		{"serve --token-file " + empty, 2, "requires --store"},
+		{"serve --admin", 2, "requires --store"},
+		{"parse -7", 1, "must not be negative"},
 		{"parse ''", 1, "is empty"},
 		{"parse --preset twitter --time-bits 41 1", 2, "--preset twitter and --time-bits"},
 		{"range now", 2, "two times"},
@@ -300,27 +300,27 @@ func TestExitCodes(t *testing.T) {
 		{"ddl nothing --dialect postgres", 2, `"nothing"`},
 		{"ddl domain --dialect mysql", 2, "--dialect"},
 		{"partitions --by day --dialect sqlite --table x", 2, "--dialect"},
-		{"ddl --dialect postgres --table x", 2, "--table is of no use to functions"},
+		{"ddl --dialect postgres --table x", 2, "--table does not apply to functions"},
 		{"partitions --dialect postgres", 2, "--by is required"},
 		{"partitions --by day", 2, "--dialect is required"},
 		{"partitions --by day --dialect postgres --to tomorrow --count 3", 2, "--to and --count"},
 		{"workers list", 2, "--dsn is required"},
 		{"workers list --dsn " + dir + "/none.db", 1, "no such file"},
-		{"workers list --dsn dir:" + empty, 1, "no directory"},
-		{"workers free x --epoch 1 --dsn a.db", 2, `NUMBER "x"`},
-		{"workers free 1 --dsn a.db", 2, "--epoch is required"},
-		{"workers free 1 --epoch 1 --dsn a.db", 2, "--yes"},
+		{"workers list --dsn dir:" + empty, 1, "not a directory"},
+		{"workers free x --fencing-token 1 --dsn a.db", 2, `WORKERID "x"`},
+		{"workers free 1 --dsn a.db", 2, "--fencing-token is required"},
+		{"workers free 1 --fencing-token 1 --dsn a.db", 2, "--yes"},
 		{"workers fee", 2, "did you mean free"},
 		{"doctor", 2, "--dsn is required"},
 		{"doctor --dsn " + dir + "/none.db", 3, ""},
 		{"doctor --dsn a.db --column x", 2, "--table"},
 		{"doctor --dsn a.db --table x --table y --table z --column a --column b", 2, "2 times and --table 3 times"},
 		{"doctor --dsn dir:. --table x", 2, "has no tables"},
-		{"serve --store a.db", 2, "needs a token"},
+		{"serve --store a.db", 2, "requires a token"},
 		{"serve --tls-cert x", 2, "both or none"},
 		{"serve --store a.db --token-file " + empty, 2, "one line"},
-		{"bench --rounds 5", 2, "--dsn only"},
-		{"bench --dsn a.db --for 1s", 2, "no use with --dsn"},
+		{"bench --rounds 5", 2, "requires --dsn"},
+		{"bench --dsn a.db --for 1s", 2, "does not apply with --dsn"},
 		{"completion", 2, "one shell"},
 		{"completion tcsh", 2, `"tcsh"`},
 		{"version 1", 2, "no arguments"},

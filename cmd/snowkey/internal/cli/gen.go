@@ -4,105 +4,103 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/notation"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/when"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// gen is what its flags say.
+// gen holds the flags.
 type gen struct {
 	count              int64
 	worker, datacenter int64 // -1: not given
-	lease              place
-	format             notation.Notation
+	lease              storeFlags
+	format             idtext.Format
 	notBefore          string
-	layout             *layoutflag.Flags
+	layout             *layoutFlags
 }
 
-const genAbout = `Make ids and print one a line.
+const genAbout = `Generate IDs, one per line.
 
-Two that make ids for the same tables must not have the same worker number at
-the same time, so there is no default. Either say the number, and see to it that
-nobody else uses it:
+Two processes that generate IDs for the same tables must not use the same worker
+ID at the same time, so there is no default. Either give one that no other process
+uses:
 
   snowkey gen --worker 3
 
-or be granted one that is free, from a database of worker numbers. It is given
-back at the end, also after SIGINT or SIGTERM; after a crash it comes free by
-itself, and no id is issued twice even then:
+or lease a free one from a store. It is released at the end, also after SIGINT or
+SIGTERM. After a crash the lease expires, and even then no ID is issued twice:
 
   snowkey gen --lease postgres://localhost/app`
 
 func (a *app) genCommand() *cobra.Command {
-	g := &gen{worker: -1, datacenter: -1, count: 1, format: notation.Decimal}
+	g := &gen{worker: -1, datacenter: -1, count: 1, format: idtext.Decimal}
 	cmd := &cobra.Command{
 		Use:     "gen {--worker N | --lease DSN} [flags]",
-		Short:   "make ids",
+		Short:   "generate IDs",
 		Long:    genAbout,
 		Example: "  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) }),
 	}
 	f := cmd.Flags()
-	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "how many")
-	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker number that nobody else uses; without --datacenter it is datacenter<<worker-bits | worker")
-	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker number; --worker is the lower part then")
-	g.lease.add(cmd, "lease", "where a free worker number is granted")
-	g.lease.addSpace(cmd, "default")
-	g.lease.addLossy(cmd)
-	f.Var(flagval.New(&g.format, "NOTATION", "decimal", flagval.OneOf(notation.All()...)), "format", flagval.List(notation.All()))
-	f.StringVar(&g.notBefore, "not-before", "", "ids carry later times than this `TIME`, for example that of the greatest id in use: "+when.Forms)
-	a.jsonFlag(cmd, `{"id": "…"} on each line`)
-	g.layout = layoutflag.Add(f)
-	completeWith(cmd, "format", notation.All())
-	completeWith(cmd, "preset", layoutflag.Presets())
+	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of IDs")
+	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
+	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
+	g.lease.add(cmd, "lease", "store from which a free worker ID is leased")
+	g.lease.addNamespace(cmd, "default")
+	g.lease.addDataLoss(cmd)
+	f.Var(flagval.New(&g.format, "FORMAT", "decimal", flagval.OneOf(idtext.Formats()...)), "format", flagval.List(idtext.Formats()))
+	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
+	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
+	g.layout = addLayout(cmd)
+	completeWith(cmd, "format", idtext.Formats())
 	return cmd
 }
 
 func (a *app) gen(ctx context.Context, g *gen) (err error) {
-	l, err := g.layout.Layout()
+	l, err := g.layout.layout()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	if err := g.lease.unused(); err != nil {
 		return err
 	}
 	if l.Unsigned && g.format.Signed() {
-		return usage("--format %s ends at the largest int64: with --unsigned take decimal or hex", g.format)
+		return usage("--format %s ends at the largest int64: use decimal or hex with --unsigned", g.format)
 	}
 	cfg := core.Config{Layout: l, Now: a.Clock}
 	if g.notBefore != "" {
-		if cfg.NotBefore, err = when.Parse(g.notBefore, a.now(), time.UTC); err != nil {
+		if cfg.NotBefore, err = timetext.Parse(g.notBefore, a.now(), time.UTC); err != nil {
 			return wrong("--not-before", g.notBefore, err)
 		}
 	}
 	switch leased, given := g.lease.text != "", g.worker >= 0; {
 	case leased && (given || g.datacenter >= 0):
-		return usage("--lease grants a number: it cannot be given by --worker or --datacenter as well")
+		return usage("--lease chooses the worker ID: it excludes --worker and --datacenter")
 	case leased:
-		lease, closer, err := a.lease(ctx, &g.lease, l)
-		if err != nil {
-			return err
+		lease, closer, failed := a.lease(ctx, &g.lease, l)
+		if failed != nil {
+			return failed
 		}
 		defer closer(&err)
 		cfg.Worker = lease
 	case !given:
-		return usage("no worker number, and none is safe to guess: give --worker N, a number that nobody else uses, or --lease DSN, to be granted a free one")
+		return usage("a worker ID is required and none is safe to guess: give --worker N, one that no other process uses, or --lease DSN, to lease a free one")
 	default:
-		number, err := g.number(l)
+		id, err := g.workerID(l)
 		if err != nil {
 			return err
 		}
-		cfg.Worker = core.Fixed(number)
+		cfg.Worker = core.Fixed(id)
 	}
 	generator, err := core.New(cfg)
 	if err != nil {
@@ -112,107 +110,102 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	return a.genAll(ctx, g, generator)
 }
 
-// newError says what a generator refuses by the flags that it comes from.
+// newError names the flags of a generator's fields.
 func newError(err error) error {
-	var wrong *core.ConfigError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	return usage("%s", byFlag(wrong.Fields, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"}))
+	return byFlag(err, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"})
 }
 
-// number is the whole worker number, checked.
-func (g *gen) number(l core.Layout) (int64, error) {
+// workerID returns the whole worker ID, validated.
+func (g *gen) workerID(l core.Layout) (int64, error) {
 	if g.datacenter < 0 {
 		if g.worker >= l.WorkerIDs() {
 			return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
 		}
 		return g.worker, nil
 	}
-	if most := int64(1)<<min(l.WorkerBits, 62) - 1; g.worker > most {
-		return 0, usage("--worker %d: must be 0 to %d beside --datacenter in this layout", g.worker, most)
+	if limit := int64(1)<<min(l.WorkerBits, 62) - 1; g.worker > limit {
+		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, limit)
 	}
-	if most := int64(1)<<min(l.DatacenterBits, 62) - 1; g.datacenter > most {
-		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, most)
+	if limit := int64(1)<<min(l.DatacenterBits, 62) - 1; g.datacenter > limit {
+		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, limit)
 	}
 	return g.datacenter<<l.WorkerBits | g.worker, nil
 }
 
-// lease acquires a worker number. The closer gives it back, tells where that
-// fails, and closes the store.
-func (a *app) lease(ctx context.Context, p *place, l core.Layout) (*worker.Lease, func(*error), error) {
+// lease acquires a worker ID. The closer releases it, reports failures, and closes the
+// store.
+func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.Lease, func(*error), error) {
 	target, err := a.open(ctx, p, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	lease, err := worker.Acquire(ctx, target.Store(storeOptions(p)), worker.Config{Namespace: p.space, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	store, err := target.Store(storeOptions(p))
+	var lease *worker.Lease
+	if err == nil {
+		lease, err = worker.Acquire(ctx, store, worker.Config{Namespace: p.namespace, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	}
 	if err != nil {
 		target.Close()
 		if ctx.Err() != nil {
-			return nil, nil, errors.New("interrupted before a worker number was granted")
+			return nil, nil, errors.New("interrupted before a worker ID was leased")
 		}
-		return nil, nil, fmt.Errorf("%s: %w", target.Name, tell(err))
+		return nil, nil, fmt.Errorf("%s: %w", target.Name, withAdvice(err))
 	}
 	return lease, func(err *error) {
 		if failed := lease.Close(); failed != nil {
-			a.failed = true // told here, for a broken pipe is not told of
-			a.note("%s worker number %d was not given back and comes free by itself: %v", a.errStyle.bad("snowkey gen:"), lease.Worker(), failed)
+			a.failed = true // a broken pipe would hide it
+			a.note("%s worker ID %d was not released and will expire: %v", a.errStyle.bad("snowkey gen:"), lease.Worker(), failed)
 			if *err == nil {
-				*err = errTold
+				*err = errReported
 			}
 		} else if a.ErrTTY {
-			a.note("%s", a.errStyle.faint(fmt.Sprintf("worker number %d of space %q given back to %s", lease.Worker(), p.space, target.Name)))
+			a.note("%s", a.errStyle.faint(fmt.Sprintf("released worker ID %d in namespace %q to %s", lease.Worker(), p.namespace, target.Name)))
 		}
 		target.Close()
 	}, nil
 }
 
-// leaseNotes tells what a user should know of a lease that is in trouble.
+// leaseNotes reports trouble with a lease.
 type leaseNotes struct{ a *app }
 
-// Observe implements worker.Observer. It is called by other goroutines than the one
-// that writes ids, so it leaves standard output alone.
-func (n leaseNotes) Observe(e worker.Event) {
+// Observe implements core.Observer. Other goroutines than the writer of IDs call it, so it
+// does not flush standard output.
+func (n leaseNotes) Observe(e core.Event) {
 	switch e.Kind {
 	case worker.RenewFailed, worker.Lost, worker.ClaimFailed:
-		fmt.Fprintf(n.a.Err, "worker number %d: %v: %s\n", e.Worker, e.Kind, n.a.clean(e.Err))
+		fmt.Fprintf(n.a.Err, "worker ID %d: %v: %s\n", e.Worker, e.Kind, n.a.clean(e.Err))
 	}
 }
 
-// batch is how many ids are reserved and written at once.
+// batch is the number of IDs that are reserved and written at once.
 const batch = 4096
 
-// showFrom is from how many ids on a progress bar is worth it.
+// showFrom is the number of IDs from which on a progress bar is worth it.
 const showFrom = 200_000
 
 func (a *app) genAll(ctx context.Context, g *gen, generator *core.Generator) error {
 	unsigned := generator.Layout().Unsigned
 	add, done := func(int) {}, func() {}
-	if g.count >= showFrom && !a.OutTTY { // there the ids themselves show it
-		add, done = a.progress(g.count, "ids")
+	if g.count >= showFrom && !a.OutTTY { // there the IDs themselves show progress
+		add, done = a.progress(g.count, "IDs")
 	}
 	defer done()
 	ids := make([]int64, min(batch, g.count))
-	var text []byte
 	for made := int64(0); made < g.count; {
 		ids = ids[:min(int64(len(ids)), g.count-made)]
 		if err := generator.Fill(ctx, ids); err != nil {
 			done()
 			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted after %s of %d", plural(made, "id"), g.count)
+				return fmt.Errorf("interrupted after %s of %d", plural(made, "ID"), g.count)
 			}
 			var back *core.ClockError
 			if made == 0 && g.notBefore != "" && errors.As(err, &back) {
-				return fmt.Errorf("--not-before %q: lies %s ahead of the clock, and ids are made when it gets there", g.notBefore, back.Back.Round(time.Millisecond))
+				return fmt.Errorf("--not-before %q: is %s ahead of the clock; IDs can be generated from then on", g.notBefore, back.Back.Round(time.Millisecond))
 			}
-			return fmt.Errorf("after %s of %d: %w", plural(made, "id"), g.count, err)
+			return fmt.Errorf("after %s of %d: %w", plural(made, "ID"), g.count, err)
 		}
-		text = text[:0]
-		for _, id := range ids {
-			text = a.appendID(text, id, g.format, unsigned)
-		}
-		if err := write(a.out, text); err != nil {
-			return err
+		if err := a.writeIDs(ids, g.format, unsigned); err != nil {
+			return fmt.Errorf("write standard output: %w", dsn.Bare(err))
 		}
 		made += int64(len(ids))
 		add(len(ids))
@@ -220,23 +213,17 @@ func (a *app) genAll(ctx context.Context, g *gen, generator *core.Generator) err
 	return nil
 }
 
-// appendID appends a line.
-func (a *app) appendID(text []byte, id int64, format notation.Notation, unsigned bool) []byte {
-	if !a.json {
-		return append(format.Append(text, id, unsigned), '\n')
+func (a *app) writeIDs(ids []int64, format idtext.Format, unsigned bool) error {
+	text := make([]byte, 0, 24*len(ids))
+	for _, id := range ids {
+		if a.json {
+			if err := a.line(describe.Text(id, format)); err != nil {
+				return err
+			}
+			continue
+		}
+		text = append(format.Append(text, id, unsigned), '\n')
 	}
-	text = append(text, `{"id":"`...)
-	text = notation.Decimal.Append(text, id, unsigned)
-	if format != notation.Decimal {
-		text = append(append(append(text, `","`...), format...), `":"`...)
-		text = format.Append(text, id, unsigned)
-	}
-	return append(text, "\"}\n"...)
-}
-
-func write(w io.Writer, text []byte) error {
-	if _, err := w.Write(text); err != nil {
-		return fmt.Errorf("write standard output: %w", bare(err))
-	}
-	return nil
+	_, err := a.out.Write(text)
+	return err
 }

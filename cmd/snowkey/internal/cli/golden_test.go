@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write testdata again")
 
 const someID = "1996573624012345677"
 
-// What each command prints, word for word.
+// The exact output of each command.
 var golden = []struct {
 	name  string
 	args  string
@@ -36,6 +36,8 @@ var golden = []struct {
 	{name: "parse-tty", args: "parse --tz Europe/Vienna " + someID, tty: true},
 	{name: "parse-json", args: "parse --json --tz Europe/Vienna " + someID},
 	{name: "parse-several", args: "parse 1 0x1bb54121fb2b914d 1QDA147XJQ4AD"},
+	{name: "parse-short-hex", args: "parse --brief abc1 0xabc1 1767225600e5"},
+	{name: "range-unix", args: "range 1795262400 1795262400500"},
 	{name: "parse-ambiguous", args: "parse --brief 5doYnWboBWc 12345678912 2NUKMIAa421"},
 	{name: "help-of", args: "help version"},
 	{name: "parse-from", args: "parse --brief --from base62 5doYnWboBWc"},
@@ -65,7 +67,7 @@ var golden = []struct {
 	{name: "ddl-domain", args: "ddl domain --dialect postgres --prefix my_ --schema app"},
 	{name: "ddl-check", args: "ddl check --dialect mysql --column order_id"},
 	{name: "ddl-check-sqlite", args: "ddl check --dialect sqlite --schema main --table Orders"},
-	{name: "ddl-view", args: "ddl view --dialect sqlite --table orders --view orders_apart"},
+	{name: "ddl-view", args: "ddl view --dialect sqlite --table orders --view orders_decoded"},
 	{name: "ddl-workers", args: "ddl workers --dialect mysql"},
 	{name: "ddl-expressions", args: "ddl expressions --dialect sqlite --preset sonyflake"},
 	{name: "ddl-json", args: "ddl drop --dialect postgres --json"},
@@ -95,7 +97,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Every command's help, which has an example.
+// The help of every command has an example.
 func TestHelp(t *testing.T) {
 	a := &app{out: newOutput(os.Stderr)}
 	n := 0

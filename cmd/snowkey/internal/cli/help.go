@@ -7,18 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
 )
 
-// helpWidth is where the texts of flags are wrapped.
+// helpWidth is the width of the help for flags.
 const helpWidth = 100
 
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
-		Short:   "say more of a command",
-		Long:    "Say how a command is used, as its --help does.",
+		Short:   "show the help of a command",
+		Long:    "Show the help of a command, as its --help does.",
 		Example: "  snowkey help gen\n  snowkey help workers free",
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
@@ -43,7 +41,7 @@ func helpText(cmd *cobra.Command, _ []string) {
 	_ = usageText(cmd)
 }
 
-// usageText shows how a command is used, the flags of the layout apart from its own.
+// usageText prints the usage of a command, with the flags of the layout in a group.
 func usageText(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	if cmd.HasSubCommands() {
@@ -69,23 +67,23 @@ func usageText(cmd *cobra.Command) error {
 		list(g.Title, g.ID)
 	}
 	list("Commands:", "")
-	own, layout := split(cmd.LocalFlags())
+	own, layout := splitFlags(cmd.LocalFlags())
 	if own.HasAvailableFlags() {
 		fmt.Fprintf(w, "\nFlags:\n%s", own.FlagUsagesWrapped(helpWidth))
 	}
 	if layout.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nLayout of the ids:\n%s", layout.FlagUsagesWrapped(helpWidth))
+		fmt.Fprintf(w, "\nLayout of the IDs:\n%s", layout.FlagUsagesWrapped(helpWidth))
 	}
 	if cmd.HasSubCommands() {
-		fmt.Fprintf(w, "\n%s COMMAND --help says more of a command.\n", cmd.CommandPath())
+		fmt.Fprintf(w, "\n%s COMMAND --help shows the help of a command.\n", cmd.CommandPath())
 	}
 	return nil
 }
 
-func split(all *pflag.FlagSet) (own, layout *pflag.FlagSet) {
+func splitFlags(all *pflag.FlagSet) (own, layout *pflag.FlagSet) {
 	own, layout = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	layout.SortFlags = false
-	names := layoutflag.Names()
+	names := layoutNames
 	has := all.Lookup("tick") != nil
 	all.VisitAll(func(f *pflag.Flag) {
 		if !has || !slices.Contains(names, f.Name) {

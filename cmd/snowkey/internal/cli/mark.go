@@ -6,19 +6,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The mark stands before an argument such as -24h or -7, which would be taken for
-// flags. No argument of a process can hold it by itself.
+// The mark precedes an argument such as -24h or -7, which pflag would take for flags. No
+// argument of a process can contain it.
 const negative = "\x00"
 
-// mark marks the arguments that begin with a minus sign and a digit, as no flag
-// does, unless they are the value of the flag before them.
+// mark marks arguments that start with a minus sign and a digit, as no flag does, unless
+// they are the value of a flag.
 func mark(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)
 	if err != nil {
 		cmd = root
 	}
 	marked := make([]string, 0, len(args))
-	value := false // whether the next one belongs to a flag
+	value := false // whether the next one is the value of a flag
 	for i, arg := range args {
 		switch {
 		case value:

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/schollz/progressbar/v3"
 )
 
-// output is standard output; it remembers the first error.
+// output is standard output; it keeps the first error.
 type output struct {
 	*bufio.Writer
 	err error
@@ -37,7 +39,7 @@ func (w writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// style colours text, or leaves it as it is.
+// style adds colours to text, or none.
 type style bool
 
 func (s style) paint(code, text string) string {
@@ -53,7 +55,7 @@ func (s style) good(text string) string  { return s.paint("32", text) }
 func (s style) warn(text string) string  { return s.paint("33", text) }
 func (s style) bad(text string) string   { return s.paint("31", text) }
 
-// object writes a value as indented JSON.
+// object prints indented JSON.
 func (a *app) object(v any) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
@@ -61,56 +63,38 @@ func (a *app) object(v any) error {
 	return enc.Encode(v)
 }
 
-// line writes a value as JSON on a line.
+// line prints JSON on one line.
 func (a *app) line(v any) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// table writes rows in columns; the first is the head. Cells may be coloured.
+// table prints rows in columns; the first is the head. Cells have no colours, which
+// tabwriter would count as text.
 func (a *app) table(rows [][]string) {
-	var widths []int
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], visible(cell))
-		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	for i, row := range rows {
-		var b strings.Builder
-		for j, cell := range row {
-			if i == 0 {
-				b.WriteString(a.style.faint(cell))
-			} else {
-				b.WriteString(cell)
-			}
-			if j < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[j]-visible(cell)+2))
-			}
+	_ = w.Flush()
+	for i, line := range strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n") {
+		line = strings.TrimRight(line, " ")
+		if i == 0 {
+			line = a.style.faint(line)
 		}
-		fmt.Fprintln(a.out, strings.TrimRight(b.String(), " "))
+		fmt.Fprintln(a.out, line)
 	}
 }
 
-// visible is how many places a text takes: those of its colours are none.
-func visible(text string) int {
-	n := utf8.RuneCountInString(text)
-	for {
-		_, after, ok := strings.Cut(text, "\x1b[")
-		if !ok {
-			return n
-		}
-		code, rest, _ := strings.Cut(after, "m")
-		n -= len("\x1b[") + len(code) + len("m")
-		text = rest
-	}
+// plural counts things: 1 ID, 2,000 IDs.
+func plural(n int64, what string) string {
+	return humanize.Comma(n) + " " + english.PluralWord(int(min(n, 2)), what, "")
 }
 
-// progress shows a bar on standard error if that is a terminal. The first result adds
-// to it, the second takes it away; only then may something be printed.
+// progress shows a bar if standard error is a terminal. add advances it; done removes it
+// and must be called before anything is printed.
 func (a *app) progress(total int64, what string) (add func(int), done func()) {
 	if !a.ErrTTY {
 		return func(int) {}, func() {}
@@ -120,7 +104,7 @@ func (a *app) progress(total int64, what string) (add func(int), done func()) {
 		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionSetWidth(30),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
 	}
-	if what == "ids" {
+	if what == "IDs" {
 		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString(what))
 	}
 	bar := progressbar.NewOptions64(total, options...)

@@ -1,158 +1,124 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/notation"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// parse is what its flags say.
+// parse holds the flags.
 type parse struct {
-	from   notation.Notation // empty: guess
-	to     notation.Notation // empty: all that is known
-	zone   *time.Location    // nil: UTC only
+	from   idtext.Format
+	to     idtext.Format  // empty: everything
+	zone   *time.Location // nil: UTC only
 	brief  bool
-	layout *layoutflag.Flags
+	layout *layoutFlags
 	l      core.Layout
 	shown  int
-	bad    int
+	failed bool
 }
 
-const parseAbout = `Take ids apart: their time, worker and sequence, their bits, how else they are
-written, and what JavaScript would make of them.
+const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
+and what JavaScript makes of them.
 
-Ids are arguments, or, with none or with -, come from standard input, any number
-to a line, also with quotes and commas between them, or one to a line as --json
-writes them. They may be decimal, hex (0x…), base 58, base 62 or base 32; digits
-alone are decimal. A text that is an id in two of the others is refused: --from
-says which it is, as it is needed for most ids in base 58.
+IDs are arguments or, with none or with -, come from standard input, any number per
+line, also with quotes and commas, or one per line as --json writes them. They may
+be decimal, hex (0x…), base32, base58 or base62; digits alone are decimal. A text
+that can be read in two formats is rejected: choose one with --from, which most IDs
+in base58 need.
 
-With --to they are written in another notation and nothing more is said of them.
-What is no id is reported with its line; the others go on, and the exit status is 1.`
+With --to, IDs are only converted. A text that is not an ID is reported with its
+line number; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
-	p := &parse{}
+	p := &parse{from: idtext.Auto}
 	cmd := &cobra.Command{
 		Use:     "parse [ID…]",
 		Aliases: []string{"inspect"},
-		Short:   "take ids apart",
+		Short:   "decode IDs",
 		Long:    parseAbout,
 		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
 		RunE:    a.action(func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) }),
 	}
 	f := cmd.Flags()
-	f.Var(flagval.New(&p.from, "NOTATION", "", flagval.OneOf(notation.All()...)), "from", "notation of the ids, in place of guessing: "+flagval.List(notation.All()))
-	f.Var(flagval.New(&p.to, "NOTATION", "", flagval.OneOf(notation.All()...)), "to", "write the ids alone, one a line, in this notation: "+flagval.List(notation.All()))
-	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "time zone in which times are shown as well, such as Europe/Vienna or local")
-	f.BoolVar(&p.brief, "brief", false, "one line for each id: id, time, worker number, sequence")
-	a.jsonFlag(cmd, "an object on each line")
-	p.layout = layoutflag.Add(f)
-	completeWith(cmd, "from", notation.All())
-	completeWith(cmd, "to", notation.All())
-	completeWith(cmd, "preset", layoutflag.Presets())
+	fromFlag(cmd, &p.from)
+	f.Var(flagval.New(&p.to, "FORMAT", "", flagval.OneOf(idtext.Formats()...)), "to", "convert the IDs to this format, one per line: "+flagval.List(idtext.Formats()))
+	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
+	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
+	a.jsonFlag(cmd, "an object per line")
+	p.layout = addLayout(cmd)
+	completeWith(cmd, "to", idtext.Formats())
 	return cmd
+}
+
+// fromFlag adds --from, the format of the IDs that a command reads.
+func fromFlag(cmd *cobra.Command, to *idtext.Format) {
+	cmd.Flags().Var(flagval.New(to, "FORMAT", "", flagval.OneOf(idtext.Formats()...)), "from", "format of the IDs, detected by default: "+flagval.List(idtext.Formats()))
+	completeWith(cmd, "from", idtext.Formats())
 }
 
 func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	var err error
-	if p.l, err = p.layout.Layout(); err != nil {
-		return &usageError{err}
-	}
-	if err := p.alone(a.json); err != nil {
+	if p.l, err = p.layout.layout(); err != nil {
 		return err
 	}
-	err = a.each(cmd, args, idsOf, func(where, text string) { a.parseOne(cmd, p, where, text) })
-	if err == nil && p.bad > 0 {
-		return errTold
+	switch {
+	case p.to == "":
+	case a.json, p.brief, p.zone != nil:
+		return usage("--to prints converted IDs only: it excludes --json, --brief and --tz")
+	case p.l.Unsigned && p.to.Signed():
+		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
+	}
+	err = a.each(cmd, args, idtext.Split, func(where, text string) {
+		if err := a.parseOne(p, text); err != nil {
+			p.failed = true
+			a.report(cmd, where, text, err)
+		}
+	})
+	if err == nil && p.failed {
+		return errReported
 	}
 	return err
 }
 
-// alone checks --to, which leaves nothing to be shown beside the id.
-func (p *parse) alone(asJSON bool) error {
-	switch {
-	case p.to == "":
-	case asJSON, p.brief, p.zone != nil:
-		return usage("--to writes the ids alone: it goes with none of --json, --brief and --tz")
-	case p.l.Unsigned && p.to.Signed():
-		return usage("--to %s ends at the largest int64: with --unsigned take decimal or hex", p.to)
-	}
-	return nil
-}
-
-// parseOne shows one id, or reports it.
-func (a *app) parseOne(cmd *cobra.Command, p *parse, where, text string) {
-	id, as, err := read(p.from, text, p.l.Unsigned)
-	var parts core.Parts
-	if err == nil {
-		parts, err = p.l.Decode(id)
-	}
+func (a *app) parseOne(p *parse, text string) error {
+	d, id, err := describe.Parse(p.l, text, p.from, a.now(), p.zone)
 	if err != nil {
-		p.bad++
-		a.report(cmd, where, text, plainRange(err))
-		return
+		return withFrom(err)
 	}
 	p.shown++
-	if p.to != "" {
-		fmt.Fprintln(a.out, p.to.Text(id, p.l.Unsigned))
-		return
-	}
-	info := describe(p, text, id, as, parts, a.now())
 	switch {
+	case p.to != "":
+		fmt.Fprintln(a.out, p.to.Text(id, p.l.Unsigned))
 	case a.json:
-		_ = a.line(info)
+		_ = a.line(d)
 	case p.brief:
-		a.showBrief(info)
+		at := d.Time
+		if d.Local != "" {
+			at = d.Local
+		}
+		fmt.Fprintf(a.out, "%s\t%s\t%d\t%d\n", idtext.Decimal.Text(id, p.l.Unsigned), at, d.WorkerID, d.Sequence)
 	default:
 		if p.shown > 1 {
 			fmt.Fprintln(a.out)
 		}
-		a.show(p, info)
+		a.show(p.l, id, d)
 	}
+	return nil
 }
 
-// idsOf takes the ids out of an argument or a line. Of a JSON object, such as --json
-// writes, its id counts.
-func idsOf(line string) []string {
-	if strings.HasPrefix(strings.TrimSpace(line), "{") {
-		var object struct {
-			ID json.RawMessage `json:"id"` // a number of more than 53 bits as well
-		}
-		if json.Unmarshal([]byte(line), &object) == nil && len(object.ID) > 0 {
-			return []string{notation.Unquote(string(object.ID))}
-		}
-	}
-	return notation.Split(line)
-}
-
-// read reads an id in the notation that was given, or else in the one it looks like.
-func read(from notation.Notation, text string, unsigned bool) (int64, notation.Notation, error) {
-	if from == "" {
-		return notation.Guess(text, unsigned)
-	}
-	id, err := from.Read(text, unsigned)
-	if err != nil {
-		return 0, "", fmt.Errorf("not %s: %w", from, err)
-	}
-	return id, from, nil
-}
-
-// plainRange says why an id is not of the layout, without core's name for it.
-func plainRange(err error) error {
-	var outside *core.RangeError
-	if errors.As(err, &outside) {
-		return errors.New("is not of this layout: " + outside.Limit)
+// withFrom adds the flag that settles an ambiguity.
+func withFrom(err error) error {
+	var ambiguous *idtext.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		return fmt.Errorf("%w: choose with --from", err)
 	}
 	return err
 }
-
-func quote(text string) string { return notation.Quote(text) }

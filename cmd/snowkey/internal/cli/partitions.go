@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,13 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/layoutflag"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/when"
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// cut is what the flags of partitions say.
+// cut holds the flags.
 type cut struct {
 	p        ddl.Partitioning
 	from, to string
@@ -24,22 +21,22 @@ type cut struct {
 	clause   bool
 	named    bool // --table was given
 	counted  bool // --count was given
-	layout   *layoutflag.Flags
+	layout   *layoutFlags
 }
 
-const partitionsAbout = `Print the SQL that divides a table by the time in its ids; nothing is executed.
+const partitionsAbout = `Print SQL that partitions a table by the time in its IDs; nothing is executed.
 
-The bounds are ids, so WHERE id >= … AND id < … reads the partitions of that time
-only, and what is old is dropped without a DELETE. Make them some time ahead: a
-row for which there is no partition is refused.
+The bounds are IDs, so WHERE id >= … AND id < … reads only the partitions of that
+time, and old rows are dropped without a DELETE. Create partitions ahead of time:
+the database rejects a row without one.
 
-A table has to be made for it: --clause prints what stands behind CREATE TABLE.`
+A table must be created as partitioned: --clause prints the end of CREATE TABLE.`
 
 func (a *app) partitionsCommand() *cobra.Command {
 	c := &cut{p: ddl.Partitioning{Location: time.UTC}, count: 3}
 	cmd := &cobra.Command{
 		Use:     "partitions --by PERIOD --dialect D",
-		Short:   "print SQL for partitions by the time in ids",
+		Short:   "print SQL for partitions by the time in IDs",
 		Long:    partitionsAbout,
 		Example: "  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --clause",
 		Args:    arguments(0, 0, "no arguments"),
@@ -50,28 +47,27 @@ func (a *app) partitionsCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	periods := []ddl.Period{ddl.Day, ddl.Week, ddl.Month}
-	f.Var(flagval.New(&c.p.By, "PERIOD", "", flagval.OneOf(periods...)), "by", "how long a partition is: day, week or month; required")
-	f.Var(flagval.New(&c.p.Dialect, "NAME", "", dialect), "dialect", "whose SQL: postgres or mysql; required")
-	f.StringVar(&c.p.Table, "table", "orders", "`TABLE` to be divided")
-	f.StringVar(&c.p.Column, "column", "id", "`COLUMN` that holds the ids")
+	f.Var(flagval.New(&c.p.By, "PERIOD", "", flagval.OneOf(periods...)), "by", "length of a partition: day, week or month; required")
+	f.Var(flagval.New(&c.p.Dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres or mysql; required")
+	f.StringVar(&c.p.Table, "table", "orders", "`TABLE` to partition")
+	f.StringVar(&c.p.Column, "column", "id", "`COLUMN` of the IDs")
 	f.StringVar(&c.p.Schema, "schema", "", "`SCHEMA` of the table, in MySQL its database (default the connection's)")
-	f.StringVar(&c.from, "from", "now", "`TIME` of the first partition: "+when.Forms)
-	f.StringVar(&c.to, "to", "", "`TIME` before which the last one begins (default --count)")
-	f.Var(flagval.New(&c.count, "N", "3", flagval.Whole(1, ddl.MaxPartitions)), "count", "how many, in place of --to")
-	f.Var(flagval.New(&c.p.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone in which days begin, such as Europe/Vienna")
-	f.BoolVar(&c.clause, "clause", false, "print what stands behind CREATE TABLE or, in MySQL, behind ALTER TABLE and the name")
+	f.StringVar(&c.from, "from", "now", "`TIME` of the first partition: "+timetext.Forms)
+	f.StringVar(&c.to, "to", "", "`TIME` before which the last one starts (default --count)")
+	f.Var(flagval.New(&c.count, "N", "3", flagval.Whole(1, ddl.MaxPartitions)), "count", "number of partitions, instead of --to")
+	f.Var(flagval.New(&c.p.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the days, such as Europe/Vienna")
+	f.BoolVar(&c.clause, "clause", false, "print the end of CREATE TABLE or, in MySQL, of ALTER TABLE")
 	a.jsonFlag(cmd, "the partitions with their bounds, and the statements")
-	c.layout = layoutflag.Add(f)
+	c.layout = addLayout(cmd)
 	completeWith(cmd, "by", periods)
 	completeWith(cmd, "dialect", dialects()[:2])
-	completeWith(cmd, "preset", layoutflag.Presets())
 	return cmd
 }
 
 func (a *app) partitions(c *cut) error {
 	var err error
-	if c.p.Layout, err = c.layout.Layout(); err != nil {
-		return &usageError{err}
+	if c.p.Layout, err = c.layout.layout(); err != nil {
+		return err
 	}
 	switch {
 	case c.p.By == "":
@@ -81,19 +77,19 @@ func (a *app) partitions(c *cut) error {
 	case c.to != "" && c.counted:
 		return usage("--to and --count: give one of them")
 	}
-	from, err := when.Parse(c.from, a.now(), c.p.Location)
+	from, err := timetext.Parse(c.from, a.now(), c.p.Location)
 	if err != nil {
 		return wrong("--from", c.from, err)
 	}
 	to := c.last(from)
 	if c.to != "" {
-		if to, err = when.Parse(c.to, a.now(), c.p.Location); err != nil {
+		if to, err = timetext.Parse(c.to, a.now(), c.p.Location); err != nil {
 			return wrong("--to", c.to, err)
 		}
 	}
 	parts, err := c.p.Bounds(from, to)
 	if err != nil {
-		return boundsError(err)
+		return sqlError(outsideLayout(err))
 	}
 	if !c.named {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey partitions:"), c.p.Table)
@@ -119,8 +115,8 @@ func (a *app) partitions(c *cut) error {
 	return a.script(script)
 }
 
-// last is a time within the last of the partitions that --count asks for, and not
-// before from. It is a noon, because midnights may be skipped by the clocks.
+// last returns a time in the last of --count partitions, not before from. It is a noon,
+// because clocks may skip midnights.
 func (c *cut) last(from time.Time) time.Time {
 	y, m, d := from.In(c.p.Location).Date()
 	switch n := int(c.count) - 1; c.p.By {
@@ -128,23 +124,13 @@ func (c *cut) last(from time.Time) time.Time {
 		d += n
 	case ddl.Week:
 		d += 7 * n
-	case ddl.Month: // the 31st has no counterpart in every month, the first has
+	case ddl.Month: // not every month has a 31st
 		m, d = m+time.Month(n), 1
 	}
 	if to := time.Date(y, m, d, 12, 0, 0, 0, c.p.Location); to.After(from) {
 		return to
 	}
 	return from.Add(time.Millisecond)
-}
-
-// boundsError makes a period that the layout or the database cannot have one of the
-// command line.
-func boundsError(err error) error {
-	var outside *core.RangeError
-	if errors.As(err, &outside) {
-		return usage("the layout has no ids of %s: %s", outside.Value, outside.Limit)
-	}
-	return sqlError(err)
 }
 
 func (a *app) cutJSON(parts []ddl.Partition, script ddl.Script) error {
@@ -162,10 +148,10 @@ func (a *app) cutJSON(parts []ddl.Partition, script ddl.Script) error {
 	for _, p := range parts {
 		one := part{Name: p.Name}
 		if !p.From.IsZero() {
-			one.From = p.From.Format(stamp)
+			one.From = p.From.Format(timetext.Stamp)
 		}
 		if !p.To.IsZero() {
-			one.To = p.To.Format(stamp)
+			one.To = p.To.Format(timetext.Stamp)
 		}
 		if p.Min != math.MinInt64 {
 			one.Min = strconv.FormatInt(p.Min, 10)

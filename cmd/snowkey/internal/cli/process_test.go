@@ -19,14 +19,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// ledger finds an id that was printed before.
+// ledger detects duplicate IDs.
 type ledger map[int64]string
 
 func (l ledger) add(t *testing.T, who, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		if !strings.HasSuffix(line, "\n") {
-			continue // a process that was killed may leave part of a line
+			continue // a killed process may leave an incomplete line
 		}
 		id, err := strconv.ParseInt(strings.TrimSuffix(line, "\n"), 10, 64)
 		if err != nil {
@@ -39,7 +39,7 @@ func (l ledger) add(t *testing.T, who, text string) {
 	}
 }
 
-// places are stores of every kind, by DSN.
+// places are the DSNs of one store per kind.
 func places(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,23 +54,23 @@ func places(t *testing.T) map[string]string {
 }
 
 type listed struct {
-	Space   string       `json:"space"`
-	Workers []workerInfo `json:"workers"`
+	Namespace string       `json:"namespace"`
+	Workers   []workerInfo `json:"workers"`
 }
 
-func list(t *testing.T, dsn, space string, more ...string) []workerInfo {
+func list(t *testing.T, dsn, namespace string, more ...string) []workerInfo {
 	t.Helper()
-	got := run(t, append([]string{"workers", "list", "--json", "--dsn", dsn, "--space", space}, more...)...)
+	got := run(t, append([]string{"workers", "list", "--json", "--dsn", dsn, "--namespace", namespace}, more...)...)
 	var l listed
-	if err := json.Unmarshal([]byte(got.out), &l); err != nil || got.code != 0 || l.Space != space {
+	if err := json.Unmarshal([]byte(got.out), &l); err != nil || got.code != 0 || l.Namespace != namespace {
 		t.Fatalf("workers list: exit code %d, %v\n%s%s", got.code, err, got.out, got.err)
 	}
 	return l.Workers
 }
 
-func held(t *testing.T, dsn, space string) (found []workerInfo) {
+func held(t *testing.T, dsn, namespace string) (found []workerInfo) {
 	t.Helper()
-	for _, w := range list(t, dsn, space) {
+	for _, w := range list(t, dsn, namespace) {
 		if w.State == "held" {
 			found = append(found, w)
 		}
@@ -78,18 +78,18 @@ func held(t *testing.T, dsn, space string) (found []workerInfo) {
 	return found
 }
 
-// Two processes at once, and one after them, print no id twice, whatever grants
-// their numbers; afterwards none is held.
+// Two concurrent processes and a third one print no ID twice, with any store; in the end no
+// worker ID is held.
 func TestTogether(t *testing.T) {
 	for name, dsn := range places(t) {
 		t.Run(name, func(t *testing.T) {
-			const space = "together"
-			both := []*endlessGen{startGen(t, dsn, space), startGen(t, dsn, space)}
-			if h := held(t, dsn, space); len(h) != 2 {
+			const namespace = "together"
+			both := []*endlessGen{startGen(t, dsn, namespace), startGen(t, dsn, namespace)}
+			if h := held(t, dsn, namespace); len(h) != 2 {
 				t.Errorf("two run, and held are %+v", h)
 			}
 			var reading sync.WaitGroup
-			for _, g := range both { // neither has ended, so what they make now has the same times
+			for _, g := range both { // both still run, so their IDs have the same times
 				reading.Go(func() {
 					for range 100_000 {
 						line, _ := g.out.ReadString('\n')
@@ -108,7 +108,7 @@ func TestTogether(t *testing.T) {
 				}
 				seen.add(t, fmt.Sprintf("process %d", i+1), g.read.String())
 			}
-			got := run(t, "gen", "-n", "20000", "--lease", dsn, "--space", space, "--allow-lossy")
+			got := run(t, "gen", "-n", "20000", "--lease", dsn, "--namespace", namespace, "--allow-data-loss")
 			if got.code != 0 {
 				t.Fatalf("exit code %d: %s", got.code, got.err)
 			}
@@ -116,14 +116,14 @@ func TestTogether(t *testing.T) {
 			if len(seen) < 240_000 {
 				t.Errorf("%d ids", len(seen))
 			}
-			if h := held(t, dsn, space); len(h) > 0 {
+			if h := held(t, dsn, namespace); len(h) > 0 {
 				t.Errorf("still held: %+v", h)
 			}
 		})
 	}
 }
 
-// endlessGen is a process that makes ids until it is stopped, with its first ones read.
+// endlessGen is a process that generates IDs until it is stopped. The first ones are read.
 type endlessGen struct {
 	cmd  *exec.Cmd
 	out  *bufio.Reader
@@ -132,9 +132,9 @@ type endlessGen struct {
 	read strings.Builder
 }
 
-func startGen(t *testing.T, dsn, space string) *endlessGen {
+func startGen(t *testing.T, dsn, namespace string) *endlessGen {
 	t.Helper()
-	g := &endlessGen{cmd: program(t, "gen", "-n", "1000000000000", "--lease", dsn, "--space", space, "--allow-lossy")}
+	g := &endlessGen{cmd: program(t, "gen", "-n", "1000000000000", "--lease", dsn, "--namespace", namespace, "--allow-data-loss")}
 	pipe, err := g.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func startGen(t *testing.T, dsn, space string) *endlessGen {
 	return g
 }
 
-// end reads the rest and gives the exit code, -1 for a signal's.
+// end reads the rest and returns the exit code, or -1 after a signal.
 func (g *endlessGen) end(t *testing.T) int {
 	t.Helper()
 	_, _ = io.Copy(&g.read, g.out)
@@ -165,15 +165,15 @@ func (g *endlessGen) end(t *testing.T) int {
 	return g.cmd.ProcessState.ExitCode()
 }
 
-// SIGINT and SIGTERM give the number back, and nothing that was printed comes again.
+// SIGINT and SIGTERM release the worker ID, and no printed ID repeats.
 func TestInterrupted(t *testing.T) {
 	all := map[string]string{"SQLite": "file:" + filepath.Join(t.TempDir(), "ids.db"), "PostgreSQL": testserver.Postgres(t).DSN}
 	for name := range all {
 		for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(name+" "+signal.String(), func(t *testing.T) {
-				space := "interrupted-" + signal.String()
-				g := startGen(t, all[name], space)
-				if len(held(t, all[name], space)) != 1 {
+				namespace := "interrupted-" + signal.String()
+				g := startGen(t, all[name], namespace)
+				if len(held(t, all[name], namespace)) != 1 {
 					t.Errorf("no number is held while ids are made")
 				}
 				if err := g.cmd.Process.Signal(signal); err != nil {
@@ -185,23 +185,23 @@ func TestInterrupted(t *testing.T) {
 				if !strings.HasSuffix(g.read.String(), "\n") {
 					t.Error("the last line was cut off")
 				}
-				if h := held(t, all[name], space); len(h) > 0 {
+				if h := held(t, all[name], namespace); len(h) > 0 {
 					t.Errorf("still held: %+v", h)
 				}
 				seen := ledger{}
 				seen.add(t, "the interrupted", g.read.String())
-				after := run(t, "gen", "-n", "10000", "--lease", all[name], "--space", space, "--allow-lossy")
+				after := run(t, "gen", "-n", "10000", "--lease", all[name], "--namespace", namespace, "--allow-data-loss")
 				seen.add(t, "the next", after.out)
 			})
 		}
 	}
 }
 
-// A process that is killed keeps its number until somebody frees it, and what comes
-// after prints none of its ids, before that and after.
+// A killed process holds its worker ID until it is freed, and later processes print none
+// of its IDs.
 func TestKilled(t *testing.T) {
-	dsn, space := testserver.Postgres(t).DSN, "killed"
-	g := startGen(t, dsn, space)
+	dsn, namespace := testserver.Postgres(t).DSN, "killed"
+	g := startGen(t, dsn, namespace)
 	if err := g.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -212,35 +212,35 @@ func TestKilled(t *testing.T) {
 	seen.add(t, "the killed", g.read.String())
 	gen := func(who string) {
 		t.Helper()
-		got := run(t, "gen", "-n", "10000", "--lease", dsn, "--space", space, "--allow-lossy")
+		got := run(t, "gen", "-n", "10000", "--lease", dsn, "--namespace", namespace, "--allow-data-loss")
 		if got.code != 0 {
 			t.Fatalf("exit code %d: %s", got.code, got.err)
 		}
 		seen.add(t, who, got.out)
 	}
 	gen("the next")
-	h := held(t, dsn, space)
+	h := held(t, dsn, namespace)
 	if len(h) != 1 {
 		t.Fatalf("held: %+v", h)
 	}
-	number, epoch := strconv.FormatInt(h[0].Worker, 10), strconv.FormatInt(h[0].Epoch, 10)
+	id, token := strconv.FormatInt(h[0].WorkerID, 10), strconv.FormatInt(h[0].FencingToken, 10)
 	free := func(env Env, code int, says string, args ...string) {
 		t.Helper()
-		got := runWith(t, env, append([]string{"workers", "free", "--dsn", dsn, "--space", space}, args...)...)
+		got := runWith(t, env, append([]string{"workers", "free", "--dsn", dsn, "--namespace", namespace}, args...)...)
 		if got.code != code || !strings.Contains(got.err, says) || got.out != "" {
 			t.Errorf("workers free %q: exit code %d, want %d: %s, want %q", args, got.code, code, got.err, says)
 		}
 	}
-	free(Env{}, 1, "is of epoch "+epoch, number, "--epoch", "999", "--yes")
-	free(Env{}, 1, "was never held", "77", "--epoch", epoch, "--yes")
-	free(Env{InTTY: true, In: strings.NewReader("n\n")}, 1, "not freed", number, "--epoch", epoch)
-	free(Env{InTTY: true, In: strings.NewReader("")}, 1, "not freed", number, "--epoch", epoch)
-	if len(held(t, dsn, space)) != 1 {
+	free(Env{}, 1, "has fencing token "+token, id, "--fencing-token", "999", "--yes")
+	free(Env{}, 1, "was never leased", "77", "--fencing-token", token, "--yes")
+	free(Env{InTTY: true, In: strings.NewReader("n\n")}, 1, "not freed", id, "--fencing-token", token)
+	free(Env{InTTY: true, In: strings.NewReader("")}, 1, "not freed", id, "--fencing-token", token)
+	if len(held(t, dsn, namespace)) != 1 {
 		t.Error("it was freed all the same")
 	}
-	free(Env{InTTY: true, In: strings.NewReader("y\n")}, 0, "is free", number, "--epoch", epoch)
-	free(Env{}, 1, "is free already", number, "--epoch", epoch, "--yes")
-	if len(held(t, dsn, space)) != 0 {
+	free(Env{InTTY: true, In: strings.NewReader("y\n")}, 0, "is free", id, "--fencing-token", token)
+	free(Env{}, 1, "is already free", id, "--fencing-token", token, "--yes")
+	if len(held(t, dsn, namespace)) != 0 {
 		t.Error("it is still held")
 	}
 	for range 3 {
@@ -248,7 +248,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A reader that has had enough is no failure, and the number is given back.
+// A closed pipe is not a failure, and the worker ID is released.
 func TestBrokenPipe(t *testing.T) {
 	dsn := "file:" + filepath.Join(t.TempDir(), "ids.db")
 	g := startGen(t, dsn, "pipe")
@@ -263,7 +263,7 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
-// What failed is told by the exit code, whether or not the reader has gone.
+// Other failures set the exit code, even after the pipe is closed.
 func TestBrokenPipeAfterFailure(t *testing.T) {
 	for code, args := range map[int][]string{1: {"parse", "1", "x"}, 3: {"doctor", "--dsn", filepath.Join(t.TempDir(), "none.db")}} {
 		r, w, err := os.Pipe()
@@ -280,7 +280,7 @@ func TestBrokenPipeAfterFailure(t *testing.T) {
 	}
 }
 
-// A disk that is full is one.
+// A full disk is a failure.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -297,25 +297,25 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Who asks for a space that has no numbers is told of those that have.
-func TestOtherSpaces(t *testing.T) {
+// A list of an empty namespace suggests those that have worker IDs.
+func TestOtherNamespaces(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ids.db")
 	list := func(want string) {
 		t.Helper()
-		if got := run(t, "workers", "list", "--dsn", file, "--space", "none"); got.code != 0 || got.out != "" || !strings.HasSuffix(got.err, file+want+"\n") {
+		if got := run(t, "workers", "list", "--dsn", file, "--namespace", "none"); got.code != 0 || got.out != "" || !strings.HasSuffix(got.err, file+want+"\n") {
 			t.Errorf("exit code %d: %s%s, want %s", got.code, got.out, got.err, want)
 		}
 	}
-	for _, space := range []string{"orders", "a/b"} {
-		if got := run(t, "gen", "--lease", file, "--space", space); got.code != 0 {
+	for _, namespace := range []string{"orders", "a/b"} {
+		if got := run(t, "gen", "--lease", file, "--namespace", namespace); got.code != 0 {
 			t.Fatal(got.err)
 		}
 	}
-	list(`; --space may be "a/b", "orders"`)
-	for i := range mostSpaces {
-		if got := run(t, "gen", "--lease", file, "--space", fmt.Sprint(i)); got.code != 0 {
+	list(`; --namespace may be "a/b", "orders"`)
+	for i := range maxNamespaces {
+		if got := run(t, "gen", "--lease", file, "--namespace", fmt.Sprint(i)); got.code != 0 {
 			t.Fatal(got.err)
 		}
 	}
-	list(`; --space may be "0", "1", "2", "3", "4", "5", "6", "7", "8", …`)
+	list(`; --namespace may be "0", "1", "2", "3", "4", "5", "6", "7", "8", …`)
 }

@@ -10,24 +10,23 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 )
 
-// app is one run of the command.
+// app is one execution of the command.
 type app struct {
 	Env
 	out             *output
 	style, errStyle style // of standard output, and of standard error
 	secrets         []string
-	started         bool // the command line was understood
-	failed          bool // something that was told must not end well
+	started         bool // the command line was parsed
+	failed          bool // the exit code must not be 0
 	json            bool
 }
 
-// Run runs a command line, without the program's name, and returns its exit code:
-// 0, 1 where something failed, 2 where the command line is wrong, and 3 where a
-// check failed.
+// Run executes a command line, without the program's name, and returns its exit code: 0,
+// 1 for a failure, 2 for a wrong command line, or 3 for a failed check.
 func Run(ctx context.Context, args []string, env Env) int {
 	colour := env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 	a := &app{Env: env, out: newOutput(env.Out), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY)}
-	for _, arg := range args { // a DSN may stand where none belongs, and messages quote what is wrong
+	for _, arg := range args { // a DSN may be in a wrong position, and messages quote wrong values
 		a.secrets = append(a.secrets, dsn.Secrets(arg)...)
 	}
 	root := a.root()
@@ -39,35 +38,33 @@ func Run(ctx context.Context, args []string, env Env) int {
 	return a.finish(cmd.CommandPath(), err)
 }
 
-const about = `snowkey makes Snowflake ids, takes them apart, and looks after the worker numbers
-behind them.
+const about = `snowkey generates and decodes Snowflake IDs, and manages their worker IDs.
 
-Ids are data and go to standard output; messages go to standard error. With
---json ids are strings, because JavaScript cannot hold them as numbers.
+IDs are printed to standard output, messages to standard error. With --json, IDs are
+strings, because JavaScript cannot represent them as numbers.
 
-A database of worker numbers, or one to be examined, is named by a DSN:
+A store of worker IDs, or a database to check, is named by a DSN:
 
   postgres://user:password@host:5432/database
   mysql://user:password@host:3306/database    or user:password@tcp(host)/database
-  file:ids.db                                 or a path that ends in .db or .sqlite
+  file:ids.db                                 or a path ending in .db or .sqlite
   redis://host:6379/0, etcd://host:2379,host:2379, dir:/var/lib/ids
   https://host/leases                         a snowkey serve --store, with --token-file
-  env:DATABASE_URL                            what that variable says: no password on the command line
+  env:DATABASE_URL                            the value of that variable: no password on the command line
 
-Exit status: 0 all is well, 1 something failed, 2 a wrong command line,
-3 a check failed.`
+Exit status: 0 success, 1 failure, 2 wrong command line, 3 failed check.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "snowkey",
-		Short:         "Snowflake ids on the command line",
+		Short:         "Snowflake IDs on the command line",
 		Long:          about,
 		Example:       "  snowkey gen -n 3 --worker 7\n  snowkey parse 1996573624012345677\n  snowkey doctor --dsn postgres://localhost/app --table orders",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
 	}
-	version := root.Flags().Bool("version", false, "say which version this is")
+	version := root.Flags().Bool("version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *version {
 			return a.version()
@@ -77,7 +74,7 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	help := a.helpCommand()
 	root.SetHelpCommand(help)
-	root.AddGroup(&cobra.Group{ID: "ids", Title: "Ids:"}, &cobra.Group{ID: "db", Title: "Databases and worker numbers:"}, &cobra.Group{ID: "tool", Title: "This program:"})
+	root.AddGroup(&cobra.Group{ID: "ids", Title: "IDs:"}, &cobra.Group{ID: "db", Title: "Databases and worker IDs:"}, &cobra.Group{ID: "tool", Title: "This program:"})
 	group := func(id string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = id
@@ -93,7 +90,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// noSuchCommand complains about what follows a command that has commands only.
+// noSuchCommand rejects arguments of a command that only has subcommands.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -106,8 +103,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return usage("there is no command %q%s", short(args[0]), hint)
 }
 
-// action wraps what a command does: from here on an error is no longer that of
-// the command line, unless it says so.
+// action wraps a command: errors are no longer usage errors, unless they are a usageError.
 func (a *app) action(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.started = true
@@ -121,8 +117,8 @@ func (a *app) action(run func(cmd *cobra.Command, args []string) error) func(*co
 	}
 }
 
-// emptyFlag complains about a flag that was given with nothing, as a script does
-// whose variable is not set. What may well be nothing is not meant.
+// emptyFlag rejects a flag with an empty value, which a script passes if its variable is
+// not set. Some flags may be empty.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		list, ok := f.Value.(pflag.SliceValue)
@@ -133,16 +129,16 @@ func emptyFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// jsonFlag gives a command --json.
+// jsonFlag adds --json.
 func (a *app) jsonFlag(cmd *cobra.Command, what string) {
-	cmd.Flags().BoolVar(&a.json, "json", false, "write JSON, ids as strings: "+what)
+	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON, with IDs as strings: "+what)
 }
 
-// arguments checks how many there are.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// arguments checks the number of arguments.
+func arguments(low, high int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
-			return usage("want %s, not %s", what, plural(int64(len(args)), "argument"))
+		if len(args) < low || len(args) > high {
+			return usage("takes %s (got %d)", what, len(args))
 		}
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// startServe runs serve until the test ends it, and gives its URL and what it says.
+// startServe runs serve and returns its URL and its output.
 func startServe(t *testing.T, env Env, args ...string) (url, said string, end func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +71,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// Worker numbers are had below /leases, as help says, and listed only if --admin says so.
+// Worker IDs are leased below /leases, as the help says, and listed only with --admin.
 func TestServeLeases(t *testing.T) {
 	env := Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")}
 	for admin, code := range map[string]int{"--admin=false": 1, "--admin": 0} {
@@ -96,7 +96,7 @@ func TestServeWarns(t *testing.T) {
 	}
 }
 
-// An address that is taken is told, and is no fault of the command line.
+// An address in use is a failure, not a usage error.
 func TestServeTaken(t *testing.T) {
 	url, _, end := startServe(t, Env{}, "--addr", "127.0.0.1:0")
 	defer end()

@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
-// Colours stand on a terminal only, and not where they are not wanted.
+// Colours are printed to terminals only, and not if they are disabled.
 func TestColours(t *testing.T) {
 	for _, c := range []struct {
 		env  Env
@@ -34,7 +33,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// The bar stands on standard error where that is a terminal and the ids go elsewhere.
+// The progress bar is on standard error if that is a terminal and the IDs go elsewhere.
 func TestProgress(t *testing.T) {
 	count := strconv.Itoa(2 * showFrom)
 	for _, c := range []struct {
@@ -47,7 +46,7 @@ func TestProgress(t *testing.T) {
 		{Env{ErrTTY: true, OutTTY: true}, []string{"gen", "--worker", "1", "-n", count}, false},
 		{Env{ErrTTY: true}, []string{"gen", "--worker", "1", "-n", "1000"}, false},
 		{Env{ErrTTY: true}, []string{"bench", "--for", "2ms"}, true},
-		{Env{ErrTTY: true, OutTTY: true}, []string{"bench", "--for", "2ms"}, true}, // its data come at the end
+		{Env{ErrTTY: true, OutTTY: true}, []string{"bench", "--for", "2ms"}, true}, // its output comes at the end
 		{Env{}, []string{"bench", "--for", "2ms"}, false},
 	} {
 		got := runWith(t, c.env, c.args...)
@@ -85,13 +84,13 @@ func TestBench(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	// Its ticks are longer than the measurement.
+	// Ticks that are longer than the measurement.
 	if got := run(t, "bench", "--for", "5ms", "--tick", "50ms", "--time-bits", "40", "--sequence-bits", "12"); got.code != 0 {
 		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
 }
 
-// Each script names a command, and is taken by its shell where that is here.
+// Each script names a command, and its shell, if installed, accepts it.
 func TestCompletion(t *testing.T) {
 	for _, shell := range shells {
 		got := run(t, "completion", shell)
@@ -120,40 +119,11 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-func TestRelative(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "now", 999 * time.Millisecond: "now", -2 * time.Second: "2 seconds ago", 90 * time.Second: "in 1 minute 30 seconds", time.Hour: "in 1 hour",
-		-36 * time.Hour: "1 day 12 hours ago", 400 * 24 * time.Hour: "in 400 days", 3 * 8766 * time.Hour: "in 3 years",
-	} {
-		if got := relative(noon.Add(d), noon); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
-	if got := relative(noon.AddDate(5000, 0, 0), noon); got != "in 5000 years" {
-		t.Errorf("far away: %q", got)
-	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567"} {
-		if got := grouped(n); got != want {
-			t.Errorf("grouped(%d) = %q", n, got)
-		}
-	}
-}
-
-// What it says JavaScript makes of a number is what node prints of it.
-func TestJavaScript(t *testing.T) {
-	for id, want := range map[string]string{"1996573624012345677": "1996573624012345600", "9007199254740991": "9007199254740991", "9223372036854775807": "9223372036854776000", "18446744073709551615": "18446744073709552000"} {
-		text, safe := javascript(id)
-		if text != want || safe != (len(id) == 16) {
-			t.Errorf("javascript(%s) = %s, %v, want %s", id, text, safe, want)
-		}
-	}
-}
-
-// A line that is too long is left out, and the others are read.
+// A line that is too long is skipped, and the others are read.
 func TestLongLine(t *testing.T) {
-	in := "1\n" + strings.Repeat("7", mostLine+5) + "\n2"
+	in := "1\n" + strings.Repeat("7", maxLine+5) + "\n2"
 	got := runWith(t, Env{In: strings.NewReader(in)}, "parse", "--brief")
-	if got.code != 1 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.err, "line 2: longer than 1,048,576 bytes") {
+	if got.code != 1 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.err, "line 2: longer than 1.0 MiB, skipped") {
 		t.Errorf("exit code %d: %s%.200s", got.code, got.out, got.err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// versionInfo is where the program comes from; its JSON.
+// versionInfo is the JSON of the version.
 type versionInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -22,8 +22,8 @@ type versionInfo struct {
 func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "say which version this is",
-		Long:    "Say which version this is, of which revision, and by which Go it was built.",
+		Short:   "print the version",
+		Long:    "Print the version, its revision, and the version of Go.",
 		Example: "  snowkey version\n  snowkey version --json",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    a.action(func(*cobra.Command, []string) error { return a.version() }),
@@ -38,13 +38,13 @@ func (a *app) version() error {
 		return a.object(info)
 	}
 	fmt.Fprintf(a.out, "snowkey %s\n", info.Version)
-	for _, line := range [][2]string{{"revision", info.Revision}, {"of", info.Time}, {"library", info.Core}, {"go", info.Go}, {"platform", info.Platform}} {
+	for _, line := range [][2]string{{"revision", info.Revision}, {"date", info.Time}, {"library", info.Core}, {"go", info.Go}, {"platform", info.Platform}} {
 		if line[1] == "" {
 			continue
 		}
 		text := line[1]
 		if line[0] == "revision" && info.Modified {
-			text += ", with changes that are not committed"
+			text += ", with uncommitted changes"
 		}
 		fmt.Fprintf(a.out, "  %s %s\n", a.style.faint(fmt.Sprintf("%-8s", line[0])), text)
 	}
@@ -67,21 +67,11 @@ func describeBuild(build *debug.BuildInfo, ok bool) versionInfo {
 			info.Core = dep.Version
 		}
 	}
-	platform := [2]string{runtime.GOOS, runtime.GOARCH}
+	settings := map[string]string{"GOOS": runtime.GOOS, "GOARCH": runtime.GOARCH}
 	for _, s := range build.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			info.Revision = s.Value
-		case "vcs.time":
-			info.Time = s.Value
-		case "vcs.modified":
-			info.Modified = s.Value == "true"
-		case "GOOS":
-			platform[0] = s.Value
-		case "GOARCH":
-			platform[1] = s.Value
-		}
+		settings[s.Key] = s.Value
 	}
-	info.Platform = platform[0] + "/" + platform[1]
+	info.Revision, info.Time, info.Modified = settings["vcs.revision"], settings["vcs.time"], settings["vcs.modified"] == "true"
+	info.Platform = settings["GOOS"] + "/" + settings["GOARCH"]
 	return info
 }

@@ -14,18 +14,19 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func (a *app) workersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "workers",
-		Short:   "list and free worker numbers",
-		Long:    "Look at the worker numbers that are leased in a database, and take one from a\nholder that is gone.",
-		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --epoch 3 --dsn postgres://localhost/app",
+		Short:   "list and free worker IDs",
+		Long:    "List the leased worker IDs of a store, and free one whose holder is gone.",
+		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
 		Args:    noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage("want a command: list or free")
+			return usage("requires a command: list or free")
 		},
 	}
 	cmd.AddCommand(a.workersList(), a.workersFree())
@@ -33,48 +34,48 @@ func (a *app) workersCommand() *cobra.Command {
 }
 
 func (a *app) workersList() *cobra.Command {
-	p := &place{}
+	p := &storeFlags{}
 	var held bool
 	cmd := &cobra.Command{
 		Use:     "list --dsn DSN",
-		Short:   "show who holds which number",
-		Long:    "Show the numbers of a space that were ever held: who holds each, up to which time\nits ids go at most, and when another may take it. Nothing is changed.",
-		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn dir:/var/lib/ids --space orders --json",
+		Short:   "list worker IDs and their holders",
+		Long:    "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence, before which its IDs end, and when the lease expires. Nothing is changed.",
+		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn dir:/var/lib/ids --namespace orders --json",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) }),
 	}
-	p.add(cmd, "dsn", "where the numbers are kept")
-	p.addSpace(cmd, "default")
-	cmd.Flags().BoolVar(&held, "held", false, "only those that are held")
+	p.add(cmd, "dsn", "store of the worker IDs")
+	p.addNamespace(cmd, "default")
+	cmd.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(cmd, "one object")
 	return cmd
 }
 
-// storeOptions of a command that claims numbers.
-func storeOptions(p *place) dsn.StoreOptions { return dsn.StoreOptions{AllowLossy: p.lossy} }
+// storeOptions are for commands that claim worker IDs.
+func storeOptions(p *storeFlags) dsn.StoreOptions { return dsn.StoreOptions{AllowDataLoss: p.dataLoss} }
 
-// readOnly are the options of a store that is looked at only: nothing is created,
-// and nothing is lost by reading from what may lose writes.
-func readOnly() dsn.StoreOptions { return dsn.StoreOptions{NoCreate: true, AllowLossy: true} }
+// readOnly are for commands that only read: nothing is created, and lost writes do no
+// harm.
+func readOnly() dsn.StoreOptions { return dsn.StoreOptions{NoCreate: true, AllowDataLoss: true} }
 
-// workerInfo is what is shown of a number; its JSON.
+// workerInfo is the JSON of a worker ID.
 type workerInfo struct {
-	Worker  int64  `json:"worker"`
-	State   string `json:"state"` // held, expired, free
-	Owner   string `json:"owner"`
-	Epoch   int64  `json:"epoch"`
-	Until   string `json:"ids_end_before"`
-	Expires string `json:"expires,omitempty"` // when others may take it
+	WorkerID     int64  `json:"worker_id"`
+	State        string `json:"state"` // held, expired, free
+	Owner        string `json:"owner"`
+	FencingToken int64  `json:"fencing_token"`
+	Fence        string `json:"fence"`             // its IDs end before
+	Expires      string `json:"expires,omitempty"` // when others may claim it
 
-	until, expires time.Time
+	fence, expires time.Time
 	forever        bool
 }
 
-// farthest is the last year that can be written as four digits.
+// farthest is the end of the years of four digits.
 var farthest = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) //nolint:gochecknoglobals // constant
 
 func describeWorker(row driver.Record, now time.Time) workerInfo {
-	info := workerInfo{Worker: row.Worker, Owner: row.Owner, Epoch: row.FencingToken, until: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
+	info := workerInfo{WorkerID: row.Worker, Owner: row.Owner, FencingToken: row.FencingToken, fence: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
 	info.forever = info.expires.After(farthest)
 	switch {
 	case row.ClaimID == "":
@@ -84,20 +85,24 @@ func describeWorker(row driver.Record, now time.Time) workerInfo {
 	default:
 		info.State = "held"
 	}
-	info.Until = info.until.Format(stamp)
+	info.Fence = timetext.Format(info.fence)
 	if row.ClaimID != "" && !info.forever && row.Expires > 0 {
-		info.Expires = info.expires.Format(stamp)
+		info.Expires = timetext.Format(info.expires)
 	}
 	return info
 }
 
-func (a *app) listWorkers(ctx context.Context, p *place, held bool) error {
+func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 	target, err := a.open(ctx, p, false)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	rows, err := target.Store(readOnly()).List(ctx, p.space)
+	store, err := target.Store(readOnly())
+	if err != nil {
+		return err
+	}
+	rows, err := store.List(ctx, p.namespace)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
@@ -113,156 +118,145 @@ func (a *app) listWorkers(ctx context.Context, p *place, held bool) error {
 	}
 	if a.json {
 		return a.object(struct {
-			Space   string       `json:"space"`
-			Workers []workerInfo `json:"workers"`
-		}{p.space, infos})
+			Namespace string       `json:"namespace"`
+			Workers   []workerInfo `json:"workers"`
+		}{p.namespace, infos})
 	}
 	if len(infos) == 0 {
 		if held && len(rows) > 0 {
-			a.note("no number of space %q is held; %d were", p.space, len(rows))
+			a.note("no worker ID of namespace %q is held; %d were", p.namespace, len(rows))
 		} else {
-			a.note("no number of space %q was ever held in %s%s", p.space, target.Name, otherSpaces(target.Spaces(ctx, mostSpaces)))
+			a.note("no worker ID of namespace %q was ever leased from %s%s", p.namespace, target.Name, otherNamespaces(target.Namespaces(ctx, maxNamespaces)))
 		}
 		return nil
 	}
-	table := [][]string{{"NUMBER", "STATE", "EPOCH", "IDS END BEFORE", "", "FREE FOR OTHERS", "OWNER"}}
+	table := [][]string{{"WORKER ID", "STATE", "FENCING TOKEN", "FENCE", "", "EXPIRES", "OWNER"}}
 	for _, i := range infos {
-		state, free := i.State, "now"
-		switch i.State {
-		case "held":
-			state, free = a.style.good(state), relative(i.expires, now)
-			if i.forever {
-				free = "when it is freed"
-			}
-		case "expired":
-			state = a.style.warn(state)
+		expires := ""
+		switch {
+		case i.State != "free" && i.forever:
+			expires = "never"
+		case i.State != "free":
+			expires = timetext.Relative(i.expires, now)
 		}
-		until := a.style.faint(relative(i.until, now))
-		table = append(table, []string{strconv.FormatInt(i.Worker, 10), state, strconv.FormatInt(i.Epoch, 10), i.Until, until, free, plainText(i.Owner)})
+		table = append(table, []string{strconv.FormatInt(i.WorkerID, 10), i.State, strconv.FormatInt(i.FencingToken, 10), i.Fence, timetext.Relative(i.fence, now), expires, dsn.Printable(i.Owner)})
 	}
 	a.table(table)
 	return nil
 }
 
-// mostSpaces is how many are named where the one that was asked for is not there.
-const mostSpaces = 10
+// maxNamespaces bounds the namespaces that a message suggests.
+const maxNamespaces = 10
 
-// otherSpaces names those that there are.
-func otherSpaces(spaces []string) string {
-	if len(spaces) == 0 {
+// otherNamespaces suggests those that exist.
+func otherNamespaces(namespaces []string) string {
+	if len(namespaces) == 0 {
 		return ""
 	}
 	var names []string
-	for _, s := range spaces {
+	for _, s := range namespaces {
 		names = append(names, strconv.Quote(s))
 	}
-	if len(names) == mostSpaces {
-		names[mostSpaces-1] = "…"
+	if len(names) == maxNamespaces {
+		names[maxNamespaces-1] = "…"
 	}
-	return "; --space may be " + strings.Join(names, ", ")
-}
-
-// plainText is what a stranger wrote, without what a terminal would obey.
-func plainText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, s)
+	return "; --namespace may be " + strings.Join(names, ", ")
 }
 
 func unsupported(err error) error {
 	if errors.Is(err, errors.ErrUnsupported) {
-		return errors.New("the server does not offer to list and free numbers; ask its own database")
+		return errors.New("the server does not let clients list and free worker IDs; use the DSN of its own store, or serve --admin")
 	}
 	return err
 }
 
 func (a *app) workersFree() *cobra.Command {
-	p := &place{}
-	epoch := int64(-1)
+	p := &storeFlags{}
+	token := int64(-1)
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "free NUMBER --epoch E --dsn DSN",
-		Short: "take a number from its holder",
-		Long: `Take a number from its holder, as after a crash when its time to live is long.
+		Use:   "free WORKERID --fencing-token N --dsn DSN",
+		Short: "release a worker ID whose holder is gone",
+		Long: `Release a worker ID on behalf of its holder, such as after a crash if the TTL is long.
 
-It cannot make a duplicate, even if the holder is alive after all: that one goes
-on up to the recorded bound, learns that it has lost the number, and takes
-another; whoever comes next begins at the bound.
+This cannot cause a duplicate, even if the holder is still running: it issues IDs up
+to its recorded fence, learns that the lease is lost, and claims another worker ID;
+the next claim of this one starts at the fence.
 
-The epoch is shown by "workers list". If the number has changed hands since, it
-is left alone.`,
-		Example: "  snowkey workers free 7 --epoch 3 --dsn postgres://localhost/app\n  snowkey workers free 7 --epoch 3 --dsn postgres://localhost/app --yes",
-		Args:    arguments(1, 1, "one number"),
+"workers list" shows the fencing token. A worker ID that has changed hands since has
+another one and is left unchanged.`,
+		Example: "  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app --yes",
+		Args:    arguments(1, 1, "one worker ID"),
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
-			return a.freeWorker(cmd.Context(), p, args[0], epoch, yes)
+			return a.freeWorker(cmd.Context(), p, args[0], token, yes)
 		}),
 	}
-	p.add(cmd, "dsn", "where the numbers are kept")
-	p.addSpace(cmd, "default")
-	cmd.Flags().Var(flagval.New(&epoch, "EPOCH", "", flagval.Whole(1, math.MaxInt64)), "epoch", `the epoch of its holder, from "workers list"; required`)
+	p.add(cmd, "dsn", "store of the worker IDs")
+	p.addNamespace(cmd, "default")
+	cmd.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-func (a *app) freeWorker(ctx context.Context, p *place, text string, epoch int64, yes bool) error {
-	number, err := flagval.Whole(0, math.MaxInt64)(text)
+func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token int64, yes bool) error {
+	id, err := flagval.Whole(0, math.MaxInt64)(text)
 	if err != nil {
-		return wrong("NUMBER", text, errors.New("want a worker number, 0 or more"))
+		return wrong("WORKERID", text, errors.New("must be a worker ID, 0 or more"))
 	}
-	if epoch < 0 {
-		return usage(`--epoch is required: "snowkey workers list" shows it`)
+	if token < 0 {
+		return usage(`--fencing-token is required: "snowkey workers list" shows it`)
 	}
-	if _, err := a.parsePlace(p); err != nil {
+	if _, err := a.parseStore(p); err != nil {
 		return err
 	}
 	if !yes && !a.InTTY {
-		return usage("standard input is no terminal, so nobody can be asked: give --yes")
+		return usage("standard input is not a terminal, so nothing can be asked: give --yes")
 	}
 	target, err := a.open(ctx, p, false)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	store := target.Store(readOnly())
-	rows, err := store.List(ctx, p.space)
+	store, err := target.Store(readOnly())
+	if err != nil {
+		return err
+	}
+	rows, err := store.List(ctx, p.namespace)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
 	var info *workerInfo
 	for _, row := range rows {
-		if row.Worker == number {
+		if row.Worker == id {
 			i := describeWorker(row, a.now())
 			info = &i
 		}
 	}
 	switch {
 	case info == nil:
-		return fmt.Errorf("number %d of space %q was never held in %s", number, p.space, target.Name)
-	case info.Epoch != epoch:
-		return fmt.Errorf("number %d of space %q is of epoch %d now, not %d; it is left alone", number, p.space, info.Epoch, epoch)
+		return fmt.Errorf("worker ID %d of namespace %q was never leased from %s", id, p.namespace, target.Name)
+	case info.FencingToken != token:
+		return fmt.Errorf("worker ID %d of namespace %q now has fencing token %d, not %d; it is left unchanged", id, p.namespace, info.FencingToken, token)
 	case info.State == "free":
-		return fmt.Errorf("number %d of space %q is free already", number, p.space)
+		return fmt.Errorf("worker ID %d of namespace %q is already free", id, p.namespace)
 	}
 	if !yes {
-		fmt.Fprintf(a.Err, "Number %d of space %q is %s by %s; its ids end before %s. Free it? [y/N] ", number, p.space, map[string]string{"held": "held", "expired": "still marked as held"}[info.State], plainText(info.Owner), info.Until)
+		fmt.Fprintf(a.Err, "Worker ID %d of namespace %q is %s by %s; its fence is %s. Free it? [y/N] ", id, p.namespace, map[string]string{"held": "held", "expired": "still marked as held"}[info.State], dsn.Printable(info.Owner), info.Fence)
 		if !a.agreed(ctx) {
 			return errors.New("not freed")
 		}
 	}
-	if err := store.Free(ctx, p.space, number, epoch); err != nil {
+	if err := store.Free(ctx, p.namespace, id, token); err != nil {
 		if errors.Is(err, driver.ErrNotHeld) {
-			return fmt.Errorf("number %d of space %q has changed hands meanwhile; it is left alone", number, p.space)
+			return fmt.Errorf("worker ID %d of namespace %q has just changed hands; it is left unchanged", id, p.namespace)
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
-	a.note("number %d of space %q is free; its next holder begins at %s or later", number, p.space, info.Until)
+	a.note("worker ID %d of namespace %q is free; its next holder starts at %s or later", id, p.namespace, info.Fence)
 	return nil
 }
 
-// agreed reads a yes from the terminal. It does not wait beyond an interrupt.
+// agreed reads an answer from the terminal, until interrupted.
 func (a *app) agreed(ctx context.Context) bool {
 	answer := make(chan string, 1)
 	go func() {

@@ -1,8 +1,8 @@
-// Package doctor examines what the uniqueness of ids rests on: the clock of a
-// server against this machine's, whether the server keeps what it acknowledges, the
-// worker numbers that are leased in it, and the greatest ids in use.
+// Package doctor checks what the uniqueness of IDs depends on: a server's clock against
+// this machine's, the durability of the server's writes, the leased worker IDs, and the
+// largest IDs in use.
 //
-// It reads only; nothing is created, claimed or changed.
+// It only reads; nothing is created, claimed or changed.
 package doctor
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Status is how a check ended.
+// Status is the result of a check.
 type Status string
 
 // The statuses.
@@ -23,10 +23,10 @@ const (
 	OK   Status = "ok"
 	Warn Status = "warn"
 	Fail Status = "fail"
-	Skip Status = "skip" // it cannot be seen from here
+	Skip Status = "skip" // not visible from here
 )
 
-// Check is what was found about one thing.
+// Check is the result of one check.
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
@@ -34,33 +34,33 @@ type Check struct {
 	Advice string `json:"advice,omitempty"` // what to do
 }
 
-// Column holds ids.
+// Column is a column of IDs.
 type Column struct{ Table, Column string }
 
-// Config is what is to be examined.
+// Config configures Run.
 type Config struct {
-	Target  *dsn.Target
-	Layout  core.Layout
-	Space   string
-	Columns []Column         // whose greatest id is looked at
-	Now     func() time.Time // this machine's clock
-	MaxSkew time.Duration    // how far the clocks may lie apart
+	Target    *dsn.Target
+	Layout    core.Layout
+	Namespace string
+	Columns   []Column         // whose largest IDs are checked
+	Now       func() time.Time // this machine's clock
+	MaxSkew   time.Duration    // largest difference between the clocks
 }
 
-// limit is how long one group of checks may take, but for the greatest ids.
+// limit bounds each group of checks, except for the largest IDs.
 const limit = 30 * time.Second
 
-type examination struct {
+type checkup struct {
 	Config
 	emit  func(Check)
-	lossy bool          // a setting that loses writes was told
+	lossy bool          // a setting that loses writes was reported
 	ahead time.Duration // of the target's clock
 }
 
-// Run examines and tells each check as it ends.
+// Run runs the checks and reports each as it finishes.
 func Run(ctx context.Context, cfg Config, emit func(Check)) {
-	e := &examination{Config: cfg, emit: emit}
-	for _, part := range []func(context.Context){e.version, e.clock, e.durability, e.numbers} {
+	e := &checkup{Config: cfg, emit: emit}
+	for _, part := range []func(context.Context){e.version, e.clock, e.durability, e.workers} {
 		if ctx.Err() != nil {
 			return
 		}
@@ -72,24 +72,24 @@ func Run(ctx context.Context, cfg Config, emit func(Check)) {
 		if ctx.Err() != nil {
 			return
 		}
-		e.greatest(ctx, c)
+		e.largest(ctx, c)
 	}
 }
 
-func (e *examination) ok(name, format string, args ...any) {
+func (e *checkup) ok(name, format string, args ...any) {
 	e.emit(Check{Name: name, Status: OK, Detail: fmt.Sprintf(format, args...)})
 }
 
-func (e *examination) skip(name, format string, args ...any) {
+func (e *checkup) skip(name, format string, args ...any) {
 	e.emit(Check{Name: name, Status: Skip, Detail: fmt.Sprintf(format, args...)})
 }
 
-func (e *examination) tell(s Status, name, detail, advice string) {
+func (e *checkup) report(s Status, name, detail, advice string) {
 	e.emit(Check{Name: name, Status: s, Detail: detail, Advice: advice})
 }
 
-// version says what was reached.
-func (e *examination) version(ctx context.Context) {
+// version reports what was reached.
+func (e *checkup) version(ctx context.Context) {
 	var text string
 	var err error
 	switch t := e.Target; t.Kind {
@@ -108,7 +108,7 @@ func (e *examination) version(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		e.tell(Fail, "connection", e.Target.Name+": "+err.Error(), "see whether the server runs and lets this user in")
+		e.report(Fail, "connection", e.Target.Name+": "+err.Error(), "check that the server runs and admits this user")
 		return
 	}
 	if text != "" {
@@ -117,21 +117,21 @@ func (e *examination) version(ctx context.Context) {
 	e.ok("connection", "%s%s", e.Target.Name, text)
 }
 
-// noticeable is from which difference on clocks are worth a word: ids of several
-// machines then sort visibly wrong.
+// noticeable is the difference of clocks from which IDs of several machines sort visibly
+// wrong.
 const noticeable = time.Second
 
-// tries is how many round trips the comparison of the clocks takes.
+// tries is the number of round trips of the comparison.
 const tries = 7
 
-func (e *examination) clock(ctx context.Context) {
+func (e *checkup) clock(ctx context.Context) {
 	offset, err := e.Target.Offset(ctx, e.Now, tries)
 	switch {
 	case errors.Is(err, dsn.ErrNoClock):
-		e.ok("clock", "%s has this machine's clock", e.Target.Kind)
+		e.ok("clock", "%s uses this machine's clock", e.Target.Kind)
 		return
 	case err != nil:
-		e.tell(Warn, "clock", "it does not tell its time: "+err.Error(), "compare the clocks by hand")
+		e.report(Warn, "clock", "cannot be read: "+err.Error(), "compare the clocks by hand")
 		return
 	}
 	e.ahead = offset.Ahead
@@ -144,15 +144,15 @@ func (e *examination) clock(ctx context.Context) {
 	sure := apart - offset.Uncertain
 	switch {
 	case sure > e.MaxSkew:
-		e.tell(Fail, "clock", detail, fmt.Sprintf("more than %v: leases are refused; have both follow one NTP source", e.MaxSkew))
+		e.report(Fail, "clock", detail, fmt.Sprintf("more than %v: leases are refused; synchronize both with one NTP source", e.MaxSkew))
 	case sure > noticeable:
-		e.tell(Warn, "clock", detail, "ids of machines whose clocks differ do not sort by age; have both follow one NTP source")
+		e.report(Warn, "clock", detail, "IDs of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
 	default:
 		e.ok("clock", "%s", detail)
 	}
 }
 
-// round leaves three digits or so.
+// round keeps about three digits; time.Duration.Round has a fixed unit.
 func round(d time.Duration) time.Duration {
 	for unit := time.Duration(1); unit <= time.Second; unit *= 10 {
 		if d < 1000*unit {
@@ -162,7 +162,7 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-func (e *examination) durability(ctx context.Context) {
+func (e *checkup) durability(ctx context.Context) {
 	switch e.Target.Kind {
 	case dsn.Postgres, dsn.MySQL, dsn.SQLite:
 		e.settings(ctx)
@@ -173,6 +173,6 @@ func (e *examination) durability(ctx context.Context) {
 	case dsn.Dir:
 		e.fileSystem("directory", e.Target.Path())
 	case dsn.HTTP:
-		e.skip("durability", "is up to the server's own store; run doctor on that one")
+		e.skip("durability", "depends on the server's own store; run doctor on that")
 	}
 }

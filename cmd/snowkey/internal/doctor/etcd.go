@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-func etcdVersion(ctx context.Context, e *examination) (string, error) {
+func etcdVersion(ctx context.Context, e *checkup) (string, error) {
 	var last error
 	for _, endpoint := range e.Target.Endpoints() {
 		status, err := e.Target.Etcd.Status(ctx, endpoint)
@@ -21,11 +22,11 @@ func etcdVersion(ctx context.Context, e *examination) (string, error) {
 	return "", last
 }
 
-// etcd looks at the members; whether they flush what they acknowledge, none says.
-func (e *examination) etcd(ctx context.Context) {
+// etcd checks the members. They do not say whether they flush acknowledged writes.
+func (e *checkup) etcd(ctx context.Context) {
 	members, err := e.Target.Etcd.MemberList(ctx)
 	if err != nil {
-		e.skip("members", "cannot be seen: %v", err)
+		e.skip("members", "not visible: %v", err)
 	} else {
 		voting := 0
 		for _, m := range members.Members {
@@ -34,7 +35,7 @@ func (e *examination) etcd(ctx context.Context) {
 			}
 		}
 		if detail := fmt.Sprintf("%d voting", voting); voting < 3 {
-			e.tell(Warn, "members", detail, "take three or more: the loss of a disk loses the bounds of the leases")
+			e.report(Warn, "members", detail, "run three or more: the loss of a disk loses the fences of the leases")
 		} else {
 			e.ok("members", "%s", detail)
 		}
@@ -47,7 +48,7 @@ func (e *examination) etcd(ctx context.Context) {
 			}
 		}
 		if len(alarms) > 0 {
-			e.tell(Fail, "alarms", strings.Join(alarms, ", "), "see etcdctl alarm list: with NOSPACE no lease is renewed, CORRUPT members must be replaced")
+			e.report(Fail, "alarms", strings.Join(alarms, ", "), "see etcdctl alarm list: with NOSPACE no lease is renewed; replace CORRUPT members")
 		} else {
 			e.ok("alarms", "none")
 		}
@@ -56,12 +57,12 @@ func (e *examination) etcd(ctx context.Context) {
 		status, err := e.Target.Etcd.Status(ctx, endpoint)
 		switch {
 		case err != nil:
-			e.tell(Warn, "member", endpoint+": "+err.Error(), "see whether it runs")
+			e.report(Warn, "member", endpoint+": "+err.Error(), "check that it runs")
 		case status.Leader == 0:
-			e.tell(Fail, "member", endpoint+" knows no leader", "without a majority of the members nothing is written")
+			e.report(Fail, "member", endpoint+" has no leader", "without a majority of the members nothing is written")
 		default:
-			e.ok("member", "%s, %d MiB", endpoint, status.DbSize>>20)
+			e.ok("member", "%s, %s", endpoint, humanize.IBytes(uint64(max(status.DbSize, 0))))
 		}
 	}
-	e.skip("fsync", "an etcd does not say whether it flushes; see that no member has --unsafe-no-fsync")
+	e.skip("fsync", "etcd does not report it; check that no member has --unsafe-no-fsync")
 }

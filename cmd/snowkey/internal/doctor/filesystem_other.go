@@ -2,7 +2,7 @@
 
 package doctor
 
-// fileSystem cannot be judged here.
-func (e *examination) fileSystem(name, path string) {
-	e.skip(name, "see that %s is on a disk of this machine", path)
+// fileSystem has no check on this system.
+func (e *checkup) fileSystem(name, path string) {
+	e.skip(name, "check that %s is on a local disk", path)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// info is a section of Redis' INFO.
-func info(ctx context.Context, e *examination, section string) map[string]string {
+// info returns a section of Redis' INFO. go-redis does not parse it.
+func info(ctx context.Context, e *checkup, section string) map[string]string {
 	text, err := e.Target.Redis.Info(ctx, section).Result()
 	values := map[string]string{}
 	if err != nil {
@@ -20,25 +20,25 @@ func info(ctx context.Context, e *examination, section string) map[string]string
 	return values
 }
 
-// redis looks at what its leases rest on.
-func (e *examination) redis(ctx context.Context) {
+// redis checks the settings on which leases depend.
+func (e *checkup) redis(ctx context.Context) {
 	judge := func(name, value string, bad bool, status Status, advice string) {
 		switch {
 		case value == "":
-			e.skip(name, "cannot be seen")
+			e.skip(name, "not visible")
 		case bad:
-			e.tell(status, name, value, advice)
+			e.report(status, name, value, advice)
 		default:
 			e.ok(name, "%s", value)
 		}
 	}
 	appendonly := map[string]string{"1": "yes", "0": "no"}[info(ctx, e, "persistence")["aof_enabled"]]
-	judge("appendonly", appendonly, appendonly == "no", Fail, "CONFIG SET appendonly yes: a restart may lose the bounds of the leases")
+	judge("appendonly", appendonly, appendonly == "no", Fail, "CONFIG SET appendonly yes: a restart may lose the fences of the leases")
 	sync, err := e.Target.ConfigGet(ctx, "appendfsync")
 	if err != nil {
 		sync = ""
 	}
-	judge("appendfsync", sync, sync != "always", Fail, "CONFIG SET appendfsync always: a crash may lose what was acknowledged")
+	judge("appendfsync", sync, sync != "always", Fail, "CONFIG SET appendfsync always: a crash may lose acknowledged writes")
 
 	memory := info(ctx, e, "memory")
 	policy := memory["maxmemory_policy"]
@@ -51,8 +51,8 @@ func (e *examination) redis(ctx context.Context) {
 	judge("maxmemory-policy", policy, evicts, status, "CONFIG SET maxmemory-policy noeviction: keys of leases may be evicted")
 
 	replication := info(ctx, e, "replication")
-	judge("role", replication["role"], replication["role"] != "master", Fail, "connect to the master: a replica takes no writes")
+	judge("role", replication["role"], replication["role"] != "master", Fail, "connect to the master: a replica accepts no writes")
 	if n := replication["connected_slaves"]; n != "" && n != "0" {
-		e.tell(Warn, "replicas", n, "never fail over to one by itself: it may lack the last writes")
+		e.report(Warn, "replicas", n, "do not fail over automatically: a replica may lack the last writes")
 	}
 }

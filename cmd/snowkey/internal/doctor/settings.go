@@ -15,39 +15,39 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// setting is one that decides whether a committed write can be lost.
+// setting decides whether a committed write can be lost.
 type setting struct {
 	name, query string
 	bad         []string
-	status      Status // when it is bad
+	status      Status // of a bad value
 	advice      string
 }
 
-// notWaiting is a synchronous_commit that makes a synchronous standby useless.
+// notWaiting is a synchronous_commit that ignores a synchronous standby.
 const notWaiting = "local, so commits do not wait for a standby"
 
 var settings = map[dsn.Kind][]setting{ //nolint:gochecknoglobals // constant
 	dsn.Postgres: {
-		{"fsync", "SELECT current_setting('fsync')", []string{"off"}, Fail, "set fsync = on: a crash of the machine may lose what was committed"},
+		{"fsync", "SELECT current_setting('fsync')", []string{"off"}, Fail, "set fsync = on: a crash of the machine may lose committed writes"},
 		{"synchronous_commit", "SELECT CASE WHEN current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '' THEN '" + notWaiting + "' ELSE current_setting('synchronous_commit') END", []string{"off", notWaiting}, Fail, "set synchronous_commit = on, at least for this user"},
 		{"full_page_writes", "SELECT current_setting('full_page_writes')", []string{"off"}, Fail, "set full_page_writes = on, unless the file system never tears a page"},
-		{"pg_is_in_recovery", "SELECT CASE WHEN pg_is_in_recovery() THEN 'a standby' ELSE 'primary' END", []string{"a standby"}, Fail, "connect to the primary: a standby takes no writes"},
+		{"pg_is_in_recovery", "SELECT CASE WHEN pg_is_in_recovery() THEN 'a standby' ELSE 'primary' END", []string{"a standby"}, Fail, "connect to the primary: a standby accepts no writes"},
 	},
 	dsn.MySQL: {
-		{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, Fail, "set innodb_flush_log_at_trx_commit = 1: a crash of the machine may lose what was committed"},
-		{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 THEN @@sync_binlog ELSE 'no binary log' END", nil, Fail, "set sync_binlog = 1: after a crash the log and its replicas may lack what was committed"},
+		{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, Fail, "set innodb_flush_log_at_trx_commit = 1: a crash of the machine may lose committed writes"},
+		{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 THEN @@sync_binlog ELSE 'no binary log' END", nil, Fail, "set sync_binlog = 1: after a crash the log and its replicas may lack committed writes"},
 		{"innodb_flush_method", "SELECT @@innodb_flush_method", []string{"nosync", "littlesync"}, Fail, "set innodb_flush_method = O_DIRECT or fsync"},
 		{"innodb_doublewrite", "SELECT CAST(@@innodb_doublewrite AS CHAR)", []string{"0", "OFF"}, Warn, "set innodb_doublewrite = ON, unless the file system never tears a page"},
-		{"read_only", "SELECT CAST(@@read_only AS CHAR)", []string{"1", "ON"}, Fail, "connect to the primary: this server takes no writes"},
+		{"read_only", "SELECT CAST(@@read_only AS CHAR)", []string{"1", "ON"}, Fail, "connect to the primary: this server accepts no writes"},
 	},
 	dsn.SQLite: {
 		{"journal_mode", "PRAGMA journal_mode", []string{"memory", "off"}, Fail, "set PRAGMA journal_mode = wal or delete"},
-		{"synchronous", "PRAGMA synchronous", []string{"0", "1"}, Fail, "leave PRAGMA synchronous at FULL in every connection that leases numbers"},
+		{"synchronous", "PRAGMA synchronous", []string{"0", "1"}, Fail, "leave PRAGMA synchronous at FULL in every connection that leases worker IDs"},
 	},
 }
 
-// settings looks at each of them, and then has the lease store itself judge.
-func (e *examination) settings(ctx context.Context) {
+// settings checks each setting, and then asks the lease store.
+func (e *checkup) settings(ctx context.Context) {
 	if e.Target.Kind == dsn.SQLite {
 		folder := filepath.Dir(e.Target.Path())
 		if whole, err := filepath.Abs(folder); err == nil {
@@ -58,7 +58,7 @@ func (e *examination) settings(ctx context.Context) {
 	for _, s := range settings[e.Target.Kind] {
 		var value string
 		if err := e.Target.DB.QueryRowContext(ctx, s.query).Scan(&value); err != nil {
-			e.skip(s.name, "cannot be seen: %v", err)
+			e.skip(s.name, "not visible: %v", err)
 			continue
 		}
 		bad := slices.ContainsFunc(s.bad, func(b string) bool { return strings.EqualFold(b, value) })
@@ -70,7 +70,7 @@ func (e *examination) settings(ctx context.Context) {
 		}
 		if bad {
 			e.lossy = e.lossy || s.status == Fail
-			e.tell(s.status, s.name, value, s.advice)
+			e.report(s.status, s.name, value, s.advice)
 		} else {
 			e.ok(s.name, "%s", value)
 		}
@@ -81,19 +81,22 @@ func (e *examination) settings(ctx context.Context) {
 	e.verdict(ctx)
 }
 
-// verdict is the store's own, which knows best what it refuses.
-func (e *examination) verdict(ctx context.Context) {
-	_, err := e.Target.Store(dsn.StoreOptions{NoCreate: true}).List(ctx, e.Space)
+// verdict reports what the store itself refuses.
+func (e *checkup) verdict(ctx context.Context) {
+	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true})
+	if err == nil {
+		_, err = store.List(ctx, e.Namespace)
+	}
 	var lossy *worker.DurabilityError
 	switch {
 	case errors.As(err, &lossy) && e.lossy:
-		e.tell(Fail, "leases", "are refused: "+lossy.Setting, "correct it as said above")
+		e.report(Fail, "leases", "are refused: "+lossy.Setting, "correct it as described above")
 	case errors.As(err, &lossy):
-		e.tell(Fail, "leases", fmt.Sprintf("are refused: %s is %s", lossy.Setting, lossy.Value), "want "+lossy.Want)
+		e.report(Fail, "leases", fmt.Sprintf("are refused: %s is %s", lossy.Setting, lossy.Value), "must be "+lossy.Want)
 	}
 }
 
-// missing reports whether an error says that there is no such table.
+// missing reports whether an error means that a table does not exist.
 func missing(err error) bool {
 	var pg *pgconn.PgError
 	var my *mysql.MySQLError
@@ -103,11 +106,11 @@ func missing(err error) bool {
 	case errors.As(err, &my):
 		return my.Number == 1146
 	}
-	return strings.Contains(err.Error(), "no such table") // SQLite has no number for it
+	return strings.Contains(err.Error(), "no such table") // SQLite has no code for it
 }
 
-// hasTable looks whether the table of the leases is there.
-func (e *examination) hasTable(ctx context.Context) (bool, error) {
+// hasTable reports whether the table of the leases exists.
+func (e *checkup) hasTable(ctx context.Context) (bool, error) {
 	rows, err := e.Target.DB.QueryContext(ctx, "SELECT 1 FROM snow_worker WHERE 1 = 0")
 	if err != nil {
 		if missing(err) {

@@ -10,12 +10,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 )
 
-// ErrNoClock is returned by Clock for a target whose clock is this machine's.
+// ErrNoClock is returned by Clock if the target uses this machine's clock.
 var ErrNoClock = errors.New("has this machine's clock")
 
-// Clock asks the target for its time of day. Coarse is how much finer the answer
-// cannot be than it is.
-func (t *Target) Clock(ctx context.Context) (now time.Time, coarse time.Duration, err error) {
+// Clock returns the target's time and its resolution.
+func (t *Target) Clock(ctx context.Context) (now time.Time, resolution time.Duration, err error) {
 	var micros int64
 	switch t.Kind {
 	case Postgres:
@@ -37,7 +36,7 @@ func (t *Target) Clock(ctx context.Context) (now time.Time, coarse time.Duration
 	return time.UnixMicro(micros), time.Microsecond, err
 }
 
-// etcdClock asks the members in turn until one tells the time.
+// etcdClock asks the members in turn until one answers.
 func (t *Target) etcdClock(ctx context.Context) (now time.Time, err error) {
 	for _, endpoint := range t.endpoints {
 		if now, err = etcdstore.HTTPClock(endpoint, nil)(ctx); err == nil || ctx.Err() != nil {
@@ -47,8 +46,7 @@ func (t *Target) etcdClock(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// dateOf is the date that a server puts into each of its answers, whatever it
-// answers.
+// dateOf returns the Date of a server's response, whatever its status.
 func dateOf(ctx context.Context, url string) (time.Time, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -61,31 +59,31 @@ func dateOf(ctx context.Context, url string) (time.Time, error) {
 	defer answer.Body.Close()
 	date, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("its answer has no date: %w", err)
+		return time.Time{}, fmt.Errorf("the response has no date: %w", err)
 	}
-	return date.Add(time.Second / 2), nil // it was cut off
+	return date.Add(time.Second / 2), nil // it is truncated
 }
 
-// Offset is by how much the target's clock is ahead of this machine's.
+// Offset is the difference of the target's clock from this machine's.
 type Offset struct {
 	Ahead     time.Duration // negative: it is behind
 	Uncertain time.Duration // either way
 	RoundTrip time.Duration
 }
 
-// Offset compares the clocks: of several round trips the shortest counts, with the
-// target's reading taken for the middle of it.
+// Offset compares the clocks: the shortest of several round trips counts, and the
+// target's reading is assumed to be in its middle.
 func (t *Target) Offset(ctx context.Context, now func() time.Time, tries int) (Offset, error) {
 	var best Offset
 	for i := range tries {
 		before, began := now(), time.Now()
-		theirs, coarse, err := t.Clock(ctx)
+		theirs, resolution, err := t.Clock(ctx)
 		if err != nil {
 			return Offset{}, err
 		}
 		trip := time.Since(began)
 		if i == 0 || trip < best.RoundTrip {
-			best = Offset{Ahead: theirs.Sub(before.Add(trip / 2)), Uncertain: trip/2 + coarse/2, RoundTrip: trip}
+			best = Offset{Ahead: theirs.Sub(before.Add(trip / 2)), Uncertain: trip/2 + resolution/2, RoundTrip: trip}
 		}
 	}
 	return best, nil

@@ -1,6 +1,5 @@
-// Package dsn reads the data source names that every command takes, and opens
-// what they name: a database, a Redis, an etcd, a directory, or a server that
-// allots worker numbers.
+// Package dsn parses the data source names of the commands and opens what they name: a
+// database, a Redis, an etcd, a directory, or a lease server.
 package dsn
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Kind is what a DSN names.
+// Kind is the kind of a target.
 type Kind string
 
 // The kinds.
@@ -30,16 +29,16 @@ const (
 	HTTP     Kind = "HTTP"
 )
 
-// SQL reports whether it is a database with tables.
+// SQL reports whether the target is a database with tables.
 func (k Kind) SQL() bool { return k == Postgres || k == MySQL || k == SQLite }
 
-// Forms are the DSNs that Parse takes, for messages and help.
-const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], dir:/path, https://…/leases, or env:VARIABLE that holds one of these"
+// Forms lists the DSNs that Parse accepts, for messages and help.
+const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], dir:/path, https://…/leases, or env:VARIABLE that contains one of these"
 
-// A DSN is what a text names. Make it with Parse.
+// A DSN is a parsed data source name.
 type DSN struct {
 	Kind Kind
-	// Name is for messages: what it is and where, without user and password.
+	// Name identifies it in messages, without user and password.
 	Name string
 
 	pg        *pgx.ConnConfig
@@ -52,15 +51,15 @@ type DSN struct {
 	url       string
 }
 
-// Parse reads a DSN. No error repeats it, for it may hold a password.
+// Parse parses a DSN. Errors do not quote it, because it may contain a password.
 func Parse(text string) (*DSN, error) {
 	scheme, rest, isURL := strings.Cut(text, "://")
 	scheme = strings.ToLower(scheme)
 	switch {
 	case strings.TrimSpace(text) == "":
-		return nil, errors.New("is empty: want " + Forms)
+		return nil, errors.New("is empty: must be " + Forms)
 	case strings.ContainsAny(text, "\x00\r\n"):
-		return nil, errors.New("has a line break in it")
+		return nil, errors.New("contains a line break")
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
 		return parsePostgres(text)
 	case isURL && (scheme == "mysql" || scheme == "mariadb"):
@@ -68,7 +67,7 @@ func Parse(text string) (*DSN, error) {
 	case mysqlNative.MatchString(text):
 		cfg, err := mysqldriver.ParseDSN(text)
 		if err != nil {
-			return nil, errors.New("is no DSN of MySQL's driver: want user:password@tcp(host:3306)/database")
+			return nil, errors.New("is not a DSN of MySQL's driver: must be user:password@tcp(host:3306)/database")
 		}
 		return finishMySQL(cfg)
 	case isURL && (scheme == "redis" || scheme == "rediss"):
@@ -84,14 +83,14 @@ func Parse(text string) (*DSN, error) {
 	case !isURL && isFile(text):
 		return &DSN{Kind: SQLite, Name: "SQLite " + text, path: text}, nil
 	}
-	return nil, errors.New("want " + Forms)
+	return nil, errors.New("must be " + Forms)
 }
 
-// MySQL's own form, with its protocol in front of parentheses.
+// MySQL's own form, with the protocol before parentheses.
 var mysqlNative = regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\([^()]*\)/`)
 
-// A word with a colon in front, such as sqlite: or mysql:, is meant for a kind of DSN.
-// One letter is a drive.
+// A word and a colon, such as sqlite: or mysql:, is meant as a scheme. One letter is a
+// drive.
 var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
 func isFile(text string) bool {
@@ -111,14 +110,14 @@ func parsePostgres(text string) (*DSN, error) {
 	}
 	cfg, err := pgx.ParseConfig(text)
 	if err != nil {
-		return nil, fmt.Errorf("is no DSN of PostgreSQL: want postgres://user:password@host:5432/database: %s", reason(err))
+		return nil, fmt.Errorf("is not a DSN of PostgreSQL, postgres://user:password@host:5432/database: %s", reason(err))
 	}
 	return &DSN{Kind: Postgres, Name: fmt.Sprintf("PostgreSQL %s:%d/%s", cfg.Host, cfg.Port, cfg.Database), pg: cfg}, nil
 }
 
-var errNotURL = errors.New("is no URL; special characters in a password are written %40, for example")
+var errNotURL = errors.New("is not a URL; escape special characters in a password, such as %40")
 
-// reason is what stands last in an error of pgx, behind its own copy of the DSN.
+// reason returns the end of an error of pgx, without its copy of the DSN.
 func reason(err error) string {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
@@ -138,11 +137,11 @@ func parseMySQL(text string) (*DSN, error) {
 		return nil, errNotURL
 	}
 	if u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
-		return nil, errors.New("want mysql://user:password@host:3306/database")
+		return nil, errors.New("must be mysql://user:password@host:3306/database")
 	}
 	cfg, err := mysqldriver.ParseDSN("/?" + u.RawQuery)
 	if err != nil {
-		return nil, errors.New("has a parameter that MySQL's driver does not take")
+		return nil, errors.New("has a parameter that MySQL's driver does not know")
 	}
 	cfg.Net, cfg.Addr, cfg.DBName = "tcp", u.Host, strings.Trim(u.Path, "/")
 	if u.Port() == "" {
@@ -155,7 +154,7 @@ func parseMySQL(text string) (*DSN, error) {
 
 func finishMySQL(cfg *mysqldriver.Config) (*DSN, error) {
 	if cfg.DBName == "" {
-		return nil, errors.New("names no database: want mysql://user:password@host:3306/database")
+		return nil, errors.New("names no database: must be mysql://user:password@host:3306/database")
 	}
 	return &DSN{Kind: MySQL, Name: fmt.Sprintf("MySQL %s/%s", cfg.Addr, cfg.DBName), my: cfg}, nil
 }
@@ -167,15 +166,15 @@ func parseRedis(text string) (*DSN, error) {
 	}
 	opt, err := redis.ParseURL(text)
 	if err != nil || u.Hostname() == "" {
-		return nil, errors.New("want redis://user:password@host:6379/0")
+		return nil, errors.New("must be redis://user:password@host:6379/0")
 	}
-	opt.DialerRetries = 1 // requests are tried again as it is, and who waits wants to know
+	opt.DialerRetries = 1 // requests are retried anyway
 	return &DSN{Kind: Redis, Name: fmt.Sprintf("Redis %s/%d", opt.Addr, opt.DB), redis: opt}, nil
 }
 
-// parseEtcd reads what url.Parse cannot: several hosts with ports.
+// parseEtcd parses several hosts with ports, which url.Parse cannot.
 func parseEtcd(scheme, rest string) (*DSN, error) {
-	want := errors.New("want etcd://host:2379[,host:2379], or etcds:// for TLS")
+	want := errors.New("must be etcd://host:2379[,host:2379], or etcds:// for TLS")
 	d := &DSN{Kind: Etcd}
 	hosts := strings.TrimSuffix(rest, "/")
 	if at := strings.LastIndexByte(hosts, '@'); at >= 0 {
@@ -209,7 +208,7 @@ func parseHTTP(text string) (*DSN, error) {
 		return nil, errNotURL
 	}
 	if u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("want https://host/path, with the token apart: --token-file or SNOWKEY_TOKEN")
+		return nil, errors.New("must be https://host/path, and the token in --token-file or SNOWKEY_TOKEN")
 	}
 	return &DSN{Kind: HTTP, Name: text, url: text}, nil
 }
@@ -219,14 +218,14 @@ func parseSQLite(rest string) (*DSN, error) {
 	path, query, _ := strings.Cut(rest, "?")
 	path, err := url.PathUnescape(path)
 	if err != nil || path == "" {
-		return nil, errors.New("want file:x.db or file:/path/to/x.db")
+		return nil, errors.New("must be file:x.db or file:/path/to/x.db")
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, errors.New("has parameters that are none: want file:x.db?_pragma=busy_timeout(5000)")
+		return nil, errors.New("has malformed parameters: must be file:x.db?_pragma=busy_timeout(5000)")
 	}
 	if path == ":memory:" || values.Get("mode") == "memory" {
-		return nil, errors.New("is a database in memory, which nobody else sees: want file:x.db")
+		return nil, errors.New("is a database in memory, which no other process sees: must be file:x.db")
 	}
 	return &DSN{Kind: SQLite, Name: "SQLite " + path, path: path, query: query}, nil
 }

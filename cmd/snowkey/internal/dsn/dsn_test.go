@@ -61,7 +61,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// No error and no name shows the password, whatever stands around it.
+// No error and no name contains the password, wherever it is.
 func FuzzParse(f *testing.F) {
 	f.Add("postgres://u:", "@h/db")
 	f.Add("u:", "@tcp(h)/db")
@@ -80,7 +80,7 @@ func FuzzParse(f *testing.F) {
 		case err != nil:
 			shown = Hide(err.Error(), Secrets(text))
 		case d.Kind == SQLite || d.Kind == Dir || d.Kind == HTTP:
-			return // a path, in which nothing is secret
+			return // a path has no secrets
 		default:
 			shown = Hide(d.Name, Secrets(text))
 		}

@@ -20,14 +20,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// Options say how a DSN is opened.
+// Options configure Open.
 type Options struct {
 	Token   string        // of an HTTP server
-	Create  bool          // a file of SQLite and a directory that are not there are made
-	Timeout time.Duration // for the first answer; zero: 10s
+	Create  bool          // creates a missing file of SQLite or directory
+	Timeout time.Duration // for the first response; zero: 10s
 }
 
-// Target is what a DSN names, open. Of its clients the one of its kind is set.
+// Target is an open DSN. Only the client of its kind is set.
 type Target struct {
 	*DSN
 	DB    *sql.DB
@@ -38,8 +38,8 @@ type Target struct {
 	closers []func() error
 }
 
-// Open connects and asks for a first answer. What cannot be opened within the
-// timeout is an error that names the target, without its password.
+// Open connects and waits for a first response until the timeout. Errors name the target
+// without its password.
 func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
 	if opt.Timeout == 0 {
 		opt.Timeout = 10 * time.Second
@@ -71,7 +71,7 @@ func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
 		return t, d.checkDir(opt.Create)
 	case HTTP:
 		if opt.Token == "" {
-			err = errors.New("needs a token: --token-file, or SNOWKEY_TOKEN in the environment")
+			err = errors.New("requires a token: give --token-file or set SNOWKEY_TOKEN")
 		}
 		return t, err
 	}
@@ -81,15 +81,15 @@ func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
 	return t, t.DB.PingContext(ctx)
 }
 
-// silence keeps go-redis from writing to standard error what it returns as well. Its
-// logger is the whole process', and not to be set while another client is in use.
-var silence = sync.OnceFunc(func() { redis.SetLogger(quiet{}) }) //nolint:gochecknoglobals // as theirs is
+// silence keeps go-redis from logging errors that it also returns. Its logger is global
+// and must not be set while a client is in use.
+var silence = sync.OnceFunc(func() { redis.SetLogger(quiet{}) }) //nolint:gochecknoglobals // as the logger
 
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// Close lets go of everything. It may be called twice.
+// Close closes all connections. It may be called twice.
 func (t *Target) Close() {
 	for _, closer := range t.closers {
 		_ = closer()
@@ -119,10 +119,10 @@ func (t *Target) openSQLite(create bool) error {
 	if create {
 		flag |= os.O_CREATE
 	}
-	// SQLite's own words for a file that cannot be opened are misleading.
+	// SQLite's error for a file that cannot be opened is misleading.
 	f, err := os.OpenFile(t.path, flag, 0o644)
 	if err != nil {
-		return bare(err)
+		return Bare(err)
 	}
 	_ = f.Close()
 	query := t.query
@@ -152,7 +152,7 @@ func (t *Target) openEtcd(ctx context.Context) error {
 	t.closers = append(t.closers, client.Close)
 	_, err = client.Get(ctx, "snowkey", clientv3.WithCountOnly())
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.New("no member answers")
+		return errors.New("no member responds")
 	}
 	return err
 }
@@ -161,19 +161,19 @@ func (d *DSN) checkDir(create bool) error {
 	info, err := os.Stat(d.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && create:
-		return nil // the store makes it
+		return nil // the store creates it
 	case err != nil:
-		return bare(err)
+		return Bare(err)
 	case !info.IsDir():
-		return errors.New("is no directory")
+		return errors.New("is not a directory")
 	}
 	return nil
 }
 
-// Path is the file or directory of a DSN that names one.
+// Path returns the file or directory.
 func (d *DSN) Path() string { return d.path }
 
-// Endpoints are the members of an etcd, and the address of an HTTP server.
+// Endpoints returns the members of an etcd, or the URL of an HTTP server.
 func (d *DSN) Endpoints() []string {
 	if d.Kind == HTTP {
 		return []string{d.url}
@@ -181,8 +181,8 @@ func (d *DSN) Endpoints() []string {
 	return d.endpoints
 }
 
-// bare is the error without the path that the message names already.
-func bare(err error) error {
+// Bare drops the path from an error whose message names it already.
+func Bare(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err
@@ -190,8 +190,7 @@ func bare(err error) error {
 	return err
 }
 
-// oneLine joins the lines in which some drivers tell their errors, and keeps what
-// may be asked of them.
+// oneLine joins the lines of some drivers' errors and wraps the original.
 func oneLine(err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if text == err.Error() {

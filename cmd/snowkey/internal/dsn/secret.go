@@ -5,10 +5,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
-// Secrets are the parts of a DSN that must not be seen, whether it can be parsed
-// or not: whatever might be a password of it.
+// Secrets returns the parts of a DSN that may be passwords, whether it can be parsed or
+// not.
 func Secrets(text string) []string {
 	var found []string
 	add := func(secret string) {
@@ -22,7 +23,7 @@ func Secrets(text string) []string {
 		if plain, err := url.QueryUnescape(secret); err == nil && plain != secret {
 			found = append(found, plain)
 		}
-		if quoted := strconv.Quote(secret); quoted[1:len(quoted)-1] != secret { // as messages have it
+		if quoted := strconv.Quote(secret); quoted[1:len(quoted)-1] != secret { // as quoted in messages
 			found = append(found, quoted[1:len(quoted)-1])
 		}
 		if escaped := url.UserPassword("", secret).String()[1:]; escaped != secret {
@@ -39,17 +40,30 @@ func Secrets(text string) []string {
 		}
 	}
 	for _, match := range parameter.FindAllStringSubmatch(text, -1) {
-		add(match[1])
+		if match[1] == "" {
+			add(match[2])
+		}
 	}
 	return found
 }
 
-var parameter = regexp.MustCompile(`(?i)(?:password|passwd|pwd|token|secret)=([^&\s]*)`)
+var parameter = regexp.MustCompile(`(?i)(fencing-)?(?:password|passwd|pwd|token|secret)=([^&\s]*)`)
 
-// Hide puts dots in the place of each secret in a text.
+// Hide replaces each secret in a text by dots.
 func Hide(text string, secrets []string) string {
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
 	return text
+}
+
+// Printable replaces control characters, which a terminal would obey, in a text that
+// comes from a store.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, text)
 }

@@ -1,15 +1,18 @@
-// Package flagval makes flags of the command line that say in plain words what
-// they want.
+// Package flagval provides flags whose help and errors name the accepted values, which
+// those of pflag.Func do not.
 package flagval
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 )
 
-// A Value is a flag whose text is checked when it is set. It is a pflag.Value.
+// A Value is a pflag.Value that is parsed when it is set.
 type Value[T any] struct {
 	to    *T
 	kind  string
@@ -17,8 +20,8 @@ type Value[T any] struct {
 	parse func(string) (T, error)
 }
 
-// New makes a flag that sets *to. kind is what help calls the value; an error of
-// parse says what is wanted.
+// New returns a flag that sets *to. kind names the value in help, text is the default's;
+// an error of parse says what the value must be.
 func New[T any](to *T, kind, text string, parse func(string) (T, error)) *Value[T] {
 	return &Value[T]{to: to, kind: kind, text: text, parse: parse}
 }
@@ -33,24 +36,24 @@ func (v *Value[T]) Set(text string) error {
 	return nil
 }
 
-// String is the text that was given, or the default's.
+// String returns the text that was given, or the default's.
 func (v *Value[T]) String() string { return v.text }
 
-// Type is what help calls the value.
+// Type names the value in help.
 func (v *Value[T]) Type() string { return v.kind }
 
-// Whole is a whole number from least to most.
-func Whole(least, most int64) func(string) (int64, error) {
+// Whole parses a whole number from low to high.
+func Whole(low, high int64) func(string) (int64, error) {
 	return func(s string) (int64, error) {
 		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
-		if err != nil || n < least || n > most || strings.HasPrefix(s, "+") {
-			return 0, fmt.Errorf("want a whole number from %d to %d", least, most)
+		if err != nil || n < low || n > high || strings.HasPrefix(s, "+") {
+			return 0, fmt.Errorf("must be a whole number from %d to %d", low, high)
 		}
 		return n, nil
 	}
 }
 
-// OneOf is one of the names, as they are written.
+// OneOf parses one of the names, in any case.
 func OneOf[T ~string](names ...T) func(string) (T, error) {
 	return func(s string) (T, error) {
 		for _, name := range names {
@@ -58,50 +61,41 @@ func OneOf[T ~string](names ...T) func(string) (T, error) {
 				return name, nil
 			}
 		}
-		return "", fmt.Errorf("want %s", List(names))
+		return "", fmt.Errorf("must be %s", List(names))
 	}
 }
 
-// List writes names as a sentence has them: a, b or c.
+// List joins names as in a sentence: a, b or c.
 func List[T ~string](names []T) string {
-	var b strings.Builder
+	words := make([]string, len(names))
 	for i, name := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			b.WriteString(" or ")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString(string(name))
+		words[i] = string(name)
 	}
-	return b.String()
+	return english.WordSeries(words, "or")
 }
 
-// Duration is a span of time from least to most.
-func Duration(least, most time.Duration) func(string) (time.Duration, error) {
+// Duration parses a duration from low to high.
+func Duration(low, high time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
-		if err != nil || d < least || d > most {
-			return 0, fmt.Errorf("want a duration such as 500ms or 10s, from %v to %v", least, most)
+		if err != nil || d < low || d > high {
+			return 0, fmt.Errorf("must be a duration such as 500ms or 10s, from %v to %v", low, high)
 		}
 		return d, nil
 	}
 }
 
-// Zone is a time zone by its name.
+// Zone parses the name of a time zone.
 func Zone(s string) (*time.Location, error) {
 	switch strings.ToLower(s) {
-	case "":
-		return nil, fmt.Errorf("want a time zone such as Europe/Vienna, UTC or local")
 	case "utc", "z":
 		return time.UTC, nil
 	case "local":
 		return time.Local, nil
 	}
 	loc, err := time.LoadLocation(s)
-	if err != nil {
-		return nil, fmt.Errorf("want a time zone such as Europe/Vienna, UTC or local")
+	if err != nil || s == "" {
+		return nil, errors.New("must be a time zone such as Europe/Vienna, UTC or local")
 	}
 	return loc, nil
 }

@@ -2,15 +2,17 @@ package web
 
 import (
 	"encoding/json"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 func TestPresets(t *testing.T) {
@@ -21,7 +23,7 @@ func TestPresets(t *testing.T) {
 	}
 	for i, got := range body.Layouts {
 		l := presets[i].Layout
-		if got.Preset != presets[i].Name || got.End != formatTime(l.End()) || got.Workers != strconv.FormatInt(l.WorkerIDs(), 10) || got.PerTick != strconv.FormatInt(l.IDsPerTick(), 10) {
+		if got.Preset != presets[i].Name || got.End != timetext.Format(l.End()) || got.WorkerIDs != strconv.FormatInt(l.WorkerIDs(), 10) || got.PerTick != strconv.FormatInt(l.IDsPerTick(), 10) {
 			t.Errorf("%+v", got)
 		}
 		if (got.UnsafeFrom == nil) != (got.Preset == "javascript-safe") {
@@ -55,40 +57,13 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// From unsafe on, and not before, there are ids above 2^53-1.
-func TestUnsafeFrom(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 2000 {
-		l := randomLayout(r)
-		if lowBits(l)+int(l.TimeBits) <= 53 {
-			continue
-		}
-		from := unsafeFrom(l)
-		greatest := func(at time.Time) int64 {
-			id, err := l.FirstAt(at)
-			if err != nil {
-				t.Fatalf("%v: %v", l, err)
-			}
-			return id | int64(1)<<lowBits(l) - 1
-		}
-		if id := greatest(from); id >= 0 && id <= 1<<53-1 {
-			t.Errorf("%v: at %v the greatest id is %d", l, from, id)
-		}
-		if from.After(l.Epoch) {
-			if id := greatest(from.Add(-l.Tick)); id > 1<<53-1 || id < 0 {
-				t.Errorf("%v: before %v the greatest id is %d already", l, from, id)
-			}
-		}
-	}
-}
-
-// What the API says of an id is what core says, and every spelling of it is read back.
+// The API decodes an ID as core does, and reads back all its formats.
 func TestParsed(t *testing.T) {
 	h := handler(t, Config{})
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
 		l := randomLayout(r)
-		id := int64(r.Uint64() >> (64 - lowBits(l) - int(l.TimeBits)))
+		id := int64(r.Uint64() >> (64 - describe.NewLayout(l, time.Now()).Bits))
 		parts, err := l.Decode(id)
 		if err != nil {
 			t.Fatalf("%v: %v", l, err)
@@ -96,76 +71,20 @@ func TestParsed(t *testing.T) {
 		q := queryOf(l)
 		q.Set("id", strconv.FormatInt(id, 10))
 		got := get[parseBody](t, h, "/api/parse?"+q.Encode()).IDs[0]
-		if got.ID != q.Get("id") || got.Time != formatTime(parts.Time) || got.Datacenter != strconv.FormatInt(parts.Datacenter, 10) || got.Worker != strconv.FormatInt(parts.Worker, 10) ||
-			got.Sequence != strconv.FormatInt(parts.Sequence, 10) || got.Rollback != strconv.FormatInt(parts.Rollback, 10) {
+		if got.ID != q.Get("id") || got.Time != timetext.Format(parts.Time) || got.Datacenter != parts.Datacenter || got.Worker != parts.Worker ||
+			got.Sequence != parts.Sequence || got.Rollback != parts.Rollback || got.WorkerID != parts.Datacenter<<l.WorkerBits|parts.Worker {
 			t.Errorf("%v: %d is %+v, and %+v", l, id, parts, got)
 		}
-		spellings := map[string]string{got.ID: formDecimal, got.Hex: formHex, "0x" + got.Hex: formAuto, ` "` + got.ID + `", `: formAuto, got.Base32: form32, got.Base58: form58, got.Base62: form62}
-		for text, form := range spellings {
+		spellings := map[string]idtext.Format{got.ID: idtext.Decimal, got.Hex: idtext.Hex, got.Hex[2:]: idtext.Hex, strings.ToUpper(got.Hex): idtext.Auto, ` "` + got.ID + `", `: idtext.Auto, got.Base32: idtext.Base32, got.Base58: idtext.Base58, got.Base62: idtext.Base62}
+		for text, format := range spellings {
 			if text == "" && id < 0 {
 				continue
 			}
 			q.Set("id", text)
-			q.Set("form", form)
+			q.Set("format", string(format))
 			if again := get[parseBody](t, h, "/api/parse?"+q.Encode()).IDs[0]; again.ID != got.ID {
-				t.Errorf("%q as %s is %s, want %s", text, form, again.ID, got.ID)
+				t.Errorf("%q as %s is %s, want %s", text, format, again.ID, got.ID)
 			}
-		}
-	}
-}
-
-func TestForms(t *testing.T) {
-	for text, want := range map[string]int64{
-		"1996573624012345677": 1996573624012345677, `"1996573624012345677",`: 1996573624012345677, "'7'": 7, "`7`": 7, "0": 0,
-		"0x1bb5404d9b33914d": 0x1bb5404d9b33914d, "0X1BB5404D9B33914D": 0x1bb5404d9b33914d, "1bb5404d9b33914d": 0x1bb5404d9b33914d, "0xff": 255,
-		sqltype.ID(1996573624012345677).Base32(): 1996573624012345677, "0000000000lol": sqltypeID("0000000000101"),
-		"2NUKM0Aa421": must62("2NUKM0Aa421"), // a 0 is no digit of base 58
-		"12345678901": 12345678901,           // digits alone are decimal
-	} {
-		if id, err := readID(text, formAuto, false); err != nil || id != want {
-			t.Errorf("%q: %d, %v, want %d", text, id, err, want)
-		}
-	}
-	if id, err := readID(" \t7\n", formAuto, false); err != nil || id != 7 {
-		t.Errorf("%d, %v", id, err)
-	}
-	if id, err := readID("18446744073709551615", formAuto, true); err != nil || id != -1 {
-		t.Errorf("%d, %v", id, err)
-	}
-	if id, err := readID("-1", formAuto, true); err != nil || id != -1 {
-		t.Errorf("%d, %v", id, err)
-	}
-}
-
-func sqltypeID(text string) int64 {
-	id, err := sqltype.ParseBase32(text)
-	if err != nil {
-		panic(err)
-	}
-	return int64(id)
-}
-
-func must62(text string) int64 {
-	id, err := sqltype.ParseBase62(text)
-	if err != nil {
-		panic(err)
-	}
-	return int64(id)
-}
-
-func TestJavaScript(t *testing.T) {
-	for id, want := range map[int64]javaScriptBody{
-		1996573624012345677: {false, false, "1996573624012345600"},
-		1<<53 - 1:           {true, true, "9007199254740991"},
-		1 << 53:             {false, true, "9007199254740992"},
-		1<<53 + 1:           {false, false, "9007199254740992"},
-		math.MaxInt64:       {false, false, "9223372036854776000"},
-		math.MinInt64:       {false, true, "-9223372036854776000"},
-		0:                   {true, true, "0"},
-		-1:                  {true, true, "-1"},
-	} {
-		if got := javaScript(id); got != want {
-			t.Errorf("%d: %+v, want %+v", id, got, want)
 		}
 	}
 }
@@ -221,69 +140,16 @@ func TestRanges(t *testing.T) {
 			}
 			continue
 		}
-		var got rangeBody
+		var got describe.Range
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Min != strconv.FormatInt(least, 10) || got.Max != strconv.FormatInt(behind, 10) {
 			t.Errorf("%v from %v to %v: %s, want %d to %d", l, from, to, w.Body, least, behind)
 		}
 	}
-	got := get[rangeBody](t, h, "/api/range?from=2026-01-01&to=1769860800000&column=o.id")
+	got := get[describe.Range](t, h, "/api/range?from=2026-01-01&to=1769860800000&column=o.id")
 	if got.Where != "o.id >= 2006515713438646272 AND o.id < 2017568543339446272" || got.To != "2026-01-31T12:00:00Z" {
 		t.Errorf("%+v", got)
 	}
-	if got := get[rangeBody](t, h, "/api/range?from=2026-01-01T01:00%2B01:00"); got.Where != "id >= 2006515713438646272" || got.Max != "" {
+	if got := get[describe.Range](t, h, "/api/range?from=2026-01-01T01:00%2B01:00"); got.Where != "id >= 2006515713438646272" || got.Max != "" {
 		t.Errorf("%+v", got)
 	}
-}
-
-// A time that is read is written again, and what is no time is none.
-func FuzzTime(f *testing.F) {
-	for _, text := range []string{"2026-01-31", "2024-02-29T23:59:59.999999999+14:00", "1769860800000", "-62135596800000", "2026-01-31 12:00", "2026-13-01", "0000-01-01"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		at, ok := parseTime(text)
-		if !ok {
-			return
-		}
-		if again, ok := parseTime(at.Format("2006-01-02T15:04:05.999999999Z07:00")); at.Year() >= 0 && at.Year() <= 9999 && (!ok || !again.Equal(at)) {
-			t.Errorf("%q is %v, and that is %v", text, at, again)
-		}
-		if text[0] >= '0' && text[0] <= '9' && len(text) > 18 {
-			if std, err := time.Parse(time.RFC3339Nano, text); err == nil && !std.Equal(at) {
-				t.Errorf("%q is %v, want %v", text, at, std)
-			}
-		}
-	})
-}
-
-// What is read in a form is written the same in it; what is found out is what one form says.
-func FuzzID(f *testing.F) {
-	for _, text := range []string{"7", "0x1bb5404d9b33914d", "2NUKMIAa421", `"18446744073709551615",`, "-1", "0000000000lol", "dead"} {
-		f.Add(text, true)
-		f.Add(text, false)
-	}
-	f.Fuzz(func(t *testing.T, text string, unsigned bool) {
-		found, err := readID(text, formAuto, unsigned)
-		agree := 0
-		for _, form := range []string{formDecimal, formHex, form32, form58, form62} {
-			id, formErr := readID(text, form, unsigned)
-			if formErr != nil {
-				continue
-			}
-			if id < 0 && !unsigned {
-				t.Errorf("%q as %s is %d", text, form, id)
-			}
-			if id >= 0 {
-				if again, err := readID(writeID(id, form), form, unsigned); err != nil || again != id {
-					t.Errorf("%q as %s is %d, and that is %d, %v", text, form, id, again, err)
-				}
-			}
-			if err == nil && id == found {
-				agree++
-			}
-		}
-		if err == nil && agree == 0 {
-			t.Errorf("%q is found to be %d, and no form says so", text, found)
-		}
-	})
 }

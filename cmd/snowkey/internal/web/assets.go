@@ -18,7 +18,7 @@ var static embed.FS
 //go:embed openapi.json
 var openAPIText []byte
 
-// mediaTypes stand here because what mime knows depends on the machine.
+// mediaTypes replaces package mime, whose table depends on the machine.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -31,8 +31,8 @@ type asset struct {
 	text       []byte
 }
 
-// assets are the files of the page. They keep their names from version to version, so
-// browsers ask each time whether theirs is the present one; mostly the answer is 304.
+// assets are the files of the page. Their names do not change between versions, so
+// browsers revalidate them each time and mostly get a 304.
 type assets map[string]asset
 
 func newAssets() (assets, error) {
@@ -47,7 +47,7 @@ func newAssets() (assets, error) {
 		}
 		media := mediaTypes[path.Ext(name)]
 		if media == "" {
-			return fmt.Errorf("web: the embedded file %s is of no known type", name)
+			return fmt.Errorf("web: the embedded file %s has an unknown type", name)
 		}
 		all[strings.TrimPrefix(name, "static")] = asset{media: media, tag: tagOf(text), text: text}
 		return nil
@@ -65,7 +65,7 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	file, ok := a[name]
 	if !ok || r.URL.Path == "/index.html" { // the page has one address
 		w.Header().Set("Cache-Control", "no-store")
-		http.Error(w, "There is nothing here. The page is at /.", http.StatusNotFound)
+		http.Error(w, "Not found. The page is at /.", http.StatusNotFound)
 		return
 	}
 	if !allows(w, r, []string{http.MethodGet, http.MethodHead}) {
@@ -83,7 +83,7 @@ func serve(w http.ResponseWriter, r *http.Request, file asset) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.text))
 }
 
-// openAPI serves the description of the API, which has no parameters either.
+// openAPI serves the description of the API. It takes no parameters.
 func openAPI(w http.ResponseWriter, r *http.Request) error {
 	if err := newParams(r).end(); err != nil {
 		return err

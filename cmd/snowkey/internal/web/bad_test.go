@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every kind of bad input, what it is answered with, and the field that is named.
+// Every kind of bad input, the status of the response, and the field that it names.
 func TestBadInput(t *testing.T) {
 	h := handler(t, Config{})
 	long := strings.Repeat("7", 300)
@@ -22,8 +22,9 @@ func TestBadInput(t *testing.T) {
 		{"/api/layouts?preset=tiktok", 400, "preset", "must be one of twitter, discord"},
 		{"/api/layouts?preset=", 400, "preset", "must be one of"},
 		{"/api/layouts?preset=twitter&preset=discord", 400, "preset", "once"},
-		{"/api/layouts?epoch=yesterday", 400, "epoch", "must be a time"},
+		{"/api/layouts?epoch=yesterday", 400, "epoch", "must be a time that is the same each time"},
 		{"/api/layouts?epoch=", 400, "epoch", "must be a time"},
+		{"/api/layouts?epoch=1767225600", 400, "epoch", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"},
 		{"/api/layouts?epoch=2026-02-30", 400, "epoch", "must be a time"},
 		{"/api/layouts?epoch=2026-01-01T00:00:00.0001Z", 400, "epoch", "whole millisecond"},
 		{"/api/layouts?epoch=0001-01-01", 400, "epoch", "later than the beginning"},
@@ -48,15 +49,15 @@ func TestBadInput(t *testing.T) {
 		{"/api/layouts?time_bits=1&sequence_bits=63&unsigned=true", 400, "sequence_bits", "at most 62"},
 		{"/api/layouts?sequence_first=yes", 400, "sequence_first", "true or false"},
 		{"/api/layouts?unsigned=1", 400, "unsigned", "true or false"},
-		{"/api/layouts?prest=twitter", 400, "prest", "no parameter"},
-		{"/api/layouts?worker=1", 400, "worker", "no parameter"},
+		{"/api/layouts?prest=twitter", 400, "prest", "not a parameter"},
+		{"/api/layouts?worker=1", 400, "worker", "not a parameter"},
 		{"/api/layouts?a=%zz", 400, "query", "escape"},
 		{"/api/layouts?a=1;b=2", 400, "query", "semicolon"},
 		{"/api/layouts?x=" + strings.Repeat("y", maxQuery), 414, "query", "at most"},
-		{"/api/openapi.json?v=1", 400, "v", "no parameter"},
-		{"/api", 404, "path", "nothing here"},
-		{"/api/", 404, "path", "nothing here"},
-		{"/api/ids/", 404, "path", "nothing here"},
+		{"/api/openapi.json?v=1", 400, "v", "not a parameter"},
+		{"/api", 404, "path", "does not exist"},
+		{"/api/", 404, "path", "does not exist"},
+		{"/api/ids/", 404, "path", "does not exist"},
 
 		// Making ids.
 		{"/api/ids", 400, "worker", "must be given"},
@@ -75,48 +76,49 @@ func TestBadInput(t *testing.T) {
 		{"/api/ids?worker=1&n=10001", 400, "n", "1 to 10000"},
 		{"/api/ids?worker=1&n=1e3", 400, "n", "1 to 10000"},
 		{"/api/ids?worker=1&n=2&time_bits=41&worker_bits=10&tick=1s", 400, "n", "at most 1"},
-		{"/api/ids?worker=1&form=base64", 400, "form", "decimal, hex"},
-		{"/api/ids?worker=1&sequence=5", 400, "sequence", "time that is given"},
-		{"/api/ids?worker=1&time=now", 400, "time", "must be a time"},
+		{"/api/ids?worker=1&format=base64", 400, "format", "decimal, hex"},
+		{"/api/ids?worker=1&sequence=5", 400, "sequence", "needs time"},
+		{"/api/ids?worker=1&time=soon", 400, "time", "must be a time"},
 		{"/api/ids?worker=1&time=2009-01-01", 400, "time", "2010-11-04"},
 		{"/api/ids?worker=1&time=2090-01-01", 400, "time", "fit"},
 		{"/api/ids?worker=1&time=2026-01-01&sequence=4096", 400, "n", "0 to 4095"},
 		{"/api/ids?worker=1&time=2026-01-01&sequence=-1", 400, "sequence", "whole number"},
 		{"/api/ids?worker=1&time=2026-01-01&sequence=4000&n=97", 400, "n", "does not fit"},
 		{"/api/ids?worker=1&epoch=2999-01-01", 400, "epoch", ""},
-		{"/api/ids?worker=1&time_bits=20&worker_bits=10", 400, "time_bits", "used up"},
+		{"/api/ids?worker=1&time_bits=20&worker_bits=10", 400, "time_bits", "exhausted"},
 
 		// Taking apart.
 		{"/api/parse", 400, "id", "must be given"},
-		{"/api/parse?id=", 400, "id[0]", "no id in it"},
-		{"/api/parse?id=%22%22", 400, "id[0]", "no id in it"},
+		{"/api/parse?id=", 400, "id[0]", "is empty"},
+		{"/api/parse?id=%22%22", 400, "id[0]", "is empty"},
 		{"/api/parse?id=-5", 400, "id[0]", "negative"},
-		{"/api/parse?id=1.5", 400, "id[0]", "no id"},
+		{"/api/parse?id=1.5", 400, "id[0]", "is not an ID"},
 		{"/api/parse?id=1e10", 400, "id[0]", "a number with an exponent"},
-		{"/api/parse?id=%2B5", 400, "id[0]", "no id"},
-		{"/api/parse?id=0x", 400, "id[0]", "not hexadecimal digits"},
-		{"/api/parse?id=0xg", 400, "id[0]", "not hexadecimal digits"},
-		{"/api/parse?id=0x10000000000000000", 400, "id[0]", "64 bits"},
-		{"/api/parse?id=0xffffffffffffffff", 400, "id[0]", "above the largest id, 9223372036854775807"},
-		{"/api/parse?id=9223372036854775808", 400, "id[0]", "above the largest id, 9223372036854775807"},
+		{"/api/parse?id=%2B5", 400, "id[0]", "is not an ID"},
+		{"/api/parse?id=0x", 400, "id[0]", "not hexadecimal"},
+		{"/api/parse?id=0xg", 400, "id[0]", "not hexadecimal"},
+		{"/api/parse?id=0x10000000000000000", 400, "id[0]", "is above"},
+		{"/api/parse?id=0xffffffffffffffff", 400, "id[0]", "above the largest ID, 9223372036854775807"},
+		{"/api/parse?id=9223372036854775808", 400, "id[0]", "above the largest ID, 9223372036854775807"},
 		{"/api/parse?id=99999999999999999999999", 400, "id[0]", "above"},
-		{"/api/parse?id=-9223372036854775809&time_bits=64&unsigned=true", 400, "id[0]", "not a decimal id"},
-		{"/api/parse?id=007&form=decimal", 400, "id[0]", "not a decimal id"},
-		{"/api/parse?id=-0&form=decimal", 400, "id[0]", "not a decimal id"},
-		{"/api/parse?id=12&form=base62", 400, "id[0]", "11 digits"},
-		{"/api/parse?id=zzzzzzzzzzz&form=base62", 400, "id[0]", "above"},
-		{"/api/parse?id=12&form=base32", 400, "id[0]", "13 digits"},
-		{"/api/parse?id=2NUKMiAa421", 400, "id[0]", "say which form"},
-		{"/api/parse?id=hello%20world", 400, "id[0]", "no id"},
+		{"/api/parse?id=-9223372036854775809&time_bits=64&unsigned=true", 400, "id[0]", "is below the smallest ID"},
+		{"/api/parse?id=007&format=decimal", 400, "id[0]", "is not a decimal ID"},
+		{"/api/parse?id=-0&format=decimal", 400, "id[0]", "is not a decimal ID"},
+		{"/api/parse?id=12&format=base62", 400, "id[0]", "11 digits"},
+		{"/api/parse?id=zzzzzzzzzzz&format=base62", 400, "id[0]", "above"},
+		{"/api/parse?id=12&format=base32", 400, "id[0]", "13 digits"},
+		{"/api/parse?id=2NUKMiAa421", 400, "id[0]", "or base62 for 1996573647831799309: choose with format"},
+		{"/api/parse?id=abc1", 400, "id[0]", "is not an ID in decimal, hex (0x…)"},
+		{"/api/parse?id=hello%20world", 400, "id[0]", "is not an ID"},
 		{"/api/parse?id=" + long, 400, "id[0]", "above"},
 		{"/api/parse?id=9007199254740992&preset=javascript-safe", 400, "id[0]", "lowest 53 bits"},
-		{"/api/parse?id=1&id=x&id=2&id=y", 400, "id[1]", "no id"},
-		{"/api/parse?id=1&form=octal", 400, "form", "auto, decimal"},
+		{"/api/parse?id=1&id=x&id=2&id=y", 400, "id[1]", "is not an ID"},
+		{"/api/parse?id=1&format=octal", 400, "format", "auto, decimal"},
 		{"/api/parse?id=1" + strings.Repeat("&id=1", maxParsed), 400, "id", "at most 1000"},
-		{"/api/parse?id=1&ids=2", 400, "ids", "no parameter"},
+		{"/api/parse?id=1&ids=2", 400, "ids", "not a parameter"},
 
 		// Spans of time.
-		{"/api/range", 400, "from", "must be a time"},
+		{"/api/range", 400, "from", "must be given"},
 		{"/api/range?from=", 400, "from", "must be a time"},
 		{"/api/range?from=2026-01-01T00:00:00%2B25:00", 400, "from", "must be a time"},
 		{"/api/range?from=2026-01-01T24:00:00Z", 400, "from", "must be a time"},
@@ -148,14 +150,14 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 		t.Errorf("%s: %d %.200s: %v", what, status, text, err)
 		return
 	}
-	if status != want || len(body.Error.Faults) == 0 || body.Error.Message == "" {
+	if status != want || len(body.Error.Fields) == 0 || body.Error.Message == "" {
 		t.Errorf("%s: %d, want %d; %.300s", what, status, want, text)
 		return
 	}
-	if strings.Contains(body.Error.Message, " :") { // where a value is missing
+	if strings.Contains(body.Error.Message, " :") { // if a value is missing
 		t.Errorf("%s: %q", what, body.Error.Message)
 	}
-	for _, f := range body.Error.Faults {
+	for _, f := range body.Error.Fields {
 		if len(f.Value) > longest+3 || len(f.Field) > longest+3 || f.Reason == "" {
 			t.Errorf("%s: %+v", what, f)
 		}
@@ -163,21 +165,21 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 			return
 		}
 	}
-	t.Errorf("%s: no fault of %s with %q in %.400s", what, field, reason, text)
+	t.Errorf("%s: no error of %s with %q in %.400s", what, field, reason, text)
 }
 
-// All faults are told at once.
-func TestAllFaults(t *testing.T) {
-	w := ask(handler(t, Config{}), http.MethodGet, "/api/ids?preset=x&epoch=y&tick=z&time_bits=99&n=0&form=q&sequence=1&bogus=1", "")
+// All errors are reported at once.
+func TestAllErrors(t *testing.T) {
+	w := ask(handler(t, Config{}), http.MethodGet, "/api/ids?preset=x&epoch=y&tick=z&time_bits=99&n=0&format=q&sequence=1&bogus=1", "")
 	var body errorBody
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
 		t.Fatal(err)
 	}
 	var fields []string
-	for _, f := range body.Error.Faults {
+	for _, f := range body.Error.Fields {
 		fields = append(fields, f.Field)
 	}
-	if got := strings.Join(fields, " "); got != "preset epoch tick time_bits n form worker sequence bogus" || !strings.Contains(body.Error.Message, "and 8 more") {
+	if got := strings.Join(fields, " "); got != "preset epoch tick time_bits n format worker sequence bogus" || !strings.Contains(body.Error.Message, "and 8 more") {
 		t.Errorf("%s: %s", got, body.Error.Message)
 	}
 }
@@ -193,7 +195,7 @@ func TestBadBodies(t *testing.T) {
 		{"/api/parse", "", "1", 415, "Content-Type", "must be"},
 		{"/api/parse", "text/plain", "", 400, "id", "must be given"},
 		{"/api/parse", "text/plain", " ,;\n", 400, "id", "must be given"},
-		{"/api/parse", "text/plain", "1 two 3", 400, "id[1]", "no id"},
+		{"/api/parse", "text/plain", "1 two 3", 400, "id[1]", "is not an ID"},
 		{"/api/parse", "text/plain", strings.Repeat("1 ", maxParsed+1), 400, "id", "at most 1000"},
 		{"/api/parse", "text/plain", strings.Repeat(" ", maxBody+1), 413, "body", "at most 65536"},
 		{"/api/parse", "application/json", strings.Repeat(" ", maxBody+1), 413, "body", "at most 65536"},
@@ -206,17 +208,17 @@ func TestBadBodies(t *testing.T) {
 		{"/api/parse", "application/json", `{"ids":[1996573624012345677]}`, 400, "ids[0]", "must be a string"},
 		{"/api/parse", "application/json", `{"ids":["1",null,{}]}`, 400, "ids[2]", "must be a string"},
 		{"/api/parse", "application/json", `{"ids":["1"],"force":true}`, 400, "body", "unknown field"},
-		{"/api/parse", "application/json", `{"ids":["1"]}{}`, 400, "body", "nothing behind"},
+		{"/api/parse", "application/json", `{"ids":["1"]}{}`, 400, "body", "nothing after"},
 		{"/api/parse", "application/json", `{"ids":["1"`, 400, "body", "must be {"},
-		{"/api/parse?id=1", "application/json", `{"ids":["1"]}`, 400, "id", "must not stand in the query"},
-		{"/api/parse?form=x", "application/json", `{"ids":["1"]}`, 400, "form", "must be"},
+		{"/api/parse?id=1", "application/json", `{"ids":["1"]}`, 400, "id", "must not be in the query"},
+		{"/api/parse?format=x", "application/json", `{"ids":["1"]}`, 400, "format", "must be"},
 	} {
 		w := ask(h, http.MethodPost, c.target, c.body, "Content-Type", c.media)
 		check(t, c.target+" "+c.body, w.Code, c.status, w.Body.Bytes(), c.field, c.reason)
 	}
 }
 
-// Whatever is asked, the answer is JSON, and no fault of the server's.
+// Every response is JSON and none is an internal error.
 func FuzzQuery(f *testing.F) {
 	for _, path := range []string{"layouts", "ids", "parse", "range", "openapi.json"} {
 		f.Add(path, "preset=discord&id=1&worker=1&from=2026-01-01&to=2027-01-01")

@@ -1,31 +1,31 @@
-// Package web is the page that `snowkey serve` shows, and the HTTP interface beside
-// it: ids made and taken apart, the bounds of a span of time, what a layout holds.
-// With a store it is also the allocation server of package worker's httpstore.
+// Package web is the page that `snowkey serve` shows and its HTTP API: IDs generated
+// and decoded, the IDs of a time range, the capacity of a layout. With a store it is
+// also the lease server of package httpstore.
 //
 //	GET  /                    the page, whose files are embedded
-//	GET  /api/layouts         the presets, or one layout of one's own, with its figures
-//	GET  /api/ids             new ids of a worker number; or those of a time that is given
-//	GET  /api/parse, POST     ids taken apart
-//	GET  /api/range           the ids of a span of time, for WHERE
-//	GET  /api/openapi.json    all of it, described
-//	POST /leases/v1/…         worker numbers, behind a token
+//	GET  /api/layouts         the presets, or one layout, with figures
+//	GET  /api/ids             new IDs of a worker ID, or those of a given time
+//	GET  /api/parse, POST     IDs decoded
+//	GET  /api/range           the IDs of a time range, for WHERE
+//	GET  /api/openapi.json    the description of the API
+//	POST /leases/v1/…         worker IDs, behind a token
 //
-// # What is guaranteed
+// # Guarantees
 //
-// One server process never gives an id of a layout twice, however the layout is
-// written: layouts that differ in words alone have one generator between them. (Ids of
-// layouts that differ in fact may be equal; a column has ids of one layout.)
-// What it does not know is who else uses a worker number. So there is no default for
-// it, and ids of a time that was given are bounds and test data, and say so.
+// One server process never returns an ID of a layout twice, however the layout is
+// written: layouts whose IDs are the same numbers share a generator. (IDs of different
+// layouts may be equal; a column holds IDs of one layout.) The server cannot know which
+// other process uses a worker ID. So there is no default for it, and IDs of a given
+// time are labelled as bounds and test data.
 //
-// Input that is wrong is answered with 400 and every fault: the field, the value, and
-// what it should be. Ids are strings in JSON, in both directions, and so is every
-// number that may be above 2^53.
+// Wrong input gets status 400 and a list of all errors: the field, the value, and what
+// it must be. IDs and times are read as the command reads them; see packages idtext,
+// timetext and describe.
 //
 // # Security
 //
-// The page has no inline script, loads nothing from elsewhere, and its policy forbids
-// both. Requests that another site's page sends are refused, and so are those that
-// come over loopback under a foreign name, as DNS rebinding makes them. The lease
-// server compares its token in constant time, and no cookie stands for it.
+// The page has no inline script and loads nothing from elsewhere, and its policy forbids
+// both. Cross-site browser requests are rejected, and so are requests over loopback
+// under a foreign name, which DNS rebinding causes. The lease server compares its token
+// in constant time; no cookie replaces it.
 package web

@@ -11,16 +11,17 @@ import (
 	"time"
 )
 
-// policy lets the page load its own files and ask its own server, and nothing else.
+// policy lets the page load its own files and call its own server, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 const permissions = "accelerometer=(), camera=(), clipboard-read=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), " +
 	"magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), usb=()"
 
-// guard stands before everything: it sets the headers, refuses what comes from
-// another site's page, logs, and lives through a panic.
+// guard wraps all handlers: it sets the headers, rejects cross-site requests and foreign
+// host names, logs, and recovers from panics.
 func guard(next http.Handler, hosts []string, logger *slog.Logger) http.Handler {
+	crossOrigin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -34,50 +35,43 @@ func guard(next http.Handler, hosts []string, logger *slog.Logger) http.Handler 
 		start, seen := time.Now(), &statusWriter{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p != nil {
-				if p == http.ErrAbortHandler { //nolint:errorlint // it is that value which net/http knows
+				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares the value
 					panic(p)
 				}
 				logger.Error("a request panicked", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
 				if seen.status == 0 {
-					writeFaults(seen, r, refuse(http.StatusInternalServerError, "request", r.URL.Path, "the server failed; its log says why"))
+					writeErrors(seen, r, refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log"))
 				}
 			}
-			// Not the query: it may hold the ids of somebody's rows.
+			// Not the query: it may hold the IDs of rows.
 			logger.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path, "status", seen.status, "took", time.Since(start))
 		}()
-		if f := stranger(r, hosts); f != nil {
-			writeFaults(seen, r, f)
+		if f := reject(r, crossOrigin, hosts); f != nil {
+			writeErrors(seen, r, f)
 			return
 		}
 		next.ServeHTTP(seen, r)
 	})
 }
 
-// stranger tells why a request is refused unread: another site's page has sent it, or
-// it comes under a name that this server does not have, as after DNS rebinding.
-func stranger(r *http.Request, hosts []string) *refusal {
-	// A link from elsewhere to the page is welcome; its request has nothing to answer
-	// but the page.
+// reject explains why a request is rejected unread, or returns nil.
+func reject(r *http.Request, crossOrigin *http.CrossOriginProtection, hosts []string) *refusal {
+	// CrossOriginProtection lets every GET pass. Here one uses up IDs, so the API and the
+	// leases are checked as if each request were a POST; the page itself may be linked to.
 	if path := r.URL.Path; strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, LeasesPath+"/") {
-		const reason = "pages of other sites may not ask this server"
-		site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
-		switch {
-		case site == "cross-site" || site == "same-site":
-			return refuse(http.StatusForbidden, "Sec-Fetch-Site", site, reason)
-		case site == "" && origin != "" && !sameHost(origin, r.Host): // an old browser
-			return refuse(http.StatusForbidden, "Origin", origin, reason)
+		post := *r
+		post.Method = http.MethodPost
+		if crossOrigin.Check(&post) != nil {
+			return refuse(http.StatusForbidden, "Origin", r.Header.Get("Origin"), "cross-site browser requests are rejected")
 		}
 	}
+	// After DNS rebinding the browser takes the request for one of the same origin, so
+	// CrossOriginProtection cannot see it; the host name can.
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && loopback(local.String()) && !known(r.Host, hosts) {
 		return refuse(http.StatusMisdirectedRequest, "Host", r.Host,
-			"over loopback this server answers to localhost and to addresses only; snowkey serve --host NAME adds the name of a proxy")
+			"over loopback this server answers to localhost and to IP addresses only; snowkey serve --host NAME adds the name of a proxy")
 	}
 	return nil
-}
-
-func sameHost(origin, host string) bool {
-	_, name, found := strings.Cut(origin, "://")
-	return found && strings.EqualFold(name, host)
 }
 
 func loopback(address string) bool {
@@ -85,8 +79,8 @@ func loopback(address string) bool {
 	return err == nil && ap.Addr().Unmap().IsLoopback()
 }
 
-// known reports whether the server may be asked under the name. An address is no name
-// that DNS could lend to somebody.
+// known reports whether host is a name of this server. IP addresses are: DNS cannot
+// redirect them.
 func known(host string, hosts []string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -101,7 +95,7 @@ func known(host string, hosts []string) bool {
 		slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// statusWriter remembers how a request was answered.
+// statusWriter records the status of the response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -121,5 +115,5 @@ func (w *statusWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -22,10 +25,10 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// Many ask at once, for the same number in ways that look different: no id comes twice.
+// Concurrent requests for one worker ID, written in different ways, return no ID twice.
 func TestNoDuplicates(t *testing.T) {
 	h := handler(t, Config{patience: time.Minute}) // on a busy machine
-	// All of them are Twitter's layout and worker 35 of 1024, so are one pair.
+	// All are Twitter's layout and worker ID 35 of 1024, so one pair.
 	queries := []string{
 		"worker=35", "datacenter=1&worker=3", "preset=twitter&worker=35", "time_bits=41&worker_bits=10&sequence_bits=12&worker=35",
 		"time_bits=42&worker_bits=10&sequence_bits=12&unsigned=true&worker=35", "time_bits=40&datacenter_bits=10&sequence_bits=12&datacenter=35&worker=0&n=3",
@@ -49,10 +52,10 @@ func TestNoDuplicates(t *testing.T) {
 				}
 				mu.Lock()
 				for _, id := range body.IDs {
-					if before, ok := seen[id]; ok {
-						t.Errorf("%s came twice: %s and %s", id, before, query)
+					if before, ok := seen[id.ID]; ok {
+						t.Errorf("%s came twice: %s and %s", id.ID, before, query)
 					}
-					seen[id] = query
+					seen[id.ID] = query
 				}
 				mu.Unlock()
 			}
@@ -64,7 +67,7 @@ func TestNoDuplicates(t *testing.T) {
 	}
 }
 
-// Layouts that make the same numbers share a pair, and others do not.
+// Layouts whose IDs are the same numbers share a pair, and others do not.
 func TestPairs(t *testing.T) {
 	base := core.Layout{TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}.WithDefaults()
 	with := func(change func(*core.Layout)) core.Layout {
@@ -106,7 +109,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// randomLayout is a valid layout, whose time may have run out.
+// randomLayout returns a valid layout, which may have ended.
 func randomLayout(r *rand.Rand) core.Layout {
 	for {
 		l := core.Layout{
@@ -122,7 +125,7 @@ func randomLayout(r *rand.Rand) core.Layout {
 
 func queryOf(l core.Layout) url.Values {
 	q := url.Values{}
-	q.Set("epoch", strconv.FormatInt(l.Epoch.UnixMilli(), 10))
+	q.Set("epoch", timetext.Format(l.Epoch))
 	q.Set("tick", l.Tick.String())
 	for name, bits := range map[string]uint8{"time_bits": l.TimeBits, "rollback_bits": l.RollbackBits, "datacenter_bits": l.DatacenterBits, "worker_bits": l.WorkerBits, "sequence_bits": l.SequenceBits} {
 		q.Set(name, strconv.Itoa(int(bits)))
@@ -132,10 +135,10 @@ func queryOf(l core.Layout) url.Values {
 	return q
 }
 
-// The widest layout of a pair makes ids that mean in each of its layouts what was asked.
+// The IDs of the widest layout of a pair decode correctly in each of its layouts.
 func TestWidest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	m := newMakers(1<<20, time.Minute)
+	m := newGenerators(1<<20, time.Minute)
 	made := 0
 	for range 1500 {
 		l := randomLayout(r)
@@ -166,8 +169,8 @@ func TestWidest(t *testing.T) {
 	}
 }
 
-// Beyond the bound new pairs are refused and the known ones go on; a pair that could
-// not be served takes no place.
+// Beyond the limit new pairs are refused and known ones continue; a failed pair does not
+// count.
 func TestBoundOfPairs(t *testing.T) {
 	h := handler(t, Config{Pairs: 2})
 	for _, c := range []struct {
@@ -184,8 +187,7 @@ func TestBoundOfPairs(t *testing.T) {
 	}
 }
 
-// A worker that is asked for more than it can make says so, and waits for no longer
-// than it may.
+// A request for more IDs than a worker can issue fails in time.
 func TestNoPlace(t *testing.T) {
 	h := handler(t, Config{})
 	statuses := map[int]int{}
@@ -205,26 +207,26 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// Ids of a given time are core's, in every form.
+// IDs of a given time are core's, in every format.
 func TestComposed(t *testing.T) {
 	h := handler(t, Config{})
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	for form, read := range map[string]string{"decimal": "decimal", "hex": "hex", "base32": "base32", "base58": "base58", "base62": "base62"} {
-		body := get[idsBody](t, h, "/api/ids?datacenter=3&worker=7&n=2&sequence=9&time=2026-01-31T12:00:00Z&form="+form)
-		if body.Made != "composed" || body.Worker != "103" || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
+	for _, format := range idtext.Formats() {
+		body := get[idsBody](t, h, "/api/ids?datacenter=3&worker=7&n=2&sequence=9&time=2026-01-31T12:00:00Z&format="+string(format))
+		if body.Source != "time" || body.WorkerID != 103 || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
 			t.Errorf("%+v", body)
 		}
-		for i, text := range body.IDs {
+		for i, got := range body.IDs {
 			want, err := core.Twitter().Compose(core.Parts{Time: at, Datacenter: 3, Worker: 7, Sequence: 9 + int64(i)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id, err := readID(text, read, false); err != nil || id != want {
-				t.Errorf("%s %s: %d, %v, want %d", form, text, id, err, want)
+			if got != describe.Text(want, format) {
+				t.Errorf("%s: %+v, want %+v", format, got, describe.Text(want, format))
 			}
 		}
 	}
-	if body := get[idsBody](t, h, "/api/ids?worker=103"); body.Made != "generated" || len(body.IDs) != 1 {
+	if body := get[idsBody](t, h, "/api/ids?worker=103"); body.Source != "generator" || len(body.IDs) != 1 {
 		t.Errorf("%+v", body)
 	}
 }

@@ -10,62 +10,41 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// How much one request may have taken apart.
+// Limits of one request.
 const (
 	maxParsed = 1000
 	maxBody   = 64 << 10
 )
 
 type parseBody struct {
-	IDs        []idBody        `json:"ids"`
-	Difference *differenceBody `json:"difference,omitempty"` // where there are two ids
-}
-
-type idBody struct {
-	Input      string         `json:"input"`
-	ID         string         `json:"id"`                 // as a signed column has it
-	Unsigned   string         `json:"unsigned,omitempty"` // of a negative id
-	Hex        string         `json:"hex"`
-	Base32     string         `json:"base32,omitempty"` // not of a negative id, as the next two
-	Base58     string         `json:"base58,omitempty"`
-	Base62     string         `json:"base62,omitempty"`
-	Time       string         `json:"time"`
-	Tick       string         `json:"tick"`
-	Rollback   string         `json:"rollback"`
-	Datacenter string         `json:"datacenter"`
-	Worker     string         `json:"worker"`
-	Sequence   string         `json:"sequence"`
-	JavaScript javaScriptBody `json:"javascript"`
-}
-
-// javaScriptBody is what becomes of an id that JSON.parse reads as a number.
-type javaScriptBody struct {
-	Safe  bool   `json:"safe"`  // within 2^53-1: such a number is that of one id only
-	Exact bool   `json:"exact"` // the number is the id, by luck if it is not safe; but see Value
-	Value string `json:"value"` // as JavaScript writes the number: the fewest digits that it can be told by, and zeros
+	IDs        []describe.ID   `json:"ids"`
+	Difference *differenceBody `json:"difference,omitempty"` // of two IDs
 }
 
 type differenceBody struct {
-	IDs    string `json:"ids"` // the second less the first
+	IDs    string `json:"ids"` // the second minus the first
 	Ticks  string `json:"ticks"`
 	TimeMs string `json:"time_ms"`
 	Time   string `json:"time"`
 }
 
-// parse takes ids apart: those of the query, or of a body.
+// parse decodes the IDs of the query or of a body.
 func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 	p := newParams(r)
 	l, _ := p.layout()
-	form := p.choice("form", formAuto, formDecimal, formHex, form32, form58, form62)
+	format := p.format(append([]idtext.Format{idtext.Auto}, idtext.Formats()...)...)
 	texts := p.list("id")
 	if r.Method == http.MethodPost {
 		if len(texts) > 0 {
-			p.fault("id", strings.Join(texts, ", "), "must not stand in the query when ids are posted")
+			p.wrong("id", strings.Join(texts, ", "), "must not be in the query of a POST")
 		}
 		if err := p.end(); err != nil {
 			return nil, err
@@ -77,25 +56,25 @@ func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	switch {
 	case len(texts) == 0:
-		p.fault("id", "", "must be given, once for each id")
+		p.wrong("id", "", "must be given, once for each ID")
 	case len(texts) > maxParsed:
-		p.fault("id", fmt.Sprintf("%d of them", len(texts)), fmt.Sprintf("must be at most %d at once", maxParsed))
+		p.wrong("id", fmt.Sprintf("%d IDs", len(texts)), fmt.Sprintf("must be at most %d", maxParsed))
 	}
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	body, ids := parseBody{}, make([]int64, len(texts))
+	body, ids, now := parseBody{}, make([]int64, len(texts)), time.Now()
 	for i, text := range texts {
-		id, err := readID(text, form, l.Unsigned)
-		if err == nil {
-			var parts core.Parts
-			if parts, err = l.Decode(id); err == nil {
-				ids[i] = id
-				body.IDs = append(body.IDs, takenApart(text, id, l, parts))
-				continue
-			}
+		d, id, err := describe.Parse(l, text, format, now, nil)
+		var ambiguous *idtext.AmbiguousError
+		switch {
+		case errors.As(err, &ambiguous):
+			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error()+": choose with format")
+		case err != nil:
+			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
+		default:
+			ids[i], body.IDs = id, append(body.IDs, d)
 		}
-		p.fault(fmt.Sprintf("id[%d]", i), text, reasonOf(err))
 	}
 	if err := p.end(); err != nil {
 		return nil, err
@@ -106,19 +85,7 @@ func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 	return body, nil
 }
 
-func reasonOf(err error) string {
-	var ranged *core.RangeError
-	if errors.As(err, &ranged) {
-		return "is not of this layout: " + ranged.Limit
-	}
-	return err.Error()
-}
-
-// apart is what may stand between the ids of a text. The page's idtext.js parts them
-// likewise.
-const apart = " \t\r\n,;()[]{}|"
-
-// readBody reads the ids of a request: JSON, or text with something of apart between.
+// readBody reads the IDs of a body: JSON, or text that idtext.Split splits.
 func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" && media != "text/plain" {
@@ -130,7 +97,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		if err != nil {
 			return nil, bodyError(err)
 		}
-		return strings.FieldsFunc(string(text), func(c rune) bool { return strings.ContainsRune(apart, c) }), nil
+		return idtext.Split(string(text)), nil
 	}
 	var ids struct {
 		IDs []json.RawMessage `json:"ids"`
@@ -141,21 +108,21 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		return nil, bodyError(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, refuse(http.StatusBadRequest, "body", "", "must hold one JSON object and nothing behind it")
+		return nil, refuse(http.StatusBadRequest, "body", "", "must be one JSON object with nothing after it")
 	}
 	texts := make([]string, len(ids.IDs))
-	var faults []core.FieldError
+	var errs []core.FieldError
 	for i, raw := range ids.IDs {
-		if raw[0] != '"' { // whoever wrote a number may have rounded it
-			faults = append(faults, core.FieldError{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers lose digits above 2^53"})
+		if raw[0] != '"' { // a number may have been rounded
+			errs = append(errs, core.FieldError{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers above 2^53 lose digits"})
 			continue
 		}
 		if err := json.Unmarshal(raw, &texts[i]); err != nil {
 			return nil, bodyError(err)
 		}
 	}
-	if faults != nil {
-		return nil, &refusal{http.StatusBadRequest, faults}
+	if errs != nil {
+		return nil, &refusal{http.StatusBadRequest, errs}
 	}
 	return texts, nil
 }
@@ -168,37 +135,10 @@ func bodyError(err error) error {
 	return refuse(http.StatusBadRequest, "body", "", `must be {"ids": ["…", …]}: `+err.Error())
 }
 
-func takenApart(input string, id int64, l core.Layout, parts core.Parts) idBody {
-	b := idBody{
-		Input: input, ID: writeID(id, formDecimal), Hex: writeID(id, formHex), Time: formatTime(parts.Time),
-		Tick:     strconv.FormatUint(tickOf(id, l), 10),
-		Rollback: quote(parts.Rollback), Datacenter: quote(parts.Datacenter), Worker: quote(parts.Worker), Sequence: quote(parts.Sequence),
-		JavaScript: javaScript(id),
-	}
-	if id < 0 {
-		b.Unsigned = strconv.FormatUint(uint64(id), 10)
-	} else {
-		b.Base32, b.Base58, b.Base62 = sqltype.ID(id).Base32(), sqltype.ID(id).Base58(), sqltype.ID(id).Base62()
-	}
-	return b
-}
-
-// tickOf is an id's time as it stands in it.
-func tickOf(id int64, l core.Layout) uint64 { return uint64(id) >> lowBits(l) }
-
-func javaScript(id int64) javaScriptBody {
-	number := float64(id)
-	return javaScriptBody{
-		Safe:  id >= -1<<53+1 && id <= 1<<53-1,
-		Exact: number < 1<<63 && int64(number) == id,
-		Value: strconv.FormatFloat(number, 'f', -1, 64),
-	}
-}
-
-// difference is how far the second id is from the first.
+// difference subtracts the first ID from the second.
 func difference(l core.Layout, a, b int64) *differenceBody {
 	x, y := uint64(a), uint64(b)
-	ticksA, ticksB := tickOf(a, l), tickOf(b, l)
+	ticksA, ticksB := describe.Tick(l, a), describe.Tick(l, b)
 	sign := func(first, second uint64) (string, uint64) {
 		if second < first {
 			return "-", first - second
@@ -210,8 +150,8 @@ func difference(l core.Layout, a, b int64) *differenceBody {
 	minus, ticks := sign(ticksA, ticksB)
 	d.Ticks = minus + strconv.FormatUint(ticks, 10)
 	high, ms := bits.Mul64(ticks, uint64(l.Tick.Milliseconds()))
-	if high == 0 { // else it is longer than 584 million years, and ticks say enough
-		d.TimeMs, d.Time = minus+strconv.FormatUint(ms, 10), minus+formatSpan(ms)
+	if high == 0 { // otherwise it exceeds 584 million years
+		d.TimeMs, d.Time = minus+strconv.FormatUint(ms, 10), minus+timetext.Span(ms)
 	}
 	return d
 }

@@ -4,58 +4,54 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 )
 
-// column is a name that may stand in SQL as it is.
+// column is a name that needs no quotes in SQL.
 var column = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$`)
 
-type rangeBody struct {
-	From  string `json:"from"`
-	To    string `json:"to,omitempty"`
-	Min   string `json:"min"`           // the least id of the span
-	Max   string `json:"max,omitempty"` // the least id behind it
-	Where string `json:"where"`
-}
-
-// ranges answers with the bounds of the ids of [from, to), or of all from a time on.
+// ranges answers with the IDs of [from, to), or of all times from one on.
 func (s *server) ranges(_ http.ResponseWriter, r *http.Request) (any, error) {
 	p := newParams(r)
 	l, _ := p.layout()
-	from, _ := p.time("from")
-	if !p.values.Has("from") {
-		p.fault("from", "", timeForms)
+	from, given := p.time("from", timetext.Parse)
+	if !given && !p.values.Has("from") {
+		p.wrong("from", "", "must be given: a time such as "+timetext.Forms)
 	}
-	to, bounded := p.time("to")
+	to, bounded := p.time("to", timetext.Parse)
 	name, ok := p.text("column")
 	if !ok {
 		name = "id"
 	} else if !column.MatchString(name) {
-		p.fault("column", name, "must be a name of letters, digits and _, with its table's before it if need be")
+		p.wrong("column", name, "must be a name of letters, digits and _, optionally after that of its table")
 	}
 	if err := p.end(); err != nil {
 		return nil, err
 	}
 	if !bounded {
-		least, err := l.FirstAt(from)
+		low, err := l.FirstAt(from)
 		if err != nil {
 			return nil, outside(err, func(string) string { return "from" })
 		}
-		if l.Unsigned && int(l.TimeBits)+lowBits(l) == 64 && least >= 0 {
-			return nil, refuse(http.StatusBadRequest, "to", "", "must be given: the later ids of this layout are negative")
+		if l.Unsigned && describe.NewLayout(l, from).Bits == 64 && low >= 0 {
+			return nil, refuse(http.StatusBadRequest, "to", "", "must be given: later IDs of this layout are negative")
 		}
-		return rangeBody{From: stamp(from), Min: quote(least), Where: fmt.Sprintf("%s >= %d", name, least)}, nil
+		return describe.Range{From: stamp(from), Min: strconv.FormatInt(low, 10), Where: fmt.Sprintf("%s >= %d", name, low)}, nil
 	}
-	least, behind, err := l.Range(from, to)
+	low, high, err := l.Range(from, to)
 	if err != nil {
 		return nil, outside(err, strings.ToLower)
 	}
-	return rangeBody{
-		From: stamp(from), To: stamp(to), Min: quote(least), Max: quote(behind),
-		Where: fmt.Sprintf("%s >= %d AND %s < %d", name, least, name, behind),
+	return describe.Range{
+		From: stamp(from), To: stamp(to), Min: strconv.FormatInt(low, 10), Max: strconv.FormatInt(high, 10),
+		Where: fmt.Sprintf("%s >= %d AND %s < %d", name, low, name, high),
 	}, nil
 }
 
-// stamp repeats a time that was given, with all its digits.
+// stamp repeats a time with all its digits.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -11,21 +11,21 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A refusal is an answer that is none: a status, and every fault that was found.
+// A refusal is an error response: a status and all errors in the input.
 type refusal struct {
 	status int
-	faults []core.FieldError
+	errs   []core.FieldError
 }
 
 func (e *refusal) Error() string {
-	return fmt.Sprintf("%d: %v", e.status, e.faults)
+	return fmt.Sprintf("%d: %v", e.status, e.errs)
 }
 
 func refuse(status int, field, value, reason string) *refusal {
 	return &refusal{status, []core.FieldError{{Field: field, Value: value, Reason: reason}}}
 }
 
-type faultBody struct {
+type fieldBody struct {
 	Field  string `json:"field"`
 	Value  string `json:"value"`
 	Reason string `json:"reason"`
@@ -34,11 +34,11 @@ type faultBody struct {
 type errorBody struct {
 	Error struct {
 		Message string      `json:"message"`
-		Faults  []faultBody `json:"faults"`
+		Fields  []fieldBody `json:"fields"`
 	} `json:"error"`
 }
 
-// longest is how much of a value an error quotes.
+// longest bounds what an error quotes of a value.
 const longest = 100
 
 func shorten(s string) string {
@@ -46,7 +46,7 @@ func shorten(s string) string {
 		return s
 	}
 	cut := longest
-	for cut > 0 && s[cut]&0xc0 == 0x80 { // not within a character
+	for cut > 0 && s[cut]&0xc0 == 0x80 { // not inside a character
 		cut--
 	}
 	return s[:cut] + "…"
@@ -54,38 +54,38 @@ func shorten(s string) string {
 
 func quote(v any) string { return shorten(fmt.Sprint(v)) }
 
-// fail answers with what went wrong.
+// fail answers with an error.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *refusal
 	if !errors.As(err, &refused) {
 		s.logger.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		refused = refuse(http.StatusInternalServerError, "request", r.URL.Path, "the server failed; its log says why")
+		refused = refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log")
 	}
-	writeFaults(w, r, refused)
+	writeErrors(w, r, refused)
 }
 
-func writeFaults(w http.ResponseWriter, r *http.Request, e *refusal) {
+func writeErrors(w http.ResponseWriter, r *http.Request, e *refusal) {
 	var body errorBody
-	for i, f := range e.faults {
+	for i, f := range e.errs {
 		f.Value = shorten(f.Value)
-		body.Error.Faults = append(body.Error.Faults, faultBody(f))
+		body.Error.Fields = append(body.Error.Fields, fieldBody(f))
 		if i == 0 {
-			body.Error.Message = told(f)
+			body.Error.Message = message(f)
 		}
 	}
-	if more := len(e.faults) - 1; more > 0 {
+	if more := len(e.errs) - 1; more > 0 {
 		body.Error.Message += fmt.Sprintf("; and %d more", more)
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	if e.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	_ = writeJSON(w, r, e.status, body) // who does not take it asks again
+	_ = writeJSON(w, r, e.status, body) // a client that misses it asks again
 }
 
-// told is a fault in one line.
-func told(f core.FieldError) string {
-	if f.Value == "" { // there is nothing to quote
+// message formats an error in one line.
+func message(f core.FieldError) string {
+	if f.Value == "" { // nothing to quote
 		return f.Field + ": " + f.Reason
 	}
 	return f.String()
@@ -93,11 +93,11 @@ func told(f core.FieldError) string {
 
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, body any) {
 	if err := writeJSON(w, r, status, body); err != nil {
-		s.logger.Debug("an answer was not taken", "path", r.URL.Path, "error", err)
+		s.logger.Debug("a response was not delivered", "path", r.URL.Path, "error", err)
 	}
 }
 
-// writeJSON leaves < and > as they are: the type says that it is no page.
+// writeJSON does not escape < and >: the media type is not HTML.
 func writeJSON(w http.ResponseWriter, r *http.Request, status int, body any) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

@@ -3,42 +3,44 @@ package web
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
 
-// LeasesPath is where the lease store is offered. A client's httpstore.Config.URL is
-// the server's URL with this behind it.
+// LeasesPath is the path of the lease store. A client's httpstore.Config.URL is the
+// server's URL followed by it.
 const LeasesPath = "/leases"
 
-// Config is what a server is made of. The zero Config serves the page and its API.
+// Config configures a server. The zero Config serves the page and its API.
 type Config struct {
-	Store  driver.Store // is offered below LeasesPath; nil: it is not
-	Token  string       // clients of the store must have it: 16 to 512 printable bytes of ASCII; required with a Store
-	Admin  bool         // offers listing and freeing the store's numbers as well
-	Hosts  []string     // names, without port, under which it may be asked over loopback, beside localhost; for a proxy on this machine
-	Pairs  int          // 0: 4096; pairs of layout and worker number that ids are made for, each remembered until the process ends
-	Logger *slog.Logger // what failed, and each request at debug level; nil: nothing
+	Store  driver.Store // served below LeasesPath; nil: no leases
+	Token  string       // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
+	Admin  bool         // lets clients list and free worker IDs
+	Hosts  []string     // further names, without port, that are accepted over loopback; for a proxy on this machine
+	Pairs  int          // 0: 4096; pairs of layout and worker ID for which IDs are generated, each kept until the process ends
+	Logger *slog.Logger // failures, and each request at debug level; nil: none
 
-	patience time.Duration // 0: 2s; how long one request may wait for places in time
+	patience time.Duration // 0: 2s; how long one request may wait for free slots
 }
 
 const defaultPairs = 4096
 
-// New makes the server. What is wrong with the configuration is told in one
+// New returns the server's handler. An invalid Config is reported as one
 // *core.ConfigError.
 func New(cfg Config) (http.Handler, error) {
-	var faults []core.FieldError
+	var errs []core.FieldError
 	if cfg.Pairs < 0 {
-		faults = append(faults, core.FieldError{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
+		errs = append(errs, core.FieldError{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: \t") {
-			faults = append(faults, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a name without scheme, port and path"})
+			errs = append(errs, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
 		}
 	}
 	var leases http.Handler
@@ -46,11 +48,11 @@ func New(cfg Config) (http.Handler, error) {
 		var err error
 		leases, err = httpstore.NewHandler(cfg.Store, httpstore.HandlerConfig{Tokens: []string{cfg.Token}, Admin: cfg.Admin})
 		if err != nil {
-			faults = append(faults, storeFaults(err)...)
+			errs = append(errs, storeErrors(err)...)
 		}
 	}
-	if len(faults) > 0 {
-		return nil, &core.ConfigError{Fields: faults}
+	if len(errs) > 0 {
+		return nil, &core.ConfigError{Fields: errs}
 	}
 	if cfg.Pairs == 0 {
 		cfg.Pairs = defaultPairs
@@ -62,11 +64,11 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{makers: newMakers(cfg.Pairs, cfg.patience), logger: cfg.Logger}
+	s := &server{generators: newGenerators(cfg.Pairs, cfg.patience), logger: cfg.Logger}
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
 	}
-	// Not a ServeMux, which answers with a page where a path has dots in it.
+	// A ServeMux would redirect paths with dots to an HTML page.
 	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
@@ -80,8 +82,8 @@ func New(cfg Config) (http.Handler, error) {
 	return guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), nil
 }
 
-// storeFaults names the fields of Config for those of httpstore.
-func storeFaults(err error) []core.FieldError {
+// storeErrors replaces the field names of httpstore by those of Config.
+func storeErrors(err error) []core.FieldError {
 	config, ok := err.(*core.ConfigError) //nolint:errorlint // NewHandler wraps nothing
 	if !ok {
 		return []core.FieldError{{Field: "Store", Value: "given", Reason: err.Error()}}
@@ -96,21 +98,19 @@ func storeFaults(err error) []core.FieldError {
 
 // server answers the API.
 type server struct {
-	makers *makers
-	logger *slog.Logger
+	generators *generators
+	logger     *slog.Logger
 }
 
-// api finds what a path stands for. Each says which methods it has, so that the
-// answer to another one is 405 with Allow.
+// api routes a request. Each path lists its methods; others get 405 with Allow.
 func (s *server) api(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	type answerer func(http.ResponseWriter, *http.Request) (any, error)
 	var methods []string
-	var answer answerer
+	var answer func(http.ResponseWriter, *http.Request) (any, error)
 	switch r.URL.Path {
 	case "/api/layouts":
 		methods, answer = []string{http.MethodGet, http.MethodHead}, s.layouts
-	case "/api/ids": // no HEAD: it would use ids up
+	case "/api/ids": // no HEAD, which would use up IDs
 		methods, answer = []string{http.MethodGet}, s.ids
 	case "/api/parse":
 		methods, answer = []string{http.MethodGet, http.MethodHead, http.MethodPost}, s.parse
@@ -120,11 +120,11 @@ func (s *server) api(w http.ResponseWriter, r *http.Request) {
 		methods = []string{http.MethodGet, http.MethodHead}
 		answer = func(w http.ResponseWriter, r *http.Request) (any, error) { return nil, openAPI(w, r) }
 	default:
-		s.fail(w, r, refuse(http.StatusNotFound, "path", r.URL.Path, "there is nothing here; /api/openapi.json lists what there is"))
+		s.fail(w, r, refuse(http.StatusNotFound, "path", r.URL.Path, "does not exist; see /api/openapi.json"))
 		return
 	}
 	if !allows(w, r, methods) {
-		s.fail(w, r, refuse(http.StatusMethodNotAllowed, "method", r.Method, "must be "+strings.Join(methods, " or ")))
+		s.fail(w, r, refuse(http.StatusMethodNotAllowed, "method", r.Method, "must be "+flagval.List(methods)))
 		return
 	}
 	body, err := answer(w, r)
@@ -136,12 +136,10 @@ func (s *server) api(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allows reports whether the method is one of those, and says which are if not.
+// allows reports whether the method is allowed, and lists the allowed ones if not.
 func allows(w http.ResponseWriter, r *http.Request, methods []string) bool {
-	for _, m := range methods {
-		if r.Method == m {
-			return true
-		}
+	if slices.Contains(methods, r.Method) {
+		return true
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
 	return false

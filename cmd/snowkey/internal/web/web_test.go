@@ -29,7 +29,7 @@ func handler(t testing.TB, cfg Config) http.Handler {
 	return h
 }
 
-// ask sends a request and gives the answer; headers are name, value, name, value.
+// ask sends a request and returns the response; headers are pairs of name and value.
 func ask(h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	for ; len(headers) > 0; headers = headers[2:] {
@@ -40,7 +40,7 @@ func ask(h http.Handler, method, target, body string, headers ...string) *httpte
 	return w
 }
 
-// get reads the JSON that a path answers with.
+// get decodes the JSON of a response.
 func get[T any](t testing.TB, h http.Handler, target string) (body T) {
 	t.Helper()
 	w := ask(h, http.MethodGet, target, "")
@@ -53,7 +53,7 @@ func get[T any](t testing.TB, h http.Handler, target string) (body T) {
 	return body
 }
 
-func TestConfigFaults(t *testing.T) {
+func TestConfigErrors(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	for _, c := range []struct {
 		cfg  Config
@@ -77,7 +77,7 @@ func TestConfigFaults(t *testing.T) {
 	}
 }
 
-// Each answer, also one that is refused, has the headers.
+// Every response has the headers, including rejections.
 func TestSecurityHeaders(t *testing.T) {
 	h := handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret})
 	for _, path := range []string{"/", "/app.js", "/missing", "/api/layouts", "/api/parse?id=x", "/api/missing", LeasesPath + "/v1/claim"} {
@@ -104,7 +104,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// The page's own files hold no inline script, and name nothing elsewhere.
+// The page's files contain no inline script and no URL of another host.
 func TestAssets(t *testing.T) {
 	files, err := newAssets()
 	if err != nil || len(files) < 10 {
@@ -144,7 +144,7 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// Pages of other sites reach neither the API nor the leases; links to the page work.
+// Cross-site requests reach neither the API nor the leases; links to the page work.
 func TestOtherSites(t *testing.T) {
 	h := handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret})
 	for path, want := range map[string]int{"/": 200, "/api/ids?worker=1": 403, "/api/layouts": 403, LeasesPath + "/v1/claim": 403} {
@@ -166,7 +166,7 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// Over loopback, a name that is not this machine's is refused: DNS rebinding.
+// Over loopback, foreign host names are rejected: DNS rebinding.
 func TestForeignNames(t *testing.T) {
 	server := httptest.NewServer(handler(t, Config{Hosts: []string{"ids.example"}}))
 	defer server.Close()
@@ -196,7 +196,7 @@ func TestMethods(t *testing.T) {
 	h := handler(t, Config{})
 	for _, c := range []struct{ method, target, allow string }{
 		{http.MethodPost, "/api/ids?worker=1", "GET"},
-		{http.MethodHead, "/api/ids?worker=1", "GET"}, // it would use ids up
+		{http.MethodHead, "/api/ids?worker=1", "GET"}, // it would use up IDs
 		{http.MethodPost, "/api/layouts", "GET, HEAD"},
 		{http.MethodDelete, "/api/parse", "GET, HEAD, POST"},
 		{http.MethodOptions, "/api/range", "GET, HEAD"},
@@ -214,7 +214,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// A panic is a 500 and a line of the log, and neither says what it must not.
+// A panic is a 500 and a log line, and neither leaks secrets.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	h := guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a bug") }), nil, slog.New(slog.NewTextHandler(&log, nil)))
@@ -224,14 +224,13 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// The server is the allocation server of the clients of httpstore, for those who have
-// the token.
+// The server leases worker IDs to clients of httpstore that have the token.
 func TestLeases(t *testing.T) {
 	server := httptest.NewServer(handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret}))
 	defer server.Close()
 	var workers []int64
 	for range 2 {
-		lease, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret}), worker.Config{Timeout: time.Minute})
+		lease, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret})), worker.Config{Timeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,13 +240,21 @@ func TestLeases(t *testing.T) {
 	if workers[0] == workers[1] {
 		t.Errorf("%d", workers)
 	}
-	_, err := worker.Acquire(t.Context(), httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"}), worker.Config{Timeout: time.Minute})
+	_, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"})), worker.Config{Timeout: time.Minute})
 	var refused *httpstore.StoreError
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		t.Error(err)
 	}
-	// Without a store there is nothing.
+	// Without a store there are no leases.
 	if w := ask(handler(t, Config{}), http.MethodPost, LeasesPath+"/v1/claim", "{}", "Authorization", "Bearer "+secret); w.Code != http.StatusNotFound {
 		t.Error(w.Code)
 	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -1,5 +1,5 @@
-// Runs within the page. It asks the API and computes by the page's own modules.
-const [L, T, I, P, D] = await Promise.all(["layout", "times", "idtext", "presets", "difference"].map((name) => import(`./${name}.js`)));
+// Runs in the page. It calls the API and the page's own modules.
+const [L, T, I, P, D, J] = await Promise.all(["layout", "times", "idtext", "presets", "difference", "describe"].map((name) => import(`./${name}.js`)));
 
 // mulberry32: the same seed, the same questions.
 function random(seed) {
@@ -31,15 +31,18 @@ async function compare(seed, layouts, idsEach) {
     else if (!answer.ok) throw new Error(`${path}?${query}: ${answer.status}`);
     return [answer.ok, await answer.json()];
   }
-  // attempt gives a value, or null for what the page refuses.
+  // attempt returns a value, or null for what the page rejects.
   function attempt(compute) {
     try {
       return compute();
-    } catch (fault) {
-      if (!(fault instanceof L.Fault)) throw fault;
+    } catch (error) {
+      if (!(error instanceof L.FieldError)) throw error;
       return null;
     }
   }
+
+  // described is an ID of the API without what depends on the time of day.
+  const described = ({ relative, ...d }) => d;
 
   // The presets.
   const [, all] = await ask("layouts", "");
@@ -48,15 +51,9 @@ async function compare(seed, layouts, idsEach) {
   // The edges of what an id can be, and of what is exact in JavaScript.
   for (const [query, l] of [["", P.presets[0].layout], ["epoch=0&tick=1ms&time_bits=42&sequence_bits=22&unsigned=true", { ...P.presets[3].layout, timeBits: 42, sequenceBits: 22, unsigned: true }]]) {
     for (const edge of [0n, 1n, 2n ** 53n, 2n ** 62n, 2n ** 63n, 2n ** 64n].flatMap((n) => [n - 1n, n, n + 1n, -n])) {
-      const ours = attempt(() => {
-        const id = I.read(String(edge), "auto", l.unsigned);
-        const parts = L.decompose(l, id);
-        const js = L.javaScript(id);
-        return text([id, I.write(id, "hex"), T.formatTime(parts.time), parts.tick, parts.sequence, js.safe, js.exact, js.value === 0 ? "0" : String(js.value)]);
-      });
+      const ours = attempt(() => text(J.describe(l, String(edge), "auto")));
       const [ok, answer] = await ask("parse", `${query}&id=${edge}`);
-      const a = ok && answer.ids[0];
-      differ(`${query} ${edge}`, ours ?? "refused", a ? text([a.id, a.hex, a.time, a.tick, a.sequence, a.javascript.safe, a.javascript.exact, a.javascript.value]) : "refused");
+      differ(`${query} ${edge}`, ours ?? "refused", ok ? text(described(answer.ids[0])) : "refused");
     }
   }
 
@@ -68,21 +65,21 @@ async function compare(seed, layouts, idsEach) {
       sequenceFirst: below(2) === 0, unsigned: below(3) === 0,
     };
     const query = new URLSearchParams({
-      epoch: String(l.epoch), tick: `${l.tick}ms`, time_bits: l.timeBits, rollback_bits: l.rollbackBits, datacenter_bits: l.datacenterBits,
+      epoch: T.formatTime(l.epoch), tick: `${l.tick}ms`, time_bits: l.timeBits, rollback_bits: l.rollbackBits, datacenter_bits: l.datacenterBits,
       worker_bits: l.workerBits, sequence_bits: l.sequenceBits, sequence_first: l.sequenceFirst, unsigned: l.unsigned,
     });
     const name = String(query);
-    const faults = L.faults(l);
-    const [valid, described] = await ask("layouts", query);
-    differ(`${name}: faults`, faults.map((f) => f.field).join(" "), valid ? "" : described.error.faults.map((f) => f.field).join(" "));
+    const faults = L.validate(l);
+    const [valid, capacity] = await ask("layouts", query);
+    differ(`${name}: faults`, faults.map((f) => f.field).join(" "), valid ? "" : capacity.error.fields.map((f) => f.field).join(" "));
     if (!valid || faults.length > 0) continue;
     const f = L.figures(l);
-    const theirs = described.layouts[0];
+    const theirs = capacity.layouts[0];
     differ(`${name}: figures`,
       text([f.bits, f.workers, f.perTick, f.perSecond, f.allPerSecond, T.formatTime(f.end), f.unsafe === null ? null : T.formatTime(f.unsafe), T.formatTime(l.epoch)]),
-      text([theirs.bits, theirs.workers, theirs.ids_per_tick, theirs.ids_per_second, theirs.all_ids_per_second, theirs.end, theirs.javascript_unsafe_from, theirs.epoch]));
+      text([theirs.bits, theirs.worker_ids, theirs.ids_per_tick, theirs.ids_per_second, theirs.all_ids_per_second, theirs.end, theirs.javascript_unsafe_from, theirs.epoch]));
 
-    // Ids taken apart: all bits of the layout, and now and then one more.
+    // IDs decoded, in all bits of the layout.
     const ids = [];
     for (let i = 0; i < idsEach; i++) ids.push(BigInt.asIntN(64, big(L.allBits(l))));
     const [parsed, body] = await ask("parse", query, text({ ids: ids.map(String) }));
@@ -92,16 +89,12 @@ async function compare(seed, layouts, idsEach) {
     }
     ids.forEach((id, i) => {
       result.Ids++;
-      const parts = L.decompose(l, id);
-      const js = L.javaScript(id);
-      const api = body.ids[i];
-      differ(`${name}: ${id}`,
-        text([id, I.write(id, "hex"), I.write(id, "base32"), I.write(id, "base58"), I.write(id, "base62"), T.formatTime(parts.time), parts.tick, parts.rollback, parts.datacenter, parts.worker, parts.sequence, js.safe, js.exact, String(js.value)]),
-        text([api.id, api.hex, api.base32 ?? null, api.base58 ?? null, api.base62 ?? null, api.time, api.tick, api.rollback, api.datacenter, api.worker, api.sequence, api.javascript.safe, api.javascript.exact, api.javascript.value]));
-      differ(`${name}: ${id} put together again`, String(L.compose(l, { ...parts, time: parts.time * 1_000_000n })), String(id));
+      const parts = L.decode(l, id);
+      differ(`${name}: ${id}`, text(J.describe(l, String(id), "auto")), text(described(body.ids[i])));
+      differ(`${name}: ${id} composed again`, String(L.compose(l, { ...parts, time: parts.time * 1_000_000n })), String(id));
     });
 
-    // Two ids, in any spelling, and what may be none.
+    // Two IDs in any format, and texts that may be none.
     const spell = () => {
       const id = BigInt.asIntN(64, big(64 - below(8)));
       const forms = ["decimal", "hex", "base32", "base58", "base62"];
@@ -111,8 +104,8 @@ async function compare(seed, layouts, idsEach) {
     for (let i = 0; i < 2; i++) {
       const texts = [spell(), spell()];
       const ours = attempt(() => texts.map((t) => {
-        const id = I.read(t, "auto", l.unsigned);
-        L.decompose(l, id);
+        const [id] = I.parse(t, "auto", l.unsigned);
+        L.decode(l, id);
         return id;
       }));
       const [ok, answer] = await ask("parse", query, text({ ids: texts }));

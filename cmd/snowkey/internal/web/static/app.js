@@ -1,53 +1,53 @@
-// The page as a whole: its tools follow the layout and the address, and the address them.
-import { complain, copyButton, find } from "./dom.js";
+// The page: its tools follow the layout and the URL, and the URL follows them.
+import { copyButton, find, setError } from "./dom.js";
 import * as link from "./link.js";
 import * as layoutForm from "./layoutform.js";
-import * as apart from "./apart.js";
+import * as decode from "./decode.js";
 import * as difference from "./difference.js";
-import * as make from "./make.js";
+import * as generate from "./generate.js";
 import * as where from "./where.js";
 
-// The fields whose values a link carries, and what they hold when it does not.
-const kept = { ids: "", form: "auto", datacenter: "", worker: "", count: "1", time: "", from: "", to: "", column: "", a: "", b: "" };
+// The fields that a link contains, and their defaults.
+const defaults = { ids: "", format: "auto", datacenter: "", worker: "", count: "1", time: "", from: "", to: "", column: "", a: "", b: "" };
 
 function state() {
   const all = new URLSearchParams();
-  layoutForm.put(all);
-  for (const [id, usual] of Object.entries(kept)) {
+  layoutForm.save(all);
+  for (const [id, initial] of Object.entries(defaults)) {
     const value = find(id).value.trim();
-    if (value !== usual && !find(id).disabled && value.length <= apart.longest) all.set(id, value);
+    if (value !== initial && !find(id).disabled && value.length <= decode.maxText) all.set(id, value);
   }
   if (find("by-server").checked) all.set("by", "server");
   return all;
 }
 
 function show() {
-  apart.show();
+  decode.show();
   difference.show();
   where.show();
-  make.adapt();
+  generate.adapt();
 }
 
-// apply shows a state; what it does not name is as at the beginning.
+// apply shows a state; what it does not name gets its default.
 function apply(given) {
-  layoutForm.take(given);
-  for (const [id, usual] of Object.entries(kept)) {
+  layoutForm.load(given);
+  for (const [id, initial] of Object.entries(defaults)) {
     const field = find(id);
-    const value = given.get(id) ?? usual;
+    const value = given.get(id) ?? initial;
     field.value = value;
-    if (field.tagName === "SELECT" && field.value !== value) field.value = usual;
+    if (field.tagName === "SELECT" && field.value !== value) field.value = initial;
   }
   find(given.get("by") === "server" ? "by-server" : "by-page").checked = true;
-  find("make-result").replaceChildren();
-  find("make-error").textContent = "";
-  for (const id of ["worker", "datacenter", "count", "time"]) complain(find(id), null);
+  find("generate-result").replaceChildren();
+  find("generate-error").textContent = "";
+  for (const id of ["worker", "datacenter", "count", "time"]) setError(find(id), null);
   show();
 }
 
 let later;
 function changed() {
   clearTimeout(later);
-  delete document.documentElement.dataset.settled; // for the tests to wait for
+  delete document.documentElement.dataset.settled; // tests wait for it
   later = setTimeout(() => {
     show();
     link.write(state());
@@ -56,14 +56,14 @@ function changed() {
 }
 
 layoutForm.start(changed);
-make.start();
-apart.start();
-for (const id of [...Object.keys(kept), "by-server", "by-page"]) find(id).addEventListener("input", changed);
-find("share").append(copyButton("link to all that is shown", () => {
+generate.start();
+decode.start();
+for (const id of [...Object.keys(defaults), "by-server", "by-page"]) find(id).addEventListener("input", changed);
+find("share").append(copyButton("link to this state", () => {
   link.write(state());
   return location.href;
 }, "Copy link"));
-// The address holds the state, so the way past the head cannot be a target in it.
+// The fragment is the state, so the skip link cannot be one.
 find("skip").addEventListener("click", (event) => {
   event.preventDefault();
   find("main").focus();

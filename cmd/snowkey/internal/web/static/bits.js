@@ -1,13 +1,13 @@
-// The bits of a layout, or of an id, coloured by field.
+// The bits of a layout, or of an ID, coloured by field.
 import { fields } from "./layout.js";
 import { el } from "./dom.js";
 
-export const titles = { unused: "not used", time: "time", rollback: "roll-back", datacenter: "datacenter", worker: "worker", sequence: "sequence" };
+export const titles = { unused: "unused", time: "time", rollback: "rollback", datacenter: "datacenter", worker: "worker", sequence: "sequence" };
 
-const places = (f) => (f.bits === 1 ? `${f.shift}` : `${f.shift + f.bits - 1}–${f.shift}`);
+const positions = (f) => (f.bits === 1 ? `${f.shift}` : `${f.shift + f.bits - 1}–${f.shift}`);
 export const width = (f) => (f.bits === 1 ? "1 bit" : `${f.bits} bits`);
 
-// ruler draws the widths of a layout, in proportion.
+// ruler draws the widths of a layout in proportion.
 export function ruler(layout) {
   const parts = fields(layout).map((f) => {
     const bar = el("span", { class: `bar field-${f.name}`, title: `${titles[f.name]}: ${width(f)}` });
@@ -15,16 +15,14 @@ export function ruler(layout) {
     return bar;
   });
   const legend = fields(layout).map((f) => el("li", {},
-    el("span", { class: `swatch field-${f.name}`, "aria-hidden": "true" }), titles[f.name], " ", el("span", { class: "quiet" }, `${width(f)}, ${places(f)}`)));
+    el("span", { class: `swatch field-${f.name}`, "aria-hidden": "true" }), titles[f.name], " ", el("span", { class: "quiet" }, `${width(f)}, ${positions(f)}`)));
   return [el("div", { class: "ruler", "aria-hidden": "true" }, parts), el("ul", { class: "legend", "aria-label": "Fields, from high to low" }, legend)];
 }
 
-// strip draws the 64 bits of an id. What it shows stands in a table as well, so it is
-// hidden from those who hear the page.
-export function strip(layout, id) {
-  const all = BigInt.asUintN(64, id).toString(2).padStart(64, "0");
+// strip draws the 64 bits of an ID. A table has the same values, so screen readers skip it.
+export function strip(layout, all) {
   return el("div", { class: "strip", "aria-hidden": "true" }, fields(layout).map((f) => {
     const from = 64 - f.shift - f.bits;
-    return el("span", { class: `group field-${f.name}` }, el("small", {}, places(f)), el("code", {}, all.slice(from, from + f.bits)), el("small", {}, titles[f.name]));
+    return el("span", { class: `group field-${f.name}` }, el("small", {}, positions(f)), el("code", {}, all.slice(from, from + f.bits)), el("small", {}, titles[f.name]));
   }));
 }

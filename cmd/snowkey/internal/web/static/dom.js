@@ -1,8 +1,8 @@
-// Small things about the page: elements, copying, telling.
+// Helpers of the page: elements, copying, announcements.
 
 export const find = (id) => document.getElementById(id);
 
-// el makes an element. Properties that are no properties of it become attributes.
+// el creates an element with attributes, handlers and children.
 export function el(name, properties = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -15,23 +15,23 @@ export function el(name, properties = {}, ...children) {
   return node;
 }
 
-// tell says something to those who hear the page.
+// announce speaks a text to users of screen readers.
 let clear;
-export function tell(text) {
+export function announce(text) {
   const live = find("live");
   live.textContent = "";
   clearTimeout(clear);
-  setTimeout(() => (live.textContent = text), 50); // the same text again is news as well
+  setTimeout(() => (live.textContent = text), 50); // the same text is announced again
   clear = setTimeout(() => (live.textContent = ""), 5000);
 }
 
 async function copy(text) {
-  if (navigator.clipboard) { // there is none where the page came over plain http from afar
+  if (navigator.clipboard) { // missing on plain http
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // it may be forbidden, and the old way allowed
+      // it may be forbidden, and execCommand allowed
     }
   }
   const area = el("textarea", { class: "visually-hidden", "aria-hidden": "true" });
@@ -45,14 +45,14 @@ async function copy(text) {
   return copied;
 }
 
-// copyButton copies what text() gives; `what` completes its name: "Copy the id".
+// copyButton copies what text() returns; `what` completes its name: "Copy the ID".
 export function copyButton(what, text, label = "Copy") {
   const button = el("button", { type: "button", class: "copy", "aria-label": `Copy ${what}` }, label);
   button.addEventListener("click", async () => {
     const copied = await copy(text());
     button.textContent = copied ? "Copied" : "Failed";
     button.classList.toggle("done", copied);
-    tell(copied ? `Copied ${what}` : `Could not copy ${what}`);
+    announce(copied ? `Copied ${what}` : `Could not copy ${what}`);
     setTimeout(() => {
       button.textContent = label;
       button.classList.remove("done");
@@ -61,35 +61,35 @@ export function copyButton(what, text, label = "Copy") {
   return button;
 }
 
-// complain marks a field as wrong and says why below it; no reason: it is right.
-export function complain(field, reason) {
-  const place = find(`${field.id}-error`);
-  if (place.textContent !== (reason ?? "")) place.textContent = reason ?? "";
+// setError shows an error below a field, or removes it if there is no reason.
+export function setError(field, reason) {
+  const message = find(`${field.id}-error`);
+  if (message.textContent !== (reason ?? "")) message.textContent = reason ?? "";
   if (reason) field.setAttribute("aria-invalid", "true");
   else field.removeAttribute("aria-invalid");
 }
 
-// sentence makes one of a reason.
+// sentence turns a reason into a sentence.
 export const sentence = (reason) => `${reason[0].toUpperCase()}${reason.slice(1)}.`;
 
-// fresh reports whether a part of the page is made of something else than the last time.
-// If not, what it shows stays: it would be told anew to those who hear the page.
-const madeOf = new Map();
-export function fresh(part, ...values) {
-  const before = madeOf.get(part);
-  madeOf.set(part, values);
+// changed reports whether the inputs of a part of the page have changed. If not, its output
+// stays, because screen readers would announce it again.
+const inputs = new Map();
+export function changed(part, ...values) {
+  const before = inputs.get(part);
+  inputs.set(part, values);
   return before === undefined || values.some((value, i) => value !== before[i]);
 }
 
-// terms makes a list of names and values; a value may be a node.
+// terms creates a list of names and values; a value may be a node.
 export function terms(entries) {
   return el("dl", { class: "terms" }, entries.filter(Boolean).map(([name, ...value]) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value))));
 }
 
-const grouped = new Intl.NumberFormat("en");
+const thousands = new Intl.NumberFormat("en");
 
-// people writes a number with thousands parted, a decimal as text or a BigInt.
-export function people(n) {
+// grouped writes a decimal or a BigInt with separated thousands.
+export function grouped(n) {
   const [whole, part] = String(n).split(".");
-  return grouped.format(BigInt(whole)) + (part ? `.${part}` : "");
+  return thousands.format(BigInt(whole)) + (part ? `.${part}` : "");
 }

@@ -1,5 +1,8 @@
-// Ids as text, in the forms that the API knows as well.
-import { Fault } from "./layout.js";
+// IDs as text, read and written as package idtext does. The browser test holds both to
+// testdata/vectors.json.
+import { FieldError, maxInt64 } from "./layout.js";
+
+export const formats = ["decimal", "hex", "base32", "base58", "base62"];
 
 const digits = {
   base32: "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
@@ -7,94 +10,118 @@ const digits = {
   base62: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
 };
 const widths = { base32: 13, base58: 11, base62: 11 };
-const maxInt64 = (1n << 63n) - 1n;
 const maxUint64 = (1n << 64n) - 1n;
+const exponent = /^[0-9]+[eE][0-9]{1,3}$/; // a spreadsheet turns an ID into such a number
+const exponentReading = "a number with an exponent, whose last digits are lost";
 
-const no = (text, reason) => new Fault("id", text, reason);
+const failure = (text, reason) => new FieldError("id", text, reason);
 
-// write gives an id in a form; there are no negative ids in those of sqltype.
-export function write(id, form) {
-  if (form === "decimal") return String(id);
-  if (form === "hex") return BigInt.asUintN(64, id).toString(16).padStart(16, "0");
-  if (id < 0n) return null;
-  const alphabet = digits[form];
+// write writes an ID, or returns undefined if the format has no negative IDs.
+export function write(id, format) {
+  if (format === "decimal") return String(id);
+  if (format === "hex") return "0x" + BigInt.asUintN(64, id).toString(16).padStart(16, "0");
+  if (id < 0n) return undefined;
+  const alphabet = digits[format];
   const base = BigInt(alphabet.length);
   let text = "";
-  for (let i = 0; i < widths[form]; i++) {
+  for (let i = 0; i < widths[format]; i++) {
     text = alphabet[Number(id % base)] + text;
     id /= base;
   }
   return text;
 }
 
-function fits(n, unsigned, text) {
-  const most = unsigned ? maxUint64 : maxInt64;
-  if (n > most) throw no(text, `above the largest id, ${most}`);
+function fit(text, n, unsigned) {
+  const largest = unsigned ? maxUint64 : maxInt64;
+  if (n > largest) throw failure(text, `is above the largest ID, ${largest}`);
   return BigInt.asIntN(64, n);
 }
 
 function readDecimal(text, unsigned) {
-  if (!/^(0|-?[1-9]\d*)$/.test(text)) throw no(text, "not a decimal id");
-  const n = BigInt(text.slice(0, 21)); // which is too much already, and no more is worth the time
-  if (n >= 0n) return fits(n, unsigned, text);
-  if (!unsigned) throw no(text, "it must not be negative");
-  if (n < -maxInt64 - 1n) throw no(text, "not a decimal id");
+  if (!/^(0|-?[1-9][0-9]*)$/.test(text)) throw failure(text, "is not a decimal ID");
+  const n = BigInt(text.slice(0, 21)); // too large already, and longer ones take time
+  if (n >= 0n) return fit(text, n, unsigned);
+  if (!unsigned) throw failure(text, "must not be negative");
+  if (n < -maxInt64 - 1n) throw failure(text, `is below the smallest ID, ${-maxInt64 - 1n}`);
   return n;
 }
 
 function readHex(text, unsigned) {
-  const found = /^(?:0x)?([0-9a-f]+)$/i.exec(text);
-  if (!found) throw no(text, "not hexadecimal digits");
-  const n = BigInt("0x" + found[1]);
-  if (n > maxUint64) throw no(text, "has more than 64 bits");
-  return fits(n, unsigned, text);
+  const found = /^(?:0[xX])?([0-9a-fA-F]+)$/.exec(text);
+  if (!found) throw failure(text, "is not hexadecimal");
+  return fit(text, BigInt("0x" + found[1]), unsigned);
 }
 
-function readShort(text, form) {
+function readShort(text, format) {
   let spelt = text;
-  if (form === "base32") spelt = text.toUpperCase().replace(/[IL]/g, "1").replace(/O/g, "0");
-  const values = [...spelt].map((c) => digits[form].indexOf(c));
-  if (values.length !== widths[form] || !/^[\x21-\x7e]*$/.test(text) || values.includes(-1)) {
-    throw no(text, `it is no id in ${form}, which has ${widths[form]} digits`);
+  if (format === "base32" && /^[\x21-\x7e]*$/.test(text)) spelt = text.toUpperCase().replace(/[IL]/g, "1").replace(/O/g, "0");
+  const values = [...spelt].map((c) => digits[format].indexOf(c));
+  if (values.length !== widths[format] || values.includes(-1)) throw failure(text, `is not ${format}, which has ${widths[format]} digits`);
+  return fit(text, values.reduce((sum, v) => sum * BigInt(digits[format].length) + BigInt(v), 0n), false);
+}
+
+function read(text, format, unsigned) {
+  if (format === "decimal") return readDecimal(text, unsigned);
+  if (format === "hex") return readHex(text, unsigned);
+  return readShort(text, format);
+}
+
+// parse reads an ID in a format, or detects it with "auto". It returns the ID and its
+// format, and rejects a text with several readings.
+export function parse(text, format, unsigned) {
+  text = unquote(text);
+  if (text === "") throw failure(text, "is empty");
+  if (format === "auto") {
+    if (/^0x/i.test(text)) format = "hex";
+    else if (/^-?(0|[1-9][0-9]*)$/.test(text)) format = "decimal";
+    else return detect(text, unsigned);
   }
-  const n = values.reduce((sum, v) => sum * BigInt(digits[form].length) + BigInt(v), 0n);
-  if (n > maxInt64) throw no(text, `in ${form} it is above ${maxInt64}, the largest id that has this form`);
-  return n;
+  return [read(text, format, unsigned), format];
 }
 
-function readForm(text, form, unsigned) {
-  if (form === "decimal") return readDecimal(text, unsigned);
-  if (form === "hex") return readHex(text, unsigned);
-  return readShort(text, form);
-}
-
-// unquoted takes away white space, and one pair of quotes with a comma behind it.
-function unquoted(text) {
-  text = text.trim().replace(/,$/, "").trim();
-  return /^(["'`]).*\1$/s.test(text) && text.length > 1 ? text.slice(1, -1) : text;
-}
-
-// read reads an id in a form, or in "auto" finds out which it is. A text that has two
-// meanings is refused.
-export function read(text, form, unsigned) {
-  const bare = unquoted(text);
-  if (form !== "auto") return readForm(bare, form, unsigned);
-  if (bare === "") throw no(text, "there is no id in it");
-  if (/^0x/i.test(bare)) return readHex(bare, unsigned);
-  if (/^(0|-0|-?[1-9]\d*)$/.test(bare)) return readDecimal(bare, unsigned);
-  if (/^\d+e\d{1,3}$/i.test(bare)) throw no(text, "it may be hex, or a number with an exponent: say which form it has");
-  const meanings = [];
-  for (const f of ["hex", "base32", "base58", "base62"]) {
+function detect(text, unsigned) {
+  const found = [];
+  for (const format of ["hex", "base32", "base58", "base62"]) {
+    if (format === "hex" && (text.length < 8 || text.length > 16)) continue;
     try {
-      meanings.push([f, readForm(bare, f, unsigned)]);
-    } catch (fault) {
-      if (!(fault instanceof Fault)) throw fault;
+      found.push([read(text, format, unsigned), format]);
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
     }
   }
-  if (meanings.length === 1) return meanings[0][1];
-  if (meanings.length === 0) throw no(text, "it is no id in decimal, in hex, in 13 digits of base 32 or 11 of base 58 or 62");
-  throw no(text, `it may be ${meanings.map(([f, id]) => `${f} for ${id}`).join(" or ")}: say which form it has`);
+  const readings = found.map(([id, format]) => `${format} for ${unsigned ? BigInt.asUintN(64, id) : id}`);
+  if (exponent.test(text)) {
+    if (readings.length === 0) throw failure(text, `is ${exponentReading}`);
+    readings.push(exponentReading);
+  } else if (readings.length === 1) return found[0];
+  if (readings.length === 0) throw failure(text, "is not an ID in decimal, hex (0x…), base32, base58 or base62");
+  throw Object.assign(failure(text, `may be ${readings.join(" or ")}`), { ambiguous: true });
 }
 
-// split parts a text into what may be ids: lines, columns, a list of JSON or of SQL.
-export const split = (text) => text.split(/[\s,;()[\]{}|]+/).filter((part) => part !== "");
+// split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
+// table, or on each line an object of JSON, whose "id" counts.
+export function split(text) {
+  return text.split("\n").flatMap((line) => {
+    line = line.trim();
+    if (line.startsWith("{") && line.includes(":")) return [ofObject(line)];
+    return line.split(/[\s,;()[\]{}|]+/).map(unquote).filter((item) => item !== "");
+  });
+}
+
+function ofObject(line) {
+  let raw = "";
+  try { // a number is taken as it is written, because it would be rounded; old browsers cannot
+    const object = JSON.parse(line, (key, value, context) => (typeof value === "number" ? { digits: context?.source ?? line } : value));
+    if (!Object.hasOwn(object, "id")) return line;
+    raw = object.id?.digits ?? (typeof object.id === "string" ? object.id : JSON.stringify(object.id));
+  } catch {
+    return line;
+  }
+  return unquote(raw);
+}
+
+// unquote removes white space, one comma at the end, and one pair of quotes.
+function unquote(text) {
+  text = text.trim().replace(/,$/, "").trim();
+  return text.length > 1 && text[0] === text.at(-1) && "\"'`".includes(text[0]) ? text.slice(1, -1).trim() : text;
+}

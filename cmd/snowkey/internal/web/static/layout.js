@@ -1,15 +1,15 @@
-// The arithmetic of layouts, as package core does it: pure, exact, in BigInt.
+// The arithmetic of layouts, as in package core: pure, exact, in BigInt.
 //
 // A layout is { epoch, tick, timeBits, rollbackBits, datacenterBits, workerBits,
 // sequenceBits, sequenceFirst, unsigned }, its epoch and tick BigInts of milliseconds.
-// Ids are BigInts of 64 bits with a sign, as a database has them. Instants that somebody
-// gives are BigInts of nanoseconds since 1970, those of ids of milliseconds.
+// IDs are signed BigInts of 64 bits, as in a database. Times that are read are BigInts of
+// nanoseconds since 1970, those of IDs of milliseconds.
 
-const maxInt64 = (1n << 63n) - 1n;
+export const maxInt64 = (1n << 63n) - 1n;
 const nsPerMs = 1_000_000n;
 
-// What is wrong with a value or a layout, named as the API names it.
-export class Fault extends Error {
+// A FieldError reports a wrong value under the name that the API has for it.
+export class FieldError extends Error {
   constructor(field, value, reason) {
     super(reason);
     this.field = field;
@@ -26,41 +26,41 @@ const greatest = (bits) => (1n << BigInt(bits)) - 1n;
 export const lowBits = (l) => l.rollbackBits + l.datacenterBits + l.workerBits + l.sequenceBits;
 export const allBits = (l) => l.timeBits + lowBits(l);
 
-// The instants at which the years 1 and 10000 begin: an epoch lies after and before.
+// The starts of the years 1 and 10000, between which an epoch must be.
 const yearOne = -62135596800000n;
 const yearTenThousand = 253402300800000n;
 
-// faults lists all that is wrong with a layout.
-export function faults(l) {
+// validate lists all errors in a layout.
+export function validate(l) {
   const all = [];
   if (l.epoch <= yearOne || l.epoch >= yearTenThousand) {
-    all.push(new Fault("epoch", l.epoch, "must lie in the years 1 to 9999"));
+    all.push(new FieldError("epoch", l.epoch, "must lie in the years 1 to 9999"));
   }
   if (l.tick < 1n || l.tick > maxInt64 / nsPerMs) {
-    all.push(new Fault("tick", l.tick, "must be a whole number of milliseconds, at least 1ms"));
+    all.push(new FieldError("tick", l.tick, "must be a whole number of milliseconds, at least 1ms"));
   }
   widthNames.forEach((name, i) => {
     if (!Number.isInteger(l[name]) || l[name] < 0 || l[name] > 64) {
-      all.push(new Fault(apiWidths[i], l[name], "must be a whole number from 0 to 64"));
+      all.push(new FieldError(apiWidths[i], l[name], "must be a whole number from 0 to 64"));
     }
   });
   if (all.length > 0) return all;
-  if (l.timeBits === 0) all.push(new Fault("time_bits", 0, "must be at least 1"));
+  if (l.timeBits === 0) all.push(new FieldError("time_bits", 0, "must be at least 1"));
   const limit = l.unsigned ? 64 : 63;
   const sum = allBits(l);
   if (sum > limit) {
     const widths = widthNames.map((name) => l[name]).join("+");
-    all.push(new Fault(apiWidths.join("+"), `${widths} = ${sum}`, `must be at most ${limit}`));
+    all.push(new FieldError(apiWidths.join("+"), `${widths} = ${sum}`, `must be at most ${limit}`));
   } else if (l.timeBits > 0 && (greatest(l.timeBits) * l.tick) / 1000n >= 1n << 60n) {
-    all.push(new Fault("time_bits", l.timeBits, `of ${l.tick}ms ticks reach farther than a time can say`));
+    all.push(new FieldError("time_bits", l.timeBits, `of ${l.tick}ms ticks reach farther than a time can say`));
   }
   if (l.timeBits === 1 && l.sequenceBits === 63) {
-    all.push(new Fault("sequence_bits", 63, "must be at most 62 beside one bit of time"));
+    all.push(new FieldError("sequence_bits", 63, "must be at most 62 beside one bit of time"));
   }
   return all;
 }
 
-// fields lists the fields that have a width, from high to low, with their lowest bit.
+// fields lists the fields with a width, from high to low, and their lowest bit.
 export function fields(l) {
   const rollback = ["rollback", l.rollbackBits];
   const workers = [["datacenter", l.datacenterBits], ["worker", l.workerBits]];
@@ -77,12 +77,12 @@ const shiftOf = (l, name) => BigInt(fields(l).find((f) => f.name === name)?.shif
 
 export const end = (l) => l.epoch + (1n << BigInt(l.timeBits)) * l.tick;
 
-// decompose takes an id apart; one that the layout cannot have made is a Fault.
-export function decompose(l, id) {
-  if (id < 0n && !l.unsigned) throw new Fault("id", id, "is not of this layout: it must not be negative");
+// decode decodes an ID. One that does not fit the layout is a FieldError.
+export function decode(l, id) {
+  if (id < 0n && !l.unsigned) throw new FieldError("id", id, "is not an ID of this layout: must not be negative");
   const bits = BigInt.asUintN(64, id);
   if (bits >> BigInt(allBits(l)) !== 0n) {
-    throw new Fault("id", id, `is not of this layout: only its lowest ${allBits(l)} bits are in use`);
+    throw new FieldError("id", id, `is not an ID of this layout: only the lowest ${allBits(l)} bits are used`);
   }
   const parts = { rollback: 0n, datacenter: 0n, worker: 0n, sequence: 0n, tick: 0n };
   for (const f of fields(l)) {
@@ -95,48 +95,48 @@ export function decompose(l, id) {
 
 function checkTime(l, field, ns) {
   if (ns < l.epoch * nsPerMs || ns >= end(l) * nsPerMs) {
-    throw new Fault(field, ns, "lies outside the layout's time, from its epoch to before its end");
+    throw new FieldError(field, ns, "is outside the layout's time, from its epoch to before its end");
   }
 }
 
 const tickOf = (l, ns) => (floorDiv(ns, nsPerMs) - l.epoch) / l.tick;
 
-// compose puts an id together. parts.time is in nanoseconds; fields left out are 0.
+// compose composes an ID. parts.time is in nanoseconds; missing fields are 0.
 export function compose(l, parts) {
   checkTime(l, "time", parts.time);
   let bits = tickOf(l, parts.time) << shiftOf(l, "time");
   for (const name of ["rollback", "datacenter", "worker", "sequence"]) {
     const value = parts[name] ?? 0n;
     const max = greatest(l[name + "Bits"]);
-    if (value < 0n || value > max) throw new Fault(name, value, `0 to ${max} fit`);
+    if (value < 0n || value > max) throw new FieldError(name, value, `0 to ${max} fit`);
     bits |= value << shiftOf(l, name);
   }
   return BigInt.asIntN(64, bits);
 }
 
-// firstAt is the least id whose time is ns or later.
+// firstAt returns the smallest ID whose time is ns or later.
 export function firstAt(l, ns, field = "from") {
   checkTime(l, field, ns);
   let tick = tickOf(l, ns);
   if ((l.epoch + tick * l.tick) * nsPerMs < ns) tick++;
-  if (tick > greatest(l.timeBits)) throw new Fault(field, ns, "lies behind the layout's last tick");
+  if (tick > greatest(l.timeBits)) throw new FieldError(field, ns, "is after the layout's last tick");
   return BigInt.asIntN(64, tick << shiftOf(l, "time"));
 }
 
-// range gives the bounds for WHERE id >= min AND id < max. Without `to`, max is null.
+// range returns the bounds for WHERE id >= min AND id < max. Without `to`, max is null.
 export function range(l, from, to) {
   if (to === null) {
     const min = firstAt(l, from);
     if (l.unsigned && allBits(l) === 64 && min >= 0n) {
-      throw new Fault("to", "", "must be given: the later ids of this layout are negative");
+      throw new FieldError("to", "", "must be given: later IDs of this layout are negative");
     }
     return { min, max: null };
   }
-  if (to < from) throw new Fault("from", from, "lies after the other end");
+  if (to < from) throw new FieldError("from", from, "is after the other end");
   const min = firstAt(l, from);
   const max = firstAt(l, to, "to");
   if (min >= 0n && max < 0n) {
-    throw new Fault("to", to, `its ids pass ${maxInt64} and turn negative, split the range there`);
+    throw new FieldError("to", to, `exceeds ${maxInt64}, after which IDs are negative: split the range there`);
   }
   return { min, max };
 }
@@ -146,17 +146,17 @@ const atMost = (n) => (n > maxInt64 ? maxInt64 : n);
 export const workers = (l) => atMost(1n << BigInt(l.datacenterBits + l.workerBits));
 export const perTick = (l) => atMost(1n << BigInt(l.sequenceBits));
 
-// perSecond is a decimal with at most six places, the rest cut off.
+// perSecond is a decimal, truncated to six places.
 function perSecond(n, tick) {
   const millionths = (n * 1_000_000_000n) / tick;
   const part = String(1_000_000n + (millionths % 1_000_000n)).slice(1).replace(/0+$/, "");
   return String(millionths / 1_000_000n) + (part && "." + part);
 }
 
-// figures is what follows from a layout.
+// figures is the capacity of a layout.
 export function figures(l) {
   const low = lowBits(l);
-  let unsafe = null; // the first tick whose greatest id is above 2^53-1
+  let unsafe = null; // the first tick whose largest ID exceeds 2^53-1
   if (allBits(l) > 53) unsafe = l.epoch + (low > 53 ? 0n : (1n << BigInt(53 - low)) * l.tick);
   return {
     bits: allBits(l),
@@ -169,15 +169,9 @@ export function figures(l) {
   };
 }
 
-// javaScript is what becomes of an id that JSON.parse reads as a number.
-export function javaScript(id) {
-  const number = Number(id);
-  return { safe: Number.isSafeInteger(number) && BigInt(number) === id, exact: BigInt(number) === id, value: number };
-}
-
-// atOnce is how many ids a worker makes in about a second, but no more than `most`.
-export function atOnce(l, most = 10_000n) {
+// atOnce is the number of IDs that a worker generates in about a second, up to a limit.
+export function atOnce(l, limit = 10_000n) {
   const ticks = 1000n / l.tick || 1n;
   const n = perTick(l) * ticks;
-  return n < most ? n : most;
+  return n < limit ? n : limit;
 }

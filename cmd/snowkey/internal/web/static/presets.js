@@ -1,4 +1,4 @@
-// The layouts that core knows by name. A test holds them against /api/layouts.
+// The presets of package core. A test compares them with /api/layouts.
 const ms = { tick: 1n, rollbackBits: 0, datacenterBits: 0, workerBits: 0, sequenceBits: 0, sequenceFirst: false, unsigned: false };
 const classic = { ...ms, timeBits: 41, datacenterBits: 5, workerBits: 5, sequenceBits: 12 };
 

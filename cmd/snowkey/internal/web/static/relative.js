@@ -1,4 +1,4 @@
-// How far instants are from now, which stays true for as long as they are shown.
+// How far times are from now, updated while they are shown.
 import { el } from "./dom.js";
 import { relativeTime } from "./times.js";
 

@@ -1,13 +1,16 @@
-// Times as text. Instants that are read are BigInts of nanoseconds, those that are
-// written BigInts of milliseconds: a layout can reach beyond what Date holds.
-import { Fault, floorDiv } from "./layout.js";
+// Times as text, read as package timetext does; the browser test holds both to
+// testdata/vectors.json. Times that are read are BigInts of nanoseconds, those that are
+// written BigInts of milliseconds: a layout can exceed the range of Date.
+import { FieldError, floorDiv, maxInt64 } from "./layout.js";
 
-const form = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
-const reason = "must be a time such as 2026-01-31T12:00:00Z, a date, or Unix milliseconds";
+const formError = "must be a time: 2006-01-02, 2006-01-02T15:04:05Z, now, today, yesterday, tomorrow, -24h, +7d, @UNIXSECONDS or UNIXMILLISECONDS";
+const fixedError = "must be a time that is the same each time: 2006-01-02, 2006-01-02T15:04:05Z or UNIXMILLISECONDS";
+const dateForm = /^(\d{4})-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?)?$/;
+const nsPerMs = 1_000_000n;
 const day = 86_400_000n;
 
 // Days since 1970 of a date of the Gregorian calendar, and back, for any year.
-// The year begins in March here, so that the leap day is its last.
+// The year starts in March here, so that the leap day is its last.
 function daysOf(year, month, date) {
   const y = BigInt(month <= 2 ? year - 1 : year);
   const era = floorDiv(y, 400n);
@@ -30,14 +33,37 @@ function dateOf(days) {
 const leap = (y) => y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
 const lengthOf = (y, m) => (m === 2 ? (leap(y) ? 29 : 28) : [4, 6, 9, 11].includes(m) ? 30 : 31);
 
-// parseTime reads RFC 3339, a date, or Unix milliseconds; a missing zone means UTC.
-export function parseTime(text, field = "time") {
-  if (/^-?\d{1,15}$/.test(text)) return BigInt(text) * 1_000_000n;
-  const m = form.exec(text);
-  if (!m) throw new Fault(field, text, reason);
-  const [year, month, date, hour, minute, second] = m.slice(1, 7).map((s) => Number(s ?? 0));
+// parseTime reads a time, in UTC if it names no zone. now is in milliseconds.
+export function parseTime(text, field = "time", now = BigInt(Date.now())) {
+  text = text.trim();
+  const days = { today: 0n, yesterday: -1n, tomorrow: 1n }[text.toLowerCase()];
+  if (days !== undefined) return (floorDiv(now, day) + days) * day * nsPerMs;
+  if (text.toLowerCase() === "now") return now * nsPerMs;
+  if (/^[+-](?:\d+(?:w|d|h|ms|m|s))+$/.test(text)) return now * nsPerMs + parseSpan(text, field);
+  return readFixed(text, field, formError);
+}
+
+// parseFixed reads a time that does not depend on the clock.
+export const parseFixed = (text, field) => readFixed(text.trim(), field, fixedError);
+
+function readFixed(text, field, wrong) {
+  const unix = /^@(-?)(\d{1,13})(?:\.(\d{1,9}))?$/.exec(text);
+  if (unix) {
+    const ns = BigInt(unix[2]) * 1_000_000_000n + BigInt((unix[3] ?? "").padEnd(9, "0"));
+    return unix[1] ? -ns : ns;
+  }
+  if (/^-?\d{1,15}$/.test(text)) {
+    const n = BigInt(text);
+    if (n !== 0n && text.replace("-", "").length < 12) {
+      throw new FieldError(field, text, `may be Unix seconds (${formatTime(n * 1000n)}) or milliseconds (${formatTime(n)}): write @${n} for seconds, or RFC 3339`);
+    }
+    return n * nsPerMs;
+  }
+  const m = dateForm.exec(text);
+  if (!m) throw new FieldError(field, text, wrong);
+  const [year, month, date, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((i) => Number(m[i] ?? (i === 3 ? 1 : 0)));
   if (month < 1 || month > 12 || date < 1 || date > lengthOf(year, month) || hour > 23 || minute > 59 || second > 59) {
-    throw new Fault(field, text, reason);
+    throw new FieldError(field, text, wrong);
   }
   let ms = daysOf(year, month, date) * day + BigInt((hour * 60 + minute) * 60 + second) * 1000n;
   const zone = m[8] ?? "Z";
@@ -45,7 +71,15 @@ export function parseTime(text, field = "time") {
     const offset = BigInt(Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4))) * 60_000n;
     ms += zone[0] === "+" ? -offset : offset;
   }
-  return ms * 1_000_000n + BigInt((m[7] ?? "").padEnd(9, "0"));
+  return ms * nsPerMs + BigInt((m[7] ?? "").padEnd(9, "0"));
+}
+
+function parseSpan(text, field) {
+  const lengths = { w: 7n * day, d: day, h: 3_600_000n, m: 60_000n, s: 1000n, ms: 1n };
+  let ns = 0n;
+  for (const [, n, unit] of text.matchAll(/(\d+)([a-z]+)/g)) ns += BigInt(n) * lengths[unit] * nsPerMs;
+  if (ns > maxInt64) throw new FieldError(field, text, "is longer than 292 years");
+  return text[0] === "-" ? -ns : ns;
 }
 
 const pad = (n, width) => String(n).padStart(width, "0");
@@ -59,17 +93,17 @@ export function formatTime(ms) {
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(date, 2)}T${clock}.${pad(rest % 1000n, 3)}Z`;
 }
 
-// utc is the same for people.
+// utc writes a time for people.
 export const utc = (ms) => formatTime(ms).replace("T", " ").replace("Z", " UTC");
 
-const farthest = 8_640_000_000_000_000n; // of a Date
+const maxDate = 8_640_000_000_000_000n;
 const local = new Intl.DateTimeFormat("en-GB", {
   year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
   fractionalSecondDigits: 3, timeZoneName: "short",
 });
 
 export function localTime(ms) {
-  if (ms > farthest || ms < -farthest) return "beyond this browser’s calendar";
+  if (ms > maxDate || ms < -maxDate) return "outside this browser’s calendar";
   return local.format(new Date(Number(ms)));
 }
 
@@ -98,5 +132,5 @@ export function formatSpan(ms) {
   return parts.join(" ");
 }
 
-// floorMs is the millisecond that an instant of nanoseconds lies in.
+// floorMs converts nanoseconds.
 export const floorMs = (ns) => floorDiv(ns, 1_000_000n);

@@ -1,39 +1,39 @@
-// A span of time as the condition of a query.
-import { Fault, range } from "./layout.js";
+// A time range as the condition of a query.
+import { FieldError, range } from "./layout.js";
 import { localTime, parseTime, utc, floorMs } from "./times.js";
-import { complain, copyButton, el, find, fresh, terms } from "./dom.js";
+import { changed, copyButton, el, find, setError, terms } from "./dom.js";
 import { current, noLayout } from "./layoutform.js";
 
 const column = /^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$/;
 
-// time reads a field; undefined if it is wrong, null if it is empty.
+// time reads a field: undefined if it is wrong, null if it is empty.
 function time(id) {
   const field = find(id);
   const text = field.value.trim();
-  complain(field, null);
+  setError(field, null);
   if (text === "") return null;
   try {
     return parseTime(text, id);
-  } catch (fault) {
-    if (!(fault instanceof Fault)) throw fault;
-    complain(field, `This ${fault.message}.`);
+  } catch (error) {
+    if (!(error instanceof FieldError)) throw error;
+    setError(field, `This ${error.message}.`);
     return undefined;
   }
 }
 
 const moment = (ns) => (ns === null ? "no end" : [utc(floorMs(ns)), " ", el("span", { class: "quiet" }, localTime(floorMs(ns)))]);
 
-// show gives the condition for what stands in the fields.
+// show shows the condition for the fields.
 export function show() {
   const layout = current();
-  if (!fresh("where", layout, find("from").value, find("to").value, find("column").value)) return;
+  if (!changed("where", layout, find("from").value, find("to").value, find("column").value)) return;
   const result = find("where-result");
   result.replaceChildren();
   const from = time("from");
   const to = time("to");
   const name = find("column").value.trim() || "id";
-  complain(find("column"), column.test(name) ? null : "This must be a name of letters, digits and _, with its table’s before it if need be.");
-  if (from === null && to !== null) complain(find("from"), "This must be given.");
+  setError(find("column"), column.test(name) ? null : "This must be a name of letters, digits and _, optionally after that of its table.");
+  if (from === null && to !== null) setError(find("from"), "This must be given.");
   if (from === null || from === undefined || to === undefined || !column.test(name)) return;
   if (!layout) {
     result.replaceChildren(noLayout());
@@ -42,9 +42,9 @@ export function show() {
   let bounds;
   try {
     bounds = range(layout, from, to);
-  } catch (fault) {
-    if (!(fault instanceof Fault)) throw fault;
-    complain(find(fault.field === "to" ? "to" : "from"), `This ${fault.message}.`);
+  } catch (error) {
+    if (!(error instanceof FieldError)) throw error;
+    setError(find(error.field === "to" ? "to" : "from"), `This ${error.message}.`);
     return;
   }
   const where = `WHERE ${name} >= ${bounds.min}` + (bounds.max === null ? "" : ` AND ${name} < ${bounds.max}`);

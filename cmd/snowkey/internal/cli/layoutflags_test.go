@@ -1,25 +1,25 @@
-package layoutflag
+package cli
 
 import (
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Each preset by its name, and what is changed of it.
+// Each preset by name, and with changes.
 func TestLayout(t *testing.T) {
 	layout := func(args ...string) (core.Layout, error) {
-		set := pflag.NewFlagSet("", pflag.ContinueOnError)
-		flags := Add(set)
-		if err := set.Parse(args); err != nil {
+		cmd := &cobra.Command{}
+		flags := addLayout(cmd)
+		if err := cmd.Flags().Parse(args); err != nil {
 			return core.Layout{}, err
 		}
-		if flags.Given() != (len(args) > 0) {
-			t.Errorf("%q: Given() = %v", args, flags.Given())
+		if given := flags.changed(layoutNames); (len(given) > 0) != (len(args) > 0) {
+			t.Errorf("%q: %q were given", args, given)
 		}
-		return flags.Layout()
+		return flags.layout()
 	}
 	if l, err := layout(); err != nil || l != core.Twitter() {
 		t.Errorf("without flags: %v, %v", l, err)
@@ -43,6 +43,6 @@ func TestLayout(t *testing.T) {
 		t.Errorf("%v, %v", l, err)
 	}
 	if _, err := layout("--time-bits=42", "--sequence-bits=22"); err == nil {
-		t.Error("64 bits that are not unsigned are taken")
+		t.Error("64 bits that are not unsigned are accepted")
 	}
 }

@@ -17,19 +17,21 @@ func TestToldOnce(t *testing.T) {
 	tb := page(t, serve(t), "#ids=5&from=2026-01-01&to=2026-02-01&a=1&b=2")
 	eval[bool](tb, `(() => {
 		window.changes = {};
-		for (const id of ["apart-result", "where-result", "difference-result"]) {
+		for (const id of ["decode-result", "where-result", "difference-result"]) {
 			new MutationObserver((all) => { changes[id] = all.length; }).observe(document.getElementById(id), { childList: true, subtree: true });
 		}
 		return true;
 	})()`)
 	for _, c := range []struct{ field, text, changed string }{
-		{"#ids", "7", "apart-result"}, {"#to", "2026-03-01", "where-result"}, {"#a", "3", "difference-result"}, {"#worker", "9", ""},
+		{"#ids", "7", "decode-result"}, {"#to", "2026-03-01", "where-result"}, {"#a", "3", "difference-result"}, {"#worker", "9", ""},
 	} {
-		eval[bool](tb, "changes = {}, true")
-		tb.write(c.field, c.text)
-		if got := eval[string](tb, "Object.keys(changes).join()"); got != c.changed {
-			t.Errorf("%s changes %q, want %q", c.field, got, c.changed)
-		}
+		t.Run(c.field, func(t *testing.T) {
+			eval[bool](tb, "changes = {}, true")
+			tb.write(c.field, c.text)
+			if got := eval[string](tb, "Object.keys(changes).join()"); got != c.changed {
+				t.Errorf("%s changes %q, want %q", c.field, got, c.changed)
+			}
+		})
 	}
 	// The layout is everybody's.
 	eval[bool](tb, "changes = {}, true")
@@ -43,7 +45,7 @@ func TestToldOnce(t *testing.T) {
 func TestRelativeTimeGoesOn(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=discord&ids=175928847299117063")
-	const said = "document.querySelector('#apart-result .relative').textContent"
+	const said = "document.querySelector('#decode-result .relative').textContent"
 	if got := eval[string](tb, said); got == "in 3 months" {
 		t.Fatal(got)
 	}
@@ -82,7 +84,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		return err
 	}), chromedp.Navigate(url+"/"))
 	seen := eval[string](tb, "document.querySelector('noscript').innerText + [...document.querySelectorAll('main, footer, #share')].map(e => e.checkVisibility())")
-	if want := "needs JavaScript. Without it, the server answers the same: see an id taken apart and all that it answers.false,false,false"; len(seen) < len(want) || seen[len(seen)-len(want):] != want {
+	if want := "requires JavaScript. Without it, use the API: see a decoded ID and its description.false,false,false"; len(seen) < len(want) || seen[len(seen)-len(want):] != want {
 		t.Errorf("%q", seen)
 	}
 	for _, link := range eval[[]string](tb, "[...document.querySelectorAll('noscript a')].map(a => a.href)") {
@@ -113,17 +115,17 @@ func TestSmallScreen(t *testing.T) {
 		}
 		if !open {
 			tb.click("#more summary")
-			tb.has("#capacity", "Ids per second and worker", "4,096,000", "Ends")
+			tb.has("#capacity", "IDs per second and worker", "4,096,000", "Ends")
 		}
-		// Fields that make no layout are told in any case.
+		// An invalid layout is reported in any case.
 		tb.settled(func() {
 			eval[bool](tb, "document.getElementById('time_bits').value = '60', true")
 			tb.input("#time_bits")
 		})
-		tb.has("#figures", "make no layout yet")
+		tb.has("#figures", "not valid yet")
 		tb.write("#ids", fmt.Sprint(1), "#a", "1", "#b", "2", "#from", "2026-01-01")
-		for _, id := range []string{"apart-result", "difference-result", "where-result"} {
-			tb.has("#"+id, "make no layout yet")
+		for _, id := range []string{"decode-result", "difference-result", "where-result"} {
+			tb.has("#"+id, "not valid yet")
 		}
 	}
 }

@@ -1,0 +1,135 @@
+// Package describe holds the JSON that the command and the HTTP API share: that of an
+// ID, of a layout, and of the IDs of a time range.
+//
+//	id, err := describe.Parse(layout, "0x1bb54121fb2b914d", idtext.Auto, time.Now(), nil)
+//
+// IDs, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
+// numbers there; the fields of an ID are numbers.
+package describe
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// An ID is an ID as text and, if it was parsed, its fields.
+type ID struct {
+	ID       string `json:"id"`                 // decimal, as a signed column of 64 bits holds it
+	Unsigned string `json:"unsigned,omitempty"` // the same bits as an unsigned number, if ID is negative
+	Hex      string `json:"hex,omitempty"`
+	Base32   string `json:"base32,omitempty"` // not of a negative ID, like Base58 and Base62
+	Base58   string `json:"base58,omitempty"`
+	Base62   string `json:"base62,omitempty"`
+	*Fields
+}
+
+// Fields is what an ID holds in its layout.
+type Fields struct {
+	Input      string        `json:"input"`
+	Format     idtext.Format `json:"format"` // of the input
+	Time       string        `json:"time"`
+	Local      string        `json:"local,omitempty"` // in the zone that was asked for
+	UnixMS     json.Number   `json:"unix_ms"`         // beyond int64 in long layouts
+	Relative   string        `json:"relative"`        // to now
+	Tick       string        `json:"tick"`
+	Rollback   int64         `json:"rollback"`
+	Datacenter int64         `json:"datacenter"`
+	Worker     int64         `json:"worker"`
+	WorkerID   int64         `json:"worker_id"` // datacenter<<worker_bits | worker
+	Sequence   int64         `json:"sequence"`
+	JavaScript JavaScript    `json:"javascript"`
+	Bits       string        `json:"bits"`
+}
+
+// JavaScript is what JSON.parse makes of an ID that is written as a number.
+type JavaScript struct {
+	Safe  bool   `json:"safe"`  // up to 2^53-1: no other ID is read as the same number
+	Exact bool   `json:"exact"` // the number equals the ID, by chance if it is not safe
+	Value string `json:"value"` // how JavaScript writes the number
+}
+
+// Text describes an ID in decimal and in further formats.
+func Text(id int64, formats ...idtext.Format) ID {
+	d := ID{ID: idtext.Decimal.Text(id, false)}
+	if id < 0 {
+		d.Unsigned = idtext.Decimal.Text(id, true)
+	}
+	for _, f := range formats {
+		to := map[idtext.Format]*string{idtext.Hex: &d.Hex, idtext.Base32: &d.Base32, idtext.Base58: &d.Base58, idtext.Base62: &d.Base62}[f]
+		if to != nil && (id >= 0 || !f.Signed()) {
+			*to = f.Text(id, true)
+		}
+	}
+	return d
+}
+
+// Parse reads and describes an ID. zone may be nil. It also returns the ID itself.
+func Parse(l core.Layout, text string, format idtext.Format, now time.Time, zone *time.Location) (ID, int64, error) {
+	id, format, err := idtext.Parse(text, format, l.Unsigned)
+	if err != nil {
+		return ID{}, 0, err
+	}
+	parts, err := l.Decode(id)
+	if err != nil {
+		return ID{}, 0, Outside(err)
+	}
+	d := Text(id, idtext.Formats()...)
+	d.Fields = &Fields{
+		Input: text, Format: format, Time: timetext.Format(parts.Time), UnixMS: unixMS(parts.Time), Relative: timetext.Relative(parts.Time, now),
+		Tick: strconv.FormatUint(Tick(l, id), 10), Rollback: parts.Rollback, Datacenter: parts.Datacenter, Worker: parts.Worker,
+		WorkerID: parts.Datacenter<<l.WorkerBits | parts.Worker, Sequence: parts.Sequence, JavaScript: javaScript(id), Bits: fmt.Sprintf("%064b", uint64(id)),
+	}
+	if zone != nil {
+		d.Local = parts.Time.In(zone).Format(timetext.Stamp)
+	}
+	return d, id, nil
+}
+
+// unixMS is time.Time.UnixMilli, which overflows after 292 million years.
+func unixMS(t time.Time) json.Number {
+	ms := big.NewInt(t.Unix())
+	return json.Number(ms.Mul(ms, big.NewInt(1000)).Add(ms, big.NewInt(int64(t.Nanosecond())/1e6)).String())
+}
+
+// Outside explains why an ID does not belong to the layout, without core's field names.
+func Outside(err error) error {
+	var outside *core.RangeError
+	if errors.As(err, &outside) {
+		return errors.New("is not an ID of this layout: " + outside.Limit)
+	}
+	return err
+}
+
+// Tick returns the time field of an ID.
+func Tick(l core.Layout, id int64) uint64 { return uint64(id) >> lowBits(l) }
+
+// lowBits is the number of bits below the time.
+func lowBits(l core.Layout) int {
+	return int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
+}
+
+func javaScript(id int64) JavaScript {
+	number := float64(id)
+	return JavaScript{
+		Safe:  id >= -1<<53+1 && id <= 1<<53-1,
+		Exact: number < 1<<63 && int64(number) == id,
+		Value: strconv.FormatFloat(number, 'f', -1, 64),
+	}
+}
+
+// A Range is the IDs of a time range, for WHERE.
+type Range struct {
+	From  string `json:"from"`
+	To    string `json:"to,omitempty"`
+	Min   string `json:"min"`           // the smallest ID of the range
+	Max   string `json:"max,omitempty"` // the smallest ID after it
+	Where string `json:"where,omitempty"`
+}

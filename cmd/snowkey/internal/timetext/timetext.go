@@ -1,0 +1,141 @@
+// Package timetext reads and writes times. The command and the HTTP API share its
+// grammar, and the page's times.js is held to it by testdata/vectors.json:
+//
+//	2006-01-02T15:04:05.000Z   RFC 3339; without a zone, in that of the caller
+//	2006-01-02T15:04           without seconds; a space may replace the T
+//	2006-01-02, 2006-01        the start of a day or a month
+//	now                        and today, yesterday, tomorrow: the start of that day
+//	-24h, +1d12h               relative to now, in w, d (24 hours), h, m, s and ms
+//	@1767225600.5              Unix seconds
+//	1767225600500              Unix milliseconds, with at least 12 digits
+//
+// A shorter number may be either and is refused with both readings.
+package timetext
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Forms lists the times that Parse reads, for help.
+const Forms = "2006-01-02, 2006-01-02T15:04:05Z, now, today, yesterday, tomorrow, -24h, +7d, @UNIXSECONDS or UNIXMILLISECONDS"
+
+var (
+	errForm  = errors.New("must be a time: " + Forms)
+	errFixed = errors.New("must be a time that is the same each time: 2006-01-02, 2006-01-02T15:04:05Z or UNIXMILLISECONDS")
+
+	dateForm   = regexp.MustCompile(`^(\d{4}-\d{2})(?:(-\d{2})(?:[Tt ](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,9})?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?)?$`)
+	unixForm   = regexp.MustCompile(`^@(-?)(\d{1,13})(?:\.(\d{1,9}))?$`)
+	numberForm = regexp.MustCompile(`^-?\d{1,15}$`)
+	spanForm   = regexp.MustCompile(`^[+-](?:\d+(?:w|d|h|ms|m|s))+$`)
+	spanPart   = regexp.MustCompile(`(\d+)([a-z]+)`)
+)
+
+// Parse reads a time. A time without a zone is in loc. If the clocks of loc show it
+// twice, the first counts; if they skip it, the instant at which they do.
+func Parse(text string, now time.Time, loc *time.Location) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if days, ok := map[string]int{"today": 0, "yesterday": -1, "tomorrow": 1}[strings.ToLower(text)]; ok {
+		y, m, d := now.In(loc).Date()
+		return first(time.Date(y, m, d+days, 0, 0, 0, 0, time.UTC), loc), nil
+	}
+	switch {
+	case strings.EqualFold(text, "now"):
+		return now, nil
+	case spanForm.MatchString(text):
+		span, err := parseSpan(text)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return now.Add(span), nil
+	}
+	return parseFixed(text, loc, errForm)
+}
+
+// ParseFixed reads a time that does not depend on the clock, in UTC if it names no zone.
+func ParseFixed(text string) (time.Time, error) {
+	return parseFixed(strings.TrimSpace(text), time.UTC, errFixed)
+}
+
+func parseFixed(text string, loc *time.Location, wrong error) (time.Time, error) {
+	if m := unixForm.FindStringSubmatch(text); m != nil {
+		seconds, _ := strconv.ParseInt(m[1]+m[2], 10, 64)
+		nanos, _ := strconv.ParseInt(m[1]+(m[3] + "000000000")[:9], 10, 64)
+		return time.Unix(seconds, nanos).UTC(), nil
+	}
+	if numberForm.MatchString(text) {
+		n, _ := strconv.ParseInt(text, 10, 64)
+		ms := time.UnixMilli(n).UTC()
+		if n != 0 && len(strings.TrimPrefix(text, "-")) < 12 {
+			return time.Time{}, fmt.Errorf("may be Unix seconds (%s) or milliseconds (%s): write @%d for seconds, or RFC 3339", Format(time.Unix(n, 0)), Format(ms), n)
+		}
+		return ms, nil
+	}
+	m := dateForm.FindStringSubmatch(text)
+	if m == nil {
+		return time.Time{}, wrong
+	}
+	for i, missing := range map[int]string{2: "-01", 3: "00:00", 4: ":00"} {
+		if m[i] == "" {
+			m[i] = missing
+		}
+	}
+	t, err := time.Parse("2006-01-02T15:04:05.999999999", m[1]+m[2]+"T"+m[3]+m[4]+m[5])
+	if err != nil {
+		return time.Time{}, wrong
+	}
+	if m[6] == "" {
+		return first(t, loc), nil
+	}
+	zone, err := time.Parse("Z07:00", strings.ToUpper(m[6]))
+	if err != nil {
+		return time.Time{}, wrong
+	}
+	_, offset := zone.Zone()
+	return t.Add(-time.Duration(offset) * time.Second).In(zone.Location()), nil
+}
+
+// first is the instant at which clocks in loc first show what a clock in UTC shows at
+// wall. time.Date does not promise which one it takes where there are two, or none.
+func first(wall time.Time, loc *time.Location) time.Time {
+	y, m, d := wall.Date()
+	t := time.Date(y, m, d, wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), loc)
+	begin, end := t.ZoneBounds()
+	_, offset := t.Zone()
+	switch shown := t.Add(time.Duration(offset) * time.Second); {
+	case shown.Before(wall):
+		return end
+	case shown.After(wall):
+		return begin
+	case begin.IsZero():
+		return t
+	}
+	_, offset = begin.Add(-time.Nanosecond).Zone()
+	if earlier := wall.Add(-time.Duration(offset) * time.Second); earlier.Before(begin) {
+		return earlier.In(loc)
+	}
+	return t
+}
+
+// time.ParseDuration has neither days nor weeks, and takes fractions.
+func parseSpan(text string) (time.Duration, error) {
+	units := map[string]time.Duration{"w": 7 * 24 * time.Hour, "d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second, "ms": time.Millisecond}
+	var sum time.Duration
+	for _, part := range spanPart.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseInt(part[1], 10, 64)
+		unit := units[part[2]]
+		if err != nil || n > int64((math.MaxInt64-sum)/unit) {
+			return 0, errors.New("is longer than 292 years")
+		}
+		sum += time.Duration(n) * unit
+	}
+	if text[0] == '-' {
+		sum = -sum
+	}
+	return sum, nil
+}
