@@ -78,12 +78,12 @@ func TestNewRefuses(t *testing.T) {
 	}
 	var nobody *core.Generator
 	_, err = gormplugin.New(gormplugin.Config{Source: nobody, Named: map[string]gormplugin.Source{"orders": nobody}})
-	for _, want := range []string{"Source <nil>: is a nil *core.Generator", `Named "orders": the source is a nil *core.Generator`} {
+	for _, want := range []string{"Source nil: is a nil *core.Generator", `Named "orders": the source is a nil *core.Generator`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
 		}
 	}
-	if _, err := gormplugin.New(gormplugin.Config{}); err == nil || !strings.Contains(err.Error(), "Source <nil>") {
+	if _, err := gormplugin.New(gormplugin.Config{}); err == nil || !strings.Contains(err.Error(), "Source nil") {
 		t.Errorf("no source: %v", err)
 	}
 }

@@ -3,6 +3,7 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -47,7 +48,7 @@ func New(cfg Config) (*Registry, error) {
 	switch {
 	case cfg.Source == nil && len(cfg.Named) == 0:
 		wrong.Add("Source", nil, "must be set, or Named must have at least one source")
-	case cfg.Source != nil && isNil(cfg.Source):
+	case cfg.Source != nil && fields.IsNil(cfg.Source):
 		wrong.Add("Source", nil, "is a nil %T", cfg.Source)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
@@ -57,7 +58,7 @@ func New(cfg Config) (*Registry, error) {
 		switch s := cfg.Named[name]; {
 		case s == nil:
 			wrong.Add("Named", name, "the source is nil")
-		case isNil(s):
+		case fields.IsNil(s):
 			wrong.Add("Named", name, "the source is a nil %T", s)
 		}
 	}
@@ -84,20 +85,12 @@ func New(cfg Config) (*Registry, error) {
 	return r, wrong.Err("gormplugin")
 }
 
-func isNil(s Source) bool {
-	switch v := reflect.ValueOf(s); v.Kind() {
-	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice:
-		return v.IsNil()
-	}
-	return false
-}
-
 // find returns a source by the name in a tag or a table.
 func (r *Registry) find(name string) (Source, error) {
 	s, ok := r.named[name]
 	switch {
 	case name == "" && r.source == nil:
-		return nil, fmt.Errorf("Config.Source is nil and no other is named")
+		return nil, errors.New("Config.Source is nil and no other is named")
 	case name == "":
 		return r.source, nil
 	case !ok:
