@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/dialect"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/insert"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/selection"
 )
 
 // checkRows refuses rows on which gorm would panic with its transaction left open, and nil rows,
@@ -56,9 +57,9 @@ func checkLists(stmt *gorm.Statement, list *rows.Rows) error {
 	if stmt.Schema == nil {
 		return nil
 	}
-	var selected selection.Selection
+	var selected rows.Selection
 	if len(stmt.Selects)+len(stmt.Omits) > 0 {
-		selected = selection.OfCreate(stmt)
+		selected = rows.SelectedInCreate(stmt)
 	}
 	for _, rel := range slices.Concat(stmt.Schema.Relationships.HasMany, stmt.Schema.Relationships.Many2Many) {
 		if rel.Field.IndirectFieldType.Elem().Kind() != reflect.Pointer || !selected.Has(rel.Name) {
@@ -85,7 +86,7 @@ func checkLists(stmt *gorm.Statement, list *rows.Rows) error {
 
 // checkRunes refuses associations whose foreign keys gorm would set to a character, before
 // anything is written. The graph writer sets them to digits.
-func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(*gorm.Statement) selection.Selection) error {
+func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
 	if len(plan.Runes) == 0 || insert.Of(stmt) != nil {
 		return nil
 	}
@@ -118,7 +119,7 @@ func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(
 // written.
 func (p *Plugin) checkInsert(stmt *gorm.Statement) error {
 	list := rows.Of(stmt.ReflectValue)
-	if err := p.checkLinks(stmt, &list, selection.OfCreate); err != nil {
+	if err := p.checkLinks(stmt, &list, rows.SelectedInCreate); err != nil {
 		return err
 	}
 	hooked := hasCreateHook(stmt)
@@ -139,7 +140,7 @@ func (p *Plugin) checkInsert(stmt *gorm.Statement) error {
 
 // checkLinks refuses foreign keys that gorm has set to zero. A row that gorm saves before another
 // has no key if it collided with a row that was not found.
-func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm.Statement) selection.Selection) error {
+func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
 	for _, rel := range stmt.Schema.Relationships.BelongsTo {
 		for i := range list.Len {
 			row := list.At(i)
@@ -217,4 +218,36 @@ func joinReferences(s *schema.Schema) (found []joinReference) {
 		}
 	}
 	return found
+}
+
+// collationKey names a table whose collations were checked.
+type collationKey struct {
+	handle any // the same for all sessions of one gorm.Open
+	table  string
+}
+
+// checkCollations refuses rows with a base 62 id if the column's collation in MySQL or MariaDB
+// ignores case: one id in a few thousand would be refused as a duplicate. It queries the
+// database once for each table.
+func (p *Plugin) checkCollations(stmt *gorm.Statement, columns []keys.Column) error {
+	known := collationKey{stmt.Callback(), stmt.Table}
+	if stmt.Name() != "mysql" || stmt.DryRun || !slices.ContainsFunc(columns, func(c keys.Column) bool { return c.Kind == keys.Base62 }) {
+		return nil
+	}
+	if _, ok := p.collations.Load(known); ok {
+		return nil
+	}
+	collations, err := dialect.Collations(stmt.DB)
+	if err != nil {
+		return fmt.Errorf("which collations its columns have: %w", err)
+	}
+	for _, c := range columns {
+		if collation := collations[strings.ToLower(c.DBName)]; c.Kind == keys.Base62 && strings.HasSuffix(collation, "_ci") {
+			return fmt.Errorf("%s: the collation of its column is %q, which takes A for a, and base 62 does not: make the column char(11) CHARACTER SET ascii COLLATE ascii_bin", c.Name, collation)
+		}
+	}
+	if len(collations) > 0 {
+		p.collations.Store(known, true)
+	}
+	return nil
 }

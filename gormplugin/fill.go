@@ -10,14 +10,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/reserve"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/selection"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
 )
 
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	list := rows.Of(stmt.ReflectValue)
 	plan := p.keys.Plan(stmt.Schema, stmt.Table)
-	if err := checkRunes(stmt, plan, &list, selection.OfCreate); err != nil {
+	if err := checkRunes(stmt, plan, &list, rows.SelectedInCreate); err != nil {
 		return err
 	}
 	columns, err := plan.Columns, plan.Err
@@ -51,7 +50,7 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 // selectColumns adds the columns to the statement's Select, if it has one. A key that Omit names
 // is an error; another column that Omit names is not filled.
 func selectColumns(stmt *gorm.Statement, columns []keys.Column) ([]keys.Column, error) {
-	selected := selection.OfCreate(stmt)
+	selected := rows.SelectedInCreate(stmt)
 	kept := make([]keys.Column, 0, len(columns))
 	var add []string
 	for _, c := range columns {
@@ -116,7 +115,7 @@ func hasCreateHook(stmt *gorm.Statement) bool {
 // parentsSaved reports whether each row that lacks such a key belongs to a row that gorm saves
 // with it, and whose key it gets.
 func parentsSaved(stmt *gorm.Statement, c *keys.Column, list *rows.Rows) bool {
-	selected := selection.OfCreate(stmt)
+	selected := rows.SelectedInCreate(stmt)
 	var parents [][]int
 	for _, rel := range stmt.Schema.Relationships.BelongsTo {
 		for _, ref := range rel.References {

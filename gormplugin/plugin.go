@@ -5,12 +5,14 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Source issues ids; a *core.Generator is one. Ids must be positive. Next and Fill must be safe
@@ -117,3 +119,11 @@ func Validate(db *gorm.DB, models ...any) error {
 }
 
 var errNilDB = errors.New("gormplugin: the *gorm.DB is nil")
+
+// Model is gorm.Model with a Snowflake key: embed it in a model.
+type Model struct {
+	ID        sqltype.ID `gorm:"primaryKey"`
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	DeletedAt gorm.DeletedAt `gorm:"index"`
+}

@@ -7,7 +7,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/selection"
 )
 
 // beforeUpdate runs for Save and Updates, before gorm saves the associations of an UPDATE.
@@ -17,7 +16,7 @@ func (p *Plugin) beforeUpdate(db *gorm.DB) {
 	}
 	stmt := db.Statement
 	list := rows.Of(stmt.ReflectValue)
-	err := checkRunes(stmt, p.keys.Plan(stmt.Schema, stmt.Table), &list, selection.OfUpdate)
+	err := checkRunes(stmt, p.keys.Plan(stmt.Schema, stmt.Table), &list, rows.SelectedInUpdate)
 	if err == nil {
 		err = p.checkKeyUpdate(stmt)
 	}
@@ -32,7 +31,7 @@ func (p *Plugin) beforeUpdate(db *gorm.DB) {
 func (p *Plugin) checkUpdate(db *gorm.DB) {
 	if isOfModel(db) {
 		list := rows.Of(db.Statement.ReflectValue)
-		addError(db, p.checkLinks(db.Statement, &list, selection.OfUpdate))
+		addError(db, p.checkLinks(db.Statement, &list, rows.SelectedInUpdate))
 	}
 }
 
@@ -43,7 +42,7 @@ func (p *Plugin) checkKeyUpdate(stmt *gorm.Statement) error {
 		return nil
 	}
 	parts, _ := p.keys.Upserted(stmt.Schema, stmt.Table)
-	selected := selection.OfUpdate(stmt)
+	selected := rows.SelectedInUpdate(stmt)
 	for k := range parts {
 		if parts[k].Source == nil || !selected.Has(parts[k].DBName) {
 			continue

@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/selection"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
 // scope is what Select and Omit say of a model, as seen from a row of it: "Lines.SKU" for an
@@ -25,7 +25,7 @@ func (s scope) String() string {
 }
 
 // childScope is what gorm passes to the create of an association.
-func childScope(relation string, selected selection.Selection) (sc scope) {
+func childScope(relation string, selected rows.Selection) (sc scope) {
 	for name, wanted := range selected.Named {
 		column, ok := strings.CutPrefix(name, relation+".")
 		switch {
@@ -76,7 +76,7 @@ func (g *graph) modelOf(s *schema.Schema, sc scope) (*model, error) {
 		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
 	m := &model{schema: s, scope: sc, id: id}
-	selected := selection.OfCreate(&gorm.Statement{DB: g.db, Schema: s, Table: s.Table, Selects: sc.selects, Omits: sc.omits})
+	selected := rows.SelectedInCreate(&gorm.Statement{DB: g.db, Schema: s, Table: s.Table, Selects: sc.selects, Omits: sc.omits})
 	for _, c := range plan.Columns {
 		if c.Source != nil && selected.Omits(c.DBName) {
 			if c.Field.PrimaryKey {

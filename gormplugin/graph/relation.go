@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/selection"
 )
 
 type relationKind uint8
@@ -37,7 +36,7 @@ func (r *relation) isList() bool { return r.kind == hasMany || r.kind == manyToM
 
 func (r *relation) index() []int { return r.rel.Field.StructField.Index }
 
-func (g *graph) newRelation(rel *schema.Relationship, kind relationKind, selected selection.Selection) relation {
+func (g *graph) newRelation(rel *schema.Relationship, kind relationKind, selected rows.Selection) relation {
 	r := relation{rel: rel, kind: kind, scope: childScope(rel.Name, selected)}
 	for _, ref := range rel.References {
 		to := reference{from: ref.PrimaryKey, constant: ref.PrimaryValue, to: ref.ForeignKey, digits: keys.CopiesAsRune(ref)}

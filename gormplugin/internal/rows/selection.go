@@ -1,5 +1,4 @@
-// Package selection reports what Select and Omit keep in a statement, by gorm's own rules.
-package selection
+package rows
 
 import "gorm.io/gorm"
 
@@ -9,14 +8,14 @@ type Selection struct {
 	Restricted bool            // what is not named is left out
 }
 
-// OfCreate returns the selection of a create.
-func OfCreate(stmt *gorm.Statement) Selection {
+// SelectedInCreate returns the selection of a create.
+func SelectedInCreate(stmt *gorm.Statement) Selection {
 	named, restricted := stmt.SelectAndOmitColumns(true, false)
 	return Selection{named, restricted}
 }
 
-// OfUpdate returns the selection of an update.
-func OfUpdate(stmt *gorm.Statement) Selection {
+// SelectedInUpdate returns the selection of an update.
+func SelectedInUpdate(stmt *gorm.Statement) Selection {
 	named, restricted := stmt.SelectAndOmitColumns(false, true)
 	return Selection{named, restricted}
 }
