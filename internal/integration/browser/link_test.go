@@ -29,8 +29,8 @@ func TestHostileLink(t *testing.T) {
 				n++
 				state.Set("worker", fmt.Sprint(evil, n))
 				tb.visit(state.Encode(), fmt.Sprintf("document.getElementById('worker').value.endsWith('%d')", n))
-				eval[bool](tb, "document.getElementById('make-form').requestSubmit(), true")
-				if got := eval[string](tb, "document.title + ' ' + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length]"); got != "snowkey: Snowflake ids made and taken apart 1,1,0" {
+				eval[bool](tb, "document.getElementById('generate-form').requestSubmit(), true")
+				if got := eval[string](tb, "document.title + ' ' + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length]"); got != "snowkey: generate and decode Snowflake IDs 1,1,0" {
 					t.Errorf("%q: %s", evil, got)
 				}
 				if sql := eval[string](tb, "document.querySelector('.sql')?.textContent ?? ''"); sql != "" {
