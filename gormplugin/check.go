@@ -231,7 +231,7 @@ type collationKey struct {
 // database once for each table.
 func (p *Plugin) checkCollations(stmt *gorm.Statement, columns []keys.Column) error {
 	known := collationKey{stmt.Callback(), stmt.Table}
-	if stmt.Name() != "mysql" || stmt.DryRun || !slices.ContainsFunc(columns, func(c keys.Column) bool { return c.Kind == keys.Base62 }) {
+	if stmt.Name() != "mysql" || stmt.DryRun || !slices.ContainsFunc(columns, func(c keys.Column) bool { return c.IsBase62() }) {
 		return nil
 	}
 	if _, ok := p.collations.Load(known); ok {
@@ -242,7 +242,7 @@ func (p *Plugin) checkCollations(stmt *gorm.Statement, columns []keys.Column) er
 		return fmt.Errorf("which collations its columns have: %w", err)
 	}
 	for _, c := range columns {
-		if collation := collations[strings.ToLower(c.DBName)]; c.Kind == keys.Base62 && strings.HasSuffix(collation, "_ci") {
+		if collation := collations[strings.ToLower(c.DBName)]; c.IsBase62() && strings.HasSuffix(collation, "_ci") {
 			return fmt.Errorf("%s: the collation of its column is %q, which takes A for a, and base 62 does not: make the column char(11) CHARACTER SET ascii COLLATE ascii_bin", c.Name, collation)
 		}
 	}

@@ -33,7 +33,11 @@ var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
 	"gormplugin": {module + "sqltype", module + "gormplugin/internal", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
 	// The graph writer knows the plugin, and the plugin does not know it.
-	"gormplugin/graph": {module + "gormplugin/internal", module + "internal/backoff", module + "internal/fields", "gorm.io/gorm"},
+	"gormplugin/internal/keys":   {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
+	"gormplugin/internal/upsert": {module + "gormplugin/internal", "gorm.io/gorm"},
+	"gormplugin/internal/insert": {module + "gormplugin/internal/rows", "gorm.io/gorm"},
+	"gormplugin/internal/sqlite": {module + "gormplugin/internal/keys", "gorm.io/gorm"},
+	"gormplugin/graph":           {module + "gormplugin/internal", module + "internal/backoff", module + "internal/fields", "gorm.io/gorm"},
 
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }

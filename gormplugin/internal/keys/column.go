@@ -112,6 +112,9 @@ func (c *Column) Fill(ctx context.Context, list *rows.Rows, ids []int64) (unused
 	return len(ids), nil
 }
 
+// IsBase62 reports whether the column holds texts in which A and a differ.
+func (c *Column) IsBase62() bool { return c.Kind == base62 }
+
 // IsForeign reports whether the column is the key of another row.
 func (c *Column) IsForeign() bool { return c.Field != nil && isForeignKey(c.Field.Schema, c.Field) }
 

@@ -42,8 +42,8 @@ func (r *Registry) keyFields(s *schema.Schema, other string) (fields []keyField,
 		if configured && strings.EqualFold(table.DBName, f.DBName) {
 			met = true
 			if !tagged {
-				o.base62 = table.Kind == Base62
-			} else if table.Kind != signed && o.base62 != (table.Kind == Base62) {
+				o.base62 = table.Kind == base62
+			} else if table.Kind != signed && o.base62 != (table.Kind == base62) {
 				faults = append(faults, fmt.Errorf("%s: its tag and Text in Config.Tables for %s give one column two forms, and base62 is one of them: say the same in both",
 					FieldName(f), table.Name))
 				continue

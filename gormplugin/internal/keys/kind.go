@@ -20,7 +20,7 @@ const (
 	signed               // sqltype.ID, int64 and types declared over it
 	unsigned             // uint64 and types declared over it
 	decimal              // string and types declared over it
-	Base62               // Base62 is a string of eleven characters
+	base62               // a string of eleven characters
 	nullable             // sqltype.NullID
 )
 
@@ -49,7 +49,7 @@ func kindOf(f *schema.Field, o options) (Kind, error) {
 		if k != decimal {
 			return 0, fmt.Errorf("base62 is a form of strings, and its type is %v", f.FieldType)
 		}
-		k = Base62
+		k = base62
 	}
 	switch need := k.digits(); {
 	case f.Size > 0 && f.Size < need:
@@ -69,7 +69,7 @@ func (k Kind) digits() int {
 	switch k {
 	case decimal:
 		return 19
-	case Base62:
+	case base62:
 		return base62Digits
 	}
 	return 0
@@ -114,7 +114,7 @@ func (k Kind) set(v reflect.Value, id int64) {
 }
 
 func (k Kind) text(id int64) string {
-	if k == Base62 {
+	if k == base62 {
 		return sqltype.ID(id).Base62()
 	}
 	return strconv.FormatInt(id, 10)

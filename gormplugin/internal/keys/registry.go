@@ -71,7 +71,7 @@ func New(cfg Config) (*Registry, error) {
 		if t.Column == "" {
 			wrong.Add(field+".Column", t.Column, "must be set")
 		}
-		kind, ok := map[string]Kind{"": signed, decimalText: decimal, base62Text: Base62}[t.Text]
+		kind, ok := map[string]Kind{"": signed, decimalText: decimal, base62Text: base62}[t.Text]
 		if !ok {
 			wrong.Add(field+".Text", t.Text, "must be empty, %q or %q", decimalText, base62Text)
 		}
