@@ -32,8 +32,8 @@ type OpenConfig struct {
 // Plugin.Exempt lists the model.
 //
 // Open creates the tables of the leases if they are missing. If the role may not do that, the
-// error ends with the statements to run. If Open fails, nothing stays leased and the plugin is
-// not installed.
+// error ends with the statements to run. A wrong configuration is a *core.ConfigError, before the
+// first query. If Open fails, nothing stays leased and the plugin is not installed.
 //
 // The context only affects Open; the lease lasts until Close, and uses the handle's pool.
 // After Close, creates through the handle fail with core.ErrClosed. The handle accepts no
@@ -66,18 +66,18 @@ func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 		return nil, fmt.Errorf("gormplugin: the handle has a plugin %q already: %w", pluginName, gorm.ErrRegistered)
 	}
 	if cfg.Plugin.Source != nil {
-		return nil, fmt.Errorf("gormplugin: Plugin.Source %T: must be nil, since Open sets it; New takes a source of yours", cfg.Plugin.Source)
+		return nil, fieldError("Plugin.Source", fmt.Sprintf("%T", cfg.Plugin.Source), "must be nil, since Open sets it; New takes a source of yours")
 	}
 	plugin, err := cfg.plugin(new(sqlstore.Generator)) // a placeholder, for the check only
 	if err != nil {
 		return nil, err
 	}
-	if err := plugin.validate(db, cfg.Plugin.Models); err != nil {
+	if err := plugin.keys.Validate(db, cfg.Plugin.Models); err != nil {
 		return nil, err
 	}
 	if db.Dialector != nil && cfg.Store.Dialect == sqlstore.Detect {
 		if cfg.Store.Dialect = dialectOf(db.Name()); cfg.Store.Dialect == sqlstore.Detect {
-			return nil, fmt.Errorf("gormplugin: Store.Dialect Detect: gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with", db.Name())
+			return nil, fieldError("Store.Dialect", "Detect", fmt.Sprintf("gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with", db.Name()))
 		}
 	}
 	pool, err := db.DB()
@@ -85,6 +85,10 @@ func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to keep the lease in: %w", err)
 	}
 	return pool, nil
+}
+
+func fieldError(field, value, reason string) error {
+	return &core.ConfigError{Package: "gormplugin", Fields: []core.FieldError{{Field: field, Value: value, Reason: reason}}}
 }
 
 func (cfg *OpenConfig) plugin(source Source) (*Plugin, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -77,7 +78,7 @@ type Piece struct {
 }
 
 // gorm would panic on them when the parcel is already written.
-func TestNilDetailsRefused(t *testing.T) {
+func TestNilChildrenRefused(t *testing.T) {
 	db := dry(t, gormplugin.Config{Source: &counter{}})
 	for want, value := range map[string]any{
 		"Parcel.Items[1] of row 0 is nil": &Parcel{Items: []*Piece{{}, nil}},
@@ -161,7 +162,7 @@ func TestKeysSetToZero(t *testing.T) {
 	if tx := db.Create(&Clears{}); tx.Error == nil || !strings.Contains(tx.Error.Error(), "Clears.ID was filled, and a hook has set it to zero") || tx.Statement.SQL.Len() > 0 {
 		t.Errorf("a hook: %v, %s", tx.Error, tx.Statement.SQL.String())
 	}
-	if err := gormplugin.Create(t.Context(), db, &Clears{}); err == nil || !strings.Contains(err.Error(), "a hook has set it to zero") {
+	if err := graph.Create(t.Context(), db, &Clears{}); err == nil || !strings.Contains(err.Error(), "a hook has set it to zero") {
 		t.Errorf("a hook in a graph: %v", err)
 	}
 	if err := db.Session(&gorm.Session{SkipHooks: true}).Create(&Clears{}).Error; err != nil {
@@ -197,13 +198,13 @@ func TestMapsRefused(t *testing.T) {
 // Hooks run after the fill: they see the key, may change it, and what they set is
 // what is written.
 type Hooked struct {
-	ID      sqltype.ID
-	Mode    string `gorm:"-"`
-	Seen    sqltype.ID
-	Details []HookedDetail
+	ID       sqltype.ID
+	Mode     string `gorm:"-"`
+	Seen     sqltype.ID
+	Children []HookedChild
 }
 
-type HookedDetail struct {
+type HookedChild struct {
 	ID       sqltype.ID
 	HookedID sqltype.ID
 }
@@ -211,12 +212,12 @@ type HookedDetail struct {
 func (h *Hooked) BeforeSave(tx *gorm.DB) error {
 	h.Seen = h.ID
 	if h.Mode == "create in the hook" {
-		details := []HookedDetail{{}, {}, {}}
-		h.Details = nil
-		if err := tx.CreateInBatches(&details, 2).Error; err != nil {
+		children := []HookedChild{{}, {}, {}}
+		h.Children = nil
+		if err := tx.CreateInBatches(&children, 2).Error; err != nil {
 			return err
 		}
-		h.Details = details
+		h.Children = children
 	}
 	return nil
 }
@@ -238,14 +239,14 @@ func (h *Hooked) BeforeCreate(*gorm.DB) error {
 func TestHooksOfTheModel(t *testing.T) {
 	for mode, want := range map[string]sqltype.ID{"": 1, "set": 4711, "set if zero": 1} {
 		db := dry(t, gormplugin.Config{Source: &counter{}})
-		h := Hooked{Mode: mode, Details: []HookedDetail{{}}}
-		if err := db.Create(&h).Error; err != nil || h.Seen != 1 || h.ID != want || h.Details[0].HookedID != want || h.Details[0].ID != 2 {
+		h := Hooked{Mode: mode, Children: []HookedChild{{}}}
+		if err := db.Create(&h).Error; err != nil || h.Seen != 1 || h.ID != want || h.Children[0].HookedID != want || h.Children[0].ID != 2 {
 			t.Errorf("%q: %+v, %v", mode, h, err)
 		}
 	}
 	db := dry(t, gormplugin.Config{Source: &counter{}}).Session(&gorm.Session{SkipDefaultTransaction: true})
 	h := Hooked{Mode: "create in the hook"}
-	if err := db.Create(&h).Error; err != nil || h.ID != 1 || h.Details[0].ID != 2 || h.Details[2].ID != 4 {
+	if err := db.Create(&h).Error; err != nil || h.ID != 1 || h.Children[0].ID != 2 || h.Children[2].ID != 4 {
 		t.Errorf("%+v, %v", h, err)
 	}
 	skipped := Hooked{Mode: "refuse"}
@@ -281,7 +282,7 @@ func TestErrorsOfTheSource(t *testing.T) {
 	defer fenced.Close()
 	orders := make([]Order, 2)
 	if err := dry(t, gormplugin.Config{Source: fenced}).Create(&orders).Error; !errors.Is(err, core.ErrFenced) || orders[0].ID != 0 ||
-		!strings.Contains(err.Error(), "table orders: Order.ID: ") {
+		!strings.Contains(err.Error(), "table orders: Order.ID (2 ids): ") {
 		t.Errorf("fenced: %+v, %v", orders, err)
 	}
 	_ = gen.Close()
@@ -300,7 +301,7 @@ func (o once) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
 	return o.grant, nil
 }
 
-// A nested Select or Omit reaches the details as their own.
+// A nested Select or Omit applies to the children as their own.
 func TestNestedSelectAndOmit(t *testing.T) {
 	db := dry(t, gormplugin.Config{Source: &counter{}})
 	p := Parcel{Items: []*Piece{{}}}

@@ -192,7 +192,7 @@ func TestFillsMaps(t *testing.T) {
 	}
 }
 
-func TestHooksAndDetailsSeeTheKey(t *testing.T) {
+func TestHooksAndChildrenSeeTheKey(t *testing.T) {
 	db := dry(t, gormplugin.Config{Source: &counter{}})
 	o := Order{Lines: []Line{{}, {}}}
 	if err := db.Create(&o).Error; err != nil {
@@ -281,7 +281,7 @@ func TestSharedKeyMustBeSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := dry(t, gormplugin.Config{Source: &counter{}, Models: models})
 			if models == nil {
-				if err := db.Create(&Extension{}).Error; err != nil { // nobody refers to it, as far as gorm knows
+				if err := db.Create(&Extension{}).Error; err != nil { // nothing refers to it, as far as gorm knows
 					t.Error(err)
 				}
 			}
@@ -305,8 +305,8 @@ func TestFailuresWriteNothing(t *testing.T) {
 		want  string
 	}{
 		{"the source fails", &counter{err: boom}, &Order{}, "gormplugin: table things: Order.ID: no worker number"},
-		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: table things: Order.ID: no worker number"},
-		{"the source gives zero", &counter{last: -1}, &Order{}, "gave 0"},
+		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: table things: Order.ID (2 ids): no worker number"},
+		{"the source gives zero", &counter{last: -1}, &Order{}, "returned 0"},
 		{"by value", &counter{}, Order{}, "create a pointer"},
 		{"array by value", &counter{}, [2]Order{}, "create a pointer"},
 		{"an unknown name", &counter{}, &struct {
