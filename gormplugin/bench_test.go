@@ -130,6 +130,34 @@ func BenchmarkFillOne(b *testing.B) {
 	}
 }
 
+// BenchmarkCreateOne builds an INSERT of one row without sending it: with the key set and no
+// plugin, with the key set and the plugin, and with a key that the plugin fills.
+func BenchmarkCreateOne(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		plugin bool
+		key    sqltype.ID
+	}{{"without", false, 1}, {"set", true, 1}, {"filled", true, 0}} {
+		b.Run(c.name, func(b *testing.B) {
+			db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if c.plugin {
+				use(b, db, gormplugin.Config{Source: &benchSource{}})
+			}
+			var row benchRow
+			b.ReportAllocs()
+			for b.Loop() {
+				row.ID = c.key
+				if err := db.Create(&row).Error; err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkCreate1000 builds an INSERT of 1,000 rows without sending it: with
 // keys set by hand and no plugin, and with keys that the plugin fills.
 func BenchmarkCreate1000(b *testing.B) {

@@ -4,48 +4,51 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
-)
 
-// operation is one for which gorm has callbacks.
-type operation uint8
-
-const (
-	creates operation = iota
-	updates
-	raws // Exec
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/insert"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 )
 
 // A callback is one that the plugin registers with gorm, before another.
 type callback struct {
-	on           operation
+	registry     registry
 	before, name string
 	fn           func(*gorm.DB)
 }
 
-// callbacks are all of them, in the order of registration. "snowkey:fill" is directly before
-// gorm:before_create, because the model's hooks must see the key. With
+// registry returns gorm's registration of callbacks for one operation, before a callback.
+type registry func(db *gorm.DB, before string) registrar
+
+type registrar interface {
+	Register(name string, fn func(*gorm.DB)) error
+	Remove(name string) error
+}
+
+func creates(db *gorm.DB, before string) registrar { return db.Callback().Create().Before(before) }
+func updates(db *gorm.DB, before string) registrar { return db.Callback().Update().Before(before) }
+func execs(db *gorm.DB, before string) registrar   { return db.Callback().Raw().Before(before) }
+
+// callbacks are those of the plugin. A plain create runs three of them. "snowkey:fill" is
+// directly before gorm:before_create, because the model's hooks must see the key. With
 // SkipDefaultTransaction, a callback that is to run even earlier would run last.
 func (p *Plugin) callbacks() []callback {
 	return []callback{
-		{creates, "gorm:before_create", "snowkey:note", p.noteFresh},
-		{creates, "gorm:save_before_associations", "snowkey:graph", atGraph},
-		{creates, "gorm:create", "snowkey:owned", p.checkOwned},
-		{creates, "gorm:create", "snowkey:upsert", p.beforeUpsert},
-		{creates, "gorm:save_after_associations", "snowkey:reread", p.afterUpsert},
-		{creates, "gorm:after_create", "snowkey:rest", atRest},
 		{creates, "gorm:before_create", "snowkey:fill", p.fill},
-		{updates, "gorm:save_before_associations", "snowkey:texts", p.beforeUpdate},
+		{creates, "gorm:create", "snowkey:check", p.beforeInsert},
+		{creates, "gorm:save_after_associations", "snowkey:upsert", p.afterInsert},
+		{updates, "gorm:save_before_associations", "snowkey:update", p.beforeUpdate},
 		{updates, "gorm:update", "snowkey:links", p.checkUpdate},
-		{raws, "gorm:raw", "snowkey:rebuild", keepWithoutRowid},
+		{execs, "gorm:raw", "snowkey:rebuild", sqlite.KeepWithoutRowid},
 	}
 }
 
 // register registers all of them, or none.
 func (p *Plugin) register(db *gorm.DB) error {
-	for i, c := range p.callbacks() {
-		if err := c.register(db); err != nil {
-			for _, registered := range p.callbacks()[:i+1] {
-				_ = registered.remove(db) // its error is the same, until the last one is gone
+	all := p.callbacks()
+	for i, c := range all {
+		if err := c.registry(db, c.before).Register(c.name, c.fn); err != nil {
+			for _, registered := range all[:i+1] {
+				_ = registered.registry(db, "").Remove(registered.name) // it fails like Register, until the last one is removed
 			}
 			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
 		}
@@ -53,24 +56,43 @@ func (p *Plugin) register(db *gorm.DB) error {
 	return nil
 }
 
-func (c callback) register(db *gorm.DB) error {
-	switch c.on {
-	case updates:
-		return db.Callback().Update().Before(c.before).Register(c.name, c.fn)
-	case raws:
-		return db.Callback().Raw().Before(c.before).Register(c.name, c.fn)
-	default:
-		return db.Callback().Create().Before(c.before).Register(c.name, c.fn)
+// fill sets every zero key of the rows of a create.
+func (p *Plugin) fill(db *gorm.DB) {
+	p.upserts.Note(db)
+	if graph := insert.Of(db.Statement); graph != nil {
+		graph.Begin(db)
+	}
+	if db.Error == nil && db.Statement.ReflectValue.IsValid() {
+		addError(db, p.fillStatement(db.Statement))
 	}
 }
 
-func (c callback) remove(db *gorm.DB) error {
-	switch c.on {
-	case updates:
-		return db.Callback().Update().Remove(c.name)
-	case raws:
-		return db.Callback().Raw().Remove(c.name)
-	default:
-		return db.Callback().Create().Remove(c.name)
+// beforeInsert runs when the hooks have run and gorm has saved what the rows belong to.
+func (p *Plugin) beforeInsert(db *gorm.DB) {
+	if graph := insert.Of(db.Statement); graph != nil {
+		graph.Before(db)
+	}
+	if isOfModel(db) {
+		addError(db, p.checkInsert(db.Statement))
+	}
+	p.upserts.Before(db)
+}
+
+// afterInsert runs before gorm saves the rows that refer to those of the create.
+func (p *Plugin) afterInsert(db *gorm.DB) {
+	p.upserts.After(db)
+	if graph := insert.Of(db.Statement); graph != nil {
+		graph.After(db)
+	}
+}
+
+// isOfModel reports whether the statement has not failed and has rows of a model.
+func isOfModel(db *gorm.DB) bool {
+	return db.Error == nil && db.Statement.Schema != nil && db.Statement.ReflectValue.IsValid()
+}
+
+func addError(db *gorm.DB, err error) {
+	if err != nil {
+		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", db.Statement.Table, err))
 	}
 }

@@ -3,124 +3,251 @@ package gormplugin
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/dialect"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/insert"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// checkRows refuses what gorm would panic on, with its transaction left open, and
-// nil rows, which it refuses only after their associations were written.
-func checkRows(stmt *gorm.Statement, rows rowsOf) error {
+// checkRows refuses rows on which gorm would panic with its transaction left open, and nil rows,
+// which gorm refuses only after it has written their associations.
+func checkRows(stmt *gorm.Statement, list *rows.Rows) error {
 	switch stmt.Dest.(type) {
 	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
-		for i := range rows.n {
-			if rows.at(i).IsNil() { // gorm would make of it a row without a key
+		for i := range list.Len {
+			if row := list.At(i); row.IsNil() { // gorm would make a row without a key of it
 				return fmt.Errorf("a nil map cannot be given a key: %w", gorm.ErrInvalidData)
 			}
 		}
 		return nil
 	}
-	if rows.n == 0 || stmt.Schema == nil {
+	if list.Len == 0 || stmt.Schema == nil {
 		return nil // gorm refuses it
 	}
 	model := stmt.Schema.ModelType
-	if t := rows.value.Type(); t == model || rows.list && t.Elem() == model {
+	if list.Are(model) {
 		return nil
 	}
-	pointers := rows.list && rows.value.Type().Elem() == reflect.PointerTo(model)
-	for i := range rows.n {
-		if pointers && !rows.value.Index(i).IsNil() {
+	for i := range list.Len {
+		if list.IsSet(i, model) {
 			continue // the usual case, for speed
 		}
-		row := rows.at(i)
+		row := list.At(i)
 		switch {
 		case !row.IsValid():
 			return fmt.Errorf("row %d is nil: %w", i, gorm.ErrInvalidData)
 		case row.Type() == model || row.Kind() == reflect.Struct && row.Type().ConvertibleTo(model): // the same fields under another name
 		default:
 			return fmt.Errorf("row %d is of type %s: create %[3]s, []%[3]s, []*%[3]s, map[string]any or []map[string]any: %w",
-				i, typeName(row.Type()), typeName(model), gorm.ErrInvalidData)
+				i, keys.TypeName(row.Type()), keys.TypeName(model), gorm.ErrInvalidData)
 		}
 	}
 	return nil
 }
 
-// checkDetails refuses nil in the lists of associations, on which gorm panics
-// once the row itself is written.
-func checkDetails(stmt *gorm.Statement, rows rowsOf) error {
+// checkLists refuses nil in the lists of associations. gorm panics on it when the row itself is
+// written.
+func checkLists(stmt *gorm.Statement, list *rows.Rows) error {
 	if stmt.Schema == nil {
 		return nil
 	}
-	for _, rels := range [][]*schema.Relationship{stmt.Schema.Relationships.HasMany, stmt.Schema.Relationships.Many2Many} {
-		for _, rel := range rels {
-			if rel.Field.IndirectFieldType.Elem().Kind() != reflect.Pointer {
-				continue
-			}
-			if err := checkDetail(stmt, rows, rel); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func checkDetail(stmt *gorm.Statement, rows rowsOf, rel *schema.Relationship) error {
+	var selected rows.Selection
 	if len(stmt.Selects)+len(stmt.Omits) > 0 {
-		columns, restricted := stmt.SelectAndOmitColumns(true, false)
-		if written, said := columns[rel.Name]; said && !written || !said && restricted {
-			return nil
-		}
+		selected = rows.SelectedInCreate(stmt)
 	}
-	for i := range rows.n {
-		row := rows.at(i)
-		if row.Kind() != reflect.Struct {
-			return nil // maps have no associations
-		}
-		list, ok := find(rel.Field, row)
-		if list = indirect(list); !ok || !list.IsValid() {
+	for _, rel := range slices.Concat(stmt.Schema.Relationships.HasMany, stmt.Schema.Relationships.Many2Many) {
+		if rel.Field.IndirectFieldType.Elem().Kind() != reflect.Pointer || !selected.Has(rel.Name) {
 			continue
 		}
-		for j := range list.Len() {
-			if list.Index(j).IsNil() {
-				return fmt.Errorf("%s[%d] of row %d is nil: %w", fieldName(stmt.Schema, rel.Field), j, i, gorm.ErrInvalidData)
+		for i := range list.Len {
+			row := list.At(i)
+			if row.Kind() != reflect.Struct {
+				return nil // maps have no associations
+			}
+			children := rows.Indirect(rows.Field(row, rel.Field.StructField.Index))
+			if !children.IsValid() {
+				continue
+			}
+			for j := range children.Len() {
+				if children.Index(j).IsNil() {
+					return fmt.Errorf("%s[%d] of row %d is nil: %w", keys.FieldName(rel.Field), j, i, gorm.ErrInvalidData)
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// dropRepeated takes structs out of the statement that are there more than once, as
-// gorm does where their keys are set: an association may be shared. Where nothing is
-// said of conflicts it is an error, and so it is if rows of their own share what
-// holds their key.
-func dropRepeated(stmt *gorm.Statement, rows rowsOf, twice int) error {
-	if rows.at(0).Kind() == reflect.Map {
-		return fmt.Errorf("one map stands for more than one row, and each must have a key of its own: %w", gorm.ErrInvalidData)
+// checkRunes refuses associations whose foreign keys gorm would set to a character, before
+// anything is written. The graph writer sets them to digits.
+func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
+	if len(plan.Runes) == 0 || insert.Of(stmt) != nil {
+		return nil
 	}
-	seen := make(map[uintptr]int, rows.n)
-	distinct := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(stmt.Schema.ModelType)), 0, rows.n)
-	noted := freshOf(stmt)
-	var fresh []lack // of the rows that stay: it goes by their places
-	for i := range rows.n {
-		row := rows.at(i).Addr()
-		first, repeated := seen[row.Pointer()]
-		if _, conflicts := stmt.Clauses["ON CONFLICT"]; repeated && !conflicts {
-			return fmt.Errorf("row %d is the same struct as row %d, and cannot have a key of its own: %w", i, first, gorm.ErrInvalidData)
+	selected := of(stmt)
+	for _, lost := range plan.Runes {
+		if !selected.Has(lost.Relation.Name) {
+			continue
 		}
-		if !repeated {
-			seen[row.Pointer()] = i
-			distinct = reflect.Append(distinct, row.Convert(distinct.Type().Elem()))
-			if i < len(noted) {
-				fresh = append(fresh, noted[i])
+		for i := range list.Len {
+			row := list.At(i)
+			if row.Kind() != reflect.Struct || row.Type() != stmt.Schema.ModelType {
+				break
+			}
+			v := rows.Field(row, lost.Relation.Field.StructField.Index)
+			if !v.IsValid() || v.IsZero() {
+				continue
+			}
+			if v = rows.Indirect(v); v.Kind() == reflect.Slice && v.Len() == 0 {
+				continue
+			}
+			child, parent := lost.Reference.ForeignKey, lost.Reference.PrimaryKey
+			return fmt.Errorf("%s is of type %v and refers to %s of type %v, which gorm would copy as a character, not as a number: write the rows with graph.Create, or make the types the same",
+				keys.FieldName(child), child.FieldType, keys.FieldName(parent), parent.FieldType)
+		}
+	}
+	return nil
+}
+
+// checkInsert looks at the keys and foreign keys of the rows after the hooks, before they are
+// written.
+func (p *Plugin) checkInsert(stmt *gorm.Statement) error {
+	list := rows.Of(stmt.ReflectValue)
+	if err := p.checkLinks(stmt, &list, rows.SelectedInCreate); err != nil {
+		return err
+	}
+	hooked := hasCreateHook(stmt)
+	columns := p.keys.Plan(stmt.Schema, stmt.Table).Columns
+	for i := range columns {
+		c := &columns[i]
+		if c.Source != nil && (!hooked || !c.Field.PrimaryKey) {
+			continue
+		}
+		if missing, err := c.Missing(&list); err != nil {
+			return err
+		} else if missing > 0 {
+			return c.ErrNotSet()
+		}
+	}
+	return nil
+}
+
+// checkLinks refuses foreign keys that gorm has set to zero. A row that gorm saves before another
+// has no key if it collided with a row that was not found.
+func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
+	for _, rel := range stmt.Schema.Relationships.BelongsTo {
+		for i := range list.Len {
+			row := list.At(i)
+			if row.Kind() != reflect.Struct {
+				break
+			}
+			parent := rows.Indirect(rows.Field(row, rel.Field.StructField.Index))
+			if !parent.IsValid() || parent.IsZero() {
+				continue // gorm saves none
+			}
+			if ref := p.unsetReference(rel, parent); ref != nil && of(stmt).Has(rel.Name) {
+				return fmt.Errorf("%s of row %d would be 0: %s was not written, and the row that it collided with is not found by any unique index of columns",
+					keys.FieldName(ref.ForeignKey), i, keys.FieldName(rel.Field))
 			}
 		}
 	}
-	if distinct.Len()+twice > rows.n {
-		return fmt.Errorf("rows share the embedded struct that holds their key: %w", gorm.ErrInvalidData)
+	return p.checkJoinRows(stmt, list)
+}
+
+// unsetReference returns a reference whose key the parent lacks, though the plugin fills it.
+func (p *Plugin) unsetReference(rel *schema.Relationship, parent reflect.Value) *schema.Reference {
+	for _, ref := range rel.References {
+		if ref.OwnPrimaryKey || ref.PrimaryKey == nil {
+			continue
+		}
+		if v := rows.Field(parent, ref.PrimaryKey.StructField.Index); v.IsValid() && !v.IsZero() {
+			continue
+		}
+		if p.keys.Fills(rel.FieldSchema, ref.PrimaryKey) {
+			return ref
+		}
 	}
-	stmt.Dest, stmt.ReflectValue = distinct.Interface(), distinct
-	if noted != nil {
-		stmt.Settings.Store(freshKey, fresh)
+	return nil
+}
+
+// checkJoinRows refuses rows of a many2many join table in which a foreign key is 0.
+func (p *Plugin) checkJoinRows(stmt *gorm.Statement, list *rows.Rows) error {
+	for _, half := range joinReferences(stmt.Schema) {
+		if !p.keys.Fills(half.schema, half.ref.PrimaryKey) {
+			continue
+		}
+		for i := range list.Len {
+			row := list.At(i)
+			if row.Kind() != reflect.Struct {
+				return nil
+			}
+			if _, zero := half.ref.ForeignKey.ValueOf(stmt.Context, row); zero {
+				return fmt.Errorf("%s of row %d would be 0: the %s was not written, and the row that it collided with is not found by any unique index of columns",
+					half.ref.ForeignKey.Name, i, half.schema.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// joinReference is one half of a join row.
+type joinReference struct {
+	schema *schema.Schema // of the row that it refers to
+	ref    *schema.Reference
+}
+
+// joinReferences returns the foreign keys that are parts of the row's own key and refer to a row
+// that no field holds. gorm makes such relations for join tables.
+func joinReferences(s *schema.Schema) (found []joinReference) {
+	s.Relationships.Mux.RLock()
+	defer s.Relationships.Mux.RUnlock()
+	for _, rel := range s.Relationships.Relations {
+		if rel.Type != schema.BelongsTo {
+			continue
+		}
+		for _, ref := range rel.References {
+			if !ref.OwnPrimaryKey && ref.PrimaryKey != nil && ref.ForeignKey.PrimaryKey {
+				found = append(found, joinReference{rel.FieldSchema, ref})
+			}
+		}
+	}
+	return found
+}
+
+// collationKey names a table whose collations were checked.
+type collationKey struct {
+	handle any // the same for all sessions of one gorm.Open
+	table  string
+}
+
+// checkCollations refuses rows with a base 62 id if the column's collation in MySQL or MariaDB
+// ignores case: one id in a few thousand would be refused as a duplicate. It queries the
+// database once for each table.
+func (p *Plugin) checkCollations(stmt *gorm.Statement, columns []keys.Column) error {
+	known := collationKey{stmt.Callback(), stmt.Table}
+	if stmt.Name() != "mysql" || stmt.DryRun || !slices.ContainsFunc(columns, func(c keys.Column) bool { return c.Kind == keys.Base62 }) {
+		return nil
+	}
+	if _, ok := p.collations.Load(known); ok {
+		return nil
+	}
+	collations, err := dialect.Collations(stmt.DB)
+	if err != nil {
+		return fmt.Errorf("which collations its columns have: %w", err)
+	}
+	for _, c := range columns {
+		if collation := collations[strings.ToLower(c.DBName)]; c.Kind == keys.Base62 && strings.HasSuffix(collation, "_ci") {
+			return fmt.Errorf("%s: the collation of its column is %q, which takes A for a, and base 62 does not: make the column char(11) CHARACTER SET ascii COLLATE ascii_bin", c.Name, collation)
+		}
+	}
+	if len(collations) > 0 {
+		p.collations.Store(known, true)
 	}
 	return nil
 }

@@ -70,15 +70,15 @@ func TestNewRefuses(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `"t": Column`, `"u": source "nobody"`, `Named "base62": the word has another meaning`,
-		`Named "-": the word`, `Tables "shop.v": not the name of a table`, `Tables "": not`, `Tables "w": Text "base58": must be empty`} {
+	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `Tables["t"].Column "": must be set`, `Tables["u"].Source "nobody"`, `Named "base62": has another meaning`,
+		`Named "-": has`, `Tables "shop.v": must be the name of a table`, `Tables "": must`, `Tables["w"].Text "base58": must be empty`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
 		}
 	}
 	var nobody *core.Generator
 	_, err = gormplugin.New(gormplugin.Config{Source: nobody, Named: map[string]gormplugin.Source{"orders": nobody}})
-	for _, want := range []string{"Source: a nil *core.Generator", `Named "orders": a nil *core.Generator`} {
+	for _, want := range []string{"Source nil: is a nil *core.Generator", `Named "orders": the source is a nil *core.Generator`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not tell %q", err, want)
 		}

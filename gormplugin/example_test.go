@@ -80,9 +80,7 @@ func ExampleNew_faults() {
 	_, err := gormplugin.New(gormplugin.Config{Tables: map[string]gormplugin.Table{"logs": {}}})
 	fmt.Println(err)
 	// Output:
-	// gormplugin: Source nil: must be set, or Named hold at least one
-	// Tables "logs": Column must be set
-	// Tables "logs": Config.Source is nil and no other is named
+	// gormplugin: Source nil: must be set, or Named must have at least one source; Tables["logs"].Column "": must be set; Tables["logs"].Source "": Config.Source is nil and no other is named
 }
 
 func ExampleModel() {

@@ -1,190 +1,171 @@
 package gormplugin
 
 import (
-	"context"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/reserve"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
 )
 
-// fill is the create callback: it sets every zero key of the statement's rows.
-func (p *Plugin) fill(db *gorm.DB) {
-	stmt := db.Statement
-	if db.Error != nil || !stmt.ReflectValue.IsValid() {
-		return
-	}
-	if err := p.fillStatement(stmt); err != nil {
-		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", stmt.Table, err))
-	}
-}
-
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
-	rows := newRows(stmt.ReflectValue)
-	pl := p.planOf(stmt)
-	if err := checkTexts(stmt, pl, rows, true); err != nil {
+	list := rows.Of(stmt.ReflectValue)
+	plan := p.keys.Plan(stmt.Schema, stmt.Table)
+	if err := checkRunes(stmt, plan, &list, rows.SelectedInCreate); err != nil {
 		return err
 	}
-	targets, err := pl.targets, pl.err
+	columns, err := plan.Columns, plan.Err
 	if err == nil {
-		err = p.checkStrict(stmt.Schema, stmt.Table, pl)
+		err = p.keys.CheckStrict(stmt.Schema, stmt.Table)
 	}
-	if err != nil || len(targets) == 0 {
+	if err != nil || len(columns) == 0 {
 		return err
 	}
-	if err := p.checkCollations(stmt, targets); err != nil {
+	if err := p.checkCollations(stmt, columns); err != nil {
 		return err
 	}
-	if err := checkRows(stmt, rows); err != nil {
+	if err := checkRows(stmt, &list); err != nil {
 		return err
 	}
-	if err := checkDetails(stmt, rows); err != nil {
+	if err := checkLists(stmt, &list); err != nil {
 		return err
 	}
 	if len(stmt.Selects)+len(stmt.Omits) > 0 {
-		if targets, err = keepInStatement(stmt, targets); err != nil {
+		if columns, err = selectColumns(stmt, columns); err != nil {
 			return err
 		}
 	}
-	twice, err := fillRows(stmt, targets, rows)
-	if err == nil && twice > 0 {
-		err = dropRepeated(stmt, rows, twice)
+	unused, err := fillRows(stmt, columns, &list)
+	if err == nil && unused > 0 {
+		err = dropRepeated(stmt, &list, unused)
 	}
 	return err
 }
 
-// planOf is also of a table without a model.
-func (p *Plugin) planOf(stmt *gorm.Statement) *plan {
-	if stmt.Schema != nil {
-		return p.plan(stmt.Schema, stmt.Table)
+// selectColumns adds the columns to the statement's Select, if it has one. A key that Omit names
+// is an error; another column that Omit names is not filled.
+func selectColumns(stmt *gorm.Statement, columns []keys.Column) ([]keys.Column, error) {
+	selected := rows.SelectedInCreate(stmt)
+	kept := make([]keys.Column, 0, len(columns))
+	var add []string
+	for _, c := range columns {
+		switch {
+		case selected.Omits(c.DBName) && (c.Field == nil || c.Field.PrimaryKey):
+			return nil, fmt.Errorf("%s is left out by Omit: the row would be written under another key", c.Name)
+		case selected.Omits(c.DBName):
+			continue
+		case !selected.Has(c.DBName):
+			add = append(add, c.DBName)
+		}
+		kept = append(kept, c)
 	}
-	if t, ok := p.table(stmt.Table); ok {
-		return &plan{targets: []target{t}}
+	if len(add) > 0 {
+		stmt.Selects = slices.Concat(stmt.Selects, add) // a copy: the statement shares the slice with its handle
 	}
-	return &plan{}
+	return kept, nil
 }
 
-// fillRows sets the targets in all rows. Each source is asked once, and before the
-// first row is touched: where one fails, no row has been given a key. It returns how
-// many rows got their key as another row got its, because both are one struct.
-func fillRows(stmt *gorm.Statement, targets []target, rows rowsOf) (twice int, err error) {
-	ctx, missing := stmt.Context, make([]int, len(targets))
-	for i := range targets {
-		t := &targets[i]
-		if missing[i], err = t.count(rows); err != nil {
+// fillRows sets the columns in all rows. It asks each source once, before it changes the first
+// row: if one fails, no row has a key. It returns how many ids are unused, because rows are the
+// same struct.
+func fillRows(stmt *gorm.Statement, columns []keys.Column, list *rows.Rows) (unused int, err error) {
+	var reserved reserve.Reservation
+	missing := make([]int, len(columns))
+	for i := range columns {
+		c := &columns[i]
+		n, err := c.Missing(list)
+		if err != nil {
 			return 0, err
 		}
-		if missing[i] > 0 && t.source == nil {
-			if !t.comes(stmt, rows) && (t.isOthers() || !hasCreateHook(stmt)) { // checkOwned looks again after the hooks
-				return 0, t.notSet()
+		if n > 0 && c.Source == nil {
+			if !parentsSaved(stmt, c, list) && (c.IsForeign() || !hasCreateHook(stmt)) { // checkInsert looks again after the hooks
+				return 0, c.ErrNotSet()
 			}
-			missing[i] = 0
+			n = 0
 		}
+		missing[i] = n
+		reserved.Need(c, n)
 	}
-	ids, err := reserve(ctx, targets, missing)
-	if err != nil {
+	if err := reserved.Take(stmt.Context); err != nil {
 		return 0, err
 	}
-	noteFilled(stmt, targets, ids, rows.n)
-	for i := range targets {
-		left, err := targets[i].fill(ctx, rows, ids[i])
+	for i := range columns {
+		c := &columns[i]
+		ids := reserved.IDs(c, missing[i])
+		upsert.Filled(stmt, c, ids, list.Len, hasCreateHook(stmt))
+		left, err := c.Fill(stmt.Context, list, ids)
 		if err != nil {
 			return 0, err
 		}
-		twice = max(twice, left)
+		unused = max(unused, left)
 	}
-	return twice, nil
+	return unused, nil
 }
 
-// count is how many rows are without a key, each of which can be given one.
-func (t *target) count(rows rowsOf) (int, error) {
-	n := 0
-	if t.path != nil && rows.plain {
-		for i := range rows.n {
-			if rows.field(i, t.path).Int() == 0 {
-				n++
+// hasCreateHook reports whether the model has a hook that may set a key.
+func hasCreateHook(stmt *gorm.Statement) bool {
+	return stmt.Schema != nil && !stmt.SkipHooks && (stmt.Schema.BeforeSave || stmt.Schema.BeforeCreate)
+}
+
+// parentsSaved reports whether each row that lacks such a key belongs to a row that gorm saves
+// with it, and whose key it gets.
+func parentsSaved(stmt *gorm.Statement, c *keys.Column, list *rows.Rows) bool {
+	selected := rows.SelectedInCreate(stmt)
+	var parents [][]int
+	for _, rel := range stmt.Schema.Relationships.BelongsTo {
+		for _, ref := range rel.References {
+			if ref.ForeignKey == c.Field && selected.Has(rel.Name) {
+				parents = append(parents, rel.Field.StructField.Index)
 			}
 		}
-		return n, nil
 	}
-	for i := range rows.n {
-		zero, err := t.isZero(rows.at(i))
-		if err != nil {
-			return 0, err
-		}
-		if zero {
-			n++
-		}
-	}
-	return n, nil
-}
-
-// fill gives the ids to the rows that are without, and returns how many are left over.
-func (t *target) fill(ctx context.Context, rows rowsOf, ids []int64) (left int, err error) {
-	if t.path != nil && rows.plain {
-		for i := 0; i < rows.n && len(ids) > 0; i++ {
-			if f := rows.field(i, t.path); f.Int() == 0 {
-				f.SetInt(ids[0])
-				ids = ids[1:]
-			}
-		}
-		return len(ids), nil
-	}
-	for i := 0; i < rows.n && len(ids) > 0; i++ {
-		row := rows.at(i)
-		zero, err := t.isZero(row)
-		if err != nil {
-			return 0, err
-		}
-		if zero {
-			t.set(ctx, row, ids[0])
-			ids = ids[1:]
-		}
-	}
-	return len(ids), nil
-}
-
-// reserve takes the ids of all targets, from each source in one call.
-func reserve(ctx context.Context, targets []target, missing []int) ([][]int64, error) {
-	ids := make([][]int64, len(targets))
-	for i := range targets {
-		if missing[i] == 0 || ids[i] != nil {
+	for i := range list.Len {
+		row := list.At(i)
+		if zero, err := c.IsZero(row); err == nil && !zero {
 			continue
 		}
-		total := 0
-		for j := i; j < len(targets); j++ {
-			if targets[j].sourceName == targets[i].sourceName && targets[j].source != nil {
-				total += missing[j]
-			}
-		}
-		all, err := take(ctx, targets[i].source, total)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", targets[i].name, err)
-		}
-		for j := i; j < len(targets); j++ {
-			if targets[j].sourceName == targets[i].sourceName && targets[j].source != nil {
-				ids[j], all = all[:missing[j]], all[missing[j]:]
-			}
+		if row.Kind() != reflect.Struct || !row.CanAddr() || !slices.ContainsFunc(parents, func(index []int) bool {
+			v := rows.Field(row, index)
+			return v.IsValid() && !v.IsZero() // gorm's own condition
+		}) {
+			return false
 		}
 	}
-	return ids, nil
+	return true
 }
 
-// take asks the source for n ids.
-func take(ctx context.Context, source Source, n int) ([]int64, error) {
-	ids := make([]int64, n)
-	var err error
-	if n == 1 {
-		ids[0], err = source.Next(ctx)
-	} else {
-		err = source.Fill(ctx, ids)
+// dropRepeated removes structs that are in the statement more than once, as gorm does where
+// their keys are set: an association may be shared. Without a conflict clause, a repeated struct
+// is an error. So are rows that share what holds their key.
+func dropRepeated(stmt *gorm.Statement, list *rows.Rows, unused int) error {
+	if first := list.At(0); first.Kind() == reflect.Map {
+		return fmt.Errorf("one map is given as more than one row, and each must have a key of its own: %w", gorm.ErrInvalidData)
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if id <= 0 {
-			return nil, fmt.Errorf("the source gave %d, which is no key", id)
+	_, conflicts := stmt.Clauses["ON CONFLICT"]
+	seen := make(map[uintptr]int, list.Len)
+	distinct := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(stmt.Schema.ModelType)), 0, list.Len)
+	var kept []int
+	for i := range list.Len {
+		row := list.At(i).Addr()
+		first, repeated := seen[row.Pointer()]
+		switch {
+		case !repeated:
+			seen[row.Pointer()] = i
+			distinct = reflect.Append(distinct, row.Convert(distinct.Type().Elem()))
+			kept = append(kept, i)
+		case !conflicts:
+			return fmt.Errorf("row %d is the same struct as row %d, and cannot have a key of its own: %w", i, first, gorm.ErrInvalidData)
 		}
 	}
-	return ids, nil
+	if distinct.Len()+unused > list.Len {
+		return fmt.Errorf("rows share the embedded struct that holds their key: %w", gorm.ErrInvalidData)
+	}
+	stmt.Dest, stmt.ReflectValue = distinct.Interface(), distinct
+	upsert.Keep(stmt, kept)
+	return nil
 }

@@ -229,7 +229,7 @@ func TestSharedPointers(t *testing.T) {
 		t.Errorf("%s, %v", sql, tx.Error)
 	}
 	m := map[string]any{"name": "m"}
-	if err := db.Model(&Order{}).Create([]map[string]any{m, m}).Error; err == nil || !strings.Contains(err.Error(), "one map stands for more than one row") {
+	if err := db.Model(&Order{}).Create([]map[string]any{m, m}).Error; err == nil || !strings.Contains(err.Error(), "one map is given as more than one row") {
 		t.Errorf("%v", err)
 	}
 	base := &Base{}
@@ -364,7 +364,7 @@ func TestTagFaults(t *testing.T) {
 		}{}, "says snowflake=a: write snowflake, or snowflake:name"},
 		{&struct {
 			ID int64 `gorm:"primaryKey" snowflake:"a"`
-		}{}, "ID: the tag snowflake stands beside the gorm tag: write `gorm:\"primaryKey;snowflake\"`"},
+		}{}, "ID: the tag snowflake is beside the gorm tag: write `gorm:\"primaryKey;snowflake\"`"},
 		{&struct {
 			ID sqltype.ID `gorm:"->"`
 		}{}, `ID: the tag "->" keeps it out of what is created; if the database sets it, say snowflake:-`},
@@ -374,8 +374,8 @@ func TestTagFaults(t *testing.T) {
 		{&struct {
 			ID sqltype.ID `gorm:"type:BIGSERIAL"`
 		}{}, `ID: the type in its gorm tag "type:BIGSERIAL" gives keys of its own`},
-		{&OnlyOuter{}, "OnlyOuter.ID: the tag snowflake stands on the field that embeds it"},
-		{&OnRelation{}, "OnRelation.Order: the tag snowflake stands on a field of type *gormplugin_test.Order, which is no column"},
+		{&OnlyOuter{}, "OnlyOuter.ID: the tag snowflake is on the field that embeds it"},
+		{&OnRelation{}, "OnRelation.Order: the tag snowflake is on a field of type *gormplugin_test.Order, which is no column"},
 	} {
 		err := gormplugin.Validate(db.Table("things"), c.model)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -72,7 +72,7 @@ func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := plugin.validate(db, cfg.Plugin.Models); err != nil {
+	if err := plugin.keys.Validate(db, cfg.Plugin.Models); err != nil {
 		return nil, err
 	}
 	if db.Dialector != nil && cfg.Store.Dialect == sqlstore.Detect {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -161,7 +162,7 @@ func TestKeysSetToZero(t *testing.T) {
 	if tx := db.Create(&Clears{}); tx.Error == nil || !strings.Contains(tx.Error.Error(), "Clears.ID was filled, and a hook has set it to zero") || tx.Statement.SQL.Len() > 0 {
 		t.Errorf("a hook: %v, %s", tx.Error, tx.Statement.SQL.String())
 	}
-	if err := gormplugin.Create(t.Context(), db, &Clears{}); err == nil || !strings.Contains(err.Error(), "a hook has set it to zero") {
+	if err := graph.Create(t.Context(), db, &Clears{}); err == nil || !strings.Contains(err.Error(), "a hook has set it to zero") {
 		t.Errorf("a hook in a graph: %v", err)
 	}
 	if err := db.Session(&gorm.Session{SkipHooks: true}).Create(&Clears{}).Error; err != nil {
@@ -281,7 +282,7 @@ func TestErrorsOfTheSource(t *testing.T) {
 	defer fenced.Close()
 	orders := make([]Order, 2)
 	if err := dry(t, gormplugin.Config{Source: fenced}).Create(&orders).Error; !errors.Is(err, core.ErrFenced) || orders[0].ID != 0 ||
-		!strings.Contains(err.Error(), "table orders: Order.ID: ") {
+		!strings.Contains(err.Error(), "table orders: Order.ID (2 ids): ") {
 		t.Errorf("fenced: %+v, %v", orders, err)
 	}
 	_ = gen.Close()

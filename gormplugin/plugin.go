@@ -3,24 +3,28 @@ package gormplugin
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Source is where ids come from; a *core.Generator is one. Ids must be positive.
+// Source issues ids; a *core.Generator is one. Ids must be positive. Next and Fill must be safe
+// for concurrent use.
 type Source interface {
 	Next(ctx context.Context) (int64, error)
 	Fill(ctx context.Context, ids []int64) error
 }
 
-// Config configures a Plugin.
+// Config configures a Plugin. Source or Named is required.
 type Config struct {
-	Source Source            // for fields whose tag names no source; may be nil if all tags do
+	Source Source            // for fields whose tag names no source; may be nil if every tag does
 	Named  map[string]Source // for the tag snowflake:name, by that name
 	Tables map[string]Table  // by the table's name, without its schema
 	Models []any             // checked with Validate when the plugin is installed
@@ -36,141 +40,90 @@ type Config struct {
 	Exempt []any
 }
 
-// Table says which column of a table is filled, like a tag. It is for maps that
-// db.Table(name) creates without a model. It also applies to models of the table: it adds a
-// field that has no tag, and sets the source if the tag names none. If db.Table sends the
-// rows of a model to another table in Config.Tables, the entry of that table applies.
+// Table says which column of a table is filled, like a tag. It is for maps that db.Table(name)
+// creates without a model. It also applies to models of the table: it adds a field that has no
+// tag, and sets the source if the tag names none. If db.Table sends the rows of a model to
+// another table in Config.Tables, the entry of that table applies.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
 	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form, which a tag must not contradict
 }
 
-// Plugin fills the keys. It implements gorm.Plugin; make it with [New].
+// Plugin fills the keys of the rows that gorm creates. Make it with [New]. It implements
+// gorm.Plugin. One Plugin may serve many handles and goroutines.
 type Plugin struct {
-	cfg    Config
-	tables map[string]target
-	exempt exemptions
-	first  map[string]string // a source's name → the first name of the same source
-	plans  sync.Map          // *schema.Schema → *plan
-	unique uniqueCache
-
-	collations sync.Map // collationKey → true
+	models     []any
+	keys       *keys.Registry
+	upserts    upsert.Upserts
+	collations sync.Map // collationKey → true: checked
 }
 
 var _ gorm.Plugin = (*Plugin)(nil)
 
-// New makes a Plugin. It returns all faults of the configuration in one error.
+// New makes a Plugin. It returns a *core.ConfigError with all faults of the configuration.
+// The models are checked later, by db.Use.
 func New(cfg Config) (*Plugin, error) {
-	p := &Plugin{tables: make(map[string]target, len(cfg.Tables))}
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	switch {
-	case cfg.Source == nil && len(cfg.Named) == 0:
-		fault("Source nil: must be set, or Named hold at least one")
-	case cfg.Source != nil && isNil(cfg.Source):
-		fault("Source: a nil %T", cfg.Source)
+	own := keys.Config{Source: cfg.Source, Named: make(map[string]keys.Source, len(cfg.Named)), Tables: make(map[string]keys.Table, len(cfg.Tables)),
+		Strict: cfg.Strict, Exempt: cfg.Exempt}
+	for name, source := range cfg.Named {
+		own.Named[name] = source
 	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
-		if err := checkSourceName(name); err != nil {
-			fault("Named %q: %w", name, err)
-		}
-		switch s := cfg.Named[name]; {
-		case s == nil:
-			fault("Named %q: the source is nil", name)
-		case isNil(s):
-			fault("Named %q: a nil %T", name, s)
-		}
+	for name, table := range cfg.Tables {
+		own.Tables[name] = keys.Table(table)
 	}
-	p.cfg = Config{Source: cfg.Source, Named: maps.Clone(cfg.Named), Models: slices.Clone(cfg.Models), Strict: cfg.Strict}
-	p.first = firstNames(p.cfg)
-	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
-		t := cfg.Tables[name]
-		if err := checkTableName(name); err != nil {
-			fault("Tables %q: %w", name, err)
-		}
-		if t.Column == "" {
-			fault("Tables %q: Column must be set", name)
-		}
-		form, ok := map[string]kind{"": signed, wordDecimal: decimal, wordBase62: base62}[t.Text]
-		if !ok {
-			fault("Tables %q: Text %q: must be empty, %q or %q", name, t.Text, wordDecimal, wordBase62)
-		}
-		source, err := p.source(t.Source)
-		if err != nil {
-			fault("Tables %q: %w", name, err)
-		}
-		p.tables[name] = target{name: name + "." + t.Column, column: t.Column, kind: form, source: source, sourceName: p.first[t.Source]}
+	registry, err := keys.New(own)
+	if err != nil {
+		return nil, err
 	}
-	p.exempt = newExemptions(cfg.Exempt, fault)
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("gormplugin: %w", errors.Join(faults...))
-	}
-	return p, nil
-}
-
-// isNil reports whether a source is a pointer, or the like, to nothing.
-func isNil(s Source) bool {
-	switch v := reflect.ValueOf(s); v.Kind() {
-	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice:
-		return v.IsNil()
-	}
-	return false
-}
-
-// source finds a source by the name that a tag or a table gives.
-func (p *Plugin) source(name string) (Source, error) {
-	if name == "" {
-		if p.cfg.Source == nil {
-			return nil, errors.New("Config.Source is nil and no other is named")
-		}
-		return p.cfg.Source, nil
-	}
-	s, ok := p.cfg.Named[name]
-	if !ok {
-		return nil, fmt.Errorf("source %q is not in Config.Named, which has %q", name, slices.Sorted(maps.Keys(p.cfg.Named)))
-	}
-	return s, nil
-}
-
-// firstNames finds sources with several names, so that one call gets the ids for all of
-// them. Sources that cannot be compared count as different ones.
-func firstNames(cfg Config) map[string]string {
-	first := map[string]string{"": ""}
-	seen := map[Source]string{}
-	if s := reflect.ValueOf(cfg.Source); s.IsValid() && s.Comparable() {
-		seen[cfg.Source] = ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
-		s := cfg.Named[name]
-		first[name] = name
-		if v := reflect.ValueOf(s); !v.IsValid() || !v.Comparable() {
-			continue
-		}
-		if known, ok := seen[s]; ok {
-			first[name] = known
-		} else {
-			seen[s] = name
-		}
-	}
-	return first
+	return &Plugin{models: slices.Clone(cfg.Models), keys: registry, upserts: upsert.Upserts{Keys: registry}}, nil
 }
 
 const pluginName = "snowkey"
 
-// Name is "snowkey". gorm refuses a second plugin of that name on one handle.
+// Name returns "snowkey". gorm refuses a second plugin of that name on one handle.
 func (p *Plugin) Name() string { return pluginName }
 
-// Initialize is called by db.Use. It checks Config.Models and registers the
-// callbacks that fill keys. If it fails, no callback stays registered.
+// Initialize is called by db.Use. It checks Config.Models and registers the callbacks that fill
+// keys. If it fails, no callback stays registered.
 func (p *Plugin) Initialize(db *gorm.DB) error {
-	if err := p.validate(db, p.cfg.Models); err != nil {
+	if err := p.keys.Validate(db, p.models); err != nil {
 		return err
 	}
 	if err := p.register(db); err != nil {
 		return err
 	}
-	p.registerKept(db)
-	p.registerSQLite(db)
+	p.upserts.RegisterClause(db)
+	sqlite.Register(db, p.keys)
+	db.Plugins[keys.PluginName] = p.keys // the graph writer finds it there
 	return nil
+}
+
+// Validate checks that the rows of the models get Snowflake ids. It returns all faults in one
+// error, each with the model and the field:
+//
+//   - a key that the plugin does not fill, such as one with a forgotten or misspelled tag;
+//   - a key that gorm treats as auto-increment: AutoMigrate would create a sequence or an
+//     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
+//   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
+//   - on MySQL and MariaDB, a base 62 key whose column ignores case;
+//   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds.
+//
+// If the handle has a [Plugin], Validate also applies its Config.Tables, Config.Exempt and
+// sources.
+func Validate(db *gorm.DB, models ...any) error {
+	if db == nil || db.Config == nil {
+		return errNilDB
+	}
+	return keys.Of(db).Validate(db, models)
+}
+
+var errNilDB = errors.New("gormplugin: the *gorm.DB is nil")
+
+// Model is gorm.Model with a Snowflake key: embed it in a model.
+type Model struct {
+	ID        sqltype.ID `gorm:"primaryKey"`
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	DeletedAt gorm.DeletedAt `gorm:"index"`
 }

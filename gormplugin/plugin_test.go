@@ -305,8 +305,8 @@ func TestFailuresWriteNothing(t *testing.T) {
 		want  string
 	}{
 		{"the source fails", &counter{err: boom}, &Order{}, "gormplugin: table things: Order.ID: no worker number"},
-		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: table things: Order.ID: no worker number"},
-		{"the source gives zero", &counter{last: -1}, &Order{}, "gave 0"},
+		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: table things: Order.ID (2 ids): no worker number"},
+		{"the source gives zero", &counter{last: -1}, &Order{}, "returned 0"},
 		{"by value", &counter{}, Order{}, "create a pointer"},
 		{"array by value", &counter{}, [2]Order{}, "create a pointer"},
 		{"an unknown name", &counter{}, &struct {

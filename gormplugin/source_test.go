@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // calling is a source that cannot be compared.
@@ -55,7 +56,7 @@ func TestReservationsOfEverySource(t *testing.T) {
 		"of several kinds":   {func(s calling) (_, _, _ gormplugin.Source) { return s, wrapping{s}, &s }, []int{3, 3, 3}},
 	} {
 		for way, create := range map[string]func(db *gorm.DB, rows []Badge) error{
-			"Assign": func(db *gorm.DB, rows []Badge) error { return gormplugin.Assign(t.Context(), db, rows) },
+			"Assign": func(db *gorm.DB, rows []Badge) error { return graph.Assign(t.Context(), db, rows) },
 			"gorm":   func(db *gorm.DB, rows []Badge) error { return db.Create(&rows).Error },
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {

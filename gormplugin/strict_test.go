@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -119,7 +120,7 @@ func TestStrict(t *testing.T) {
 		if err := strict.Create(c.model).Error; err == nil || !c.loud && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%T: %v, want %q", c.model, err, c.want)
 		}
-		if err := gormplugin.Create(t.Context(), strict, c.model); err == nil {
+		if err := graph.Create(t.Context(), strict, c.model); err == nil {
 			t.Errorf("a graph of %T was created", c.model)
 		}
 		if err := loose.Create(c.model).Error; (err != nil) != c.loud {
@@ -154,7 +155,7 @@ func TestExempt(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := gormplugin.New(gormplugin.Config{Source: &counter{}, Exempt: []any{"", "shop.orders", 5, nil, "fine"}})
-	for _, want := range []string{`Exempt[0] "": not the name`, `Exempt[1] "shop.orders": not the name`, "Exempt[2] is of type int: must be a model", "Exempt[3] is of type <nil>"} {
+	for _, want := range []string{`Exempt[0] "": must be the name`, `Exempt[1] "shop.orders": must be the name`, "Exempt[2] 5: is of type int: must be a model", "Exempt[3] nil: is of type <nil>"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}

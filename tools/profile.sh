@@ -20,7 +20,7 @@ profile() {
 
 profile next ./core '^BenchmarkNext$/^uncapped$'
 profile fill ./core '^BenchmarkFill$/^1000$/^uncapped$'
-profile assign ./gormplugin '^BenchmarkAssign$/^1000x10$'
-profile create ./gormplugin '^BenchmarkCreateGraph$/^Create$'
+profile assign ./gormplugin/graph '^BenchmarkAssign$/^1000x10$'
+profile create ./gormplugin/graph '^BenchmarkCreateGraph$/^Create$'
 profile pgx-encode ./pgxtype '^BenchmarkEncode(1000)?$/^ID$'
 profile pgx-scan ./pgxtype '^BenchmarkScan(1000)?$/^ID$'

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // graphWay is one way to write masters with their details by gorm.
@@ -42,13 +43,13 @@ func slice(db *gorm.DB) *gorm.DB {
 	return db
 }
 
-// graphWays: the first is gormplugin.Create, the next three are gorm's own
+// graphWays: the first is graph.Create, the next three are gorm's own
 // creates of the same models, whose keys the plugin fills; the rest are gorm's
 // create of the slice under keys of other kinds.
 func graphWays() []graphWay {
 	return []graphWay{
 		{"snowkey", func(db *gorm.DB, m, d int) error {
-			return gormplugin.Create(db.Statement.Context, db, snow(m, d))
+			return graph.Create(db.Statement.Context, db, snow(m, d))
 		}},
 		{"gorm-slice", func(db *gorm.DB, m, d int) error {
 			rows := snow(m, d)
@@ -125,7 +126,7 @@ func rowByRow(db *gorm.DB, m, d int) error {
 func BenchmarkGraph(b *testing.B) {
 	masters := scale.Pick(b, 3, 1_000)
 	for _, name := range database.Engines() {
-		b.Run("db="+name, func(b *testing.B) { graph(b, database.Open(b, name, true), masters) })
+		b.Run("db="+name, func(b *testing.B) { runWays(b, database.Open(b, name, true), masters) })
 	}
 }
 
@@ -134,12 +135,12 @@ func BenchmarkGraph(b *testing.B) {
 func BenchmarkGraphFar(b *testing.B) {
 	masters := scale.Pick(b, 2, 100)
 	for _, name := range []string{database.Postgres, database.MariaDB} {
-		b.Run("db="+name, func(b *testing.B) { graph(b, database.OpenFar(b, name, true, time.Millisecond), masters) })
+		b.Run("db="+name, func(b *testing.B) { runWays(b, database.OpenFar(b, name, true, time.Millisecond), masters) })
 	}
 }
 
-// graph runs all ways. Tables are emptied by DELETE after each time.
-func graph(b *testing.B, e *database.Engine, masters int) {
+// runWays runs all ways. Tables are emptied by DELETE after each time.
+func runWays(b *testing.B, e *database.Engine, masters int) {
 	tables := []string{"snow_details", "snow_masters", "auto_details", "auto_masters", "text_details", "text_masters", "byte_details", "byte_masters"}
 	count := &counter{Interface: logger.Discard}
 	db := graphHandle(b, e, count)

@@ -15,7 +15,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // problem is an error as a client gets it: application/problem+json of RFC 9457.
@@ -154,7 +154,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 // unknown adds to an error of COMMIT the one thing that helps: the key under which
 // the order is stored, if it is. It was known before the first statement.
 func unknown(err error, o *Order) error {
-	if o == nil || !errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+	if o == nil || !errors.Is(err, graph.ErrOutcomeUnknown) {
 		return err
 	}
 	p := unavailable("whether the order was stored is not known yet: ask for " + path(o.ID) + ", or repeat the request under its Idempotency-Key")

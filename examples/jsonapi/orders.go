@@ -13,7 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -47,7 +47,7 @@ func (s *store) create(ctx context.Context, d draft, key string) (o *Order, repl
 	}
 	if key == "" {
 		// Keys for all rows from one reservation, one INSERT for each table, one transaction.
-		err = gormplugin.Create(ctx, s.db, o)
+		err = graph.Create(ctx, s.db, o)
 		s.complete(o)
 		return o, false, err
 	}
@@ -57,7 +57,7 @@ func (s *store) create(ctx context.Context, d draft, key string) (o *Order, repl
 	}
 	// The order belongs to the request, so they are one graph: the request's
 	// primary key lets only one of two repetitions through.
-	if err = gormplugin.Create(ctx, s.db, &request); err != nil {
+	if err = graph.Create(ctx, s.db, &request); err != nil {
 		// Was it the other one that got through? Or did this one, and only the
 		// answer was lost? What is in the database says so.
 		placed, errReplay := s.replay(ctx, request)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -142,7 +142,7 @@ func TestClientGoesAway(t *testing.T) {
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	o := &Order{ID: 1996573624012345677}
-	p := problemOf(unknown(fmt.Errorf("%w: EOF", gormplugin.ErrOutcomeUnknown), o))
+	p := problemOf(unknown(fmt.Errorf("%w: EOF", graph.ErrOutcomeUnknown), o))
 	if p.Status != http.StatusServiceUnavailable || p.header["Location"] != "/orders/1996573624012345677" || !strings.Contains(p.Detail, "1996573624012345677") {
 		t.Errorf("%+v", p)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -76,7 +77,7 @@ func run(ctx context.Context, out io.Writer) error {
 		{Note: "second", Customer: &Customer{Name: "Bob"}, Lines: []Line{{SKU: "pot", Pieces: 1}}, Tags: []*Tag{urgent, {Word: "gift"}}},
 	}
 	fmt.Fprintln(out, "Two orders:")
-	if err := gormplugin.Create(ctx, db, orders); err != nil {
+	if err := graph.Create(ctx, db, orders); err != nil {
 		return err
 	}
 	for _, o := range orders {
@@ -89,14 +90,14 @@ func run(ctx context.Context, out io.Writer) error {
 
 	fmt.Fprintln(out, "\nA third, whose tag is there already:")
 	known := &Tag{Word: "gift"}
-	if err := gormplugin.Create(ctx, db, &Order{Note: "third", Customer: orders[0].Customer, Tags: []*Tag{known}}); err != nil {
+	if err := graph.Create(ctx, db, &Order{Note: "third", Customer: orders[0].Customer, Tags: []*Tag{known}}); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "  the tag has the key of the row:", known.ID == orders[1].Tags[1].ID)
 
 	fmt.Fprintln(out, "\nA fourth, with a line that the database refuses:")
 	bad := &Order{Note: "fourth", Customer: &Customer{Name: "Eve"}, Lines: []Line{{SKU: "tea", Pieces: 0}}}
-	err = gormplugin.Create(ctx, db, bad)
+	err = graph.Create(ctx, db, bad)
 	fmt.Fprintf(out, "  %v\n", err)
 	var customers int64
 	if err := db.Session(&gorm.Session{}).Model(&Customer{}).Where("name = ?", "Eve").Count(&customers).Error; err != nil {

@@ -23,6 +23,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -80,9 +81,9 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 		return err
 	}
 	began := time.Now()
-	var written gormplugin.Result
+	var written graph.Result
 	if len(news) > 0 { // all of them, or none
-		if written, err = gormplugin.CreateWith(ctx, db, news, gormplugin.CreateConfig{}); err != nil {
+		if written, err = graph.CreateWith(ctx, db, news, graph.Config{}); err != nil {
 			return err
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // report reads the newest orders back, and prints them, one as JSON, one key decoded, and
 // what was written.
-func report(db *gorm.DB, layout core.Layout, w io.Writer, written gormplugin.Result, skipped int, took time.Duration) error {
+func report(db *gorm.DB, layout core.Layout, w io.Writer, written graph.Result, skipped int, took time.Duration) error {
 	var orders []Order
 	if err := db.Preload("Lines").Preload("Customer").Order("id DESC").Limit(3).Find(&orders).Error; err != nil {
 		return err

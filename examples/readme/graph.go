@@ -5,7 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 func checkout(ctx context.Context, db *gorm.DB) ([]Order, error) {
@@ -13,5 +13,5 @@ func checkout(ctx context.Context, db *gorm.DB) ([]Order, error) {
 		{Note: "urgent", Lines: []OrderLine{{SKU: "tea"}, {SKU: "cup"}}},
 		{Note: "a gift", Lines: []OrderLine{{SKU: "jam"}}},
 	}
-	return orders, gormplugin.Create(ctx, db, &orders)
+	return orders, graph.Create(ctx, db, &orders)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -224,7 +225,7 @@ func refuseBase62(t *testing.T, d database) {
 	}
 	for what, create := range map[string]func(rows any) error{
 		"Create": func(rows any) error { return db.Create(rows).Error },
-		"graph":  func(rows any) error { return gormplugin.Create(t.Context(), db, rows) },
+		"graph":  func(rows any) error { return graph.Create(t.Context(), db, rows) },
 	} {
 		err := create(&[]base62SQLite{{}, {}})
 		var n int64

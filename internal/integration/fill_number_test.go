@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -115,7 +115,7 @@ func onNumbers(t *testing.T, test func(n *numbered)) {
 func TestUpsertKeepsTheNumber(t *testing.T) {
 	onNumbers(t, func(n *numbered) {
 		byRef := []clause.Column{{Name: "ref"}}
-		graph := func(db *gorm.DB, list any) error { return gormplugin.Create(n.t.Context(), db, list) }
+		inGraph := func(db *gorm.DB, list any) error { return graph.Create(n.t.Context(), db, list) }
 		plain := func(db *gorm.DB, list any) error { return db.Create(list).Error }
 		ways := map[string]clause.Expression{
 			"DoNothing":        clause.OnConflict{DoNothing: true},
@@ -131,7 +131,7 @@ func TestUpsertKeepsTheNumber(t *testing.T) {
 		}
 		round := 0
 		for name, way := range ways {
-			for how, create := range map[string]func(*gorm.DB, any) error{"Create": plain, "graph": graph} {
+			for how, create := range map[string]func(*gorm.DB, any) error{"Create": plain, "graph": inGraph} {
 				what := how + " " + name
 				round++
 				ref := func(s string) string { return s + fmt.Sprint(round) }
@@ -250,7 +250,7 @@ func TestLinksFollowTheNumber(t *testing.T) {
 		for name, create := range map[string]func(any) error{
 			"Create": func(v any) error { return db.Create(v).Error },
 			"Save":   func(v any) error { return db.Save(v).Error },
-			"graph":  func(v any) error { return gormplugin.Create(t.Context(), db, v) },
+			"graph":  func(v any) error { return graph.Create(t.Context(), db, v) },
 		} {
 			t.Run(name, func(t *testing.T) {
 				letters := []*Letter{{Badge: &Badge{Ref: "a"}}, {Badge: &Badge{Ref: "new with " + name}}}

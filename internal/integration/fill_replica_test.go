@@ -10,7 +10,7 @@ import (
 	"gorm.io/plugin/dbresolver"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // A replica lags: it has the tables, and none of the rows. What decides about rows is read
@@ -27,7 +27,7 @@ func TestReplicaThatLags(t *testing.T) {
 					for what, create := range map[string]func(v any) error{
 						"gorm":             func(v any) error { return db.Create(v).Error },
 						"skip transaction": func(v any) error { return db.Session(&gorm.Session{SkipDefaultTransaction: true}).Create(v).Error },
-						"graph":            func(v any) error { return gormplugin.Create(t.Context(), db, v) },
+						"graph":            func(v any) error { return graph.Create(t.Context(), db, v) },
 					} {
 						checkReplicated(t, db, what, create)
 					}

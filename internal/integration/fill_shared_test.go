@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -42,7 +42,7 @@ func TestSharedKeyOfWhatItBelongsTo(t *testing.T) {
 		for what, err := range map[string]error{
 			"Create":            db.Create(visas[0]).Error,
 			"Create of a slice": db.Create(visas[1:4]).Error,
-			"graph":             gormplugin.Create(t.Context(), db, visas[4]),
+			"graph":             graph.Create(t.Context(), db, visas[4]),
 		} {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
@@ -69,7 +69,7 @@ func TestSharedKeyOfWhatItBelongsTo(t *testing.T) {
 			"a map":             db.Model(&Visa{}).Create(map[string]any{"name": "x"}).Error,
 			"zero, by value":    db.Create(&Passport{}).Error,
 			"far from the row":  db.Create(&Visa{Passport: &Passport{}}).Error,
-			"an empty passport": gormplugin.Create(t.Context(), db, &Visa{Passport: &Passport{}}),
+			"an empty passport": graph.Create(t.Context(), db, &Visa{Passport: &Passport{}}),
 		} {
 			t.Run(what, func(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), "is the key of another row, and is not set") {

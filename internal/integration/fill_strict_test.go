@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -51,7 +52,7 @@ func TestStrictWritesNoOtherKey(t *testing.T) {
 				"slice":  db.Create([]*Forgetful{row(), row()}).Error,
 				"Save":   db.Save(row()).Error,
 				"map":    db.Model(&Forgetful{}).Create(map[string]any{"text": "x"}).Error,
-				"graph":  gormplugin.Create(t.Context(), db, row()),
+				"graph":  graph.Create(t.Context(), db, row()),
 			} {
 				t.Run(name, func(t *testing.T) {
 					if refused := err != nil && strings.Contains(err.Error(), "Forgetful.ID: the plugin does not fill this key"); refused != (exempt == nil) || err != nil && !refused {
@@ -99,7 +100,7 @@ func TestPartsOfKeysSetLater(t *testing.T) {
 			t.Errorf("a default: %+v, %v", region, err)
 		}
 		region = Regional{}
-		if err := gormplugin.Create(t.Context(), db, &region); err != nil || region.Region != 5 || region.ID == 0 {
+		if err := graph.Create(t.Context(), db, &region); err != nil || region.Region != 5 || region.ID == 0 {
 			t.Errorf("a default in a graph: %+v, %v", region, err)
 		}
 		for name, db := range map[string]*gorm.DB{"a hook that sets nothing": db, "no hook": db.Session(&gorm.Session{SkipHooks: true})} {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -52,16 +53,16 @@ func TestConfiguredTableOfTheStatement(t *testing.T) {
 			t.Fatal(err)
 		}
 		one, list, mapped := Ticket{}, []*Ticket{{}, {}}, map[string]any{"ref": ""}
-		graph, only, parent := &Ticket{}, &Ticket{}, &Ticket{Parent: &Ticket{}}
+		whole, only, parent := &Ticket{}, &Ticket{}, &Ticket{Parent: &Ticket{}}
 		archive := func() *gorm.DB { return db.Table("archive") }
 		if err := errors.Join(
 			archive().Create(&one).Error, archive().Create(list).Error, archive().Model(&Ticket{}).Create(mapped).Error,
-			gormplugin.Create(t.Context(), archive(), graph), gormplugin.Assign(t.Context(), archive(), only),
+			graph.Create(t.Context(), archive(), whole), graph.Assign(t.Context(), archive(), only),
 			archive().Create(parent).Error,
 		); err != nil {
 			t.Fatal(err)
 		}
-		for i, ticket := range append(list, &one, graph, only, parent) {
+		for i, ticket := range append(list, &one, whole, only, parent) {
 			if ticket.ID == 0 || ticket.No == 0 || ticket.Ref != "" {
 				t.Errorf("%d: %+v", i, ticket)
 			}

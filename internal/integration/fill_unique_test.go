@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -224,7 +224,7 @@ func TestCollisionsThatAreNotFound(t *testing.T) {
 						return db.Model(&Volume{ID: old.ID}).Association("Writer").Append(&Writer{Email: "ada@y"})
 					},
 					"graph": func() error {
-						return gormplugin.Create(t.Context(), db, &Volume{Title: "new", Writer: &Writer{Email: "ada@y"}, Genres: []Genre{{Word: "red 2"}}})
+						return graph.Create(t.Context(), db, &Volume{Title: "new", Writer: &Writer{Email: "ada@y"}, Genres: []Genre{{Word: "red 2"}}})
 					},
 				} {
 					err := write()

@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // The handle's context ends a create as the argument does.
@@ -20,10 +20,10 @@ func TestGraphContextOfHandle(t *testing.T) {
 		defer cancel()
 		for want, ctx := range map[error]context.Context{context.Canceled: over, context.DeadlineExceeded: late} {
 			for what, write := range map[string]func(h *gorm.DB, v any) error{
-				"Create": func(h *gorm.DB, v any) error { return gormplugin.Create(t.Context(), h, v) },
-				"Assign": func(h *gorm.DB, v any) error { return gormplugin.Assign(t.Context(), h, v) },
+				"Create": func(h *gorm.DB, v any) error { return graph.Create(t.Context(), h, v) },
+				"Assign": func(h *gorm.DB, v any) error { return graph.Assign(t.Context(), h, v) },
 				"in a transaction": func(h *gorm.DB, v any) error {
-					return db.Transaction(func(tx *gorm.DB) error { return gormplugin.Create(t.Context(), tx.WithContext(h.Statement.Context), v) })
+					return db.Transaction(func(tx *gorm.DB) error { return graph.Create(t.Context(), tx.WithContext(h.Statement.Context), v) })
 				},
 			} {
 				t.Run(what, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestGraphContextOfHandle(t *testing.T) {
 				return nil
 			}
 			p := everything("a")
-			if err := gormplugin.Create(t.Context(), seen.WithContext(ctx), p); !errors.Is(err, context.Canceled) || errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+			if err := graph.Create(t.Context(), seen.WithContext(ctx), p); !errors.Is(err, context.Canceled) || errors.Is(err, graph.ErrOutcomeUnknown) {
 				t.Errorf("cancelled at %d: %v", stop, err)
 			}
 			cancel()
@@ -58,7 +58,7 @@ func TestGraphContextOfHandle(t *testing.T) {
 		defer cancel()
 		var calls []string
 		s.at = nil
-		if err := gormplugin.Create(contextWith(t.Context(), &calls), seen.WithContext(ctx), everything("a")); err != nil || ctx.Err() != nil {
+		if err := graph.Create(contextWith(t.Context(), &calls), seen.WithContext(ctx), everything("a")); err != nil || ctx.Err() != nil {
 			t.Errorf("%v, %v", err, ctx.Err())
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -84,7 +84,7 @@ func TestGraphBreaksCycles(t *testing.T) {
 					what := fmt.Sprintf("%s, batches of %d", name, batch)
 					s.reset()
 					firms := c.build()
-					if _, err := gormplugin.CreateWith(t.Context(), seen, firms, gormplugin.CreateConfig{BatchSize: batch}); err != nil {
+					if _, err := graph.CreateWith(t.Context(), seen, firms, graph.Config{BatchSize: batch}); err != nil {
 						t.Errorf("%s: %v", what, err)
 						continue
 					}
@@ -149,7 +149,7 @@ func TestGraphBreaksCyclesOfOtherKeys(t *testing.T) {
 		for i, c := range cells {
 			c.Next = cells[(i+1)%3]
 		}
-		if err := gormplugin.Create(t.Context(), db, cells); err != nil {
+		if err := graph.Create(t.Context(), db, cells); err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range cells {
@@ -161,7 +161,7 @@ func TestGraphBreaksCyclesOfOtherKeys(t *testing.T) {
 
 		links := []*Link{{Name: "a"}, {Name: "b"}, {Name: "own"}}
 		links[0].Next, links[1].Next, links[2].Next = links[1], links[0], links[2]
-		if err := gormplugin.Create(t.Context(), db, links); err != nil {
+		if err := graph.Create(t.Context(), db, links); err != nil {
 			t.Fatal(err)
 		}
 		for i, want := range []*Link{links[1], links[0], links[2]} {
@@ -173,8 +173,8 @@ func TestGraphBreaksCyclesOfOtherKeys(t *testing.T) {
 
 		hen := &Hen{Egg: &Egg{}}
 		hen.Egg.Hen = hen
-		var cycle *gormplugin.CycleError
-		if err := gormplugin.Create(t.Context(), db, hen); !errors.As(err, &cycle) || strings.Join(cycle.Tables, " ") != "hens eggs hens" || hen.ID != 0 || hen.EggID != 0 || hen.Egg.HenID != nil {
+		var cycle *graph.CycleError
+		if err := graph.Create(t.Context(), db, hen); !errors.As(err, &cycle) || strings.Join(cycle.Tables, " ") != "hens eggs hens" || hen.ID != 0 || hen.EggID != 0 || hen.Egg.HenID != nil {
 			t.Errorf("%v, %+v", err, hen)
 		}
 	})
@@ -191,7 +191,7 @@ func TestGraphCyclesAndHooks(t *testing.T) {
 		}
 		var calls []string
 		ctx := contextWith(t.Context(), &calls)
-		if err := gormplugin.Create(ctx, seen, build()); err != nil {
+		if err := graph.Create(ctx, seen, build()); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(calls)
@@ -213,7 +213,7 @@ func TestGraphCyclesAndHooks(t *testing.T) {
 				return nil
 			}
 			a := build()
-			err := gormplugin.Create(ctx, seen, a)
+			err := graph.Create(ctx, seen, a)
 			sent := s.reset()
 			if err == nil {
 				if updates(sent) != 1 || fail < 6 {
@@ -236,7 +236,7 @@ func TestGraphCyclesAndHooks(t *testing.T) {
 				}
 				return nil
 			}
-			if err := gormplugin.Create(ctx, seen, a); err != nil || *a.OtherID != a.Other.ID || *a.Other.OtherID != a.ID {
+			if err := graph.Create(ctx, seen, a); err != nil || *a.OtherID != a.Other.ID || *a.Other.OtherID != a.ID {
 				t.Errorf("%d, lost %v: %v, %+v", fail, lost, err, a)
 			}
 			s.reset()
@@ -253,7 +253,7 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 			return f
 		}
 		old := build("old")
-		if err := gormplugin.Create(t.Context(), db, old); err != nil {
+		if err := graph.Create(t.Context(), db, old); err != nil {
 			t.Fatal(err)
 		}
 		headOf := func(id sqltype.ID) sqltype.ID {
@@ -274,7 +274,7 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 			before := headOf(old.ID)
 			c := &Clerk{Name: "new", Firm: &Firm{Name: "old"}}
 			c.Firm.Head = c
-			if err := gormplugin.Create(t.Context(), db, c); err != nil {
+			if err := graph.Create(t.Context(), db, c); err != nil {
 				t.Fatal(err)
 			}
 			if c.FirmID != old.ID || c.Firm.ID != old.ID || headOf(old.ID) != before {
@@ -296,10 +296,10 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 				}
 			}
 			f := build(fmt.Sprint("committed ", committed))
-			if err := gormplugin.Create(t.Context(), seen, f); !errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+			if err := graph.Create(t.Context(), seen, f); !errors.Is(err, graph.ErrOutcomeUnknown) {
 				t.Fatal(err)
 			}
-			if err := gormplugin.Create(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), f); err != nil {
+			if err := graph.Create(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), f); err != nil {
 				t.Fatal(err)
 			}
 			if headOf(f.ID) != f.Head.ID {
@@ -308,11 +308,11 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 		}
 		// Left out by Omit, it is not set at all.
 		f := build("omitted")
-		if err := gormplugin.Create(t.Context(), db.Omit("HeadID"), f); err != nil || headOf(f.ID) != 0 {
+		if err := graph.Create(t.Context(), db.Omit("HeadID"), f); err != nil || headOf(f.ID) != 0 {
 			t.Errorf("the head is %d, %v", headOf(f.ID), err)
 		}
 		// A dry run tells the UPDATE.
-		result, err := gormplugin.CreateWith(t.Context(), db.Session(&gorm.Session{DryRun: true}), build("dry"), gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(t.Context(), db.Session(&gorm.Session{DryRun: true}), build("dry"), graph.Config{})
 		if n := len(result.Statements); err != nil || n != 3 || !strings.HasPrefix(result.Statements[2].SQL, "UPDATE") || len(result.Statements[2].Vars) != 2 {
 			t.Errorf("%+v, %v", result.Statements, err)
 		}
@@ -357,7 +357,7 @@ func TestGraphCyclesAtRandom(t *testing.T) {
 				slices.Reverse(all)
 			}
 			what := fmt.Sprint("seed ", seed)
-			if _, err := gormplugin.CreateWith(t.Context(), db, all, gormplugin.CreateConfig{BatchSize: 1 + r.IntN(5)}); err != nil {
+			if _, err := graph.CreateWith(t.Context(), db, all, graph.Config{BatchSize: 1 + r.IntN(5)}); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
 			checkGraph(t, db, firms)
@@ -377,7 +377,7 @@ func TestGraphCyclesAtRandom(t *testing.T) {
 				w.Other = twins[r.IntN(len(twins))]
 			}
 			var calls []string
-			if _, err := gormplugin.CreateWith(contextWith(t.Context(), &calls), db, twins[:1+r.IntN(len(twins))], gormplugin.CreateConfig{BatchSize: 1 + r.IntN(5)}); err != nil {
+			if _, err := graph.CreateWith(contextWith(t.Context(), &calls), db, twins[:1+r.IntN(len(twins))], graph.Config{BatchSize: 1 + r.IntN(5)}); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
 			if len(calls)%2 != 0 || slices.ContainsFunc(calls, func(s string) bool { return !strings.Contains(s, "true") || strings.Contains(s, "WITHOUT") }) {

@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -43,10 +43,10 @@ func TestGraphSharedEmbeddedKey(t *testing.T) {
 		} {
 			t.Run(what, func(t *testing.T) {
 				for by, create := range map[string]func(v any) error{
-					"Assign": func(v any) error { return gormplugin.Assign(t.Context(), db, v) },
-					"Create": func(v any) error { return gormplugin.Create(t.Context(), db, v) },
+					"Assign": func(v any) error { return graph.Assign(t.Context(), db, v) },
+					"Create": func(v any) error { return graph.Create(t.Context(), db, v) },
 					"KeepKeys": func(v any) error {
-						_, err := gormplugin.CreateWith(t.Context(), db, v, gormplugin.CreateConfig{KeepKeys: true})
+						_, err := graph.CreateWith(t.Context(), db, v, graph.Config{KeepKeys: true})
 						return err
 					},
 				} {
@@ -65,7 +65,7 @@ func TestGraphSharedEmbeddedKey(t *testing.T) {
 		}
 		// Of their own, they are as good as any.
 		v := []Choir{{Keyed: &Keyed{}, Singers: []Singer{{Keyed: &Keyed{}}, {}}}, {Keyed: &Keyed{}}}
-		if err := gormplugin.Create(t.Context(), db, &v); err != nil {
+		if err := graph.Create(t.Context(), db, &v); err != nil {
 			t.Fatal(err)
 		}
 		if s := v[0].Singers; v[0].ID == v[1].ID || s[0].ID == 0 || s[0].ID == s[1].ID || s[1].ChoirID != v[0].ID {

@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -53,7 +53,7 @@ func TestGraphCompositeAndEmbedded(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Contract{}, &Paragraph{}, &Address{}, &Parcelled{})
 		contracts := []*Contract{{Tenant: 1, Clauses: make([]Paragraph, 2)}, {Tenant: 2, ID: 77, Clauses: make([]Paragraph, 1)}}
-		if err := gormplugin.Create(t.Context(), db, contracts); err != nil {
+		if err := graph.Create(t.Context(), db, contracts); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range contracts {
@@ -70,7 +70,7 @@ func TestGraphCompositeAndEmbedded(t *testing.T) {
 
 		same := &Address{Town: "a"}
 		parcels := []*Parcelled{{Sender: Sender{From: same}, Receiver: &Receiver{To: &Address{Town: "b"}}}, {Sender: Sender{From: same}}}
-		if err := gormplugin.Create(t.Context(), db, parcels); err != nil {
+		if err := graph.Create(t.Context(), db, parcels); err != nil {
 			t.Fatal(err)
 		}
 		if parcels[1].Receiver != nil || *parcels[0].FromID != same.ID || *parcels[0].ToID != parcels[0].To.ID || *parcels[1].FromID != same.ID {
@@ -97,7 +97,7 @@ func TestGraphFullSave(t *testing.T) {
 			return dump(t, db, graphTables...)
 		}
 		theirs := run(func(v any) error { return full.Create(v).Error })
-		ours := run(func(v any) error { return gormplugin.Create(t.Context(), full, v) })
+		ours := run(func(v any) error { return graph.Create(t.Context(), full, v) })
 		if !slices.Equal(ours, theirs) || !strings.Contains(strings.Join(ours, ""), "new buyer") {
 			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
 		}
@@ -120,7 +120,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 		}
 		build := func() *Visit { return &Visit{Name: "v", User: &User{Email: "a@x"}} }
 		v := build()
-		if err := gormplugin.Create(t.Context(), seen, v); !errors.Is(err, errInjected) {
+		if err := graph.Create(t.Context(), seen, v); !errors.Is(err, errInjected) {
 			t.Error(err)
 		}
 		if got, want := keysOf(v), keysOf(build()); got != want {
@@ -141,7 +141,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 				return []*User{{Email: "a@x", Devices: []Device{{Name: "d"}}}, {Email: "new@x", Devices: []Device{{Name: "d"}}}, {ID: 5, Email: "set@x"}}
 			}
 			u := users()
-			if err := gormplugin.Create(t.Context(), seen.Clauses(on), u); !errors.Is(err, errInjected) {
+			if err := graph.Create(t.Context(), seen.Clauses(on), u); !errors.Is(err, errInjected) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if got, want := keysOf(u), keysOf(users()); got != want {
@@ -157,7 +157,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 		}
 		set := &User{ID: 5, Email: "a@x"}
 		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
-		if err := gormplugin.Create(t.Context(), seen.Clauses(on), set); err == nil || errors.Is(err, gormplugin.ErrOutcomeUnknown) || set.ID != 5 {
+		if err := graph.Create(t.Context(), seen.Clauses(on), set); err == nil || errors.Is(err, graph.ErrOutcomeUnknown) || set.ID != 5 {
 			t.Errorf("%d, %v", set.ID, err)
 		}
 	})
@@ -178,7 +178,7 @@ func (o *Outing) BeforeCreate(tx *gorm.DB) error {
 	if o.Name == "inner" {
 		return nil
 	}
-	return gormplugin.Create(tx.Statement.Context, tx, []*Outing{{Name: "inner"}, {Name: "inner"}})
+	return graph.Create(tx.Statement.Context, tx, []*Outing{{Name: "inner"}, {Name: "inner"}})
 }
 
 func (o *Outing) AfterCreate(tx *gorm.DB) error {
@@ -191,10 +191,10 @@ func (o *Outing) AfterCreate(tx *gorm.DB) error {
 func TestGraphInHook(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Outing{})
-		if err := gormplugin.Create(t.Context(), db, &[]Outing{{Name: "a"}, {Name: "b"}}); err != nil {
+		if err := graph.Create(t.Context(), db, &[]Outing{{Name: "a"}, {Name: "b"}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := gormplugin.Create(t.Context(), db, &Outing{Name: "fail"}); !errors.Is(err, errHook) {
+		if err := graph.Create(t.Context(), db, &Outing{Name: "fail"}); !errors.Is(err, errHook) {
 			t.Error(err)
 		}
 		var n int64
@@ -216,7 +216,7 @@ func TestGraphParameterLimit(t *testing.T) {
 		for i := range purchases {
 			purchases[i].Name = fmt.Sprint(i)
 		}
-		result, err := gormplugin.CreateWith(t.Context(), db, purchases, gormplugin.CreateConfig{BatchSize: rows})
+		result, err := graph.CreateWith(t.Context(), db, purchases, graph.Config{BatchSize: rows})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestGraphOfAnotherTable(t *testing.T) {
 		if err := db.Exec("ALTER TABLE old_buyers ADD COLUMN email VARCHAR(60)").Error; err != nil {
 			t.Fatal(err)
 		}
-		result, err := gormplugin.CreateWith(t.Context(), db.Table("old_buyers"), &Buyer{Name: "b"}, gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(t.Context(), db.Table("old_buyers"), &Buyer{Name: "b"}, graph.Config{})
 		if err != nil || fmt.Sprint(result) != "{1 [{old_buyers 1 1}] []}" {
 			t.Errorf("%v, %v", result, err)
 		}
@@ -262,7 +262,7 @@ func TestGraphSharedKeysFromBelow(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Base{}, &Lower{}, &Lowest{})
 		l := &Lowest{Lower: &Lower{Base: &Base{}}}
-		if err := gormplugin.Create(t.Context(), db, []*Lowest{l}); err != nil {
+		if err := graph.Create(t.Context(), db, []*Lowest{l}); err != nil {
 			t.Fatal(err)
 		}
 		if l.ID == 0 || l.ID != l.Lower.ID || l.ID != l.Lower.Base.ID {
@@ -279,7 +279,7 @@ func TestGraphCreateBatchSize(t *testing.T) {
 		for i := range farms {
 			farms[i] = Farm{Name: fmt.Sprint(i), Area: &Area{Name: "a"}}
 		}
-		result, err := gormplugin.CreateWith(h.Statement.Context, h, farms, gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(h.Statement.Context, h, farms, graph.Config{})
 		if err != nil || fmt.Sprint(result) != "{20 [{areas 3 20} {farms 3 20}] []}" || len(*calls) != 40 {
 			t.Errorf("%v, %d calls, %v", result, len(*calls), err)
 		}
@@ -291,7 +291,7 @@ func TestGraphReturning(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		users := []*User{{Email: "a@x", Devices: []Device{{Name: "d"}}}, {Email: "b@x", Rank: 9}}
 		devices := users[0].Devices
-		if err := gormplugin.Create(t.Context(), db.Clauses(clause.Returning{}), users); err != nil {
+		if err := graph.Create(t.Context(), db.Clauses(clause.Returning{}), users); err != nil {
 			t.Fatal(err)
 		}
 		stored(t, db, "returning", users)

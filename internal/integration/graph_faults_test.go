@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // bare fails the test if a failed create left a row or a key.
@@ -47,7 +47,7 @@ func TestGraphFailsAtEveryStatement(t *testing.T) {
 			p.Items[0].PurchaseID = 4711 // a foreign key that was there before
 			pristine := everything("a")
 			pristine.Items[0].PurchaseID = 4711
-			err := gormplugin.Create(t.Context(), seen, p)
+			err := graph.Create(t.Context(), seen, p)
 			sent := s.reset()
 			if err == nil {
 				if fail != len(sent) || fail < 15 {
@@ -56,7 +56,7 @@ func TestGraphFailsAtEveryStatement(t *testing.T) {
 				break
 			}
 			at := fmt.Sprintf("%d, %.40s", fail, sent[fail])
-			if !errors.Is(err, errInjected) && !errors.Is(err, sql.ErrTxDone) || errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+			if !errors.Is(err, errInjected) && !errors.Is(err, sql.ErrTxDone) || errors.Is(err, graph.ErrOutcomeUnknown) {
 				t.Errorf("%s: %v", at, err)
 			}
 			if fail > 0 && sent[len(sent)-1] != "ROLLBACK" {
@@ -64,7 +64,7 @@ func TestGraphFailsAtEveryStatement(t *testing.T) {
 			}
 			bare(t, db, at, p, pristine)
 			s.at = nil
-			if err := gormplugin.Create(t.Context(), seen, p); err != nil {
+			if err := graph.Create(t.Context(), seen, p); err != nil {
 				t.Fatalf("%s: the next attempt: %v", at, err)
 			}
 			checkGraph(t, db, p)
@@ -90,7 +90,7 @@ func TestGraphCancelledAtEveryStatement(t *testing.T) {
 				return nil
 			}
 			p := everything("a")
-			err := gormplugin.Create(ctx, seen, p)
+			err := graph.Create(ctx, seen, p)
 			sent := s.reset()
 			cancel()
 			if err == nil {
@@ -100,14 +100,14 @@ func TestGraphCancelledAtEveryStatement(t *testing.T) {
 				break
 			}
 			at := fmt.Sprintf("%d, %.40s", stop, sent[stop])
-			if sent[stop] == "COMMIT" && errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+			if sent[stop] == "COMMIT" && errors.Is(err, graph.ErrOutcomeUnknown) {
 				if p.ID == 0 {
 					t.Errorf("%s: the keys are gone", at)
 				}
 				empty(t, db, graphTables...)
 				continue
 			}
-			if errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+			if errors.Is(err, graph.ErrOutcomeUnknown) {
 				t.Errorf("%s: %v", at, err)
 			}
 			bare(t, db, at, p, everything("a"))
@@ -133,14 +133,14 @@ func TestGraphOutcomeUnknown(t *testing.T) {
 				}
 			}
 			p := everything("a")
-			err := gormplugin.Create(t.Context(), seen, p)
-			if !errors.Is(err, gormplugin.ErrOutcomeUnknown) || !errors.Is(err, lost) {
+			err := graph.Create(t.Context(), seen, p)
+			if !errors.Is(err, graph.ErrOutcomeUnknown) || !errors.Is(err, lost) {
 				t.Fatalf("committed %v: %v", committed, err)
 			}
 			checkGraph(t, db, p)
 			before := keysOf(p)
 			again := db.Clauses(clause.OnConflict{DoNothing: true})
-			if err := gormplugin.Create(t.Context(), again, p); err != nil {
+			if err := graph.Create(t.Context(), again, p); err != nil {
 				t.Fatalf("committed %v: the retry: %v", committed, err)
 			}
 			if keysOf(p) != before {
@@ -173,7 +173,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		}
 		err := seen.Transaction(func(tx *gorm.DB) error {
 			s.at = nil
-			if err := gormplugin.Create(t.Context(), tx, everything("good")); err != nil {
+			if err := graph.Create(t.Context(), tx, everything("good")); err != nil {
 				return err
 			}
 			s.at = func(_ int, what string) error {
@@ -183,7 +183,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 				return nil
 			}
 			p := bad()
-			if err := gormplugin.Create(t.Context(), tx, p); !errors.Is(err, errInjected) {
+			if err := graph.Create(t.Context(), tx, p); !errors.Is(err, errInjected) {
 				return fmt.Errorf("the bad one: %w", err)
 			}
 			if got, want := keysOf(p), keysOf(bad()); got != want {
@@ -207,7 +207,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		p := everything("a")
 		changed := errors.New("changed my mind")
 		if err := db.Transaction(func(tx *gorm.DB) error {
-			if err := gormplugin.Create(t.Context(), tx, p); err != nil {
+			if err := graph.Create(t.Context(), tx, p); err != nil {
 				return err
 			}
 			return changed
@@ -221,7 +221,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		// Without nested transactions there is no savepoint, and no COMMIT of ours either.
 		seen, s = spyOn(db.Session(&gorm.Session{DisableNestedTransaction: true}))
 		tx := seen.Begin()
-		if err := gormplugin.Create(t.Context(), tx, everything("b")); err != nil {
+		if err := graph.Create(t.Context(), tx, everything("b")); err != nil {
 			t.Error(err)
 		}
 		tx.Rollback()
@@ -245,8 +245,8 @@ func TestGraphCommitRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := everything("a")
-		err := gormplugin.Create(t.Context(), db, p)
-		if err == nil || errors.Is(err, gormplugin.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "later") {
+		err := graph.Create(t.Context(), db, p)
+		if err == nil || errors.Is(err, graph.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "later") {
 			t.Errorf("%v", err)
 		}
 		bare(t, db, "refused", p, everything("a"))
@@ -263,7 +263,7 @@ func TestGraphKeepKeysAndDryRun(t *testing.T) {
 			return nil
 		}
 		p := everything("a")
-		if _, err := gormplugin.CreateWith(t.Context(), seen, p, gormplugin.CreateConfig{KeepKeys: true}); !errors.Is(err, errInjected) {
+		if _, err := graph.CreateWith(t.Context(), seen, p, graph.Config{KeepKeys: true}); !errors.Is(err, errInjected) {
 			t.Error(err)
 		}
 		checkGraph(t, db, p)
@@ -272,7 +272,7 @@ func TestGraphKeepKeysAndDryRun(t *testing.T) {
 		s.reset()
 		dry, log := record(seen.Session(&gorm.Session{DryRun: true}))
 		p = everything("a")
-		result, err := gormplugin.CreateWith(t.Context(), dry, p, gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(t.Context(), dry, p, graph.Config{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -295,7 +295,7 @@ func TestGraphKeepKeysAndDryRun(t *testing.T) {
 		}
 		prepared := db.Session(&gorm.Session{PrepareStmt: true})
 		for range 3 {
-			if err := gormplugin.Create(t.Context(), prepared, everything("a")); err != nil {
+			if err := graph.Create(t.Context(), prepared, everything("a")); err != nil {
 				t.Error(err)
 			}
 		}
@@ -309,7 +309,7 @@ func TestGraphKeepKeysAndDryRun(t *testing.T) {
 func TestGraphDryRunOfHooks(t *testing.T) {
 	onFarms(t, func(t *testing.T, db *gorm.DB, calls *[]string) {
 		farm := &Farm{Name: "a", Wish: "another barn", Area: &Area{Name: "hill"}, Barns: []Barn{{Name: "a1"}}}
-		result, err := gormplugin.CreateWith(db.Statement.Context, db.Session(&gorm.Session{DryRun: true}), farm, gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(db.Statement.Context, db.Session(&gorm.Session{DryRun: true}), farm, graph.Config{})
 		var built []string
 		for _, one := range result.Statements {
 			built = append(built, one.SQL)

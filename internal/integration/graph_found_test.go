@@ -6,7 +6,7 @@ import (
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -28,7 +28,7 @@ func TestCollisionsWithClientFoundRows(t *testing.T) {
 		}
 		for what, create := range map[string]func(v *Volume) error{
 			"gorm": func(v *Volume) error { return db.Create(v).Error },
-			"ours": func(v *Volume) error { return gormplugin.Create(t.Context(), db, v) },
+			"ours": func(v *Volume) error { return graph.Create(t.Context(), db, v) },
 		} {
 			v := &Volume{Title: what, Writer: &Writer{Email: "ada@x"}}
 			if err := create(v); err != nil || v.WriterID != ada.ID {

@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -188,7 +188,7 @@ func TestGraphHooks(t *testing.T) {
 						return rows, called
 					}
 					theirs, theirCalls := run(func(v any) error { return h.Create(v).Error })
-					ours, ourCalls := run(func(v any) error { return gormplugin.Create(h.Statement.Context, h, v) })
+					ours, ourCalls := run(func(v any) error { return graph.Create(h.Statement.Context, h, v) })
 					if !slices.Equal(ours, theirs) {
 						t.Errorf("%s: Create wrote\n%s\ngorm\n%s", what, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
 					}
@@ -220,7 +220,7 @@ func TestGraphHooksFail(t *testing.T) {
 				var err error
 				panicked := func() (p any) {
 					defer func() { p = recover() }()
-					err = gormplugin.Create(db.Statement.Context, db, f)
+					err = graph.Create(db.Statement.Context, db, f)
 					return nil
 				}()
 				if strings.HasPrefix(name, "panic") {
@@ -237,7 +237,7 @@ func TestGraphHooksFail(t *testing.T) {
 					t.Errorf("%s: keys are left: %s, want %s", name, got, want)
 				}
 				// The connection is back in the pool, and nothing is locked.
-				if err := gormplugin.Create(db.Statement.Context, db, &Farm{Name: "ok"}); err != nil {
+				if err := graph.Create(db.Statement.Context, db, &Farm{Name: "ok"}); err != nil {
 					t.Errorf("%s: afterwards: %v", name, err)
 				}
 				empty(t, db, farmTables...)
@@ -250,7 +250,7 @@ func TestGraphHooksFail(t *testing.T) {
 func TestGraphHookMovesRowsAndFails(t *testing.T) {
 	onFarms(t, func(t *testing.T, db *gorm.DB, _ *[]string) {
 		f := &Farm{Name: "a", Wish: "drop and refuse", Barns: []Barn{{Name: "a1"}, {Name: "drop"}, {Name: "a3", ID: 77}, {Name: "a4"}}}
-		if err := gormplugin.Create(t.Context(), db, f); !errors.Is(err, errHook) {
+		if err := graph.Create(t.Context(), db, f); !errors.Is(err, errHook) {
 			t.Error(err)
 		}
 		if len(f.Barns) != 3 || f.ID != 0 || f.Barns[0].ID != 0 || f.Barns[1].ID != 77 || f.Barns[2].ID != 0 {
@@ -265,8 +265,8 @@ func TestGraphCancelledBeforeCommit(t *testing.T) {
 		for range 20 {
 			ctx, cancel := context.WithCancel(t.Context())
 			f := &Farm{Name: "a", Wish: "cancel"}
-			err := gormplugin.Create(context.WithValue(ctx, cancelKey{}, cancel), db, f)
-			if !errors.Is(err, context.Canceled) || errors.Is(err, gormplugin.ErrOutcomeUnknown) || f.ID != 0 {
+			err := graph.Create(context.WithValue(ctx, cancelKey{}, cancel), db, f)
+			if !errors.Is(err, context.Canceled) || errors.Is(err, graph.ErrOutcomeUnknown) || f.ID != 0 {
 				t.Fatalf("%d, %v", f.ID, err)
 			}
 		}
@@ -290,7 +290,7 @@ func TestGraphHookMovesDetail(t *testing.T) {
 			return dump(t, db, farmTables...)
 		}
 		theirs := run(func(v any) error { return db.Create(v).Error })
-		ours := run(func(v any) error { return gormplugin.Create(t.Context(), db, v) })
+		ours := run(func(v any) error { return graph.Create(t.Context(), db, v) })
 		if !slices.Equal(ours, theirs) || !strings.Contains(strings.Join(ours, ""), "farm_id=farms/other") {
 			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
 		}
@@ -304,7 +304,7 @@ func TestGraphHooksInChunks(t *testing.T) {
 		for i := range 250 {
 			farms = append(farms, Farm{Name: fmt.Sprint(i), Wish: "rename area", Area: &Area{Name: "old"}, Barns: []Barn{{Name: fmt.Sprint("b", i), Wish: "cow"}}})
 		}
-		result, err := gormplugin.CreateWith(db.Statement.Context, db, farms, gormplugin.CreateConfig{BatchSize: 100})
+		result, err := graph.CreateWith(db.Statement.Context, db, farms, graph.Config{BatchSize: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

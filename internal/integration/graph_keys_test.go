@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -29,7 +30,7 @@ func TestGraphSameKeyBehindPointers(t *testing.T) {
 		db := graphHandle(t, d.open(t), nil, nil, &Crate{}, &Bottle{})
 		a, b, c := "5", "5", "6"
 		crate := &Crate{Bottles: []*Bottle{{ID: &a}, {ID: &b}, {ID: &c}}}
-		if err := gormplugin.Create(t.Context(), db, crate); err != nil {
+		if err := graph.Create(t.Context(), db, crate); err != nil {
 			t.Fatal(err)
 		}
 		var n int64
@@ -45,9 +46,9 @@ func TestGraphNilContext(t *testing.T) {
 		db := graphHandle(t, d.open(t), nil, nil, &Crate{}, &Bottle{})
 		made, assigned := &Crate{}, &Crate{}
 		var none context.Context
-		err := gormplugin.Create(none, db, made)
-		_, errWith := gormplugin.CreateWith(none, db, &Crate{}, gormplugin.CreateConfig{})
-		if err := errors.Join(err, errWith, gormplugin.Assign(none, db, assigned)); err != nil {
+		err := graph.Create(none, db, made)
+		_, errWith := graph.CreateWith(none, db, &Crate{}, graph.Config{})
+		if err := errors.Join(err, errWith, graph.Assign(none, db, assigned)); err != nil {
 			t.Fatal(err)
 		}
 		var n int64
@@ -55,11 +56,11 @@ func TestGraphNilContext(t *testing.T) {
 			t.Errorf("%d rows, %d, %d, %v", n, made.ID, assigned.ID, err)
 		}
 		for what, err := range map[string]error{
-			"Create":         gormplugin.Create(t.Context(), nil, &Crate{}),
-			"Assign":         gormplugin.Assign(t.Context(), nil, &Crate{}),
+			"Create":         graph.Create(t.Context(), nil, &Crate{}),
+			"Assign":         graph.Assign(t.Context(), nil, &Crate{}),
 			"Validate":       gormplugin.Validate(nil, &Crate{}),
 			"Validate empty": gormplugin.Validate(&gorm.DB{}, &Crate{}),
-			"Create empty":   gormplugin.Create(t.Context(), &gorm.DB{Config: &gorm.Config{}}, &Crate{}),
+			"Create empty":   graph.Create(t.Context(), &gorm.DB{Config: &gorm.Config{}}, &Crate{}),
 		} {
 			t.Run(what, func(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), "the *gorm.DB is nil") {

@@ -10,7 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // Many goroutines on one handle: each graph whole, no key twice.
@@ -24,7 +24,7 @@ func TestGraphConcurrently(t *testing.T) {
 			wg.Go(func() {
 				for i := range each {
 					p := everything(fmt.Sprint(w, "-", i))
-					if err := gormplugin.Create(context.Background(), base, p); err != nil {
+					if err := graph.Create(context.Background(), base, p); err != nil {
 						t.Error(err)
 						return
 					}

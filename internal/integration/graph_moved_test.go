@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -97,7 +97,7 @@ func TestGraphMasterMovesUnderHooks(t *testing.T) {
 				handle := db.Clauses(on)
 				c := &Guild{Town: "x", Members: make([]Member, 2), Owners: make([]Owner, 2)}
 				c.Owners[0].Guild = c
-				if err := gormplugin.Create(t.Context(), handle, c); err != nil {
+				if err := graph.Create(t.Context(), handle, c); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
 				var back Guild
@@ -109,7 +109,7 @@ func TestGraphMasterMovesUnderHooks(t *testing.T) {
 					t.Errorf("%s: %+v, the database has %+v", name, c, back)
 				}
 				l := &League{Town: "x", Players: make([]Player, 2)}
-				if err := gormplugin.Create(t.Context(), handle, l); err != nil {
+				if err := graph.Create(t.Context(), handle, l); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
 				var n int64
@@ -119,7 +119,7 @@ func TestGraphMasterMovesUnderHooks(t *testing.T) {
 			})
 		}
 		shelves := []*Shelf{{Name: "a", Books: []Book{{}, {Pages: make([]Page, 1)}}}, {Name: "b", Books: make([]Book, 1)}}
-		if err := gormplugin.Create(t.Context(), db, shelves); err != nil {
+		if err := graph.Create(t.Context(), db, shelves); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range shelves {

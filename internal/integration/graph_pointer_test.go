@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -96,7 +96,7 @@ func pointerKeys[K comparable](t *testing.T, d database, set K) {
 				if keep {
 					s.at = nil
 				}
-				err := gormplugin.Create(t.Context(), handle, lodge)
+				err := graph.Create(t.Context(), handle, lodge)
 				if keep == (err != nil) || !keep && !errors.Is(err, errInjected) {
 					t.Fatalf("%s: %v", what, err)
 				}

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // lostTo is what the database says when the transaction has lost to another.
@@ -45,7 +45,7 @@ func TestGraphRetriedAtEveryStatement(t *testing.T) {
 				return nil
 			}
 			calls, p := src.calls, everything("a")
-			result, err := gormplugin.CreateWith(t.Context(), seen, p, gormplugin.CreateConfig{Attempts: 2})
+			result, err := graph.CreateWith(t.Context(), seen, p, graph.Config{Attempts: 2})
 			sent := s.reset()
 			if err != nil {
 				t.Fatalf("%d: %v", lose, err)
@@ -87,7 +87,7 @@ func TestGraphRetriedHooks(t *testing.T) {
 			}
 		}
 		ctx := db.Statement.Context
-		if err := gormplugin.Create(ctx, db, build()); err != nil {
+		if err := graph.Create(ctx, db, build()); err != nil {
 			t.Fatal(err)
 		}
 		want, once := dump(t, db, farmTables...), len(*calls)
@@ -105,7 +105,7 @@ func TestGraphRetriedHooks(t *testing.T) {
 				return nil
 			}
 			farms := build()
-			err := gormplugin.Create(ctx, seen, farms)
+			err := graph.Create(ctx, seen, farms)
 			sent := s.reset()
 			if err != nil {
 				t.Fatalf("%d, %s: %v", lose, sent[min(lose, len(sent)-1)], err)
@@ -144,8 +144,8 @@ func TestGraphLockedAtCommit(t *testing.T) {
 	}
 	seen, s := spyOn(db)
 	shop := &Shop{Name: "c"}
-	err = gormplugin.Create(t.Context(), seen, shop)
-	if err == nil || !strings.Contains(err.Error(), "COMMIT: database is locked") || errors.Is(err, gormplugin.ErrOutcomeUnknown) || shop.ID != 0 {
+	err = graph.Create(t.Context(), seen, shop)
+	if err == nil || !strings.Contains(err.Error(), "COMMIT: database is locked") || errors.Is(err, graph.ErrOutcomeUnknown) || shop.ID != 0 {
 		t.Errorf("%v, key %d", err, shop.ID)
 	}
 	if n := count(s.reset(), "BEGIN"); n != 1 {
@@ -164,7 +164,7 @@ func TestGraphNotRetriedInTransaction(t *testing.T) {
 			return nil
 		}
 		p := everything("a")
-		err := seen.Transaction(func(tx *gorm.DB) error { return gormplugin.Create(t.Context(), tx, p) })
+		err := seen.Transaction(func(tx *gorm.DB) error { return graph.Create(t.Context(), tx, p) })
 		if err == nil || !strings.Contains(err.Error(), lostTo(db).Error()) || strings.Contains(err.Error(), "attempt") {
 			t.Errorf("%v", err)
 		}
@@ -223,7 +223,7 @@ func TestGraphOppositeOrders(t *testing.T) {
 			}
 			seen, s := spyOn(db)
 			failed = oppositeOrders(rounds, genres, func(v *Volume) error {
-				_, err := gormplugin.CreateWith(context.Background(), seen, v, gormplugin.CreateConfig{BatchSize: 1, Attempts: attempts})
+				_, err := graph.CreateWith(context.Background(), seen, v, graph.Config{BatchSize: 1, Attempts: attempts})
 				return err
 			})
 			nothingDangles(t, db)
@@ -260,7 +260,7 @@ func TestGraphSortsSharedRows(t *testing.T) {
 		if err := db.Create(&User{Email: "b@x"}).Error; err != nil {
 			t.Fatal(err)
 		}
-		if _, err := gormplugin.CreateWith(t.Context(), seen, v, gormplugin.CreateConfig{BatchSize: 2}); err != nil {
+		if _, err := graph.CreateWith(t.Context(), seen, v, graph.Config{BatchSize: 2}); err != nil {
 			t.Fatal(err)
 		}
 		s.reset()
@@ -281,7 +281,7 @@ func TestGraphSortsSharedRows(t *testing.T) {
 		}
 		dry, log := record(db.Session(&gorm.Session{DryRun: true}))
 		again := &Visit{Tags: []Keyword{{Word: "red"}, {Word: "Blue"}, {Word: "green"}}}
-		if err := gormplugin.Create(t.Context(), dry, again); err != nil {
+		if err := graph.Create(t.Context(), dry, again); err != nil {
 			t.Fatal(err)
 		}
 		sql := log.sql[len(log.sql)-2]
@@ -307,7 +307,7 @@ func TestGraphRetriedWhileLocked(t *testing.T) {
 		return nil
 	}
 	p := everything("a")
-	if err := gormplugin.Create(t.Context(), seen, p); err != nil {
+	if err := graph.Create(t.Context(), seen, p); err != nil {
 		t.Error(err)
 	}
 	if n := count(s.reset(), "BEGIN"); n < 2 {

@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -112,7 +112,7 @@ func TestGraphCycles(t *testing.T) {
 		mid := &Worker{Name: "mid", Team: top, Boss: boss}
 		sub := &Team{Name: "sub", Lead: mid}
 		workers := []*Worker{{Name: "w1", Team: sub, Boss: mid}, {Name: "w2", Team: top, Boss: boss}}
-		if err := gormplugin.Create(t.Context(), db, workers); err != nil {
+		if err := graph.Create(t.Context(), db, workers); err != nil {
 			t.Fatal(err)
 		}
 		checkGraph(t, db, workers)
@@ -123,21 +123,21 @@ func TestGraphCycles(t *testing.T) {
 
 		a, b := &Worker{Name: "a"}, &Worker{Name: "b"}
 		a.Team, b.Team = &Team{Name: "x", Lead: b}, &Team{Name: "y", Lead: a}
-		if err := gormplugin.Assign(t.Context(), db, a); err != nil { // the keys of a circle can be given, whether it can be written or not
+		if err := graph.Assign(t.Context(), db, a); err != nil { // the keys of a circle can be given, whether it can be written or not
 			t.Error(err)
 		}
 		checkGraph(t, db, a)
 		c, e := &Worker{Name: "c"}, &Worker{Name: "e"}
 		c.Boss, e.Boss = e, c
 		for _, v := range []*Worker{a, c} {
-			if err := gormplugin.Create(t.Context(), db, v); err != nil { // more of it in TestGraphBreaksCycles
+			if err := graph.Create(t.Context(), db, v); err != nil { // more of it in TestGraphBreaksCycles
 				t.Error(err)
 			}
 			checkGraph(t, db, v)
 		}
 		own := &Worker{Name: "own"} // its own boss: one row, which may refer to itself
 		own.Boss = own
-		if err := gormplugin.Create(t.Context(), db, own); err != nil || own.BossID == nil || *own.BossID != own.ID {
+		if err := graph.Create(t.Context(), db, own); err != nil || own.BossID == nil || *own.BossID != own.ID {
 			t.Errorf("%+v, %v", own, err)
 		}
 	})
@@ -148,7 +148,7 @@ func TestGraphAutoIncrement(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Folder{}, &File{})
 		root := []*Folder{{Name: "a", Files: []File{{Name: "f1"}}, Folders: []Folder{{Name: "b", Folders: []Folder{{Name: "c", Files: []File{{Name: "f2"}, {Name: "f3"}}}}}}}}
-		if err := gormplugin.Create(t.Context(), db, root); err != nil {
+		if err := graph.Create(t.Context(), db, root); err != nil {
 			t.Fatal(err)
 		}
 		c := root[0].Folders[0].Folders[0]
@@ -163,7 +163,7 @@ func TestGraphAutoIncrement(t *testing.T) {
 			return nil
 		}
 		bad := &Folder{Name: "x", Folders: []Folder{{Name: "y", Files: []File{{Name: "z"}}}}}
-		if err := gormplugin.Create(t.Context(), seen, bad); !errors.Is(err, errInjected) {
+		if err := graph.Create(t.Context(), seen, bad); !errors.Is(err, errInjected) {
 			t.Error(err)
 		}
 		if b := bad.Folders[0]; bad.ID != 0 || b.ID != 0 || b.ParentID != nil || b.Files[0].ID != 0 || b.Files[0].FolderID != 0 {
@@ -188,7 +188,7 @@ func TestGraphJoinModel(t *testing.T) {
 		}
 		car := &Car{Name: "shared"}
 		people := []Driver{{Name: "a", Cars: []*Car{car, {Name: "own"}, car}}, {Name: "b", Cars: []*Car{car}}}
-		if err := gormplugin.Create(t.Context(), db, &people); err != nil {
+		if err := graph.Create(t.Context(), db, &people); err != nil {
 			t.Fatal(err)
 		}
 		var drives []Drive
@@ -210,7 +210,7 @@ func TestGraphSharedKeys(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Outer{}, &Middle{}, &Inner{})
 		values := []*Outer{{Middle: &Middle{Inner: &Inner{}}}, {Middle: &Middle{Inner: &Inner{}}}}
-		if err := gormplugin.Create(t.Context(), db, values); err != nil {
+		if err := graph.Create(t.Context(), db, values); err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range values {
@@ -218,7 +218,7 @@ func TestGraphSharedKeys(t *testing.T) {
 				t.Errorf("%d, %d, %d", o.ID, o.Middle.ID, o.Middle.Inner.ID)
 			}
 		}
-		for what, err := range map[string]error{"Create": gormplugin.Create(t.Context(), db, &Inner{}), "Assign": gormplugin.Assign(t.Context(), db, &Middle{})} {
+		for what, err := range map[string]error{"Create": graph.Create(t.Context(), db, &Inner{}), "Assign": graph.Assign(t.Context(), db, &Middle{})} {
 			if err == nil || !strings.Contains(err.Error(), "key of another row") {
 				t.Errorf("%s without it: %v", what, err)
 			}
@@ -236,7 +236,7 @@ func TestGraphDeep(t *testing.T) {
 			n.Next = &Thread{}
 			n = n.Next
 		}
-		result, err := gormplugin.CreateWith(t.Context(), db, first, gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(t.Context(), db, first, graph.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestGraphWide(t *testing.T) {
 		for i := range p.Items {
 			p.Items[i].Name = "i"
 		}
-		result, err := gormplugin.CreateWith(t.Context(), db, p, gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(t.Context(), db, p, graph.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func TestGraphSelectAndOmit(t *testing.T) {
 				}
 				theirs := run(func(v any) error { return handle(db).Create(v).Error })
 				h := handle(db)
-				ours := run(func(v any) error { return gormplugin.Create(t.Context(), h, v) })
+				ours := run(func(v any) error { return graph.Create(t.Context(), h, v) })
 				if !slices.Equal(ours, theirs) {
 					t.Errorf("%s: Create wrote\n%s\ngorm\n%s", name, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
 				}
@@ -321,7 +321,7 @@ func TestGraphSelectAndOmit(t *testing.T) {
 		}
 		empty(t, db, graphTables...)
 		p := everything("a")
-		if err := gormplugin.Create(t.Context(), db.Omit("ID"), p); err == nil || !strings.Contains(err.Error(), "Purchase.ID is left out") {
+		if err := graph.Create(t.Context(), db.Omit("ID"), p); err == nil || !strings.Contains(err.Error(), "Purchase.ID is left out") {
 			t.Errorf("Omit(ID): %v", err)
 		}
 		bare(t, db.Session(&gorm.Session{NewDB: true}), "Omit(ID)", p, everything("a"))
@@ -331,7 +331,7 @@ func TestGraphSelectAndOmit(t *testing.T) {
 			"Select": func(tx *gorm.DB) *gorm.DB { return tx.Select("Name") },
 		} {
 			p := everything("a")
-			if err := gormplugin.Create(t.Context(), db.Scopes(scope), p); err == nil || !strings.Contains(err.Error(), "scope") {
+			if err := graph.Create(t.Context(), db.Scopes(scope), p); err == nil || !strings.Contains(err.Error(), "scope") {
 				t.Errorf("%s in a scope: %v", name, err)
 			}
 			bare(t, db, name+" in a scope", p, everything("a"))
@@ -342,13 +342,13 @@ func TestGraphSelectAndOmit(t *testing.T) {
 		if err := db.Create(label).Error; err != nil {
 			t.Fatal(err)
 		}
-		if err := gormplugin.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{ID: label.ID}}}); err != nil {
+		if err := graph.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{ID: label.ID}}}); err != nil {
 			t.Error(err)
 		}
 		if rows := dump(t, db, graphTables...); len(rows) != 3 {
 			t.Errorf("%v", rows)
 		}
-		if err := gormplugin.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{Name: "new"}}}); err == nil || !strings.Contains(err.Error(), "Label.ID is zero") {
+		if err := graph.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{Name: "new"}}}); err == nil || !strings.Contains(err.Error(), "Label.ID is zero") {
 			t.Errorf("%v", err)
 		}
 	})

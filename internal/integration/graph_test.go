@@ -9,7 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -41,7 +41,7 @@ func TestGraphCreate(t *testing.T) {
 		values := []*Purchase{everything("a"), everything("b")}
 		values[1].Parent = values[0]
 		values[1].Weight, values[1].State = 3, "sent"
-		result, err := gormplugin.CreateWith(t.Context(), db, values, gormplugin.CreateConfig{})
+		result, err := graph.CreateWith(t.Context(), db, values, graph.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestGraphCreate(t *testing.T) {
 func TestGraphAssign(t *testing.T) {
 	onGraphs(t, func(t *testing.T, db *gorm.DB) {
 		p := everything("a")
-		if err := gormplugin.Assign(t.Context(), db, p); err != nil {
+		if err := graph.Assign(t.Context(), db, p); err != nil {
 			t.Fatal(err)
 		}
 		checkGraph(t, db, p)
@@ -89,7 +89,7 @@ func TestGraphAssign(t *testing.T) {
 			t.Errorf("Assign wrote %v", rows)
 		}
 		before := *p
-		if err := gormplugin.Create(t.Context(), db, p); err != nil {
+		if err := graph.Create(t.Context(), db, p); err != nil {
 			t.Fatal(err)
 		}
 		if p.ID != before.ID || p.Items[0].ID != before.Items[0].ID {
@@ -191,7 +191,7 @@ func TestGraphLikeGorm(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: gorm: %v", name, err)
 				}
-				ours, our, err := run(func(v any) error { return gormplugin.Create(t.Context(), db, v) })
+				ours, our, err := run(func(v any) error { return graph.Create(t.Context(), db, v) })
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 					return

@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -36,11 +36,11 @@ func TestGraphTextReferences(t *testing.T) {
 		db := graphHandle(t, d.open(t), nil, &gorm.Config{DisableForeignKeyConstraintWhenMigrating: true}, &Album{}, &Caption{}, &Cover{})
 		was := "was"
 		a := &Album{Captions: []Caption{{}, {OwnerID: "was"}}, Cover: &Cover{AlbumID: &was}}
-		if err := gormplugin.Create(t.Context(), db, a); err != nil {
+		if err := graph.Create(t.Context(), db, a); err != nil {
 			t.Fatal(err)
 		}
 		from := &Cover{Album: &Album{}}
-		if err := gormplugin.Create(t.Context(), db, from); err != nil {
+		if err := graph.Create(t.Context(), db, from); err != nil {
 			t.Fatal(err)
 		}
 		if was != "was" || *a.Cover.AlbumID != fmt.Sprint(a.ID.Int64()) || *from.AlbumID != fmt.Sprint(from.Album.ID.Int64()) {
@@ -59,7 +59,7 @@ func TestGraphTextReferences(t *testing.T) {
 		// Where it fails the texts are what they were.
 		captions = []Caption{{OwnerID: "was"}, {ID: captions[0].ID, OwnerID: "was"}}
 		again := &Album{ID: a.ID, Captions: captions, Cover: &Cover{AlbumID: &was}}
-		if err := gormplugin.Create(t.Context(), db, again); err == nil || captions[0].OwnerID != "was" || again.Cover.AlbumID != &was {
+		if err := graph.Create(t.Context(), db, again); err == nil || captions[0].OwnerID != "was" || again.Cover.AlbumID != &was {
 			t.Errorf("%+v, %v", again, err)
 		}
 	})
@@ -85,7 +85,7 @@ func TestTextReferencesLeftToGorm(t *testing.T) {
 			"string":          db.Model(&alone[0]).Association("Captions").Append(&Caption{}),
 		} {
 			t.Run(what, func(t *testing.T) {
-				if err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "gormplugin.Create") {
+				if err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "graph.Create") {
 					t.Errorf("%s: %v", what, err)
 				}
 			})

@@ -15,7 +15,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -149,7 +149,7 @@ func TestGraphRoundTrips(t *testing.T) {
 			seen, s := spyOn(db)
 			for _, size := range [][2]int{{1, 100}, {1000, 10}} {
 				ways := map[string]func(rows []SnowMaster) error{
-					"Create": func(rows []SnowMaster) error { return gormplugin.Create(t.Context(), seen, rows) },
+					"Create": func(rows []SnowMaster) error { return graph.Create(t.Context(), seen, rows) },
 					"gorm":   func(rows []SnowMaster) error { return seen.Create(&rows).Error },
 					"row by row": func(rows []SnowMaster) error {
 						return seen.Transaction(func(tx *gorm.DB) error {

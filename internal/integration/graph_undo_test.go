@@ -9,7 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -98,7 +98,7 @@ func hookMoves[K any](t *testing.T, d database, set K) {
 			if strings.HasPrefix(wish, "after") {
 				handle = db // it comes to the hooks
 			}
-			if err := gormplugin.Create(t.Context(), handle, c); !errors.Is(err, errInjected) && !errors.Is(err, errHook) {
+			if err := graph.Create(t.Context(), handle, c); !errors.Is(err, errInjected) && !errors.Is(err, errHook) {
 				t.Fatalf("%s: %v", what, err)
 			}
 			if !reflect.DeepEqual(c.ID, master) {
@@ -180,18 +180,18 @@ func TestGraphEmbeddedAreUnmade(t *testing.T) {
 					return nil
 				}
 				o := build()
-				if err := gormplugin.Create(t.Context(), seen, o); err == nil || !reflect.DeepEqual(o, build()) {
+				if err := graph.Create(t.Context(), seen, o); err == nil || !reflect.DeepEqual(o, build()) {
 					t.Errorf("%s: %v, %+v, %+v", failing, err, o, o.Tagged)
 				}
 			})
 		}
 		s.at = nil
 		o := build()
-		if err := gormplugin.Create(t.Context(), seen, o); err != nil || o.ID == "" || o.Pieces[0].OutfitID != o.ID {
+		if err := graph.Create(t.Context(), seen, o); err != nil || o.ID == "" || o.Pieces[0].OutfitID != o.ID {
 			t.Errorf("%v, %+v", err, o)
 		}
 		u := &Unfit{Faults: make([]Fault, 1)}
-		if err := gormplugin.Assign(t.Context(), db, u); err == nil || !reflect.DeepEqual(u, &Unfit{Faults: make([]Fault, 1)}) {
+		if err := graph.Assign(t.Context(), db, u); err == nil || !reflect.DeepEqual(u, &Unfit{Faults: make([]Fault, 1)}) {
 			t.Errorf("%v, %+v", err, u)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -24,7 +24,7 @@ func TestGraphCollisionsByUntoldIndexes(t *testing.T) {
 				{Title: "2", Writer: &Writer{Email: "bob@x"}, Genres: []Genre{{Word: "red"}}}, // the same as that of the first, in a struct of its own
 				{Title: "3", Writer: &Writer{Email: "bob@x"}, Series: &Series{Word: "tale"}, Genres: []Genre{{Word: "blue"}}},
 			}
-			if err := gormplugin.Create(t.Context(), db, rows); err != nil {
+			if err := graph.Create(t.Context(), db, rows); err != nil {
 				t.Fatal(err)
 			}
 			return rows
@@ -87,7 +87,7 @@ func TestGraphCollisionsByUntoldPartialIndexes(t *testing.T) {
 					{Title: "0", Writer: &Writer{}},
 				}
 				for _, v := range []any{ada, red, none} {
-					if err := gormplugin.Create(t.Context(), db, v); err != nil {
+					if err := graph.Create(t.Context(), db, v); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -98,7 +98,7 @@ func TestGraphCollisionsByUntoldPartialIndexes(t *testing.T) {
 					"belongs to":   {Title: "1", Writer: &Writer{Email: "ada@x"}},
 					"many to many": {Title: "1", Writer: &Writer{Email: "new@x"}, Genres: []Genre{{Word: "new"}, {Word: "red"}}},
 				} {
-					err := gormplugin.Create(t.Context(), db, v)
+					err := graph.Create(t.Context(), db, v)
 					if db.Name() == "sqlite" {
 						if err == nil || !strings.Contains(err.Error(), "was not written") || v.ID != 0 || v.WriterID != 0 || v.Writer.ID != 0 {
 							t.Errorf("%s: %v, keys %+v", what, err, v)
@@ -165,7 +165,7 @@ func TestGraphCollisionsOfMadeKeys(t *testing.T) {
 				} {
 					talk := build()
 					talk.Title = what
-					err := gormplugin.Create(t.Context(), db, talk)
+					err := graph.Create(t.Context(), db, talk)
 					if may := tellsCollisions(db) || strings.HasPrefix(what, "none"); may != (err == nil) || err != nil && !isUniqueViolation(err) {
 						t.Errorf("%s: %v", what, err)
 					}

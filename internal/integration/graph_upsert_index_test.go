@@ -8,7 +8,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // Term has the fields of a keyword under another name, as a package does that adds methods.
@@ -51,7 +51,7 @@ func TestUpsertByHiddenIndex(t *testing.T) {
 		told := tellsCollisions(db)
 		for what, create := range map[string]func(v any) error{
 			"gorm": func(v any) error { return nothing.Create(v).Error },
-			"ours": func(v any) error { return gormplugin.Create(t.Context(), nothing, v) },
+			"ours": func(v any) error { return graph.Create(t.Context(), nothing, v) },
 		} {
 			secrets := []*Secret{{Code: "x"}, {Code: what}}
 			if err := create(secrets); err != nil || (secrets[0].ID == old.ID) != told || (secrets[0].ID == 0) == told || secrets[1].ID == 0 {
@@ -69,7 +69,7 @@ func TestUpsertByHiddenIndex(t *testing.T) {
 		// Found by its own key, it is there.
 		set := &Secret{ID: 42, Code: "z"}
 		for range 2 {
-			if err := gormplugin.Create(t.Context(), nothing, set); err != nil || set.ID != 42 {
+			if err := graph.Create(t.Context(), nothing, set); err != nil || set.ID != 42 {
 				t.Errorf("%+v, %v", set, err)
 			}
 		}
@@ -82,7 +82,7 @@ func TestUpsertStatements(t *testing.T) {
 		seen, s := spyOn(db)
 		fresh := []*User{{Email: "1@x"}, {Email: "2@x"}}
 		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
-		if err := gormplugin.Create(t.Context(), seen.Clauses(on), fresh); err != nil {
+		if err := graph.Create(t.Context(), seen.Clauses(on), fresh); err != nil {
 			t.Fatal(err)
 		}
 		sent := verbs(s.reset())
@@ -90,7 +90,7 @@ func TestUpsertStatements(t *testing.T) {
 			t.Errorf("sent %v, want %v", sent, want)
 		}
 		// An upsert by the key asks nothing.
-		if err := gormplugin.Create(t.Context(), seen.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})}), fresh[0]); err != nil {
+		if err := graph.Create(t.Context(), seen.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})}), fresh[0]); err != nil {
 			t.Fatal(err)
 		}
 		if sent := verbs(s.reset()); db.Name() != "mysql" && !slices.Equal(sent, []string{"BEGIN", "INSERT users", "COMMIT"}) {
@@ -110,7 +110,7 @@ func TestUpsertOfNothing(t *testing.T) {
 		all := db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}).Session(&gorm.Session{})
 		for what, create := range map[string]func(v any) error{
 			"gorm": func(v any) error { return all.Create(v).Error },
-			"ours": func(v any) error { return gormplugin.Create(t.Context(), all, v) },
+			"ours": func(v any) error { return graph.Create(t.Context(), all, v) },
 		} {
 			rows := []*Bare{{Code: "a"}, {Code: "b " + what}}
 			if err := create(rows); err != nil || rows[0].ID != old.ID || rows[1].ID == 0 || rows[1].ID == old.ID {

@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // Writers that meet at the same users: each user is there once, and every visit
@@ -28,7 +28,7 @@ func TestUpsertConcurrently(t *testing.T) {
 						{Name: fmt.Sprint(w), User: &User{Email: fmt.Sprintf("%d@x", (i+1)%3)}},
 					}
 					for {
-						err := gormplugin.Create(context.Background(), base, v)
+						err := graph.Create(context.Background(), base, v)
 						if err == nil {
 							break
 						}
@@ -107,7 +107,7 @@ func inOldTransaction(t *testing.T, db, tx *gorm.DB, other, u *User) error {
 			return err
 		}
 	}
-	if err := gormplugin.Create(t.Context(), tx, u); err != nil {
+	if err := graph.Create(t.Context(), tx, u); err != nil {
 		return err
 	}
 	if u.ID != other.ID || u.Devices[0].UserID != other.ID {

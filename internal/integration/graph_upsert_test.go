@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -120,7 +120,7 @@ func TestUpsert(t *testing.T) {
 	}
 	creates := map[string]func(t *testing.T, db *gorm.DB, v any) error{
 		"gorm": func(_ *testing.T, db *gorm.DB, v any) error { return db.Create(v).Error },
-		"ours": func(t *testing.T, db *gorm.DB, v any) error { return gormplugin.Create(t.Context(), db, v) },
+		"ours": func(t *testing.T, db *gorm.DB, v any) error { return graph.Create(t.Context(), db, v) },
 	}
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		for name, clauses := range cases {
@@ -184,7 +184,7 @@ func TestUpsertOfSetKey(t *testing.T) {
 		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})}
 		for what, create := range map[string]func(v any) error{
 			"gorm": func(v any) error { return db.Clauses(on).Create(v).Error },
-			"ours": func(v any) error { return gormplugin.Create(t.Context(), db.Clauses(on), v) },
+			"ours": func(v any) error { return graph.Create(t.Context(), db.Clauses(on), v) },
 		} {
 			u := []*User{{ID: 99, Email: "a@x", Visits: 3, Devices: []Device{{Name: what}}}}
 			err := create(u)
@@ -197,7 +197,7 @@ func TestUpsertOfSetKey(t *testing.T) {
 			if what == "gorm" {
 				err = nothing.Create(kept).Error
 			} else {
-				err = gormplugin.Create(t.Context(), nothing, kept)
+				err = graph.Create(t.Context(), nothing, kept)
 			}
 			if err != nil || kept.ID != 98 {
 				t.Errorf("%s: %d, %v", what, kept.ID, err)
@@ -218,7 +218,7 @@ func TestUpsertByOtherIndexes(t *testing.T) {
 			{Email: "d@x", Realm: "r"}, // NULL collides with nothing
 			{Email: "b@x", Realm: "q", Nick: text("bob"), Devices: []Device{{Name: "e"}}}, // by email
 		}
-		if err := gormplugin.Create(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), users); err != nil {
+		if err := graph.Create(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), users); err != nil {
 			t.Fatal(err)
 		}
 		if users[0].ID != old[0].ID || users[2].ID != old[1].ID || users[0].Devices[0].UserID != old[0].ID {
@@ -227,7 +227,7 @@ func TestUpsertByOtherIndexes(t *testing.T) {
 		stored(t, db, "NULL", users[1:2])
 		if db.Name() == "mysql" { // its collation does not tell these apart
 			again := &User{Email: "A@X", Realm: "z", Nick: text("zed")}
-			if err := gormplugin.Create(t.Context(), db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}), again); err != nil || again.ID != old[0].ID {
+			if err := graph.Create(t.Context(), db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}), again); err != nil || again.ID != old[0].ID {
 				t.Errorf("%d, want %d: %v", again.ID, old[0].ID, err)
 			}
 		}
@@ -246,7 +246,7 @@ func TestUpsertOfAssociations(t *testing.T) {
 		}
 		for what, create := range map[string]func(v any) error{
 			"gorm": func(v any) error { return db.Create(v).Error },
-			"ours": func(v any) error { return gormplugin.Create(t.Context(), db, v) },
+			"ours": func(v any) error { return graph.Create(t.Context(), db, v) },
 		} {
 			visits := []*Visit{
 				{Name: what, User: &User{Email: "a@x"}, Tags: []Keyword{{Word: "red"}, {Word: "green " + what}}},
@@ -282,7 +282,7 @@ func TestUpsertOfRepeatedRows(t *testing.T) {
 		}
 		for by, create := range map[string]func(db *gorm.DB, v any) error{
 			"gorm": func(db *gorm.DB, v any) error { return db.Create(v).Error },
-			"ours": func(db *gorm.DB, v any) error { return gormplugin.Create(t.Context(), db, v) },
+			"ours": func(db *gorm.DB, v any) error { return graph.Create(t.Context(), db, v) },
 		} {
 			again, found, set := &Keyword{Word: "twice " + by}, &Keyword{Word: "red"}, &Keyword{ID: 77, Word: "set"}
 			rows := []*Keyword{again, again, set, again, found}

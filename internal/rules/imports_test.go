@@ -31,7 +31,9 @@ var allowed = map[string][]string{
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
-	"gormplugin": {module + "sqltype", module + "internal/backoff", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
+	"gormplugin": {module + "sqltype", module + "gormplugin/internal", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
+	// The graph writer knows the plugin, and the plugin does not know it.
+	"gormplugin/graph": {module + "gormplugin/internal", module + "internal/backoff", module + "internal/fields", "gorm.io/gorm"},
 
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }

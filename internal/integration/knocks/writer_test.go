@@ -15,7 +15,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -129,7 +129,7 @@ func kindOf(err error) string {
 		return "duplicate"
 	case errors.Is(err, core.ErrFenced):
 		return "fenced"
-	case errors.Is(err, gormplugin.ErrOutcomeUnknown), errors.Is(err, pgxtype.ErrOutcomeUnknown):
+	case errors.Is(err, graph.ErrOutcomeUnknown), errors.Is(err, pgxtype.ErrOutcomeUnknown):
 		return "outcome unknown"
 	case errors.Is(err, worker.ErrNoWorkerID):
 		return "no number free"
@@ -143,11 +143,11 @@ func kindOf(err error) string {
 // the same graph again, half of the time.
 func byGORM(db *gorm.DB) writing {
 	return func(ctx context.Context, w *writer, orders []Order) (outcome, error) {
-		err := gormplugin.Create(ctx, db, &orders)
+		err := graph.Create(ctx, db, &orders)
 		if err == nil {
 			return written, nil
 		}
-		if !errors.Is(err, gormplugin.ErrOutcomeUnknown) {
+		if !errors.Is(err, graph.ErrOutcomeUnknown) {
 			return refused, err
 		}
 		if w.rand.IntN(2) == 0 {
@@ -155,7 +155,7 @@ func byGORM(db *gorm.DB) writing {
 		}
 		for range 20 {
 			again, cancel := context.WithTimeout(context.Background(), patience)
-			errAgain := gormplugin.Create(again, db.Clauses(clause.OnConflict{DoNothing: true}), &orders)
+			errAgain := graph.Create(again, db.Clauses(clause.OnConflict{DoNothing: true}), &orders)
 			cancel()
 			if errAgain == nil {
 				return written, err

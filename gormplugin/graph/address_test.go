@@ -1,0 +1,56 @@
+package graph_test
+
+import (
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Nut stands at the address of its shell, and that at the address of its skin.
+type Nut struct {
+	Shell Shell
+	ID    sqltype.ID
+}
+
+type Shell struct {
+	Skin  Skin
+	ID    sqltype.ID
+	NutID sqltype.ID
+}
+
+type Skin struct {
+	Colour  string
+	ID      sqltype.ID
+	ShellID sqltype.ID
+}
+
+// Rows of different models at one address are different rows, also when the
+// graph is walked anew.
+func TestAssignRowsOfOneAddress(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}})
+	nuts := make([]Nut, 3)
+	for i := range nuts {
+		nuts[i].Shell.Skin.Colour = "brown"
+	}
+	if err := graph.Assign(t.Context(), db, nuts); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[sqltype.ID]bool{}
+	for _, n := range nuts {
+		for _, id := range []sqltype.ID{n.ID, n.Shell.ID, n.Shell.Skin.ID} {
+			if id == 0 || seen[id] {
+				t.Errorf("key %d is zero or there twice: %+v", id, n)
+			}
+			seen[id] = true
+		}
+		if n.Shell.NutID != n.ID || n.Shell.Skin.ShellID != n.Shell.ID {
+			t.Errorf("foreign keys: %+v", n)
+		}
+	}
+	again := [3]Nut(nuts)
+	if err := graph.Create(t.Context(), db, nuts); err != nil || [3]Nut(nuts) != again {
+		t.Errorf("Create changed %+v to %+v, %v", again, nuts, err)
+	}
+}

@@ -1,0 +1,106 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type Basket struct {
+	ID      sqltype.ID
+	Entries []Entry
+}
+
+type Entry struct {
+	ID       sqltype.ID
+	BasketID sqltype.ID
+	What     string
+}
+
+// example opens a handle that builds statements and sends none. Its ids are 1, 2, 3 and so on.
+func example() *gorm.DB {
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+	if err != nil {
+		panic(err)
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: &counter{}}) // a *core.Generator, for example
+	if err != nil {
+		panic(err)
+	}
+	if err := db.Use(plugin); err != nil {
+		panic(err)
+	}
+	return db
+}
+
+func ExampleAssign() {
+	baskets := []Basket{{Entries: []Entry{{What: "tea"}, {What: "cup"}}}, {Entries: []Entry{{What: "pot"}}}}
+	if err := graph.Assign(context.Background(), example(), baskets); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, b := range baskets {
+		fmt.Println(b.ID, b.Entries)
+	}
+	// Output:
+	// 1 [{2 1 tea} {3 1 cup}]
+	// 4 [{5 4 pot}]
+}
+
+func ExampleCreate() {
+	db, ctx := example(), context.Background()
+	basket := &Basket{Entries: []Entry{{What: "tea"}, {What: "cup"}}}
+	err := graph.Create(ctx, db, basket)
+	if errors.Is(err, graph.ErrOutcomeUnknown) {
+		// It may have been committed. The keys are the same, so this writes what is missing.
+		err = graph.Create(ctx, db.Clauses(clause.OnConflict{DoNothing: true}), basket)
+	}
+	fmt.Println(basket.ID, basket.Entries, err)
+	// Output: 1 [{2 1 tea} {3 1 cup}] <nil>
+}
+
+func ExampleCreateWith() {
+	baskets := make([]Basket, 100)
+	for i := range baskets {
+		baskets[i].Entries = make([]Entry, 10)
+	}
+	result, err := graph.CreateWith(context.Background(), example(), baskets, graph.Config{BatchSize: 400})
+	for _, t := range result.Tables {
+		fmt.Println(t.Table, t.Inserts)
+	}
+	fmt.Println(err)
+	// Output:
+	// baskets 1
+	// entries 3
+	// <nil>
+}
+
+// Two rows refer to each other. On a DryRun handle, as this one, the statements are in the result.
+func ExampleResult() {
+	type Page struct {
+		ID     sqltype.ID
+		NextID *sqltype.ID
+		Next   *Page
+	}
+	first, second := &Page{}, &Page{}
+	first.Next, second.Next = second, first
+	result, err := graph.CreateWith(context.Background(), example(), first, graph.Config{})
+	for _, s := range result.Statements {
+		fmt.Println(s.SQL, len(s.Vars))
+	}
+	fmt.Println(err)
+	// Output:
+	// INSERT INTO `pages` (`id`,`next_id`) VALUES (?,?) ON CONFLICT DO NOTHING 2
+	// INSERT INTO `pages` (`id`,`next_id`) VALUES (?,?) 2
+	// UPDATE `pages` SET `next_id`=? WHERE `id` = ? AND `next_id` IS NULL 2
+	// <nil>
+}

@@ -1,0 +1,343 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/DATA-DOG/go-sqlmock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+	"pgregory.net/rapid"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Twig is a tree with references upwards, downwards and across.
+type Twig struct {
+	ID       sqltype.ID
+	Name     string
+	ParentID *sqltype.ID
+	Parent   *Twig
+	Twigs    []*Twig `gorm:"foreignKey:ParentID"`
+	Leaves   []Leaf
+	Birds    []*Bird `gorm:"many2many:twig_birds"`
+	NestID   *sqltype.ID
+	Nest     *Nest
+	Bark     Bark
+}
+
+type Leaf struct {
+	ID     int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	TwigID sqltype.ID
+}
+
+type Bird struct{ ID sqltype.ID }
+
+type Nest struct {
+	ID sqltype.ID `gorm:"primaryKey;snowflake:nests"`
+}
+
+type Bark struct {
+	TwigID sqltype.ID `gorm:"primaryKey"`
+	Colour string
+}
+
+func twig() *Twig {
+	bird := &Bird{}
+	t := &Twig{
+		Name: "a", Nest: &Nest{}, Parent: &Twig{Name: "p"}, Bark: Bark{Colour: "brown"},
+		Leaves: []Leaf{{}, {ID: 77}}, Birds: []*Bird{bird, {}},
+		Twigs: []*Twig{{Name: "b", Birds: []*Bird{bird}, Twigs: []*Twig{{Name: "c"}}}},
+	}
+	t.Parent.Twigs = []*Twig{t} // a circle of pointers
+	return t
+}
+
+func TestAssignOrderAndReservation(t *testing.T) {
+	for range 5 {
+		src, nests := &counter{}, &counter{last: 1000}
+		db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": nests}})
+		w := twig()
+		w.Leaves[1].TwigID = 4
+		if err := graph.Assign(t.Context(), db, []*Twig{w, w}); err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(w.Parent.ID, w.ID, *w.ParentID, *w.NestID, w.Leaves, w.Birds[0].ID, w.Birds[1].ID, w.Twigs[0].ID, *w.Twigs[0].ParentID, w.Twigs[0].Twigs[0].ID, w.Bark)
+		if want := "1 2 1 1001 [{6 2} {77 2}] 5 7 3 2 4 {2 brown}"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if src.calls != 1 || nests.calls != 1 || src.last != 7 || nests.last != 1001 {
+			t.Errorf("%d and %d reservations, %d keys", src.calls, nests.calls, src.last)
+		}
+		before := fmt.Sprintf("%+v", *w)
+		if err := graph.Assign(t.Context(), db, w); err != nil || src.calls != 1 || fmt.Sprintf("%+v", *w) != before {
+			t.Errorf("again: %d reservations, %v", src.calls, err)
+		}
+	}
+}
+
+// A foreign key behind a pointer gets a new pointer: the old one may be another row's.
+func TestAssignDoesNotWriteThroughPointers(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+	other := &Twig{ID: 50}
+	w := &Twig{ParentID: &other.ID, Parent: &Twig{}}
+	if err := graph.Assign(t.Context(), db, w); err != nil {
+		t.Fatal(err)
+	}
+	if other.ID != 50 || *w.ParentID != w.Parent.ID || w.ParentID == &w.Parent.ID {
+		t.Errorf("the other is %d, the reference %d", other.ID, *w.ParentID)
+	}
+}
+
+func TestGraphRefuses(t *testing.T) {
+	boom := errors.New("no worker number")
+	var none *Twig
+	for name, c := range map[string]struct {
+		src   *counter
+		value any
+		want  string
+		is    error
+	}{
+		"nil":                 {&counter{}, nil, "is nil", gorm.ErrInvalidValue},
+		"a nil pointer":       {&counter{}, none, "nil *graph_test.Twig", gorm.ErrInvalidValue},
+		"a nil row":           {&counter{}, []*Twig{{}, nil}, "row 1 is a nil", gorm.ErrInvalidValue},
+		"a nil detail":        {&counter{}, &Twig{Twigs: []*Twig{{}, nil}}, "Twig.Twigs[1] is nil", gorm.ErrInvalidData},
+		"a nil far side":      {&counter{}, &Twig{Birds: []*Bird{nil}}, "Twig.Birds[0] is nil", gorm.ErrInvalidData},
+		"by value":            {&counter{}, Twig{}, "by value: give a pointer", nil},
+		"an array by value":   {&counter{}, [1]Twig{}, "by value: give a pointer", nil},
+		"a map":               {&counter{}, map[string]any{"name": "a"}, "not a model", gorm.ErrInvalidValue},
+		"a number":            {&counter{}, new(int), "not a model", gorm.ErrInvalidValue},
+		"the source fails":    {&counter{err: boom}, &Twig{Leaves: []Leaf{{}}}, "(2 ids): no worker number", boom},
+		"the source gives 0":  {&counter{last: -1}, &Twig{}, "returned 0", nil},
+		"a key in two halves": {&counter{last: -3}, &Twig{Leaves: []Leaf{{}, {}, {}, {}}}, "returned -2", nil},
+	} {
+		for verb, do := range map[string]func(context.Context, *gorm.DB, any) error{"Assign": graph.Assign, "Create": graph.Create} {
+			db := dry(t, gormplugin.Config{Source: &counter{last: c.src.last, err: c.src.err}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+			err := do(t.Context(), db, c.value)
+			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
+				t.Errorf("%s, %s: %v, want %q", verb, name, err, c.want)
+			}
+			if w, ok := c.value.(*Twig); ok && w != nil && (w.ID != 0 || len(w.Leaves) > 0 && (w.Leaves[0].ID != 0 || w.Leaves[0].TwigID != 0)) {
+				t.Errorf("%s, %s: a key is left: %+v", verb, name, w)
+			}
+		}
+	}
+	plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"no plugin":     graph.Assign(t.Context(), plain, &Twig{}),
+		"a nil handle":  graph.Create(t.Context(), nil, &Twig{}),
+		"a dead handle": graph.Create(t.Context(), &gorm.DB{Config: plain.Config, Statement: plain.Statement, Error: boom}, &Twig{}),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	db := dry(t, gormplugin.Config{Source: &counter{}})
+	if err := graph.Create(t.Context(), db, []Order{}); !errors.Is(err, gorm.ErrEmptySlice) {
+		t.Errorf("an empty slice: %v", err)
+	}
+	if err := graph.Assign(t.Context(), db, &[]Order{}); err != nil {
+		t.Errorf("an empty slice has nothing to assign: %v", err)
+	}
+	if _, err := graph.CreateWith(t.Context(), db, &Order{}, graph.Config{BatchSize: -1}); err == nil || !strings.Contains(err.Error(), "BatchSize -1") {
+		t.Errorf("a negative size: %v", err)
+	}
+}
+
+// The statements to the letter, on two dialects: masters first, one INSERT a
+// table, and nothing of ON CONFLICT for rows with new keys.
+func TestCreateExactSQL(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			db, mock := mocked(t, d.open, &counter{last: 41})
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertTwo).WithArgs(42, "a", 45, "b").WillReturnResult(sqlmock.NewResult(0, 2))
+			mock.ExpectExec(strings.Split(d.upsertPrices, " ON ")[0]+d.thirdPrice).WithArgs(43, 42, 1, 44, 42, 2, 46, 45, 3).WillReturnResult(sqlmock.NewResult(0, 3))
+			mock.ExpectCommit()
+			items := []Item{{Name: "a", Prices: []Price{{Cents: 1}, {Cents: 2}}}, {Name: "b", Prices: []Price{{Cents: 3}}}}
+			result, err := graph.CreateWith(t.Context(), db, items, graph.Config{})
+			if err != nil || items[1].Prices[0].ItemID != 45 {
+				t.Fatalf("%+v, %v", items, err)
+			}
+			if got := fmt.Sprint(result); got != "{2 [{items 1 2} {prices 1 3}] []}" {
+				t.Error(got)
+			}
+
+			// Details that are there already change hands, as in gorm.
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertItem).WithArgs(47, "c").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.upsertPrices).WithArgs(7, 47, 1, 8, 47, 2).WillReturnResult(sqlmock.NewResult(0, 2))
+			mock.ExpectCommit()
+			if err := graph.Create(t.Context(), db, &Item{Name: "c", Prices: []Price{{ID: 7, Cents: 1}, {ID: 8, Cents: 2}}}); err != nil {
+				t.Fatal(err)
+			}
+
+			// A fault between master and detail.
+			refused := errors.New("disk full")
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertItem).WithArgs(48, "d").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.upsertPrices).WillReturnError(refused)
+			mock.ExpectRollback()
+			item := &Item{Name: "d", Prices: []Price{{ID: 7}, {ID: 8}}}
+			if err := graph.Create(t.Context(), db, item); !errors.Is(err, refused) || item.ID != 0 || item.Prices[0].ItemID != 0 || item.Prices[0].ID != 7 {
+				t.Errorf("%+v, %v", item, err)
+			}
+			if err := mock.ExpectationsWereMet(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// stateError is an error as PostgreSQL's drivers have it.
+type stateError string
+
+func (e stateError) Error() string    { return "state " + string(e) }
+func (e stateError) SQLState() string { return string(e) }
+
+// Of a COMMIT that failed, only the server's own refusal is a plain failure.
+func TestCommitErrors(t *testing.T) {
+	for _, d := range dialects {
+		for err, unknown := range map[error]bool{
+			stateError("23503"): false, stateError("40001"): false, stateError("08006"): true, stateError("57P01"): true, stateError("40003"): true,
+			stateError(""): true, errors.New("unexpected EOF"): true, context.DeadlineExceeded: true,
+		} {
+			db, mock := mocked(t, d.open, &counter{})
+			mock.ExpectBegin()
+			mock.ExpectExec(d.insertItem).WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectCommit().WillReturnError(err)
+			item := &Item{Name: "a"}
+			_, got := graph.CreateWith(t.Context(), db, item, graph.Config{Attempts: 1})
+			if !errors.Is(got, err) || errors.Is(got, graph.ErrOutcomeUnknown) != unknown || (item.ID != 0) != unknown {
+				t.Errorf("%s, %v: %v, key %d", d.name, err, got, item.ID)
+			}
+		}
+	}
+}
+
+// Graphs at random: every row has one key, every reference leads to the right
+// row, and the rows of one INSERT and of all stand after what they refer to.
+func TestGraphsAtRandom(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(rt, "rows")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		twigs := make([]*Twig, n)
+		for i := range twigs {
+			twigs[i] = &Twig{Name: fmt.Sprint(i)}
+			if i > 0 { // a forest, told from above, from below, or from both sides
+				parent := twigs[r.IntN(i)]
+				how := r.IntN(4)
+				if how != 0 {
+					twigs[i].Parent = parent
+				}
+				if how != 1 {
+					parent.Twigs = append(parent.Twigs, twigs[i])
+				}
+			}
+			if r.IntN(4) == 0 {
+				twigs[i].ID = sqltype.ID(10_000 + i)
+			}
+			twigs[i].Leaves = make([]Leaf, r.IntN(3))
+		}
+		r.Shuffle(n, func(i, k int) { twigs[i], twigs[k] = twigs[k], twigs[i] })
+		src := &counter{}
+		log := &sqlLog{Interface: logger.Discard}
+		db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": &counter{}}}).Session(&gorm.Session{Logger: log})
+		result, err := graph.CreateWith(context.Background(), db, twigs, graph.Config{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if result.RowsAffected != int64(n) || result.Tables[0].Table != "twigs" || result.Tables[0].Inserts != 1 {
+			rt.Errorf("%+v", result)
+		}
+		if src.calls > 1 {
+			rt.Errorf("%d reservations", src.calls)
+		}
+		seen := map[int64]bool{}
+		for _, w := range twigs {
+			if w.ID == 0 || seen[w.ID.Int64()] {
+				rt.Errorf("the key %d of %s", w.ID, w.Name)
+			}
+			seen[w.ID.Int64()] = true
+			if w.Parent != nil && (w.ParentID == nil || *w.ParentID != w.Parent.ID) {
+				rt.Errorf("%s refers to %v, not to %d", w.Name, w.ParentID, w.Parent.ID)
+			}
+			for _, c := range w.Twigs {
+				if c.ParentID == nil || *c.ParentID != w.ID {
+					rt.Errorf("%s refers to %v, not to %d", c.Name, c.ParentID, w.ID)
+				}
+			}
+			for _, l := range w.Leaves {
+				if l.TwigID != w.ID || l.ID == 0 || seen[l.ID] {
+					rt.Errorf("leaf %+v of %d", l, w.ID)
+				}
+				seen[l.ID] = true
+			}
+		}
+		written := map[sqltype.ID]bool{}
+		rows := 0
+		for _, v := range log.twigs {
+			rows++
+			if v.ParentID != nil && !written[*v.ParentID] {
+				rt.Errorf("%s stands before its parent", v.Name)
+			}
+			if written[v.ID] {
+				rt.Errorf("%s is written twice", v.Name)
+			}
+			written[v.ID] = true
+		}
+		if rows != n {
+			rt.Errorf("%d rows were written, want %d", rows, n)
+		}
+	})
+}
+
+// sqlLog keeps the twigs of the statements in the order in which they stand.
+type sqlLog struct {
+	logger.Interface
+	twigs []Twig
+}
+
+func (l *sqlLog) LogMode(logger.LogLevel) logger.Interface { return l }
+
+func (l *sqlLog) ParamsFilter(_ context.Context, sql string, params ...any) (string, []any) {
+	if strings.Contains(sql, "`twigs`") {
+		for ; len(params) >= 4; params = params[4:] {
+			w := Twig{ID: params[0].(sqltype.ID), Name: params[1].(string)}
+			if id, ok := params[2].(*sqltype.ID); ok {
+				w.ParentID = id
+			}
+			l.twigs = append(l.twigs, w)
+		}
+	}
+	return sql, nil
+}
+
+// Trace makes gorm explain the statement.
+func (l *sqlLog) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) { sql() }
+
+func TestSelfTreeIsOneInsert(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+	root := &Twig{Twigs: []*Twig{{Twigs: []*Twig{{}, {}}}, {}}}
+	result, err := graph.CreateWith(t.Context(), db, []*Twig{root, {}}, graph.Config{})
+	if err != nil || len(result.Tables) != 1 || result.Tables[0].Inserts != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	// With a clause for the given rows alone, theirs is an INSERT by itself.
+	result, err = graph.CreateWith(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), &Twig{Twigs: []*Twig{{}, {}}}, graph.Config{})
+	if err != nil || len(result.Tables) != 1 || result.Tables[0].Inserts != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
+}

@@ -1,0 +1,68 @@
+package graph_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+)
+
+// Rows of several models in one call.
+func TestAssignOfSeveralModels(t *testing.T) {
+	db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+	bird := &Bird{}
+	values := []any{&Twig{Birds: []*Bird{bird}}, bird, &Order{Lines: []Line{{}}}}
+	if err := graph.Create(t.Context(), db, values); err != nil {
+		t.Fatal(err)
+	}
+	// Leaves come first here, and yet after their twigs, in one INSERT.
+	result, err := graph.CreateWith(t.Context(), db, []any{&Leaf{TwigID: 3}, &Twig{Leaves: []Leaf{{}, {}}}}, graph.Config{})
+	if err != nil || len(result.Tables) != 2 || result.Tables[0].Table != "twigs" || result.Tables[1].Inserts != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	for _, v := range values {
+		if reflect.ValueOf(v).Elem().FieldByName("ID").Int() == 0 {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+// Many goroutines meet the models at the same time, by Create, by Assign and by
+// gorm's create: no race, and no key twice.
+func TestGraphsConcurrently(t *testing.T) {
+	src := &counter{}
+	db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": src}})
+	const writers, each = 8, 20
+	keys := make([][]int64, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				twig, order := twig(), &Order{Lines: []Line{{}, {}}}
+				twig.Leaves[1].ID = 0
+				do := graph.Create
+				if (w+i)%2 == 0 {
+					do = graph.Assign
+				}
+				for _, err := range []error{do(context.Background(), db, twig), db.Create(order).Error} {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				keys[w] = append(keys[w], twig.ID.Int64(), twig.Parent.ID.Int64(), twig.Twigs[0].ID.Int64(), twig.Twigs[0].Twigs[0].ID.Int64(), twig.Nest.ID.Int64(),
+					twig.Leaves[0].ID, twig.Leaves[1].ID, twig.Birds[0].ID.Int64(), twig.Birds[1].ID.Int64(), order.ID.Int64(), order.Lines[0].ID, order.Lines[1].ID)
+			}
+		})
+	}
+	wg.Wait()
+	all := slices.Concat(keys...)
+	slices.Sort(all)
+	if len(all) != writers*each*12 || len(slices.Compact(all)) != len(all) || all[0] == 0 || src.last != int64(len(all)) {
+		t.Errorf("%d keys, %d taken, the least %d, or some are there twice", len(all), src.last, all[0])
+	}
+}

@@ -1,0 +1,108 @@
+package graph
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
+)
+
+// write gives the rows their keys and writes them in a transaction. After a conflict with another
+// transaction, it begins a new one, with the same keys.
+func (g *graph) write(cfg Config) (Result, error) {
+	keep := cfg.KeepKeys
+	defer func() {
+		if !keep {
+			g.restoreAll()
+		}
+	}()
+	if err := g.assign(); err != nil { // before BEGIN: a source that fails costs no transaction
+		return Result{}, err
+	}
+	attempts := cfg.Attempts
+	if !g.ownsTransaction() {
+		attempts = 1
+	}
+	var before snapshot
+	if attempts > 1 {
+		before = g.snapshot()
+	}
+	pause := backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}
+	for g.attempt = 1; ; g.attempt++ {
+		w := &writer{graph: g, cfg: cfg, tables: map[string]int{}}
+		err := w.run()
+		if err == nil {
+			keep = true
+			return w.result, nil
+		}
+		keep = keep || w.commit == unknown
+		// SQLite's driver returns the connection with the transaction open if COMMIT finds the
+		// file locked: none can begin there.
+		stuck := w.commit == sent && g.db.Name() == "sqlite"
+		if g.attempt >= attempts || w.commit == unknown || stuck || !isConflict(g.db.Name(), err) {
+			if g.attempt > 1 {
+				err = fmt.Errorf("%w (attempt %d of %d)", err, g.attempt, attempts)
+			}
+			return Result{}, err
+		}
+		g.reset(before)
+		if stopped := pause.Wait(g.ctx, g.attempt); stopped != nil {
+			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, g.attempt, attempts, err)
+		}
+		if err := g.assign(); err != nil {
+			return Result{}, err
+		}
+	}
+}
+
+// ownsTransaction reports whether the transaction is not the caller's. What the caller wrote in
+// it before a conflict is lost as well, and only the caller can write it again.
+func (g *graph) ownsTransaction() bool {
+	_, nested := g.db.Statement.ConnPool.(gorm.TxCommitter)
+	return !nested && !g.db.DryRun
+}
+
+// snapshot is the rows before the first attempt: hooks change them, and gorm sets what the
+// database makes.
+type snapshot struct {
+	nodes []*node
+	rows  []reflect.Value // copies
+	undo  undoMark
+}
+
+func (g *graph) snapshot() snapshot {
+	s := snapshot{nodes: slices.Clone(g.order), rows: make([]reflect.Value, len(g.order)), undo: g.undo.mark()}
+	count := map[reflect.Type]int{}
+	for _, n := range s.nodes {
+		count[n.row.Type()]++
+	}
+	copies := make(map[reflect.Type]reflect.Value, len(count)) // one slice for all rows of a type
+	for t, n := range count {
+		copies[t] = reflect.MakeSlice(reflect.SliceOf(t), n, n)
+	}
+	for i, n := range s.nodes {
+		t := n.row.Type()
+		count[t]--
+		s.rows[i] = copies[t].Index(count[t])
+		s.rows[i].Set(n.row)
+	}
+	return s
+}
+
+// reset sets the graph back to the snapshot. Rows that hooks have added lose their keys.
+func (g *graph) reset(to snapshot) {
+	g.undo.restoreTo(to.undo, rows.NewIDs(g.undo.given))
+	for i, n := range to.nodes {
+		n.row.Set(to.rows[i])
+	}
+	for _, n := range g.nodes {
+		for ; n != nil; n = n.inner {
+			n.state, n.batch, n.same = pending, nil, nil
+		}
+	}
+	g.stale = false
+}

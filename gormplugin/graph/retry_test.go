@@ -1,0 +1,116 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/DATA-DOG/go-sqlmock"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+)
+
+// Which errors begin the transaction anew, wherever they come, and with the same keys.
+func TestLostTransactions(t *testing.T) {
+	lost := map[string][]error{
+		"postgres": {stateError("40001"), stateError("40P01")},
+		"mysql": {
+			errors.New("Error 1213 (40001): Deadlock found when trying to get lock; try restarting transaction"),
+			errors.New("Error 1020 (HY000): Record has changed since last read in table 'items'"), errors.New("Error 1213: Deadlock found"),
+			errors.New("Error 3101 (40000): Plugin instructed the server to rollback the current transaction"),
+		},
+	}
+	other := map[string][]error{
+		"postgres": {stateError("55P03"), stateError("23505"), errors.New("Error 1213 (40001): Deadlock found")},
+		"mysql":    {errors.New("Error 1205 (HY000): Lock wait timeout exceeded; try restarting transaction"), errors.New("Error 1062 (23000): Duplicate entry 'Error 1213' for key 'x'")},
+	}
+	for _, d := range dialects {
+		for _, again := range []bool{true, false} {
+			errs := lost[d.name]
+			if !again {
+				errs = other[d.name]
+			}
+			for _, e := range errs {
+				for _, at := range []string{"BEGIN", "INSERT", "COMMIT"} {
+					if at == "COMMIT" && !again {
+						continue // TestCommitErrors
+					}
+					db, mock := mocked(t, d.open, &counter{})
+					switch at {
+					case "BEGIN":
+						mock.ExpectBegin().WillReturnError(e)
+					case "INSERT":
+						mock.ExpectBegin()
+						mock.ExpectExec(d.insertItem).WithArgs(1, "a").WillReturnError(e)
+						mock.ExpectRollback()
+					case "COMMIT":
+						mock.ExpectBegin()
+						mock.ExpectExec(d.insertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
+						mock.ExpectCommit().WillReturnError(e)
+					}
+					if again {
+						mock.ExpectBegin()
+						mock.ExpectExec(d.insertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
+						mock.ExpectCommit()
+					}
+					item := &Item{Name: "a"}
+					err := graph.Create(t.Context(), db, item)
+					if again && (err != nil || item.ID != 1) || !again && (!errors.Is(err, e) || item.ID != 0) {
+						t.Errorf("%s, %v at %s: %v, key %d", d.name, e, at, err, item.ID)
+					}
+					if err := mock.ExpectationsWereMet(); err != nil {
+						t.Errorf("%s, %v at %s: %v", d.name, e, at, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// It gives up after the last attempt, and when the context ends.
+func TestLastAttempt(t *testing.T) {
+	for _, d := range dialects {
+		if d.name != "postgres" {
+			continue
+		}
+		lost := stateError("40001")
+		for attempts, want := range map[int]string{1: "", 2: "(attempt 2 of 2)", 0: "(attempt 5 of 5)"} {
+			db, mock := mocked(t, d.open, &counter{})
+			for range max(attempts, 1) {
+				mock.ExpectBegin().WillReturnError(lost)
+			}
+			for range 4 * (1 - min(attempts, 1)) {
+				mock.ExpectBegin().WillReturnError(lost)
+			}
+			item := &Item{Name: "a"}
+			_, err := graph.CreateWith(t.Context(), db, item, graph.Config{Attempts: attempts, Backoff: time.Microsecond})
+			if !errors.Is(err, lost) || !strings.HasSuffix(err.Error(), want) || item.ID != 0 || want == "" && strings.Contains(err.Error(), "attempt") {
+				t.Errorf("%d attempts: %v, key %d", attempts, err, item.ID)
+			}
+			if err := mock.ExpectationsWereMet(); err != nil {
+				t.Error(err)
+			}
+		}
+		db, mock := mocked(t, d.open, &counter{})
+		mock.ExpectBegin().WillReturnError(lost)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		item := &Item{Name: "a"}
+		_, err := graph.CreateWith(ctx, db, item, graph.Config{Backoff: time.Hour, MaxBackoff: time.Hour, KeepKeys: true})
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, lost) || item.ID != 1 {
+			t.Errorf("%v, key %d", err, item.ID)
+		}
+	}
+}
+
+func TestCreateConfigFaults(t *testing.T) {
+	db, _ := mocked(t, dialects[0].open, &counter{})
+	_, err := graph.CreateWith(t.Context(), db, &Item{}, graph.Config{BatchSize: -1, Attempts: -2, Backoff: -time.Second, MaxBackoff: -time.Minute})
+	for _, want := range []string{"BatchSize -1", "Attempts -2", "Backoff -1s", "MaxBackoff -1m0s"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

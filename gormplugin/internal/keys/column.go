@@ -1,0 +1,191 @@
+package keys
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"gorm.io/gorm/schema"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Source issues ids. It has the methods of gormplugin.Source.
+type Source interface {
+	Next(ctx context.Context) (int64, error)
+	Fill(ctx context.Context, ids []int64) error
+}
+
+// Column is a column that is filled or, without a Source, must be set: a key that is another
+// row's, or an untagged part of a composite key.
+type Column struct {
+	Name       string // "Order.ID", for errors
+	DBName     string
+	Field      *schema.Field // nil for a table without a model
+	Kind       Kind
+	Source     Source
+	SourceName string // equal for columns of the same source
+
+	direct []int // the path to a signed integer that no pointer leads to, as most keys are; else nil
+}
+
+// IsZero reports whether the row has no value in the column. It returns an error if such a row
+// cannot be given one.
+func (c *Column) IsZero(row reflect.Value) (bool, error) {
+	if row.Kind() == reflect.Map {
+		zero := c.mapIsZero(row.Interface().(map[string]any))
+		if zero && c.Field != nil {
+			return true, c.checkMap()
+		}
+		return zero, nil
+	}
+	v := rows.Field(row, c.Field.StructField.Index)
+	if v.IsValid() && !c.Kind.isZero(v) {
+		return false, nil
+	}
+	if !row.CanAddr() && c.Source != nil {
+		return true, fmt.Errorf("%s cannot be set in a value of type %s: create a pointer to it", c.Name, TypeName(row.Type()))
+	}
+	return true, nil
+}
+
+// Set sets the column of a row. It makes a nil embedded struct that the field is in.
+func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
+	if row.Kind() == reflect.Map {
+		c.mapSet(row.Interface().(map[string]any), id)
+		return
+	}
+	c.Kind.set(c.Field.ReflectValueOf(ctx, row), id)
+}
+
+// Value returns an id as the field holds it.
+func (c *Column) Value(id int64) any { return c.Kind.value(c.Field.IndirectFieldType, id) }
+
+// Missing counts the rows that have no value in the column.
+func (c *Column) Missing(list *rows.Rows) (int, error) {
+	n := 0
+	if c.direct != nil && list.Fast() {
+		for i := range list.Len {
+			if list.Direct(i, c.direct).Int() == 0 {
+				n++
+			}
+		}
+		return n, nil
+	}
+	for i := range list.Len {
+		zero, err := c.IsZero(list.At(i))
+		if err != nil {
+			return 0, err
+		}
+		if zero {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Fill sets the column in the rows that have no value there. It returns how many ids are
+// unused: rows that are the same struct take one together.
+func (c *Column) Fill(ctx context.Context, list *rows.Rows, ids []int64) (unused int, err error) {
+	if c.direct != nil && list.Fast() {
+		for i := 0; i < list.Len && len(ids) > 0; i++ {
+			if f := list.Direct(i, c.direct); f.Int() == 0 {
+				f.SetInt(ids[0])
+				ids = ids[1:]
+			}
+		}
+		return len(ids), nil
+	}
+	for i := 0; i < list.Len && len(ids) > 0; i++ {
+		row := list.At(i)
+		zero, err := c.IsZero(row)
+		if err != nil {
+			return 0, err
+		}
+		if zero {
+			c.Set(ctx, row, ids[0])
+			ids = ids[1:]
+		}
+	}
+	return len(ids), nil
+}
+
+// IsForeign reports whether the column is the key of another row.
+func (c *Column) IsForeign() bool { return c.Field != nil && isForeignKey(c.Field.Schema, c.Field) }
+
+// ErrNotSet returns the error for a row that has no value in the column when it is written.
+func (c *Column) ErrNotSet() error {
+	if c.Source != nil {
+		return fmt.Errorf("%s was filled, and a hook has set it to zero", c.Name)
+	}
+	if !c.IsForeign() {
+		return fmt.Errorf("%s is a part of the key that is not filled, and is not set: set it, or add snowflake to its gorm tag", c.Name)
+	}
+	return fmt.Errorf("%s is the key of another row, and is not set", c.Name)
+}
+
+// checkMap says why a map cannot be given a key of this field.
+func (c *Column) checkMap() error {
+	if c.Source != nil && c.Field.AutoIncrement {
+		return fmt.Errorf("%s is auto-increment to gorm, which gives maps other keys than the rows have: add autoIncrement:false to its gorm tag %q",
+			c.Name, c.Field.Tag.Get("gorm"))
+	}
+	return nil // without a source, the caller reports that it is not set
+}
+
+// mapIsZero reports whether no key of the map that stands for the column has a value.
+func (c *Column) mapIsZero(m map[string]any) bool {
+	for key, value := range m {
+		if c.matches(key) && !isZeroValue(value) {
+			return false
+		}
+	}
+	return true
+}
+
+func isZeroValue(value any) bool {
+	v := rows.Indirect(reflect.ValueOf(value))
+	if !v.IsValid() || v.IsZero() {
+		return true
+	}
+	null, ok := v.Interface().(sqltype.NullID)
+	return ok && (null.ID == 0 || !null.Valid)
+}
+
+// CheckMapUpdate refuses an update by a map that sets a key to zero.
+func (c *Column) CheckMapUpdate(m map[string]any) error {
+	for key, value := range m {
+		if c.matches(key) && isZeroValue(value) {
+			return fmt.Errorf("%s is a key, and the map sets it to %v", c.Name, value)
+		}
+	}
+	return nil
+}
+
+// mapSet sets the column once: gorm would write the column twice for a map with "ID" and "id".
+func (c *Column) mapSet(m map[string]any, id int64) {
+	for key := range m {
+		if c.matches(key) {
+			delete(m, key)
+		}
+	}
+	switch {
+	case c.Field != nil:
+		m[c.DBName] = c.Value(id)
+	case c.Kind == signed:
+		m[c.DBName] = id
+	default:
+		m[c.DBName] = c.Kind.text(id)
+	}
+}
+
+// matches reports whether a key of a map stands for the column: its name, as databases compare
+// names, that of the field, or what gorm's naming makes of the key.
+func (c *Column) matches(key string) bool {
+	if strings.EqualFold(key, c.DBName) {
+		return true
+	}
+	return c.Field != nil && (strings.EqualFold(key, c.Field.Name) || c.Field.Schema.LookUpField(key) == c.Field)
+}

@@ -1,0 +1,128 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"gorm.io/gorm/schema"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Kind says how a field of Go holds an id.
+type Kind uint8
+
+const (
+	_        Kind = iota // a field that is never set
+	signed               // sqltype.ID, int64 and types declared over it
+	unsigned             // uint64 and types declared over it
+	decimal              // string and types declared over it
+	Base62               // Base62 is a string of eleven characters
+	nullable             // sqltype.NullID
+)
+
+const base62Digits = 11 // of sqltype.ID.Base62
+
+// kindOf returns how the field holds an id, or why it cannot.
+func kindOf(f *schema.Field, o options) (Kind, error) {
+	t := f.FieldType
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var k Kind
+	switch {
+	case t.Kind() == reflect.Int64, t.Kind() == reflect.Int && t.Bits() == 64:
+		k = signed
+	case t.Kind() == reflect.Uint64, t.Kind() == reflect.Uint && t.Bits() == 64:
+		k = unsigned
+	case t.Kind() == reflect.String:
+		k = decimal
+	case t == rows.NullType:
+		k = nullable
+	default:
+		return 0, fmt.Errorf("the type %v cannot hold a key of 63 bits: use sqltype.ID, int64, uint64 or string", f.FieldType)
+	}
+	if o.base62 {
+		if k != decimal {
+			return 0, fmt.Errorf("base62 is a form of strings, and its type is %v", f.FieldType)
+		}
+		k = Base62
+	}
+	switch need := k.digits(); {
+	case f.Size > 0 && f.Size < need:
+		return 0, fmt.Errorf("size:%d is too short for a key of %d characters", f.Size, need)
+	case need == 0 && f.Size < 64 && (f.DataType == schema.Int || f.DataType == schema.Uint):
+		return 0, fmt.Errorf("size:%d is too small for a key of 63 bits: say size:64, or nothing", f.Size)
+	case f.Serializer != nil:
+		return 0, errors.New("a serializer would write the key in another form: remove it from the gorm tag")
+	case !f.Creatable:
+		return 0, fmt.Errorf("the tag %q keeps it out of what is created; if the database sets it, say snowflake:-", f.Tag.Get("gorm"))
+	}
+	return k, nil
+}
+
+// digits returns the length of the longest key if it is a text, and else 0.
+func (k Kind) digits() int {
+	switch k {
+	case decimal:
+		return 19
+	case Base62:
+		return base62Digits
+	}
+	return 0
+}
+
+// isZero reports whether v holds no id.
+func (k Kind) isZero(v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return true
+		}
+		v = v.Elem()
+	}
+	switch k {
+	case signed:
+		return v.Int() == 0
+	case unsigned:
+		return v.Uint() == 0
+	case nullable:
+		return v.Field(0).Int() == 0 || !v.Field(1).Bool()
+	}
+	return v.IsZero()
+}
+
+// set puts the id into v. It replaces a pointer instead of writing through it: two rows may
+// share what it points to, and must not share their key.
+func (k Kind) set(v reflect.Value, id int64) {
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	switch k {
+	case signed:
+		v.SetInt(id)
+	case unsigned:
+		v.SetUint(uint64(id))
+	case nullable:
+		v.Set(reflect.ValueOf(sqltype.NullID{ID: sqltype.ID(id), Valid: true}))
+	default:
+		v.SetString(k.text(id))
+	}
+}
+
+func (k Kind) text(id int64) string {
+	if k == Base62 {
+		return sqltype.ID(id).Base62()
+	}
+	return strconv.FormatInt(id, 10)
+}
+
+// value returns the id as a value of type t.
+func (k Kind) value(t reflect.Type, id int64) any {
+	v := reflect.New(t).Elem()
+	k.set(v, id)
+	return v.Interface()
+}

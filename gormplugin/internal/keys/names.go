@@ -1,0 +1,64 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"gorm.io/gorm/schema"
+)
+
+// FieldName returns a field's name for errors.
+func FieldName(f *schema.Field) string {
+	if f.Schema.Name == "" { // a struct without a name
+		return f.Name
+	}
+	return f.Schema.Name + "." + f.Name
+}
+
+// modelName returns a model's name for errors.
+func modelName(s *schema.Schema) string {
+	if s.Name == "" {
+		return "an unnamed struct"
+	}
+	return s.Name
+}
+
+// TypeName returns a type's name for errors. It shortens a struct without a name.
+func TypeName(t reflect.Type) string {
+	switch {
+	case t == nil:
+		return "nil"
+	case t.Name() != "":
+	case t.Kind() == reflect.Pointer:
+		return "*" + TypeName(t.Elem())
+	case t.Kind() == reflect.Slice:
+		return "[]" + TypeName(t.Elem())
+	case t.Kind() == reflect.Array:
+		return fmt.Sprintf("[%d]%s", t.Len(), TypeName(t.Elem()))
+	case t.Kind() == reflect.Struct:
+		return "struct{…}"
+	}
+	return t.String()
+}
+
+func checkTableName(name string) error {
+	if name == "" || strings.ContainsRune(name, '.') {
+		return errors.New("must be the name of a table without its schema")
+	}
+	return nil
+}
+
+// TableOf splits the name of a table. The schema is nil if the name has none.
+func TableOf(name string) (schema any, table string) {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return name[:i], name[i+1:]
+	}
+	return nil, name
+}
+
+func bareName(name string) string {
+	_, table := TableOf(name)
+	return table
+}

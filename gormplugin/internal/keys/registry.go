@@ -1,0 +1,148 @@
+// Package keys finds the columns of models and tables that are filled, from the tags of a model
+// and the plugin's configuration, and reads and sets them in a row.
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+// Config configures a Registry. The fields are those of gormplugin.Config.
+type Config struct {
+	Source Source
+	Named  map[string]Source
+	Tables map[string]Table
+	Strict bool
+	Exempt []any
+}
+
+// Table is gormplugin.Table.
+type Table struct{ Column, Source, Text string }
+
+// Registry finds the columns that are filled. It keeps a plan for each model. A nil Registry
+// has no configuration; only Validate may be called on it.
+type Registry struct {
+	source Source
+	named  map[string]Source
+	strict bool
+	tables map[string]Column
+	exempt exemptions
+	first  map[string]string // a source's name → the first name of the same source
+	plans  sync.Map          // *schema.Schema or planID → *Plan
+
+	uniques sync.Map // *schema.Schema → []Unique
+}
+
+// New makes a Registry. It returns a *core.ConfigError with all faults of the configuration.
+func New(cfg Config) (*Registry, error) {
+	r := &Registry{source: cfg.Source, named: maps.Clone(cfg.Named), strict: cfg.Strict, tables: make(map[string]Column, len(cfg.Tables))}
+	var wrong fields.Errors
+	switch {
+	case cfg.Source == nil && len(cfg.Named) == 0:
+		wrong.Add("Source", nil, "must be set, or Named must have at least one source")
+	case cfg.Source != nil && fields.IsNil(cfg.Source):
+		wrong.Add("Source", nil, "is a nil %T", cfg.Source)
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
+		if err := checkSourceName(name); err != nil {
+			wrong.Add("Named", name, "%v", err)
+		}
+		switch s := cfg.Named[name]; {
+		case s == nil:
+			wrong.Add("Named", name, "the source is nil")
+		case fields.IsNil(s):
+			wrong.Add("Named", name, "the source is a nil %T", s)
+		}
+	}
+	r.first = firstNames(r.source, r.named)
+	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
+		t, field := cfg.Tables[name], "Tables["+fields.Quote(name)+"]"
+		if err := checkTableName(name); err != nil {
+			wrong.Add("Tables", name, "%v", err)
+		}
+		if t.Column == "" {
+			wrong.Add(field+".Column", t.Column, "must be set")
+		}
+		kind, ok := map[string]Kind{"": signed, decimalText: decimal, base62Text: Base62}[t.Text]
+		if !ok {
+			wrong.Add(field+".Text", t.Text, "must be empty, %q or %q", decimalText, base62Text)
+		}
+		source, err := r.find(t.Source)
+		if err != nil {
+			wrong.Add(field+".Source", t.Source, "%v", err)
+		}
+		r.tables[name] = Column{Name: name + "." + t.Column, DBName: t.Column, Kind: kind, Source: source, SourceName: r.first[t.Source]}
+	}
+	r.exempt = newExemptions(cfg.Exempt, &wrong)
+	return r, wrong.Err("gormplugin")
+}
+
+// find returns a source by the name in a tag or a table.
+func (r *Registry) find(name string) (Source, error) {
+	s, ok := r.named[name]
+	switch {
+	case name == "" && r.source == nil:
+		return nil, errors.New("Config.Source is nil and no other is named")
+	case name == "":
+		return r.source, nil
+	case !ok:
+		return nil, fmt.Errorf("source %q is not in Config.Named, which has %q", name, slices.Sorted(maps.Keys(r.named)))
+	}
+	return s, nil
+}
+
+// firstNames finds sources with several names, so that one call gets the ids for all of them.
+// Sources that cannot be compared count as different ones.
+func firstNames(source Source, named map[string]Source) map[string]string {
+	first := map[string]string{"": ""}
+	seen := map[Source]string{}
+	if s := reflect.ValueOf(source); s.IsValid() && s.Comparable() {
+		seen[source] = ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		s := named[name]
+		first[name] = name
+		if v := reflect.ValueOf(s); !v.IsValid() || !v.Comparable() {
+			continue
+		}
+		if known, ok := seen[s]; ok {
+			first[name] = known
+		} else {
+			seen[s] = name
+		}
+	}
+	return first
+}
+
+// table returns the column that Config.Tables names for a table, in whichever schema it is.
+func (r *Registry) table(name string) (Column, bool) {
+	if r == nil || len(r.tables) == 0 {
+		return Column{}, false
+	}
+	c, ok := r.tables[bareName(name)]
+	return c, ok
+}
+
+// PluginName is the name under which a handle has its Registry, so that the graph writer finds
+// it there.
+const PluginName = "snowkey:keys"
+
+// Of returns the Registry of a handle, or nil.
+func Of(db *gorm.DB) *Registry {
+	r, _ := db.Plugins[PluginName].(*Registry)
+	return r
+}
+
+// Name is PluginName.
+func (r *Registry) Name() string { return PluginName }
+
+// Initialize does nothing: the plugin registers the callbacks.
+func (r *Registry) Initialize(*gorm.DB) error { return nil }

@@ -1,0 +1,77 @@
+package keys
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// Unique is a set of columns, other than the key, in which a row may collide with another.
+type Unique struct {
+	Fields []*schema.Field
+	Where  []clause.Expression // the rows in a partial index; empty: all
+}
+
+// Uniques returns what the tags of a model declare unique, indexes of all rows first: they
+// identify a row for certain.
+func (r *Registry) Uniques(db *gorm.DB, s *schema.Schema) ([]Unique, error) {
+	if known, ok := r.uniques.Load(s); ok {
+		return known.([]Unique), nil
+	}
+	var sets, partial []Unique
+	for _, f := range s.Fields {
+		if f.Unique && !f.PrimaryKey && f.DBName != "" {
+			sets = append(sets, Unique{Fields: []*schema.Field{f}})
+		}
+	}
+	if s.ModelType.Name() != "" { // it is empty for a join table that gorm made
+		// ParseIndexes writes to the schema, which others may be reading: give it a copy.
+		own, err := schema.Parse(reflect.New(s.ModelType).Interface(), new(sync.Map), db.NamingStrategy)
+		if err != nil {
+			return nil, fmt.Errorf("gormplugin: %s: %w", s.Name, err)
+		}
+		for _, index := range own.ParseIndexes() {
+			u, ok := uniqueIndex(s, index)
+			switch {
+			case ok && index.Where != "":
+				partial = append(partial, u)
+			case ok:
+				sets = append(sets, u)
+			}
+		}
+	}
+	sets = append(sets, partial...)
+	r.uniques.Store(s, sets)
+	return sets, nil
+}
+
+func uniqueIndex(s *schema.Schema, index *schema.Index) (Unique, bool) {
+	if index.Class != "UNIQUE" || slices.ContainsFunc(index.Fields, func(o schema.IndexOption) bool { return o.Expression != "" }) {
+		return Unique{}, false
+	}
+	var columns []string
+	for _, option := range index.Fields {
+		columns = append(columns, option.DBName)
+	}
+	return NewUnique(s, columns, index.Where)
+}
+
+// NewUnique is not ok if a column is no field of the model, because its value is not known.
+func NewUnique(s *schema.Schema, columns []string, where string) (u Unique, ok bool) {
+	for _, column := range columns {
+		f := s.FieldsByDBName[column]
+		if f == nil {
+			return Unique{}, false
+		}
+		u.Fields = append(u.Fields, f)
+	}
+	if where != "" {
+		u.Where = []clause.Expression{clause.Expr{SQL: where}}
+	}
+	return u, len(columns) > 0
+}

@@ -1,0 +1,116 @@
+package keys
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+)
+
+// Validate is gormplugin.Validate. r may be nil.
+func (r *Registry) Validate(db *gorm.DB, models []any) error {
+	var faults []error
+	for _, model := range models {
+		stmt := &gorm.Statement{DB: db}
+		if err := stmt.Parse(model); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", TypeName(reflect.TypeOf(model)), err))
+			continue
+		}
+		fields, unfit := r.keyFields(stmt.Schema, "")
+		faults = append(faults, unfit...)
+		if err := unkeyed(stmt.Schema, fields); err != nil && len(unfit) == 0 && !r.exempts(stmt.Schema, "") {
+			faults = append(faults, err)
+		}
+		for _, f := range fields {
+			if err := r.validateField(f, db.Name()); err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", FieldName(f.Field), err))
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("gormplugin: %w", errors.Join(faults...))
+	}
+	return nil
+}
+
+func (r *Registry) validateField(f keyField, database string) error {
+	if f.required || isForeignKey(f.Schema, f.Field) {
+		return nil
+	}
+	k, err := kindOf(f.Field, f.options)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		if _, err := r.find(f.options.source); err != nil {
+			return err
+		}
+	}
+	tag, columnType := f.Tag.Get("gorm"), strings.ToLower(string(f.DataType))
+	switch {
+	case f.AutoIncrement && f.TagSettings["AUTOINCREMENT"] == "":
+		return fmt.Errorf("the key of type %v is auto-increment to gorm: add autoIncrement:false to its gorm tag %q", f.FieldType, tag)
+	case f.AutoIncrement:
+		return fmt.Errorf("the gorm tag %q makes it auto-increment: say autoIncrement:false", tag)
+	case strings.Contains(columnType, "serial") || strings.Contains(columnType, "auto_increment") || strings.Contains(columnType, "identity"):
+		return fmt.Errorf("the type in its gorm tag %q gives keys of its own: say bigint", tag)
+	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), k, database):
+		return fmt.Errorf("the type in its gorm tag %q is too small for a key of 63 bits: say %s", tag, columnFor(k))
+	case bareNumber(f.Field):
+		return fmt.Errorf("the type %v has none of the methods of sqltype.ID, though it may be declared over it: its JSON is a bare number, which JavaScript rounds: use sqltype.ID, or add `json:\",string\"`", f.FieldType)
+	case k == Base62 && database == "mysql" && !strings.Contains(columnType, "bin"):
+		return fmt.Errorf("columns of MySQL take A for a, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", tag)
+	}
+	return nil
+}
+
+var (
+	smallInteger = regexp.MustCompile(`^(tinyint|smallint|mediumint|int|integer|int[1-4]|year)\b`)
+	inexact      = regexp.MustCompile(`^(float|double|real)`)
+	shortText    = regexp.MustCompile(`^(?:var|n|nvar)?char(?:acter)?(?: varying)?\s*\((\d+)\)`)
+)
+
+// tooNarrow reports whether a column's type cannot hold every id of the kind.
+func tooNarrow(columnType string, k Kind, database string) bool {
+	if inexact.MatchString(columnType) {
+		return true
+	}
+	if m := shortText.FindStringSubmatch(columnType); m != nil {
+		n, err := strconv.Atoi(m[1])
+		return err == nil && n < max(k.digits(), base62Digits)
+	}
+	return smallInteger.MatchString(columnType) && database != "sqlite" // there, every integer has 64 bits
+}
+
+func columnFor(k Kind) string {
+	if n := k.digits(); n > 0 {
+		return fmt.Sprintf("char(%d)", n)
+	}
+	return "bigint"
+}
+
+var (
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// bareNumber reports whether the field is of a type declared over an integer that JSON writes
+// as a number. It is false for a plain int64, where that is obvious.
+func bareNumber(f *schema.Field) bool {
+	t := f.IndirectFieldType
+	if !rows.IsInteger(t) || !isDefined(t) || reflect.PointerTo(t).Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {
+		return false
+	}
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return (name != "-" || options != "") && !slices.Contains(strings.Split(options, ","), "string")
+}

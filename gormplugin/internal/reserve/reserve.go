@@ -1,0 +1,99 @@
+// Package reserve takes the ids of a create from their sources, with one call for each source.
+//
+//	var r reserve.Reservation
+//	r.Need(column, 3)
+//	if err := r.Take(ctx); err != nil {
+//		return err // no row was changed
+//	}
+//	ids := r.IDs(column, 3)
+package reserve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+)
+
+// Reservation is what a create needs from its sources, and then the ids that it got. The zero
+// value needs nothing.
+type Reservation struct{ requests []request }
+
+// request is for the ids of one source. Sources are distinguished by name, because comparing the
+// sources themselves may panic.
+type request struct {
+	column *keys.Column // the first that needs ids
+	n      int
+	ids    []int64
+	next   int
+}
+
+func (r *Reservation) of(c *keys.Column) int {
+	return slices.IndexFunc(r.requests, func(q request) bool { return q.column.SourceName == c.SourceName })
+}
+
+// Need adds n ids from the column's source.
+func (r *Reservation) Need(c *keys.Column, n int) {
+	if n == 0 {
+		return
+	}
+	k := r.of(c)
+	if k < 0 {
+		k = len(r.requests)
+		r.requests = append(r.requests, request{column: c})
+	}
+	r.requests[k].n += n
+}
+
+// Take gets the ids, with one call for each source. If a source fails, the error names its
+// first column.
+func (r *Reservation) Take(ctx context.Context) error {
+	for k := range r.requests {
+		q := &r.requests[k]
+		q.ids = make([]int64, q.n)
+		var err error
+		if q.n == 1 {
+			q.ids[0], err = q.column.Source.Next(ctx)
+		} else {
+			err = q.column.Source.Fill(ctx, q.ids)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.name(), err)
+		}
+		for _, id := range q.ids {
+			if id <= 0 {
+				return fmt.Errorf("%s: the source returned %d, and ids are positive", q.column.Name, id)
+			}
+		}
+	}
+	return nil
+}
+
+// name names the column for which the source is asked, and how many ids are needed for it and
+// others.
+func (q *request) name() string {
+	if q.n == 1 {
+		return q.column.Name
+	}
+	return fmt.Sprintf("%s (%d ids)", q.column.Name, q.n)
+}
+
+// IDs returns the next n ids for the column. It returns each id once.
+func (r *Reservation) IDs(c *keys.Column, n int) []int64 {
+	if n == 0 {
+		return nil
+	}
+	q := &r.requests[r.of(c)]
+	q.next += n
+	return q.ids[q.next-n : q.next]
+}
+
+// All returns all ids, in one list for each source.
+func (r *Reservation) All() [][]int64 {
+	all := make([][]int64, len(r.requests))
+	for k := range r.requests {
+		all[k] = r.requests[k].ids
+	}
+	return all
+}

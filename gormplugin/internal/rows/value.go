@@ -1,0 +1,134 @@
+package rows
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// The types of fields that hold a key.
+var (
+	IDType   = reflect.TypeFor[sqltype.ID]()
+	NullType = reflect.TypeFor[sqltype.NullID]()
+)
+
+// IsInteger reports whether the type is an integer of 64 bits, or a pointer to one.
+func IsInteger(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Int64, reflect.Uint64:
+		return true
+	case reflect.Int, reflect.Uint:
+		return t.Bits() == 64
+	}
+	return false
+}
+
+// Integer returns the value of an integer of 64 bits, or of one that a pointer leads to.
+func Integer(v reflect.Value) (int64, bool) {
+	if !v.IsValid() || !IsInteger(v.Type()) {
+		return 0, false
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return 0, false
+		}
+		v = v.Elem()
+	}
+	if v.CanInt() {
+		return v.Int(), true
+	}
+	return int64(v.Uint()), true
+}
+
+// Digits returns the decimal text of an integer of any size, or of a NullID, also behind
+// pointers.
+func Digits(v reflect.Value) (string, bool) {
+	if v = Indirect(v); !v.IsValid() {
+		return "", false
+	}
+	switch {
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10), true
+	case v.CanUint():
+		return strconv.FormatUint(v.Uint(), 10), true
+	case v.Type() == NullType && v.Field(1).Bool():
+		return strconv.FormatInt(v.Field(0).Int(), 10), true
+	}
+	return "", false
+}
+
+// Text returns what a key or a foreign key holds, as text. It is empty for zero.
+func Text(field reflect.Value) string {
+	if !field.IsValid() || field.IsZero() {
+		return ""
+	}
+	if field.Kind() == reflect.Pointer {
+		field = field.Elem()
+	}
+	if id, ok := Integer(field); ok {
+		if id == 0 {
+			return ""
+		}
+		return strconv.FormatInt(id, 10)
+	}
+	if field.Kind() == reflect.String {
+		return field.String()
+	}
+	v := field.Interface()
+	if valuer, ok := v.(driver.Valuer); ok {
+		value, err := valuer.Value()
+		if err != nil || value == nil {
+			return ""
+		}
+		v = value
+	}
+	if b, ok := v.([]byte); ok {
+		return string(b)
+	}
+	return fmt.Sprint(v)
+}
+
+// IDs is a set of ids that finds them in every form in which a field may hold one.
+type IDs struct {
+	lists [][]int64
+	ids   map[int64]bool  // nil until the first integer is looked up
+	texts map[string]bool // nil until the first text is looked up
+}
+
+// NewIDs returns the set of all ids in the lists.
+func NewIDs(lists [][]int64) *IDs { return &IDs{lists: lists} }
+
+// Has reports whether the field holds one of the ids.
+func (s *IDs) Has(field reflect.Value) bool {
+	if id, ok := Integer(field); ok {
+		if s.ids == nil {
+			s.ids = map[int64]bool{}
+			for _, ids := range s.lists {
+				for _, id := range ids {
+					s.ids[id] = true
+				}
+			}
+		}
+		return s.ids[id]
+	}
+	text := Text(field)
+	if text == "" {
+		return false
+	}
+	if s.texts == nil {
+		s.texts = map[string]bool{}
+		for _, ids := range s.lists {
+			for _, id := range ids {
+				s.texts[strconv.FormatInt(id, 10)] = true
+				s.texts[sqltype.ID(id).Base62()] = true
+			}
+		}
+	}
+	return s.texts[text]
+}
