@@ -64,7 +64,7 @@ type (
 	benchPointer struct{ ID *sqltype.ID }
 )
 
-// BenchmarkFill is the cost of filling 1,000 rows, told for each row.
+// BenchmarkFill is the cost of filling 1,000 rows, by the row.
 func BenchmarkFill(b *testing.B) {
 	const n = 1000
 	structs, pointers, embedded := make([]benchRow, n), make([]*benchRow, n), make([]benchEmbedded, n)

@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, want := range []string{"Forgotten.ID: the key of type int64 is auto-increment", "add autoIncrement:false", "Narrow.ID", "NullKey.ID: a key of type sqltype.NullID", "int"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not tell %q", err, want)
+			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 	plugin, err := gormplugin.New(gormplugin.Config{Source: &counter{}, Models: []any{Forgotten{}}})
@@ -73,14 +73,14 @@ func TestNewRefuses(t *testing.T) {
 	for _, want := range []string{`"a b"`, `"nil": the source is nil`, `Tables["t"].Column "": must be set`, `Tables["u"].Source "nobody"`, `Named "base62": has another meaning`,
 		`Named "-": has`, `Tables "shop.v": must be the name of a table`, `Tables "": must`, `Tables["w"].Text "base58": must be empty`} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not tell %q", err, want)
+			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 	var nobody *core.Generator
 	_, err = gormplugin.New(gormplugin.Config{Source: nobody, Named: map[string]gormplugin.Source{"orders": nobody}})
 	for _, want := range []string{"Source nil: is a nil *core.Generator", `Named "orders": the source is a nil *core.Generator`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not tell %q", err, want)
+			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 	if _, err := gormplugin.New(gormplugin.Config{}); err == nil || !strings.Contains(err.Error(), "Source nil") {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// sequence stands for a generator, so that the examples have an output.
+// sequence replaces a generator, so that the examples have an output.
 type sequence struct{ counter }
 
 // With auto-increment keys these models had the fields of the comments.

@@ -78,7 +78,7 @@ type Piece struct {
 }
 
 // gorm would panic on them when the parcel is already written.
-func TestNilDetailsRefused(t *testing.T) {
+func TestNilChildrenRefused(t *testing.T) {
 	db := dry(t, gormplugin.Config{Source: &counter{}})
 	for want, value := range map[string]any{
 		"Parcel.Items[1] of row 0 is nil": &Parcel{Items: []*Piece{{}, nil}},
@@ -198,13 +198,13 @@ func TestMapsRefused(t *testing.T) {
 // Hooks run after the fill: they see the key, may change it, and what they set is
 // what is written.
 type Hooked struct {
-	ID      sqltype.ID
-	Mode    string `gorm:"-"`
-	Seen    sqltype.ID
-	Details []HookedDetail
+	ID       sqltype.ID
+	Mode     string `gorm:"-"`
+	Seen     sqltype.ID
+	Children []HookedChild
 }
 
-type HookedDetail struct {
+type HookedChild struct {
 	ID       sqltype.ID
 	HookedID sqltype.ID
 }
@@ -212,12 +212,12 @@ type HookedDetail struct {
 func (h *Hooked) BeforeSave(tx *gorm.DB) error {
 	h.Seen = h.ID
 	if h.Mode == "create in the hook" {
-		details := []HookedDetail{{}, {}, {}}
-		h.Details = nil
-		if err := tx.CreateInBatches(&details, 2).Error; err != nil {
+		children := []HookedChild{{}, {}, {}}
+		h.Children = nil
+		if err := tx.CreateInBatches(&children, 2).Error; err != nil {
 			return err
 		}
-		h.Details = details
+		h.Children = children
 	}
 	return nil
 }
@@ -239,14 +239,14 @@ func (h *Hooked) BeforeCreate(*gorm.DB) error {
 func TestHooksOfTheModel(t *testing.T) {
 	for mode, want := range map[string]sqltype.ID{"": 1, "set": 4711, "set if zero": 1} {
 		db := dry(t, gormplugin.Config{Source: &counter{}})
-		h := Hooked{Mode: mode, Details: []HookedDetail{{}}}
-		if err := db.Create(&h).Error; err != nil || h.Seen != 1 || h.ID != want || h.Details[0].HookedID != want || h.Details[0].ID != 2 {
+		h := Hooked{Mode: mode, Children: []HookedChild{{}}}
+		if err := db.Create(&h).Error; err != nil || h.Seen != 1 || h.ID != want || h.Children[0].HookedID != want || h.Children[0].ID != 2 {
 			t.Errorf("%q: %+v, %v", mode, h, err)
 		}
 	}
 	db := dry(t, gormplugin.Config{Source: &counter{}}).Session(&gorm.Session{SkipDefaultTransaction: true})
 	h := Hooked{Mode: "create in the hook"}
-	if err := db.Create(&h).Error; err != nil || h.ID != 1 || h.Details[0].ID != 2 || h.Details[2].ID != 4 {
+	if err := db.Create(&h).Error; err != nil || h.ID != 1 || h.Children[0].ID != 2 || h.Children[2].ID != 4 {
 		t.Errorf("%+v, %v", h, err)
 	}
 	skipped := Hooked{Mode: "refuse"}
@@ -301,7 +301,7 @@ func (o once) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
 	return o.grant, nil
 }
 
-// A nested Select or Omit reaches the details as their own.
+// A nested Select or Omit applies to the children as their own.
 func TestNestedSelectAndOmit(t *testing.T) {
 	db := dry(t, gormplugin.Config{Source: &counter{}})
 	p := Parcel{Items: []*Piece{{}}}

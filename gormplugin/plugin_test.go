@@ -192,7 +192,7 @@ func TestFillsMaps(t *testing.T) {
 	}
 }
 
-func TestHooksAndDetailsSeeTheKey(t *testing.T) {
+func TestHooksAndChildrenSeeTheKey(t *testing.T) {
 	db := dry(t, gormplugin.Config{Source: &counter{}})
 	o := Order{Lines: []Line{{}, {}}}
 	if err := db.Create(&o).Error; err != nil {
@@ -281,7 +281,7 @@ func TestSharedKeyMustBeSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := dry(t, gormplugin.Config{Source: &counter{}, Models: models})
 			if models == nil {
-				if err := db.Create(&Extension{}).Error; err != nil { // nobody refers to it, as far as gorm knows
+				if err := db.Create(&Extension{}).Error; err != nil { // nothing refers to it, as far as gorm knows
 					t.Error(err)
 				}
 			}

@@ -39,7 +39,7 @@ type Badge struct {
 	Other  int64 `gorm:"snowflake:b"`
 }
 
-// Each source is asked once, whatever its type; one under two names once if that can be told.
+// Each source is asked once, whatever its type; one under two names once if they can be compared.
 func TestReservationsOfEverySource(t *testing.T) {
 	for name, tt := range map[string]struct {
 		of    func(s calling) (main, a, b gormplugin.Source)

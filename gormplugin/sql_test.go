@@ -56,7 +56,7 @@ var dialects = []struct {
 	},
 }
 
-// mocked opens gorm on a mock that takes exactly the statements it is told.
+// mocked opens gorm on a mock that accepts exactly the expected statements.
 func mocked(t *testing.T, open func(gorm.ConnPool) gorm.Dialector, src gormplugin.Source) (*gorm.DB, sqlmock.Sqlmock) {
 	t.Helper()
 	conn, mock, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherEqual))
@@ -108,7 +108,7 @@ func TestExactSQL(t *testing.T) {
 }
 
 // A source that fails: the transaction is rolled back and no INSERT was sent.
-// A detail that fails takes its master with it.
+// A child that fails takes its parent with it.
 func TestErrorPath(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestExactSQLOfOtherPaths(t *testing.T) {
 			mock.ExpectExec(d.selected).WithArgs(7, 1, "00000000002", "a").WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectExec(d.mapped).WithArgs("00000000005", "b", 3, 7, "x", "c", 4, 7).WillReturnResult(sqlmock.NewResult(0, 2))
 			mock.ExpectExec(d.upsert).WithArgs(7, 77, "00000000006", "d").WillReturnResult(sqlmock.NewResult(0, 1))
-			if db.Name() == "mysql" { // over a pool that may have clientFoundRows, the count of rows tells nothing
+			if db.Name() == "mysql" { // over a pool that may have clientFoundRows, the count of rows is not reliable
 				mock.ExpectQuery("(SELECT 0,`no`,`code` FROM `seals` WHERE `tenant` = ? AND `no` = ? LOCK IN SHARE MODE)").WithArgs(7, 77).
 					WillReturnRows(sqlmock.NewRows([]string{"place", "no", "code"}).AddRow(0, 77, "00000000006"))
 			}

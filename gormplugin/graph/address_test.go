@@ -8,7 +8,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Nut stands at the address of its shell, and that at the address of its skin.
+// Nut has the address of its shell, and that has the address of its skin.
 type Nut struct {
 	Shell Shell
 	ID    sqltype.ID

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// BenchmarkAssign gives keys to masters with ten details each. The time for a
+// BenchmarkAssign gives keys to parents with ten children each. The time for a
 // row is to stay as it is however many there are.
 func BenchmarkAssign(b *testing.B) {
-	for _, masters := range []int{100, 1_000, 10_000, 100_000} {
-		b.Run(fmt.Sprint(masters, "x10"), func(b *testing.B) {
+	for _, parents := range []int{100, 1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(parents, "x10"), func(b *testing.B) {
 			db := dry(b, gormplugin.Config{Source: &counter{}})
-			orders := make([]Order, masters)
+			orders := make([]Order, parents)
 			for i := range orders {
 				orders[i].Lines = make([]Line, 10)
 			}
@@ -33,21 +33,21 @@ func BenchmarkAssign(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*masters*11), "ns/row")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*parents*11), "ns/row")
 		})
 	}
 }
 
-// BenchmarkAssignByHand is sqltype.Assign for the same rows, which is told by
-// functions what gorm's schema tells here.
+// BenchmarkAssignByHand is sqltype.Assign for the same rows, which gets from
+// functions what gorm's schema says here.
 func BenchmarkAssignByHand(b *testing.B) {
 	type line struct{ id, orderID sqltype.ID }
 	type order struct {
 		id    sqltype.ID
 		lines []line
 	}
-	const masters = 1000
-	orders := make([]order, masters)
+	const parents = 1000
+	orders := make([]order, parents)
 	for i := range orders {
 		orders[i].lines = make([]line, 10)
 	}
@@ -65,10 +65,10 @@ func BenchmarkAssignByHand(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*masters*11), "ns/row")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*parents*11), "ns/row")
 }
 
-// BenchmarkCreateGraph builds the statements of 1,000 masters with ten details
+// BenchmarkCreateGraph builds the statements of 1,000 parents with ten children
 // each and sends none: with keys that Create gives, and by gorm's create.
 func BenchmarkCreateGraph(b *testing.B) {
 	for name, create := range map[string]func(ctx context.Context, db *gorm.DB, orders []Basket) error{

@@ -110,7 +110,7 @@ func TestGraphRefuses(t *testing.T) {
 		"nil":                 {&counter{}, nil, "is nil", gorm.ErrInvalidValue},
 		"a nil pointer":       {&counter{}, none, "nil *graph_test.Twig", gorm.ErrInvalidValue},
 		"a nil row":           {&counter{}, []*Twig{{}, nil}, "row 1 is a nil", gorm.ErrInvalidValue},
-		"a nil detail":        {&counter{}, &Twig{Twigs: []*Twig{{}, nil}}, "Twig.Twigs[1] is nil", gorm.ErrInvalidData},
+		"a nil child":         {&counter{}, &Twig{Twigs: []*Twig{{}, nil}}, "Twig.Twigs[1] is nil", gorm.ErrInvalidData},
 		"a nil far side":      {&counter{}, &Twig{Birds: []*Bird{nil}}, "Twig.Birds[0] is nil", gorm.ErrInvalidData},
 		"by value":            {&counter{}, Twig{}, "by value: give a pointer", nil},
 		"an array by value":   {&counter{}, [1]Twig{}, "by value: give a pointer", nil},
@@ -156,7 +156,7 @@ func TestGraphRefuses(t *testing.T) {
 	}
 }
 
-// The statements to the letter, on two dialects: masters first, one INSERT a
+// The statements to the letter, on two dialects: parents first, one INSERT a
 // table, and nothing of ON CONFLICT for rows with new keys.
 func TestCreateExactSQL(t *testing.T) {
 	for _, d := range dialects {
@@ -175,7 +175,7 @@ func TestCreateExactSQL(t *testing.T) {
 				t.Error(got)
 			}
 
-			// Details that are there already change hands, as in gorm.
+			// Children that exist move to the new parent, as in gorm.
 			mock.ExpectBegin()
 			mock.ExpectExec(d.insertItem).WithArgs(47, "c").WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectExec(d.upsertPrices).WithArgs(7, 47, 1, 8, 47, 2).WillReturnResult(sqlmock.NewResult(0, 2))
@@ -184,7 +184,7 @@ func TestCreateExactSQL(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			// A fault between master and detail.
+			// A failure between parent and child.
 			refused := errors.New("disk full")
 			mock.ExpectBegin()
 			mock.ExpectExec(d.insertItem).WithArgs(48, "d").WillReturnResult(sqlmock.NewResult(0, 1))
@@ -236,7 +236,7 @@ func TestGraphsAtRandom(t *testing.T) {
 		twigs := make([]*Twig, n)
 		for i := range twigs {
 			twigs[i] = &Twig{Name: fmt.Sprint(i)}
-			if i > 0 { // a forest, told from above, from below, or from both sides
+			if i > 0 { // a forest, given from above, from below, or from both sides
 				parent := twigs[r.IntN(i)]
 				how := r.IntN(4)
 				if how != 0 {
@@ -291,7 +291,7 @@ func TestGraphsAtRandom(t *testing.T) {
 		for _, v := range log.twigs {
 			rows++
 			if v.ParentID != nil && !written[*v.ParentID] {
-				rt.Errorf("%s stands before its parent", v.Name)
+				rt.Errorf("%s is before its parent", v.Name)
 			}
 			if written[v.ID] {
 				rt.Errorf("%s is written twice", v.Name)

@@ -121,7 +121,7 @@ var dialects = []struct {
 	},
 }
 
-// mocked opens gorm on a mock that takes exactly the statements it is told.
+// mocked opens gorm on a mock that accepts exactly the expected statements.
 func mocked(t *testing.T, open func(gorm.ConnPool) gorm.Dialector, src gormplugin.Source) (*gorm.DB, sqlmock.Sqlmock) {
 	t.Helper()
 	conn, mock, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherEqual))
