@@ -7,28 +7,30 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Success costs no allocation, whatever the strategy and the sequence.
+// Success costs no allocation, with every policy and start of the sequence.
 func TestNoAllocations(t *testing.T) {
-	for name, cfg := range strategies() {
-		g := mustNew(t, cfg)
-		ids := make([]int64, 1000)
-		draw := func() {
-			if _, err := g.Next(t.Context()); err != nil {
-				t.Fatal(err)
+	for name, cfg := range policies() {
+		t.Run(name, func(t *testing.T) {
+			g := mustNew(t, cfg)
+			ids := make([]int64, 1000)
+			draw := func() {
+				if _, err := g.Next(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		fill := func() {
-			if err := g.Fill(t.Context(), ids); err != nil {
-				t.Fatal(err)
+			fill := func() {
+				if err := g.Fill(t.Context(), ids); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		fill() // waits for the first tick
-		if n := testing.AllocsPerRun(10_000, draw); n != 0 {
-			t.Errorf("%s: Next makes %v allocations", name, n)
-		}
-		if n := testing.AllocsPerRun(200, fill); n != 0 {
-			t.Errorf("%s: Fill makes %v allocations", name, n)
-		}
+			fill() // waits for the first tick
+			if n := testing.AllocsPerRun(10_000, draw); n != 0 {
+				t.Errorf("Next makes %v allocations", n)
+			}
+			if n := testing.AllocsPerRun(200, fill); n != 0 {
+				t.Errorf("Fill makes %v allocations", n)
+			}
+		})
 	}
 	g := mustNew(t, core.Config{Worker: core.Fixed(1)})
 	if n := testing.AllocsPerRun(100, func() { _ = g.Stats() }); n != 0 {
@@ -37,7 +39,7 @@ func TestNoAllocations(t *testing.T) {
 }
 
 // Neither does an id that the clock made hard to find. (Rollback and Rotate make
-// a new run at each step back.)
+// a new allocator at each step back.)
 func TestNoAllocationsAtAStepBack(t *testing.T) {
 	for name, back := range map[string]core.ClockPolicy{"Logical": core.Logical{}, "Reuse": core.Reuse{Window: time.Minute}} {
 		var clock steppingClock
@@ -59,7 +61,7 @@ func TestNoAllocationsAtAStepBack(t *testing.T) {
 }
 
 // Nor a Fill that waits for ticks and is put together of many parts.
-func TestNoAllocationsInManyParts(t *testing.T) {
+func TestNoAllocationsInManyChunks(t *testing.T) {
 	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
 	began, reads := time.Now(), 0
 	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) } // each part in a tick of its own

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// BenchmarkWaiting tells how much of a core is busy while goroutines take all
+// BenchmarkWaiting measures how much of a core is busy while goroutines take all
 // ids that a layout gives, and so wait most of the time: 100 is one core. The
-// ids that come out, as a share of those that fit, stand beside it.
+// ids that come out, as a share of those that fit, are reported beside it.
 func BenchmarkWaiting(b *testing.B) {
 	for name, layout := range map[string]core.Layout{
 		"twitter":   core.Twitter(),

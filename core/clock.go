@@ -7,123 +7,111 @@ import (
 	"time"
 )
 
-// noLine is an offset so low that it never counts.
-const noLine int64 = math.MinInt64 / 2
+// noOffset is an offset so low that it never limits anything.
+const noOffset int64 = math.MinInt64 / 2
 
 const (
 	anchorEvery    = int64(time.Second)      // how long the monotonic clock alone is trusted
-	anchorReadings = 5                       // of which the best is taken
-	anchorNoise    = int64(time.Millisecond) // a smaller step back is not followed, it may be a pause between two reads
+	anchorReadings = 5                       // readings per comparison, of which the best counts
+	anchorNoise    = int64(time.Millisecond) // a smaller step back is ignored: it may be a pause between two readings
 )
 
-// clock tells time in ticks of a layout: `now` is the wall clock, and `carried`
-// is the highest wall clock seen, carried on by the monotonic clock, which is
-// where `now` would be had it never gone back.
+// clock reads two clocks, in nanoseconds from origin or in ticks of a layout. The wall clock
+// is the system's, or Config.Now. The hybrid clock is the highest wall clock seen, advanced by
+// the monotonic clock: it shows what the wall clock would, had it never stepped back.
 type clock struct {
-	wallNow  func() time.Time // nil: the system clock, read through the monotonic one
-	event    func(EventKind, time.Duration)
-	covers   func(ns int64) bool // whether ids may carry a time; nil: any
-	maxJump  int64
-	tickNs   int64
-	plain    bool      // ticks are milliseconds, and none that can be counted is beyond 64 bits
-	start    time.Time // has the monotonic reading that elapsed time counts from
-	origin   time.Time // the beginning of tick `base`, no monotonic reading
-	base     uint64
-	anchor   atomic.Pointer[anchor]
-	anchorMu sync.Mutex
-	leap     leap
-	lastWall atomic.Int64 // what wallNow last gave, from origin
-	believed atomic.Int64 // the offset of what it last gave that was believed
-	carried  atomic.Int64 // the highest of those
+	custom     func() time.Time // Config.Now; nil: the system clock, read through the monotonic clock
+	event      func(EventKind, time.Duration)
+	belowFence func(ns int64) bool // whether ids may carry a time; nil: any time
+	maxJump    int64
+	tickNs     int64
+	plain      bool      // ticks are milliseconds, and no countable one exceeds 64 bits
+	start      time.Time // with a monotonic reading; elapsed times count from here
+	origin     time.Time // the beginning of tick base, without a monotonic reading
+	base       uint64
+	anchor     atomic.Pointer[anchor] // of the system clock
+	anchorMu   sync.Mutex
+	jump       jumpDetector
+	lastWall   atomic.Int64 // custom's last reading
+	accepted   atomic.Int64 // the offset of its last accepted reading
+	hybrid     atomic.Int64 // the greatest accepted offset
 }
 
-// anchor says where the wall clock stands on the monotonic one: offsets in ns
-// from clock.origin at an elapsed time of zero.
+// anchor relates both clocks to the monotonic one: their offsets, in nanoseconds from origin
+// at an elapsed time of zero.
 type anchor struct {
-	wall, carried int64
-	checkAt       int64 // elapsed time at which to look again
+	wall, hybrid int64
+	checkAt      int64 // the elapsed time of the next comparison
 }
 
-// newClock starts a clock at `at`, which carries a monotonic reading; `wall` is the
-// wall clock's time, within the layout's.
-func newClock(s *shape, now func() time.Time, at, wall time.Time, maxJump time.Duration, event func(EventKind, time.Duration)) *clock {
-	c := &clock{wallNow: now, event: event, maxJump: int64(maxJump), tickNs: int64(s.layout.Tick), start: at}
-	c.base = s.tickOf(wall)
+// newClock starts a clock. at has a monotonic reading; wall is the wall clock's time then,
+// within the layout's.
+func newClock(l *compiledLayout, custom func() time.Time, at, wall time.Time, maxJump time.Duration, event func(EventKind, time.Duration)) *clock {
+	c := &clock{custom: custom, event: event, maxJump: int64(maxJump), tickNs: int64(l.Tick), start: at}
+	c.base = l.tickOf(wall)
 	c.plain = c.tickNs == int64(time.Millisecond) && c.base <= math.MaxUint64-math.MaxInt64/uint64(time.Millisecond)
-	c.origin = s.startOf(c.base)
+	c.origin = l.startOf(c.base)
 	offset := c.sinceOrigin(wall)
-	c.anchor.Store(&anchor{wall: offset, carried: offset})
+	c.anchor.Store(&anchor{wall: offset, hybrid: offset})
 	c.lastWall.Store(offset)
-	c.believed.Store(offset)
-	c.carried.Store(offset)
+	c.accepted.Store(offset)
+	c.hybrid.Store(offset)
 	return c
 }
 
-// sinceOrigin is the wall clock's distance from the origin in ns, held within
-// 146 years so that sums cannot overflow.
+// sinceOrigin returns the nanoseconds from origin to a wall clock time, at most 146 years, so
+// that sums cannot overflow.
 func (c *clock) sinceOrigin(wall time.Time) int64 {
 	return min(max(int64(wall.Round(0).Sub(c.origin)), math.MinInt64/2), math.MaxInt64/2)
 }
 
-// read gives the present tick by the wall clock and by the carried clock;
-// carried is never below now.
-func (c *clock) read() (now, carried uint64) {
-	_, wallNs, carriedNs := c.lines()
-	now = c.tickAt(wallNs)
-	if carriedNs <= wallNs {
-		return now, now
-	}
-	return now, c.tickAt(carriedNs)
-}
-
-// lines gives both clocks in ns from the origin, and the elapsed time at which
-// they stand there.
-func (c *clock) lines() (elapsed, wall, carried int64) {
-	if c.wallNow != nil {
-		return c.given()
+// read returns the elapsed time, and both clocks at that time in nanoseconds from origin.
+func (c *clock) read() (elapsed, wall, hybrid int64) {
+	if c.custom != nil {
+		return c.readCustom()
 	}
 	elapsed = int64(time.Since(c.start))
 	a := c.anchor.Load()
 	if elapsed >= a.checkAt {
 		a = c.reanchor(a)
 	}
-	return elapsed, elapsed + a.wall, elapsed + a.carried
+	return elapsed, elapsed + a.wall, elapsed + a.hybrid
 }
 
-// given reads the clock that the Config gave. It has no anchor.
-func (c *clock) given() (elapsed, wall, carried int64) {
+// readCustom is read for a Config.Now, which needs no anchor.
+func (c *clock) readCustom() (elapsed, wall, hybrid int64) {
 	before := int64(time.Since(c.start))
-	wall = c.sinceOrigin(c.wallNow())
+	wall = c.sinceOrigin(c.custom())
 	last := c.lastWall.Swap(wall)
-	// After the wall clock, so that a pause makes it seem behind and never ahead.
+	// After the wall clock: then a pause makes that seem behind, never ahead.
 	elapsed = int64(time.Since(c.start))
-	// A reading that comes late is behind by no more than it took, and after a leap
-	// that was not followed it is no step.
-	if step := last - wall; step >= anchorNoise && step > elapsed-before && !c.leap.seen.Load() {
+	// A late reading is behind by no more than it took. A reading after an ignored jump is no
+	// step back either.
+	if step := last - wall; step >= anchorNoise && step > elapsed-before && !c.jump.pending.Load() {
 		c.event(ClockStepBack, time.Duration(step))
 	}
 	offset := wall - elapsed
 	for {
-		carried = c.carried.Load()
-		leap := offset - carried
-		if !c.follows(leap, offset, elapsed) {
-			return elapsed, elapsed + c.believed.Load(), elapsed + carried
+		hybrid = c.hybrid.Load()
+		jump := offset - hybrid
+		if !c.accepts(jump, offset, elapsed) {
+			return elapsed, elapsed + c.accepted.Load(), elapsed + hybrid
 		}
-		if leap <= 0 {
+		if jump <= 0 {
 			break
 		}
-		if c.carried.CompareAndSwap(carried, offset) {
-			c.followed(leap)
-			carried = offset
+		if c.hybrid.CompareAndSwap(hybrid, offset) {
+			c.reportAccepted(jump)
+			hybrid = offset
 			break
 		}
 	}
-	c.believed.Store(offset)
-	return elapsed, wall, elapsed + carried
+	c.accepted.Store(offset)
+	return elapsed, wall, elapsed + hybrid
 }
 
-// reanchor compares the wall clock with the monotonic one. One goroutine does;
-// the others go on with what they have.
+// reanchor compares the system clock with the monotonic one. One goroutine does so; meanwhile
+// the others use the old anchor.
 func (c *clock) reanchor(old *anchor) *anchor {
 	if !c.anchorMu.TryLock() {
 		return old
@@ -138,26 +126,25 @@ func (c *clock) reanchor(old *anchor) *anchor {
 		elapsed = int64(t.Sub(c.start))
 		return c.sinceOrigin(t) - elapsed
 	})
-	next := &anchor{wall: old.wall, carried: old.carried, checkAt: elapsed + anchorEvery}
-	leap := wall - old.carried
+	next := &anchor{wall: old.wall, hybrid: old.hybrid, checkAt: elapsed + anchorEvery}
+	jump := wall - old.hybrid
 	switch back := old.wall - wall; {
-	case !c.follows(leap, wall, elapsed): // stay on the old line
+	case !c.accepts(jump, wall, elapsed): // keep the old offsets
 	case back >= anchorNoise:
 		c.event(ClockStepBack, time.Duration(back))
 		next.wall = wall
 	case back < 0:
-		next.wall, next.carried = wall, max(old.carried, wall)
-		defer c.followed(leap)
+		next.wall, next.hybrid = wall, max(old.hybrid, wall)
+		defer c.reportAccepted(jump)
 	}
 	c.anchor.Store(next)
 	return next
 }
 
-// greatestOf is the best of n readings of wall minus elapsed time. time.Now reads
-// the wall clock first, so a pause between its two reads makes the difference
-// too small and never too large, and no reading puts ids ahead of the true wall
-// clock. (A step back within anchorNoise is not followed, and leaves them ahead
-// by as much.)
+// greatestOf returns the best of n readings of wall minus elapsed time. time.Now reads the
+// wall clock first, so a pause makes the difference too small and never too large: no reading
+// puts ids ahead of the true wall clock. (A step back below anchorNoise is ignored, and leaves
+// them ahead by that much.)
 func greatestOf(n int, read func() int64) int64 {
 	best := read()
 	for range n - 1 {
@@ -166,56 +153,50 @@ func greatestOf(n int, read func() int64) int64 {
 	return best
 }
 
-// follows reports whether a wall clock that is `leap` ahead of the carried
-// clock is to be believed: one beyond MaxJump only when it has lasted, and none
-// beyond the fence, where ids could not follow. Until the fence is raised, ids
-// continue on the carried clock.
-func (c *clock) follows(leap, offset, elapsed int64) bool {
-	covered := leap <= 0 || c.covers == nil || c.covers(elapsed+offset)
-	if leap <= c.maxJump {
-		c.leap.forget()
+// accepts reports whether to follow a wall clock that is ahead of the hybrid clock by jump. A
+// jump of more than MaxJump must persist first. One beyond the fence is ignored until the
+// fence is raised, because ids could not follow it.
+func (c *clock) accepts(jump, offset, elapsed int64) bool {
+	covered := jump <= 0 || c.belowFence == nil || c.belowFence(elapsed+offset)
+	if jump <= c.maxJump {
+		c.jump.clear()
 		return covered
 	}
-	lasted, first := c.leap.lasts(offset, elapsed, c.maxJump)
+	persists, first := c.jump.sight(offset, elapsed, c.maxJump)
 	if first {
-		c.event(ClockJump, time.Duration(leap))
+		c.event(ClockJump, time.Duration(jump))
 	}
-	return lasted && covered
+	return persists && covered
 }
 
-// followed is called when the anchor has taken a leap in.
-func (c *clock) followed(leap int64) {
-	if leap > c.maxJump {
-		c.event(ClockJumpAccepted, time.Duration(leap))
+// reportAccepted is called when the hybrid clock has followed a jump.
+func (c *clock) reportAccepted(jump int64) {
+	if jump > c.maxJump {
+		c.event(ClockJumpAccepted, time.Duration(jump))
 	}
 }
 
-// tickAt is the tick that lies ns after the origin; a time before the epoch
-// counts as tick 0.
+// tickAt returns the tick at ns from origin. A time before the epoch counts as tick 0.
 func (c *clock) tickAt(ns int64) uint64 {
 	if ns >= 0 && c.plain {
 		return c.base + uint64(ns)/uint64(time.Millisecond) // a constant divisor is several times as fast
 	}
-	return c.anyTickAt(ns) // apart, so that the rest is inlined
+	return c.anyTickAt(ns) // a function of its own, so that the rest is inlined
 }
 
 func (c *clock) anyTickAt(ns int64) uint64 {
-	if ns >= 0 {
-		return c.after(uint64(ns / c.tickNs))
+	if ns < 0 {
+		before := uint64((-ns + c.tickNs - 1) / c.tickNs)
+		return c.base - min(before, c.base)
 	}
-	before := uint64((-ns + c.tickNs - 1) / c.tickNs)
-	return c.base - min(before, c.base)
-}
-
-// after is the tick so many after the base, or the last that can be said.
-func (c *clock) after(ticks uint64) uint64 {
+	ticks := uint64(ns / c.tickNs)
 	if sum := c.base + ticks; sum >= ticks {
 		return sum
 	}
 	return math.MaxUint64
 }
 
-// startOf is where a tick begins, in ns from the origin; at most 146 years.
+// startOf returns the beginning of a tick in nanoseconds from origin, at most 146 years.
 func (c *clock) startOf(tick uint64) int64 {
 	most := uint64(math.MaxInt64 / 2 / c.tickNs)
 	if tick < c.base {
@@ -230,16 +211,14 @@ func (c *clock) startOf(tick uint64) int64 {
 	return int64(tick-c.base) * c.tickNs
 }
 
-// reaches reports whether the clock can count as far as a tick.
+// reaches reports whether the clock can count up to a tick.
 func (c *clock) reaches(tick uint64) bool { return c.startOf(tick) < math.MaxInt64/2 }
 
-// lineFrom is the offset of a line that stands at the beginning of a tick now.
-func (c *clock) lineFrom(tick uint64) int64 {
-	return c.startOf(tick) - int64(time.Since(c.start))
-}
+// offsetNow returns the offset of a clock that shows the beginning of a tick now.
+func (c *clock) offsetNow(tick uint64) int64 { return c.startOf(tick) - int64(time.Since(c.start)) }
 
-// backOff lets some microseconds pass. The reads are counted as well, for a
-// clock that stands still.
+// backOff spins for some microseconds. It counts its readings too, in case the clock does not
+// advance.
 func (c *clock) backOff() {
 	const most, reads = 4 * time.Microsecond, 200
 	began := time.Since(c.start)
@@ -247,5 +226,50 @@ func (c *clock) backOff() {
 		if time.Since(c.start)-began >= most {
 			return
 		}
+	}
+}
+
+const (
+	jumpPersists  = int64(10 * time.Second) // how long a large jump must persist before it is accepted,
+	jumpSightings = 3                       // how often it must be seen,
+	sightingEvery = int64(time.Second)      // and how far apart these sightings are
+)
+
+// jumpDetector remembers a jump ahead that is too large to be accepted at once. It is asked at
+// every reading, so that it forgets a jump that is taken back. Two jumps with few readings in
+// between look like one that has persisted: hence the number of sightings.
+type jumpDetector struct {
+	pending atomic.Bool // whether there is such a jump: the fast path reads nothing else
+
+	mu        sync.Mutex
+	at        int64 // the elapsed time of the first sighting
+	offset    int64 // what the clock jumped to
+	sightings int
+	next      int64 // the elapsed time from which another sighting counts
+}
+
+// sight records a sighting. It reports whether the jump has persisted, and whether this is
+// its first sighting.
+func (j *jumpDetector) sight(offset, elapsed, maxJump int64) (persists, first bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if d := offset - j.offset; !j.pending.Load() || d > maxJump || d < -maxJump {
+		j.at, j.offset, j.sightings, j.next = elapsed, offset, 1, elapsed+sightingEvery
+		j.pending.Store(true)
+		return false, true
+	}
+	if elapsed >= j.next {
+		j.sightings++
+		j.next = elapsed + sightingEvery
+	}
+	return elapsed-j.at >= jumpPersists && j.sightings >= jumpSightings, false
+}
+
+// clear forgets the jump: the clock shows an acceptable time.
+func (j *jumpDetector) clear() {
+	if j.pending.Load() {
+		j.mu.Lock()
+		j.pending.Store(false)
+		j.mu.Unlock()
 	}
 }

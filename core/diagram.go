@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Diagram draws the fields with their bits, from high to low. For a layout that
-// is not valid it says why.
+// Diagram draws the fields and their bits as a table, from high to low. For an invalid layout
+// it returns the text of the error instead.
 func (l Layout) Diagram() string {
-	s, err := l.shape()
+	c, err := l.compile()
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -28,9 +28,8 @@ func (l Layout) Diagram() string {
 		names, widths = append(names, name), append(widths, plural(int(bits), "bit"))
 		high = low - 1
 	}
-	column("0", uint8(64-s.total))
-	column("time", s.layout.TimeBits)
-	for _, f := range s.layout.fieldsBelowTime() {
+	column("0", uint8(64-c.used))
+	for _, f := range c.fields() {
 		column(f.name, f.bits)
 	}
 	var b strings.Builder
@@ -55,35 +54,32 @@ func (l Layout) Diagram() string {
 	return b.String()
 }
 
-// Explain draws one id: its bits, field by field, and what each field says.
-// An id that is not of this layout is an error, as in Decode.
+// Explain draws the bits of one id, with the value of each field below them. It returns the
+// errors of [Layout.Decode].
 func (l Layout) Explain(id int64) (string, error) {
-	s, err := l.shape()
+	c, err := l.compile()
 	if err != nil {
 		return "", err
 	}
-	p, err := s.decompose(id)
+	p, err := c.decode(id)
 	if err != nil {
 		return "", err
 	}
-	values := map[string]any{"roll-back": p.Rollback, "datacenter": p.Datacenter, "worker": p.Worker, "sequence": p.Sequence}
-	fields := []field{{"time", s.layout.TimeBits}}
-	legend := []string{p.Time.Format("2006-01-02T15:04:05.000Z")}
-	for _, f := range s.layout.fieldsBelowTime() {
-		if f.bits > 0 {
-			fields, legend = append(fields, f), append(legend, fmt.Sprint(values[f.name]))
-		}
+	values := map[string]any{
+		"time": p.Time.Format("2006-01-02T15:04:05.000Z"), "roll-back": p.Rollback,
+		"datacenter": p.Datacenter, "worker": p.Worker, "sequence": p.Sequence,
 	}
-	all := fmt.Sprintf("%064b", uint64(id))
-	at := 64 - int(s.total)
-	groups := []string{}
+	digits := fmt.Sprintf("%064b", uint64(id))
+	at := 64 - int(c.used)
+	var groups []string
 	if at > 0 {
-		groups = append(groups, all[:at])
+		groups = append(groups, digits[:at])
 	}
-	var starts []int // the column at which each field's bits begin
+	fields := c.fields()
+	var starts []int // the column at which each field begins
 	for _, f := range fields {
 		starts = append(starts, at+len(groups))
-		groups = append(groups, all[at:at+int(f.bits)])
+		groups = append(groups, digits[at:at+int(f.bits)])
 		at += int(f.bits)
 	}
 	var b strings.Builder
@@ -94,7 +90,7 @@ func (l Layout) Explain(id int64) (string, error) {
 			b.WriteString(strings.Repeat(" ", start-column) + "│")
 			column = start + 1
 		}
-		b.WriteString(strings.Repeat(" ", starts[i]-column) + "└ " + fields[i].name + " " + legend[i] + "\n")
+		fmt.Fprintf(&b, "%s└ %s %v\n", strings.Repeat(" ", starts[i]-column), fields[i].name, values[fields[i].name])
 	}
 	return b.String(), nil
 }

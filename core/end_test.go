@@ -9,8 +9,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Where time and sequence take all 64 bits, the word has no bit to spare.
-func TestTimeRunsOutAtTheTopOfTheWord(t *testing.T) {
+// Where time and sequence take all 64 bits, the cursor has no bit to spare.
+func TestTimeRunsOutInAFullCursor(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {
 		l := core.Layout{TimeBits: 44, SequenceBits: 20, Unsigned: true}
 		began := time.Now()
@@ -68,10 +68,10 @@ func TestTimeRunsOut(t *testing.T) {
 	})
 }
 
-// The very last places of a word that time and sequence fill: it must not
-// overflow into places that were issued long ago, and the clock must not either,
-// however long the generator stands still before it draws.
-func TestTheLastPlaces(t *testing.T) {
+// The very last slots of a cursor that time and sequence fill: it must not
+// overflow into slots that were issued long ago, and the clock must not either,
+// however long the generator pauses before the next call.
+func TestLastSlots(t *testing.T) {
 	for _, l := range []core.Layout{{TimeBits: 60, SequenceBits: 4, Unsigned: true}, {TimeBits: 64, Unsigned: true}} {
 		for _, still := range []time.Duration{0, 10 * time.Millisecond, 5 * time.Second} {
 			inBubble(t, func(t *testing.T, _ *manual) {

@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// Errors to test for with errors.Is. What Next and Fill return wraps them with
-// what was being waited for and how long.
+// Errors to test for with errors.Is. Next and Fill wrap them in an error that says what the
+// call waited for, and for how long.
 var (
-	// ErrSequenceExhausted is returned when a tick's numbers are used up and a
-	// place in a later tick did not come within Config.MaxWait.
-	ErrSequenceExhausted = errors.New("core: sequence used up")
-	// ErrFenced is returned when ids have reached the end of their grant and it
-	// was not raised within Config.MaxWait.
-	ErrFenced = errors.New("core: at the end of the granted time")
-	// ErrLost is returned after the grant was revoked or closed.
-	ErrLost = errors.New("core: worker number lost")
-	// ErrInUse is returned by New when another generator has the grant.
-	ErrInUse = errors.New("core: worker already in use by another generator")
-	// ErrClosed is returned after Close.
+	// ErrSequenceExhausted means that all ids of a tick are issued, and that the next tick
+	// does not begin within Config.MaxWait.
+	ErrSequenceExhausted = errors.New("core: sequence exhausted")
+	// ErrFenced means that ids have reached the fence of their grant, and that the fence was
+	// not raised within Config.MaxWait or cannot be raised at present.
+	ErrFenced = errors.New("core: fence reached")
+	// ErrLost means that the grant was revoked or closed.
+	ErrLost = errors.New("core: worker ID lost")
+	// ErrInUse means that another generator has the grant.
+	ErrInUse = errors.New("core: grant is in use by another generator")
+	// ErrClosed means that the generator was closed.
 	ErrClosed = errors.New("core: generator is closed")
-	// ErrTimestampExhausted is returned when the layout's time field has run out.
+	// ErrTimestampExhausted means that the present no longer fits the layout's time field.
 	ErrTimestampExhausted = errors.New("core: the layout's time has run out")
 )
 
-// A Fault is one thing that is wrong with one field.
+// A FieldError says what is wrong with one field.
 type FieldError struct {
-	Field  string // "Layout.Tick"
-	Value  string // as it was given: "1.5ms"
-	Reason string // what it should be
+	Field  string // for example "Layout.Tick"
+	Value  string // the rejected value, for example "1.5ms"
+	Reason string // what is expected
 }
 
 func (f FieldError) String() string { return f.Field + " " + f.Value + ": " + f.Reason }
 
-// ConfigError is returned by New, NewGrant and Layout.Validate; it holds every
-// fault that was found, in the order of the fields.
+// ConfigError is returned by New, NewGrant and Layout.Validate. It lists all invalid fields.
+// The module's other packages return it as well.
 type ConfigError struct {
-	Package string // whose configuration it is: "core"
+	Package string // whose configuration is invalid, for example "core"
 	Fields  []FieldError
 }
 
@@ -50,33 +50,35 @@ func (e *ConfigError) Error() string {
 	return e.Package + ": " + strings.Join(all, "; ")
 }
 
-// configError is nil where there is no fault.
-func configError(faults []FieldError) error {
-	if len(faults) == 0 {
+// configError returns a ConfigError, or nil if there are no field errors.
+func configError(fields ...FieldError) error {
+	if len(fields) == 0 {
 		return nil
 	}
-	return &ConfigError{Package: "core", Fields: faults}
+	return &ConfigError{Package: "core", Fields: fields}
 }
 
-// RangeError is returned by Compose, Decode, Range and FirstAt for a value
-// that the layout cannot hold.
+// RangeError is returned by Compose, Decode, FirstAt and Range for a value that does not fit
+// the layout.
 type RangeError struct {
-	Field string // "Worker"
-	Value string // as it was given
-	Limit string // what would fit
+	Field string // for example "Worker"
+	Value string // the rejected value
+	Limit string // what fits
 }
 
 func (e *RangeError) Error() string {
 	return "core: " + e.Field + " " + e.Value + " is outside the layout: " + e.Limit
 }
 
-// ClockError is returned when the clock stands behind the ids already issued,
-// or behind Config.NotBefore, by more than may be waited for or tolerated.
+// ClockError means that the clock is behind the last id, or behind Config.NotBefore, by more
+// than the generator waits for or tolerates.
 type ClockError struct {
 	Back      time.Duration // how far the clock is behind
-	Tolerated time.Duration // how far it might have been
+	Tolerated time.Duration // how far it may be behind
 }
 
 func (e *ClockError) Error() string {
 	return fmt.Sprintf("core: the clock is %v behind the last id, %v is tolerated", e.Back, e.Tolerated)
 }
+
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

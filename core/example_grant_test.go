@@ -9,68 +9,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-func ExampleNew() {
-	gen, err := core.New(core.Config{
-		Layout:      core.Sonyflake(),
-		Worker:      core.Fixed(4711),
-		ClockPolicy: core.Wait{Max: 50 * time.Millisecond},
-		Sequence:    core.SequenceRandom,
-	})
+func ExampleNewGrant() {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	grant, err := core.NewGrant(core.Twitter(), 17, now, now.Add(30*time.Second))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer gen.Close()
-	fmt.Println(gen.Layout())
-	// Output: 39 time | 8 sequence | 16 worker, ticks of 10ms since 2014-09-01T00:00:00Z
-}
-
-func ExampleGenerator_Next() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	id, err := gen.Next(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	parts, err := gen.Layout().Decode(id)
-	fmt.Println(parts.Worker, time.Since(parts.Time) < time.Minute, err)
-	// Output: 3 true <nil>
-}
-
-func ExampleGenerator_Layout() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)}) // a zero Layout: Twitter's
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	fmt.Println(gen.Layout() == core.Twitter())
-	// Output: true
-}
-
-func ExampleGenerator_Close() {
-	worker := core.Fixed(3)
-	gen, err := core.New(core.Config{Worker: worker})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = core.New(core.Config{Worker: worker})
-	fmt.Println(errors.Is(err, core.ErrInUse))
-	fmt.Println(gen.Close())
-	again, err := core.New(core.Config{Worker: worker}) // goes on above the last id
-	fmt.Println(err)
-	fmt.Println(again.Close())
-	// Output:
-	// true
-	// <nil>
-	// <nil>
-	// <nil>
+	fmt.Println(grant.Close()) // nothing was issued: all of it can be given back
+	// Output: 2026-11-21 12:00:00 +0000 UTC
 }
 
 func ExampleGrant_Revoke() {
@@ -158,7 +105,7 @@ func ExampleGrant_Attached() {
 	// Output: true false
 }
 
-// pool gives another number for the one that is to be exchanged.
+// pool gives another worker ID for the one that is to be exchanged.
 type pool struct{ numbers []int64 }
 
 func (p *pool) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
@@ -195,15 +142,80 @@ func ExampleGrant_RegrantReason() {
 	}
 	// Output:
 	// 17 <nil>
-	// clock went back
+	// clock stepped back
 	// 18 <nil>
 }
 
-func ExampleClockError() {
-	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}})
-	var clock *core.ClockError
-	if errors.As(err, &clock) {
-		fmt.Println(clock.Back, clock.Tolerated)
+func ExampleGrant_RaiseFence() {
+	now := time.Now()
+	grant, err := core.NewGrant(core.Twitter(), 17, now, now.Add(time.Second))
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	// Output: 1m0s 0s
+	grant.RaiseFence(now.Add(30 * time.Second)) // once a store has recorded it
+	grant.Revoke(errors.New("the store gave it to another holder"))
+	_, err = core.New(core.Config{Worker: holder{grant}})
+	fmt.Println(err)
+	// Output: core: worker ID lost: the store gave it to another holder
+}
+
+// oneGrant is a GrantSource of one grant.
+type oneGrant struct{ grant *core.Grant }
+
+func (b oneGrant) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
+	if prev != nil {
+		return nil, core.ErrLost
+	}
+	return b.grant, nil
+}
+
+// A GrantSource raises the fence when the generator has reached it.
+func ExampleGrant_FenceReached() {
+	now := time.Now()
+	grant, err := core.NewGrant(core.Twitter(), 17, now.Add(-time.Minute), now)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := core.New(core.Config{Worker: oneGrant{grant}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	go func() {
+		<-grant.FenceReached()
+		// … record the new fence where it is durable, and only then:
+		grant.RaiseFence(now.Add(time.Minute))
+	}()
+	_, err = gen.Next(context.Background())
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+// While the fence cannot be raised, calls that have reached it fail at once.
+func ExampleGrant_SetFenceError() {
+	now := time.Now()
+	grant, err := core.NewGrant(core.Twitter(), 17, now.Add(-time.Minute), now)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := core.New(core.Config{Worker: oneGrant{grant}, MaxWait: time.Hour})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	down := errors.New("the store is down")
+	grant.SetFenceError(down)
+	_, err = gen.Next(context.Background())
+	fmt.Println(errors.Is(err, core.ErrFenced), errors.Is(err, down))
+	grant.RaiseFence(now.Add(time.Minute)) // it is back
+	_, err = gen.Next(context.Background())
+	fmt.Println(err)
+	// Output:
+	// true true
+	// <nil>
 }

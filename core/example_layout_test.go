@@ -8,6 +8,66 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
+func ExampleLayout_Decode() {
+	p, err := core.Discord().Decode(175928847299117063)
+	fmt.Println(p.Time.Format(time.RFC3339Nano), p.Datacenter, p.Worker, p.Sequence, err)
+	// Output: 2016-04-30T11:18:25.796Z 1 0 7 <nil>
+}
+
+func ExampleLayout_Compose() {
+	id, err := core.Twitter().Compose(core.Parts{Time: time.UnixMilli(1505914988849), Datacenter: 17, Worker: 25})
+	fmt.Println(id, err)
+	_, err = core.Twitter().Compose(core.Parts{Time: time.UnixMilli(1505914988849), Worker: 32})
+	fmt.Println(err)
+	// Output:
+	// 910499571847892992 <nil>
+	// core: Worker 32 is outside the layout: 0 to 31 fit
+}
+
+func ExampleLayout_Range() {
+	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	lo, hi, err := core.Twitter().Range(day, day.AddDate(0, 0, 1))
+	fmt.Printf("WHERE id >= %d AND id < %d, %v\n", lo, hi, err)
+	// Output: WHERE id >= 2123929381893046272 AND id < 2124291769758646272, <nil>
+}
+
+func ExampleLayout_FirstAt() {
+	id, err := core.Twitter().FirstAt(core.Twitter().Epoch.Add(time.Millisecond))
+	fmt.Println(id, err)
+	// Output: 4194304 <nil>
+}
+
+func ExampleLayout_String() {
+	fmt.Println(core.Twitter())
+	fmt.Println(core.Twitter().IDsPerTick(), core.Twitter().WorkerIDs(), core.Twitter().End().Format(time.DateOnly))
+	// Output:
+	// 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
+	// 4096 1024 2080-07-10
+}
+
+func ExampleLayout_Diagram() {
+	fmt.Print(core.Twitter().Diagram())
+	// Output:
+	//   63      62 … 22   21 … 17      16 … 12   11 … 0
+	// ┌───────┬─────────┬────────────┬─────────┬──────────┐
+	// │ 0     │ time    │ datacenter │ worker  │ sequence │
+	// │ 1 bit │ 41 bits │ 5 bits     │ 5 bits  │ 12 bits  │
+	// └───────┴─────────┴────────────┴─────────┴──────────┘
+}
+
+func ExampleLayout_Explain() {
+	text, err := core.Twitter().Explain(1541815603606036480)
+	fmt.Print(text)
+	fmt.Println(err)
+	// Output:
+	// 0 00101010110010110100001000111110110001000 01011 11010 000000000000
+	//   │                                         │     │     └ sequence 0
+	//   │                                         │     └ worker 26
+	//   │                                         └ datacenter 11
+	//   └ time 2022-06-28T16:07:40.105Z
+	// <nil>
+}
+
 // show takes an id apart.
 func show(l core.Layout, id int64) {
 	p, err := l.Decode(id)
@@ -117,4 +177,19 @@ func ExampleRangeError() {
 	// Output:
 	// time
 	// times from 2010-11-04T01:42:54.657Z to before 2080-07-10T17:30:30.209Z fit
+}
+
+func ExamplePresets() {
+	for _, p := range core.Presets() {
+		fmt.Printf("%-16s%s\n", p.Name, p.Layout)
+	}
+	// Output:
+	// twitter         41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
+	// discord         41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2015-01-01T00:00:00Z
+	// instagram       40 time | 13 worker | 10 sequence, ticks of 1ms since 2011-08-24T21:07:01.721Z
+	// mastodon        47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z
+	// sonyflake       39 time | 8 sequence | 16 worker, ticks of 10ms since 2014-09-01T00:00:00Z
+	// classic2015     41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2014-12-31T16:00:00Z
+	// seconds         32 time | 10 worker | 21 sequence, ticks of 1s since 2020-01-01T00:00:00Z
+	// javascript-safe 41 time | 6 worker | 6 sequence, ticks of 1ms since 2020-01-01T00:00:00Z
 }

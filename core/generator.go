@@ -9,305 +9,283 @@ import (
 	"time"
 )
 
-// Config is what a generator is made of. Only Worker must be set.
+// Config configures a Generator. Only Worker is required.
 type Config struct {
-	Layout      Layout           // zero: the grant's, or Twitter's where the grant has none
-	Worker      GrantSource      // required: no worker number is safe to guess
-	ClockPolicy ClockPolicy      // nil: Logical{}
-	Sequence    SequenceStart    // how the sequence begins in a new tick; Zero, Carry or Random
-	MaxWait     time.Duration    // zero: 1s or two ticks, whichever is more: the longest that Next or Fill waits for a place in time
-	Now         func() time.Time // nil: the system clock; when set it is the wall clock, read for every id; it must be as fine as a tick
-	NotBefore   time.Time        // ids carry later times than this, for example that of the greatest id in use
-	MaxJump     time.Duration    // zero: 1min; a wall clock that leaps ahead by more is not followed until that has lasted 10s
-	Observer    Observer         // nil: none; told of rare events only
+	Layout      Layout           // zero: the grant's, or Twitter's if the grant has none
+	Worker      GrantSource      // required, for example Fixed(n): no worker ID is safe to guess
+	ClockPolicy ClockPolicy      // what to do when the wall clock steps back; nil: Logical{}
+	Sequence    SequenceStart    // how the sequence begins in a new tick; zero: SequenceZero
+	MaxWait     time.Duration    // the longest that a call waits for a slot; zero: 1s or two ticks, whichever is more
+	Now         func() time.Time // the wall clock, read for every id; it must be as fine as a tick; nil: the system clock
+	NotBefore   time.Time        // ids carry later times than this, for example that of the greatest id in use; zero: no limit
+	MaxJump     time.Duration    // a jump ahead of the wall clock by more is ignored until it has persisted for 10s; zero: 1min
+	Observer    Observer         // receives rare events; nil: none
 }
 
-// A Generator issues ids. It is safe for use by many goroutines. Make it with
-// New, once for each worker number: the zero value answers ErrClosed.
+// A Generator issues ids. It is safe for concurrent use. Create it with New, one per worker
+// ID. The zero value is a closed generator: it returns ErrClosed.
 type Generator struct {
-	shape      *shape
-	policy     policy
-	sequence   SequenceStart
+	shared
 	maxWait    time.Duration
-	worker     GrantSource
-	observer   Observer
-	clock      *clock
-	run        atomic.Pointer[run]
-	stats      counters
-	napping    atomic.Bool     // somebody holds a thread to wait precisely
-	nextReport [4]atomic.Int64 // of the kinds that mayReport limits: the elapsed time of the next report
-	asking     chan struct{}   // held by who asks the Worker for another grant
-	parts      sync.Pool       // of *[]part, for a Fill in many parts
-	done       <-chan struct{} // closed by Close
-	end        func()          // closes it
-	life       context.Context // ends with it: for what the generator waits for itself
+	source     GrantSource
+	reporter   reporter
+	current    atomic.Pointer[allocator]
+	sleeping   atomic.Bool        // a goroutine occupies a thread to sleep precisely
+	regranting chan struct{}      // held while asking the source for another grant
+	chunks     sync.Pool          // of *[]chunk, for a large Fill
+	life       context.Context    // done after Close
+	end        context.CancelFunc // of life
 
-	mu        sync.Mutex // held to replace the run, and to close
-	closed    bool
-	before    uint64           // places that the runs before this one have passed
-	notBefore uint64           // first tick that Config.NotBefore allows
-	marks     []uint64         // Rollback: by value, the first tick it never issued in; that of the run in use is old
-	usedBy    map[int64]uint64 // by worker number that was given up, the same
+	mu            sync.Mutex       // held to replace current, and to close
+	passed        uint64           // slots that earlier allocators have passed
+	notBefore     uint64           // the first tick that Config.NotBefore allows
+	rollbackMarks []uint64         // by roll-back value, the first tick in which it has not issued; outdated for the current value
+	workerMarks   map[int64]uint64 // the same by worker ID, of those given up
 }
 
-// New checks the whole configuration, all faults in one [ConfigError], and
-// obtains the grant. It is an error if the clock lies outside the layout's time
-// ([ErrTimestampExhausted] beyond its end), or if the grant has a generator already
-// ([ErrInUse]).
-//
-// The generator begins one tick after the one New is called in.
+// New validates the configuration, obtains a grant and returns a generator that begins in the
+// tick after the present one. It returns all invalid fields in one [ConfigError], the error of
+// the GrantSource, [ErrTimestampExhausted] if the present is after the layout's end, and
+// [ErrInUse] if another generator has the grant.
 func New(cfg Config) (*Generator, error) {
-	s, pol, err := cfg.check()
+	l, policy, err := cfg.compile()
 	if err != nil {
 		return nil, err
 	}
 	for tries := 1; ; tries++ {
-		g, lost, err := cfg.open(s, pol)
-		if !lost || tries == maxReplaced {
+		g, lost, err := cfg.open(l, policy)
+		if !lost || tries == maxGrants {
 			return g, err
 		}
 	}
 }
 
-// open asks for a grant and starts a generator under it. It is lost if it was revoked
-// on its way here, as when a lease has just found another number for it.
-func (cfg Config) open(s *shape, pol policy) (g *Generator, lost bool, err error) {
+// maxGrants is how many grants New, or a call, tries in vain.
+const maxGrants = 8
+
+// compile validates what does not depend on the grant.
+func (cfg Config) compile() (*compiledLayout, compiledPolicy, error) {
+	invalid := cfg.Layout.WithDefaults().check()
+	reject := func(field, value, reason string) { invalid = append(invalid, FieldError{field, value, reason}) }
+	if cfg.Worker == nil {
+		reject("Worker", "nil", "must be set, for example to core.Fixed(n): no worker ID is safe to guess")
+	}
+	policy := cfg.policy(cfg.Layout.WithDefaults())
+	if cfg.Layout != (Layout{}) || policy.kind != policyRollback { // otherwise the grant's layout counts, see start
+		invalid = append(invalid, policy.invalid...)
+	}
+	if cfg.Sequence > SequenceRandom {
+		reject("Sequence", fmt.Sprint(uint8(cfg.Sequence)), "must be SequenceZero, SequenceCarry or SequenceRandom")
+	}
+	if cfg.MaxWait < 0 {
+		reject("MaxWait", cfg.MaxWait.String(), "must not be negative")
+	}
+	if cfg.MaxJump < 0 {
+		reject("MaxJump", cfg.MaxJump.String(), "must not be negative")
+	}
+	if err := configError(invalid...); err != nil {
+		return nil, policy, err
+	}
+	l, err := cfg.Layout.compile()
+	return l, policy, err
+}
+
+func (cfg Config) policy(l Layout) compiledPolicy {
+	if cfg.ClockPolicy == nil {
+		return Logical{}.compile(l)
+	}
+	return cfg.ClockPolicy.compile(l)
+}
+
+// open asks for a grant and starts a generator under it. It reports whether the grant was
+// revoked before it could be used, as when a lease has just lost its worker ID.
+func (cfg Config) open(l *compiledLayout, policy compiledPolicy) (g *Generator, lost bool, err error) {
 	grant, err := cfg.Worker.Grant(context.Background(), nil)
 	if err != nil {
-		return nil, false, fmt.Errorf("core: no worker number: %w", err)
+		return nil, false, fmt.Errorf("core: no worker ID: %w", err)
 	}
 	if grant == nil {
-		return nil, false, fmt.Errorf("core: no worker number: %T gave no grant and no error", cfg.Worker)
+		return nil, false, fmt.Errorf("core: no worker ID: %T returned no grant and no error", cfg.Worker)
 	}
 	defer func() {
 		if !grant.Attached() { // an error, or a panic in Config.Now or the Observer
 			grant.Close()
 		}
 	}()
-	g, err = start(cfg, s, pol, grant)
-	return g, err != nil && grant.lostUnused(), err
+	g, err = cfg.start(l, policy, grant)
+	return g, err != nil && grant.revokedUnused(), err
 }
 
-// check finds what is wrong with the configuration by itself.
-func (cfg Config) check() (*shape, policy, error) {
-	var faults []FieldError
-	s, err := cfg.Layout.shape()
-	if err != nil {
-		faults = append(faults, cfg.Layout.WithDefaults().faults()...)
+// start makes a generator that uses the grant.
+func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) (*Generator, error) {
+	if grant.layout != nil && cfg.Layout == (Layout{}) {
+		l = grant.layout
+		policy = cfg.policy(l.Layout)
 	}
-	if cfg.Worker == nil {
-		faults = append(faults, FieldError{"Worker", "nil", "must be set, for example to core.Fixed(n): no number is safe to guess"})
+	if err := grant.fits(l); err != nil {
+		return nil, err
 	}
-	if cfg.ClockPolicy == nil {
-		cfg.ClockPolicy = Logical{}
-	}
-	pol := cfg.ClockPolicy.policy(cfg.Layout.WithDefaults())
-	if cfg.Layout != (Layout{}) || pol.answer != rollBack { // else the grant's layout counts, see start
-		faults = append(faults, pol.faults...)
-	}
-	if cfg.Sequence > SequenceRandom {
-		faults = append(faults, FieldError{"Sequence", fmt.Sprint(uint8(cfg.Sequence)), "must be Zero, Carry or Random"})
-	}
-	if cfg.MaxWait < 0 {
-		faults = append(faults, FieldError{"MaxWait", cfg.MaxWait.String(), "must not be negative"})
-	}
-	if cfg.MaxJump < 0 {
-		faults = append(faults, FieldError{"MaxJump", cfg.MaxJump.String(), "must not be negative"})
-	}
-	return s, pol, configError(faults)
-}
-
-// start makes a generator of a grant.
-func start(cfg Config, s *shape, pol policy, grant *Grant) (*Generator, error) {
-	if grant.shape != nil {
-		if cfg.Layout == (Layout{}) {
-			s = grant.shape
-		} else if !s.same(grant.shape) {
-			return nil, configError([]FieldError{{"Layout", s.layout.String(), "must be the grant's, " + grant.shape.layout.String()}})
-		}
-	}
-	if fault := s.checkWorker(grant.worker); fault != nil {
-		return nil, configError([]FieldError{*fault})
-	}
-	if cfg.ClockPolicy != nil {
-		if pol = cfg.ClockPolicy.policy(s.layout); len(pol.faults) > 0 {
-			return nil, configError(pol.faults)
-		}
+	if err := configError(policy.invalid...); err != nil {
+		return nil, err
 	}
 	var wall time.Time
 	if cfg.Now != nil {
 		wall = cfg.Now()
 	}
-	at := time.Now() // after the wall clock, so that a pause makes it seem behind and never ahead
+	at := time.Now() // after the wall clock, so that a pause makes that seem behind and never ahead
 	if cfg.Now == nil {
 		wall = at
 	}
-	notBefore := cfg.NotBefore.Add(1) // later than it
-	if cfg.NotBefore.IsZero() {
-		notBefore = time.Time{}
+	notBefore := grant.after
+	if later := cfg.NotBefore.Add(1); !cfg.NotBefore.IsZero() && later.After(notBefore) {
+		notBefore = later
 	}
-	if grant.after.After(notBefore) {
-		notBefore = grant.after
-	}
-	first, lowest, err := s.firstTick(wall, notBefore)
+	first, lowest, err := l.firstTick(wall, notBefore)
 	if err != nil {
 		return nil, err
 	}
-	if pol.answer == detached {
+	if policy.kind == policyDetached {
 		first = lowest
 	}
 	g := &Generator{
-		shape: s, policy: pol, sequence: cfg.Sequence, maxWait: cfg.MaxWait, worker: cfg.Worker, observer: cfg.Observer,
-		asking: make(chan struct{}, 1), notBefore: lowest,
+		shared:  shared{layout: l, policy: policy, sequence: cfg.Sequence},
+		maxWait: cfg.MaxWait, source: cfg.Worker, reporter: reporter{observer: cfg.Observer, start: at},
+		regranting: make(chan struct{}, 1), notBefore: lowest,
 	}
 	g.life, g.end = context.WithCancel(context.Background())
-	g.done = g.life.Done()
 	if g.maxWait == 0 {
-		g.maxWait = max(time.Second, 2*min(s.layout.Tick, math.MaxInt64/2))
+		g.maxWait = max(time.Second, 2*min(l.Tick, math.MaxInt64/2))
 	}
 	maxJump := cfg.MaxJump
 	if maxJump == 0 {
 		maxJump = time.Minute
 	}
-	g.clock = newClock(s, cfg.Now, at, wall, maxJump, g.clockEvent)
-	g.clock.covers = g.covers
-	if err := g.suits(grant); err != nil {
+	g.clock = newClock(l, cfg.Now, at, wall, maxJump, g.clockEvent)
+	g.clock.belowFence = g.belowFence
+	if err := g.serves(grant); err != nil {
 		return nil, err
 	}
-	r := newRun(s, grant, 0, first, pol)
-	g.carryOn(r, noLine)
-	g.run.Store(r)
-	if left := s.end.Sub(wall); left < expirySoon {
-		g.observe(LayoutExpiring, left, nil) // while a panic of the observer's costs no grant
+	a := newAllocator(&g.shared, grant, 0, first)
+	a.startClock(noOffset)
+	g.current.Store(a)
+	if left := l.end.Sub(wall); left < expiresSoon {
+		g.observe(LayoutExpiring, left, nil) // before attach, so that a panic of the Observer does not keep the grant
 	}
-	if err := grant.attach(r); err != nil {
+	if err := grant.attach(a); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// covers reports whether the grant's fence allows a time of the clock.
-func (g *Generator) covers(ns int64) bool {
-	r := g.run.Load()
-	return r == nil || !r.grant.bound || g.clock.tickAt(ns) < r.grant.until.Load()
+// firstTick returns the first tick in which a new generator may issue: another one may have
+// issued in the present tick just now, under the same worker ID. lowest is the first tick that
+// begins at notBefore or later.
+func (c *compiledLayout) firstTick(wall, notBefore time.Time) (first, lowest uint64, err error) {
+	if wall.Before(c.Epoch) {
+		return 0, 0, configError(FieldError{"Layout.Epoch", formatTime(c.Epoch), "is in the future, it is " + formatTime(wall)})
+	}
+	if !wall.Before(c.end) {
+		return 0, 0, fmt.Errorf("%w: it ended at %s, and it is %s", ErrTimestampExhausted, formatTime(c.end), formatTime(wall))
+	}
+	if notBefore.After(c.Epoch) {
+		if !notBefore.Before(c.end) {
+			return 0, 0, configError(FieldError{"NotBefore", formatTime(notBefore), "is after the layout's end, " + formatTime(c.end)})
+		}
+		lowest = c.tickFrom(notBefore)
+	}
+	return max(c.tickOf(wall)+1, lowest), lowest, nil
 }
 
-// clockEvent is what the clock tells of itself.
-func (g *Generator) clockEvent(kind EventKind, by time.Duration) {
-	if kind == ClockStepBack {
-		g.stats.steppedBack(by)
+// serves returns an error if the generator's clock cannot serve the grant.
+func (g *Generator) serves(grant *Grant) error {
+	switch {
+	case g.policy.kind == policyDetached && !grant.hasFence:
+		return configError(FieldError{"ClockPolicy.Detached", "true", "needs a grant with a fence"})
+	case g.policy.kind != policyDetached && !g.clock.reaches(grant.first):
+		return configError(FieldError{"from", formatTime(g.layout.startOf(grant.first)), "is more than 146 years ahead of the clock"})
 	}
-	g.observe(kind, by, nil)
-}
-
-// firstTick is the first tick that a generator made now may issue in: another
-// one may have issued in the present tick a moment ago, under the same number.
-// lowest is the first that begins at notBefore or later.
-func (s *shape) firstTick(wall, notBefore time.Time) (first, lowest uint64, err error) {
-	if wall.Before(s.layout.Epoch) {
-		return 0, 0, configError([]FieldError{{"Layout.Epoch", format(s.layout.Epoch), "lies in the future, it is " + format(wall)}})
-	}
-	if !wall.Before(s.end) {
-		return 0, 0, fmt.Errorf("%w: it ended at %s, and it is %s", ErrTimestampExhausted, format(s.end), format(wall))
-	}
-	if notBefore.After(s.layout.Epoch) {
-		if !notBefore.Before(s.end) {
-			return 0, 0, configError([]FieldError{{"NotBefore", format(notBefore), "lies beyond the layout's end, " + format(s.end)}})
-		}
-		lowest = s.tickFrom(notBefore)
-	}
-	return max(s.tickOf(wall)+1, lowest), lowest, nil
-}
-
-// Next issues one id. It waits for a place in time for at most Config.MaxWait,
-// or until ctx is done, and issues nothing after that. (Where a grant is used up
-// and its end does not rise in that time, the Worker is asked for another, which
-// may take as long again.) Ids of one generator
-// ascend: a call that begins after another has returned gets a greater id.
-//
-// The error is the context's, or wraps [ErrSequenceExhausted], [ErrFenced],
-// [ErrLost], [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError].
-func (g *Generator) Next(ctx context.Context) (int64, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	var wait waiting
-	for {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		r := g.run.Load()
-		if r == nil {
-			return 0, ErrClosed
-		}
-		from, n := g.take(r, 1)
-		if n == 1 {
-			return r.id(from), nil
-		}
-		place, ok, err := g.await(ctx, r, &wait, true)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			return r.id(place), nil
-		}
-	}
-}
-
-// Fill issues len(ids) ids, ascending. It hands out all of them or, with an
-// error, none, and then leaves ids as it was; what had been taken by then is
-// never issued. Where they do not fit the present tick it goes on tick by tick:
-// each wait is bounded by Config.MaxWait, the whole by ctx alone.
-//
-// The errors are those of Next.
-func (g *Generator) Fill(ctx context.Context, ids []int64) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	var wait waiting
-	got := taken{pool: &g.parts}
-	defer got.done()
-	for missing := uint64(len(ids)); missing > 0; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r := g.run.Load()
-		if r == nil {
-			return ErrClosed
-		}
-		if from, n := g.take(r, missing); n > 0 {
-			got.add(r, from, n)
-			missing -= n
-			wait = waiting{timer: wait.timer, counted: wait.counted, full: wait.full}
-		} else if _, _, err := g.await(ctx, r, &wait, false); err != nil {
-			return err
-		}
-	}
-	got.write(ids)
 	return nil
 }
 
-// Layout is the layout of the ids, its defaults filled in.
-func (g *Generator) Layout() Layout {
-	if g.shape == nil {
-		return Layout{}
-	}
-	return g.shape.layout
+// belowFence reports whether the grant's fence allows a time of the clock.
+func (g *Generator) belowFence(ns int64) bool {
+	a := g.current.Load()
+	return a == nil || !a.grant.hasFence || g.clock.tickAt(ns) < a.grant.fence.Load()
 }
 
-// Close ends the generator: calls that wait, and all later ones, get
-// [ErrClosed]. When it returns no more ids are issued. The error is always nil.
+func (g *Generator) clockEvent(kind EventKind, d time.Duration) {
+	if kind == ClockStepBack {
+		g.counters.addStepBack(d)
+	}
+	g.observe(kind, d, nil)
+}
+
+// observe reports an event to the Observer, if there is one.
+func (g *Generator) observe(kind EventKind, d time.Duration, err error) {
+	if !g.reporter.due(kind) {
+		return
+	}
+	var worker int64
+	if a := g.current.Load(); a != nil {
+		worker = a.grant.worker
+	}
+	g.reporter.report(kind, worker, d, err)
+}
+
+// Layout returns the layout of the ids, with defaults.
+func (g *Generator) Layout() Layout {
+	if g.layout == nil {
+		return Layout{}
+	}
+	return g.layout.Layout
+}
+
+// Stats returns a snapshot. It costs the generator nothing: the number of ids follows from the
+// cursor and what it has skipped. The zero Stats are those of a zero Generator.
+func (g *Generator) Stats() Stats {
+	if g.current.Load() == nil {
+		return Stats{}
+	}
+	g.mu.Lock() // so that the allocator is not replaced meanwhile
+	a := g.current.Load()
+	issued := g.passed + a.passed() // before skipped, which rises before the cursor does: so Issued is never too high
+	g.mu.Unlock()
+	issued -= min(g.counters.skipped.Load(), issued)
+	st := Stats{
+		Issued:          g.counters.raiseIssued(issued),
+		Waited:          g.counters.waited.Load(),
+		Exhausted:       g.counters.exhausted.Load(),
+		StepsBack:       g.counters.stepsBack.Load(),
+		LargestStepBack: time.Duration(g.counters.largestStepBack.Load()),
+		Worker:          a.grant.worker,
+		HasFence:        a.grant.hasFence,
+	}
+	_, wallNs, _ := g.clock.read()
+	now := min(g.clock.tickAt(wallNs), g.layout.tickMax)
+	wall := a.startOf(now)
+	next := a.next()
+	if last := (next - 1) >> g.layout.SequenceBits; next > a.first && last > now {
+		st.Ahead = a.startOf(last).Sub(wall)
+	}
+	if fence := a.grant.fence.Load(); st.HasFence && fence > now {
+		st.FenceLeft = a.startOf(fence).Sub(wall)
+	}
+	st.LayoutLeft = max(g.layout.end.Sub(wall), 0)
+	return st
+}
+
+// Close ends the generator: calls that wait, and all later ones, return [ErrClosed]. After it
+// has returned no more ids are issued, and the next generator may have the grant. It may be
+// called more than once. The error is always nil.
 func (g *Generator) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
+	a := g.current.Load()
+	if a == nil || g.life.Err() != nil {
 		return nil
 	}
-	g.closed = true
-	if r := g.run.Load(); r != nil {
-		r.close()
-		g.end()
-		r.grant.letGo() // last: who has the grant next must not be mistaken for a loss here
-	}
+	a.close()
+	g.end()
+	a.grant.release() // last: what the next holder does must not look like a loss here
 	return nil
 }

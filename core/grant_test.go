@@ -33,7 +33,7 @@ func mustGrant(t *testing.T, l core.Layout, worker int64, from, until time.Time)
 	return gr
 }
 
-// Ids stay below the bound whatever the clock says, and go on when it rises.
+// Ids stay below the fence whatever the clock says, and continue when it rises.
 func TestFence(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		until := now.Add(50 * time.Millisecond)
@@ -65,9 +65,9 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// Under a bound, ids may run ahead of the clock by MaxAhead and no farther; the
+// Below a fence, ids may run ahead of the clock by MaxAhead and no farther; the
 // grant's first tick may lie ahead of the clock as well.
-func TestBorrowUnderABound(t *testing.T) {
+func TestAheadOfTheClockBelowAFence(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		gr := mustGrant(t, l, 3, now.Add(time.Minute), now.Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{MaxAhead: 10 * time.Millisecond}})
@@ -114,7 +114,7 @@ func TestRevokedAndClosedGrants(t *testing.T) {
 	})
 }
 
-func TestAGrantServesOneGenerator(t *testing.T) {
+func TestGrantServesOneGenerator(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: holder{gr}})
@@ -137,15 +137,17 @@ func TestNewGrantRefuses(t *testing.T) {
 	for name, try := range map[string]func() (*core.Grant, error){
 		"Worker 1024": func() (*core.Grant, error) { return core.NewGrant(l, 1024, now, time.Time{}) },
 		"from":        func() (*core.Grant, error) { return core.NewGrant(l, 1, l.End(), time.Time{}) },
-		"until":       func() (*core.Grant, error) { return core.NewGrant(l, 1, now, now.Add(-time.Hour)) },
+		"fence":       func() (*core.Grant, error) { return core.NewGrant(l, 1, now, now.Add(-time.Hour)) },
 		"Tick":        func() (*core.Grant, error) { return core.NewGrant(core.Layout{Tick: 1}, 1, now, now) },
 	} {
-		if gr, err := try(); err == nil || gr != nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if gr, err := try(); err == nil || gr != nil || !strings.Contains(err.Error(), name) {
+				t.Error(err)
+			}
+		})
 	}
 	for name, w := range map[string]core.GrantSource{"no grant": holder{}, "an error": failing{}} {
-		if _, err := core.New(core.Config{Worker: w}); err == nil || !strings.Contains(err.Error(), "no worker number") {
+		if _, err := core.New(core.Config{Worker: w}); err == nil || !strings.Contains(err.Error(), "no worker ID") {
 			t.Errorf("a Worker that gives %s: %v", name, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// soon is done when it has been asked a number of times.
+// soon is done when it has been asked several times.
 type soon struct {
 	context.Context
 	left int

@@ -3,10 +3,13 @@ package core
 import (
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
+	"strings"
 	"time"
 )
 
-// A Layout says which bits of an id carry what, and what a tick of its time is.
+// A Layout defines the bit fields of an id, and the unit of its time.
 // The zero Layout is Twitter's:
 //
 //	 63   62 ... 22   21 ... 17     16 ... 12   11 ... 0
@@ -15,25 +18,25 @@ import (
 //	│   │ 41 bits   │ 5 bits      │ 5 bits    │ 12 bits   │
 //	└───┴───────────┴─────────────┴───────────┴───────────┘
 //
-// The fields stand in the order time, roll-back, datacenter, worker, sequence,
-// at the low end of the id; the bits above them are zero. Widths that are all
-// zero mean 41, 0, 5, 5 and 12; where any is set, the others are taken as they
-// stand. They sum to at most 63, or 64 if Unsigned.
+// From high to low, the fields are time, roll-back, datacenter, worker and sequence. They
+// occupy the low bits of the id; the bits above them are zero. If all widths are zero, they
+// default to 41, 0, 5, 5 and 12; if any is set, the others are used as they are. Their sum is
+// at most 63, or 64 if Unsigned.
 type Layout struct {
-	Epoch          time.Time     // tick 0; zero: Twitter's, 2010-11-04T01:42:54.657Z; a whole millisecond
-	Tick           time.Duration // zero: 1ms; any whole number of milliseconds
-	TimeBits       uint8         // width of the tick number, at least 1
-	RollbackBits   uint8         // width of the count of steps back; may be 0
-	DatacenterBits uint8         // width of the upper part of the worker number; may be 0
-	WorkerBits     uint8         // width of the lower part of the worker number; may be 0
-	SequenceBits   uint8         // width of the number within a tick; 0: one id a tick
-	SequenceFirst  bool          // the sequence stands above datacenter and worker, as in Sonyflake
-	Unsigned       bool          // the sign bit is used as well; such ids sort as uint64 only
+	Epoch          time.Time     // start of tick 0, a whole millisecond; zero: Twitter's, 2010-11-04T01:42:54.657Z
+	Tick           time.Duration // unit of time, a whole number of milliseconds; zero: 1ms
+	TimeBits       uint8         // width of the tick number; at least 1
+	RollbackBits   uint8         // width of the roll-back count, see [Rollback]; may be 0
+	DatacenterBits uint8         // width of the upper part of the worker ID; may be 0
+	WorkerBits     uint8         // width of the lower part of the worker ID; may be 0
+	SequenceBits   uint8         // width of the sequence within a tick; 0: one id per tick
+	SequenceFirst  bool          // place the sequence above datacenter and worker, as Sonyflake does
+	Unsigned       bool          // use the sign bit too; such ids sort as uint64 only
 }
 
 const twitterEpoch = 1288834974657 // Unix milliseconds
 
-// WithDefaults is the layout with what its zero fields stand for in their place.
+// WithDefaults returns the layout with its zero fields replaced by their defaults.
 func (l Layout) WithDefaults() Layout {
 	if l.Epoch.IsZero() {
 		l.Epoch = time.UnixMilli(twitterEpoch)
@@ -48,23 +51,21 @@ func (l Layout) WithDefaults() Layout {
 	return l
 }
 
-// Validate reports every fault of the layout in one [ConfigError]: widths that
-// do not fit, a tick or an epoch that is no whole millisecond. A layout whose
-// time has run out is valid, so that its ids can still be read; [New] refuses it.
-func (l Layout) Validate() error {
-	_, err := l.shape()
-	return err
-}
+// Validate returns a [ConfigError] that lists all invalid fields, or nil: the widths must fit,
+// tick and epoch must be whole milliseconds. A layout whose time has run out is valid, so that
+// its ids can still be decoded; only [New] rejects it.
+func (l Layout) Validate() error { return configError(l.WithDefaults().check()...) }
 
-func (l Layout) faults() (faults []FieldError) {
+// check returns the invalid fields of a layout with defaults.
+func (l Layout) check() (fields []FieldError) {
 	add := func(field string, value any, format string, args ...any) {
-		faults = append(faults, FieldError{"Layout." + field, fmt.Sprint(value), fmt.Sprintf(format, args...)})
+		fields = append(fields, FieldError{"Layout." + field, fmt.Sprint(value), fmt.Sprintf(format, args...)})
 	}
 	if ns := l.Epoch.Nanosecond(); ns%int(time.Millisecond) != 0 {
 		add("Epoch", l.Epoch.Format(time.RFC3339Nano), "must be a whole millisecond")
 	}
 	if y := l.Epoch.Year(); y < 1 || y > 9999 {
-		add("Epoch", l.Epoch.Format(time.RFC3339), "must lie in the years 1 to 9999")
+		add("Epoch", l.Epoch.Format(time.RFC3339), "must be in the years 1 to 9999")
 	}
 	if l.Tick < time.Millisecond || l.Tick%time.Millisecond != 0 {
 		add("Tick", l.Tick, "must be a whole number of milliseconds, at least 1ms")
@@ -76,64 +77,62 @@ func (l Layout) faults() (faults []FieldError) {
 	if l.Unsigned {
 		limit = 64
 	}
-	if sum := l.bits(); sum > limit {
+	if sum := l.width(); sum > limit {
 		add("TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits",
 			fmt.Sprintf("%d+%d+%d+%d+%d = %d", l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, sum),
 			"must be at most %d", limit)
-	} else if l.Tick >= time.Millisecond && l.TimeBits > 0 && !spanFits(l.TimeBits, l.Tick) {
-		add("TimeBits", l.TimeBits, "of %v ticks reach farther than a time can say", l.Tick)
+	} else if l.Tick >= time.Millisecond && l.TimeBits > 0 && !endFits(l.TimeBits, l.Tick) {
+		add("TimeBits", l.TimeBits, "with ticks of %v, ids reach farther than a time can express", l.Tick)
 	}
 	if l.TimeBits == 1 && l.SequenceBits == 63 {
-		add("SequenceBits", 63, "must be at most 62 beside one bit of time, or no tick is left to issue in")
+		add("SequenceBits", 63, "must be at most 62 with one bit of time, or no tick is left to issue ids in")
 	}
-	return faults
+	return fields
 }
 
-// bits is the number of bits in use; an int, for the sum of five uint8 can pass 255.
-func (l Layout) bits() int {
+// width returns the number of bits in use, as an int: the sum of five uint8 may exceed 255.
+func (l Layout) width() int {
 	return int(l.TimeBits) + int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
 
-// IDsPerTick is the number of ids that one worker can make in a tick.
-// It is 0 for a layout that is not valid.
+// IDsPerTick returns the number of ids that one worker can issue in a tick.
+// It is 0 for an invalid layout.
 func (l Layout) IDsPerTick() int64 {
-	s, err := l.shape()
+	c, err := l.compile()
 	if err != nil {
 		return 0
 	}
-	return int64(min(s.seqMax, math.MaxInt64-1) + 1)
+	return int64(min(c.sequenceMax, math.MaxInt64-1) + 1)
 }
 
-// Workers is the number of worker numbers, those of all datacenters together.
-// It is 0 for a layout that is not valid.
+// WorkerIDs returns the number of worker IDs, of all datacenters together.
+// It is 0 for an invalid layout.
 func (l Layout) WorkerIDs() int64 {
-	s, err := l.shape()
+	c, err := l.compile()
 	if err != nil {
 		return 0
 	}
-	return int64(min(s.workerMax, math.MaxInt64-1) + 1)
+	return int64(min(c.workerIDMax, math.MaxInt64-1) + 1)
 }
 
-// End is the first instant that no longer fits the time field.
-// It is the zero time for a layout that is not valid.
+// End returns the first instant after the layout's time: no id can carry it.
+// It is the zero time for an invalid layout.
 func (l Layout) End() time.Time {
-	s, err := l.shape()
+	c, err := l.compile()
 	if err != nil {
 		return time.Time{}
 	}
-	return s.end
+	return c.end
 }
 
-// String says the layout in one line.
+// String describes the layout in one line.
 func (l Layout) String() string {
 	l = l.WithDefaults()
-	text := fmt.Sprintf("%d time", l.TimeBits)
-	for _, f := range l.fieldsBelowTime() {
-		if f.bits > 0 {
-			text += fmt.Sprintf(" | %d %s", f.bits, f.name)
-		}
+	var widths []string
+	for _, f := range l.fields() {
+		widths = append(widths, fmt.Sprintf("%d %s", f.bits, f.name))
 	}
-	text += fmt.Sprintf(", ticks of %v since %s", l.Tick, l.Epoch.Format("2006-01-02T15:04:05.999Z07:00"))
+	text := fmt.Sprintf("%s, ticks of %v since %s", strings.Join(widths, " | "), l.Tick, l.Epoch.Format("2006-01-02T15:04:05.999Z07:00"))
 	if l.Unsigned {
 		text += ", unsigned"
 	}
@@ -145,12 +144,142 @@ type field struct {
 	bits uint8
 }
 
-// fieldsBelowTime lists the fields from high to low, those of no width too.
-func (l Layout) fieldsBelowTime() []field {
-	rollback, seq := field{"roll-back", l.RollbackBits}, field{"sequence", l.SequenceBits}
-	dc, worker := field{"datacenter", l.DatacenterBits}, field{"worker", l.WorkerBits}
+// fields lists the fields from high to low, without those of width 0 below the time.
+func (l Layout) fields() []field {
+	low := []field{{"roll-back", l.RollbackBits}, {"datacenter", l.DatacenterBits}, {"worker", l.WorkerBits}, {"sequence", l.SequenceBits}}
 	if l.SequenceFirst {
-		return []field{rollback, seq, dc, worker}
+		low = []field{low[0], low[3], low[1], low[2]}
 	}
-	return []field{rollback, dc, worker, seq}
+	low = slices.DeleteFunc(low, func(f field) bool { return f.bits == 0 })
+	return append([]field{{"time", l.TimeBits}}, low...)
+}
+
+// compiledLayout is a valid Layout with defaults, and with shifts and limits precomputed.
+type compiledLayout struct {
+	Layout
+	tickMs                                                      uint64
+	used                                                        uint // width of all fields together
+	timeShift, rollbackShift, sequenceShift                     uint
+	datacenterShift, workerShift                                uint
+	tickMax, rollbackMax, sequenceMax, datacenterMax, workerMax uint64 // greatest value of each field
+	workerIDMax                                                 uint64 // greatest datacenter<<WorkerBits | worker
+	lastTick                                                    uint64 // the last tick in which ids are issued
+	end                                                         time.Time
+}
+
+func (l Layout) compile() (*compiledLayout, error) {
+	l = l.WithDefaults()
+	if err := configError(l.check()...); err != nil {
+		return nil, err
+	}
+	c := &compiledLayout{
+		Layout:        l,
+		tickMs:        uint64(l.Tick / time.Millisecond),
+		used:          uint(l.width()),
+		tickMax:       maxValue(l.TimeBits),
+		rollbackMax:   maxValue(l.RollbackBits),
+		sequenceMax:   maxValue(l.SequenceBits),
+		datacenterMax: maxValue(l.DatacenterBits),
+		workerMax:     maxValue(l.WorkerBits),
+		workerIDMax:   maxValue(l.DatacenterBits + l.WorkerBits),
+	}
+	if l.SequenceFirst {
+		c.sequenceShift = uint(l.WorkerBits) + uint(l.DatacenterBits)
+	} else {
+		c.workerShift = uint(l.SequenceBits)
+	}
+	c.datacenterShift = c.workerShift + uint(l.WorkerBits)
+	c.rollbackShift = uint(l.SequenceBits) + uint(l.WorkerBits) + uint(l.DatacenterBits)
+	c.timeShift = c.rollbackShift + uint(l.RollbackBits)
+	c.lastTick = c.tickMax
+	if l.TimeBits+l.SequenceBits == 64 {
+		c.lastTick -= 2 // so that no slot equals closedCursor, and the cursor cannot overflow
+	}
+	c.end = addTicks(l.Epoch, c.tickMax, c.tickMs).Add(l.Tick)
+	return c, nil
+}
+
+func maxValue(bits uint8) uint64 { return 1<<bits - 1 }
+
+// endFits reports whether epoch + 2^timeBits ticks fits a time.Time, with ample room on both
+// sides.
+func endFits(timeBits uint8, tick time.Duration) bool {
+	hi, lo := bits.Mul64(maxValue(timeBits), uint64(tick/time.Millisecond))
+	if hi >= 1000 {
+		return false
+	}
+	seconds, _ := bits.Div64(hi, lo, 1000)
+	return seconds < 1<<60
+}
+
+// addTicks returns t + ticks. It computes in 128 bits: a time.Duration ends after 292 years.
+func addTicks(t time.Time, ticks, tickMs uint64) time.Time {
+	hi, lo := bits.Mul64(ticks, tickMs)
+	seconds, ms := bits.Div64(hi, lo, 1000)
+	return time.Unix(t.Unix()+int64(seconds), int64(t.Nanosecond())+int64(ms)*int64(time.Millisecond)).UTC()
+}
+
+// startOf returns the beginning of a tick.
+func (c *compiledLayout) startOf(tick uint64) time.Time { return addTicks(c.Epoch, tick, c.tickMs) }
+
+// tickOf returns the tick that contains t, which must be within [Epoch, End).
+func (c *compiledLayout) tickOf(t time.Time) uint64 {
+	seconds := uint64(t.Unix() - c.Epoch.Unix())
+	ms := int64(t.Nanosecond()/1e6) - int64(c.Epoch.Nanosecond()/1e6)
+	hi, lo := bits.Mul64(seconds, 1000)
+	var carry uint64
+	if ms < 0 { // then t's second is a later one: the difference stays positive
+		lo, carry = bits.Sub64(lo, uint64(-ms), 0)
+		hi -= carry
+	} else {
+		lo, carry = bits.Add64(lo, uint64(ms), 0)
+		hi += carry
+	}
+	tick, _ := bits.Div64(hi, lo, c.tickMs)
+	return tick
+}
+
+// tickFrom returns the first tick that begins at t or later.
+func (c *compiledLayout) tickFrom(t time.Time) uint64 {
+	tick := c.tickOf(t)
+	if c.startOf(tick).Before(t) && tick < math.MaxUint64 {
+		tick++
+	}
+	return tick
+}
+
+// fenceTick returns the first tick that a fence at t forbids.
+func (c *compiledLayout) fenceTick(t time.Time) uint64 {
+	switch {
+	case !t.After(c.Epoch):
+		return 0
+	case !t.Before(c.end):
+		return c.lastTick + 1
+	}
+	return min(c.tickFrom(t), c.lastTick+1)
+}
+
+// firstSlot returns the first slot of a tick, or the slot after the last one if the layout
+// does not reach so far.
+func (c *compiledLayout) firstSlot(tick uint64) uint64 {
+	return min(tick, c.lastTick+1) << c.SequenceBits
+}
+
+// contains reports whether t is within [Epoch, End).
+func (c *compiledLayout) contains(t time.Time) bool { return !t.Before(c.Epoch) && t.Before(c.end) }
+
+// equal reports whether ids of the two layouts mean the same.
+func (c *compiledLayout) equal(o *compiledLayout) bool {
+	a, b := c.Layout, o.Layout
+	sameEpoch := a.Epoch.Equal(b.Epoch)
+	a.Epoch, b.Epoch = time.Time{}, time.Time{}
+	return sameEpoch && a == b
+}
+
+// checkWorker returns an error if the layout has no such worker ID.
+func (c *compiledLayout) checkWorker(worker int64) []FieldError {
+	if worker >= 0 && uint64(worker) <= c.workerIDMax {
+		return nil
+	}
+	return []FieldError{{"Worker", fmt.Sprint(worker), fmt.Sprintf("must be 0 to %d in this layout (%d datacenter and %d worker bits)", c.workerIDMax, c.DatacenterBits, c.WorkerBits)}}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Ids whose parts their makers, or the textbook's formula, have told.
+// Ids whose parts are known from their makers, or from the textbook's formula.
 func TestKnownIDs(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -51,7 +51,7 @@ func TestKnownIDs(t *testing.T) {
 	}
 }
 
-func TestValidateTellsEveryFault(t *testing.T) {
+func TestValidateReportsAllFields(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		layout core.Layout
@@ -85,7 +85,7 @@ func TestValidateTellsEveryFault(t *testing.T) {
 			}
 			for i, w := range c.want {
 				if got := ce.Fields[i].String(); !strings.Contains(got, w) {
-					t.Errorf("fault %q does not tell %q", got, w)
+					t.Errorf("fault %q lacks %q", got, w)
 				}
 			}
 			if c.layout.IDsPerTick() != 0 || c.layout.WorkerIDs() != 0 || !c.layout.End().IsZero() {
@@ -107,27 +107,29 @@ func TestOutsideTheLayout(t *testing.T) {
 		"Worker":     func(p *core.Parts) { p.Worker = -1 },
 		"Sequence":   func(p *core.Parts) { p.Sequence = 4096 },
 	} {
-		p := good
-		change(&p)
-		id, err := l.Compose(p)
-		var re *core.RangeError
-		if !errors.As(err, &re) || re.Field != strings.Fields(name)[0] {
-			t.Errorf("%s: Compose(%+v) = %d, %v; want a RangeError", name, p, id, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := good
+			change(&p)
+			id, err := l.Compose(p)
+			var re *core.RangeError
+			if !errors.As(err, &re) || re.Field != strings.Fields(name)[0] {
+				t.Errorf("Compose(%+v) = %d, %v; want a RangeError", p, id, err)
+			}
+		})
 	}
 	if _, err := l.Decode(-1); err == nil {
-		t.Error("a negative id was taken apart")
+		t.Error("a negative id was decoded")
 	}
 	small := core.Layout{TimeBits: 40, SequenceBits: 10}
 	if _, err := small.Decode(1 << 50); err == nil {
-		t.Error("an id with bits above the layout's was taken apart")
+		t.Error("an id with bits above the layout's was decoded")
 	}
 	if p, err := (core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}).Decode(-1); err != nil || p.Sequence != 1<<22-1 {
 		t.Errorf("unsigned Decode(-1) = %+v, %v", p, err)
 	}
 }
 
-// anyLayout draws valid layouts of every shape.
+// anyLayout draws valid layouts of all kinds.
 func anyLayout(t *rapid.T) core.Layout {
 	left := uint8(63)
 	width := func(name string, least uint8) uint8 {
@@ -148,7 +150,7 @@ func anyLayout(t *rapid.T) core.Layout {
 	return l
 }
 
-func TestComposeAndDecomposeAreInverse(t *testing.T) {
+func TestComposeAndDecodeAreInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLayout(t)
 		total := l.TimeBits + l.RollbackBits + l.DatacenterBits + l.WorkerBits + l.SequenceBits
@@ -199,9 +201,11 @@ func TestRangeRefuses(t *testing.T) {
 		"before": {l.Epoch.Add(-1), day},
 		"after":  {day, l.End()},
 	} {
-		if lo, hi, err := l.Range(c[0], c[1]); err == nil {
-			t.Errorf("%s: Range = [%d, %d)", name, lo, hi)
-		}
+		t.Run(name, func(t *testing.T) {
+			if lo, hi, err := l.Range(c[0], c[1]); err == nil {
+				t.Errorf("Range = [%d, %d)", lo, hi)
+			}
+		})
 	}
 	u := core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}
 	sign := u.Epoch.Add(0)
@@ -219,9 +223,11 @@ func TestRangeRefuses(t *testing.T) {
 
 func TestPresetsAreValid(t *testing.T) {
 	for _, p := range core.Presets() {
-		if err := p.Layout.Validate(); err != nil || p.Name == "" || p.Description == "" {
-			t.Errorf("%+v: %v", p, err)
-		}
+		t.Run(p.Name, func(t *testing.T) {
+			if err := p.Layout.Validate(); err != nil || p.Name == "" || p.Description == "" {
+				t.Errorf("%+v: %v", p, err)
+			}
+		})
 	}
 }
 
@@ -242,7 +248,7 @@ func FuzzCompose(f *testing.F) {
 	})
 }
 
-func FuzzDecompose(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	f.Add(int64(910499571847892992), uint8(41), uint8(12))
 	f.Add(int64(-1), uint8(63), uint8(0))
 	f.Fuzz(func(t *testing.T, id int64, timeBits, seqBits uint8) {

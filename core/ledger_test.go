@@ -11,9 +11,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// ledger gives out bounded grants of a few numbers and keeps what a store would:
-// how far each number may have been used. It gives nothing away: a number that
-// comes back begins at the very instant that was told to be unused.
+// ledger gives out grants of a few worker IDs, with fences, and keeps what a store would:
+// how far each ID may have been used. It wastes nothing: an ID that
+// comes back begins at the very instant that was reported to be unused.
 type ledger struct {
 	layout core.Layout
 	window time.Duration
@@ -21,7 +21,7 @@ type ledger struct {
 
 	mu    sync.Mutex
 	rnd   *rand.Rand
-	until map[int64]time.Time // by number; a number that is out is not in free
+	until map[int64]time.Time // by worker ID; one that is granted is not in free
 	free  []int64
 	spans []span
 }
@@ -49,7 +49,7 @@ type holding struct {
 
 var errNoneFree = errors.New("no number is free")
 
-// Grant gives a number that is free for the one that was lost.
+// Grant returns a free worker ID in place of the one that was lost.
 func (h *holding) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,7 +76,7 @@ func (h *holding) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error
 	return gr, nil
 }
 
-// giveBack returns the number, with what is left of its span.
+// giveBack returns the worker ID, with the rest of its time.
 func (h *holding) giveBack() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -32,7 +32,7 @@ type model struct {
 	held     *holding
 	g        *core.Generator
 	born     time.Time     // of the generator, by its clock
-	lead     time.Duration // of the carried clock over the bubble's time
+	lead     time.Duration // of the hybrid clock over the bubble's time
 	issued   map[int64]bool
 	last     int64     // of this generator
 	greatest time.Time // of all ids

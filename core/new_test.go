@@ -29,14 +29,16 @@ func TestNewRefuses(t *testing.T) {
 		{"rollback", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Rollback{}}, "RollbackBits"},
 		{"wait max", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Wait{Max: -1}}, "ClockPolicy.Max -1ns"},
 		{"window", core.Config{Worker: core.Fixed(1), ClockPolicy: core.Reuse{Window: 2 * time.Hour}}, "ClockPolicy.Window 2h0m0s"},
-		{"future epoch", core.Config{Layout: future, Worker: core.Fixed(1)}, "lies in the future"},
+		{"future epoch", core.Config{Layout: future, Worker: core.Fixed(1)}, "is in the future"},
 		{"time over", core.Config{Layout: over, Worker: core.Fixed(1)}, "has run out"},
 		{"not before", core.Config{Worker: core.Fixed(1), NotBefore: core.Twitter().End()}, "NotBefore"},
 	} {
-		g, err := core.New(c.cfg)
-		if err == nil || g != nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			g, err := core.New(c.cfg)
+			if err == nil || g != nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 	var ce *core.ConfigError
 	if _, err := core.New(core.Config{Layout: core.Layout{Tick: 1}, MaxWait: -1, ClockPolicy: core.Logical{MaxAhead: -1}}); !errors.As(err, &ce) || len(ce.Fields) != 4 {
@@ -67,7 +69,7 @@ func TestOneFixedServesOneGenerator(t *testing.T) {
 	}
 }
 
-func TestNotBeforeLiftsTheStart(t *testing.T) {
+func TestNotBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
 		bound := time.Now().Add(300 * time.Millisecond)

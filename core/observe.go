@@ -3,27 +3,28 @@ package core
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 )
 
 // An Observer receives rare events of generators and leases, never of single ids. A
 // generator reports each kind that a clock or a caller might repeat at most once a second.
-// Observe is called by the goroutine that met the event, which waits for it: it should
-// return quickly, and must not call the generator or the lease.
+// The goroutine that met the event calls Observe and waits for it, so Observe should return
+// quickly, and must not call the generator or the lease.
 type Observer interface {
 	Observe(Event)
 }
 
-// An Event is something that an operator may want to know. Package worker has further
-// kinds, those of leases.
+// An Event is something that an operator may want to know. Package worker defines the kinds
+// of events of leases.
 type Event struct {
 	Kind      EventKind
-	Level     slog.Level    // how much it matters: [LogTo] logs it at this level
+	Level     slog.Level    // the severity; [LogTo] logs the event at this level
 	Namespace string        // of the lease; empty for an event of a generator
 	Worker    int64         // datacenter<<WorkerBits | worker
 	Duration  time.Duration // see the kinds
-	Err       error         // the reason, where there is one
+	Err       error         // the reason, if there is one
 }
 
 // An EventKind says what happened, in a few words.
@@ -39,6 +40,8 @@ const (
 	GrantReplaced     EventKind = "grant replaced"            // ids now carry Worker
 	LayoutExpiring    EventKind = "layout's time ends soon"   // in Duration, less than five years
 )
+
+const expiresSoon = 5 * 365 * 24 * time.Hour
 
 // LogTo returns an Observer that logs each event at its level. A nil logger logs nothing.
 func LogTo(l *slog.Logger) Observer { return logObserver{l} }
@@ -62,40 +65,32 @@ func (o logObserver) Observe(e Event) {
 	o.log.LogAttrs(context.Background(), e.Level, "snowkey: "+string(e.Kind), attrs...)
 }
 
-const expirySoon = 5 * 365 * 24 * time.Hour
+// reporter sends a generator's events to its Observer.
+type reporter struct {
+	observer Observer // nil: none
+	start    time.Time
+	next     [4]atomic.Int64 // of each limited kind, the nanoseconds after start until which it stays silent
+}
 
-// observe reports an event to the observer, if there is one.
-func (g *Generator) observe(kind EventKind, duration time.Duration, err error) {
-	if g.observer == nil || !g.mayReport(kind) {
-		return
+// due reports whether an event of this kind is to be reported now. It limits the kinds that
+// an unsteady clock, or callers that give up again and again, would repeat.
+func (r *reporter) due(kind EventKind) bool {
+	if r.observer == nil {
+		return false
 	}
-	e := Event{Kind: kind, Level: slog.LevelWarn, Duration: duration, Err: err}
+	i := slices.Index([]EventKind{ClockStepBack, ClockJump, ClockJumpAccepted, WaitTimeout}, kind)
+	if i < 0 {
+		return true
+	}
+	now, next := int64(time.Since(r.start)), r.next[i].Load()
+	return now >= next && r.next[i].CompareAndSwap(next, now+int64(time.Second))
+}
+
+// report sends an event that is due.
+func (r *reporter) report(kind EventKind, worker int64, duration time.Duration, err error) {
+	e := Event{Kind: kind, Level: slog.LevelWarn, Worker: worker, Duration: duration, Err: err}
 	if kind == GrantReplaced {
 		e.Level = slog.LevelInfo
 	}
-	if r := g.run.Load(); r != nil {
-		e.Worker = r.grant.worker
-	}
-	g.observer.Observe(e)
-}
-
-// mayReport keeps a clock that jumps to and fro, or callers that give up over and over,
-// from flooding the observer.
-func (g *Generator) mayReport(kind EventKind) bool {
-	var next *atomic.Int64
-	switch kind {
-	case ClockStepBack:
-		next = &g.nextReport[0]
-	case ClockJump:
-		next = &g.nextReport[1]
-	case ClockJumpAccepted:
-		next = &g.nextReport[2]
-	case WaitTimeout:
-		next = &g.nextReport[3]
-	default:
-		return true
-	}
-	now := int64(time.Since(g.clock.start))
-	at := next.Load()
-	return now >= at && next.CompareAndSwap(at, now+int64(time.Second))
+	r.observer.Observe(e)
 }

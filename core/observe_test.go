@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-func TestObserverIsToldOfRareEvents(t *testing.T) {
+func TestEventsAreReported(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		var log bytes.Buffer
 		l := core.Layout{Epoch: time.Now().Add(-time.Hour), TimeBits: 37, WorkerBits: 5, SequenceBits: 12} // 4.3 years
@@ -36,14 +36,14 @@ func TestObserverIsToldOfRareEvents(t *testing.T) {
 			t.Error(err)
 		}
 		for _, want := range []string{
-			`level=WARN msg="snowkey: layout runs out" worker=3 by=38176h`,
-			`msg="snowkey: clock went back" worker=3 by=3s`,
-			`msg="snowkey: waited too long" worker=3 err="core: the clock is 3s behind`,
-			`msg="snowkey: worker number lost" worker=3 err="core: worker number lost: the row is another's"`,
-			`level=INFO msg="snowkey: worker number replaced" worker=4`,
+			`level=WARN msg="snowkey: layout's time ends soon" worker=3 duration=38176h`,
+			`msg="snowkey: wall clock stepped back" worker=3 duration=3s`,
+			`msg="snowkey: gave up waiting for an id" worker=3 err="core: the clock is 3s behind`,
+			`msg="snowkey: grant lost" worker=3 err="core: worker ID lost: the row is another's"`,
+			`level=INFO msg="snowkey: grant replaced" worker=4`,
 		} {
 			if !strings.Contains(log.String(), want) {
-				t.Errorf("the log does not tell %q:\n%s", want, log.String())
+				t.Errorf("the log lacks %q:\n%s", want, log.String())
 			}
 		}
 	})

@@ -5,84 +5,49 @@ import (
 	"time"
 )
 
-// Stats is what a generator has done so far and where it stands.
+// Stats is a snapshot of a generator's counters and limits.
 type Stats struct {
-	Issued          uint64        // ids taken; those of a cancelled Fill count
+	Issued          uint64        // ids taken, including those of a cancelled Fill
 	Waited          uint64        // calls that had to wait
-	Exhausted       uint64        // of those, the ones that waited for a tick because the one before was full
-	StepsBack       uint64        // steps back of the wall clock that were noticed; those under 1ms are not
+	Exhausted       uint64        // calls among them that waited because a tick was full
+	StepsBack       uint64        // steps back of the wall clock; those under 1ms are not noticed
 	LargestStepBack time.Duration // the largest of them
-	Ahead           time.Duration // by how much the last id's time lies ahead of the wall clock now; 0 when it does not
+	Ahead           time.Duration // how far the last id's time is ahead of the wall clock; 0 if it is not
 	Worker          int64         // datacenter<<WorkerBits | worker
-	HasFence        bool          // whether the grant has an end
-	FenceLeft       time.Duration // until the wall clock reaches that end; 0 when it has, or there is none
+	HasFence        bool          // whether the grant has a fence
+	FenceLeft       time.Duration // until the wall clock reaches the fence; 0 if it has, or there is none
 	LayoutLeft      time.Duration // until the layout's time runs out, at most 292 years
 }
 
+// counters are what a generator counts for its Stats.
 type counters struct {
 	waited, exhausted, stepsBack atomic.Uint64
 	largestStepBack              atomic.Int64
-	issued                       atomic.Uint64 // the most that Stats has told
+	issued                       atomic.Uint64 // the greatest Issued so far
 	_                            [64]byte      // the fast path writes what follows
-	skipped                      atomic.Uint64 // places passed over
+	skipped                      atomic.Uint64 // slots passed over
 	_                            [56]byte
 }
 
-// steppedBack counts a step of the wall clock.
-func (c *counters) steppedBack(by time.Duration) {
+func (c *counters) addStepBack(d time.Duration) {
 	c.stepsBack.Add(1)
 	for {
 		largest := c.largestStepBack.Load()
-		if int64(by) <= largest || c.largestStepBack.CompareAndSwap(largest, int64(by)) {
+		if int64(d) <= largest || c.largestStepBack.CompareAndSwap(largest, int64(d)) {
 			return
 		}
 	}
 }
 
-// Stats takes a snapshot. It costs the ids nothing: what was issued follows
-// from where time stands and what was passed over.
-func (g *Generator) Stats() Stats {
-	if g.run.Load() == nil {
-		return Stats{}
-	}
-	g.mu.Lock() // so that no run is replaced meanwhile
-	r := g.run.Load()
-	issued := g.before + r.passed() // before skipped, which is raised before the word is: so Issued is never too high
-	g.mu.Unlock()
-	issued -= min(g.stats.skipped.Load(), issued)
-	s := g.shape
-	st := Stats{
-		Issued:          g.stats.tell(issued),
-		Waited:          g.stats.waited.Load(),
-		Exhausted:       g.stats.exhausted.Load(),
-		StepsBack:       g.stats.stepsBack.Load(),
-		LargestStepBack: time.Duration(g.stats.largestStepBack.Load()),
-		Worker:          r.grant.worker,
-		HasFence:        r.grant.bound,
-	}
-	now, _ := g.clock.read()
-	now = min(now, s.tickMax)
-	wall := s.startOf(now)
-	place := r.place()
-	if last := (place - 1) >> s.layout.SequenceBits; place > r.first && last > now {
-		st.Ahead = s.startOf(last).Sub(wall)
-	}
-	if until := r.grant.until.Load(); st.HasFence && until > now {
-		st.FenceLeft = s.startOf(until).Sub(wall)
-	}
-	st.LayoutLeft = max(s.end.Sub(wall), 0)
-	return st
-}
-
-// tell keeps Issued from going down: a swap that is about to fail makes it look
-// too low for a moment.
-func (c *counters) tell(issued uint64) uint64 {
+// raiseIssued returns the greatest count so far: a swap that is about to fail makes the
+// computed one too low for a moment.
+func (c *counters) raiseIssued(issued uint64) uint64 {
 	for {
-		told := c.issued.Load()
-		if issued <= told {
-			return told
+		before := c.issued.Load()
+		if issued <= before {
+			return before
 		}
-		if c.issued.CompareAndSwap(told, issued) {
+		if c.issued.CompareAndSwap(before, issued) {
 			return issued
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Everything at once: four generators share five numbers, each with a clock of
+// Everything at once: four generators share five worker IDs, each with a clock of
 // its own that steps by up to an hour, while their grants are raised, revoked and
 // given back to the last tick, calls are cancelled, and generators are closed and
 // made anew. No id may come twice, from whichever generator.
@@ -128,7 +128,7 @@ func drawUntil(stop context.Context, t *testing.T, g *core.Generator, book *ledg
 		cancel()
 		if err != nil {
 			if block[0] != 0 || block[n-1] != 0 {
-				t.Errorf("ids were handed out with %v", err)
+				t.Errorf("ids were issued with %v", err)
 			}
 			if errors.Is(err, core.ErrClosed) {
 				return got

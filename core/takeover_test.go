@@ -12,7 +12,7 @@ import (
 
 // A running generator that takes over a Fixed goes, at no step back and under no
 // roll-back value, below what another issued with it.
-func TestRollbackUnderAFixedTakenOver(t *testing.T) {
+func TestRollbackUnderAFixedInTurn(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		seen := map[core.Parts]bool{}
 		draw := func(g *core.Generator, n int) {
@@ -51,9 +51,9 @@ func TestRollbackUnderAFixedTakenOver(t *testing.T) {
 	})
 }
 
-// A grant that is closed in the moment in which a generator takes it over tells
-// what is unused, and not nonsense.
-func TestAGrantClosedWhileItIsTakenOver(t *testing.T) {
+// A grant that is closed in the moment in which a generator takes it reports
+// what is unused, and no wrong instant.
+func TestGrantClosedDuringAHandover(t *testing.T) {
 	given := make(chan *core.Grant, 1)
 	var wrong atomic.Pointer[time.Time]
 	done := make(chan struct{})
@@ -89,7 +89,7 @@ func TestAGrantClosedWhileItIsTakenOver(t *testing.T) {
 	}
 }
 
-// endless gives one grant after the other, from the epoch on, and tells of each.
+// endless gives one grant after the other, from the epoch on, and reports each.
 type endless struct {
 	given chan *core.Grant
 	n     int64
@@ -109,8 +109,8 @@ func (e *endless) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 	return gr, err
 }
 
-// Detached needs a bound under every grant.
-func TestDetachedNeedsABoundInASuccessor(t *testing.T) {
+// Detached needs a fence under every grant.
+func TestDetachedNeedsAFenceInASuccessor(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		first := mustGrant(t, l, 3, now, now.Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, core.Fixed(4)}}, ClockPolicy: core.Logical{Detached: true}})
@@ -126,7 +126,7 @@ func TestDetachedNeedsABoundInASuccessor(t *testing.T) {
 
 // A pause while New reads Config.Now must not put the generator's clock ahead: the
 // next one, which knows nothing of it, would issue the same ids.
-func TestPauseInNewsReading(t *testing.T) {
+func TestPauseWhileNewReadsTheClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {
 		pause := 300 * time.Millisecond
 		now := func() time.Time { time.Sleep(pause); pause = 0; return time.Now() }
@@ -152,7 +152,7 @@ func (s *spent) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 }
 
 // Grants that are used up are waited for once, not each anew.
-func TestUsedUpGrantsAreWaitedForOnce(t *testing.T) {
+func TestOneWaitForExhaustedGrants(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Worker: &spent{}, Now: clock.now})
 		began := time.Now()
@@ -162,8 +162,8 @@ func TestUsedUpGrantsAreWaitedForOnce(t *testing.T) {
 	})
 }
 
-// A panic while a grant is replaced costs no worker number.
-func TestAPanicWhileAGrantIsReplaced(t *testing.T) {
+// A panic while a grant is replaced costs no worker ID.
+func TestPanicDuringAHandover(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		two, broken := core.Fixed(2), false
 		now := func() time.Time {
@@ -185,8 +185,8 @@ func TestAPanicWhileAGrantIsReplaced(t *testing.T) {
 	})
 }
 
-// A panic of the observer's in New costs no worker number.
-func TestAPanicOfTheObserver(t *testing.T) {
+// A panic in the Observer during New costs no worker ID.
+func TestPanicInTheObserver(t *testing.T) {
 	l := core.Layout{Epoch: time.Now().Add(-time.Hour).Truncate(time.Millisecond), TimeBits: 35, SequenceBits: 4}
 	worker := core.Fixed(0)
 	func() {
@@ -197,9 +197,9 @@ func TestAPanicOfTheObserver(t *testing.T) {
 	mustNew(t, core.Config{Layout: l, Worker: worker})
 }
 
-// Another number may begin ahead of the clock where its grant does, though it was
+// Another worker ID may begin ahead of the clock where its grant does, though it was
 // in use before.
-func TestRotateBackToANumberUsedBefore(t *testing.T) {
+func TestRotateBackToAWorkerIDUsedBefore(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		later := time.Now().Add(10 * time.Minute)
 		grants := []core.GrantSource{
@@ -219,7 +219,7 @@ func TestRotateBackToANumberUsedBefore(t *testing.T) {
 
 // A grant ahead of the clock that a running generator takes over begins where it
 // says, however long the generator has run.
-func TestALaterGrantAheadOfTheClock(t *testing.T) {
+func TestLaterGrantAheadOfTheClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		from := time.Now().Add(time.Hour)
 		first := mustGrant(t, small(), 3, time.Time{}, time.Time{})
@@ -258,7 +258,7 @@ func TestFirstUnusedAtATicksEnd(t *testing.T) {
 
 // The error at the fence says why there is no other grant either, and is not
 // taken for a loss.
-func TestFencedTellsWhyThereIsNoOther(t *testing.T) {
+func TestFencedReportsTheSourcesError(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		down := errors.New("the store is down")
 		gr := mustGrant(t, l, 3, now, now.Add(10*time.Millisecond))

@@ -11,30 +11,32 @@ import (
 )
 
 // Waits as long as a Duration can say are no shorter ones.
-func TestWaitsForEver(t *testing.T) {
-	for _, cfg := range []core.Config{
-		{MaxWait: math.MaxInt64},
-		{MaxWait: time.Second, ClockPolicy: core.Wait{Max: math.MaxInt64}},
-		{MaxWait: math.MaxInt64, ClockPolicy: core.Wait{}},
+func TestEndlessWaits(t *testing.T) {
+	for name, cfg := range map[string]core.Config{
+		"MaxWait":  {MaxWait: math.MaxInt64},
+		"Wait.Max": {MaxWait: time.Second, ClockPolicy: core.Wait{Max: math.MaxInt64}},
+		"both":     {MaxWait: math.MaxInt64, ClockPolicy: core.Wait{}},
 	} {
-		inBubble(t, func(t *testing.T, clock *manual) {
-			cfg.Layout, cfg.Worker, cfg.Now = small(), core.Fixed(1), clock.now
-			g := mustNew(t, cfg)
-			for range 3 {
-				if err := g.Fill(t.Context(), make([]int64, 41)); err != nil {
-					t.Fatalf("%+v: %v", cfg, err)
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, clock *manual) {
+				cfg.Layout, cfg.Worker, cfg.Now = small(), core.Fixed(1), clock.now
+				g := mustNew(t, cfg)
+				for range 3 {
+					if err := g.Fill(t.Context(), make([]int64, 41)); err != nil {
+						t.Fatal(err)
+					}
+					if cfg.ClockPolicy != nil {
+						clock.offset -= time.Hour
+					}
 				}
-				if cfg.ClockPolicy != nil {
-					clock.offset -= time.Hour
-				}
-			}
+			})
 		})
 	}
 }
 
 // A short wait notices within two milliseconds that it is cancelled; a long one
 // at once, and so does one that the generator's end ends.
-func TestWaitsEndWhenTheyAreToldTo(t *testing.T) {
+func TestWaitsEndOnAChange(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Layout: core.Seconds(), Worker: core.Fixed(1), Now: clock.now, MaxWait: time.Minute})
 		sony := mustNew(t, core.Config{Layout: core.Sonyflake(), Worker: core.Fixed(1), Now: clock.now})
@@ -60,9 +62,9 @@ func TestWaitsEndWhenTheyAreToldTo(t *testing.T) {
 	})
 }
 
-// When all that may be borrowed is, the next place comes with the next tick of
+// When all that may be borrowed is, the next slot comes with the next tick of
 // the clock, and not when it has caught up.
-func TestBorrowedToTheLimit(t *testing.T) {
+func TestAheadByMaxAhead(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		gr := mustGrant(t, small(), 3, time.Time{}, time.Now().Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{MaxAhead: 100 * time.Millisecond}, Now: clock.now})
@@ -98,7 +100,7 @@ func TestWaitsAreCountedByCall(t *testing.T) {
 }
 
 // A successor that has issued nothing yet is not ahead.
-func TestAheadIsOfWhatWasIssued(t *testing.T) {
+func TestAheadCountsIssuedIDsOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})}, Now: clock.now})
 		if st := g.Stats(); st.Ahead != 0 {
@@ -111,7 +113,7 @@ func TestAheadIsOfWhatWasIssued(t *testing.T) {
 	})
 }
 
-// A clock that jumps to and fro is told of once a second.
+// The steps of a clock that jumps back and forth are reported once a second.
 func TestEventsAreRare(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		told := map[core.EventKind]int{}
@@ -127,8 +129,8 @@ func TestEventsAreRare(t *testing.T) {
 	})
 }
 
-// A leap that is not followed leaves a clock that stands behind its ids there.
-func TestALeapFromBehind(t *testing.T) {
+// A jump that is not followed leaves a clock behind its ids where it is.
+func TestJumpFromBehind(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		l := core.Layout{TimeBits: 41, RollbackBits: 1, WorkerBits: 4, SequenceBits: 8}
 		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rollback{}})
@@ -145,7 +147,7 @@ func TestALeapFromBehind(t *testing.T) {
 
 // What no clock can reach is refused, and so is a layout without a tick to
 // issue in; what lies at the very end of the time that can be said is not.
-func TestTheEndsOfTime(t *testing.T) {
+func TestFarTimes(t *testing.T) {
 	l := core.Sonyflake()
 	today := l.Epoch.AddDate(12, 0, 0) // and not the day of the test, from which it may lie beyond the layout
 	gr := mustGrant(t, l, 1, today.AddDate(150, 0, 0), time.Time{})

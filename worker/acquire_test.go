@@ -24,7 +24,7 @@ func textLogger(to io.Writer) *slog.Logger {
 	}}))
 }
 
-// Every fault of a configuration is told at once.
+// One error reports every wrong field of a configuration.
 func TestConfigFaults(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	for name, c := range map[string]struct {
@@ -44,79 +44,83 @@ func TestConfigFaults(t *testing.T) {
 		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},
 		"all":       {worker.Config{Namespace: "ä", Preferred: ref(int64(-9)), RequirePreferred: true, FenceWindow: 1}, []string{"Namespace", "Preferred", "FenceWindow"}},
 	} {
-		lease, err := worker.Acquire(t.Context(), store, c.cfg)
-		var config *core.ConfigError
-		if !errors.As(err, &config) || lease != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q does not tell %q", name, err, want)
+		t.Run(name, func(t *testing.T) {
+			lease, err := worker.Acquire(t.Context(), store, c.cfg)
+			var config *core.ConfigError
+			if !errors.As(err, &config) || lease != nil {
+				t.Errorf("%s: %v", name, err)
+				return
 			}
-		}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %q lacks %q", name, err, want)
+				}
+			}
+		})
 	}
 	if _, err := worker.Acquire(t.Context(), nil, worker.Config{}); err == nil || !strings.Contains(err.Error(), "Store nil: must be given") {
 		t.Errorf("%v", err)
 	}
-	if rows, _ := store.List(t.Context(), "default"); len(rows) > 0 {
-		t.Errorf("%+v", rows)
+	if records, _ := store.List(t.Context(), "default"); len(records) > 0 {
+		t.Errorf("%+v", records)
 	}
 }
 
 func TestDefaults(t *testing.T) {
-	inWorld(t, func(w *world) {
-		for _, c := range []struct {
-			cfg         worker.Config
-			window, ttl time.Duration
-		}{
-			{worker.Config{}, 30 * time.Second, 40 * time.Second},
-			{worker.Config{FenceWindow: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
-			{worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, 4 * time.Minute},
-		} {
-			if c.cfg.Layout.Epoch = testLayout.Epoch; c.cfg.Layout.TimeBits == 0 {
-				c.cfg.Layout.TimeBits, c.cfg.Layout.SequenceBits = 41, 4
-			}
-			c.cfg.Namespace = "defaults"
-			w.store.claims = nil
-			mem := memstore.New(memstore.Config{})
-			lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-				w.store.claims = append(w.store.claims, r)
-				return c, err
-			}}, c.cfg))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := w.store.claims[0]
-			if r.FenceWindow != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.ClaimID) < 20 {
-				t.Errorf("%+v", r)
-			}
-			if err := lease.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	for name, c := range map[string]struct {
+		cfg         worker.Config
+		window, ttl time.Duration
+	}{
+		"zero":        {worker.Config{}, 30 * time.Second, 40 * time.Second},
+		"FenceWindow": {worker.Config{FenceWindow: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
+		"a long tick": {worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, 4 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				if c.cfg.Layout.Epoch = testLayout.Epoch; c.cfg.Layout.TimeBits == 0 {
+					c.cfg.Layout.TimeBits, c.cfg.Layout.SequenceBits = 41, 4
+				}
+				c.cfg.Namespace = "defaults"
+				w.store.claims = nil
+				mem := memstore.New(memstore.Config{})
+				lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+					w.store.claims = append(w.store.claims, r)
+					return c, err
+				}}, c.cfg))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := w.store.claims[0]
+				if r.FenceWindow != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.ClaimID) < 20 {
+					t.Errorf("%+v", r)
+				}
+				if err := lease.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
-// Claims are repeated with the same token, so one whose answer was lost is found.
+// A repeated claim has the same claim ID, so one whose answer was lost is found.
 func TestLostAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.store.lose = 3
 		lease := w.acquire(nil)
-		rows, _ := w.mem.List(w.Context(), "default")
-		if len(w.store.claims) != 4 || len(rows) != 1 || rows[0].FencingToken != 1 {
-			t.Errorf("%d claims, %+v", len(w.store.claims), rows)
+		records, _ := w.mem.List(w.Context(), "default")
+		if len(w.store.claims) != 4 || len(records) != 1 || records[0].FencingToken != 1 {
+			t.Errorf("%d claims, %+v", len(w.store.claims), records)
 		}
 		for _, r := range w.store.claims {
 			if r.ClaimID != w.store.claims[0].ClaimID {
-				t.Error("a repeated claim has another token")
+				t.Error("a repeated claim has another claim ID")
 			}
 		}
 		w.mustDraw(w.generator(lease, nil))
 	})
 }
 
-// A claim that is found again when its span is long past is renewed at once.
+// A claim that is found again when its interval is long past is renewed at once.
 func TestAnOldClaimFoundAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var first driver.Claim
@@ -161,7 +165,7 @@ func TestAcquireWaits(t *testing.T) {
 		time.AfterFunc(2*time.Second, func() { _ = held[2].Release(context.Background()) })
 		began = time.Now()
 		if lease := w.acquire(nil); lease.Worker() != 2 || time.Since(began) > 2500*time.Millisecond {
-			t.Errorf("number %d after %v", lease.Worker(), time.Since(began))
+			t.Errorf("worker ID %d after %v", lease.Worker(), time.Since(began))
 		}
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		defer cancel()
@@ -178,8 +182,8 @@ func TestAcquireWaits(t *testing.T) {
 	})
 }
 
-// Who waits by its context is told what for: also where the store, and not the lease,
-// finds that it has ended, or the first claim was never answered.
+// A caller whose context ends learns what it waited for, also if the store, and not the
+// lease, finds that it has ended, or if the first claim was never answered.
 func TestAcquireWaitsByItsContext(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for range 4 {
@@ -263,32 +267,34 @@ func TestSlowAnswers(t *testing.T) {
 	})
 }
 
-// What a broken store says is not believed.
+// A broken store's answers are refused.
 func TestBrokenStore(t *testing.T) {
-	inWorld(t, func(w *world) {
-		for name, change := range map[string]func(*driver.Claim){
-			"number too high": func(c *driver.Claim) { c.Worker = 4 },
-			"number negative": func(c *driver.Claim) { c.Worker = -1 },
-			"not the one":     func(c *driver.Claim) { c.Worker = 1 },
-			"no epoch":        func(c *driver.Claim) { c.FencingToken = 0 },
-			"no span":         func(c *driver.Claim) { c.Fence = c.From },
-			"a longer span":   func(c *driver.Claim) { c.Fence++ },
-		} {
-			w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-				change(&c)
-				return c, err
-			}
-			cfg := w.cfg
-			cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
-			cfg.Namespace = strings.ReplaceAll(name, " ", "-")
-			if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "what was not asked for") {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	})
+	for name, change := range map[string]func(*driver.Claim){
+		"number too high":   func(c *driver.Claim) { c.Worker = 4 },
+		"number negative":   func(c *driver.Claim) { c.Worker = -1 },
+		"not the one":       func(c *driver.Claim) { c.Worker = 1 },
+		"no token":          func(c *driver.Claim) { c.FencingToken = 0 },
+		"no interval":       func(c *driver.Claim) { c.Fence = c.From },
+		"a longer interval": func(c *driver.Claim) { c.Fence++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+					change(&c)
+					return c, err
+				}
+				cfg := w.cfg
+				cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
+				cfg.Namespace = strings.ReplaceAll(name, " ", "-")
+				if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
-// Release during a claim in the background leaves no number behind.
+// Release during a claim in the background leaves no worker ID leased.
 func TestReleaseDuringAClaim(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -305,15 +311,15 @@ func TestReleaseDuringAClaim(t *testing.T) {
 		select {
 		case <-claimed: // and the answer is on its way
 		case <-time.After(time.Minute):
-			t.Fatal("nobody claims another number")
+			t.Fatal("no other worker ID is claimed")
 		}
 		if err := lease.Release(w.Context()); err != nil {
 			t.Error(err)
 		}
-		rows, _ := w.mem.List(w.Context(), "default")
-		for _, row := range rows {
-			if row.ClaimID != "" && row.ClaimID != "thief" {
-				t.Errorf("%+v", row)
+		records, _ := w.mem.List(w.Context(), "default")
+		for _, record := range records {
+			if record.ClaimID != "" && record.ClaimID != "thief" {
+				t.Errorf("%+v", record)
 			}
 		}
 	})
@@ -336,8 +342,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// A space with every number held: about a hundred renewals a second in all, and
-// the next who asks is told.
+// A namespace with every worker ID leased: about a hundred renewals a second in all, and
+// the next claim is refused.
 func TestAThousandHolders(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cfg := w.cfg

@@ -35,8 +35,8 @@ func makers(w *world) map[string]func() (*worker.Lease, error) {
 	}
 }
 
-// One generator after the other draws under one number of one claim: each where the
-// one before has ended, and as long as there is one, there is no other.
+// One generator after the other draws under one worker ID of one claim, each from where
+// the one before ended. While there is one, a second is refused.
 func TestOneGeneratorAfterTheOther(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for name, make := range makers(w) {
@@ -75,9 +75,9 @@ func TestOneGeneratorAfterTheOther(t *testing.T) {
 			if err := lease.Close(); err != nil {
 				t.Error(err)
 			}
-			rows, err := w.mem.List(w.Context(), name)
-			if err != nil || len(rows) != 1 || rows[0].Fence != last.Time.UnixMilli()+1 || rows[0].ClaimID != "" {
-				t.Errorf("%s: the last id is of %v, and %+v, %v", name, last.Time, rows, err)
+			records, err := w.mem.List(w.Context(), name)
+			if err != nil || len(records) != 1 || records[0].Fence != last.Time.UnixMilli()+1 || records[0].ClaimID != "" {
+				t.Errorf("%s: the last id is of %v, and %+v, %v", name, last.Time, records, err)
 			}
 			if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, worker.ErrReleased) {
 				t.Errorf("%s: after Release: %v", name, err)
@@ -105,7 +105,7 @@ func TestANewThatFails(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		// A generator that can issue nothing, and one whose clock is beyond the bound.
+		// A generator that can issue nothing, and one whose clock is beyond the fence.
 		for name, cfg := range map[string]core.Config{
 			"NotBefore": {NotBefore: began.Add(1000 * time.Hour)},
 			"clock":     {Now: func() time.Time { return began.Add(50 * time.Second) }},
@@ -141,20 +141,20 @@ func TestANewThatFails(t *testing.T) {
 		if err := lease.Close(); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := w.mem.List(w.Context(), "default")
-		if err != nil || len(rows) == 0 {
-			t.Fatalf("%+v, %v", rows, err)
+		records, err := w.mem.List(w.Context(), "default")
+		if err != nil || len(records) == 0 {
+			t.Fatalf("%+v, %v", records, err)
 		}
-		for _, row := range rows {
-			if row.Fence > time.Now().Add(2*time.Second).UnixMilli() {
-				t.Errorf("number %d was given back from %v on, it is %v", row.Worker, time.UnixMilli(row.Fence), time.Now())
+		for _, record := range records {
+			if record.Fence > time.Now().Add(2*time.Second).UnixMilli() {
+				t.Errorf("worker ID %d was released from %v on, it is %v", record.Worker, time.UnixMilli(record.Fence), time.Now())
 			}
 		}
 	})
 }
 
 // A renewal that is acknowledged after a generator was made anew raises that one's
-// bound, and not its predecessor's.
+// fence, and not its predecessor's.
 func TestRenewalWhileAGeneratorIsMadeAnew(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -179,7 +179,7 @@ func TestRenewalWhileAGeneratorIsMadeAnew(t *testing.T) {
 	})
 }
 
-// The number is lost, or the clock leaps, while there is no generator.
+// The worker ID is lost, or the clock jumps, while there is no generator.
 func TestNoGenerator(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -188,7 +188,7 @@ func TestNoGenerator(t *testing.T) {
 		_ = gen.Close()
 		w.steal(first.Worker)
 		began := time.Now()
-		for time.Since(began) < 15*time.Second { // until it has noticed, it is the same number below its bound
+		for time.Since(began) < 15*time.Second { // until it has noticed, it is the same worker ID below its fence
 			gen = w.generator(lease, nil)
 			w.mustDraw(gen)
 			_ = gen.Close()
@@ -202,7 +202,7 @@ func TestNoGenerator(t *testing.T) {
 		began = time.Now()
 		w.mustDraw(w.generator(lease, nil))
 		if d := time.Since(began); d > 0 {
-			t.Errorf("after a leap the first id took %v", d)
+			t.Errorf("after a jump the first id took %v", d)
 		}
 		if st := lease.Stats(); st.Claims != 3 || st.Losses != 1 {
 			t.Errorf("%+v", st)
@@ -210,7 +210,7 @@ func TestNoGenerator(t *testing.T) {
 	})
 }
 
-// The number is lost and there is no other: what was recorded is used to its end, by
+// The worker ID is lost and there is no other: what was recorded is used to its end, by
 // a generator that is made anew as well.
 func TestANewGeneratorOfALostNumber(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// The clock goes back by anything: no error, and the number is kept.
+// The clock goes back by anything: no error, and the worker ID is kept.
 func TestClockGoesBack(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -30,7 +30,7 @@ func TestClockGoesBack(t *testing.T) {
 	})
 }
 
-// Rotate takes another number at a step back, and gives the one before back.
+// Rotate takes another worker ID at a step back, and releases the one before.
 func TestRotate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -42,8 +42,8 @@ func TestRotate(t *testing.T) {
 			t.Errorf("%+v, then %+v", first, second)
 		}
 		time.Sleep(3 * time.Second)
-		if row := w.row(first.Worker); !row.Free(0) || row.Fence != first.Time.UnixMilli()+1 {
-			t.Errorf("%+v after %+v", row, first)
+		if record := w.record(first.Worker); !record.Free(0) || record.Fence != first.Time.UnixMilli()+1 {
+			t.Errorf("%+v after %+v", record, first)
 		}
 		w.mustDraw(gen)
 		if st := lease.Stats(); st.Claims != 2 || st.Losses != 0 {
@@ -51,14 +51,14 @@ func TestRotate(t *testing.T) {
 		}
 		w.store.set(func(f *flaky) {
 			if r := f.claims[len(f.claims)-1]; r.Exclude != first.Worker {
-				t.Errorf("number %d was exchanged by %+v", first.Worker, r)
+				t.Errorf("worker ID %d was exchanged by %+v", first.Worker, r)
 			}
 		})
 	})
 }
 
-// All other numbers begin ahead of the clock: Rotate is an error until the clock
-// has caught up, and the number is kept.
+// All other worker IDs begin ahead of the clock: Rotate is an error until the clock
+// has caught up, and the worker ID is kept.
 func TestRotateInVain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -92,10 +92,10 @@ func TestRotateInVain(t *testing.T) {
 }
 
 // A machine wakes up: its clock and the store's have gone on, its monotonic clock
-// has not. Somebody may have taken the number, or not.
+// has not. Another holder may have taken the worker ID, or not.
 func TestSleepOfTheMachine(t *testing.T) {
 	for _, taken := range []bool{false, true} {
-		for _, numbers := range []uint8{0, 2} { // one number in the space, or four
+		for _, numbers := range []uint8{0, 2} { // one worker ID in the namespace, or four
 			inWorld(t, func(w *world) {
 				layout := testLayout
 				layout.WorkerBits = numbers
@@ -124,7 +124,7 @@ func TestSleepOfTheMachine(t *testing.T) {
 	}
 }
 
-// A leap of less than a minute is followed at once, in a space of one number too.
+// A jump of less than a minute is followed at once, also in a namespace of one worker ID.
 func TestClockLeapsALittle(t *testing.T) {
 	inWorld(t, func(w *world) {
 		layout := testLayout
@@ -146,7 +146,7 @@ func TestClockLeapsALittle(t *testing.T) {
 	})
 }
 
-// Many processes with goroutines of their own, clocks that step, numbers that are
+// Many processes with goroutines of their own, clocks that step, worker IDs that are
 // stolen, a store that fails now and then; under the race detector.
 func TestManyGoroutines(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -184,12 +184,12 @@ func done(gr *core.Grant) bool {
 // held counts the worker IDs that somebody has, but for the thief's.
 func (w *world) held() (n int) {
 	w.Helper()
-	rows, err := w.mem.List(w.Context(), "default")
+	records, err := w.mem.List(w.Context(), "default")
 	if err != nil {
 		w.Fatal(err)
 	}
-	for _, row := range rows {
-		if row.ClaimID != "" && row.ClaimID != "thief" {
+	for _, record := range records {
+		if record.ClaimID != "" && record.ClaimID != "thief" {
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,49 +15,16 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Config is what a lease is made of. The zero value is ready for use: the
-// default layout in the space "default".
+// Config configures a lease. The zero value is ready for use: any worker ID of the default
+// layout in the namespace "default". Durations are whole milliseconds, of at most a year.
 type Config struct {
-	// Space is whose numbers these are: all generators whose ids must differ, and
-	// none else. Zero: "default". See [CheckNamespace].
+	// Namespace groups the generators whose ids must differ: all of these, and no others,
+	// share it. It has the form that [driver.CheckNamespace] describes. Zero: "default".
 	Namespace string
-	// Layout of the ids. Zero: Twitter's. A space keeps the layout of its first
-	// lease and refuses any other.
+	// Layout of the ids. A namespace keeps the layout of its first lease, and refuses any
+	// other. Zero: core.Twitter.
 	Layout core.Layout
 
-	// Window is how far ahead the end of the granted span is recorded. Ids go on
-	// for FenceWindow − RenewInterval when the store fails. Zero: 30s or 3 ticks, whichever
-	// is more.
-	FenceWindow time.Duration
-	// Renew is how often the end is raised. Zero: a third of Window.
-	RenewInterval time.Duration
-	// TTL is how long after the last renewal others may take the number. It is
-	// for recycling only, uniqueness does not rest on it. Zero: four thirds of
-	// Window.
-	TTL time.Duration
-	// NoExpiry keeps the worker ID leased until it is released, or an operator frees it by
-	// the store's [driver.Admin]: also after a crash, and after a claim whose answer was lost.
-	// There is no time to live then, so TTL must be zero.
-	NoExpiry bool
-	// Timeout is how long one request to the store may take. Zero: 3s, or Renew
-	// if that is less.
-	Timeout time.Duration
-	// MaxWait is how long Acquire starts further attempts if no number is free, or if the
-	// store fails with an error that may be temporary. The last attempt may take up to
-	// Timeout longer. Zero: 5s; with Only, until the claim of a former holder expires,
-	// unless that holder renews it. Negative: one attempt.
-	MaxWait time.Duration
-
-	// MaxSkew is how far this machine's clock may lie from the store's when a
-	// number is claimed. Zero: 10s.
-	MaxSkew time.Duration
-	// MaxLead is how far ahead of the clock ids may begin, because a former holder
-	// of the number had a fast clock. Zero: 1min.
-	MaxLead time.Duration
-
-	// Owner is who holds the number, for people to read. Zero: host name and
-	// process id.
-	Owner string
 	// Preferred is the worker ID to claim if it is free: datacenter<<WorkerBits | worker.
 	// nil: none.
 	Preferred *int64
@@ -65,30 +33,63 @@ type Config struct {
 	// second process with the same worker ID, can issue an id twice. Acquire returns a
 	// *NoWorkerIDError to the second process.
 	RequirePreferred bool
-	// Datacenter leases the numbers of one datacenter only, where datacenters whose ids
-	// meet have stores of their own, or some numbers are assigned otherwise. The space is
-	// that datacenter's alone, and its rows have the worker's part of the number. nil: all
-	// worker IDs of the layout.
+	// Datacenter restricts the lease to the worker IDs of one datacenter, for datacenters
+	// with a store each. Its namespace is then that datacenter's alone, and the store's
+	// records have the worker's part of the worker ID. nil: all worker IDs of the layout.
 	Datacenter *int64
-	// StopOnLoss ends the lease when its number is lost: ids go on up to the bound
-	// and then end. Otherwise another number is claimed, and they go on under it.
+
+	// FenceWindow is how far ahead of the clock each renewal sets the fence. While the store
+	// fails, ids continue for at least FenceWindow − RenewInterval. Zero: 30s, or 3 ticks of
+	// the layout if that is more.
+	FenceWindow time.Duration
+	// RenewInterval is how often the fence is raised. Zero: a third of FenceWindow.
+	RenewInterval time.Duration
+	// TTL is how long after the last renewal others can claim the worker ID. It serves reuse
+	// only; uniqueness does not depend on it. Zero: four thirds of FenceWindow, or, with
+	// NoExpiry, none.
+	TTL time.Duration
+	// NoExpiry keeps the worker ID leased until it is released, or an operator frees it by
+	// the store's [driver.Admin]: also after a crash, and after a claim whose answer was lost.
+	// The lease has no TTL then, so TTL must be zero.
+	NoExpiry bool
+	// Timeout is how long one request to the store may take. Zero: 3s, or RenewInterval if
+	// that is less.
+	Timeout time.Duration
+	// MaxWait is how long Acquire retries while no worker ID is free, or the store fails with
+	// an error that may be temporary. The last attempt may take up to Timeout longer. Zero:
+	// 5s, or, with RequirePreferred, until the claim of a former holder expires, unless that
+	// holder renews it. Negative: one attempt.
+	MaxWait time.Duration
+
+	// MaxSkew is how far apart this machine's clock and the store's may be when a worker ID
+	// is claimed. Zero: 10s.
+	MaxSkew time.Duration
+	// MaxLead is how far ahead of the clock ids may begin, because a former holder of the
+	// worker ID had a fast clock. Zero: 1min.
+	MaxLead time.Duration
+
+	// Owner names the holder, for operators. Zero: host name and process ID.
+	Owner string
+	// StopOnLoss ends the lease when its worker ID is lost: ids continue up to the fence, and
+	// then end. Otherwise the lease claims another worker ID, and ids continue.
 	StopOnLoss bool
 
 	Now      func() time.Time // nil: the system clock; give the generator the same
-	Observer core.Observer    // is notified of the lease's events, for example core.LogTo(logger); nil: none
+	Observer core.Observer    // receives the lease's events, for example core.LogTo(logger); nil: none
 
 	waitForTTL bool           // RequirePreferred, and no MaxWait
 	rand       func() float64 // in [0, 1): jitter
 }
 
-// check fills in the defaults and reports every fault.
+// check fills in the defaults, and reports every field that has a wrong value.
 func (cfg Config) check() (Config, error) {
 	var wrong fields.Errors
-	if cfg.Namespace == "" {
-		cfg.Namespace = "default"
-	}
+	cfg.Namespace = cmp.Or(cfg.Namespace, "default")
 	layoutErr := cfg.Layout.Validate()
-	for _, err := range []error{driver.CheckNamespace(cfg.Namespace), layoutErr, driver.CheckOwner(cfg.Owner)} {
+	names := driver.Request{ // valid but for the two names
+		Namespace: cfg.Namespace, Owner: cfg.Owner, Layout: "-", WorkerIDs: 1, Preferred: -1, ClaimID: "-", FenceWindow: 1, TTL: 1,
+	}
+	for _, err := range []error{names.Validate(), layoutErr} {
 		var e *core.ConfigError
 		if errors.As(err, &e) {
 			wrong = append(wrong, e.Fields...)
@@ -104,23 +105,19 @@ func (cfg Config) check() (Config, error) {
 			*d.at = 0
 		}
 	}
-	if cfg.FenceWindow == 0 {
-		cfg.FenceWindow = max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour)) // a year at most
-	}
+	cfg.FenceWindow = cmp.Or(cfg.FenceWindow, max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour))) // a year at most
 	third := max(cfg.FenceWindow/3, 1).Truncate(time.Millisecond)
-	if cfg.RenewInterval == 0 {
-		cfg.RenewInterval = third
-	}
+	cfg.RenewInterval = cmp.Or(cfg.RenewInterval, third)
 	switch {
 	case cfg.NoExpiry && cfg.TTL != 0:
 		wrong.Add("TTL", cfg.TTL, "must be zero with NoExpiry")
 	case !cfg.NoExpiry && cfg.TTL == 0:
 		cfg.TTL = cfg.FenceWindow + third
 	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = min(3*time.Second, cfg.RenewInterval)
-	}
-	if layoutErr == nil && cfg.FenceWindow/2 < cfg.Layout.Tick { // twice the tick may be more than a Duration can say
+	cfg.Timeout = cmp.Or(cfg.Timeout, min(3*time.Second, cfg.RenewInterval))
+	cfg.MaxSkew = cmp.Or(cfg.MaxSkew, 10*time.Second)
+	cfg.MaxLead = cmp.Or(cfg.MaxLead, time.Minute)
+	if layoutErr == nil && cfg.FenceWindow/2 < cfg.Layout.Tick { // twice the tick may overflow
 		wrong.Add("FenceWindow", cfg.FenceWindow, "must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2))
 	}
 	if cfg.RenewInterval < time.Millisecond || cfg.RenewInterval >= cfg.FenceWindow {
@@ -131,12 +128,6 @@ func (cfg Config) check() (Config, error) {
 	}
 	if cfg.MaxWait == 0 {
 		cfg.MaxWait, cfg.waitForTTL = 5*time.Second, cfg.RequirePreferred
-	}
-	if cfg.MaxSkew == 0 {
-		cfg.MaxSkew = 10 * time.Second
-	}
-	if cfg.MaxLead == 0 {
-		cfg.MaxLead = time.Minute
 	}
 	if cfg.Owner == "" {
 		host, err := os.Hostname()
@@ -189,10 +180,10 @@ func (cfg *Config) checkIDs(wrong *fields.Errors) {
 }
 
 // request is a claim in the configuration's terms.
-func (cfg *Config) request(token string, now time.Time, avoid int64, lead time.Duration) driver.Request {
+func (cfg *Config) request(claimID string, now time.Time, exclude int64, lead time.Duration) driver.Request {
 	r := driver.Request{
 		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
-		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: avoid, ClaimID: token, Owner: cfg.Owner,
+		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: exclude, ClaimID: claimID, Owner: cfg.Owner,
 		Now: now.UnixMilli(), FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(),
 		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: lead.Milliseconds(),
 	}
@@ -208,3 +199,12 @@ func (cfg *Config) ttl() int64 {
 	}
 	return cfg.TTL.Milliseconds()
 }
+
+// renewIn is how long after a renewal the next one is due: with jitter, so that leases that
+// began together do not stay together.
+func (cfg *Config) renewIn() time.Duration {
+	return time.Duration(float64(cfg.RenewInterval) * (0.9 + 0.1*cfg.rand()))
+}
+
+// values is how many values a field of that many bits has, at most 2^62.
+func values(width uint8) int64 { return 1 << min(width, 62) }

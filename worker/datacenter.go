@@ -8,48 +8,48 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// within is a store whose space has the numbers of one datacenter: 0 to workers-1
-// there are first to first+workers-1 here. The space's fingerprint says which
-// datacenter, so that no other uses it by mistake.
-type within struct {
+// A datacenterStore is a store whose namespace has the worker IDs of one datacenter: 0 to
+// workers-1 there are first to first+workers-1 here. The namespace's fingerprint has the
+// datacenter, so that no other datacenter uses it by mistake.
+type datacenterStore struct {
 	driver.Store
 	datacenter, first, workers int64
 }
 
-func withinDatacenter(s driver.Store, l core.Layout, datacenter int64) driver.Store {
-	return within{s, datacenter, datacenter << l.WorkerBits, values(l.WorkerBits)}
+func newDatacenterStore(s driver.Store, l core.Layout, datacenter int64) datacenterStore {
+	return datacenterStore{s, datacenter, datacenter << l.WorkerBits, values(l.WorkerBits)}
 }
 
-func (w within) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	r.Layout += fmt.Sprintf(" only-datacenter=%d", w.datacenter)
-	r.WorkerIDs = w.workers
-	r.Preferred = w.local(r.Preferred)
-	r.Exclude = w.local(r.Exclude)
-	c, err := w.Store.Claim(ctx, r)
+func (s datacenterStore) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+	r.Layout += fmt.Sprintf(" only-datacenter=%d", s.datacenter)
+	r.WorkerIDs = s.workers
+	r.Preferred = s.local(r.Preferred)
+	r.Exclude = s.local(r.Exclude)
+	c, err := s.Store.Claim(ctx, r)
 	if err != nil {
 		return driver.Claim{}, err
 	}
-	if c.Worker < 0 || c.Worker >= w.workers { // before it becomes another datacenter's
-		return driver.Claim{}, fmt.Errorf("worker: the store gave what was not asked for: number %d of %d in datacenter %d", c.Worker, w.workers, w.datacenter)
+	if c.Worker < 0 || c.Worker >= s.workers { // otherwise it would become another datacenter's
+		return driver.Claim{}, fmt.Errorf("worker: the store's claim does not match the request: worker ID %d of %d in datacenter %d", c.Worker, s.workers, s.datacenter)
 	}
-	c.Worker += w.first
+	c.Worker += s.first
 	return c, nil
 }
 
-// local is the space's number for one of the layout's; -1, none, stays what it is.
-func (w within) local(number int64) int64 {
-	if number < w.first {
+// local is the namespace's worker ID for one of the layout's; -1, none, stays -1.
+func (s datacenterStore) local(worker int64) int64 {
+	if worker < s.first {
 		return -1
 	}
-	return number - w.first
+	return worker - s.first
 }
 
-func (w within) Renew(ctx context.Context, r driver.Renewal) error {
-	r.Worker -= w.first
-	return w.Store.Renew(ctx, r)
+func (s datacenterStore) Renew(ctx context.Context, r driver.Renewal) error {
+	r.Worker -= s.first
+	return s.Store.Renew(ctx, r)
 }
 
-func (w within) Release(ctx context.Context, r driver.Return) error {
-	r.Worker -= w.first
-	return w.Store.Release(ctx, r)
+func (s datacenterStore) Release(ctx context.Context, r driver.Return) error {
+	r.Worker -= s.first
+	return s.Store.Release(ctx, r)
 }

@@ -17,41 +17,47 @@ import (
 func TestDatacenter(t *testing.T) {
 	layout := core.Layout{TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
 	seen := map[int64]bool{}
-	for _, c := range []struct{ datacenter, first int64 }{{0, 0}, {1, 2}, {3, 6}} {
-		store := memstore.New(memstore.Config{}) // each has its own
-		cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, MaxWait: -1}
-		for i := range int64(3) {
-			lease, err := worker.Acquire(t.Context(), store, cfg)
-			var none *worker.NoWorkerIDError
-			if i == 2 {
-				if !errors.As(err, &none) || none.WorkerIDs != 2 || none.Leased != 2 {
-					t.Errorf("datacenter %d: %v", c.datacenter, err)
+	for _, c := range []struct{ datacenter, first int64 }{
+		{0, 0},
+		{1, 2},
+		{3, 6},
+	} {
+		t.Run(fmt.Sprint("datacenter ", c.datacenter), func(t *testing.T) {
+			store := memstore.New(memstore.Config{}) // each has its own
+			cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, MaxWait: -1}
+			for i := range int64(3) {
+				lease, err := worker.Acquire(t.Context(), store, cfg)
+				var none *worker.NoWorkerIDError
+				if i == 2 {
+					if !errors.As(err, &none) || none.WorkerIDs != 2 || none.Leased != 2 {
+						t.Errorf("datacenter %d: %v", c.datacenter, err)
+					}
+					continue
 				}
-				continue
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer lease.Close()
-			if lease.Worker() != c.first+i {
-				t.Errorf("datacenter %d: number %d", c.datacenter, lease.Worker())
-			}
-			gen, err := core.New(core.Config{Worker: lease})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
-			ids := make([]int64, 5000)
-			if err := gen.Fill(t.Context(), ids); err != nil {
-				t.Fatal(err)
-			}
-			for _, id := range ids {
-				if p, err := layout.Decode(id); err != nil || p.Datacenter != c.datacenter || p.Worker != i || seen[id] {
-					t.Fatalf("%+v, %v, seen %v", p, err, seen[id])
+				if err != nil {
+					t.Fatal(err)
 				}
-				seen[id] = true
+				defer lease.Close()
+				if lease.Worker() != c.first+i {
+					t.Errorf("datacenter %d: worker ID %d", c.datacenter, lease.Worker())
+				}
+				gen, err := core.New(core.Config{Worker: lease})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer gen.Close()
+				ids := make([]int64, 5000)
+				if err := gen.Fill(t.Context(), ids); err != nil {
+					t.Fatal(err)
+				}
+				for _, id := range ids {
+					if p, err := layout.Decode(id); err != nil || p.Datacenter != c.datacenter || p.Worker != i || seen[id] {
+						t.Fatalf("%+v, %v, seen %v", p, err, seen[id])
+					}
+					seen[id] = true
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -64,15 +70,15 @@ func TestDatacenterIsTheSpaces(t *testing.T) {
 	for _, other := range []*int64{nil, ref(int64(0)), ref(int64(2))} {
 		var layout *worker.LayoutError
 		if _, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: other, MaxWait: -1}); !errors.As(err, &layout) {
-			t.Errorf("datacenter %v in the space of datacenter 1: %v", other, err)
+			t.Errorf("datacenter %v in the namespace of datacenter 1: %v", other, err)
 		}
 	}
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	rows, err := store.List(t.Context(), "default")
-	if err != nil || len(rows) != 1 || rows[0].Worker != 0 || rows[0].ClaimID != "" {
-		t.Errorf("%+v, %v", rows, err)
+	records, err := store.List(t.Context(), "default")
+	if err != nil || len(records) != 1 || records[0].Worker != 0 || records[0].ClaimID != "" {
+		t.Errorf("%+v, %v", records, err)
 	}
 }
 
@@ -95,20 +101,22 @@ func TestDatacenterPreferred(t *testing.T) {
 	if err := errors.Join(gen.Close(), lease.Close()); err != nil {
 		t.Error(err)
 	}
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		cfg  worker.Config
 		want string
 	}{
-		{worker.Config{Datacenter: ref(int64(32))}, `Datacenter 32: must be 0 to 31`},
-		{worker.Config{Datacenter: ref(int64(-1))}, `Datacenter -1: must be 0 to 31`},
-		{worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(7))}, `Preferred 7: must be 64 to 95`},
-		{worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(-1))}, `Preferred -1: must be 64 to 95`},
-		{worker.Config{Datacenter: ref(int64(0)), Preferred: ref(int64(32))}, `Preferred 32: must be 0 to 31`},
-		{worker.Config{Layout: core.Sonyflake(), Datacenter: ref(int64(1))}, `Datacenter 1: must be nil: the layout has no datacenter bits`},
+		"too high":            {worker.Config{Datacenter: ref(int64(32))}, `Datacenter 32: must be 0 to 31`},
+		"negative":            {worker.Config{Datacenter: ref(int64(-1))}, `Datacenter -1: must be 0 to 31`},
+		"another datacenter":  {worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(7))}, `Preferred 7: must be 64 to 95`},
+		"negative worker ID":  {worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(-1))}, `Preferred -1: must be 64 to 95`},
+		"the next datacenter": {worker.Config{Datacenter: ref(int64(0)), Preferred: ref(int64(32))}, `Preferred 32: must be 0 to 31`},
+		"no datacenter bits":  {worker.Config{Layout: core.Sonyflake(), Datacenter: ref(int64(1))}, `Datacenter 1: must be nil: the layout has no datacenter bits`},
 	} {
-		if _, err := worker.Acquire(context.Background(), store, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v lacks %s", err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := worker.Acquire(context.Background(), store, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v lacks %s", err, c.want)
+			}
+		})
 	}
 	for _, good := range []worker.Config{{Datacenter: ref(int64(2)), Preferred: ref(int64(64))}, {Datacenter: ref(int64(0)), Preferred: ref(int64(0))}} {
 		good.Namespace = fmt.Sprint("good", *good.Datacenter)
@@ -121,7 +129,7 @@ func TestDatacenterPreferred(t *testing.T) {
 	}
 }
 
-// Rotate goes on under another number of the same datacenter.
+// Rotate continues under another worker ID of the same datacenter.
 func TestDatacenterRotates(t *testing.T) {
 	inWorld(t, func(w *world) {
 		layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12}
@@ -140,7 +148,7 @@ func TestDatacenterRotates(t *testing.T) {
 	})
 }
 
-// A store that gives what was not asked for must not lead to another datacenter's number.
+// A store's wrong answer must not lead to another datacenter's worker ID.
 func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for _, wrong := range []int64{-1, 2, -33, 1 << 40} {
@@ -156,9 +164,9 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 			}
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err == nil {
-				w.Errorf("number %d of the store became %d", wrong, lease.Worker())
+				w.Errorf("worker ID %d of the store became %d", wrong, lease.Worker())
 				_ = lease.Close()
-			} else if !strings.Contains(err.Error(), "not asked for") {
+			} else if !strings.Contains(err.Error(), "does not match the request") {
 				w.Errorf("%v", err)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -13,9 +12,9 @@ var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
 	ErrNoWorkerID = driver.ErrNoWorkerID
 	// ErrLost matches every *LostError.
-	ErrLost = errors.New("worker: number lost")
+	ErrLost = errors.New("worker: worker ID lost")
 	// ErrReleased is returned by a lease, and to its generator, after Release.
-	ErrReleased = errors.New("worker: lease was released; acquire another one")
+	ErrReleased = errors.New("worker: the lease was released; acquire another one")
 )
 
 // The errors of a store, which Acquire returns.
@@ -32,9 +31,9 @@ type (
 	CounterExhaustedError = driver.CounterExhaustedError
 )
 
-// A LostError says that another holder has the worker ID now, because it was not renewed
-// for its whole time to live. Ids issued under it are unique all the same. It matches
-// ErrLost.
+// A LostError says that another holder has the worker ID now, because the lease did not
+// renew it in time, or an operator freed it. Ids issued under it are unique all the same.
+// It matches ErrLost.
 type LostError struct {
 	Namespace string
 	Worker    int64
@@ -43,7 +42,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("worker: number %d of space %q is lost, ids under it end before %s: %v; the lease claims another number by itself, or, with StopOnLoss, acquire another lease", e.Worker, e.Namespace, show(e.Fence), e.Err)
+	return fmt.Sprintf("worker: worker ID %d of namespace %q is lost; its ids end before %s: %v", e.Worker, e.Namespace, show(e.Fence), e.Err)
 }
 
 // Is reports whether the target is ErrLost.
@@ -53,10 +52,3 @@ func (e *LostError) Is(target error) bool { return target == ErrLost }
 func (e *LostError) Unwrap() error { return e.Err }
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-// configError is a *core.ConfigError with one field.
-func configError(field string, value any, reason string, args ...any) error {
-	var wrong fields.Errors
-	wrong.Add(field, value, reason, args...)
-	return wrong.Err("worker")
-}

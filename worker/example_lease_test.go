@@ -48,7 +48,7 @@ func ExampleLease_Grant() {
 
 func ExampleLease_Close() {
 	store := memstore.New(memstore.Config{})
-	for range 2 { // the second finds the number free
+	for range 2 { // the second finds the worker ID free
 		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)
@@ -66,7 +66,7 @@ func ExampleLease_Done() {
 	go lease.Close()
 	<-lease.Done() // in earnest: beside what the program does, to end it in time
 	fmt.Println(lease.Err())
-	// Output: worker: lease was released; acquire another one
+	// Output: worker: the lease was released; acquire another one
 }
 
 func ExampleLease_Err() {

@@ -20,15 +20,15 @@ func asked() driver.Request {
 
 func ExampleRequest_Interval() {
 	fmt.Println(asked().Interval(0))       // never held: from the claimant's clock on
-	fmt.Println(asked().Interval(120_000)) // its last holder may have come to 120_000
+	fmt.Println(asked().Interval(120_000)) // the fence of its last holder is 120_000
 	// Output:
 	// 100000 130000
 	// 120000 150000
 }
 
 func ExampleRequest_Replay() {
-	row := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000}
-	fmt.Printf("%+v\n", asked().Replay(row)) // the row has the request's token
+	record := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000}
+	fmt.Printf("%+v\n", asked().Replay(record)) // the record has the request's claim ID
 	// Output: {Worker:2 FencingToken:7 From:100000 Fence:130000}
 }
 
@@ -36,7 +36,7 @@ func ExampleRequest_Validate() {
 	r := asked()
 	r.Namespace, r.FenceWindow = "two words", 0
 	fmt.Println(r.Validate())
-	// Output: worker: Namespace "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; FenceWindow 0: must be at least 1 millisecond, and not a century
+	// Output: worker: Namespace "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; FenceWindow 0: must be 1 millisecond to 100 years, in milliseconds
 }
 
 func ExampleRequest_CheckSkew() {

@@ -45,12 +45,12 @@ func ExampleAcquire_noneFree() {
 			fmt.Println(none.Leased, "of", none.WorkerIDs, "are held")
 			continue
 		}
-		fmt.Println("number", lease.Worker())
+		fmt.Println("worker ID", lease.Worker())
 		defer lease.Close()
 	}
 	// Output:
-	// number 0
-	// number 1
+	// worker ID 0
+	// worker ID 1
 	// 2 of 2 are held
 }
 
@@ -163,8 +163,8 @@ func ExampleAcquire_noExpiry() {
 		return
 	}
 	defer lease.Close()
-	rows, _ := store.List(ctx, "default")
-	fmt.Println(rows[0].Worker, rows[0].Owner)
+	records, _ := store.List(ctx, "default")
+	fmt.Println(records[0].Worker, records[0].Owner)
 	// Output: 0 host a
 }
 

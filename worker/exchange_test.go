@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// A number that was exchanged is released in the moment in which the generator has
+// A worker ID that was replaced is released at the moment at which the generator has
 // left it, behind its last id, and not before.
 func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -24,8 +24,8 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 		}
 		left := time.Now()
 		synctest.Wait()
-		if row := w.row(last.Worker); row.ClaimID != "" || row.Fence != last.Time.UnixMilli()+1 || !time.Now().Equal(left) {
-			t.Errorf("the last id is of %v, and %v later it is %+v", last.Time, time.Since(left), row)
+		if record := w.record(last.Worker); record.ClaimID != "" || record.Fence != last.Time.UnixMilli()+1 || !time.Now().Equal(left) {
+			t.Errorf("the last id is of %v, and %v later it is %+v", last.Time, time.Since(left), record)
 		}
 		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
 			t.Errorf("beside the one that was moved: %v", err)
@@ -45,15 +45,15 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 		answered := make(chan core.Parts)
 		go func() { answered <- w.mustDraw(gen) }()
 		time.Sleep(20 * time.Second) // the lease has answered, and the generator does not know it
-		if row := w.row(last.Worker); row.ClaimID == "" {
-			t.Errorf("released under its generator: %+v", row)
+		if record := w.record(last.Worker); record.ClaimID == "" {
+			t.Errorf("released under its generator: %+v", record)
 		}
 		if p := <-answered; p.Worker == last.Worker {
 			t.Errorf("%+v", p)
 		}
 		synctest.Wait()
-		if row := w.row(last.Worker); row.ClaimID != "" || row.Fence != last.Time.UnixMilli()+1 {
-			t.Errorf("the last id is of %v, and then it is %+v", last.Time, row)
+		if record := w.record(last.Worker); record.ClaimID != "" || record.Fence != last.Time.UnixMilli()+1 {
+			t.Errorf("the last id is of %v, and then it is %+v", last.Time, record)
 		}
 	})
 }
@@ -94,7 +94,7 @@ func (l *losing) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, erro
 	return nil, errOnTheWay
 }
 
-// A generator that does not get the number for which its own was to be exchanged
+// A generator that does not get the worker ID for which its own was to be exchanged
 // keeps that, and it is renewed; the other is given back.
 func TestTheOtherNumberIsRefused(t *testing.T) {
 	for _, closes := range []bool{true, false} {
@@ -126,14 +126,14 @@ func TestTheOtherNumberIsRefused(t *testing.T) {
 				}
 			}
 			held := 0
-			rows, _ := w.mem.List(w.Context(), "default")
-			for _, row := range rows {
-				if row.ClaimID != "" {
+			records, _ := w.mem.List(w.Context(), "default")
+			for _, record := range records {
+				if record.ClaimID != "" {
 					held++
 				}
 			}
-			if held != 1 || wrap.lost != 3 || w.row(lease.Worker()).ClaimID == "" {
-				t.Errorf("%d numbers are held, %d answers were lost: %+v", held, wrap.lost, rows)
+			if held != 1 || wrap.lost != 3 || w.record(lease.Worker()).ClaimID == "" {
+				t.Errorf("%d numbers are held, %d answers were lost: %+v", held, wrap.lost, records)
 			}
 			if st := lease.Stats(); st.Losses > 0 {
 				t.Errorf("%+v", st)
@@ -142,7 +142,7 @@ func TestTheOtherNumberIsRefused(t *testing.T) {
 	}
 }
 
-// A generator that is closed while it is being given another number has let go of
+// A generator that is closed while it gets another worker ID has given up
 // both, whether or not it comes to say so.
 func TestClosedWhileItIsGivenAnother(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -169,12 +169,12 @@ func TestClosedWhileItIsGivenAnother(t *testing.T) {
 		select {
 		case <-second.Done():
 		default:
-			t.Error("two grants of one number")
+			t.Error("two grants of one worker ID")
 		}
 		synctest.Wait()
-		rows, _ := w.mem.List(w.Context(), "default")
-		if len(rows) != 2 || rows[0].ClaimID != "" || rows[1].ClaimID == "" {
-			t.Errorf("%+v", rows)
+		records, _ := w.mem.List(w.Context(), "default")
+		if len(records) != 2 || records[0].ClaimID != "" || records[1].ClaimID == "" {
+			t.Errorf("%+v", records)
 		}
 	})
 }
@@ -184,7 +184,7 @@ type just struct{ grant *core.Grant }
 
 func (j just) Grant(context.Context, *core.Grant) (*core.Grant, error) { return j.grant, nil }
 
-// Another Worker's grant is no right to a second number.
+// Another source's grant is no right to a second worker ID.
 func TestAnotherWorkersGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		foreign, err := core.NewGrant(testLayout, 3, time.Time{}, time.Time{})

@@ -30,7 +30,7 @@ func (w *world) late(at time.Duration) {
 	}
 }
 
-// fill draws ids for a span that is longer than what has passed, and looks for twins.
+// fill draws ids for longer than what has passed, and looks for duplicates.
 func (w *world) fill(gen *core.Generator, span time.Duration) {
 	w.Helper()
 	ids := make([]int64, span.Milliseconds()<<testLayout.SequenceBits)
@@ -47,7 +47,7 @@ func (w *world) fill(gen *core.Generator, span time.Duration) {
 }
 
 // A claim that was repeated because its answer was late is answered twice. The second
-// answer brings nothing: ids of its span have been issued.
+// answer brings nothing: ids of its interval have been issued.
 func TestClaimAnsweredTwice(t *testing.T) {
 	t.Run("next generator", func(t *testing.T) {
 		inWorld(t, func(w *world) {
@@ -122,13 +122,13 @@ func TestClaimAnsweredTwice(t *testing.T) {
 			}
 			time.Sleep(20 * time.Second)
 			if n := lease.Worker(); slices.ContainsFunc(others, func(g *core.Generator) bool { return g.Stats().Worker == n }) {
-				t.Errorf("two have number %d: %+v", n, lease.Stats())
+				t.Errorf("two have worker ID %d: %+v", n, lease.Stats())
 			}
 		})
 	})
 }
 
-// While two requests are unanswered no other is made, and nobody waits for one: what would
+// While two requests are unanswered no other is made, and no call waits for one: what would
 // be asked counts as not answered.
 func TestTwoRequestsUnanswered(t *testing.T) {
 	within := func(w *world, limit time.Duration, call func() error) {

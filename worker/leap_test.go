@@ -42,7 +42,7 @@ func (w *world) caughtUp(lease *worker.Lease) {
 }
 
 // The machine wakes up, and each request takes 1.2s, which is longer than a call waits.
-// Ids go on all the same, and soon have the new time: whether the claim has expired
+// Ids continue all the same, and soon have the new time: whether the claim has expired
 // meanwhile or, as one from a pool, has not.
 func TestLeapOverASlowStore(t *testing.T) {
 	for name, noExpiry := range map[string]bool{"expired": false, "held": true} {
@@ -70,7 +70,7 @@ func TestLeapOverASlowStore(t *testing.T) {
 	}
 }
 
-// Every worker ID of the space is held: nothing needs to be released or exchanged.
+// Every worker ID of the namespace is leased: nothing needs to be released or exchanged.
 func TestLeapInAFullSpace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var gens []*core.Generator
@@ -93,7 +93,7 @@ func TestLeapInAFullSpace(t *testing.T) {
 	})
 }
 
-// A clock that leaps ahead of the store's is not followed: ids go on by the monotonic
+// A clock that jumps ahead of the store's is not followed: ids continue on the monotonic
 // clock, visibly, however long it lasts, and also through an outage in that time.
 func TestClockLeapsAhead(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -106,8 +106,8 @@ func TestClockLeapsAhead(t *testing.T) {
 		if d := time.Since(w.last.Time); d > time.Second || d < -time.Second {
 			t.Errorf("ids are %v off", d)
 		}
-		if bound := w.bound(w.last.Worker); bound.After(time.Now().Add(time.Minute)) {
-			t.Errorf("the bound was raised to %v", bound)
+		if fence := w.fence(w.last.Worker); fence.After(time.Now().Add(time.Minute)) {
+			t.Errorf("the fence was raised to %v", fence)
 		}
 		st := lease.Stats()
 		var skew *worker.SkewError
@@ -176,7 +176,7 @@ func TestLeapWhileAnswersAreLost(t *testing.T) {
 	})
 }
 
-// The worker ID was taken while the machine slept: that is a loss, and ids go on.
+// The worker ID was taken while the machine slept: that is a loss, and ids continue.
 func TestLeapAfterALoss(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.store.slow = 1200 * time.Millisecond
@@ -266,10 +266,10 @@ func TestRotateThatIsNotFetched(t *testing.T) {
 			time.Sleep(time.Second)
 			w.mustDraw(gen)
 		}
-		rows, err := w.mem.List(w.Context(), "default")
-		held := slices.DeleteFunc(rows, func(r driver.Record) bool { return r.ClaimID == "" })
+		records, err := w.mem.List(w.Context(), "default")
+		held := slices.DeleteFunc(records, func(r driver.Record) bool { return r.ClaimID == "" })
 		if err != nil || len(held) != 1 || held[0].Worker == second.Worker {
-			t.Errorf("%+v, %v", rows, err)
+			t.Errorf("%+v, %v", records, err)
 		}
 	})
 }

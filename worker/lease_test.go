@@ -19,7 +19,7 @@ func TestALeaseIsKept(t *testing.T) {
 		gen := w.generator(lease, nil)
 		for range 3 * 3600 {
 			if p := w.mustDraw(gen); p.Worker != lease.Worker() {
-				t.Fatalf("%+v under number %d", p, lease.Worker())
+				t.Fatalf("%+v under worker ID %d", p, lease.Worker())
 			}
 			time.Sleep(time.Second)
 		}
@@ -27,8 +27,8 @@ func TestALeaseIsKept(t *testing.T) {
 		if st.Renewals < 1080 || st.Renewals > 1210 || st.Failures+st.Losses > 0 || st.Claims != 1 || st.Failing != nil || st.FencingToken != 1 || st.Namespace != "default" {
 			t.Errorf("after three hours: %+v", st)
 		}
-		if st.Left < 19*time.Second || st.Left > 30*time.Second || !st.Fence.Equal(w.bound(st.Worker)) {
-			t.Errorf("%v left, until %v, recorded is %v", st.Left, st.Fence, w.bound(st.Worker))
+		if st.Left < 19*time.Second || st.Left > 30*time.Second || !st.Fence.Equal(w.fence(st.Worker)) {
+			t.Errorf("%v left, until %v, recorded is %v", st.Left, st.Fence, w.fence(st.Worker))
 		}
 		if lease.Err() != nil || w.seen.count(worker.Renewed) != int(st.Renewals) || w.seen.count(worker.Claimed) != 1 {
 			t.Errorf("%v, %v", lease.Err(), w.seen.seen)
@@ -45,8 +45,8 @@ func TestALeaseIsKept(t *testing.T) {
 	})
 }
 
-// The store fails: ids go on for FenceWindow − RenewInterval, then there is an error, and when
-// the store is back they go on again.
+// The store fails: ids continue for FenceWindow − RenewInterval, then there is an error,
+// and ids resume when the store is back.
 func TestOutage(t *testing.T) {
 	for name, fault := range map[string]func(*flaky){
 		"refused": func(f *flaky) { f.down = errNetwork },
@@ -99,7 +99,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// The number is taken by somebody else: the generator goes on under another.
+// Another holder takes the worker ID: the generator continues under another one.
 func TestLoss(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log strings.Builder
@@ -135,7 +135,7 @@ func TestLoss(t *testing.T) {
 	})
 }
 
-// All numbers are taken: ids go on up to the bound, and again when one is free.
+// All worker IDs are leased: ids continue up to the fence, and resume when one is free.
 func TestLossWithoutAnother(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -172,7 +172,7 @@ func TestStopOnLoss(t *testing.T) {
 		select {
 		case <-lease.Done():
 		case <-time.After(time.Minute):
-			t.Fatal("the lease goes on")
+			t.Fatal("the lease continues")
 		}
 		var lost *worker.LostError
 		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, driver.ErrNotHeld) || lost.Fence.UnixMilli() != thief.From {
@@ -204,11 +204,11 @@ func TestRelease(t *testing.T) {
 		if err := lease.Release(w.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.bound(last.Worker); !got.Equal(last.Time.Add(time.Millisecond)) {
+		if got := w.fence(last.Worker); !got.Equal(last.Time.Add(time.Millisecond)) {
 			t.Errorf("the last id is of %v, released from %v on", last.Time, got)
 		}
-		if !w.row(last.Worker).Free(0) {
-			t.Error("the number is held still")
+		if !w.record(last.Worker).Free(0) {
+			t.Error("the worker ID is still leased")
 		}
 		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) || !errors.Is(err, worker.ErrReleased) {
 			t.Errorf("after Release: %v", err)
@@ -239,7 +239,7 @@ func TestReleaseWhileTheStoreFails(t *testing.T) {
 		w.store.set(func(f *flaky) { f.down = errNetwork })
 		began := time.Now()
 		err := lease.Release(w.Context())
-		if !errors.Is(err, errNetwork) || !strings.Contains(err.Error(), "comes free in 40s") || time.Since(began) > 6*time.Second {
+		if !errors.Is(err, errNetwork) || !strings.Contains(err.Error(), "others can claim it in 40s") || time.Since(began) > 6*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) {
@@ -252,14 +252,14 @@ func TestReleaseWhileTheStoreFails(t *testing.T) {
 		if err := lease.Release(w.Context()); err != nil {
 			t.Error(err)
 		}
-		if !w.row(last.Worker).Free(0) {
-			t.Error("the number is held still")
+		if !w.record(last.Worker).Free(0) {
+			t.Error("the worker ID is still leased")
 		}
 	})
 }
 
 // What a crash leaves is taken over when its time to live is over, not before, and
-// begins at its bound.
+// begins at its fence.
 func TestTakeoverAfterACrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cut := &flaky{Store: w.mem}
@@ -272,7 +272,7 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		gen := w.generator(lease, nil)
 		w.mustDraw(gen)
 		cut.set(func(f *flaky) { f.down = errNetwork })
-		bound := w.bound(3)
+		fence := w.fence(3)
 		began := time.Now()
 		next := w.acquire(func(cfg *worker.Config) {
 			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(3)), true, time.Minute
@@ -281,8 +281,8 @@ func TestTakeoverAfterACrash(t *testing.T) {
 			t.Errorf("taken over after %v", d)
 		}
 		p := w.mustDraw(w.generator(next, nil))
-		if p.Worker != 3 || p.Time.Before(bound) {
-			t.Errorf("%+v, the bound was %v", p, bound)
+		if p.Worker != 3 || p.Time.Before(fence) {
+			t.Errorf("%+v, the fence was %v", p, fence)
 		}
 		if _, err := w.draw(gen); !errors.Is(err, core.ErrFenced) {
 			t.Errorf("the one before: %v", err)
@@ -300,7 +300,7 @@ func (warning) Warnings(context.Context) ([]string, error) {
 	return []string{"a setting: it may lose a write; set it"}, nil
 }
 
-// What a store warns of is logged.
+// A store's warnings are logged.
 func TestWarnings(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log strings.Builder

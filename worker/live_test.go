@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -52,50 +53,52 @@ func (p *pool) Renew(ctx context.Context, r driver.Renewal) error {
 // are written again soon after an outage.
 func TestOutageOfASharedPool(t *testing.T) {
 	for _, size := range []int{1, 2, 5, 50} {
-		inWorld(t, func(w *world) {
-			p := &pool{Store: w.mem, connections: make(chan struct{}, size)}
-			lease, err := w.keep(worker.Acquire(w.Context(), p, w.cfg))
-			if err != nil {
-				t.Fatal(err)
-			}
-			gen := w.generator(lease, nil)
-			var rows atomic.Int64
-			stop := make(chan struct{})
-			var clients sync.WaitGroup
-			for range 400 {
-				clients.Go(func() {
-					for {
-						select {
-						case <-stop:
-							return
-						default:
-						}
-						_ = p.with(w.Context(), func() error { // a transaction
-							time.Sleep(2 * time.Millisecond)
-							_, err := gen.Next(w.Context())
-							if err == nil {
-								rows.Add(1)
+		t.Run(fmt.Sprint(size, " connections"), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				p := &pool{Store: w.mem, connections: make(chan struct{}, size)}
+				lease, err := w.keep(worker.Acquire(w.Context(), p, w.cfg))
+				if err != nil {
+					t.Fatal(err)
+				}
+				gen := w.generator(lease, nil)
+				var rows atomic.Int64
+				stop := make(chan struct{})
+				var clients sync.WaitGroup
+				for range 400 {
+					clients.Go(func() {
+						for {
+							select {
+							case <-stop:
+								return
+							default:
 							}
-							return err
-						})
-						time.Sleep(100 * time.Millisecond)
-					}
-				})
-			}
-			time.Sleep(5 * time.Second)
-			p.away.Store(true)
-			time.Sleep(40 * time.Second)
-			p.away.Store(false)
-			before := rows.Load()
-			began := time.Now()
-			for rows.Load() == before && time.Since(began) < 3*time.Minute {
-				time.Sleep(10 * time.Millisecond)
-			}
-			if d := time.Since(began); d > 5*time.Second {
-				t.Errorf("with %d connections there were no rows for %v", size, d)
-			}
-			close(stop)
-			clients.Wait()
+							_ = p.with(w.Context(), func() error { // a transaction
+								time.Sleep(2 * time.Millisecond)
+								_, err := gen.Next(w.Context())
+								if err == nil {
+									rows.Add(1)
+								}
+								return err
+							})
+							time.Sleep(100 * time.Millisecond)
+						}
+					})
+				}
+				time.Sleep(5 * time.Second)
+				p.away.Store(true)
+				time.Sleep(40 * time.Second)
+				p.away.Store(false)
+				before := rows.Load()
+				began := time.Now()
+				for rows.Load() == before && time.Since(began) < 3*time.Minute {
+					time.Sleep(10 * time.Millisecond)
+				}
+				if d := time.Since(began); d > 5*time.Second {
+					t.Errorf("with %d connections there were no rows for %v", size, d)
+				}
+				close(stop)
+				clients.Wait()
+			})
 		})
 	}
 }
@@ -183,7 +186,7 @@ func TestNoStorm(t *testing.T) {
 					t.Errorf("%d requests in ten seconds, and %d calls failed", n, failed.Load())
 				}
 				if stolen {
-					if err := w.mem.Free(w.Context(), "default", 3, w.row(3).FencingToken); err != nil {
+					if err := w.mem.Free(w.Context(), "default", 3, w.record(3).FencingToken); err != nil {
 						t.Fatal(err)
 					}
 				} else {
@@ -279,7 +282,7 @@ func (d *deaf) set(until chan struct{}) {
 }
 
 // A client that does not heed contexts holds up no call beyond its own, and costs two
-// goroutines; when the store answers, ids go on.
+// goroutines; when the store answers, ids continue.
 func TestDeafStore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		store := &deaf{Store: w.mem}
@@ -321,16 +324,16 @@ func TestDeafStore(t *testing.T) {
 		within("Release", 1500*time.Millisecond, lease.Release)
 		answer()
 		time.Sleep(time.Minute)
-		rows, err := w.mem.List(w.Context(), "default")
-		for _, row := range rows {
-			if err != nil || row.ClaimID != "" {
-				t.Errorf("%+v, %v", row, err)
+		records, err := w.mem.List(w.Context(), "default")
+		for _, record := range records {
+			if err != nil || record.ClaimID != "" {
+				t.Errorf("%+v, %v", record, err)
 			}
 		}
 	})
 }
 
-// Claims that nobody waits for any more are released, whether they were answered late, in
+// Claims that no call waits for any more are released, whether they were answered late, in
 // time, or not at all.
 func TestCancelledAcquires(t *testing.T) {
 	// The race detector itself breaks down where many timers of a bubble fire on two processors.
@@ -367,10 +370,10 @@ func TestCancelledAcquires(t *testing.T) {
 					callers.Wait()
 				}
 				time.Sleep(time.Minute)
-				rows, err := w.mem.List(w.Context(), "default")
-				for _, row := range rows {
-					if err != nil || row.ClaimID != "" {
-						t.Errorf("%+v, %v", row, err)
+				records, err := w.mem.List(w.Context(), "default")
+				for _, record := range records {
+					if err != nil || record.ClaimID != "" {
+						t.Errorf("%+v, %v", record, err)
 					}
 				}
 			})

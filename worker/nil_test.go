@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// What is nil or was not made by its New is a *ConfigError and no panic.
+// A nil value, or one that New has not made, is a *ConfigError and no panic.
 func TestNilAndZero(t *testing.T) {
 	acquire := func(s driver.Store) error {
 		_, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: -1})
@@ -54,10 +54,12 @@ func TestNilAndZero(t *testing.T) {
 		"release":             (&worker.Lease{}).Release(t.Context()),
 		"close":               (&worker.Lease{}).Close(),
 	} {
-		var config *core.ConfigError
-		if !errors.As(err, &config) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			var config *core.ConfigError
+			if !errors.As(err, &config) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	for _, l := range []*worker.Lease{nil, {}} {
 		if l.Worker() != -1 || l.Stats() != (worker.Stats{}) || l.Err() != nil || l.Done() != nil || l.Layout() != (core.Layout{}) {
@@ -80,7 +82,7 @@ func TestNilAndZero(t *testing.T) {
 	}
 }
 
-// Every method of a nil store gives a *ConfigError.
+// Every method of a nil store returns a *ConfigError.
 func TestMethodsOfNilStores(t *testing.T) {
 	ctx := t.Context()
 	good := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}
@@ -90,25 +92,27 @@ func TestMethodsOfNilStores(t *testing.T) {
 		"redisstore": (*redisstore.Store)(nil), "httpstore": (*httpstore.Store)(nil),
 		"zero filestore": &filestore.Store{}, "zero sqlstore": &sqlstore.Store{}, "zero redisstore": &redisstore.Store{}, "zero httpstore": &httpstore.Store{},
 	} {
-		check := func(method string, err error) {
-			t.Helper()
-			calls++
-			if config := new(core.ConfigError); !errors.As(err, &config) || len(config.Fields) != 1 {
-				t.Errorf("%s.%s: %v", name, method, err)
+		t.Run(name, func(t *testing.T) {
+			check := func(method string, err error) {
+				t.Helper()
+				calls++
+				if config := new(core.ConfigError); !errors.As(err, &config) || len(config.Fields) != 1 {
+					t.Errorf("%s.%s: %v", name, method, err)
+				}
 			}
-		}
-		_, err := s.Claim(ctx, good)
-		check("Claim", err)
-		check("RenewInterval", s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
-		check("Release", s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
-		admin := s.(driver.Admin)
-		_, err = admin.List(ctx, "x")
-		check("List", err)
-		check("Free", admin.Free(ctx, "x", 0, 1))
-		if counter, ok := s.(driver.Counter); ok {
-			_, err = counter.Count(ctx, "x")
-			check("Count", err)
-		}
+			_, err := s.Claim(ctx, good)
+			check("Claim", err)
+			check("RenewInterval", s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
+			check("Release", s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
+			admin := s.(driver.Admin)
+			_, err = admin.List(ctx, "x")
+			check("List", err)
+			check("Free", admin.Free(ctx, "x", 0, 1))
+			if counter, ok := s.(driver.Counter); ok {
+				_, err = counter.Count(ctx, "x")
+				check("Count", err)
+			}
+		})
 	}
 	if calls < 50 {
 		t.Errorf("only %d calls", calls)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -9,53 +10,57 @@ import (
 )
 
 // The kinds of events of a lease. Their core.Event.Duration is how long ids can continue
-// without a renewal, and Err the reason, where there is one. A request that fails again
-// and again is a warning once, and then has [slog.LevelDebug].
+// without a renewal, and Err the reason, if there is one. Lost and Fenced are errors, and
+// failures warnings; a request that keeps failing is a warning once, and then has
+// [slog.LevelDebug]. The others have [slog.LevelInfo], or LevelDebug for a renewal that
+// follows no failure.
 const (
 	Claimed          core.EventKind = "worker ID claimed"
-	Renewed          core.EventKind = "lease renewed"  // LevelDebug, and LevelInfo after a failure
+	Renewed          core.EventKind = "lease renewed"
 	RenewFailed      core.EventKind = "renewal failed" // it is repeated within half a second
-	Lost             core.EventKind = "worker ID lost" // an error: another holder has it; ids continue for Duration at most
+	Lost             core.EventKind = "worker ID lost" // another holder has it; ids continue for Duration at most
 	ClaimFailed      core.EventKind = "claim failed"   // the lease has, or had, Worker, and needs another one
 	Released         core.EventKind = "worker ID released"
 	ReleaseFailed    core.EventKind = "release failed" // others can claim it after Config.TTL
-	Fenced           core.EventKind = "ids stopped"    // an error: ids have reached the fence, and the store fails
+	Fenced           core.EventKind = "ids stopped"    // ids have reached the fence, and the store fails
 	Resumed          core.EventKind = "ids resumed"
 	ClockUnconfirmed core.EventKind = "wall clock not confirmed" // it jumped ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
-	StoreWarning     core.EventKind = "store warning"            // Err says by which setting
+	StoreWarning     core.EventKind = "store warning"            // Err names a setting of the store that may lead to duplicate ids
 )
 
-// Stats is what a lease has done so far and where it stands.
+// Stats is a snapshot of a lease: what it has done, and its present state.
 type Stats struct {
 	Namespace    string
 	Worker       int64         // datacenter<<WorkerBits | worker
 	FencingToken int64         // of the present claim
-	Fence        time.Time     // the recorded end of the span
-	Left         time.Duration // how long ids can go on without a renewal; 0: they have come to the end
+	Fence        time.Time     // no id carries this instant or a later one, until a renewal raises it
+	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence
 	Renewals     uint64        // acknowledged
-	Failures     uint64        // requests that the store did not acknowledge
-	Losses       uint64        // numbers lost to others
-	Claims       uint64        // numbers claimed, the first included
+	Failures     uint64        // requests that the store refused or did not answer
+	Losses       uint64        // worker IDs lost to others
+	Claims       uint64        // worker IDs claimed, the first included
 
-	State       string        // "held"; "checking" (a wall clock that leapt ahead is compared with the store's); "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
+	State       string        // "held"; "checking" (a wall clock that jumped ahead is compared with the store's); "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
 	Failing     error         // what fails at present, a *RetryError; nil when nothing does
 	Since       time.Time     // since when it fails; zero when nothing does
 	FencedSince time.Time     // since when no id can be issued; zero when ids can
-	ClockAhead  time.Duration // by how much the wall clock is ahead of the ids' time, after a leap that the store has not confirmed
+	ClockAhead  time.Duration // by how much the wall clock is ahead of the ids' time, after a jump that the store has not confirmed
 }
 
-// Stats takes a snapshot.
+// Stats returns a snapshot. It is zero for a Lease that does not come from Acquire.
 func (l *Lease) Stats() Stats {
-	if l.unmade() != nil {
+	if l.valid() != nil {
 		return Stats{}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	st := l.stats
-	h := l.current
-	st.Namespace, st.Worker, st.FencingToken = l.cfg.Namespace, h.claim.Worker, h.claim.FencingToken
-	st.Fence, st.Left = time.UnixMilli(h.fence), h.left()
-	st.State, st.FencedSince = l.state.String(), l.fenced
+	a := l.current
+	st := Stats{
+		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken,
+		Fence: time.UnixMilli(a.fence), Left: a.left(),
+		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Claims: l.count.claims,
+		State: l.state.String(), FencedSince: l.fenced, ClockAhead: l.clockAhead,
+	}
 	if st.Failing = l.failing(); st.Failing != nil {
 		var retrying *RetryError
 		if errors.As(st.Failing, &retrying) {
@@ -70,10 +75,36 @@ func (l *Lease) failing() error {
 	if err := l.stalled(); err != nil {
 		return err
 	}
-	if l.state < releasing && l.state != held && l.claims.failures > 0 {
+	if l.state < releasing && l.state != held && l.claimRetry.failures > 0 {
 		return l.stalledClaim()
 	}
 	return nil
+}
+
+// stalled is why the fence does not rise at present. It is nil if no request has failed.
+func (l *Lease) stalled() error {
+	switch {
+	case l.state == lost && l.claimRetry.failures > 0:
+		return l.stalledClaim()
+	case l.state != lost && l.renewRetry.failures > 0:
+		return l.stalledRenewal()
+	}
+	return nil
+}
+
+func (l *Lease) stalledRenewal() error { return l.retryError("renew", l.renewRetry) }
+
+func (l *Lease) stalledClaim() error {
+	r := l.claimRetry
+	if l.state == checking && l.clockAhead > 0 {
+		r.err = fmt.Errorf("the wall clock has jumped ahead by %v, and the store has not confirmed it: %w", l.clockAhead.Round(time.Millisecond), r.err)
+		return l.retryError("compare the clocks", r)
+	}
+	return l.retryError("claim", r)
+}
+
+func (l *Lease) retryError(op string, r retry) *RetryError {
+	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }
 
 // level is how much an event matters. first reports whether it is news, and not the
@@ -97,10 +128,10 @@ func level(kind core.EventKind, first bool) slog.Level {
 }
 
 // notify queues an event for the observer.
-func (l *Lease) notify(kind core.EventKind, h *holding, err error, first bool) {
-	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: h.claim.Worker, Err: err}
-	if h.clock != nil {
-		e.Duration = h.left()
+func (l *Lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
+	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Err: err}
+	if a.clock != nil {
+		e.Duration = a.left()
 	}
 	l.events = append(l.events, e)
 }

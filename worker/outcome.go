@@ -9,92 +9,80 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// takeAnswers acts on what the store has answered.
-func (l *Lease) takeAnswers() {
-	answers := l.answers
-	l.answers = nil
-	for _, a := range answers {
-		l.calls = slices.DeleteFunc(l.calls, func(c *call) bool { return c == a.call })
-		switch {
-		case a.err == nil:
-			l.succeeded(a)
-		case !a.call.late: // else it counts as failed already
-			l.failed(a.call, a.err)
-		case a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld):
-			l.failed(a.call, a.err)
-		}
-	}
-}
-
-func (l *Lease) succeeded(a answer) {
-	switch a.call.kind {
+func (l *Lease) succeeded(c *call, granted driver.Claim) {
+	switch c.kind {
 	case claimCall:
-		if known := a.call.known; known == nil || known.Worker != a.claim.Worker || known.FencingToken != a.claim.FencingToken {
-			l.granted(a.call.request, a.claim)
+		if known := c.known; known == nil || known.Worker != granted.Worker || known.FencingToken != granted.FencingToken {
+			l.granted(c.request, granted)
 		}
 	case renewCall:
-		l.renewed(a.call.h, a.call.until)
+		l.renewed(c.assignment, c.fence)
 	case releaseCall:
-		l.released(a.call.h)
+		l.released(c.assignment)
 	}
 }
 
 func (l *Lease) failed(c *call, err error) {
 	switch c.kind {
 	case claimCall:
-		if c.unsent {
-			l.token = "" // nothing was granted
+		if notSent(err) {
+			l.setClaim(noClaim, "")
 		}
-		l.failedClaim(l.unskew(err))
+		l.failedClaim(l.checkedSkew(err))
 	case renewCall:
-		l.failedRenewal(c.h, err)
+		l.failedRenewal(c.assignment, err)
 	case releaseCall:
-		l.failedRelease(c.h, err)
+		l.failedRelease(c.assignment, err)
 	}
 }
 
-// granted replaces the current claim by a new one. If the new one is not needed any more,
-// because its caller gave up or another claim was faster, it is released.
+// granted replaces the current assignment by one of a new claim. If that is not needed any
+// more, because its caller gave up or another claim was faster, it is released.
 func (l *Lease) granted(r driver.Request, c driver.Claim) {
-	if r.ClaimID == l.token {
-		l.token, l.unsure = "", false
+	if r.ClaimID == l.claimID {
+		l.setClaim(noClaim, "")
 	}
 	for _, other := range l.calls {
 		if other.kind == claimCall && other.request.ClaimID == r.ClaimID {
 			other.known = &c
 		}
 	}
-	h, err := l.hold(r, c)
+	a, err := newAssignment(&l.cfg, r, c)
 	if err != nil {
+		if a != nil {
+			l.retire(a)
+		}
 		l.failedClaim(err)
 		return
 	}
-	l.stats.Claims++
-	again := l.current != nil && c.Worker == l.current.claim.Worker // then the claim before is over
-	wanted := again || l.state == acquiring || l.state == rotating || l.state == lost
+	l.count.claims++
+	same := l.current != nil && c.Worker == l.current.claim.Worker // then the claim before is over
+	wanted := same || l.state == acquiring || l.state == rotating || l.state == lost
 	if !wanted || !l.move(claimed) {
-		h.grant.Close()
-		l.leave(h)
+		a.grant.Close()
+		l.retire(a)
 		return
 	}
-	l.replace(h)
-	l.notify(Claimed, h, nil, true)
-	l.acquireEnds()
+	l.install(a)
+	l.notify(Claimed, a, nil, true)
+	l.endAcquire()
 }
 
 // failedClaim acts on a claim that was refused or not answered.
 func (l *Lease) failedClaim(err error) {
 	var none *NoWorkerIDError
 	isNone := errors.As(err, &none)
-	// Stores compare clocks and layouts before they look for the token. So nothing was
+	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
 	// granted, unless an earlier attempt was not answered.
-	if known := isNone || driver.IsPermanent(err) && !l.unsure; known {
-		l.token = ""
+	if isNone || driver.IsPermanent(err) && l.claim != claimUnknown {
+		l.setClaim(noClaim, "")
 	}
-	l.unsure = l.token != ""
+	if l.claim == claimSent {
+		l.claim = claimUnknown
+	}
 	if isNone && l.state == checking { // stores compare the clocks before they look for a worker ID
 		l.move(confirmed)
-		l.claims = retry{}
+		l.claimRetry = retry{}
 		l.current.clock.follow()
 		l.current.renewAt = time.Now()
 		return
@@ -103,127 +91,131 @@ func (l *Lease) failedClaim(err error) {
 	if l.state == checking && driver.IsPermanent(err) { // the clock may stay wrong for days
 		longest = max(l.cfg.RenewInterval, maxDelay)
 	}
-	l.claims.failed(err, longest, l.cfg.rand)
+	l.claimRetry.failed(err, longest, l.cfg.rand)
 	if l.state == acquiring {
 		if l.givesUp(err) {
 			l.close(err)
 		}
 		return
 	}
-	l.stats.Failures++
+	l.count.failures++
 	if l.state >= releasing {
 		l.announce()
 		return
 	}
 	stalled := l.stalledClaim()
-	l.notify(ClaimFailed, l.current, stalled, l.claims.failures == 1)
+	l.notify(ClaimFailed, l.current, stalled, l.claimRetry.failures == 1)
 	if l.state == lost {
 		l.current.grant.SetFenceError(stalled)
 	}
-	l.refuseAsks(stalled)
-	if time.Since(l.wish.last) > wishLasts {
+	l.failWaiters(stalled)
+	if time.Since(l.rotation.last) > rotationLasts {
 		l.move(unasked)
 	}
 }
 
-// renewed raises the fence: the store has acknowledged it.
-func (l *Lease) renewed(h *holding, until int64) {
-	h.fence = max(h.fence, until)
-	h.grant.RaiseFence(time.UnixMilli(h.fence))
-	h.renewed = time.Now()
-	h.renewAt = h.renewed.Add(l.renewIn())
-	l.stats.Renewals++
-	if h != l.current || l.state >= releasing {
-		return
+// givesUp reports whether Acquire returns after a failed claim instead of retrying.
+func (l *Lease) givesUp(err error) bool {
+	if driver.IsPermanent(err) {
+		return true
 	}
-	failed := l.renewal.failures > 0
-	l.renewal = retry{}
-	l.notify(Renewed, h, nil, failed)
+	var none *NoWorkerIDError
+	if l.cfg.waitForTTL && errors.As(err, &none) && none.Wait > 0 {
+		expiry := time.Now().Add(none.Wait)
+		if l.expiry.IsZero() {
+			l.expiry = expiry
+		}
+		renewed := expiry.Sub(l.expiry) > l.cfg.RenewInterval/2 // its holder is alive
+		return renewed || l.claimRetry.at.Sub(l.expiry) > time.Second
+	}
+	if !l.expiry.IsZero() && l.claimRetry.at.Sub(l.expiry) <= time.Second {
+		return false // a failure meanwhile
+	}
+	return l.claimRetry.at.Sub(l.began) > l.cfg.MaxWait
 }
 
-func (l *Lease) failedRenewal(h *holding, err error) {
-	if h != l.current || l.state >= releasing || l.state == lost {
+// checkedSkew replaces a SkewError that may only show a slow answer: that makes this
+// machine's clock look slow. A fast clock is fast, however long the answer took.
+func (l *Lease) checkedSkew(err error) error {
+	var skew *SkewError
+	if errors.As(err, &skew) && skew.Store.Sub(l.cfg.Now()) <= l.cfg.MaxSkew && skew.Local.Before(skew.Store) {
+		return fmt.Errorf("worker: the store answered too slowly to compare the clocks: %v", err) //nolint:errorlint // it is not to be found as a SkewError
+	}
+	return err
+}
+
+// renewed raises the fence: the store has acknowledged it.
+func (l *Lease) renewed(a *assignment, fence int64) {
+	a.fence = max(a.fence, fence)
+	a.grant.RaiseFence(time.UnixMilli(a.fence))
+	a.renewed = time.Now()
+	a.renewAt = a.renewed.Add(l.cfg.renewIn())
+	l.count.renewals++
+	if a != l.current || l.state >= releasing {
+		return
+	}
+	failed := l.renewRetry.failures > 0
+	l.renewRetry = retry{}
+	l.notify(Renewed, a, nil, failed)
+}
+
+func (l *Lease) failedRenewal(a *assignment, err error) {
+	if a != l.current || l.state >= releasing || l.state == lost {
 		return
 	}
 	if errors.Is(err, driver.ErrNotHeld) {
-		if l.token == "" {
-			l.lose(h, err)
+		if l.claim == noClaim {
+			l.lose(a, err)
 			return
 		}
 		if l.move(doubted) {
-			l.claims.at = time.Now()
+			l.claimRetry.at = time.Now()
 		}
 	}
-	l.renewal.failed(err, maxDelay, l.cfg.rand)
-	l.stats.Failures++
+	l.renewRetry.failed(err, maxDelay, l.cfg.rand)
+	l.count.failures++
 	stalled := l.stalledRenewal()
-	h.grant.SetFenceError(stalled)
-	l.notify(RenewFailed, h, stalled, l.renewal.failures == 1)
+	a.grant.SetFenceError(stalled)
+	l.notify(RenewFailed, a, stalled, l.renewRetry.failures == 1)
 }
 
 // lose records that another holder has the worker ID. The grant stays valid: its fence is
 // recorded, and the other holder begins there.
-func (l *Lease) lose(h *holding, err error) {
-	h.lost = &LostError{Namespace: l.cfg.Namespace, Worker: h.claim.Worker, Fence: time.UnixMilli(h.fence), Err: err}
-	l.stats.Losses++
+func (l *Lease) lose(a *assignment, err error) {
+	a.lost = &LostError{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Fence: time.UnixMilli(a.fence), Err: err}
+	l.count.losses++
 	l.move(taken)
-	l.renewal, l.claims = retry{}, retry{}
-	h.grant.SetFenceError(nil) // another claim is on its way
-	l.notify(Lost, h, h.lost, true)
+	l.renewRetry, l.claimRetry = retry{}, retry{}
+	a.grant.SetFenceError(nil) // another claim is on its way
+	l.notify(Lost, a, a.lost, true)
 	if l.cfg.StopOnLoss {
-		h.grant.SetFenceError(h.lost)
-		l.close(h.lost)
-		l.end()
+		a.grant.SetFenceError(a.lost)
+		l.close(a.lost)
+		l.closeDone()
 	}
 }
 
-func (l *Lease) released(h *holding) {
-	i := slices.Index(l.leaving, h)
+func (l *Lease) released(a *assignment) {
+	i := slices.Index(l.retiring, a)
 	if i < 0 {
 		return // the answer to a repeated release came first
 	}
-	l.leaving = slices.Delete(l.leaving, i, i+1)
-	l.notify(Released, h, nil, true)
+	l.retiring = slices.Delete(l.retiring, i, i+1)
+	l.notify(Released, a, nil, true)
 	l.announce()
 }
 
-func (l *Lease) failedRelease(h *holding, err error) {
+func (l *Lease) failedRelease(a *assignment, err error) {
 	if errors.Is(err, driver.ErrNotHeld) { // it was released before, or another claim has it
-		l.released(h)
+		l.released(a)
 		return
 	}
-	h.retry.failed(err, maxDelay, l.cfg.rand)
-	l.stats.Failures++
+	a.retry.failed(err, maxDelay, l.cfg.rand)
+	l.count.failures++
 	// After so many failures the claim is left to expire.
-	if l.state < releasing && !l.cfg.NoExpiry && int64(h.retry.failures) > int64(l.cfg.TTL/maxDelay)+1 {
-		l.leaving = slices.DeleteFunc(l.leaving, func(other *holding) bool { return other == h })
-		l.notify(ReleaseFailed, h, err, true)
+	if l.state < releasing && !l.cfg.NoExpiry && int64(a.retry.failures) > int64(l.cfg.TTL/maxDelay)+1 {
+		l.retiring = slices.DeleteFunc(l.retiring, func(other *assignment) bool { return other == a })
+		l.notify(ReleaseFailed, a, err, true)
 	}
 	l.announce()
-}
-
-// stalled is why the fence does not rise at present. It is nil if no request has failed.
-func (l *Lease) stalled() error {
-	switch {
-	case l.state == lost && l.claims.failures > 0:
-		return l.stalledClaim()
-	case l.state != lost && l.renewal.failures > 0:
-		return l.stalledRenewal()
-	}
-	return nil
-}
-
-func (l *Lease) stalledRenewal() error { return l.retryError("renew", l.renewal) }
-
-func (l *Lease) stalledClaim() error {
-	r := l.claims
-	if l.state == checking && l.stats.ClockAhead > 0 {
-		r.err = fmt.Errorf("the wall clock has leapt ahead by %v, and the store has not confirmed it: %w", l.stats.ClockAhead.Round(time.Millisecond), r.err)
-		return l.retryError("compare the clocks", r)
-	}
-	return l.retryError("claim", r)
-}
-
-func (l *Lease) retryError(op string, r retry) *RetryError {
-	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }

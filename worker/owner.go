@@ -2,23 +2,33 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// run starts the owner if there is none, and wakes it; l.mu is held.
+// The owner is the goroutine that lives a lease's life. In each step it acts on the store's
+// answers (outcome.go), answers the generator's calls (handover.go), and makes the request
+// that is due (schedule.go, requests.go). Events move the lease from state to state by the
+// table in state.go. The owner starts with Acquire, ends when nothing is left to release,
+// and starts anew if Release is called again.
+
+// run starts the owner's goroutine if it does not run, and wakes it; l.mu is held.
 func (l *Lease) run() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
-	if !l.owned && l.sleep == nil {
-		l.owned = true
+	if !l.running && l.sleep == nil {
+		l.running = true
 		go l.own()
 	}
 }
 
-// own is the owner: it does what is due until there is nothing left to do.
+// own is the owner's goroutine: it does what is due until there is nothing left to do.
 func (l *Lease) own() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -62,38 +72,33 @@ func (l *Lease) wait(ctx context.Context, ready <-chan struct{}) error {
 	}
 }
 
-const (
-	idle  = time.Hour // when nothing is due
-	grace = 20        // a store has Timeout/grace after its context is done to say what it was doing
-)
-
 // step handles what has changed, and makes the call that is due, if any. It returns how
 // long until something else is due, the channels that may wake the owner earlier, and
 // whether anything is left to do.
 func (l *Lease) step() (wait time.Duration, reached, left <-chan struct{}, more bool) {
 	l.mu.Lock()
-	l.takeAnswers()
+	l.handleAnswers()
 	l.expire()
-	l.settle()
-	l.lookAtClock()
-	l.answerAsks()
-	l.lookAtFence()
+	l.reap()
+	l.checkClock()
+	l.serveWaiters()
+	l.checkFence()
 	c, at := l.next(time.Now())
 	if c != nil && !l.begin(c) {
 		c, at = nil, time.Now() // look again
 	}
 	for _, c := range l.calls {
-		if !c.late {
+		if c.status == pending {
 			at = earlier(at, c.deadline)
 		}
 	}
 	if more = c != nil || !l.finished(); !more {
-		l.owned = false
+		l.running = false
 	}
 	if l.state < releasing && l.current != nil {
 		reached = l.current.grant.FenceReached()
 	}
-	left = l.leaver()
+	left = l.replaced()
 	l.mu.Unlock()
 	l.flush()
 	if c != nil {
@@ -105,141 +110,88 @@ func (l *Lease) step() (wait time.Duration, reached, left <-chan struct{}, more 
 	return max(time.Until(at), 0), reached, left, more
 }
 
-// next is the call that is due now, or when there will be one.
-func (l *Lease) next(now time.Time) (c *call, at time.Time) {
-	at = now.Add(idle)
-	if l.busy() {
-		return nil, at
-	}
-	due := func(when time.Time) bool {
-		at = earlier(at, when)
-		return !when.After(now)
-	}
-	switch l.state {
-	case held, checking, rotating:
-		// A claim that was not tried before comes first. Otherwise the earlier request does.
-		first := l.claims.failures == 0 || !l.renewAt().Before(l.claims.at)
-		if l.state != held && first && due(l.claims.at) {
-			return l.claimNow(at)
-		}
-		if due(l.renewAt()) {
-			return l.newRenewal(l.current), at
-		}
-		if l.state != held && due(l.claims.at) {
-			return l.claimNow(at)
-		}
-		at = earlier(at, now.Add(l.glance()))
-	case acquiring, lost:
-		if due(l.claims.at) {
-			return l.claimNow(at)
-		}
-		if l.state == lost {
-			at = earlier(at, now.Add(l.glance()))
-		}
-	case releasing:
-		// A claim that may have been granted is repeated, so that it can be released.
-		if l.token != "" && l.claims.failures <= mostResolves && due(l.claims.at) {
-			return l.claimNow(at)
-		}
-	}
-	for _, h := range l.leaving {
-		if left := l.state >= releasing || done(h.grant); left && l.wantsRelease(h) && due(h.retry.at) {
-			return l.newRelease(h), at
-		}
-	}
-	return nil, at
-}
-
-// claimNow is the claim that is due, unless it cannot be granted.
-func (l *Lease) claimNow(at time.Time) (*call, time.Time) {
-	if err := l.outOfTime(); err != nil {
-		l.failedClaim(err)
-		return nil, time.Now() // look again
-	}
-	return l.newClaim(), at
-}
-
-// mostResolves limits how often a claim is repeated only to be released.
-const mostResolves = 5
-
-// glance is how often the owner checks for a leap of the wall clock, and whether ids have
-// reached the fence.
-func (l *Lease) glance() time.Duration { return min(maxDelay, l.cfg.RenewInterval/2) }
-
-// renewAt is when the current worker ID is due for renewal. That is earlier than planned if
-// the wall clock runs faster than the monotonic one.
-func (l *Lease) renewAt() time.Time {
-	if l.renewal.failures > 0 {
-		return l.renewal.at
-	}
-	if l.current.left() < (l.cfg.FenceWindow-l.cfg.RenewInterval)/2 {
-		return earlier(l.current.renewAt, l.current.renewed.Add(l.spacing()))
-	}
-	return l.current.renewAt
-}
-
-// renewEarly is called when a generator waits at the fence.
-func (l *Lease) renewEarly() {
-	if l.state < releasing && l.current != nil {
-		l.current.renewAt = earlier(l.current.renewAt, l.current.renewed.Add(l.spacing()))
-	}
-}
-
-// spacing is the shortest time between two renewals, whatever generators do.
-func (l *Lease) spacing() time.Duration { return min(maxDelay/2, l.cfg.RenewInterval/2) }
-
-// leaver is closed when a generator no longer uses a worker ID that was replaced.
-func (l *Lease) leaver() <-chan struct{} {
-	for _, h := range slices.Backward(l.leaving) {
-		if !done(h.grant) {
-			return h.grant.Done()
+// replaced returns a channel that is closed when a generator no longer uses a worker ID
+// that was replaced.
+func (l *Lease) replaced() <-chan struct{} {
+	for _, a := range slices.Backward(l.retiring) {
+		if !done(a.grant) {
+			return a.grant.Done()
 		}
 	}
 	return nil
 }
 
-// lookAtClock notices leaps of the wall clock.
-func (l *Lease) lookAtClock() {
-	if l.state != held && l.state != checking {
+// begin registers a call, unless two are unanswered already: then the call fails at once. So
+// a store that never answers costs two goroutines, and is reported like one that fails.
+func (l *Lease) begin(c *call) bool {
+	if len(l.calls) > 1 {
+		l.failed(c, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
+		return false
+	}
+	switch c.kind {
+	case claimCall:
+		if l.claim == noClaim {
+			l.setClaim(claimSent, c.request.ClaimID)
+		}
+	case releaseCall:
+		c.assignment.usage = releaseSent
+	}
+	c.deadline = time.Now().Add(l.cfg.Timeout + l.cfg.Timeout/grace)
+	l.calls = append(l.calls, c)
+	return true
+}
+
+// grace: a store has Timeout/grace after its context is done to say what it was doing.
+const grace = 20
+
+// send makes a call in its own goroutine, so that a store that ignores its context blocks
+// no other call.
+func (l *Lease) send(c *call) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
+	l.mu.Lock()
+	c.cancel = cancel
+	l.mu.Unlock()
+	ask := func() {
+		defer cancel()
+		claim, err := c.ask(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.answers = append(l.answers, answer{c, claim, err})
+		l.run()
+	}
+	if l.sleep != nil {
+		ask()
 		return
 	}
-	_, ahead := l.current.clock.read()
-	l.stats.ClockAhead = ahead
-	switch {
-	case ahead > 0 && l.state == held:
-		l.move(clockLeapt)
-		l.claims = retry{}
-		l.notify(ClockUnconfirmed, l.current, nil, true)
-	case ahead == 0 && l.state == checking && l.token == "":
-		l.move(clockBack)
+	go ask()
+}
+
+// handleAnswers acts on what the store has answered.
+func (l *Lease) handleAnswers() {
+	answers := l.answers
+	l.answers = nil
+	for _, a := range answers {
+		l.calls = slices.DeleteFunc(l.calls, func(c *call) bool { return c == a.call })
+		switch {
+		case a.err == nil:
+			l.succeeded(a.call, a.claim)
+		case a.call.status == pending: // else it counts as failed already
+			l.failed(a.call, a.err)
+		case a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld):
+			l.failed(a.call, a.err)
+		}
 	}
 }
 
-// lookAtFence notices when ids stop, and when they can be issued again.
-func (l *Lease) lookAtFence() {
-	if l.state >= releasing || l.current == nil {
-		return
+// expire fails the calls that the store has not answered in time.
+func (l *Lease) expire() {
+	for _, c := range l.calls {
+		if c.status == pending && !time.Now().Before(c.deadline) {
+			c.status = late
+			l.failed(c, fmt.Errorf("worker: %s has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.storeType, c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
+		}
 	}
-	switch left := l.current.left(); {
-	case left > 0 && !l.fenced.IsZero():
-		l.fenced = time.Time{}
-		l.notify(Resumed, l.current, nil, true)
-	case left == 0 && l.fenced.IsZero() && (l.renewal.failures > 0 || l.state == lost):
-		l.fenced = time.Now()
-		l.notify(Fenced, l.current, l.stalled(), true)
-	}
-}
-
-// move applies an event to the state. It reports whether the event has a line for the state.
-func (l *Lease) move(e event) bool {
-	next, ok := l.state.on(e)
-	l.state = next
-	return ok
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -55,7 +55,7 @@ type own bool
 func (own) Error() string     { return "its own" }
 func (o own) Permanent() bool { return bool(o) }
 
-// What cannot be otherwise until somebody mends it is told at once, and not when
+// An error that lasts until an operator acts is returned at once, and not when
 // Acquire has tried for MaxWait; what may pass is tried again.
 func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -102,7 +102,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
 			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "the folder above it must be there", false},
 			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},
-			"a damaged row":          {at(damaged), "is damaged, restore it", false},
+			"a damaged record":       {at(damaged), "is damaged, restore it", false},
 			"a closed store":         {closed, "is closed", false},
 			"a zero store":           {new(sqlstore.Store), "must come from sqlstore.New", false},
 			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // FromPodIP returns the low bits of this machine's address in the network prefix, which is
@@ -38,7 +39,7 @@ func fromAddress(l core.Layout, prefix string, addrs []netip.Addr) (int64, error
 	}
 	l = l.WithDefaults()
 	fault := func(format string, args ...any) error {
-		return configError("prefix", prefix, format, args...)
+		return fields.Error("worker", "prefix", prefix, format, args...)
 	}
 	network, err := netip.ParsePrefix(prefix)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 // is released or an operator frees it. Then the holder is harmless.
 func TestNoExpiry(t *testing.T) {
 	inWorld(t, func(w *world) {
-		take := func(number int64) *worker.Lease {
+		take := func(id int64) *worker.Lease {
 			t.Helper()
 			cfg := w.cfg
-			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = &number, true, -1
+			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = &id, true, -1
 			cfg.NoExpiry = true
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err != nil {
@@ -40,7 +40,7 @@ func TestNoExpiry(t *testing.T) {
 		if _, err := w.keep(worker.Acquire(w.Context(), w.mem, cfg)); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Fatalf("after hours: %v", err)
 		}
-		if err := w.mem.Free(w.Context(), "default", 2, w.row(2).FencingToken); err != nil {
+		if err := w.mem.Free(w.Context(), "default", 2, w.record(2).FencingToken); err != nil {
 			t.Fatal(err)
 		}
 		cfg.NoExpiry = true

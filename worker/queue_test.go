@@ -15,15 +15,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// line is a store whose leases have a Queue.
-type line struct {
+// limitedStore is a store with a ClaimLimiter.
+type limitedStore struct {
 	*flaky
 	driver.ClaimLimiter
 }
 
 // crowded is so many callers of Acquire at once; it counts those that have a worker ID.
-func (w *world) crowded(callers int, cfg worker.Config) (store *line, granted *atomic.Int64) {
-	store, granted = &line{flaky: w.store}, new(atomic.Int64)
+func (w *world) crowded(callers int, cfg worker.Config) (store *limitedStore, granted *atomic.Int64) {
+	store, granted = &limitedStore{flaky: w.store}, new(atomic.Int64)
 	for range callers {
 		go func() {
 			if _, err := w.keep(worker.Acquire(w.Context(), store, cfg)); err == nil {
@@ -40,8 +40,8 @@ func (w *world) claims() int {
 	return len(w.store.claims)
 }
 
-// holdAll has strangers hold every worker ID, and gives what frees one.
-func (w *world) holdAll(l core.Layout) (free func(number int64)) {
+// holdAll leases every worker ID to strangers, and returns what frees one.
+func (w *world) holdAll(l core.Layout) (free func(id int64)) {
 	w.Helper()
 	for n := range l.WorkerIDs() {
 		_, err := w.mem.Claim(w.Context(), driver.Request{
@@ -52,8 +52,8 @@ func (w *world) holdAll(l core.Layout) (free func(number int64)) {
 			w.Fatal(err)
 		}
 	}
-	return func(number int64) {
-		if err := w.mem.Free(w.Context(), "default", number, 1); err != nil {
+	return func(id int64) {
+		if err := w.mem.Free(w.Context(), "default", id, 1); err != nil {
 			w.Error(err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestCrowd(t *testing.T) {
 				}
 				time.Sleep(500*time.Millisecond + c.answers)
 				if n := granted.Load(); n != 1 {
-					t.Errorf("half a second after one has come free, %d are claimed", n)
+					t.Errorf("half a second after one was freed, %d are claimed", n)
 				}
 				// A claim that was sent, and not answered, is sent again.
 				if n := w.claims() - before; n > 90 {
@@ -151,7 +151,7 @@ func TestQueueOfOne(t *testing.T) {
 			}
 			var store driver.Store = w.store
 			if times == &queued {
-				store = &line{flaky: w.store}
+				store = &limitedStore{flaky: w.store}
 			}
 			_, _, err := worker.AcquireStepped(w.Context(), store, w.cfg, func() float64 { return 0 })
 			if !errors.Is(err, worker.ErrNoWorkerID) {
@@ -164,8 +164,8 @@ func TestQueueOfOne(t *testing.T) {
 	}
 }
 
-// A claim that was granted, and its answer lost, is found again, although others are told
-// that no number is free: else the number would stay held by nobody.
+// A claim that was granted, and its answer lost, is found again, although others learn
+// that no worker ID is free. Otherwise it would stay leased without a holder.
 func TestCrowdAndALostAnswer(t *testing.T) {
 	for _, away := range []time.Duration{0, 2 * time.Second} { // the store, after that
 		lostAnswer(t, away)
@@ -196,8 +196,8 @@ func lostAnswer(t *testing.T, away time.Duration) {
 		time.Sleep(time.Second + away)
 		w.store.set(func(f *flaky) { f.down = nil })
 		time.Sleep(time.Second)
-		if n := granted.Load(); n != 1 || w.row(1).FencingToken != 2 {
-			t.Errorf("%d leases have a worker ID, and the row is %+v", n, w.row(1))
+		if n := granted.Load(); n != 1 || w.record(1).FencingToken != 2 {
+			t.Errorf("%d leases have a worker ID, and the record is %+v", n, w.record(1))
 		}
 	})
 }
@@ -219,8 +219,8 @@ func TestQueueIsNeverStale(t *testing.T) {
 		cfg.MaxWait = -1 // one attempt
 		_, err := w.keep(worker.Acquire(ctx, store, cfg))
 		for n := range testLayout.WorkerIDs() {
-			if err != nil && w.row(n).FencingToken == 1 {
-				t.Errorf("number %d is free: %v", n, err)
+			if err != nil && w.record(n).FencingToken == 1 {
+				t.Errorf("worker ID %d is free: %v", n, err)
 			}
 		}
 	})
@@ -245,7 +245,7 @@ func TestHungStoreIsNamed(t *testing.T) {
 			return w.store
 		}, "context deadline exceeded; Config.Timeout is 3s"},
 		"does not": {func(w *world) driver.Store { return deafStore{w.store} },
-			`worker: worker_test.deafStore has not answered a claim in space "default" within Config.Timeout, 3s`},
+			`worker: worker_test.deafStore has not answered a claim in namespace "default" within Config.Timeout, 3s`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

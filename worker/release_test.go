@@ -29,7 +29,7 @@ func (s *stuck) Release(ctx context.Context, r driver.Return) error {
 }
 
 // A Release returns when its own context is done, whatever another one waits for; and
-// the number is released by whoever comes when the store answers again.
+// the worker ID is released by the next call when the store answers again.
 func TestReleaseDuringRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		drains(t)
@@ -70,9 +70,9 @@ func TestReleaseDuringRelease(t *testing.T) {
 		if err := l.Close(); err != nil || !errors.Is(l.Err(), worker.ErrReleased) {
 			t.Errorf("%v, %v", err, l.Err())
 		}
-		rows, err := s.Store.(driver.Admin).List(t.Context(), "default")
-		if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
-			t.Errorf("%+v, %v", rows, err)
+		records, err := s.Store.(driver.Admin).List(t.Context(), "default")
+		if err != nil || len(records) != 1 || records[0].ClaimID != "" {
+			t.Errorf("%+v, %v", records, err)
 		}
 	})
 }

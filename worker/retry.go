@@ -34,7 +34,7 @@ func (r *retry) failed(err error, longest time.Duration, random func() float64) 
 // waiting reports whether the next attempt is delayed because the last one failed.
 func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }
 
-// RetryError says which request of a lease to its store fails, since when, and why. The
+// A RetryError says which request of a lease to its store fails, since when, and why. The
 // lease repeats the request at least every half second.
 type RetryError struct {
 	Op        string // the request: "renew", "claim" or "compare the clocks"
@@ -46,8 +46,8 @@ type RetryError struct {
 }
 
 func (e *RetryError) Error() string {
-	return fmt.Sprintf("worker: lease of worker ID %d in space %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
+	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
 }
 
-// Unwrap is why the last attempt failed.
+// Unwrap returns why the last attempt failed.
 func (e *RetryError) Unwrap() error { return e.Err }

@@ -84,10 +84,10 @@ func (p *proc) Renew(ctx context.Context, r driver.Renewal) error {
 		ctx := context.Background()
 		err := p.sim.store.Renew(ctx, r)
 		if errors.Is(err, driver.ErrNotHeld) && p.sim.break_ == noEpoch {
-			rows, _ := p.sim.store.List(ctx, r.Namespace)
-			for _, row := range rows {
-				if row.Worker == r.Worker && row.ClaimID != "" {
-					r.FencingToken, r.ClaimID = row.FencingToken, row.ClaimID
+			records, _ := p.sim.store.List(ctx, r.Namespace)
+			for _, record := range records {
+				if record.Worker == r.Worker && record.ClaimID != "" {
+					r.FencingToken, r.ClaimID = record.FencingToken, record.ClaimID
 					err = p.sim.store.Renew(ctx, r)
 				}
 			}

@@ -181,10 +181,10 @@ func (s *sim) heal() {
 // free is what an operator does about claims that expire late, because the store's clock was
 // ahead when they were made.
 func (s *sim) free(after int64) {
-	rows, _ := s.store.List(context.Background(), "default")
-	for _, row := range rows {
-		if row.Expires > after {
-			_ = s.store.Free(context.Background(), "default", row.Worker, row.FencingToken)
+	records, _ := s.store.List(context.Background(), "default")
+	for _, record := range records {
+		if record.Expires > after {
+			_ = s.store.Free(context.Background(), "default", record.Worker, record.FencingToken)
 		}
 	}
 }
@@ -245,14 +245,14 @@ func (s *sim) act() {
 
 // steal frees a number that somebody holds, as if its time to live were over.
 func (s *sim) steal() {
-	rows, _ := s.store.List(context.Background(), "default")
-	if len(rows) == 0 {
+	records, _ := s.store.List(context.Background(), "default")
+	if len(records) == 0 {
 		return
 	}
-	row := rows[s.rng.IntN(len(rows))]
-	if s.store.Free(context.Background(), "default", row.Worker, row.FencingToken) == nil {
+	record := records[s.rng.IntN(len(records))]
+	if s.store.Free(context.Background(), "default", record.Worker, record.FencingToken) == nil {
 		s.faults[stolen]++
-		s.note("number %d is freed", row.Worker)
+		s.note("worker ID %d is freed", record.Worker)
 	}
 }
 

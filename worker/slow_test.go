@@ -169,10 +169,10 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 			}
 			clock.Unlock()
 		case 4:
-			rows, _ := mem.List(t.Context(), "default")
-			if len(rows) > 0 {
-				row := rows[rng.IntN(len(rows))]
-				_ = mem.Free(t.Context(), "default", row.Worker, row.FencingToken)
+			records, _ := mem.List(t.Context(), "default")
+			if len(records) > 0 {
+				record := records[rng.IntN(len(records))]
+				_ = mem.Free(t.Context(), "default", record.Worker, record.FencingToken)
 			}
 		case 5, 6:
 			time.Sleep(time.Duration(rng.Int64N(int64(4 * time.Second))))

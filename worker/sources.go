@@ -21,8 +21,8 @@ const noWorkerID = -1
 // FromEnv reads a worker ID, datacenter<<WorkerBits | worker, from environment variables:
 // the worker and the datacenter each from its own variable. With an empty datacenterVar,
 // workerVar has the whole worker ID. Each value must be a decimal number that fits the
-// layout. Otherwise the error is a [*core.ConfigError] that names each variable and quotes
-// its value.
+// layout. Otherwise the worker ID is -1, which nothing accepts, and the error is a
+// [*core.ConfigError] that names each variable and quotes its value.
 //
 // FromEnv cannot know whether another process has the same worker ID. See the section
 // "Assigned worker IDs" of the package comment.
@@ -64,8 +64,8 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	if err := errors.Join(l.Validate(), driver.CheckNamespace(name)); err != nil {
 		return noWorkerID, 0, err
 	}
-	if isNil(c) {
-		return noWorkerID, 0, configError("Counter", nil, "must be given")
+	if fields.IsNil(c) {
+		return noWorkerID, 0, fields.Error("worker", "Counter", nil, "must be given")
 	}
 	n, err := bounded.Do(ctx, new(bounded.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {
@@ -152,9 +152,6 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (in
 	}
 	return datacenter<<l.WorkerBits | worker, nil
 }
-
-// values is how many values a field of that many bits has, at most 2^62.
-func values(width uint8) int64 { return 1 << min(width, 62) }
 
 // decimal parses a number from 0 to values-1, or says what is wrong with the text.
 func decimal(text string, values int64) (n int64, fault string) {

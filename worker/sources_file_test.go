@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// A file is read as a whole, or it is an error: never a number of half of it.
+// A file is read as a whole, or it is an error: a part of it is never a worker ID.
 func TestFromFileReadsAll(t *testing.T) {
 	for name, c := range map[string]struct {
 		content string
@@ -26,20 +26,22 @@ func TestFromFileReadsAll(t *testing.T) {
 		"another, behind": {"1" + strings.Repeat("\n", 99) + "2\n", -1},
 		"empty":           {" \n", -1},
 	} {
-		file := filepath.Join(t.TempDir(), "number")
-		if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		n, err := worker.FromFile(core.Layout{}, file, "")
-		var config *core.ConfigError
-		switch {
-		case c.want < 0 && !errors.As(err, &config):
-			t.Errorf("%s: %v, %v", name, n, err)
-		case c.want < 0 && len(err.Error()) > 500:
-			t.Errorf("%s: %v", name, err)
-		case c.want >= 0 && (err != nil || n != c.want):
-			t.Errorf("%s: %v, %v", name, n, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "number")
+			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			n, err := worker.FromFile(core.Layout{}, file, "")
+			var config *core.ConfigError
+			switch {
+			case c.want < 0 && !errors.As(err, &config):
+				t.Errorf("%s: %v, %v", name, n, err)
+			case c.want < 0 && len(err.Error()) > 500:
+				t.Errorf("%s: %v", name, err)
+			case c.want >= 0 && (err != nil || n != c.want):
+				t.Errorf("%s: %v, %v", name, n, err)
+			}
+		})
 	}
 	if n, err := worker.FromFile(core.Layout{}, t.TempDir(), ""); err == nil {
 		t.Errorf("a directory: %v", n)

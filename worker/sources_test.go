@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -42,59 +43,61 @@ func TestFromEnvAndFile(t *testing.T) {
 		{worker: "٣", alone: true, fault: `must be a decimal number`},
 		{worker: "99999999999999999999", alone: true, fault: `W "99999999999999999999": must be 0 to 15`},
 	} {
-		check := func(kind string, n int64, err error) {
-			t.Helper()
-			if c.fault != "" {
-				if n != -1 {
-					t.Errorf("%s %q, %q: %d with an error", kind, c.worker, c.datacenter, n)
+		t.Run(fmt.Sprintf("%q %q", c.worker, c.datacenter), func(t *testing.T) {
+			check := func(kind string, n int64, err error) {
+				t.Helper()
+				if c.fault != "" {
+					if n != -1 {
+						t.Errorf("%s %q, %q: %d with an error", kind, c.worker, c.datacenter, n)
+					}
+					var config *core.ConfigError
+					if !errors.As(err, &config) || !strings.Contains(err.Error(), c.fault) {
+						t.Errorf("%s %q, %q: %v, want %s", kind, c.worker, c.datacenter, err, c.fault)
+					}
+					return
 				}
-				var config *core.ConfigError
-				if !errors.As(err, &config) || !strings.Contains(err.Error(), c.fault) {
-					t.Errorf("%s %q, %q: %v, want %s", kind, c.worker, c.datacenter, err, c.fault)
+				if err != nil {
+					t.Errorf("%s %q, %q: %v", kind, c.worker, c.datacenter, err)
+					return
 				}
-				return
+				if n != c.want {
+					t.Errorf("%s %q, %q: %v, want %d", kind, c.worker, c.datacenter, n, c.want)
+				}
+				gen, err := core.New(core.Config{Layout: small, Worker: core.Fixed(n)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer gen.Close()
+				id, err := gen.Next(t.Context())
+				if p, _ := small.Decode(id); err != nil || p.Datacenter<<3|p.Worker != c.want {
+					t.Errorf("%+v, %v", p, err)
+				}
 			}
-			if err != nil {
-				t.Errorf("%s %q, %q: %v", kind, c.worker, c.datacenter, err)
-				return
+			dir := t.TempDir()
+			names := map[string]string{"W": c.worker, "D": c.datacenter}
+			for name, text := range names {
+				t.Setenv(name, text)
+				if text == unset {
+					_ = os.Unsetenv(name)
+				} else if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if n != c.want {
-				t.Errorf("%s %q, %q: %v, want %d", kind, c.worker, c.datacenter, n, c.want)
+			second, secondFile := "D", filepath.Join(dir, "D")
+			if c.alone {
+				second, secondFile = "", ""
 			}
-			gen, err := core.New(core.Config{Layout: small, Worker: core.Fixed(n)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
-			id, err := gen.Next(t.Context())
-			if p, _ := small.Decode(id); err != nil || p.Datacenter<<3|p.Worker != c.want {
-				t.Errorf("%+v, %v", p, err)
-			}
-		}
-		dir := t.TempDir()
-		names := map[string]string{"W": c.worker, "D": c.datacenter}
-		for name, text := range names {
-			t.Setenv(name, text)
-			if text == unset {
-				_ = os.Unsetenv(name)
-			} else if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		second, secondFile := "D", filepath.Join(dir, "D")
-		if c.alone {
-			second, secondFile = "", ""
-		}
-		w, err := FromEnv(small, "W", second)
-		check("variable", w, err)
-		w, err = FromFile(small, filepath.Join(dir, "W"), secondFile)
-		check("file", w, err)
-		if c.alone {
-			w, err = FromOrdinal(small, "W", "")
+			w, err := FromEnv(small, "W", second)
 			check("variable", w, err)
-			w, err = FromOrdinal(small, "", filepath.Join(dir, "W"))
+			w, err = FromFile(small, filepath.Join(dir, "W"), secondFile)
 			check("file", w, err)
-		}
+			if c.alone {
+				w, err = FromOrdinal(small, "W", "")
+				check("variable", w, err)
+				w, err = FromOrdinal(small, "", filepath.Join(dir, "W"))
+				check("file", w, err)
+			}
+		})
 	}
 	if _, err := FromEnv(small, "", ""); err == nil || !strings.Contains(err.Error(), `worker "": must be the name of a variable`) {
 		t.Errorf("%v", err)
@@ -149,14 +152,16 @@ func TestFromAddress(t *testing.T) {
 		{core.Layout{}, "", mine, 0, `prefix "": must be a network`},
 		{core.Layout{Tick: 1}, "10.4.2.0/24", mine, 0, "Tick"},
 	} {
-		w, err := fromAddress(c.layout, c.prefix, c.addrs)
-		if c.fault != "" {
-			if err == nil || !strings.Contains(err.Error(), c.fault) {
-				t.Errorf("%s: %v, want %s", c.prefix, err, c.fault)
+		t.Run(fmt.Sprintf("%s of %d addresses", c.prefix, len(c.addrs)), func(t *testing.T) {
+			w, err := fromAddress(c.layout, c.prefix, c.addrs)
+			if c.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("%s: %v, want %s", c.prefix, err, c.fault)
+				}
+			} else if err != nil || w != c.want {
+				t.Errorf("%s: %v, %v, want %d", c.prefix, w, err, c.want)
 			}
-		} else if err != nil || w != c.want {
-			t.Errorf("%s: %v, %v, want %d", c.prefix, w, err, c.want)
-		}
+		})
 	}
 	if w, err := FromPodIP(core.Layout{}, "127.0.0.0/24"); err != nil || w != 1 {
 		t.Errorf("%v, %v", w, err)

@@ -1,7 +1,7 @@
 package worker
 
-// A state is where a lease is in its life. One goroutine, the lease's owner, moves it
-// from state to state; see step.
+// A state is where a lease is in its life. One goroutine, the lease's owner (owner.go),
+// moves it from state to state by the transitions below.
 type state uint8
 
 const (
@@ -23,7 +23,7 @@ type event uint8
 
 const (
 	claimed    event = iota // the store has granted a worker ID
-	clockLeapt              // the wall clock is more than maxLeap ahead of the ids' time
+	clockLeapt              // the wall clock is more than maxJump ahead of the ids' time
 	clockBack               // the wall clock is no longer ahead
 	confirmed               // the store's clock agrees with the wall clock, and the worker ID has a holder
 	asked                   // the generator wants another worker ID
@@ -38,8 +38,8 @@ func (e event) String() string {
 	return [...]string{"claimed", "clock leapt", "clock back", "confirmed", "asked", "unasked", "taken", "doubted", "closed", "drained"}[e]
 }
 
-// transitions is the whole life of a lease. An event without a line for a state does not
-// change that state.
+// transitions is the whole life of a lease. An event that the table does not have
+// for a state does not change it.
 //
 // The table shows why ids do not stop for good. Each state but ended has a request that is
 // repeated, after a short delay, until the store answers. Every answer leads to held, or to
@@ -79,7 +79,7 @@ var transitions = [...]struct {
 	{releasing, drained, ended},
 }
 
-// on is the state after an event. ok is false if the event has no line for s.
+// on is the state after an event. ok is false if the table does not have it for s.
 func (s state) on(e event) (next state, ok bool) {
 	for _, t := range transitions {
 		if t.from == s && t.on == e {

@@ -31,9 +31,9 @@ func (l *ids) add(t *testing.T, who string, drawn ...int64) {
 }
 
 // Leases whose generators are closed and made anew all the time, by several
-// goroutines at once, while others draw, numbers are taken away and leases are
+// goroutines at once, while others draw, worker IDs are taken away and leases are
 // released: one New wins each time, and no id comes twice. Time moves only when a
-// tick is full, so what two spans had in common would come twice at once.
+// tick is full, so what two intervals had in common would come twice at once.
 func TestOpenAndCloseTogether(t *testing.T) {
 	layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 2}
 	store := memstore.New(memstore.Config{})
@@ -82,12 +82,12 @@ func TestOpenAndCloseTogether(t *testing.T) {
 	all.Go(func() {
 		for !stopped() {
 			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
-			rows, err := store.List(t.Context(), "default")
-			if err != nil || len(rows) == 0 {
+			records, err := store.List(t.Context(), "default")
+			if err != nil || len(records) == 0 {
 				continue
 			}
-			row := rows[rand.IntN(len(rows))]
-			_ = store.Free(t.Context(), "default", row.Worker, row.FencingToken)
+			record := records[rand.IntN(len(records))]
+			_ = store.Free(t.Context(), "default", record.Worker, record.FencingToken)
 		}
 	})
 	all.Wait()

@@ -87,7 +87,7 @@ func (f *flaky) Release(ctx context.Context, r driver.Return) error {
 	return f.Store.Release(ctx, r)
 }
 
-// events counts what an observer is told.
+// events counts what an observer receives.
 type events struct {
 	mu   sync.Mutex
 	seen map[core.EventKind]int
@@ -169,7 +169,7 @@ func (w *world) acquire(change func(*worker.Config)) *worker.Lease {
 	return lease
 }
 
-// keep ends the lease with the test, wherever that fails: a bubble goes on for ever
+// keep ends the lease with the test, wherever that fails: a bubble lasts for ever
 // while something in it has a timer.
 func (w *world) keep(lease *worker.Lease, err error) (*worker.Lease, error) {
 	if err == nil {
@@ -207,8 +207,8 @@ func (w *world) draw(gen *core.Generator) (core.Parts, error) {
 		w.Fatalf("%+v was issued twice", p)
 	}
 	w.ids[id] = true
-	if bound := w.bound(p.Worker); !p.Time.Before(bound) {
-		w.Fatalf("an id of %v, and the store's bound for number %d is %v", p.Time, p.Worker, bound)
+	if fence := w.fence(p.Worker); !p.Time.Before(fence) {
+		w.Fatalf("an id of %v, and the store's fence for worker ID %d is %v", p.Time, p.Worker, fence)
 	}
 	w.last = p
 	return p, nil
@@ -223,29 +223,29 @@ func (w *world) mustDraw(gen *core.Generator) core.Parts {
 	return p
 }
 
-func (w *world) row(number int64) driver.Record {
+func (w *world) record(id int64) driver.Record {
 	w.Helper()
-	rows, err := w.mem.List(w.Context(), "default")
+	records, err := w.mem.List(w.Context(), "default")
 	if err != nil {
 		w.Fatal(err)
 	}
-	i := slices.IndexFunc(rows, func(r driver.Record) bool { return r.Worker == number })
+	i := slices.IndexFunc(records, func(r driver.Record) bool { return r.Worker == id })
 	if i < 0 {
-		w.Fatalf("number %d has no row", number)
+		w.Fatalf("worker ID %d has no record", id)
 	}
-	return rows[i]
+	return records[i]
 }
 
-func (w *world) bound(number int64) time.Time { return time.UnixMilli(w.row(number).Fence) }
+func (w *world) fence(id int64) time.Time { return time.UnixMilli(w.record(id).Fence) }
 
-// steal gives the number to somebody else.
-func (w *world) steal(number int64) driver.Claim {
+// steal gives the worker ID to another holder.
+func (w *world) steal(id int64) driver.Claim {
 	w.Helper()
-	if err := w.mem.Free(w.Context(), "default", number, w.row(number).FencingToken); err != nil {
+	if err := w.mem.Free(w.Context(), "default", id, w.record(id).FencingToken); err != nil {
 		w.Fatal(err)
 	}
 	c, err := w.mem.Claim(w.Context(), driver.Request{
-		Namespace: "default", Layout: driver.Fingerprint(testLayout), WorkerIDs: 4, Preferred: number, RequirePreferred: true, Exclude: -1,
+		Namespace: "default", Layout: driver.Fingerprint(testLayout), WorkerIDs: 4, Preferred: id, RequirePreferred: true, Exclude: -1,
 		ClaimID: "thief", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	})
 	if err != nil {

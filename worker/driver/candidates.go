@@ -8,72 +8,75 @@ import (
 )
 
 const (
-	several     = 8  // so many numbers that were held before are as good as each other
-	severalNew  = 64 // and so many that never were
-	atLeastWait = time.Millisecond
-	mostWait    = int64(math.MaxInt64 / time.Millisecond) // in milliseconds, what a Duration can say
+	shuffledUsed  = 8  // how many of the worker IDs that were held before are as good as each other
+	shuffledFresh = 64 // how many of those that were never held
+	minWait       = time.Millisecond
+	maxWait       = int64(math.MaxInt64 / time.Millisecond) // in milliseconds, the longest Duration
 )
 
-// Candidates gives the numbers to try for a claim, best first, those never held
-// with an epoch of 0. rows are all rows of the space; now is the store's clock.
-// Where many claim at once, shuffle keeps them off each other's number; it may be
-// nil. The error is a *NoWorkerIDError.
+// Candidates returns the worker IDs to try for a claim, the best first. One that was never
+// held has the fencing token 0. records are all records of the namespace; now is the
+// store's clock. shuffle, which may be nil, has the form of [math/rand/v2.Shuffle]: it keeps
+// claimants that come at the same time apart. If there is no candidate, the error is a
+// [*NoWorkerIDError].
 //
-// The order: the preferred number; numbers whose bound lies behind the claimant's
-// clock; numbers never held; numbers whose bound lies ahead, the nearest first.
-func Candidates(r Request, rows []Record, now int64, shuffle func(n int, swap func(i, j int))) ([]Record, error) {
+// The order: the preferred worker ID; those whose fence is behind the claimant's clock;
+// those never held; those whose fence is ahead of the clock, the nearest first.
+func Candidates(r Request, records []Record, now int64, shuffle func(n int, swap func(i, j int))) ([]Record, error) {
 	var preferred, behind, fresh, ahead []Record
-	known := make(map[int64]bool, len(rows))
+	known := make(map[int64]bool, len(records))
 	none := NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: r.WorkerIDs}
 	if r.RequirePreferred {
 		none.WorkerIDs = 1
 	}
 	wait := int64(math.MaxInt64)
-	for _, row := range rows {
-		known[row.Worker] = true
-		if r.RequirePreferred && row.Worker != r.Preferred || row.Worker >= r.WorkerIDs {
+	for _, rec := range records {
+		known[rec.Worker] = true
+		if r.RequirePreferred && rec.Worker != r.Preferred || rec.Worker >= r.WorkerIDs {
 			continue
 		}
-		switch lead := row.Fence - r.Now; {
-		case !row.Free(now):
+		switch lead := rec.Fence - r.Now; {
+		case !rec.Free(now):
 			none.Leased++
-			if row.Expires < NoTTL {
-				wait = min(wait, row.Expires+1-now)
+			if rec.Expires < NoTTL {
+				wait = min(wait, rec.Expires+1-now)
 			}
-		case !r.Allows(row.Worker):
+		case !r.Allows(rec.Worker):
 		case lead > r.MaxLead:
 			none.Ahead++
 			wait = min(wait, lead-r.MaxLead)
-		case row.Worker == r.Preferred:
-			preferred = append(preferred, row)
+		case rec.Worker == r.Preferred:
+			preferred = append(preferred, rec)
 		case lead > 0:
-			ahead = append(ahead, row)
+			ahead = append(ahead, rec)
 		default:
-			behind = append(behind, row)
+			behind = append(behind, rec)
 		}
 	}
 	if p := r.Preferred; p >= 0 && !known[p] && r.Allows(p) {
 		preferred = append(preferred, Record{Worker: p})
 	}
-	for n := int64(0); n < r.WorkerIDs && len(fresh) < severalNew && !r.RequirePreferred; n++ {
-		if !known[n] && n != r.Preferred && r.Allows(n) {
-			fresh = append(fresh, Record{Worker: n})
+	for id := int64(0); id < r.WorkerIDs && len(fresh) < shuffledFresh && !r.RequirePreferred; id++ {
+		if !known[id] && id != r.Preferred && r.Allows(id) {
+			fresh = append(fresh, Record{Worker: id})
 		}
 	}
-	byBound := func(a, b Record) int {
+	byFence := func(a, b Record) int {
 		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Worker, b.Worker))
 	}
-	slices.SortFunc(behind, byBound)
-	slices.SortFunc(ahead, byBound)
+	slices.SortFunc(behind, byFence)
+	slices.SortFunc(ahead, byFence)
 	if shuffle != nil {
-		mix := func(rows []Record) { shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] }) }
-		mix(behind[:min(several, len(behind))])
+		mix := func(records []Record) {
+			shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+		}
+		mix(behind[:min(shuffledUsed, len(behind))])
 		mix(fresh)
 	}
 	all := slices.Concat(preferred, behind, fresh, ahead)
 	if len(all) == 0 {
 		if wait < math.MaxInt64 {
-			none.Wait = max(time.Duration(min(wait, mostWait))*time.Millisecond, atLeastWait)
+			none.Wait = max(time.Duration(min(wait, maxWait))*time.Millisecond, minWait)
 		}
 		return nil, &none
 	}

@@ -1,5 +1,5 @@
 // Package driver defines what a lease store implements. Programs that take a lease use
-// package worker; this package is for those who write a store for it.
+// package worker; this package is for authors of stores.
 //
 // A store keeps one record for each worker ID of a namespace: who holds it, and the fence,
 // which is the instant up to which ids may be issued under it. Its three methods change

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
-	ErrNoWorkerID = errors.New("worker: no number is free")
+	ErrNoWorkerID = errors.New("worker: no worker ID can be claimed")
 	// ErrNotHeld is returned by Renew, Release and Admin.Free if the worker ID is not, or no
 	// longer, held under the fencing token and claim ID of the request.
-	ErrNotHeld = errors.New("worker: the number is not held under this token any more")
+	ErrNotHeld = errors.New("worker: the worker ID is not held under this claim any more")
 )
 
 // A NoWorkerIDError is returned by Claim if no worker ID can be claimed now. It matches
@@ -25,14 +27,28 @@ type NoWorkerIDError struct {
 }
 
 func (e *NoWorkerIDError) Error() string {
-	text := fmt.Sprintf("worker: no number is free in space %q: of %d, %d are held", e.Namespace, e.WorkerIDs, e.Leased)
+	text := fmt.Sprintf("worker: all %s worker IDs in namespace %q are leased", grouped(e.WorkerIDs), e.Namespace)
+	switch {
+	case e.WorkerIDs == 1 && e.Leased == 1:
+		text = fmt.Sprintf("worker: the only worker ID that will do in namespace %q is leased", e.Namespace)
+	case e.Leased < e.WorkerIDs:
+		text = fmt.Sprintf("worker: no worker ID in namespace %q can be claimed: of %s, %s are leased", e.Namespace, grouped(e.WorkerIDs), grouped(e.Leased))
+	}
 	if e.Ahead > 0 {
-		text += fmt.Sprintf(" and %d begin too far ahead of the clock, left by a holder whose clock was fast", e.Ahead)
+		text += fmt.Sprintf(", and %s would start further ahead of the clock than MaxLead, because the clock of a former holder was fast", grouped(e.Ahead))
 	}
 	if e.Wait > 0 {
-		text += fmt.Sprintf("; the next may be free in %v", e.Wait)
+		text += fmt.Sprintf("; the next may expire in %v", e.Wait)
 	}
-	return text + "; wait, end a holder that is not needed, or use a layout with more worker bits in a space of its own"
+	return text
+}
+
+// grouped writes 1024 as 1,024.
+func grouped(n int64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
 }
 
 // Is reports whether the target is ErrNoWorkerID.
@@ -47,7 +63,7 @@ type SkewError struct {
 }
 
 func (e *SkewError) Error() string {
-	return fmt.Sprintf("worker: this machine's clock shows %s and the store's %s, %v apart; at most %v is allowed: set the one that is wrong, or raise MaxSkew",
+	return fmt.Sprintf("worker: this machine's clock shows %s and the store's %s, %v apart; at most %v is allowed: set the clock that is wrong, or raise MaxSkew",
 		show(e.Local), show(e.Store), e.Local.Sub(e.Store).Abs(), e.Max)
 }
 
@@ -62,7 +78,7 @@ type LayoutError struct {
 }
 
 func (e *LayoutError) Error() string {
-	return fmt.Sprintf("worker: space %q is of the layout %q and not of %q: configure the same layout and Datacenter, or another space: for another datacenter, or for ids that never meet these", e.Namespace, e.Have, e.Want)
+	return fmt.Sprintf("worker: namespace %q has the layout %q, not %q: configure its Layout and Datacenter, or another namespace", e.Namespace, e.Have, e.Want)
 }
 
 // A DurabilityError is returned by Claim if a setting of the store lets it lose a write
@@ -74,7 +90,7 @@ type DurabilityError struct {
 }
 
 func (e *DurabilityError) Error() string {
-	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which makes duplicates possible: set it to %s, or allow it with AllowDataLoss", e.Setting, e.Value, e.Want)
+	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which can lead to duplicate ids: set it to %s, or allow it with AllowDataLoss", e.Setting, e.Value, e.Want)
 }
 
 // A CounterExhaustedError is returned if a counter has given out all worker IDs of a
@@ -85,5 +101,36 @@ type CounterExhaustedError struct {
 }
 
 func (e *CounterExhaustedError) Error() string {
-	return fmt.Sprintf("worker: counter %q has given all %d numbers of the layout; use leases, which give numbers back, or, if nobody runs any more and the clocks have not gone back, another counter", e.Name, e.WorkerIDs)
+	return fmt.Sprintf("worker: counter %q has given out all %s worker IDs of the layout: use leases, which reuse worker IDs, or, if none of its processes runs any more, another counter", e.Name, grouped(e.WorkerIDs))
+}
+
+// Permanent marks an error as one that a retry cannot mend, such as a wrong password:
+// worker.Acquire then returns it at once. The text does not change, and nil stays nil.
+// Any error with a method Permanent() bool that returns true has the same effect.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return permanent{err}
+}
+
+type permanent struct{ error }
+
+func (p permanent) Permanent() bool { return true }
+
+func (p permanent) Unwrap() error { return p.error }
+
+// IsPermanent reports whether a retry cannot mend the error: it was marked by Permanent, or
+// is a *core.ConfigError, *SkewError, *LayoutError, *DurabilityError or
+// core.ErrTimestampExhausted.
+func IsPermanent(err error) bool {
+	var marked interface{ Permanent() bool }
+	if errors.As(err, &marked) && marked.Permanent() {
+		return true
+	}
+	var config *core.ConfigError
+	var skew *SkewError
+	var layout *LayoutError
+	var durability *DurabilityError
+	return errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout) || errors.As(err, &durability) || errors.Is(err, core.ErrTimestampExhausted)
 }

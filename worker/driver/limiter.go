@@ -12,44 +12,47 @@ import (
 // share the answers. A store embeds a ClaimLimiter by value; the zero value is ready for
 // use. A wrapper that embeds a pointer to such a store shares its limiter.
 type ClaimLimiter struct {
-	mu    sync.Mutex
-	lines map[any]*line
+	mu     sync.Mutex
+	queues map[any]*queue
 }
 
 const (
-	claimSpacing = 250 * time.Millisecond // one claim of a line is made in this time
-	claimBurst   = 4                      // as many may be made at once, so that a single lease never waits
-	lineKept     = time.Minute            // how long a line is kept after its last claim
+	claimInterval = 250 * time.Millisecond // a queue gets one token in this time
+	claimBurst    = 4                      // the most tokens of a queue, so that a single lease never waits
+	queueKept     = time.Minute            // how long a queue is kept after its last claim
 )
 
-// A line is where claims of one kind wait. It is made when the first of them fails.
-type line struct {
-	may     int       // how many claims may be made now
-	since   time.Time // when the last one was added to them
-	used    time.Time
-	failing bool  // the last claim failed and was not refused
-	next    *turn // of the claim that is made next
+// A queue is a token bucket for claims of one kind. It is made when the first of them fails.
+type queue struct {
+	tokens   int       // how many claims may be made now
+	refilled time.Time // when the last token was added
+	used     time.Time
+	failing  bool     // the last claim failed and was not refused
+	next     *attempt // the claim that is made next
 }
 
-// A turn is one claim, whose outcome is shared by those who began to wait before it was made.
-type turn struct {
+// An attempt is one claim, whose outcome is shared with the callers that began to wait
+// before it was made.
+type attempt struct {
 	done chan struct{} // closed when it was answered
 	err  error         // nil: a worker ID was granted, and there may be more
 }
 
-// LimitClaims is for package worker. It calls ask, or returns the error of a claim that another lease made after this call
-// began, so that a worker ID which was free by then is found. sent reports whether ask was
-// called.
+func newAttempt() *attempt { return &attempt{done: make(chan struct{})} }
+
+// LimitClaims is for package worker. It calls ask, or returns the error of a claim that
+// another lease made after this call began, so that a worker ID which was free by then is
+// found. sent reports whether ask was called.
 //
 // A repeated claim, whose first answer was lost, may have been granted. That the store
 // refuses another claim proves nothing about it, so it shares failures only.
-func (q *ClaimLimiter) LimitClaims(ctx context.Context, kind any, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
-	var other *turn
+func (l *ClaimLimiter) LimitClaims(ctx context.Context, kind any, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
+	var other *attempt
 	for {
-		own, next, wait := q.enter(kind, repeated)
+		own, next, wait := l.reserve(kind, repeated)
 		if own != nil {
 			c, err = ask()
-			q.answered(kind, own, err)
+			l.finish(kind, own, err)
 			return c, true, err
 		}
 		if other == nil {
@@ -69,58 +72,56 @@ func (q *ClaimLimiter) LimitClaims(ctx context.Context, kind any, repeated bool,
 	}
 }
 
-// enter returns a turn of the caller's own; or the turn of the next claim, and how long
-// until a claim may be made.
-func (q *ClaimLimiter) enter(kind any, repeated bool) (own, next *turn, wait time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.lines[kind]
-	if l == nil {
-		return newTurn(), nil, 0
+// reserve returns an attempt for the caller; or else the next attempt of another caller,
+// and how long until a claim may be made.
+func (l *ClaimLimiter) reserve(kind any, repeated bool) (own, next *attempt, wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.queues[kind]
+	if q == nil {
+		return newAttempt(), nil, 0
 	}
 	now := time.Now()
-	l.used = now
-	if since := now.Sub(l.since); since >= claimSpacing {
-		l.may = max(l.may, min(l.may+int(since/claimSpacing), claimBurst))
-		l.since = now.Add(-since % claimSpacing)
+	q.used = now
+	if since := now.Sub(q.refilled); since >= claimInterval {
+		q.tokens = max(q.tokens, min(q.tokens+int(since/claimInterval), claimBurst))
+		q.refilled = now.Add(-since % claimInterval)
 	}
 	switch {
-	case repeated && !l.failing:
-	case l.may > 0:
-		l.may--
+	case repeated && !q.failing:
+	case q.tokens > 0:
+		q.tokens--
 	default:
-		return nil, l.next, l.since.Add(claimSpacing).Sub(now)
+		return nil, q.next, q.refilled.Add(claimInterval).Sub(now)
 	}
-	own, l.next = l.next, newTurn()
+	own, q.next = q.next, newAttempt()
 	return own, nil, 0
 }
 
-func newTurn() *turn { return &turn{done: make(chan struct{})} }
-
-// answered ends a turn.
-func (q *ClaimLimiter) answered(kind any, own *turn, err error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// finish shares the outcome of an attempt.
+func (l *ClaimLimiter) finish(kind any, own *attempt, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
-	l := q.lines[kind]
-	if l == nil && err != nil && !IsPermanent(err) {
-		for other, l := range q.lines {
-			if now.Sub(l.used) > lineKept {
-				delete(q.lines, other)
+	q := l.queues[kind]
+	if q == nil && err != nil && !IsPermanent(err) {
+		for other, q := range l.queues {
+			if now.Sub(q.used) > queueKept {
+				delete(l.queues, other)
 			}
 		}
-		if q.lines == nil {
-			q.lines = make(map[any]*line)
+		if l.queues == nil {
+			l.queues = make(map[any]*queue)
 		}
-		l = &line{may: claimBurst, since: now, used: now, next: newTurn()}
-		q.lines[kind] = l
+		q = &queue{tokens: claimBurst, refilled: now, used: now, next: newAttempt()}
+		l.queues[kind] = q
 	}
-	if l != nil {
-		l.failing = err != nil && !errors.Is(err, ErrNoWorkerID)
+	if q != nil {
+		q.failing = err != nil && !errors.Is(err, ErrNoWorkerID)
 		if err == nil { // there may be more: they are claimed soon
-			l.may += 2
+			q.tokens += 2
 		} else {
-			l.may = min(l.may, claimBurst)
+			q.tokens = min(q.tokens, claimBurst)
 		}
 	}
 	own.err = err

@@ -1,18 +1,19 @@
 package driver
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 const (
-	maxName = 64
-	maxText = 255
-	// maxReserved is far beyond any reservation that is meant.
-	maxReserved = 1 << 40
+	maxName     = 64
+	maxText     = 255
+	maxReserved = 1 << 40 // more than any real reservation
 )
 
 const (
@@ -20,19 +21,27 @@ const (
 	ownerRule = "must be UTF-8 of at most 255 bytes, without control characters"
 )
 
+// Fingerprint returns the text by which a store knows a layout. Two layouts whose ids mean
+// the same have the same fingerprint. The text of a layout never changes.
+func Fingerprint(l core.Layout) string {
+	l = l.WithDefaults()
+	order := "worker,sequence"
+	if l.SequenceFirst {
+		order = "sequence,worker"
+	}
+	sign := "signed"
+	if l.Unsigned {
+		sign = "unsigned"
+	}
+	return fmt.Sprintf("epoch=%d tick=%d time=%d rollback=%d datacenter=%d worker=%d sequence=%d order=%s %s",
+		l.Epoch.UnixMilli(), l.Tick.Milliseconds(), l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, order, sign)
+}
+
 // CheckNamespace returns a *core.ConfigError unless the name is 1 to 64 ASCII letters,
 // digits and . _ - : /. Case is significant.
 func CheckNamespace(name string) error {
 	var wrong fields.Errors
 	checkName(&wrong, "Namespace", name)
-	return wrong.Err("worker")
-}
-
-// CheckOwner returns a *core.ConfigError unless the text is UTF-8 of at most 255 bytes
-// without control characters.
-func CheckOwner(owner string) error {
-	var wrong fields.Errors
-	checkOwner(&wrong, owner)
 	return wrong.Err("worker")
 }
 
@@ -48,10 +57,8 @@ func CheckReservation(key string, n int64) error {
 }
 
 func checkName(wrong *fields.Errors, field, name string) {
-	other := func(c rune) bool {
-		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("._-:/", c))
-	}
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, other) {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:/"
+	if name == "" || len(name) > maxName || strings.Trim(name, allowed) != "" {
 		wrong.Add(field, name, nameRule)
 	}
 }

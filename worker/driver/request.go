@@ -20,7 +20,7 @@ type Request struct {
 	RequirePreferred bool   // no worker ID but Preferred will do
 	Exclude          int64  // is not claimed; -1: none
 	ClaimID          string // random, new for each claim, and the same if the claim is repeated
-	Owner            string // who claims, for people to read
+	Owner            string // names the holder, for operators
 	Now              int64  // the claimant's wall clock
 	FenceWindow      int64  // how far the fence lies beyond the claim's first instant
 	TTL              int64  // how long after a claim or a renewal others may claim the worker ID; NoTTL: never
@@ -56,6 +56,27 @@ type Return struct {
 	Fence        int64 // the first instant that no id carries
 }
 
+// A Record is what a store keeps of one worker ID.
+type Record struct {
+	Worker       int64
+	FencingToken int64
+	ClaimID      string // empty: free
+	Owner        string // of the last claim
+	Fence        int64  // no id carries this instant or a later one
+	Expires      int64  // when others may claim the worker ID, by the store's clock
+}
+
+// Free reports whether the worker ID may be claimed when the store's clock shows now.
+func (rec Record) Free(now int64) bool { return rec.ClaimID == "" || rec.Expires < now }
+
+// Expiry returns when a time to live that starts at now ends. [NoTTL] never does.
+func Expiry(now, ttl int64) int64 {
+	if ttl >= NoTTL {
+		return NoTTL
+	}
+	return now + ttl
+}
+
 // Interval returns the validity interval that a claim records, given the fence in the
 // worker ID's record: it starts at that fence or at the claimant's clock, whichever is
 // later, and has the length of FenceWindow. A worker ID without a record has the fence 0.
@@ -70,7 +91,8 @@ func (r Request) Replay(rec Record) Claim {
 	return Claim{Worker: rec.Worker, FencingToken: rec.FencingToken, From: rec.Fence - r.FenceWindow, Fence: rec.Fence}
 }
 
-// Allows reports whether the request may be answered with the worker ID, whoever holds it.
+// Allows reports whether the request may be answered with the worker ID, regardless
+// of its holder.
 func (r Request) Allows(worker int64) bool {
 	return worker >= 0 && worker < r.WorkerIDs && worker != r.Exclude && (!r.RequirePreferred || worker == r.Preferred)
 }
@@ -89,7 +111,7 @@ func (r Request) Validate() error {
 	var wrong fields.Errors
 	checkName(&wrong, "Namespace", r.Namespace)
 	if !printable(r.Layout, maxText) {
-		wrong.Add("Layout", r.Layout, "must be a fingerprint: 1 to 255 printable bytes of ASCII")
+		wrong.Add("Layout", r.Layout, "must be a fingerprint: 1 to 255 printable ASCII characters")
 	}
 	if r.WorkerIDs < 1 {
 		wrong.Add("WorkerIDs", r.WorkerIDs, "must be at least 1")
@@ -101,15 +123,15 @@ func (r Request) Validate() error {
 		wrong.Add("RequirePreferred", r.RequirePreferred, "needs Preferred")
 	}
 	if !printable(r.ClaimID, maxName) {
-		wrong.Add("ClaimID", r.ClaimID, "must have 1 to 64 printable bytes of ASCII")
+		wrong.Add("ClaimID", r.ClaimID, "must be 1 to 64 printable ASCII characters")
 	}
 	checkOwner(&wrong, r.Owner)
 	const century = 100 * 366 * 24 * 3600 * 1000
 	if r.FenceWindow < 1 || r.FenceWindow > century {
-		wrong.Add("FenceWindow", r.FenceWindow, "must be at least 1 millisecond, and not a century")
+		wrong.Add("FenceWindow", r.FenceWindow, "must be 1 millisecond to 100 years, in milliseconds")
 	}
 	if r.TTL < 1 || r.TTL > century && r.TTL != NoTTL {
-		wrong.Add("TTL", r.TTL, "must be at least 1 millisecond, and not a century")
+		wrong.Add("TTL", r.TTL, "must be 1 millisecond to 100 years, in milliseconds")
 	}
 	if r.MaxSkew < 0 {
 		wrong.Add("MaxSkew", r.MaxSkew, "must not be negative")

@@ -53,24 +53,3 @@ type Admin interface {
 type Counter interface {
 	Count(ctx context.Context, name string) (int64, error)
 }
-
-// A Record is what a store keeps of one worker ID.
-type Record struct {
-	Worker       int64
-	FencingToken int64
-	ClaimID      string // empty: free
-	Owner        string // of the last claim
-	Fence        int64  // no id carries this instant or a later one
-	Expires      int64  // when others may claim the worker ID, by the store's clock
-}
-
-// Free reports whether the worker ID may be claimed when the store's clock shows now.
-func (rec Record) Free(now int64) bool { return rec.ClaimID == "" || rec.Expires < now }
-
-// Expiry returns when a time to live that starts at now ends. [NoTTL] never does.
-func Expiry(now, ttl int64) int64 {
-	if ttl >= NoTTL {
-		return NoTTL
-	}
-	return now + ttl
-}

@@ -19,7 +19,7 @@ import (
 // The disk is full: what was recorded stays as it was, ids go on up to it and no
 // further, nothing is claimed; and all goes on when there is room again.
 func TestDiskIsFull(t *testing.T) {
-	if dir := os.Getenv("SNOWKEY_TEST_FULL"); dir != "" { // in the process that is started below
+	if dir := os.Getenv("SNOWKEY_TEST_FULL_DISK"); dir != "" { // in the process that is started below
 		if err := full(t.Context(), dir); err != nil {
 			t.Error(err)
 		}
@@ -28,7 +28,7 @@ func TestDiskIsFull(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestDiskIsFull$")
-	cmd.Env = append(os.Environ(), "SNOWKEY_TEST_FULL="+t.TempDir())
+	cmd.Env = append(os.Environ(), "SNOWKEY_TEST_FULL_DISK="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -40,33 +40,33 @@ mutant() {
 stores=./internal/integration/stores
 
 mutant 'renewal of anybody: memstore' worker/memstore/memstore.go \
-	's/row := s\.held\(r\.Space, r\.Worker, r\.Epoch, r\.Token\)(\n\tif row == nil \{\n\t\treturn worker\.ErrTaken\n\t\}\n\trow\.Until = max)/row := s.spaces[r.Space].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
+	's/row := s\.held\(r\.Namespace, r\.Worker, r\.FencingToken, r\.ClaimID\)(\n\tif row == nil \{\n\t\treturn driver\.ErrNotHeld\n\t\}\n\trow\.Fence = max)/row := s.spaces[r.Namespace].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal by token, without epoch: memstore' worker/memstore/memstore.go \
-	's/row\.Epoch != epoch \|\| //' "./worker ./worker/memstore ./worker/httpstore" .
+	's/row\.FencingToken != epoch \|\| //' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal of anybody: filestore' worker/filestore/filestore.go \
-	's/if row\.Epoch != r\.Epoch \|\| row\.Token != r\.Token \|\| r\.Token == "" \{(\n.*\n\t\t\}\n\t\trow\.Until = max)/if r.Token == "" {$1/' ./worker/filestore .
+	's/if row\.FencingToken != r\.FencingToken \|\| row\.ClaimID != r\.ClaimID \|\| r\.ClaimID == "" \{(\n.*\n\t\t\}\n\t\trow\.Fence = max)/if r.ClaimID == "" {$1/' ./worker/filestore .
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
 	"s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
-mutant 'bound raised before the acknowledgement' worker/call.go \
-	's/(return &call\{kind: renewCall)/h.grant.Raise(time.UnixMilli(r.Until))\n\t$1/' ./worker .
-mutant 'claim begins at its own clock' worker/request.go \
-	's/from = max\(until, r\.Now\)/from = r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'fence raised before the acknowledgement' worker/requests.go \
+	's/(return &call\{kind: renewCall)/a.grant.RaiseFence(time.UnixMilli(r.Fence))\n\t$1/' ./worker .
+mutant 'claim begins at its own clock' worker/driver/request.go \
+	's/from = max\(fence, r\.Now\)/from = r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua \
 	's/from = math\.max\(best\.bound, now\)/from = now/' $stores '^TestRedisStore$'
-mutant 'released from where the clock is' worker/call.go \
-	's/until := max\(h\.grant\.Close\(\)\.UnixMilli\(\), h\.claim\.From\)/now, _ := h.clock.read()\n\tuntil := now.UnixMilli()/' ./worker .
-mutant 'released below what was issued' worker/call.go \
-	's/h\.grant\.Close\(\)\.UnixMilli\(\), h\.claim\.From/h.grant.Close().UnixMilli()-1, 0/' ./worker .
+mutant 'released from where the clock is' worker/requests.go \
+	's/fence := max\(a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From\)/now, _ := a.clock.read()\n\tfence := now.UnixMilli()/' ./worker .
+mutant 'released below what was issued' worker/requests.go \
+	's/a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From/a.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'release of anybody: memstore' worker/memstore/memstore.go \
-	's/row := s\.held\(r\.Space, r\.Worker, r\.Epoch, r\.Token\)(\n\tif row == nil \{\n\t\treturn worker\.ErrTaken\n\t\}\n\trow\.Token, )/row := s.spaces[r.Space].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
+	's/row := s\.held\(r\.Namespace, r\.Worker, r\.FencingToken, r\.ClaimID\)(\n\tif row == nil \{\n\t\treturn driver\.ErrNotHeld\n\t\}\n\trow\.ClaimID, )/row := s.spaces[r.Namespace].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
 	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' $stores '^TestSQLStore$/sqlite/wal'
-mutant 'the fence is not looked at' core/run.go \
-	's/until <= last/until == 0 \&\& until <= last/' ./worker .
+mutant 'the fence is not looked at' core/allocator.go \
+	's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
 mutant 'a claim that is answered twice is two claims' worker/outcome.go \
 	's/known == nil \|\| /known == nil || known != nil || /' ./worker '^TestClaimAnsweredTwice$'
@@ -74,21 +74,21 @@ mutant 'a claim that is answered twice is two claims' worker/outcome.go \
 # What keeps ids from coming again.
 mutant 'no attempt after a failure' worker/retry.go \
 	's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .
-mutant 'a call that is late is waited for' worker/call.go \
-	's/if !c\.late && !time\.Now\(\)\.Before\(c\.deadline\) \{/if false {/' ./worker '^TestDeafStore$'
+mutant 'a call that is late is waited for' worker/owner.go \
+	's/if c\.status == pending && !time\.Now\(\)\.Before\(c\.deadline\) \{/if false {/' ./worker '^TestDeafStore$'
 mutant 'calls wait at the fence while renewals fail' worker/outcome.go \
-	's/\th\.grant\.SetFenceError\(stalled\)\n//' ./worker .
+	's/\ta\.grant\.SetFenceError\(stalled\)\n//' ./worker .
 mutant 'a claim that nobody waits for is kept' worker/outcome.go \
-	's/\t\th\.grant\.Close\(\)\n\t\tl\.leave\(h\)\n/\t\th.grant.Close()\n/' ./worker .
-mutant 'a leap of the clock is not noticed' worker/owner.go \
+	's/\t\ta\.grant\.Close\(\)\n\t\tl\.retire\(a\)\n/\t\ta.grant.Close()\n/' ./worker .
+mutant 'a leap of the clock is not noticed' worker/schedule.go \
 	's/case ahead > 0 && l\.state == held:/case false:/' ./worker .
 mutant 'a leap is followed that the fence does not cover' core/clock.go \
-	's/covered := leap <= 0 \|\| .*/covered := true/' ./worker .
+	's/covered := jump <= 0 \|\| .*/covered := true/' ./worker .
 mutant 'a leap is followed without the store' worker/clock.go \
-	's/ahead > maxLeap/false/' ./worker .
-mutant 'a worker ID is given up for the fence' worker/grant.go \
-	's/case why == core\.AskedUsedUp:/case false:/' ./worker .
-mutant 'a lost worker ID is not replaced' worker/owner.go \
+	's/ahead > maxJump/false/' ./worker .
+mutant 'a worker ID is given up for the fence' worker/handover.go \
+	's/case why == core\.RegrantExhausted:/case false:/' ./worker .
+mutant 'a lost worker ID is not replaced' worker/schedule.go \
 	's/case acquiring, lost:/case acquiring:/' ./worker .
 mutant 'the clock begins anew after a loss' worker/clock.go \
 	's/if !t\.After\(now\) \{/if t.Sub(now) < 1000*time.Hour {/' ./worker '^TestLeapAfterALoss$'

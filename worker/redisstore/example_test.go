@@ -28,7 +28,7 @@ func ExampleEvalFunc() {
 	if errors.As(err, &lossy) {
 		fmt.Println(lossy)
 	}
-	// Output: worker: the store has appendonly = no and may lose an acknowledged write, which makes duplicates possible: set it to yes, or allow it with AllowDataLoss
+	// Output: worker: the store has appendonly = no and may lose an acknowledged write, which can lead to duplicate ids: set it to yes, or allow it with AllowDataLoss
 }
 
 func ExampleNew() {

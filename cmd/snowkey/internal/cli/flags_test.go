@@ -257,7 +257,7 @@ func TestExitCodes(t *testing.T) {
 		{"gen --datacenter 3", 2, "--worker"},
 		{"gen --worker 3 --unsigned --format base58", 2, "--format base58"},
 		{"gen --worker 1 --preset mastodon", 2, "must be 0 to 0"},
-		{"gen --worker 3 --epoch 2999-01-01", 2, "--epoch 2999-01-01T00:00:00Z: lies in the future"},
+		{"gen --worker 3 --epoch 2999-01-01", 2, "--epoch 2999-01-01T00:00:00Z: is in the future"},
 		{"gen --worker 3 --not-before 2200-01-01", 2, "--not-before"},
 		{"bench --epoch 2999-01-01", 2, "--epoch"},
 		{"gen --worker 3 --time-bits 10 --worker-bits 5", 1, "run out"},

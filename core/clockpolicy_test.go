@@ -1,0 +1,351 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// manual is a wall clock in a bubble: the bubble's time and an offset to set.
+type manual struct{ offset time.Duration }
+
+func (m *manual) now() time.Time { return time.Now().Add(m.offset) }
+
+// inBubble runs a test at a time at which every layout has begun.
+func inBubble(t *testing.T, f func(t *testing.T, clock *manual)) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
+		f(t, &manual{})
+	})
+}
+
+func next(t *testing.T, g *core.Generator) core.Parts {
+	t.Helper()
+	id, err := g.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.Layout().Decode(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func clockError(t *testing.T, g *core.Generator, back, tolerated time.Duration) {
+	t.Helper()
+	var ce *core.ClockError
+	if id, err := g.Next(t.Context()); !errors.As(err, &ce) || ce.Back != back || ce.Tolerated != tolerated {
+		t.Errorf("Next = %d, %v; want %v back and %v tolerated", id, err, back, tolerated)
+	}
+	if err := g.Fill(t.Context(), make([]int64, 2)); !errors.As(err, &ce) {
+		t.Errorf("Fill = %v", err)
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Refuse{}})
+		next(t, g)
+		clock.offset = -time.Second
+		clockError(t, g, time.Second, 0)
+		clock.offset = 0
+		next(t, g)
+	})
+}
+
+func TestWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: 50 * time.Millisecond}, MaxWait: 5 * time.Millisecond})
+		last := next(t, g)
+		clock.offset = -40 * time.Millisecond
+		began := time.Now()
+		if p := next(t, g); p.Time.Before(last.Time) || time.Since(began) < 39*time.Millisecond || time.Since(began) > 42*time.Millisecond {
+			t.Errorf("an id of %v after %v, having waited %v", p.Time, last.Time, time.Since(began))
+		}
+		clock.offset -= time.Second
+		began = time.Now()
+		clockError(t, g, time.Second, 50*time.Millisecond)
+		if time.Since(began) != 0 {
+			t.Errorf("it waited %v for what is beyond Max", time.Since(began))
+		}
+	})
+}
+
+// One bit: steps at 100 → 60 and 105 → 70. A counter that is put back once
+// time has passed the old mark would give tick 70 twice.
+func TestRollbackKeepsAMarkForEachValue(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 1, WorkerBits: 5, SequenceBits: 12}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rollback{}})
+		base := time.Now()
+		at := func(tick int) { clock.offset = time.Until(base.Add(time.Duration(tick) * time.Millisecond)) }
+		seen := map[int64]bool{}
+		draw := func(tick int, rollback int64) {
+			t.Helper()
+			at(tick)
+			id, err := g.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, _ := l.Decode(id)
+			if want := base.Add(time.Duration(tick) * time.Millisecond); p.Rollback != rollback || !p.Time.Equal(want) || seen[id] {
+				t.Errorf("at %d: %+v, want roll-back %d of %v; seen before: %v", tick, p, rollback, want, seen[id])
+			}
+			seen[id] = true
+		}
+		draw(10, 0)
+		draw(100, 0)
+		draw(60, 1)
+		draw(70, 1)
+		draw(105, 1) // beyond the mark of value 0
+		at(70)
+		clockError(t, g, 35*time.Millisecond, 0)
+		draw(106, 1)
+		at(100) // the last tick of value 0: not free
+		clockError(t, g, 6*time.Millisecond, 0)
+		at(103) // value 0 ended at 100, so it is free here
+		draw(103, 0)
+		if st := g.Stats(); st.StepsBack < 3 || st.Issued != 7 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+func TestRollbackNeverStartsBelowNotBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 3, SequenceBits: 12}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0), Now: clock.now, ClockPolicy: core.Rollback{}, NotBefore: time.Now().Add(-time.Minute)})
+		next(t, g)
+		clock.offset = -30 * time.Second
+		if p := next(t, g); p.Rollback != 1 {
+			t.Errorf("%+v", p)
+		}
+		clock.offset = -2 * time.Minute
+		clockError(t, g, 90*time.Second, 0)
+	})
+}
+
+func TestReuseIssuesUnusedSlots(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Reuse{Window: 20 * time.Millisecond}})
+		base := time.Now()
+		var ids []int64
+		for range 10 { // one id in each of ten ticks leaves three over
+			time.Sleep(time.Millisecond)
+			id, err := g.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		clock.offset = -5 * time.Millisecond
+		if err := g.Fill(t.Context(), make([]int64, 2)); err == nil {
+			t.Error("Fill used what was left over")
+		}
+		first := next(t, g)
+		if want := base.Add(5 * time.Millisecond); !first.Time.Equal(want) {
+			t.Errorf("the first is of %v, the nearest to the clock is %v", first.Time, want)
+		}
+		id, _ := l.Compose(first)
+		ids = append(ids, id)
+		for {
+			id, err := g.Next(t.Context())
+			if err != nil {
+				var ce *core.ClockError
+				if !errors.As(err, &ce) || ce.Tolerated != 20*time.Millisecond {
+					t.Error(err)
+				}
+				break
+			}
+			ids = append(ids, id)
+		}
+		if len(ids) != 10+9*3 { // the last tick is the present one of the cursor, not a past one
+			t.Errorf("%d ids, want 37", len(ids))
+		}
+		if st := g.Stats(); st.Issued != uint64(len(ids)) {
+			t.Errorf("Stats report %d", st.Issued)
+		}
+		noDuplicates(t, ids)
+		clock.offset = -time.Hour
+		clockError(t, g, time.Hour, 20*time.Millisecond)
+	})
+}
+
+// source gives its grants, one after the other, and then an error.
+type source struct {
+	grants []*core.Grant
+	asked  []*core.Grant // the prev of each call
+}
+
+func (s *source) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
+	s.asked = append(s.asked, prev)
+	if len(s.grants) == 0 {
+		return nil, errors.New("the source is empty")
+	}
+	g := s.grants[0]
+	s.grants = s.grants[1:]
+	return g, nil
+}
+
+func TestRotate(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Twitter()
+		src := &source{}
+		for _, worker := range []int64{1, 2, 2, 1} {
+			src.grants = append(src.grants, mustGrant(t, l, worker, time.Time{}, time.Time{}))
+		}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
+		next(t, g)
+		clock.offset = -time.Second
+		behind := clock.now()
+		if p := next(t, g); p.Worker != 2 || !p.Time.Equal(behind.Add(l.Tick)) { // its last holder may have issued in this tick
+			t.Errorf("after a step back to %v: %+v", behind, p)
+		}
+		if src.asked[1] == nil {
+			t.Error("the source did not learn which grant is to be replaced")
+		}
+		clock.offset = -2 * time.Second
+		clockError(t, g, time.Second, 0) // 2 again, and 1, which has ids ahead of the clock
+		if len(src.grants) != 0 {
+			t.Errorf("%d grants were not asked for", len(src.grants))
+		}
+		clock.offset = 0
+		if p := next(t, g); p.Worker != 2 {
+			t.Errorf("the clock is back: %+v", p)
+		}
+	})
+}
+
+func TestRotateWithoutAnother(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rotate{}})
+		next(t, g)
+		clock.offset = -time.Second
+		_, err := g.Next(t.Context())
+		var ce *core.ClockError
+		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other worker ID") {
+			t.Error(err)
+		}
+	})
+}
+
+// A source that gives a grant which is in use elsewhere does no harm.
+func TestRotateToAGrantInUse(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Twitter()
+		taken := mustGrant(t, l, 2, time.Time{}, time.Time{})
+		other := mustNew(t, core.Config{Worker: holder{taken}})
+		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, time.Time{}, time.Time{}), taken}}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
+		first := next(t, g)
+		clock.offset = -time.Second
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrInUse) {
+			t.Error(err)
+		}
+		clock.offset = 0
+		if p := next(t, g); p.Worker != 1 || p.Time.Before(first.Time) {
+			t.Errorf("%+v", p)
+		}
+		next(t, other)
+	})
+}
+
+// What was issued under any value of the roll-back field counts at the end of
+// a grant, and when its worker ID is given again.
+func TestRollbackAcrossGrants(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
+		begin := time.Now().Add(-time.Hour)
+		src := &source{grants: []*core.Grant{
+			mustGrant(t, l, 1, begin, time.Now().Add(time.Hour)),
+			mustGrant(t, l, 1, begin, time.Now().Add(time.Hour)), // as a careless source would
+		}}
+		first, second := src.grants[0], src.grants[1]
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rollback{}})
+		seen := map[core.Parts]bool{}
+		draw := func(at time.Duration) core.Parts {
+			t.Helper()
+			clock.offset = at
+			p := next(t, g)
+			if seen[p] {
+				t.Errorf("%+v a second time", p)
+			}
+			seen[p] = true
+			return p
+		}
+		high := draw(time.Minute)
+		draw(0)
+		draw(30 * time.Second)
+		if unused := first.Close(); !unused.Equal(high.Time.Add(time.Millisecond)) {
+			t.Errorf("unused from %v, and an id is of %v", unused, high.Time)
+		}
+		clock.offset = 2 * time.Minute
+		if p := draw(2 * time.Minute); !p.Time.After(high.Time) {
+			t.Errorf("%+v under the second grant", p)
+		}
+		clock.offset = 20 * time.Second // where value 1 was in use
+		clockError(t, g, 100*time.Second, 0)
+		second.Revoke(nil)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+	})
+}
+
+// A generator made with a Fixed that served another continues above it, though
+// the clock went back between the two.
+func TestFixedContinuesAboveItsLastGenerator(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		worker := core.Fixed(1)
+		g := mustNew(t, core.Config{Worker: worker, Now: clock.now})
+		last := next(t, g)
+		_ = g.Close()
+		clock.offset = -50 * time.Millisecond
+		g = mustNew(t, core.Config{Worker: worker, Now: clock.now})
+		if p := next(t, g); !p.Time.After(last.Time) {
+			t.Errorf("%v after %v", p.Time, last.Time)
+		}
+		_ = g.Close()
+		clock.offset = -time.Hour
+		g = mustNew(t, core.Config{Worker: worker, Now: clock.now})
+		var ce *core.ClockError
+		if id, err := g.Next(t.Context()); !errors.As(err, &ce) {
+			t.Errorf("%d, %v", id, err)
+		}
+	})
+}
+
+// dead gives grants that are lost as soon as they are given.
+type dead struct{ given int }
+
+func (d *dead) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	gr, err := core.NewGrant(core.Twitter(), int64(d.given%1024), time.Time{}, time.Time{})
+	if d.given++; d.given > 1 {
+		time.AfterFunc(0, func() { gr.Revoke(nil) })
+	}
+	return gr, err
+}
+
+func TestEndlessLossIsAnError(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		src := &dead{}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Refuse{}})
+		next(t, g)
+		for range 20 {
+			clock.offset -= time.Minute
+			if _, err := g.Next(t.Context()); err == nil {
+				t.Error("no error")
+			}
+		}
+		if src.given > 1+20*8 {
+			t.Errorf("20 calls asked %d times", src.given-1)
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// afterClose is called when an allocator is found closed. It returns nil if another one has
+// taken its place.
+func (g *Generator) afterClose(ctx context.Context, a *allocator, regrants *int) error {
+	if g.life.Err() != nil {
+		return ErrClosed
+	}
+	if g.current.Load() != a {
+		return nil
+	}
+	if _, revoked, _ := a.grant.watch(); revoked != nil {
+		return g.replaceLost(ctx, a, regrants, revoked)
+	}
+	g.mu.Lock() // waits for the goroutine that replaces it, or for Close
+	defer g.mu.Unlock()
+	if g.life.Err() != nil || g.current.Load() == a {
+		return ErrClosed
+	}
+	return nil
+}
+
+// replaceLost asks for another grant after the loss of one.
+func (g *Generator) replaceLost(ctx context.Context, a *allocator, regrants *int, cause error) error {
+	if a.lossReported.CompareAndSwap(false, true) {
+		g.observe(GrantLost, 0, cause)
+	}
+	err := g.regrant(ctx, a, regrants, RegrantLost)
+	if err == nil || errors.Is(err, ErrClosed) || isOf(ctx, err) {
+		return err
+	}
+	return fmt.Errorf("%w, and there is no other: %w", cause, err)
+}
+
+// isOf reports whether the error is that ctx is done. A similar error of the source's, from
+// before, is reported as a loss.
+func isOf(ctx context.Context, err error) bool {
+	done := ctx.Err()
+	return done != nil && errors.Is(err, done)
+}
+
+// regrant asks the source for another grant in place of a's, and continues under that. One
+// goroutine asks, the others wait for it. regrants counts the grants of one call.
+func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, why RegrantReason) error {
+	if *regrants++; *regrants > maxGrants {
+		return fmt.Errorf("%w: none of %d grants could be used", ErrLost, maxGrants)
+	}
+	// Asking, and waiting for the goroutine that asks, take MaxWait together.
+	ask, cancel := context.WithTimeout(ctx, g.maxWait)
+	defer cancel()
+	defer context.AfterFunc(g.life, cancel)()
+	failed := func(err error) error {
+		switch {
+		case g.life.Err() != nil:
+			return ErrClosed
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case ask.Err() != nil:
+			return fmt.Errorf("%w: %T did not return another grant within Config.MaxWait, %v", ErrLost, g.source, g.maxWait)
+		}
+		return err
+	}
+	select {
+	case g.regranting <- struct{}{}:
+		defer func() { <-g.regranting }()
+	case <-ask.Done():
+		return failed(nil)
+	}
+	if g.current.Load() != a {
+		return nil // another goroutine has replaced it
+	}
+	a.grant.reason.Store(uint32(why))
+	grant, err := g.source.Grant(ask, a.grant)
+	if err != nil {
+		return failed(err)
+	}
+	if grant == a.grant && why == RegrantExhausted {
+		return nil // its fence has risen
+	}
+	if grant == nil || grant == a.grant {
+		return fmt.Errorf("%w: %T returned no other grant and no error", ErrLost, g.source)
+	}
+	defer func() {
+		if !grant.Attached() { // an error, a panic in Config.Now, or another call has replaced the allocator
+			grant.Close()
+		}
+	}()
+	if err := g.install(a, grant, why == RegrantRotate); err != nil {
+		if grant.revokedUnused() {
+			return nil // the caller looks again, and asks again
+		}
+		return err
+	}
+	if grant.Attached() {
+		g.observe(GrantReplaced, 0, nil)
+	}
+	return nil
+}
+
+// install closes the allocator and puts one for the new grant in its place. If rotate, ids may
+// continue below the last one, from the present.
+func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
+	l := g.layout
+	if err := grant.fits(l); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.life.Err() != nil {
+		return ErrClosed
+	}
+	if g.current.Load() != a {
+		return nil
+	}
+	now, _ := a.limits()
+	lowest := max(g.workerMarks[grant.worker], g.notBefore)
+	if grant.after.After(l.Epoch) { // where another generator's ids of a Fixed have ended
+		if !grant.after.Before(l.end) {
+			return ErrTimestampExhausted
+		}
+		lowest = max(lowest, l.tickFrom(grant.after))
+		g.raiseMark(grant.worker, lowest) // a roll-back must not go below it either
+	}
+	if err := g.serves(grant); err != nil {
+		return err
+	}
+	if rotate && grant.worker == a.grant.worker {
+		return fmt.Errorf("%w: worker ID %d was given again", ErrLost, grant.worker)
+	}
+	if rotate && lowest > max(now+1, grant.first) {
+		return fmt.Errorf("%w: worker ID %d may not begin before %s", ErrLost, grant.worker, formatTime(l.startOf(lowest)))
+	}
+	next := newAllocator(&g.shared, grant, 0, 0)
+	grantClock := a.grantOffset // ids continue above those of the old allocator
+	if rotate {
+		grantClock = noOffset
+	}
+	next.startClock(grantClock)
+	if err := grant.attach(next); err != nil {
+		return err // the old allocator continues, if it can
+	}
+	// Where its ids end is known only when it is closed.
+	mark := max(a.close(), a.grant.mark())
+	g.raiseMark(a.grant.worker, mark)
+	first := max(now+1, lowest, g.workerMarks[grant.worker]) // as for a new generator: the previous holder may have issued just now
+	if !rotate {
+		first = max(first, mark)
+	}
+	next.raiseFirst(first)
+	g.passed += a.passed()
+	g.rollbackMarks = nil
+	g.current.Store(next)
+	a.grant.release()
+	return nil
+}
+
+// raiseMark records up to where ids of a worker ID exist, in case the source gives it again.
+func (g *Generator) raiseMark(worker int64, tick uint64) {
+	if g.workerMarks == nil {
+		g.workerMarks = make(map[int64]uint64)
+	}
+	g.workerMarks[worker] = max(g.workerMarks[worker], tick)
+}
+
+// rollBack continues at the present under another value of the roll-back field.
+func (g *Generator) rollBack(a *allocator, back time.Duration) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.life.Err() != nil {
+		return ErrClosed
+	}
+	if g.current.Load() != a {
+		return nil
+	}
+	_, now := a.limits()
+	if cursor := a.cursor.Load(); cursor == closedCursor || (cursor-1)>>g.layout.SequenceBits <= now {
+		return nil // lost, or the clock has caught up meanwhile
+	}
+	value := uint64(len(g.rollbackMarks))
+	for v, mark := range g.rollbackMarks {
+		if uint64(v) != a.rollback && mark <= now {
+			value = uint64(v)
+			break
+		}
+	}
+	unused := max(a.grant.first, g.notBefore, g.workerMarks[a.grant.worker]) // where a value that was never used may begin
+	if value == a.rollback {
+		value++
+	}
+	if value > g.layout.rollbackMax || value >= uint64(len(g.rollbackMarks)) && unused > now {
+		return &ClockError{Back: back}
+	}
+	for uint64(len(g.rollbackMarks)) <= max(value, a.rollback) {
+		g.rollbackMarks = append(g.rollbackMarks, unused)
+	}
+	next := newAllocator(&g.shared, a.grant, value, now)
+	next.grantOffset = a.grantOffset
+	mark, err := a.grant.swap(a, next)
+	if err != nil {
+		return nil // revoked just now: the caller looks again, and asks for another grant
+	}
+	g.rollbackMarks[a.rollback] = mark
+	g.passed += a.passed()
+	g.current.Store(next)
+	return nil
+}

@@ -1,0 +1,160 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+)
+
+// Next issues one id. It waits for at most Config.MaxWait until there is a slot for it, or
+// until ctx is done. (If the fence does not rise in that time, it asks for another grant,
+// which may take as long again.) A call that begins after another has returned gets a greater
+// id, except with [Rollback], [Reuse] and [Rotate].
+//
+// The error is that of ctx, or wraps [ErrSequenceExhausted], [ErrFenced], [ErrLost],
+// [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError]. Then no id is issued.
+func (g *Generator) Next(ctx context.Context) (int64, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var wait waitState
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		a := g.current.Load()
+		if a == nil {
+			return 0, ErrClosed
+		}
+		from, n := a.take(1)
+		if n == 1 {
+			return a.id(from), nil
+		}
+		slot, ok, err := g.await(ctx, a, &wait, true)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			return a.id(slot), nil
+		}
+	}
+}
+
+// Fill issues len(ids) ids in ascending order. It issues all of them or, with an error, none:
+// then ids is unchanged, and what was taken by then is never issued. If they do not fit the
+// present tick, it continues in the following ones. Each of these waits is limited by
+// Config.MaxWait, all of them together by ctx alone.
+//
+// The errors are those of Next.
+func (g *Generator) Fill(ctx context.Context, ids []int64) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var wait waitState
+	taken := batch{pool: &g.chunks}
+	defer taken.free()
+	for missing := uint64(len(ids)); missing > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a := g.current.Load()
+		if a == nil {
+			return ErrClosed
+		}
+		if from, n := a.take(missing); n > 0 {
+			taken.add(a, from, n)
+			missing -= n
+			wait.restart()
+		} else if _, _, err := g.await(ctx, a, &wait, false); err != nil {
+			return err
+		}
+	}
+	taken.write(ids)
+	return nil
+}
+
+// batch collects what a Fill has taken until it is complete.
+type batch struct {
+	few  [8]chunk // enough without an allocation: adjacent slots are one chunk
+	n    int
+	more *[]chunk
+	pool *sync.Pool // of *[]chunk
+}
+
+type chunk struct {
+	allocator *allocator
+	from, n   uint64
+}
+
+func (b *batch) add(a *allocator, from, n uint64) {
+	if last := b.last(); last != nil && last.allocator == a && last.from+last.n == from {
+		last.n += n
+		return
+	}
+	if b.n < len(b.few) {
+		b.few[b.n] = chunk{a, from, n}
+		b.n++
+		return
+	}
+	if b.more == nil {
+		if b.more, _ = b.pool.Get().(*[]chunk); b.more == nil {
+			b.more = new([]chunk)
+		}
+	}
+	*b.more = append(*b.more, chunk{a, from, n})
+}
+
+// free returns what was borrowed from the pool.
+func (b *batch) free() {
+	if b.more != nil {
+		clear(*b.more) // so that the allocators can be collected
+		*b.more = (*b.more)[:0]
+		b.pool.Put(b.more)
+	}
+}
+
+func (b *batch) last() *chunk {
+	switch {
+	case b.more != nil:
+		return &(*b.more)[len(*b.more)-1]
+	case b.n > 0:
+		return &b.few[b.n-1]
+	}
+	return nil
+}
+
+// write writes the ids in ascending order. The chunks are in that order, unless the clock
+// stepped back meanwhile and the ClockPolicy lets ids descend.
+func (b *batch) write(ids []int64) {
+	rest := ids
+	for i := range b.n {
+		rest = b.few[i].write(rest)
+	}
+	if b.more != nil {
+		for i := range *b.more {
+			rest = (*b.more)[i].write(rest)
+		}
+	}
+	if b.n > 0 && b.last().allocator != b.few[0].allocator {
+		slices.SortFunc(ids, func(x, y int64) int { return cmp.Compare(uint64(x), uint64(y)) })
+	}
+}
+
+// write writes the chunk's ids and returns the rest of the slice. Within a tick each id is one
+// step above the last.
+func (c *chunk) write(ids []int64) (rest []int64) {
+	l := c.allocator.layout
+	step := int64(1) << l.sequenceShift
+	out := ids[:c.n]
+	for slot := c.from; len(out) > 0; {
+		id := c.allocator.id(slot)
+		n := min(uint64(len(out)), l.sequenceMax+1-slot&l.sequenceMax)
+		for i := range out[:n] {
+			out[i] = id
+			id += step
+		}
+		out, slot = out[n:], slot+n
+	}
+	return ids[c.n:]
+}

@@ -1,0 +1,339 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// firstAsks forwards to one Worker after the other, as if each were new.
+type firstAsks struct{ workers []core.GrantSource }
+
+func (f *firstAsks) Grant(ctx context.Context, _ *core.Grant) (*core.Grant, error) {
+	if len(f.workers) == 0 {
+		return nil, errors.New("no more")
+	}
+	w := f.workers[0]
+	f.workers = f.workers[1:]
+	return w.Grant(ctx, nil)
+}
+
+// A running generator that takes over a Fixed continues above what was issued
+// with it elsewhere.
+func TestFixedInARunningGenerator(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		two := core.Fixed(2)
+		var ids []int64
+		draw := func(g *core.Generator, n int) {
+			t.Helper()
+			for range n {
+				time.Sleep(time.Millisecond)
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, id)
+			}
+		}
+		g := mustNew(t, core.Config{Worker: two, Now: clock.now})
+		draw(g, 1000)
+		_ = g.Close()
+		clock.offset = -500 * time.Millisecond
+		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
+		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now})
+		draw(g, 1)
+		one.Revoke(nil)
+		draw(g, 500)
+		noDuplicates(t, ids)
+	})
+}
+
+// A pause while Config.Now is read must not put ids ahead of the clock.
+func TestPauseInNow(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		var pause time.Duration
+		now := func() time.Time { time.Sleep(pause); pause = 0; return time.Now() }
+		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
+		for range 3 {
+			pause = 300 * time.Millisecond
+			ids := make([]int64, 800)
+			if err := g.Fill(t.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			if p, _ := l.Decode(ids[len(ids)-1]); p.Time.After(time.Now()) {
+				t.Errorf("%v ahead of a clock that never stepped", time.Until(p.Time))
+			}
+		}
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// silent gives one grant and then no answer.
+type silent struct{ grant *core.Grant }
+
+func (s silent) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if prev == nil {
+		return s.grant, nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestGrantSourceThatHangs(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		gr := mustGrant(t, core.Twitter(), 3, time.Time{}, time.Time{})
+		g := mustNew(t, core.Config{Worker: silent{gr}, Now: clock.now, MaxWait: 2 * time.Second})
+		next(t, g)
+		gr.Revoke(nil)
+		began := time.Now()
+		answers := make(chan error)
+		for range 2 {
+			go func() { _, err := g.Next(context.Background()); answers <- err }()
+		}
+		for range 2 {
+			if err := <-answers; !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "within Config.MaxWait, 2s") || time.Since(began) > 2*time.Second {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		}
+		time.AfterFunc(time.Second, func() { _ = g.Close() })
+		began = time.Now()
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A clock that jumps back and forth is an error in the end, not an endless loop. The
+// readings are counted, and not the time, in which this test may pause: in the
+// 10ms of MaxWait a processor makes a million at the most.
+func TestClockJumpsBackAndForth(t *testing.T) {
+	const most = 20_000_000
+	for _, back := range []core.ClockPolicy{core.Refuse{}, core.Wait{Max: time.Millisecond}, core.Rotate{}} {
+		t.Run(fmt.Sprintf("%T", back), func(t *testing.T) {
+			n, jumping := 0, false
+			now := func() time.Time {
+				if n++; n == most {
+					jumping = false // so that the test ends
+				}
+				if jumping && n%2 == 1 {
+					return time.Now().Add(-time.Hour)
+				}
+				return time.Now()
+			}
+			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: back, MaxWait: 10 * time.Millisecond})
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n, jumping = 0, true
+			_, err := g.Next(t.Context()) // an id may come between two jumps
+			if n >= most {
+				t.Errorf("MaxWait is 10ms, and Next has read the clock %d times: %v", n, err)
+			}
+		})
+	}
+}
+
+// A jump that was seen does not confirm another, larger one; and one that is
+// taken back before it was followed is no step back.
+func TestJumpWithinAJump(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
+		next(t, g)
+		clock.offset = 2 * time.Minute
+		next(t, g)
+		for range 3 {
+			time.Sleep(3333 * time.Millisecond)
+			next(t, g)
+		}
+		clock.offset = 365 * 24 * time.Hour
+		time.Sleep(2 * time.Millisecond)
+		if p := next(t, g); p.Time.After(time.Now()) {
+			t.Errorf("a jump of a year that lasted 2ms was followed to %v", p.Time)
+		}
+		clock.offset = 0
+		next(t, g)
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A wait notices that the clock is set right meanwhile.
+func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		began := time.Now()
+		now := func() time.Time {
+			if d := time.Since(began); d > time.Minute && d < 61*time.Second {
+				return time.Now().Add(-30 * time.Minute)
+			}
+			return time.Now()
+		}
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: core.Wait{Max: time.Hour}})
+		time.Sleep(59 * time.Second)
+		next(t, g)
+		time.Sleep(1100 * time.Millisecond)
+		asked := time.Now()
+		next(t, g)
+		if d := time.Since(asked); d > 2*time.Second {
+			t.Errorf("a clock that was wrong for a second cost %v", d)
+		}
+	})
+}
+
+// A generator that gets the same worker ID again after roll-backs begins above all of them.
+func TestTheSameWorkerIDAfterRollbacks(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
+		begin := time.Now().Add(-time.Hour)
+		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, begin, begin.Add(9*time.Hour)), mustGrant(t, l, 1, begin, begin.Add(9*time.Hour))}}
+		first := src.grants[0]
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rollback{}})
+		clock.offset = time.Minute
+		high := next(t, g)
+		clock.offset = 0
+		next(t, g)
+		first.Revoke(nil)
+		clock.offset = time.Minute - time.Millisecond
+		for {
+			id, err := g.Next(t.Context())
+			if errors.As(err, new(*core.ClockError)) { // until the clock has come so far
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			if p, _ := l.Decode(id); err != nil || !p.Time.After(high.Time) {
+				t.Errorf("%+v, %v, and before the loss there was %+v", p, err, high)
+			}
+			break
+		}
+	})
+}
+
+// NotBefore holds under every later grant as well.
+func TestNotBeforeHoldsForALaterGrant(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		start := time.Now()
+		notBefore := start.Add(time.Hour)
+		src := &source{grants: []*core.Grant{
+			mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{}), mustGrant(t, core.Twitter(), 2, time.Time{}, time.Time{}),
+		}}
+		clock.offset = time.Hour
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}, NotBefore: notBefore})
+		if p := next(t, g); !p.Time.After(notBefore) {
+			t.Errorf("%v, not after %v", p.Time, notBefore)
+		}
+		clock.offset = 0
+		clockError(t, g, time.Hour, 0)
+	})
+}
+
+// Raise never lowers the end of a grant.
+func TestRaiseFenceNeverLowers(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
+		g := mustNew(t, core.Config{Worker: holder{gr}})
+		gr.RaiseFence(now)
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A wait that cannot end before the context's deadline is refused at once.
+func TestDeadlineTooSoon(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
+		next(t, g)
+		clock.offset = -10 * time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 0 {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// revoking takes every grant away as soon as it is in use.
+type revoking struct {
+	source
+	last *core.Grant
+}
+
+func (r *revoking) Grant(ctx context.Context, prev *core.Grant) (gr *core.Grant, err error) {
+	gr, err = r.source.Grant(ctx, prev)
+	r.last = gr
+	return gr, err
+}
+
+func (r *revoking) Observe(e core.Event) {
+	if e.Kind == core.GrantReplaced {
+		r.last.Revoke(nil)
+	}
+}
+
+// A call goes through a few grants, and then says that none of them held.
+func TestCallTriesFewGrants(t *testing.T) {
+	src := &revoking{}
+	for i := range 100 {
+		src.grants = append(src.grants, mustGrant(t, core.Twitter(), int64(i), time.Time{}, time.Time{}))
+	}
+	first := src.grants[0]
+	g := mustNew(t, core.Config{Worker: src, Observer: src})
+	next(t, g)
+	first.Revoke(nil)
+	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) || len(src.grants) < 90 {
+		t.Errorf("%v, and %d grants are left of 100", err, len(src.grants))
+	}
+}
+
+// A reading that comes late, because its goroutine paused after it, is no step
+// back of the clock.
+func TestLateReadingIsNoStep(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		var late atomic.Bool
+		now := func() time.Time {
+			read := time.Now()
+			if late.CompareAndSwap(true, false) {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return read
+		}
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now})
+		next(t, g)
+		late.Store(true)
+		var wg sync.WaitGroup
+		wg.Go(func() { next(t, g) })
+		time.Sleep(200 * time.Millisecond)
+		next(t, g)
+		wg.Wait()
+		next(t, g)
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A cancel ends a long wait at once.
+func TestCancelEndsALongWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
+		next(t, g)
+		clock.offset = -10 * time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		time.AfterFunc(100*time.Millisecond, cancel)
+		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}

@@ -1,0 +1,147 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// Acquire claims a worker ID of cfg.Namespace in the store, and returns a lease that renews
+// it until Release. ctx is for the claim only; if it ends first, the error wraps the
+// context's error and the last reason, and a claim that the store grants later is released.
+//
+// The guarantee: no two generators of one namespace ever issue the same id, whatever their
+// clocks, pauses, crashes, lost answers and takeovers do. The package comment lists what
+// that rests on.
+//
+// The errors are [*core.ConfigError], [*NoWorkerIDError], [*SkewError], [*LayoutError],
+// [*DurabilityError], core.ErrTimestampExhausted, and the store's own. While no worker ID is
+// free, or the store fails with an error that may be temporary, Acquire retries for
+// Config.MaxWait. It returns any other error, such as that of a wrong password, at once.
+func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
+	l, err := newLease(s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := l.acquire(ctx); err != nil {
+		return nil, fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.began).Round(time.Millisecond), err)
+	}
+	if w, ok := s.(warner); ok && cfg.Observer != nil {
+		go l.warn(w)
+	}
+	return l, nil
+}
+
+func newLease(s driver.Store, cfg Config) (*Lease, error) {
+	cfg, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	if fields.IsNil(s) {
+		return nil, fields.Error("worker", "Store", nil, "must be given, for example by sqlstore.New")
+	}
+	limits, _ := s.(limiter)
+	storeType := fmt.Sprintf("%T", s)
+	if cfg.Datacenter != nil {
+		s = newDatacenterStore(s, cfg.Layout, *cfg.Datacenter)
+	}
+	return &Lease{
+		store: s, storeType: storeType, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
+		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
+	}, nil
+}
+
+// acquire waits until the owner has claimed a worker ID, or has given up.
+func (l *Lease) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.run()
+	l.mu.Unlock()
+	waiting := l.wait(ctx, l.acquired)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state == acquiring { // and ctx is done
+		err := waiting
+		if l.claimRetry.err != nil {
+			err = fmt.Errorf("%w, and the last claim: %w", waiting, l.claimRetry.err)
+		}
+		l.close(err)
+		l.run()
+		return err
+	}
+	return l.err
+}
+
+// A warner is a store that knows of settings that might lose an acknowledged write.
+type warner interface {
+	Warnings(ctx context.Context) ([]string, error)
+}
+
+// warn reports the store's warnings. It ignores errors: failed renewals report them.
+func (l *Lease) warn(w warner) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
+	defer cancel()
+	warnings, _ := w.Warnings(ctx)
+	for _, text := range warnings {
+		l.cfg.Observer.Observe(core.Event{Kind: StoreWarning, Level: slog.LevelWarn, Namespace: l.cfg.Namespace, Worker: l.Worker(), Err: errors.New(text)})
+	}
+}
+
+// Grant implements [core.GrantSource] for generators; programs need not call it.
+//
+// A lease serves one generator at a time: with a nil prev, the error is core.ErrInUse while
+// the grant that was handed out last is in use (core.Grant.Done). Afterwards there is
+// another grant of the same worker ID, from the first instant that no id carries up to the
+// recorded fence.
+//
+// If prev is lost, or its generator needs another worker ID, Grant returns the grant of
+// another claim. The old worker ID is released, with its unused time, as soon as the
+// generator uses the new one. If prev is exhausted, Grant returns prev itself once its
+// fence has risen.
+//
+// Grant makes no request to the store. It waits for one that the lease makes. The request
+// continues when ctx is done, and its outcome serves the next call. While the lease waits
+// to retry after a failure, Grant fails at once with a [*RetryError].
+//
+// A caller that is not a generator must close the grant that it gets.
+func (l *Lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if err := l.valid(); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	w := &waiter{prev: prev, answered: make(chan struct{})}
+	l.mu.Lock()
+	if l.state >= releasing {
+		defer l.mu.Unlock()
+		return nil, l.err
+	}
+	w.fence = l.current.fence
+	l.waiters = append(l.waiters, w)
+	l.run()
+	l.mu.Unlock()
+	err := l.wait(ctx, w.answered)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.Index(l.waiters, w); i >= 0 { // ctx is done; the lease's request continues
+		l.waiters = slices.Delete(l.waiters, i, i+1)
+		return nil, err
+	}
+	return w.grant, w.err
+}

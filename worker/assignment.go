@@ -1,0 +1,125 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// An assignment is a claim of a worker ID that the store has granted, and the grant made
+// of it.
+type assignment struct {
+	claim   driver.Claim
+	claimID string
+	grant   *core.Grant // replaced by regrant
+	clock   *hybridClock
+	fence   int64     // the highest that the store has acknowledged
+	renewAt time.Time // when the next renewal is due
+	renewed time.Time // when it was claimed, or renewed last
+	usage   usage
+	lost    error // why the claim no longer has the worker ID; nil: it has
+	retry   retry // of its release
+}
+
+// A usage says how far an assignment's life has gone.
+type usage uint8
+
+const (
+	unused      usage = iota // no generator has had its grant
+	handedOut                // a generator has, or had, its grant
+	releaseSent              // the store was asked to release it
+)
+
+// newAssignment makes an assignment of a claim. If the claim begins beyond the layout's
+// time, it returns an error, and an assignment that only needs to be released.
+func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, error) {
+	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
+		return nil, fmt.Errorf("worker: the store's claim does not match the request: worker ID %d of %d, fencing token %d, from %d to %d, FenceWindow %d", c.Worker, r.WorkerIDs, c.FencingToken, c.From, c.Fence, r.FenceWindow)
+	}
+	a := &assignment{claim: c, claimID: r.ClaimID, fence: c.Fence, renewed: time.Now()}
+	var err error
+	a.grant, err = core.NewGrant(cfg.Layout, c.Worker, time.UnixMilli(c.From), time.UnixMilli(c.Fence))
+	if err != nil {
+		err = fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
+		unusable, grantErr := core.NewGrant(cfg.Layout, c.Worker, time.Time{}, time.Time{})
+		if grantErr != nil {
+			return nil, err
+		}
+		unusable.Close()
+		a.grant = unusable
+		return a, err
+	}
+	// A claim that was found again may be old, and its interval past. So the clock begins no
+	// earlier than the claimant's, and a renewal follows at once.
+	a.clock = newHybridClock(time.UnixMilli(max(c.From, r.Now)), cfg.Now)
+	a.renewAt = time.Now().Add(cfg.renewIn())
+	return a, nil
+}
+
+// left is how long ids can be issued below the fence.
+func (a *assignment) left() time.Duration {
+	now, _ := a.clock.read()
+	return max(time.UnixMilli(a.fence).Sub(now), 0)
+}
+
+// regrant replaces the grant by one of the part of the interval that it has not used.
+func (a *assignment) regrant(l core.Layout) error {
+	from, fence := a.grant.Close(), time.UnixMilli(a.fence)
+	if from.After(fence) { // the last tick is used up, and ends after the fence
+		fence = from
+	}
+	grant, err := core.NewGrant(l, a.claim.Worker, from, fence)
+	if err != nil {
+		return fmt.Errorf("worker: worker ID %d: %w", a.claim.Worker, err)
+	}
+	a.grant = grant
+	return nil
+}
+
+// An outstanding grant was handed to a generator, which may still use it.
+type outstanding struct {
+	grant *core.Grant
+	prev  *core.Grant // the generator's grant before; nil: none
+}
+
+// done reports whether no generator has the grant or will have it. A generator gives up
+// its old grant only after it has taken the new one. So if the old one is done and the new
+// one was not taken, the generator was closed in between.
+func (o outstanding) done() bool {
+	return done(o.grant) || o.prev != nil && done(o.prev) && !o.grant.Attached()
+}
+
+func done(g *core.Grant) bool {
+	select {
+	case <-g.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// A waiter is a call of Grant. The owner answers it.
+type waiter struct {
+	prev     *core.Grant
+	fence    int64 // the lease's fence at the time of the call
+	answered chan struct{}
+	grant    *core.Grant
+	err      error
+}
+
+func (w *waiter) reply(grant *core.Grant, err error) {
+	w.grant, w.err = grant, err
+	close(w.answered)
+}
+
+// A rotation is a generator's request for another worker ID.
+type rotation struct {
+	reason core.RegrantReason
+	since  time.Time // of the first call
+	last   time.Time // of the last call
+}
+
+// rotationLasts is how long a rotation is valid after the generator's last call.
+const rotationLasts = time.Second

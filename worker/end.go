@@ -1,0 +1,95 @@
+package worker
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// close ends the lease for its generator at once; the owner then releases its claims. If
+// the lease is over already, as after a loss, close only closes its grants.
+func (l *Lease) close(why error) {
+	open := make([]*core.Grant, 0, 1)
+	if l.current != nil {
+		open = append(open, l.current.grant) // also when its worker ID is lost
+	}
+	for _, a := range l.retiring {
+		open = append(open, a.grant)
+	}
+	if l.move(closed) {
+		l.err = why
+		if l.current != nil && l.current.lost == nil && !slices.Contains(l.retiring, l.current) {
+			l.retire(l.current)
+		}
+		for _, c := range l.calls {
+			if c.kind == renewCall && c.cancel != nil {
+				c.status = late
+				c.cancel()
+			}
+		}
+		l.failWaiters(why)
+		l.claimRetry, l.renewRetry, l.fenced = retry{}, retry{}, time.Time{}
+		l.endAcquire()
+	}
+	var loss *LostError
+	if errors.As(why, &loss) { // ids continue up to the fence
+		return
+	}
+	for _, g := range open {
+		g.Close()
+	}
+}
+
+// endAcquire lets Acquire return.
+func (l *Lease) endAcquire() {
+	select {
+	case <-l.acquired:
+	default:
+		close(l.acquired)
+	}
+}
+
+// closeDone closes Done.
+func (l *Lease) closeDone() { l.doneOnce.Do(func() { close(l.done) }) }
+
+// wantsRelease reports whether the owner should (still) try to release an assignment.
+func (l *Lease) wantsRelease(a *assignment) bool {
+	return l.state < releasing || l.releases > 0 || a.usage != releaseSent
+}
+
+// drained reports whether nothing is left to release, now or after the answer to a claim.
+func (l *Lease) drained() bool {
+	return len(l.retiring) == 0 && !slices.ContainsFunc(l.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
+}
+
+// finished reports whether the owner has nothing left to do.
+func (l *Lease) finished() bool {
+	if l.state < releasing || l.busy() || l.resolves() {
+		return false
+	}
+	if len(l.retiring) == 0 {
+		l.move(drained)
+		l.announce()
+		return true
+	}
+	return !slices.ContainsFunc(l.retiring, l.wantsRelease)
+}
+
+// busy reports whether a call is under way that is not late.
+func (l *Lease) busy() bool {
+	return slices.ContainsFunc(l.calls, func(c *call) bool { return c.status == pending })
+}
+
+// resolves reports whether a claim of unknown outcome is to be repeated, only to be released.
+func (l *Lease) resolves() bool { return l.claim != noClaim && l.claimRetry.failures <= maxResolves }
+
+// maxResolves limits how often a claim is repeated only to be released.
+const maxResolves = 5
+
+// announce wakes the calls of Release.
+func (l *Lease) announce() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}

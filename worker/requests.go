@@ -1,0 +1,100 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// newClaim is the claim that the state needs. A repeated claim has the same claim ID, so
+// that a claim whose answer was lost is found again.
+func (l *Lease) newClaim() *call {
+	id, repeated := l.claimID, l.claim != noClaim
+	if !repeated {
+		id = rand.Text()
+	}
+	exclude, lead := int64(-1), l.cfg.MaxLead
+	if l.state == rotating {
+		exclude = l.current.claim.Worker
+		if l.rotation.reason == core.RegrantRotate {
+			// The generator needs lower times, and has a worker ID until then: a claim that
+			// begins ahead of the clock is of no use to it.
+			lead = 0
+		}
+	}
+	r := l.cfg.request(id, l.cfg.Now(), exclude, lead)
+	c := &call{kind: claimCall, request: r}
+	claim := func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, c.request) }
+	c.ask = claim
+	if l.state == checking { // ask for this worker ID alone
+		c.request.Preferred, c.request.RequirePreferred = l.current.claim.Worker, true
+	} else if l.limiter != nil {
+		kind := l.cfg.claimKind(r)
+		c.ask = func(ctx context.Context) (driver.Claim, error) {
+			granted, sent, err := l.limiter.LimitClaims(ctx, kind, repeated, func() (driver.Claim, error) { return claim(ctx) })
+			if err != nil && !sent && !repeated {
+				err = notSentError{err}
+			}
+			return granted, err
+		}
+	}
+	return c
+}
+
+func (l *Lease) newRenewal(a *assignment) *call {
+	now, _ := a.clock.read()
+	r := driver.Renewal{
+		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID,
+		Fence: max(a.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl(),
+	}
+	return &call{kind: renewCall, assignment: a, fence: r.Fence, ask: func(ctx context.Context) (driver.Claim, error) {
+		return driver.Claim{}, l.store.Renew(ctx, r)
+	}}
+}
+
+// newRelease returns the worker ID, from the first instant that no id carries. It closes
+// the grant first: whatever the store answers, and whenever the request arrives, no id is
+// issued under the claim any more.
+func (l *Lease) newRelease(a *assignment) *call {
+	fence := max(a.grant.Close().UnixMilli(), a.claim.From)
+	r := driver.Return{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID, Fence: fence}
+	return &call{kind: releaseCall, assignment: a, ask: func(ctx context.Context) (driver.Claim, error) {
+		return driver.Claim{}, l.store.Release(ctx, r)
+	}}
+}
+
+// outOfTime is why no worker ID can be claimed at this time, whatever the store says.
+func (l *Lease) outOfTime() error {
+	now := l.cfg.Now()
+	switch {
+	case !now.Before(l.cfg.Layout.End()):
+		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, show(l.cfg.Layout.End()), show(now))
+	case now.Before(l.cfg.Layout.Epoch):
+		return fields.Error("worker", "Layout.Epoch", show(l.cfg.Layout.Epoch), "is in the future: the time is "+show(now))
+	}
+	return nil
+}
+
+// A claimKind is the key of claims to which the store gives the same answer.
+type claimKind struct {
+	driver.Request       // without the fields that differ between leases; Now is how many minutes the lease's clock is ahead of the system's
+	datacenter     int64 // Config.Datacenter; -1: nil
+}
+
+func (cfg *Config) claimKind(r driver.Request) claimKind {
+	r.ClaimID, r.Owner, r.FenceWindow, r.TTL = "", "", 0, 0
+	r.Now = (r.Now - time.Now().UnixMilli()) / 60_000
+	if !r.RequirePreferred {
+		r.Preferred = -1
+	}
+	kind := claimKind{r, -1}
+	if cfg.Datacenter != nil {
+		kind.datacenter = *cfg.Datacenter
+	}
+	return kind
+}
