@@ -12,7 +12,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // report reads the newest orders back, and prints them, one as JSON, one key decoded, and
