@@ -60,7 +60,7 @@ func (p *proc) send(ctx context.Context, what string, request func() error) erro
 	return err
 }
 
-// Claim implements worker.Store.
+// Claim implements driver.Store.
 func (p *proc) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	var got driver.Claim
 	err := p.send(ctx, "claim", func() error {
@@ -78,7 +78,7 @@ func (p *proc) Claim(ctx context.Context, r driver.Request) (driver.Claim, error
 	return got, err
 }
 
-// Renew implements worker.Store.
+// Renew implements driver.Store.
 func (p *proc) Renew(ctx context.Context, r driver.Renewal) error {
 	return p.send(ctx, fmt.Sprintf("renewal of %d to %d", r.Worker, r.Fence), func() error {
 		ctx := context.Background()
@@ -96,7 +96,7 @@ func (p *proc) Renew(ctx context.Context, r driver.Renewal) error {
 	})
 }
 
-// Release implements worker.Store.
+// Release implements driver.Store.
 func (p *proc) Release(ctx context.Context, r driver.Return) error {
 	if p.sim.break_ == earlyRelease {
 		r.Fence -= int64(p.sim.rng.IntN(20))

@@ -74,7 +74,7 @@ type watched struct {
 	acks *acknowledged
 }
 
-// Renew implements worker.Store.
+// Renew implements driver.Store.
 func (w watched) Renew(ctx context.Context, r driver.Renewal) error {
 	asked := time.Now()
 	err := w.Store.Renew(ctx, r)

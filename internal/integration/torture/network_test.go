@@ -72,12 +72,12 @@ func (n *network) Claim(ctx context.Context, r driver.Request) (got driver.Claim
 	return got, nil
 }
 
-// Renew implements worker.Store.
+// Renew implements driver.Store.
 func (n *network) Renew(ctx context.Context, r driver.Renewal) error {
 	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Renew(ctx, r) })
 }
 
-// Release implements worker.Store.
+// Release implements driver.Store.
 func (n *network) Release(ctx context.Context, r driver.Return) error {
 	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Release(ctx, r) })
 }
