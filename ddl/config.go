@@ -1,41 +1,56 @@
 package ddl
 
-import "github.com/seed-299c1d6b/snowkey/core"
+import (
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
 
-// Config says whose SQL is to be written, for which layout, and under which
-// names. It is checked whenever SQL is asked of it: what is wrong is a
-// [*core.ConfigError] that holds all faults.
+// Config configures SQL for the ids of a layout. Only Dialect is required. Each method
+// validates it; the error is a [*core.ConfigError] with all that is wrong.
 type Config struct {
 	Dialect Dialect     // required
-	Layout  core.Layout // zero: Twitter's; an Unsigned one is an error, for a bigint has a sign
-	Schema  string      // of what is created; zero: the connection's own. In MySQL a database
-	Prefix  string      // of the names of functions and domain; zero: snowflake_
+	Layout  core.Layout // zero: Twitter's. An Unsigned layout is an error, because a bigint is signed
+	Schema  string      // of the objects created; zero: that of the connection. In MySQL a database
+	Prefix  string      // of the names of the functions and the domain; zero: snowflake_
 }
 
-// DefaultPrefix begins the names of functions and of the domain.
-const DefaultPrefix = "snowflake_"
+// builder writes the SQL of a Config, and collects its errors.
+type builder struct {
+	Config
+	layout compiledLayout
+	wrong  fields.Errors
+}
 
-// begin checks all that does not depend on what is asked for. The shape is nil
-// where the layout is not valid; then f has a fault.
-func (c *Config) begin(f *faults) *shape {
-	if !c.Dialect.known() {
-		*f = append(*f, c.Dialect.fault())
+func (c Config) builder() *builder {
+	b := &builder{Config: c}
+	b.Dialect.check(&b.wrong)
+	if b.Prefix == "" {
+		b.Prefix = "snowflake_"
 	}
-	if c.Prefix == "" {
-		c.Prefix = DefaultPrefix
-	}
-	s := shapeOf(f, c.Layout)
+	b.layout = compile(&b.wrong, c.Layout)
 	if c.Schema != "" {
-		c.Dialect.ident(f, "Schema", c.Schema)
+		b.Dialect.ident(&b.wrong, "Schema", c.Schema)
 	}
-	return s
+	return b
 }
 
-// named quotes a name that begins with the prefix; Schema was checked already.
-func (c *Config) named(f *faults, rest string) string {
-	name := c.Dialect.ident(f, "Prefix", c.Prefix+rest)
-	if c.Schema == "" {
-		return name
+// done returns what was written, or the errors.
+func done[T any](b *builder, written T) (T, error) {
+	if err := b.wrong.Err("ddl"); err != nil {
+		var none T
+		return none, err
 	}
-	return c.Dialect.ident(new(faults), "Schema", c.Schema) + "." + name
+	return written, nil
+}
+
+// named quotes a name that begins with the prefix.
+func (b *builder) named(rest string) string {
+	b.Dialect.ident(&b.wrong, "Prefix", b.Prefix+rest)
+	return b.Dialect.qualify(b.Schema, b.Prefix+rest)
+}
+
+// object quotes a name in the schema.
+func (b *builder) object(field, name string) string {
+	b.Dialect.ident(&b.wrong, field, name)
+	return b.Dialect.qualify(b.Schema, name)
 }

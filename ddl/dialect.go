@@ -1,15 +1,15 @@
 package ddl
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A Dialect says whose SQL is written. Its values are the names that GORM's
-// dialectors give themselves, so Dialect(db.Name()) is one. The zero Dialect is
-// an error everywhere.
+// Dialect is a database's SQL. Its values are the names of GORM's dialectors, so
+// Dialect(db.Name()) is one. The zero Dialect is an error everywhere.
 type Dialect string
 
 // The dialects.
@@ -19,8 +19,8 @@ const (
 	SQLite   Dialect = "sqlite"   // 3.31 or later
 )
 
-// ParseDialect takes the names that databases and their Go drivers go by:
-// postgres, postgresql, pgx, mysql, mariadb, sqlite and sqlite3, in any case.
+// ParseDialect returns the Dialect of a database or a Go driver: postgres, postgresql,
+// pgx, mysql, mariadb, sqlite or sqlite3, in any case.
 func ParseDialect(name string) (Dialect, error) {
 	switch strings.ToLower(name) {
 	case "postgres", "postgresql", "pgx":
@@ -30,35 +30,34 @@ func ParseDialect(name string) (Dialect, error) {
 	case "sqlite", "sqlite3":
 		return SQLite, nil
 	}
-	return "", faults{Dialect(name).fault()}.err()
+	var wrong fields.Errors
+	Dialect(name).check(&wrong)
+	return "", wrong.Err("ddl")
 }
 
-func (d Dialect) known() bool { return d == Postgres || d == MySQL || d == SQLite }
-
-func (d Dialect) fault() core.FieldError {
-	return core.FieldError{Field: "Dialect", Value: fmt.Sprintf("%q", string(d)), Reason: "must be postgres, mysql or sqlite"}
-}
-
-// product is the dialect's name in a sentence.
+// product is the database's name; empty for an unknown dialect.
 func (d Dialect) product() string {
-	switch d {
-	case Postgres:
-		return "PostgreSQL"
-	case MySQL:
-		return "MySQL"
-	case SQLite:
-		return "SQLite"
-	}
-	return string(d)
+	return map[Dialect]string{Postgres: "PostgreSQL", MySQL: "MySQL", SQLite: "SQLite"}[d]
 }
 
-// A Script is a list of statements to be executed in order. They bear no
-// semicolon at their end, as drivers want them.
+func (d Dialect) check(wrong *fields.Errors) {
+	if d.product() == "" {
+		wrong.Add("Dialect", string(d), "must be postgres, mysql or sqlite")
+	}
+}
+
+// unsupported is an errors.ErrUnsupported that names the database.
+func (d Dialect) unsupported(what string) error {
+	return fmt.Errorf("ddl: %s has no %s: %w", d.product(), what, errors.ErrUnsupported)
+}
+
+// Script is a list of statements to execute in order. They have no semicolon at the end,
+// because drivers expect none.
 type Script []string
 
-// String is the script as a file: each statement with a semicolon and a line
-// break. No statement for MySQL or SQLite has a semicolon within its code, so mysql's client
-// needs no DELIMITER; some of PostgreSQL are DO blocks.
+// String returns the script as a file: each statement with a semicolon and a line break. The
+// statements for MySQL and SQLite contain no other semicolon, so mysql's client needs no
+// DELIMITER; some for PostgreSQL are DO blocks.
 func (s Script) String() string {
 	var b strings.Builder
 	for _, statement := range s {

@@ -10,10 +10,10 @@ import (
 
 var november = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-func ExamplePartitions() {
+func ExamplePartitioning_Extend_new() {
 	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
-	sql, err := ddl.Partitions(orders, november, november.AddDate(0, 3, 0))
-	fmt.Print(sql)
+	script, err := orders.Extend(nil, november, november.AddDate(0, 3, 0)) // a table without partitions
+	fmt.Print(script)
 	fmt.Println(err)
 	// Output:
 	// CREATE TABLE "orders_p202611" PARTITION OF "orders" FOR VALUES FROM (2116681624581046272) TO (2127553260549046272);
@@ -39,7 +39,7 @@ func ExamplePartitioning_Bounds_tooMany() {
 	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Day}
 	_, err := orders.Bounds(november, november.AddDate(50, 0, 0))
 	fmt.Println(err)
-	// Output: ddl: to 2076-11-01T00:00:00Z: makes more than 8192 partitions, one a day from 2026-11-01T00:00:00Z
+	// Output: ddl: to "2076-11-01T00:00:00Z": makes more than 8192 partitions, one a day from 2026-11-01T00:00:00Z
 }
 
 func ExamplePartitioning_Clause() {

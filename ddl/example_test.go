@@ -9,9 +9,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-func ExampleFunctions() {
-	sql, err := ddl.Functions(core.Mastodon(), ddl.MySQL)
-	fmt.Print(sql)
+func ExampleConfig_Functions() {
+	script, err := ddl.Config{Dialect: ddl.MySQL, Layout: core.Mastodon()}.Functions()
+	fmt.Print(script)
 	fmt.Println(err)
 	// Output:
 	// DROP FUNCTION IF EXISTS `snowflake_time`;
@@ -33,13 +33,13 @@ func ExampleFunctions() {
 	// <nil>
 }
 
-func ExampleFunctions_unsigned() {
-	_, err := ddl.Functions(core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}, ddl.Postgres)
+func ExampleConfig_Functions_unsigned() {
+	_, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}}.Functions()
 	fmt.Println(err)
-	// Output: ddl: Layout.Unsigned true: a bigint has a sign and sorts by it; give the time one bit less and leave Unsigned out
+	// Output: ddl: Layout.Unsigned true: a bigint is signed and sorts by its sign; give the time one bit less instead
 }
 
-func ExampleConfig_Functions() {
+func ExampleConfig_Functions_statements() {
 	script, err := ddl.Config{Dialect: ddl.Postgres, Schema: "shop", Prefix: "sf_"}.Functions()
 	if err != nil {
 		fmt.Println(err)
@@ -162,39 +162,6 @@ func ExampleParseDialect() {
 	// Output:
 	// mysql <nil>
 	// ddl: Dialect "oracle": must be postgres, mysql or sqlite
-}
-
-func ExampleWorkerTable() {
-	fmt.Println(ddl.WorkerTable(ddl.Postgres))
-	// Output:
-	// CREATE TABLE IF NOT EXISTS "snow_worker" (
-	//   space varchar(64) NOT NULL,
-	//   worker bigint NOT NULL,
-	//   token varchar(64) NOT NULL,
-	//   epoch bigint NOT NULL,
-	//   until_ts bigint NOT NULL,
-	//   expires_at bigint NOT NULL,
-	//   owner varchar(255) NOT NULL,
-	//   PRIMARY KEY (space, worker)
-	// )
-}
-
-func ExampleWorkerTableNamed() {
-	sql, err := ddl.WorkerTableNamed(ddl.MySQL, "shop", "leases")
-	fmt.Println(sql)
-	fmt.Println(err)
-	// Output:
-	// CREATE TABLE IF NOT EXISTS `shop`.`leases` (
-	//   space varchar(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	//   worker bigint NOT NULL,
-	//   token varchar(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	//   epoch bigint NOT NULL,
-	//   until_ts bigint NOT NULL,
-	//   expires_at bigint NOT NULL,
-	//   owner varchar(255) CHARACTER SET utf8mb4 NOT NULL,
-	//   PRIMARY KEY (space, worker)
-	// ) ENGINE=InnoDB
-	// <nil>
 }
 
 func ExampleDialect_Quote() {

@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// Querier is what [Partitioning.Read] needs of a *sql.DB, *sql.Conn or *sql.Tx.
+// Querier is a *sql.DB, *sql.Conn or *sql.Tx, for [Partitioning.Read].
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Existing is a query for the table's partitions, from low to high. Its columns are name,
-// min and max, with NULL for no bound. In PostgreSQL they are followed by schema, NULL if it
-// is the table's, and whether it is the default partition, which comes last. MySQL's
+// Existing returns a query for the table's partitions, from low to high. Its columns are
+// name, min and max, with NULL for no bound. In PostgreSQL schema follows, NULL if it is the
+// table's, and whether it is the default partition, which is last. MySQL's
 // subpartitions are not included. If the table has no partitions, or does not exist, the
 // query returns no rows. [Partitioning.ReadRows] reads the rows.
 func (p Partitioning) Existing() (string, error) {
-	_, table, err := p.ready()
-	if err != nil {
+	if _, err := p.check(); err != nil {
 		return "", err
 	}
 	if p.Dialect == Postgres {
@@ -32,7 +31,7 @@ FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.partattrs[0],
   LATERAL regexp_match(pg_catalog.pg_get_expr(c.relpartbound, c.oid), '^FOR VALUES FROM [(]''?(-?[0-9]+|MINVALUE)''?[)] TO [(]''?(-?[0-9]+|MAXVALUE)''?[)]$') b
 WHERE i.inhparent = pg_catalog.to_regclass(%s) AND (b IS NOT NULL OR a.attname = %s)
-ORDER BY is_default, min NULLS FIRST`, p.Dialect.text(table), p.Dialect.text(p.Column)), nil
+ORDER BY is_default, min NULLS FIRST`, p.Dialect.text(p.table()), p.Dialect.text(p.Column)), nil
 	}
 	schema := "DATABASE()"
 	if p.Schema != "" {
@@ -46,7 +45,7 @@ FROM (SELECT DISTINCT PARTITION_NAME, PARTITION_ORDINAL_POSITION AS position,
 ORDER BY position`, schema, p.Dialect.text(p.Table)), nil
 }
 
-// Read runs Existing. For a *pgxpool.Pool or a *pgx.Conn see [Partitioning.ReadRows].
+// Read runs Existing and returns the partitions. For a *pgxpool.Pool or a *pgx.Conn see [Partitioning.ReadRows].
 func (p Partitioning) Read(ctx context.Context, db Querier) (parts []Partition, err error) {
 	query, err := p.Existing()
 	if err != nil {
@@ -64,7 +63,7 @@ func (p Partitioning) Read(ctx context.Context, db Querier) (parts []Partition, 
 	return p.ReadRows(rows)
 }
 
-// Rows is what [Partitioning.ReadRows] needs of a *sql.Rows or a pgx.Rows.
+// Rows is a *sql.Rows or a pgx.Rows, for [Partitioning.ReadRows].
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error

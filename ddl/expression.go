@@ -7,72 +7,55 @@ import (
 	"time"
 )
 
-// Expression is the SQL of one field of the id in a column: a name, or a table
-// and a column, or schema, table and column. It is in parentheses.
+// Expression returns the SQL of one field of the id in a column, in parentheses. The column
+// is a name, a table and a column, or a schema, a table and a column.
 //
-// The time is a timestamptz in PostgreSQL, a datetime in UTC in MySQL, and in
-// SQLite a text like 2026-11-21T08:00:00.000Z; the other fields are bigints. All
-// are exact. An id that the layout cannot have made, because it is negative or
-// has bits above the layout's, gives NULL, and so does one whose time the
-// database cannot hold: after the year 294276 in PostgreSQL, 9999 in the others.
-// A field of no width is 0.
+// The time is a timestamptz in PostgreSQL, a datetime in UTC in MySQL, and a text like
+// 2026-11-21T08:00:00.000Z in SQLite; the other fields are bigints. All are exact. A
+// field of zero bits is 0. The result is NULL for an id that is negative or has bits
+// above the layout's, and for one whose time the database cannot represent: after the year
+// 294276 in PostgreSQL, 9999 in the others.
 //
-// It may stand in an index, a generated column, a view and a CHECK. To select
-// by time compare the id itself, with what [core.Layout.Range], [Config.Min] or
-// the function snowflake_min gives: that uses the key's index and its partitions.
+// It may be part of an index, a generated column, a view and a CHECK. To select by time,
+// compare the id itself with the results of [core.Layout.Range], [Config.Min] or the
+// function snowflake_min: that uses the index and the partitions of the key.
 func (c Config) Expression(field Field, column ...string) (string, error) {
-	var f faults
-	s := c.begin(&f)
-	checkField(&f, field)
-	id := c.Dialect.path(&f, "column", column)
-	if err := f.err(); err != nil {
-		return "", err
-	}
-	return c.Dialect.field(s, field, id), nil
+	b := c.builder()
+	b.checkField(field)
+	return done(b, b.field(field, b.Dialect.path(&b.wrong, "column", column)))
 }
 
-// Min is the SQL of the least id whose time is that of a column or later, which
-// is [core.Layout.FirstAt] in the database. The column is a timestamptz in
-// PostgreSQL, a datetime in UTC in MySQL and whatever strftime takes in SQLite,
-// which counts time in milliseconds and rounds what is finer.
+// Min returns the SQL of the least id whose time is that of a column or later:
+// [core.Layout.FirstAt] in the database. The column is a timestamptz in PostgreSQL, a
+// datetime in UTC in MySQL, and whatever strftime accepts in SQLite, which
+// rounds time to milliseconds.
 //
-// Unlike FirstAt it goes on outside the layout, so that a comparison stays right:
-// before the epoch it is negative, and after the layout's end it is above all
-// ids. Where no bigint is, it is an error for a number out of range in PostgreSQL
-// and MySQL, and in SQLite a real, which still compares rightly. In Twitter's
-// layout that is from 2080 on and before 1941, 69 years on either side of the epoch.
+// Unlike FirstAt it has a result outside the layout too, so comparisons stay correct: it is
+// negative before the epoch, and above all ids after the layout's end. A result beyond
+// a bigint is an out-of-range error in PostgreSQL and MySQL, and in SQLite a real,
+// which compares correctly. In Twitter's layout that happens after 2080 and before
+// 1941, 69 years on either side of the epoch.
 func (c Config) Min(column ...string) (string, error) {
-	var f faults
-	s := c.begin(&f)
-	at := c.Dialect.path(&f, "column", column)
-	if err := f.err(); err != nil {
-		return "", err
-	}
-	return c.Dialect.least(s, at), nil
+	b := c.builder()
+	return done(b, b.least(b.Dialect.path(&b.wrong, "column", column)))
 }
 
-// MinNow is the same for the server's time, less some: with 90 days, the ids
-// below it are those made more than 90 days ago. Every partition that cannot
-// have such ids is left out of the query.
+// MinNow is Min for the server's current time, less a duration: with 90 days, the ids below
+// it were generated more than 90 days ago. The query skips partitions without such ids.
 func (c Config) MinNow(ago time.Duration) (string, error) {
-	var f faults
-	s := c.begin(&f)
-	if err := f.err(); err != nil {
-		return "", err
-	}
+	b := c.builder()
 	micros := ago.Microseconds()
 	switch c.Dialect {
 	case Postgres:
-		return c.Dialect.least(s, "(now() - "+postgresInterval(micros)+")"), nil
+		return done(b, b.least("(now() - "+postgresInterval(micros)+")"))
 	case MySQL:
-		return c.Dialect.least(s, fmt.Sprintf("(UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND)", micros)), nil
-	default:
-		return ceilTicks(s, unixMillis("'now'")+minus(ago.Milliseconds()), s.tickMs, s.epoch.UnixMilli(), "/"), nil
+		return done(b, b.least(fmt.Sprintf("(UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND)", micros)))
 	}
+	return done(b, b.ceilTicks(unixMillis("'now'")+minus(ago.Milliseconds()), b.layout.tickMs, b.layout.Epoch.UnixMilli(), "/"))
 }
 
-// postgresInterval is an interval in hours: of microseconds, PostgreSQL up to 14 reads
-// no more than 2³¹.
+// postgresInterval is an interval in hours, because PostgreSQL up to 14 reads at most 2³¹
+// microseconds.
 func postgresInterval(micros int64) string {
 	sign := ""
 	if micros < 0 {
@@ -82,17 +65,17 @@ func postgresInterval(micros int64) string {
 	return fmt.Sprintf("interval '%s%d:%02d:%02d.%06d'", sign, micros/hour, micros%hour/minute, micros%minute/second, micros%second)
 }
 
-func checkField(f *faults, field Field) {
+func (b *builder) checkField(field Field) {
 	if !slices.Contains([]Field{Time, Rollback, Datacenter, Worker, Sequence}, field) {
-		f.add("field", fmt.Sprintf("%q", string(field)), "must be time, rollback, datacenter, worker or sequence")
+		b.wrong.Add("field", string(field), "must be time, rollback, datacenter, worker or sequence")
 	}
 }
 
-// field is a field of id, which is SQL.
-func (d Dialect) field(s *shape, field Field, id string) string {
-	value, last := d.number(s.below[field], id), s.max
+// field is the SQL of a field of id, which is SQL.
+func (b *builder) field(field Field, id string) string {
+	value, last := b.Dialect.number(b.layout.below[field], id), b.layout.max
 	if field == Time {
-		value, last = d.time(s, id), s.readable(d)
+		value, last = b.time(id), b.layout.readable(b.Dialect)
 	}
 	inside := id + " >= 0"
 	if last < math.MaxInt64 {
@@ -101,14 +84,14 @@ func (d Dialect) field(s *shape, field Field, id string) string {
 	return "(CASE WHEN " + inside + " THEN " + value + " END)"
 }
 
-func (d Dialect) number(p place, id string) string {
+func (d Dialect) number(p bits, id string) string {
 	mask := int64(1)<<p.width - 1
 	switch {
 	case p.width == 0 && d == Postgres:
 		return "0::bigint"
 	case p.width == 0:
 		return "0"
-	case d == MySQL: // whose shifts and masks are unsigned, and make what is reckoned with them so
+	case d == MySQL: // its shifts and masks are unsigned, and so are results computed with them
 		return fmt.Sprintf("(%s %% %d)", d.shifted(id, p.shift), mask+1)
 	}
 	return fmt.Sprintf("(%s & %d)", d.shifted(id, p.shift), mask)
@@ -124,60 +107,62 @@ func (d Dialect) shifted(id string, by uint) string {
 	return fmt.Sprintf("(%s >> %d)", id, by)
 }
 
-// The Unix seconds up to which a double of them is nearer than half a
-// millisecond, with all that to_timestamp reckons: the year 71654.
+// doubleReach is the Unix time up to which a double is exact to half a millisecond in all
+// that to_timestamp computes: the year 71654.
 const doubleReach = 1 << 41
 
-func (d Dialect) time(s *shape, id string) string {
-	ticks := d.shifted(id, s.timeShift)
-	if d == MySQL {
-		// Microseconds, for less would give a type of whole seconds where it can.
-		return fmt.Sprintf("(%s + INTERVAL %s MICROSECOND)", mysqlTime(s.epoch), times(ticks, s.tickMs*1000))
+func (b *builder) time(id string) string {
+	l := &b.layout
+	ticks := b.Dialect.shifted(id, l.timeShift)
+	if b.Dialect == MySQL {
+		// Microseconds: otherwise the type may be one of whole seconds.
+		return fmt.Sprintf("(%s + INTERVAL %s MICROSECOND)", mysqlTime(l.Epoch), times(ticks, l.tickMs*1000))
 	}
-	millis := "(" + times(ticks, s.tickMs) + plus(s.epoch.UnixMilli()) + ")"
+	millis := "(" + times(ticks, l.tickMs) + plus(l.Epoch.UnixMilli()) + ")"
 	switch {
-	case d == SQLite:
-		return sqliteTime(s, millis)
-	case s.endsBy(doubleReach):
-		// All of it is immutable, so PostgreSQL puts it in the place of the call.
+	case b.Dialect == SQLite:
+		return sqliteTime(l.Epoch, millis)
+	case l.within(doubleReach):
+		// All of it is immutable, so PostgreSQL inlines it.
 		return fmt.Sprintf("to_timestamp(%s::float8 / 1000)::timestamptz(3)", millis)
 	}
 	return fmt.Sprintf("((timestamp '1970-01-01 00:00:00' + (%s / 86400000) * interval '1 day'"+
 		" + (%[1]s %% 86400000) * interval '1 millisecond') AT TIME ZONE 'UTC')", millis)
 }
 
-// sqliteTime keeps to whole numbers, for strftime would round a fraction.
-func sqliteTime(s *shape, millis string) string {
+// sqliteTime uses integers only, because strftime rounds a fraction.
+func sqliteTime(epoch time.Time, millis string) string {
 	seconds, rest := fmt.Sprintf("%s / 1000", millis), fmt.Sprintf("%s %% 1000", millis)
-	if s.epoch.UnixMilli() < 0 { // division cuts off towards zero: move to where that is downwards
-		away := -s.epoch.Unix()
+	if epoch.UnixMilli() < 0 { // division truncates: shift to where that rounds down
+		away := -epoch.Unix()
 		seconds = fmt.Sprintf("(%s + %d) / 1000 - %d", millis, away*1000, away)
 		rest = fmt.Sprintf("(%s + %d) %% 1000", millis, away*1000)
 	}
 	return fmt.Sprintf("(strftime('%%Y-%%m-%%dT%%H:%%M:%%S', %s, 'unixepoch') || printf('.%%03dZ', %s))", seconds, rest)
 }
 
-// least is the least id of a time, which is SQL.
-func (d Dialect) least(s *shape, at string) string {
-	switch d {
+// least is the SQL of the least id of a time, which is SQL.
+func (b *builder) least(at string) string {
+	l := &b.layout
+	switch b.Dialect {
 	case Postgres:
-		// The seconds are a numeric, so exact, and immutable since they are of a timestamp without zone.
-		return ceilTicks(s, fmt.Sprintf("ceil(extract(epoch FROM %s AT TIME ZONE 'UTC') * 1000)::bigint", at),
-			s.tickMs, s.epoch.UnixMilli(), "/")
+		// The seconds are a numeric, so exact, and immutable because the timestamp has no zone.
+		return b.ceilTicks(fmt.Sprintf("ceil(extract(epoch FROM %s AT TIME ZONE 'UTC') * 1000)::bigint", at),
+			l.tickMs, l.Epoch.UnixMilli(), "/")
 	case MySQL:
-		return ceilTicks(s, fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, %s, %s)", mysqlTime(s.epoch), at), s.tickMs*1000, 0, "DIV")
+		return b.ceilTicks(fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, %s, %s)", mysqlTime(l.Epoch), at), l.tickMs*1000, 0, "DIV")
 	}
-	return ceilTicks(s, unixMillis(at), s.tickMs, s.epoch.UnixMilli(), "/")
+	return b.ceilTicks(unixMillis(at), l.tickMs, l.Epoch.UnixMilli(), "/")
 }
 
-// More than any database's times are away from any epoch: in milliseconds for
+// reach exceeds the distance of any database's times from any epoch, in milliseconds for
 // PostgreSQL, in microseconds for MySQL.
 const reach = 1e18
 
 // ceilTicks is the first id of the first tick at or after x, with x and tick in one unit.
-// It multiplies, for a shift would drop the bits that do not fit without a word.
-func ceilTicks(s *shape, x string, tick, epoch int64, divide string) string {
-	per := int64(1) << s.timeShift
+// It multiplies, because a shift drops bits that do not fit silently.
+func (b *builder) ceilTicks(x string, tick, epoch int64, divide string) string {
+	per := int64(1) << b.layout.timeShift
 	if tick == 1 {
 		return "(" + times("("+x+minus(epoch)+")", per) + ")"
 	}
@@ -185,11 +170,18 @@ func ceilTicks(s *shape, x string, tick, epoch int64, divide string) string {
 	return "(" + times(fmt.Sprintf("((%s%s) %s %d - %d)", x, plus(c-epoch), divide, tick, k), per) + ")"
 }
 
+// ceiling returns c and k for which (x + c) / n - k is x / n rounded up, for every integer x
+// within ± reach, although the database's division truncates.
+func ceiling(n, reach int64) (c, k int64) {
+	k = reach/n + 1
+	return k*n + n - 1, k
+}
+
 func mysqlTime(t time.Time) string {
 	return "TIMESTAMP'" + t.Format("2006-01-02 15:04:05.000") + "'"
 }
 
-// unixMillis is SQLite's time in Unix milliseconds. Both calls round alike.
+// unixMillis is SQLite's time in Unix milliseconds. Both calls round in the same way.
 func unixMillis(at string) string {
 	return fmt.Sprintf("CAST(strftime('%%s', %s) AS INTEGER) * 1000 + CAST(substr(strftime('%%f', %[1]s), 4) AS INTEGER)", at)
 }

@@ -54,16 +54,16 @@ func (p Partitioning) Extend(have []Partition, from, to time.Time) (Script, erro
 	return append(script, split...), nil
 }
 
-// lack has the partitions that a table lacks.
+// lack is what a table lacks.
 type lack struct {
 	missing []Partition // for ids that are in no partition
 	open    Partition   // the last partition, if it has no end
 	split   []Partition // for ids that are in open, without a gap
 }
 
-// lacking finds the partitions that a table with the partitions have lacks.
+// lacking finds what a table with the partitions have lacks.
 func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, err error) {
-	s, _, err := p.ready()
+	layout, err := p.check()
 	if err != nil {
 		return lack{}, err
 	}
@@ -73,7 +73,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 	for _, h := range have {
 		switch {
 		case h.Default:
-		case h.Max == math.MaxInt64 || h.Max > s.max: // no id is above it
+		case h.Max == math.MaxInt64 || h.Max > layout.max: // no id is above it
 			l.open, hasOpen = h, true
 		default:
 			closed = append(closed, h)
@@ -81,7 +81,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 		}
 	}
 	if p.Dialect == MySQL && len(closed) > 0 && !hasOpen {
-		if last, err := s.layout.Decode(end); err == nil && last.Time.Before(from) {
+		if last, err := layout.Decode(end); err == nil && last.Time.Before(from) {
 			from = last.Time
 		}
 	}
@@ -122,7 +122,7 @@ func (p *Partitioning) lacking(have []Partition, from, to time.Time) (l lack, er
 	return l, nil
 }
 
-// split divides the partition open into parts, and one partition for the ids above them.
+// split divides the partition open into parts and a partition for the ids above them.
 func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) {
 	rest := open
 	rest.Min, rest.From = parts[len(parts)-1].Max, parts[len(parts)-1].To
@@ -140,27 +140,26 @@ func (p *Partitioning) split(open Partition, parts []Partition) (Script, error) 
 	if err != nil {
 		return nil, err
 	}
-	table := p.Dialect.object(new(faults), p.Schema, "Table", p.Table)
-	return Script{"ALTER TABLE " + table + " REORGANIZE PARTITION " + p.child(open) + " INTO (" + list + ")"}, nil
+	return Script{"ALTER TABLE " + p.table() + " REORGANIZE PARTITION " + p.child(open) + " INTO (" + list + ")"}, nil
 }
 
 // rebuild is PostgreSQL's statement that turns the partition old into the partition kept,
 // and moves the rows of others into them. It creates others as separate tables and then
 // attaches them, so that no trigger of the table fires for the rows that move.
 func (p *Partitioning) rebuild(old, kept Partition, others []Partition) (Script, error) {
-	table := p.Dialect.object(new(faults), p.Schema, "Table", p.Table)
-	if err := p.check(append(slices.Clone(others), kept)); err != nil {
+	table := p.table()
+	if err := p.checkParts(append(slices.Clone(others), kept)); err != nil {
 		return nil, err
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "  "+format+";\n", args...) }
 	line("ALTER TABLE %s DETACH PARTITION %s", table, p.child(old))
 	if old.Name != kept.Name {
-		line("ALTER TABLE %s RENAME TO %s", p.child(old), p.Dialect.ident(new(faults), "Partition.Name", kept.Name))
+		line("ALTER TABLE %s RENAME TO %s", p.child(old), p.Dialect.quote(kept.Name))
 	}
 	line("SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO names FROM pg_catalog.pg_attribute\n"+
 		"    WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", p.Dialect.text(table))
-	column := p.Dialect.ident(new(faults), "Column", p.Column)
+	column := p.Dialect.quote(p.Column)
 	for _, part := range others {
 		line("CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY)", p.child(part), table)
 		where := fmt.Sprintf("%s >= %d", column, p.least(part))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // The missing partitions for tables with partitions of all kinds, and what Extend splits.
@@ -17,7 +18,7 @@ func TestLacking(t *testing.T) {
 	narrow.Epoch = widest.Epoch
 	from := time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 	for _, layout := range []core.Layout{widest, narrow} {
-		s := shapeOf(new(faults), layout)
+		s := compile(new(fields.Errors), layout)
 		at := func(month, day int) int64 {
 			id, err := layout.FirstAt(time.Date(2026, time.Month(month), day, 0, 0, 0, 0, time.UTC))
 			if err != nil {
@@ -43,26 +44,28 @@ func TestLacking(t *testing.T) {
 			{"a month closed", []Partition{{Name: "a", Min: 0, Max: at(12, 1)}, {Name: "pmax", Min: at(12, 1), Max: math.MaxInt64}}, "pmax takes all ids", "p202612 p202701"},
 			{"an open end far away", []Partition{{Name: "a", Min: 0, Max: s.max - 5}, {Name: "pmax", Min: s.max - 5, Max: math.MaxInt64}}, "", ""},
 		} {
-			p := Partitioning{Dialect: MySQL, Layout: layout, Table: "t", By: Month}
-			missing, err := p.Missing(c.have, from, from.AddDate(0, 2, 0))
-			var names []string
-			for _, m := range missing {
-				names = append(names, m.Name)
-			}
-			if got := strings.Join(names, " "); err == nil && got != c.missing || err != nil && (c.missing == "" || !strings.Contains(err.Error(), c.missing)) {
-				t.Errorf("%v, %s: missing %q, %v, want %q", layout, c.name, got, err, c.missing)
-			}
-			l, err := p.lacking(c.have, from, from.AddDate(0, 2, 0))
-			names = nil
-			for i, m := range l.split {
-				names = append(names, m.Name)
-				if i == 0 && m.Min != l.open.Min || i > 0 && m.Min != l.split[i-1].Max {
-					t.Errorf("%v, %s: %v", layout, c.name, l.split)
+			t.Run(c.name, func(t *testing.T) {
+				p := Partitioning{Dialect: MySQL, Layout: layout, Table: "t", By: Month}
+				missing, err := p.Missing(c.have, from, from.AddDate(0, 2, 0))
+				var names []string
+				for _, m := range missing {
+					names = append(names, m.Name)
 				}
-			}
-			if got := strings.Join(names, " "); err == nil && got != c.splits || err != nil && !strings.Contains(err.Error(), c.splits) {
-				t.Errorf("%v, %s: splits %q, %v, want %q", layout, c.name, got, err, c.splits)
-			}
+				if got := strings.Join(names, " "); err == nil && got != c.missing || err != nil && (c.missing == "" || !strings.Contains(err.Error(), c.missing)) {
+					t.Errorf("%v, %s: missing %q, %v, want %q", layout, c.name, got, err, c.missing)
+				}
+				l, err := p.lacking(c.have, from, from.AddDate(0, 2, 0))
+				names = nil
+				for i, m := range l.split {
+					names = append(names, m.Name)
+					if i == 0 && m.Min != l.open.Min || i > 0 && m.Min != l.split[i-1].Max {
+						t.Errorf("%v, %s: %v", layout, c.name, l.split)
+					}
+				}
+				if got := strings.Join(names, " "); err == nil && got != c.splits || err != nil && !strings.Contains(err.Error(), c.splits) {
+					t.Errorf("%v, %s: splits %q, %v, want %q", layout, c.name, got, err, c.splits)
+				}
+			})
 		}
 	}
 }
@@ -100,9 +103,11 @@ func TestExtendRefuses(t *testing.T) {
 		{Partitioning{Dialect: Postgres, Table: long, By: Month}, Partition{Name: "pmax", Max: math.MaxInt64}, ""},
 		{Partitioning{Dialect: Postgres, Table: "t", By: Month}, Partition{Name: "a\x00", Default: true}, `Partition.Name "a\x00"`},
 	} {
-		script, err := c.p.Extend([]Partition{c.have}, from, from.Add(1))
-		if (err == nil) != (c.want == "") || err != nil && (len(script) > 0 || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%+v: %v, %v, want %q", c.p, script, err, c.want)
-		}
+		t.Run(fmt.Sprint(c.p), func(t *testing.T) {
+			script, err := c.p.Extend([]Partition{c.have}, from, from.Add(1))
+			if (err == nil) != (c.want == "") || err != nil && (len(script) > 0 || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%+v: %v, %v, want %q", c.p, script, err, c.want)
+			}
+		})
 	}
 }

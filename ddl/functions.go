@@ -2,125 +2,87 @@ package ddl
 
 import (
 	"fmt"
-
-	"github.com/seed-299c1d6b/snowkey/core"
+	"strings"
 )
 
-// Functions is [Config.Functions] in the default names, as one text. In SQLite,
-// which has no functions in SQL, it is a query that shows the expressions.
-func Functions(l core.Layout, d Dialect) (string, error) {
-	script, err := Config{Layout: l, Dialect: d}.Functions()
-	return script.String(), err
-}
-
-// Functions creates the functions of the layout, or replaces them:
+// Functions creates or replaces the functions of the layout:
 //
 //	snowflake_time(id)        the beginning of its tick: timestamptz, or datetime(3) in UTC
 //	snowflake_worker(id)      and snowflake_sequence, bigint
-//	snowflake_datacenter(id)  and snowflake_rollback, where the layout has the field
+//	snowflake_datacenter(id)  and snowflake_rollback, if the layout has the field
 //	snowflake_min(t)          the least id of a time: WHERE id >= snowflake_min(…)
 //
-// What they give is said at [Config.Expression] and [Config.Min].
+// [Config.Expression] and [Config.Min] say what they return.
 //
-// In PostgreSQL they are immutable and parallel safe, and a call is replaced by
-// the expression before the query is planned. They may be used in indexes and in
-// stored columns; do not change the layout of functions that are.
+// In PostgreSQL they are immutable and parallel safe, and the planner inlines them. They
+// may be used in indexes and stored columns; then do not change the layout.
 //
-// In MySQL they are deterministic and use no SQL. A server with a binary log wants
-// a privilege for creating any function, or log_bin_trust_function_creators=1.
-// A generated column takes [Config.Expression] only, and MySQL itself, unlike
-// MariaDB, chooses partitions by [Config.Min] or constants, not by a function.
+// In MySQL they are deterministic and use no SQL. A server with a binary log requires a
+// privilege to create any function, or log_bin_trust_function_creators=1. A
+// generated column accepts only [Config.Expression]. MySQL, unlike MariaDB, does not
+// select partitions by a function, but by [Config.Min] or constants.
 //
-// SQLite has no such functions: the script is one query, whose columns are the
+// SQLite has no functions in SQL: the script is one query, whose columns are the
 // expressions and whose parameter is the id.
 func (c Config) Functions() (Script, error) {
-	var f faults
-	s := c.begin(&f)
-	if s == nil {
-		return nil, f.err()
+	b := c.builder()
+	if c.Dialect == SQLite {
+		return done(b, Script{"SELECT\n  " + b.columns("id", ",\n  ") + "\nFROM (SELECT ?1 AS id)"})
 	}
 	var script Script
-	if c.Dialect == SQLite {
-		script = Script{c.query(&f, s)}
-	} else {
-		for _, field := range s.fields() {
-			kind := "bigint"
-			if field == Time {
-				kind = map[Dialect]string{Postgres: "timestamptz", MySQL: "datetime(3)"}[c.Dialect]
-			}
-			name := c.named(&f, string(field))
-			script = append(script, c.create(name, "id bigint", kind, c.Dialect.field(s, field, "id"), about(s, field))...)
+	for _, field := range b.layout.fields() {
+		kind := "bigint"
+		if field == Time {
+			kind = map[Dialect]string{Postgres: "timestamptz", MySQL: "datetime(3)"}[c.Dialect]
 		}
-		at := map[Dialect]string{Postgres: "t timestamptz", MySQL: "t datetime(6)"}[c.Dialect]
-		script = append(script, c.create(c.named(&f, "min"), at, "bigint", c.Dialect.least(s, "t"), about(s, "min"))...)
+		script = append(script, b.create(string(field), "id bigint", kind, b.field(field, "id"), string(field)+" of an id")...)
 	}
-	if err := f.err(); err != nil {
-		return nil, err
-	}
-	return script, nil
+	at := map[Dialect]string{Postgres: "t timestamptz", MySQL: "t datetime(6)"}[c.Dialect]
+	return done(b, append(script, b.create("min", at, "bigint", b.least("t"), "least id of a time")...))
 }
 
-// DropFunctions drops what Functions creates, as far as it is there.
+// DropFunctions drops the functions of the layout that exist.
 func (c Config) DropFunctions() (Script, error) {
-	var f faults
-	s := c.begin(&f)
-	if s == nil {
-		return nil, f.err()
-	}
+	b := c.builder()
 	var script Script
-	for _, field := range s.fields() {
-		script = append(script, c.drop(c.named(&f, string(field)), "bigint"))
+	for _, field := range b.layout.fields() {
+		script = append(script, b.drop(b.named(string(field)), "bigint"))
 	}
-	script = append(script, c.drop(c.named(&f, "min"), "timestamptz"))
-	if err := f.err(); err != nil {
-		return nil, err
+	script = append(script, b.drop(b.named("min"), "timestamptz"))
+	if b.wrong == nil && c.Dialect == SQLite {
+		return nil, SQLite.unsupported("functions to drop")
 	}
-	if c.Dialect == SQLite {
-		return nil, unsupported(SQLite, "functions to drop")
-	}
-	return script, nil
+	return done(b, script)
 }
 
-func (c Config) create(name, parameter, kind, body, about string) []string {
-	if c.Dialect == Postgres {
-		// Not STRICT, which together with CASE keeps a call from being replaced by
-		// the body. RETURN binds the names in it now, whatever search_path a caller has.
+func (b *builder) create(name, parameter, kind, body, about string) []string {
+	name, about = b.named(name), b.Dialect.text(about+" of "+b.layout.String())
+	if b.Dialect == Postgres {
+		// Not STRICT, which together with CASE prevents inlining. RETURN binds the names in
+		// it now, whatever search_path a caller has.
 		return []string{
 			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s\n  LANGUAGE sql IMMUTABLE PARALLEL SAFE\n  RETURN %s", name, parameter, kind, body),
-			fmt.Sprintf("COMMENT ON FUNCTION %s(%s) IS %s", name, parameter, c.Dialect.text(about)),
+			fmt.Sprintf("COMMENT ON FUNCTION %s(%s) IS %s", name, parameter, about),
 		}
 	}
 	return []string{
-		c.drop(name, ""), // MySQL has no OR REPLACE here, unlike MariaDB
-		fmt.Sprintf("CREATE FUNCTION %s(%s) RETURNS %s\n  DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT %s\n  RETURN %s",
-			name, parameter, kind, c.Dialect.text(about), body),
+		b.drop(name, ""), // MySQL has no OR REPLACE here, unlike MariaDB
+		fmt.Sprintf("CREATE FUNCTION %s(%s) RETURNS %s\n  DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT %s\n  RETURN %s", name, parameter, kind, about, body),
 	}
 }
 
-func (c Config) drop(name, parameter string) string {
-	if c.Dialect == Postgres {
-		return fmt.Sprintf("DROP FUNCTION IF EXISTS %s(%s)", name, parameter)
+func (b *builder) drop(name, parameter string) string {
+	if b.Dialect == Postgres {
+		name += "(" + parameter + ")"
 	}
 	return "DROP FUNCTION IF EXISTS " + name
 }
 
-// query is for a database without functions.
-func (c Config) query(f *faults, s *shape) string {
-	text := "SELECT"
-	for i, field := range s.fields() {
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf("\n  %s AS %s", c.Dialect.field(s, field, "id"), c.Dialect.ident(f, "Prefix", c.Prefix+string(field)))
+// columns lists the fields of id, each under the name of its function.
+func (b *builder) columns(id, separator string) string {
+	var all []string
+	for _, field := range b.layout.fields() {
+		all = append(all, b.field(field, id)+" AS "+b.Dialect.ident(&b.wrong, "Prefix", b.Prefix+string(field)))
 	}
-	return text + "\nFROM (SELECT ?1 AS id)"
-}
-
-// about is the comment that a function gets.
-func about(s *shape, field Field) string {
-	what := string(field) + " of an id"
-	if field == "min" {
-		what = "least id of a time"
-	}
-	return what + " of " + s.layout.String()
+	return strings.Join(all, separator)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 var dialects = []Dialect{Postgres, MySQL, SQLite}
@@ -35,9 +36,9 @@ func FuzzIdent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		for _, d := range dialects {
-			var bad faults
+			var bad fields.Errors
 			quoted := d.ident(&bad, "Table", name)
-			if err := bad.err(); err != nil {
+			if err := bad.Err("ddl"); err != nil {
 				var config *core.ConfigError
 				if !errors.As(err, &config) || config.Fields[0].Field != "Table" || !utf8.ValidString(err.Error()) {
 					t.Fatalf("%q: %v", name, err)

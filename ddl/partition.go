@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Partitioning says how a table is divided by the time in its ids. Like [Config], it is
-// checked by each of its methods.
+// Partitioning configures how a table is partitioned by the time in its ids. Dialect, Table
+// and By are required. Each method validates it; the error is a [*core.ConfigError]
+// with all that is wrong. SQLite has no partitions: an [errors.ErrUnsupported].
 //
 // The bounds are ids, so WHERE id >= … AND id < … selects partitions, and
 // old rows are dropped without a DELETE. The database refuses an id for which there is
@@ -22,10 +24,10 @@ type Partitioning struct {
 	Table    string         // required
 	Column   string         // zero: id
 	By       Period         // required: Day, Week or Month
-	Location *time.Location // where the days begin at midnight; zero: UTC
+	Location *time.Location // whose midnights begin the days; zero: UTC
 }
 
-// MaxPartitions is the most that are made at once, as many as a table of MySQL can have.
+// MaxPartitions is how many partitions one call may create, as many as MySQL allows in a table.
 const MaxPartitions = 8192
 
 // A Partition holds the ids from Min to before Max.
@@ -37,74 +39,58 @@ type Partition struct {
 	Default  bool      // PostgreSQL's default partition, for ids that no other partition takes; it has no bounds
 }
 
-// Partitions creates the partitions of a table for all times in [from, to), as
-// one text. The table must be there, and partitioned: see [Partitioning.Clause].
-func Partitions(p Partitioning, from, to time.Time) (string, error) {
-	parts, err := p.Bounds(from, to)
-	if err != nil {
-		return "", err
+// check validates the fields and fills in the defaults.
+func (p *Partitioning) check() (l compiledLayout, err error) {
+	var wrong fields.Errors
+	p.Dialect.check(&wrong)
+	l = compile(&wrong, p.Layout)
+	p.Dialect.ident(&wrong, "Table", p.Table)
+	if p.Schema != "" {
+		p.Dialect.ident(&wrong, "Schema", p.Schema)
 	}
-	script, err := p.Create(parts)
-	return script.String(), err
-}
-
-// begin checks the fields and puts the defaults in their place.
-func (p *Partitioning) begin(f *faults) (s *shape, table string) {
-	if !p.Dialect.known() {
-		*f = append(*f, p.Dialect.fault())
-	}
-	s = shapeOf(f, p.Layout)
-	table = p.Dialect.object(f, p.Schema, "Table", p.Table)
 	if p.Column == "" {
 		p.Column = "id"
 	}
-	p.Dialect.ident(f, "Column", p.Column)
+	p.Dialect.ident(&wrong, "Column", p.Column)
 	if !slices.Contains([]Period{Day, Week, Month}, p.By) {
-		f.add("By", fmt.Sprintf("%q", string(p.By)), "must be day, week or month")
+		wrong.Add("By", string(p.By), "must be day, week or month")
 	}
 	if p.Location == nil {
 		p.Location = time.UTC
 	}
-	return s, table
-}
-
-// ready is begin with its errors, of which a database without partitions is one.
-func (p *Partitioning) ready() (s *shape, table string, err error) {
-	var f faults
-	s, table = p.begin(&f)
-	if err := f.err(); err != nil {
-		return nil, "", err
+	if err := wrong.Err("ddl"); err != nil {
+		return l, err
 	}
 	if p.Dialect == SQLite {
-		return nil, "", unsupported(SQLite, "partitions")
+		return l, SQLite.unsupported("partitions")
 	}
-	return s, table, nil
+	return l, nil
 }
 
-// Bounds reckons the partitions for all times in [from, to): whole periods, so
-// the first may begin before from and the last end after to. They follow one
-// another without a gap. A from before the epoch counts as the epoch, for there
-// are no ids of earlier times, and the first partition that the layout has begins
-// with id 0. A to that is not after the epoch, or a period that passes the layout's
-// end, is an error that holds a [*core.RangeError]; more than MaxPartitions are an
-// error as well. A period in which no tick begins has no partition.
+// table is the quoted name of the table.
+func (p *Partitioning) table() string { return p.Dialect.qualify(p.Schema, p.Table) }
+
+// Bounds returns the partitions for all times in [from, to). They are whole periods without
+// a gap, so the first may begin before from and the last end after to. A from before the
+// epoch counts as the epoch, and the first partition of the layout begins with id 0. A
+// period in which no tick begins has no partition. If to is not after the epoch, or a
+// period extends beyond the layout's end, the error wraps a [*core.RangeError]. More
+// than MaxPartitions are an error.
 func (p Partitioning) Bounds(from, to time.Time) ([]Partition, error) {
-	s, _, err := p.ready()
+	l, err := p.check()
 	if err != nil {
 		return nil, err
 	}
 	if !from.Before(to) {
-		f := faults{}
-		f.add("to", to.Format(time.RFC3339Nano), "must lie after from, %s", from.Format(time.RFC3339Nano))
-		return nil, f.err()
+		return nil, fields.Error("ddl", "to", to.Format(time.RFC3339Nano), "must be after from, %s", from.Format(time.RFC3339Nano))
 	}
-	if from.Before(s.epoch) && to.After(s.epoch) {
-		from = s.epoch
+	if from.Before(l.Epoch) && to.After(l.Epoch) {
+		from = l.Epoch
 	}
-	if _, err := s.layout.FirstAt(from); err != nil {
+	if _, err := l.FirstAt(from); err != nil {
 		return nil, p.wrap(fmt.Errorf("from: %w", err))
 	}
-	// By the calendar from may seem to lie in the period beside its own, where the clocks leap at midnight.
+	// If clocks change at midnight, the calendar may place from in the period before or after its own.
 	at := p.By.dateOf(from.In(p.Location))
 	for at.starts(p.Location).After(from) {
 		at = p.By.move(at, -1)
@@ -115,14 +101,12 @@ func (p Partitioning) Bounds(from, to time.Time) ([]Partition, error) {
 	var parts []Partition
 	for count := 0; at.starts(p.Location).Before(to); count++ {
 		if count == MaxPartitions {
-			f := faults{}
-			f.add("to", to.Format(time.RFC3339Nano), "makes more than %d partitions, one a %s from %s", MaxPartitions, p.By, from.Format(time.RFC3339Nano))
-			return nil, f.err()
+			return nil, fields.Error("ddl", "to", to.Format(time.RFC3339Nano), "makes more than %d partitions, one a %s from %s", MaxPartitions, p.By, from.Format(time.RFC3339Nano))
 		}
 		next := p.By.move(at, 1)
 		part := Partition{Name: p.name(at), From: at.starts(p.Location), To: next.starts(p.Location)}
-		if part.Min, err = s.firstID(part.From); err == nil {
-			part.Max, err = s.firstID(part.To)
+		if part.Min, err = l.firstID(part.From); err == nil {
+			part.Max, err = l.firstID(part.To)
 		}
 		if err != nil {
 			return nil, p.wrap(fmt.Errorf("%s: %w", part.Name, err))
@@ -135,7 +119,7 @@ func (p Partitioning) Bounds(from, to time.Time) ([]Partition, error) {
 	return parts, nil
 }
 
-// name is the name of a period's partition. PostgreSQL's are tables beside others.
+// name is the name of a period's partition. PostgreSQL's partitions are tables, so theirs begins with the table's.
 func (p *Partitioning) name(at date) string {
 	if p.Dialect == Postgres {
 		return p.Table + "_p" + p.By.label(at)
@@ -143,16 +127,15 @@ func (p *Partitioning) name(at date) string {
 	return "p" + p.By.label(at)
 }
 
-// wrap says which table an error is about.
+// wrap adds the table to an error.
 func (p *Partitioning) wrap(err error) error {
 	return fmt.Errorf("ddl: partitions of %q: %w", p.Table, err)
 }
 
 // Missing returns the partitions of Bounds(from, to) that the table lacks. have are its
-// partitions, as [Partitioning.Read] returns them. It is an error if the table has
-// partitions for some ids of a period but not for all, or if a last partition without
-// an end takes them: [Partitioning.Extend] splits that one. The limits of from and to are
-// those of Bounds.
+// partitions, from [Partitioning.Read]. It is an error if the table has partitions for some
+// ids of a period but not for all, or if a last partition without an end takes them:
+// [Partitioning.Extend] splits that one. The limits of from and to are those of Bounds.
 //
 // In MySQL partitions can only be added after the last one, and each begins where
 // the one before it ends. So Missing also returns the periods between the last
@@ -173,15 +156,15 @@ func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition
 // after the layout's end, it returns all. It never returns a default
 // partition, or one without an upper bound.
 func (p Partitioning) Before(have []Partition, t time.Time) ([]Partition, error) {
-	s, _, err := p.ready()
+	l, err := p.check()
 	if err != nil {
 		return nil, err
 	}
-	if t.Before(s.epoch) {
+	if t.Before(l.Epoch) {
 		return nil, nil
 	}
-	last := s.lastBefore(t)
+	last := l.lastBefore(t)
 	return slices.DeleteFunc(slices.Clone(have), func(h Partition) bool {
-		return h.Default || h.Max == math.MaxInt64 || last < s.max && h.Max > last+1
+		return h.Default || h.Max == math.MaxInt64 || last < l.max && h.Max > last+1
 	}), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // The nightly job of a table whose layout is younger than what is kept, on each
@@ -44,8 +45,8 @@ func TestRetentionOfAYoungLayout(t *testing.T) {
 // What is old at any time, the layout's ends included.
 func TestBefore(t *testing.T) {
 	for _, layout := range []core.Layout{core.Twitter(), core.Sonyflake(), {TimeBits: 41, SequenceBits: 4}} {
-		s := shapeOf(new(faults), layout)
-		end, tick := s.layout.End(), s.layout.Tick
+		s := compile(new(fields.Errors), layout)
+		end, tick := s.End(), s.Tick
 		first := func(at time.Time) int64 {
 			id, err := layout.FirstAt(at)
 			if err != nil {
@@ -53,7 +54,7 @@ func TestBefore(t *testing.T) {
 			}
 			return id
 		}
-		middle, last := first(s.epoch.AddDate(1, 0, 0)), first(end.Add(-tick))
+		middle, last := first(s.Epoch.AddDate(1, 0, 0)), first(end.Add(-tick))
 		have := []Partition{
 			{Name: "below", Min: math.MinInt64, Max: 0},
 			{Name: "low", Min: 0, Max: middle},
@@ -67,11 +68,11 @@ func TestBefore(t *testing.T) {
 		}{
 			{time.Time{}, 0},
 			{time.Unix(-1<<40, 0), 0},
-			{s.epoch.Add(-1), 0},
-			{s.epoch, 1},
-			{s.epoch.Add(1), 1},
-			{s.epoch.AddDate(1, 0, 0).Add(-tick), 1},
-			{s.epoch.AddDate(1, 0, 0), 2},
+			{s.Epoch.Add(-1), 0},
+			{s.Epoch, 1},
+			{s.Epoch.Add(1), 1},
+			{s.Epoch.AddDate(1, 0, 0).Add(-tick), 1},
+			{s.Epoch.AddDate(1, 0, 0), 2},
 			{end.Add(-tick).Add(-1), 3}, // rounded up, to where the last tick begins
 			{end.Add(-tick), 3},
 			{end.Add(-tick + 1), 4},
@@ -80,10 +81,12 @@ func TestBefore(t *testing.T) {
 			{end.Add(time.Hour), 4},
 			{time.Unix(1<<50, 0), 4},
 		} {
-			old, err := Partitioning{Dialect: MySQL, Layout: layout, Table: "t", By: Day}.Before(have, c.at)
-			if err != nil || fmt.Sprint(old) != fmt.Sprint(have[:c.want]) {
-				t.Errorf("%v, before %v: %v, %v, want %d", layout, c.at, old, err, c.want)
-			}
+			t.Run(fmt.Sprint(c.at), func(t *testing.T) {
+				old, err := Partitioning{Dialect: MySQL, Layout: layout, Table: "t", By: Day}.Before(have, c.at)
+				if err != nil || fmt.Sprint(old) != fmt.Sprint(have[:c.want]) {
+					t.Errorf("%v, before %v: %v, %v, want %d", layout, c.at, old, err, c.want)
+				}
+			})
 		}
 	}
 }

@@ -6,20 +6,21 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Clause is what stands behind the closing parenthesis of CREATE TABLE to have
-// the table partitioned. PostgreSQL's table then has no partition yet, [Partitioning.Create]
-// makes them; MySQL's begins with those given, at least one, and the first
-// takes all lower ids as well. There, behind ALTER TABLE and the name, it
-// divides a table that has rows.
+// Clause returns the PARTITION BY clause, for after the closing parenthesis of CREATE TABLE.
+// A table of PostgreSQL then has no partitions yet; [Partitioning.Create] creates them. A
+// table of MySQL begins with parts, at least one, and the first also takes all lower
+// ids. After ALTER TABLE and the name, the clause partitions a table of MySQL with rows.
 //
-// Every unique key of the table must hold the column.
+// Every unique key of the table must include the column.
 func (p Partitioning) Clause(parts []Partition) (string, error) {
-	if _, _, err := p.ready(); err != nil {
+	if _, err := p.check(); err != nil {
 		return "", err
 	}
-	column := p.Dialect.ident(new(faults), "Column", p.Column)
+	column := p.Dialect.quote(p.Column)
 	if p.Dialect == Postgres {
 		return "PARTITION BY RANGE (" + column + ")", nil
 	}
@@ -30,13 +31,12 @@ func (p Partitioning) Clause(parts []Partition) (string, error) {
 	return "PARTITION BY RANGE (" + column + ") (" + list + ")", nil
 }
 
-// Create adds partitions to the table. In MySQL they must lie above those that
-// are there, see [Partitioning.Missing]. A Max of math.MaxInt64 is no bound, and
-// neither is, in PostgreSQL, a Min of math.MinInt64. A Min of 0 counts as 1 there.
-// Partitions that overlap, that are empty or have one name are an error.
+// Create adds partitions to the table. In MySQL they must be above the existing ones, see
+// [Partitioning.Missing]. A Max of math.MaxInt64 is no bound; in PostgreSQL neither is a
+// Min of math.MinInt64, and a Min of 0 counts as 1. Partitions that overlap, are empty or
+// have the same name are an error.
 func (p Partitioning) Create(parts []Partition) (Script, error) {
-	_, table, err := p.ready()
-	if err != nil {
+	if _, err := p.check(); err != nil {
 		return nil, err
 	}
 	if p.Dialect == MySQL {
@@ -44,14 +44,14 @@ func (p Partitioning) Create(parts []Partition) (Script, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Script{"ALTER TABLE " + table + " ADD PARTITION (" + list + ")"}, nil
+		return Script{"ALTER TABLE " + p.table() + " ADD PARTITION (" + list + ")"}, nil
 	}
-	if err := p.check(parts); err != nil {
+	if err := p.checkParts(parts); err != nil {
 		return nil, err
 	}
 	script := make(Script, len(parts))
 	for i, part := range parts {
-		script[i] = fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s", p.child(part), table, p.bound(part))
+		script[i] = fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s", p.child(part), p.table(), p.bound(part))
 	}
 	return script, nil
 }
@@ -71,10 +71,10 @@ func (p *Partitioning) bound(part Partition) string {
 	return fmt.Sprintf("FOR VALUES FROM (%s) TO (%s)", low, high)
 }
 
-// list is MySQL's list of partitions. Only the upper bounds stand in it, so a
-// gap would come to the partition after it, and be dropped with that one.
+// list is MySQL's list of partitions. It has only upper bounds, so the ids of a gap would
+// belong to the partition after it, and be dropped with that one.
 func (p *Partitioning) list(parts []Partition) (string, error) {
-	if err := p.check(parts); err != nil {
+	if err := p.checkParts(parts); err != nil {
 		return "", err
 	}
 	var b strings.Builder
@@ -94,41 +94,37 @@ func (p *Partitioning) list(parts []Partition) (string, error) {
 	return b.String(), nil
 }
 
-// check finds what is wrong with given partitions: there is none, or a name or a bound.
-func (p *Partitioning) check(parts []Partition) error {
-	var f faults
-	if len(parts) == 0 {
-		f.add("parts", "[]", "must hold a partition")
-	}
+// checkParts validates the names and the bounds of partitions.
+func (p *Partitioning) checkParts(parts []Partition) error {
+	wrong := p.checkNames(parts)
 	if len(parts) > MaxPartitions {
-		f.add("parts", fmt.Sprintf("%d partitions", len(parts)), "must be at most %d", MaxPartitions)
+		wrong.Add("parts", len(parts), "must be at most %d", MaxPartitions)
 	}
-	p.checkNames(&f, parts)
 	var ranges []Partition
 	for _, part := range parts {
 		switch least := p.least(part); {
 		case part.Default && p.Dialect != Postgres:
-			f.add("Partition.Default", "true", "must be false in %q, for only PostgreSQL has it", part.Name)
+			wrong.Add("Partition.Default", true, "must be false in %q: only PostgreSQL has it", part.Name)
 		case part.Default:
 		case least >= part.Max:
-			f.add("Partition.Max", fmt.Sprint(part.Max), "must be above Min, %d, in %q", least, part.Name)
+			wrong.Add("Partition.Max", part.Max, "must be above Min, %d, in %q", least, part.Name)
 		default:
 			ranges = append(ranges, part)
 		}
 	}
-	if len(f) == 0 {
+	if wrong == nil {
 		sorted := slices.SortedStableFunc(slices.Values(ranges), func(a, b Partition) int { return cmp.Compare(a.Min, b.Min) })
 		for i := 1; i < len(sorted); i++ {
 			if before, part := sorted[i-1], sorted[i]; part.Min < before.Max {
-				f.add("Partition.Min", fmt.Sprint(part.Min), "must not be below %d, the Max of %q, in %q", before.Max, before.Name, part.Name)
+				wrong.Add("Partition.Min", part.Min, "must not be below %d, the Max of %q, in %q", before.Max, before.Name, part.Name)
 			}
 		}
 	}
-	return f.err()
+	return wrong.Err("ddl")
 }
 
-// least is where a partition begins. In PostgreSQL that is not 0, which no key
-// should be, and which the domain refuses even as a bound.
+// least is the least id of a partition. In PostgreSQL it is not 0, which no key should be,
+// and which the domain rejects even as a bound.
 func (p *Partitioning) least(part Partition) int64 {
 	if p.Dialect == Postgres && part.Min == 0 {
 		return 1
@@ -136,50 +132,48 @@ func (p *Partitioning) least(part Partition) int64 {
 	return part.Min
 }
 
-// checkNames finds names that cannot be, and those given twice. MySQL does not
-// tell upper from lower case in the names of partitions.
-func (p *Partitioning) checkNames(f *faults, parts []Partition) {
+// checkNames returns the errors of the names. MySQL ignores case in the names of partitions.
+func (p *Partitioning) checkNames(parts []Partition) (wrong fields.Errors) {
+	if len(parts) == 0 {
+		wrong.Add("parts", "", "must not be empty")
+	}
 	type name struct{ schema, name string }
 	seen := map[name]bool{}
 	for _, part := range parts {
-		p.Dialect.ident(f, "Partition.Name", part.Name)
+		p.Dialect.ident(&wrong, "Partition.Name", part.Name)
 		n := name{part.Schema, part.Name}
 		switch {
 		case p.Dialect == Postgres && n.schema == "":
 			n.schema = p.Schema
 		case p.Dialect == Postgres:
-			p.Dialect.ident(f, "Partition.Schema", part.Schema)
+			p.Dialect.ident(&wrong, "Partition.Schema", part.Schema)
 		case part.Schema != "":
-			f.add("Partition.Schema", fmt.Sprintf("%q", part.Schema), "must be empty, for a partition of MySQL is no table of its own")
+			wrong.Add("Partition.Schema", part.Schema, "must be empty: a partition of MySQL is no table of its own")
 		}
 		if p.Dialect == MySQL {
 			n.name = strings.ToLower(n.name)
 		}
 		if seen[n] {
-			f.add("Partition.Name", fmt.Sprintf("%q", part.Name), "must be given once")
+			wrong.Add("Partition.Name", part.Name, "must be unique")
 		}
 		seen[n] = true
 	}
+	return wrong
 }
 
-// child quotes the name of a partition, which was checked already.
+// child quotes the name of a partition.
 func (p *Partitioning) child(part Partition) string {
 	if p.Dialect != Postgres {
-		return p.Dialect.ident(new(faults), "Partition.Name", part.Name)
+		return p.Dialect.quote(part.Name)
 	}
-	schema := part.Schema
-	if schema == "" {
-		schema = p.Schema
-	}
-	return p.Dialect.object(new(faults), schema, "Partition.Name", part.Name)
+	return p.Dialect.qualify(cmp.Or(part.Schema, p.Schema), part.Name)
 }
 
-// Drop drops partitions with all their rows. In PostgreSQL each is detached
-// first, which fails for a table that is no partition of this one: run the script
-// in a transaction, and nothing else can be dropped.
+// Drop drops partitions with all their rows. In PostgreSQL it detaches each first, which
+// fails for a table that is no partition of this one: run the script in a transaction, and
+// it cannot drop anything else.
 func (p Partitioning) Drop(parts []Partition) (Script, error) {
-	_, table, err := p.names(parts)
-	if err != nil {
+	if err := p.checkNamed(parts); err != nil {
 		return nil, err
 	}
 	if p.Dialect == MySQL {
@@ -187,59 +181,53 @@ func (p Partitioning) Drop(parts []Partition) (Script, error) {
 		for i, part := range parts {
 			names[i] = p.child(part)
 		}
-		return Script{"ALTER TABLE " + table + " DROP PARTITION " + strings.Join(names, ", ")}, nil
+		return Script{"ALTER TABLE " + p.table() + " DROP PARTITION " + strings.Join(names, ", ")}, nil
 	}
 	var script Script
 	for _, part := range parts {
-		script = append(script, p.detach(table, part), "DROP TABLE "+p.child(part))
+		script = append(script, p.detach(part), "DROP TABLE "+p.child(part))
 	}
 	return script, nil
 }
 
-// Detach makes partitions tables of their own, with their rows: in PostgreSQL
-// under the partition's name, in MySQL under the table's and the partition's,
-// orders_p20261121. There the rows below the partition's bounds stay with it, and
-// from then on the partition after it takes new rows of that time. MySQL refuses
-// it to a table with subpartitions.
+// Detach turns partitions into separate tables with their rows. In PostgreSQL they keep the
+// partition's name. In MySQL they are named like orders_p20261121, rows below the
+// partition's bounds stay in them, and the next partition takes new rows of that
+// time. MySQL does not allow it for a table with subpartitions.
 func (p Partitioning) Detach(parts []Partition) (Script, error) {
-	f, table, err := p.names(parts)
-	if err != nil {
+	if err := p.checkNamed(parts); err != nil {
 		return nil, err
 	}
+	var wrong fields.Errors
 	var script Script
+	table := p.table()
 	for _, part := range parts {
 		if p.Dialect == Postgres {
-			script = append(script, p.detach(table, part))
+			script = append(script, p.detach(part))
 			continue
 		}
-		own := p.Dialect.object(&f, p.Schema, "Partition.Name", p.Table+"_"+part.Name)
+		p.Dialect.ident(&wrong, "Partition.Name", p.Table+"_"+part.Name)
+		own := p.Dialect.qualify(p.Schema, p.Table+"_"+part.Name)
 		script = append(script,
 			"CREATE TABLE "+own+" LIKE "+table,
 			"ALTER TABLE "+own+" REMOVE PARTITIONING",
 			"ALTER TABLE "+table+" EXCHANGE PARTITION "+p.child(part)+" WITH TABLE "+own,
 			"ALTER TABLE "+table+" DROP PARTITION "+p.child(part))
 	}
-	if err := f.err(); err != nil {
+	if err := wrong.Err("ddl"); err != nil {
 		return nil, err
 	}
 	return script, nil
 }
 
-func (p *Partitioning) detach(table string, part Partition) string {
-	return "ALTER TABLE " + table + " DETACH PARTITION " + p.child(part)
+func (p *Partitioning) detach(part Partition) string {
+	return "ALTER TABLE " + p.table() + " DETACH PARTITION " + p.child(part)
 }
 
-// names checks partitions of which only the names count.
-func (p *Partitioning) names(parts []Partition) (f faults, table string, err error) {
-	if _, table, err = p.ready(); err != nil {
-		return nil, "", err
+// checkNamed is check and checkNames.
+func (p *Partitioning) checkNamed(parts []Partition) error {
+	if _, err := p.check(); err != nil {
+		return err
 	}
-	if len(parts) == 0 {
-		f.add("parts", "[]", "must hold a partition")
-	}
-	p.checkNames(&f, parts)
-	if err := f.err(); err != nil {
-		return nil, "", err
-	}
-	return nil, table, nil
+	return p.checkNames(parts).Err("ddl")
 }

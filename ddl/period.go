@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Period is how long a time a partition is for.
+// Period is the time that one partition spans.
 type Period string
 
 // The periods. A week begins on Monday and is named as ISO 8601 counts it.
@@ -15,10 +15,10 @@ const (
 	Month Period = "month"
 )
 
-// A date is a day of the calendar, held as its midnight in UTC.
+// date is a day of the calendar, stored as its midnight in UTC.
 type date time.Time
 
-// dateOf is the date on which the period that t falls in begins, by the calendar of t's location.
+// dateOf is the first date of the period that contains t, in t's location.
 func (p Period) dateOf(t time.Time) date {
 	y, m, d := t.Date()
 	switch p {
@@ -41,9 +41,9 @@ func (p Period) move(d date, n int) date {
 	return date(time.Time(d).AddDate(0, 0, n))
 }
 
-// starts is the first instant at which the place's calendar has the date, or a
-// later one where it leaps over the date. So where midnight comes twice it is the
-// first, and what the clocks repeat of the day before belongs to the date.
+// starts is the first instant of the date in a location, or the next instant if clocks skip
+// the date. If midnight occurs twice it is the first, so the repeated time of the day before
+// belongs to the date.
 func (d date) starts(l *time.Location) time.Time {
 	y, m, day := time.Time(d).Date()
 	t := time.Date(y, m, day, 0, 0, 0, 0, l)
@@ -51,7 +51,7 @@ func (d date) starts(l *time.Location) time.Time {
 	reached := time.Date(y, m, day, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 	begin, end := t.ZoneBounds()
 	switch reached.Compare(time.Time(d)) {
-	case -1: // before a leap of the clocks over midnight
+	case -1: // before clocks skip midnight
 		return end
 	case 1: // after it
 		return begin
@@ -64,7 +64,7 @@ func (d date) starts(l *time.Location) time.Time {
 	return t
 }
 
-// label names the period in the name of a partition.
+// label is the period's part of a partition's name.
 func (p Period) label(d date) string {
 	t := time.Time(d)
 	switch p {

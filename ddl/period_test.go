@@ -90,18 +90,20 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 		{Month, "UTC", "2028-02-29T12:00:00Z", "p202802", "2028-02-01T00:00:00Z", 29 * 24},
 		{Month, "Asia/Kathmandu", "2026-11-30T18:30:00Z", "p202612", "2026-12-01T00:00:00+05:45", 31 * 24},
 	} {
-		at, err := time.Parse(time.RFC3339, c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts, err := Partitioning{Dialect: MySQL, Table: "t", By: c.by, Location: place0(t, c.place)}.Bounds(at, at.Add(1))
-		if err != nil || len(parts) != 1 {
-			t.Fatalf("%+v: %+v, %v", c, parts, err)
-		}
-		got := parts[0]
-		if got.Name != c.name || got.From.Format(time.RFC3339) != c.start || got.To.Sub(got.From).Hours() != c.hours {
-			t.Errorf("%s of %s in %s: %s from %s for %v", c.by, c.at, c.place, got.Name, got.From.Format(time.RFC3339), got.To.Sub(got.From))
-		}
+		t.Run(c.name, func(t *testing.T) {
+			at, err := time.Parse(time.RFC3339, c.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, err := Partitioning{Dialect: MySQL, Table: "t", By: c.by, Location: place0(t, c.place)}.Bounds(at, at.Add(1))
+			if err != nil || len(parts) != 1 {
+				t.Fatalf("%+v: %+v, %v", c, parts, err)
+			}
+			got := parts[0]
+			if got.Name != c.name || got.From.Format(time.RFC3339) != c.start || got.To.Sub(got.From).Hours() != c.hours {
+				t.Errorf("%s of %s in %s: %s from %s for %v", c.by, c.at, c.place, got.Name, got.From.Format(time.RFC3339), got.To.Sub(got.From))
+			}
+		})
 	}
 }
 

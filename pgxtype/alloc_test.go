@@ -70,11 +70,13 @@ func TestAllocations(t *testing.T) {
 		{"encode []ID of 1,000", 2, encode(pgtype.Int8ArrayOID, bin, array)},
 		{"scan []ID of 1,000", 2, scan(pgtype.Int8ArrayOID, bin, arrayBytes, &ids)},
 	} {
-		if err := tt.f(); err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-		}
-		if got := testing.AllocsPerRun(100, func() { _ = tt.f() }); got > tt.max {
-			t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if err := tt.f(); err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			if got := testing.AllocsPerRun(100, func() { _ = tt.f() }); got > tt.max {
+				t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
+			}
+		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // pgx's array codec plans and calls once for each element. For the binary form of
 // a bigint[] of one dimension, which is nearly every array of ids, the elements are
-// written and read here in one loop; all else, and every error, is left to pgx.
+// written and read here in one loop; pgx does the rest, and all errors.
 
 const (
 	headSize    = 20    // dimensions, flag of NULLs, element OID, length, lower bound
@@ -28,8 +28,8 @@ func isHead(b []byte) bool {
 	return len(b) >= headSize && binary.BigEndian.Uint32(b) == 1 && binary.BigEndian.Uint32(b[8:]) == pgtype.Int8OID
 }
 
-// appendHead lets pgx append an empty array, whose bytes tell what the column
-// takes. ok is false if that is not for the loops here.
+// appendHead lets pgx append an empty array, whose bytes show the type of the column. ok is false if
+// the loops here cannot write it.
 func appendHead(next pgtype.EncodePlan, empty any, buf []byte, n int) (head []byte, ok bool) {
 	head, err := next.Encode(empty, buf)
 	if err != nil || n > math.MaxInt32 || len(head) != len(buf)+headSize || !isHead(head[len(buf):]) {
@@ -140,35 +140,38 @@ func (p *encodeNullable[T]) Encode(value any, buf []byte) ([]byte, error) {
 func wrapSliceTarget(target any) (pgtype.WrappedScanPlanNextSetter, any, bool) {
 	switch t := target.(type) {
 	case *[]sqltype.ID:
-		return &scanSlice{}, (*slice)(t), true
+		return &scanArray[sqltype.ID]{read: readIDs}, (*pgtype.FlatArray[sqltype.ID])(t), true
 	case *[]*sqltype.ID:
-		return &scanNullable[*sqltype.ID]{put: toPointer}, (*pgtype.FlatArray[*sqltype.ID])(t), true
+		return &scanArray[*sqltype.ID]{read: readPointers}, (*pgtype.FlatArray[*sqltype.ID])(t), true
 	case *[]sqltype.NullID:
-		return &scanNullable[sqltype.NullID]{put: toNullID}, (*pgtype.FlatArray[sqltype.NullID])(t), true
+		return &scanArray[sqltype.NullID]{read: readNullIDs}, (*pgtype.FlatArray[sqltype.NullID])(t), true
 	}
 	return nil, nil, false
 }
 
-type scanSlice struct{ next pgtype.ScanPlan }
+type scanArray[T any] struct {
+	next pgtype.ScanPlan
+	read func(src []byte) (values []T, ok bool)
+}
 
-func (p *scanSlice) SetNext(next pgtype.ScanPlan) { p.next = next }
+func (p *scanArray[T]) SetNext(next pgtype.ScanPlan) { p.next = next }
 
-// Scan leaves the old slice on an error, which may come from any element.
-func (p *scanSlice) Scan(src []byte, target any) error {
-	t := target.(*[]sqltype.ID)
-	if ids, ok := readIDs(src); ok {
-		*t = ids
+// Scan keeps the old slice on an error, which may come from any element.
+func (p *scanArray[T]) Scan(src []byte, target any) error {
+	t := target.(*[]T)
+	if values, ok := p.read(src); ok {
+		*t = values
 		return nil
 	}
 	old := *t
-	err := p.next.Scan(src, (*slice)(t))
+	err := p.next.Scan(src, (*pgtype.FlatArray[T])(t))
 	if err != nil {
 		*t = old
 	}
 	return err
 }
 
-// readIDs reads an array in which nothing is wrong.
+// readIDs reads an array without errors.
 func readIDs(src []byte) (ids []sqltype.ID, ok bool) {
 	src, n, ok := elements(src)
 	if !ok || len(src)%elementSize != 0 || len(src)/elementSize != n {
@@ -186,37 +189,19 @@ func readIDs(src []byte) (ids []sqltype.ID, ok bool) {
 	return ids, true
 }
 
-// scanNullable is for the slices whose elements may be NULL.
-type scanNullable[T any] struct {
-	next pgtype.ScanPlan
-	put  func(*T, sqltype.ID)
+func readPointers(src []byte) ([]*sqltype.ID, bool) {
+	return readNullable(src, func(p **sqltype.ID, id sqltype.ID) {
+		*p = new(sqltype.ID)
+		**p = id
+	})
 }
 
-func toPointer(p **sqltype.ID, id sqltype.ID) {
-	*p = new(sqltype.ID)
-	**p = id
+func readNullIDs(src []byte) ([]sqltype.NullID, bool) {
+	return readNullable(src, func(n *sqltype.NullID, id sqltype.ID) { *n = sqltype.NullID{ID: id, Valid: true} })
 }
 
-func toNullID(n *sqltype.NullID, id sqltype.ID) { *n = sqltype.NullID{ID: id, Valid: true} }
-
-func (p *scanNullable[T]) SetNext(next pgtype.ScanPlan) { p.next = next }
-
-// Scan leaves the old slice on an error, as that of scanSlice does.
-func (p *scanNullable[T]) Scan(src []byte, target any) error {
-	t := target.(*[]T)
-	if values, ok := p.read(src); ok {
-		*t = values
-		return nil
-	}
-	old := *t
-	err := p.next.Scan(src, (*pgtype.FlatArray[T])(t))
-	if err != nil {
-		*t = old
-	}
-	return err
-}
-
-func (p *scanNullable[T]) read(src []byte) (values []T, ok bool) {
+// readNullable is readIDs for elements that may be NULL.
+func readNullable[T any](src []byte, put func(*T, sqltype.ID)) (values []T, ok bool) {
 	src, n, ok := elements(src)
 	if !ok {
 		return nil, false
@@ -238,7 +223,7 @@ func (p *scanNullable[T]) read(src []byte) (values []T, ok bool) {
 		if id < 0 {
 			return nil, false
 		}
-		p.put(&values[i], id)
+		put(&values[i], id)
 		src = src[elementSize:]
 	}
 	return values, len(src) == 0

@@ -10,22 +10,16 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// codec adds direct plans for the id types to the codec it decorates. pgx has
-// no other place for the scanning ones: it calls a type's own Scan before it
-// tries any wrapper. DecodeValue stays the old codec's, because every bigint of
-// the connection passes through it.
+// codec adds direct plans for the id types to the codec it wraps. pgx has no other place for those
+// that scan: it calls a type's own Scan before it tries any wrapper. DecodeValue is that of the
+// wrapped codec, because every bigint of the connection uses it.
 type codec struct{ pgtype.Codec }
 
 func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
-	_, bare := value.(sqltype.ID)
 	switch {
 	case !isID(value):
-	case format == pgtype.BinaryFormatCode && bare:
-		return encodeIDBinary{}
 	case format == pgtype.BinaryFormatCode:
 		return encodeBinary{}
-	case format == pgtype.TextFormatCode && bare:
-		return encodeIDText{}
 	case format == pgtype.TextFormatCode:
 		return encodeText{}
 	}
@@ -45,32 +39,11 @@ func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgt
 }
 
 type (
-	encodeIDBinary struct{}
-	encodeIDText   struct{}
-	encodeBinary   struct{}
-	encodeText     struct{}
-	scanBinary     struct{}
-	scanText       struct{}
+	encodeBinary struct{}
+	encodeText   struct{}
+	scanBinary   struct{}
+	scanText     struct{}
 )
-
-// pgx keeps a plan for each Go type, so the most frequent, an ID as a parameter,
-// has plans of its own that ask for no other.
-
-func (encodeIDBinary) Encode(value any, buf []byte) ([]byte, error) {
-	id, ok := value.(sqltype.ID)
-	if !ok || id < 0 {
-		return encodeBinary{}.Encode(value, buf)
-	}
-	return binary.BigEndian.AppendUint64(buf, uint64(id)), nil
-}
-
-func (encodeIDText) Encode(value any, buf []byte) ([]byte, error) {
-	id, ok := value.(sqltype.ID)
-	if !ok || id < 0 {
-		return encodeText{}.Encode(value, buf)
-	}
-	return strconv.AppendInt(buf, int64(id), 10), nil
-}
 
 func (encodeBinary) Encode(value any, buf []byte) ([]byte, error) {
 	id, ok, err := idOf(value)
@@ -101,29 +74,24 @@ func isID(value any) bool {
 func idOf(value any) (id sqltype.ID, ok bool, err error) {
 	switch v := value.(type) {
 	case sqltype.ID:
-		id = v
+		id, ok = v, true
 	case *sqltype.ID:
-		if v == nil {
-			return 0, false, nil
+		if v != nil {
+			id, ok = *v, true
 		}
-		id = *v
 	case sqltype.NullID:
-		if !v.Valid {
-			return 0, false, nil
-		}
-		id = v.ID
+		id, ok = v.ID, v.Valid
 	case *sqltype.NullID:
-		if v == nil || !v.Valid {
-			return 0, false, nil
+		if v != nil {
+			id, ok = v.ID, v.Valid
 		}
-		id = v.ID
 	default:
 		return 0, false, fmt.Errorf("pgxtype: encode %T: %w", value, sqltype.ErrType)
 	}
-	if id < 0 {
+	if ok && id < 0 {
 		return 0, false, negative("encode", id)
 	}
-	return id, true, nil
+	return id, ok, nil
 }
 
 func negative(op string, id sqltype.ID) error {

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Conflict says what happens to a row whose key exists in the table. Key must
-// be set.
+// Conflict configures what happens to a row whose key exists in the table. Key is required.
 type Conflict struct {
 	Key    []string // the columns of the primary key, or of a unique index without expressions
 	Update []string // columns that take the new row's values; empty: the existing row does not change
@@ -21,39 +22,39 @@ type Conflict struct {
 // table is skipped, or updates the existing row. The rows of such a table are sent by
 // INSERT, whatever the Method. [Loaded] does not count skipped rows.
 //
-// Children of an existing row are loaded like all others. They refer to its primary
-// key, so that must be the one they were given. If Key is not the primary key, Load
-// checks this: if a Key exists under another primary key, the load fails with a
-// [LoadError] that quotes both, and writes nothing. Look such keys up first, and load
-// under the existing primary keys.
+// Children of an existing row are loaded like all others. They refer to its primary key, so that
+// must be the one they were given. If Key is not the primary key, Load checks it: if a Key exists
+// under another primary key, the load fails with a [LoadError] that quotes both. Look such keys
+// up first, and load under the existing primary keys.
 //
 // A skipped row is not locked. Only a foreign key prevents others from deleting it
 // before its children are loaded.
 //
 // If one load has the same Key twice, the first row stays. With Update, PostgreSQL
 // refuses the second row if both are in one chunk.
-func (t Table[M]) OnConflict(c Conflict) Table[M] {
+func (t Table[P]) OnConflict(c Conflict) Table[P] {
 	t.conflict = &Conflict{Key: slices.Clone(c.Key), Update: slices.Clone(c.Update)}
 	return t
 }
 
-func (c *Conflict) check(i int, columns []string, f *faults) {
+func (c *Conflict) check(table string, columns []string, wrong *fields.Errors) {
 	if len(c.Key) == 0 {
-		f.add("Tables[%d]: Conflict.Key is empty", i)
+		wrong.Add(table+".Conflict.Key", nil, "is required")
 	}
-	for _, list := range [][]string{c.Key, c.Update} {
-		for n, name := range list {
+	for _, list := range []struct {
+		field   string
+		columns []string
+	}{{"Key", c.Key}, {"Update", c.Update}} {
+		for n, name := range list.columns {
+			field := table + ".Conflict." + list.field
 			switch {
 			case !slices.Contains(columns, name):
-				f.add("Tables[%d]: Conflict: %q is not a column of the table's", i, name)
-			case slices.Index(list, name) < n:
-				f.add("Tables[%d]: Conflict: column %q is there twice", i, name)
+				wrong.Add(field, name, "is not a column of the table")
+			case slices.Index(list.columns, name) < n:
+				wrong.Add(field, name, "must be unique")
+			case list.field == "Update" && slices.Contains(c.Key, name):
+				wrong.Add(field, name, "must not be in Key")
 			}
-		}
-	}
-	for _, name := range c.Update {
-		if slices.Contains(c.Key, name) {
-			f.add("Tables[%d]: Conflict: column %q is in Key and in Update", i, name)
 		}
 	}
 }

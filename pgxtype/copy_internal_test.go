@@ -30,9 +30,11 @@ func TestCopyLine(t *testing.T) {
 		{"SQL statement \"SELECT 1\"", "lines", 0, ""},
 		{"", "lines", 0, ""},
 	} {
-		if line, column := copyLine(tt.where, tt.relation); line != tt.line || column != tt.column {
-			t.Errorf("%q of %q: line %d, column %q; want %d, %q", tt.where, tt.relation, line, column, tt.line, tt.column)
-		}
+		t.Run(tt.where, func(t *testing.T) {
+			if line, column := copyLine(tt.where, tt.relation); line != tt.line || column != tt.column {
+				t.Errorf("%q of %q: line %d, column %q; want %d, %q", tt.where, tt.relation, line, column, tt.line, tt.column)
+			}
+		})
 	}
 }
 

@@ -18,8 +18,8 @@ type column struct {
 	array uint32 // the type of an array of oid; for Unnest only
 }
 
-// describe asks for the columns of all tables, in one round trip, so that a
-// wrong name is found before the first row is read.
+// describe requests the columns of all tables in one round trip, so that a wrong name is found
+// before the first row is read.
 func (l *loader) describe() error {
 	conn := l.tx.Conn()
 	p := conn.PgConn().StartPipeline(l.ctx)
@@ -57,8 +57,8 @@ func (l *loader) describe() error {
 	return err
 }
 
-// findArrays fills in column.array: from what the connection knows, and for
-// types of the database's own from its catalog. Tables that go by COPY need none.
+// findArrays fills in column.array from the connection's types, and for other types from the
+// catalog. Tables sent by COPY need none.
 func (l *loader) findArrays(conn *pgx.Conn) error {
 	arrays := map[uint32]uint32{}
 	var ask []string
@@ -123,9 +123,9 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// appendValue appends a value's length and its binary form, as COPY and arrays
-// hold it. Like pgx's CopyFrom it goes by way of text where a type cannot be
-// encoded directly, such as a string for a timestamp.
+// appendValue appends a value's length and its binary form, as in COPY and in arrays. Like pgx's
+// CopyFrom it encodes a value by way of text if it cannot do so directly, such as a string for
+// a timestamp.
 func appendValue(m *pgtype.Map, oid uint32, v any, buf []byte) (_ []byte, null bool, err error) {
 	start := len(buf)
 	buf = binary.BigEndian.AppendUint32(buf, math.MaxUint32) // -1, which stands for NULL

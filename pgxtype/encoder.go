@@ -24,7 +24,7 @@ type encoder struct {
 	values []any // what the caller fills
 	buf    []byte
 	rows   int   // in buf
-	ends   []int // by master since rows were last sent: rows after that master
+	ends   []int // by parent since rows were last sent: rows after that parent
 	sent   int64 // rows before those in buf
 }
 
@@ -48,7 +48,7 @@ func (e *encoder) add(row []any) error {
 		return e.refuse(fmt.Errorf("%d values for %d columns", len(row), len(e.columns)))
 	}
 	var first []print
-	if l.taken != nil && !l.seen[e.table] {
+	if l.replay != nil && !l.seen[e.table] {
 		first = make([]print, len(row))
 	}
 	if len(e.buf) == 0 {
@@ -76,7 +76,7 @@ func (e *encoder) add(row []any) error {
 	l.rows++
 	l.bytes += len(e.buf) - start
 	if err := l.ctx.Err(); err != nil {
-		return l.failMaster(err)
+		return l.failParent(err)
 	}
 	if !e.copies() {
 		return e.spill() // a statement cannot exceed a gigabyte, and is three times in memory
@@ -87,8 +87,8 @@ func (e *encoder) add(row []any) error {
 // refuse makes an error that names the next row.
 func (e *encoder) refuse(err error) error { return e.load.fail(e.table, e.rows, "", err) }
 
-// spill sends the rows in the middle of a master if that master alone has a chunk's
-// bytes. Smaller masters are not split, because their rows may refer to later ones.
+// spill sends the rows in the middle of a parent if that parent alone has a chunk's
+// bytes. Smaller parents are not split, because their rows may refer to later ones.
 func (e *encoder) spill() error {
 	if e.load.bytes-e.load.before >= e.load.chunkBytes {
 		return e.load.send()
@@ -101,7 +101,7 @@ func (e *encoder) reset() {
 	e.sent += int64(e.rows)
 	e.rows, e.ends = 0, e.ends[:0]
 	if cap(e.buf) > 2*e.load.chunkBytes {
-		e.buf = nil // a master that is far larger than others
+		e.buf = nil // a parent that is far larger than others
 	}
 	e.buf = e.buf[:0]
 }

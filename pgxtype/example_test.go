@@ -102,12 +102,12 @@ func ExampleLoad() {
 }
 
 func ExampleParentTable() {
-	// What is wrong with a table is told before a transaction is begun.
+	// Errors of a table are reported before a transaction begins.
 	_, err := pgxtype.Load(context.Background(), offline{}, pgxtype.Seq(slices.Values([]Invoice{})), pgxtype.LoadConfig[Invoice]{
 		Tables: []pgxtype.Table[Invoice]{pgxtype.ParentTable[Invoice](pgx.Identifier{"invoices"}, []string{"id", "id"}, nil)},
 	})
 	fmt.Println(err)
-	// Output: pgxtype: Load: Tables[0]: function values is nil; Tables[0]: column "id" is there twice
+	// Output: pgxtype: Tables[0].values nil: is required; Tables[0].columns[1] "id": must be unique
 }
 
 func ExampleChildTable() {

@@ -28,25 +28,27 @@ func TestLoadHintsAtRegister(t *testing.T) {
 			{"timestamptz", true, false, true},
 			{"bytea", true, false, true},
 		} {
-			conn := connect(t, pgx.QueryExecModeCacheStatement)
-			if tt.register {
-				pgxtype.Register(conn.TypeMap())
-			}
-			run(t, conn, `create temp table keys (id `+tt.column+`)`)
-			_, err := pgxtype.Load(t.Context(), conn, pgxtype.Seq(slices.Values([]ID{big})), pgxtype.LoadConfig[ID]{
-				Method: method,
-				Tables: []pgxtype.Table[ID]{pgxtype.ParentTable(pgx.Identifier{"keys"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })},
+			t.Run(tt.column, func(t *testing.T) {
+				conn := connect(t, pgx.QueryExecModeCacheStatement)
+				if tt.register {
+					pgxtype.Register(conn.TypeMap())
+				}
+				run(t, conn, `create temp table keys (id `+tt.column+`)`)
+				_, err := pgxtype.Load(t.Context(), conn, pgxtype.Seq(slices.Values([]ID{big})), pgxtype.LoadConfig[ID]{
+					Method: method,
+					Tables: []pgxtype.Table[ID]{pgxtype.ParentTable(pgx.Identifier{"keys"}, []string{"id"}, func(id *ID, row []any) []any { return append(row, id) })},
+				})
+				if (err != nil) != tt.fails || err != nil && strings.Contains(err.Error(), "call pgxtype.Register") != tt.hint {
+					t.Errorf("%v to %s, registered %t: %v", method, tt.column, tt.register, err)
+				}
 			})
-			if (err != nil) != tt.fails || err != nil && strings.Contains(err.Error(), "call pgxtype.Register") != tt.hint {
-				t.Errorf("%v to %s, registered %t: %v", method, tt.column, tt.register, err)
-			}
 		}
 	}
 }
 
-// A connection without Register returns the errors that doc.go lists.
+// A connection without Register returns the errors that docs/pgx.md lists.
 func TestBareErrors(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("../docs/pgx.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +60,14 @@ func TestBareErrors(t *testing.T) {
 		"cannot scan unknown type (OID …) … into *[]sqltype.ID":        described.QueryRow(t.Context(), `select '{1}'::key[]`).Scan(new([]ID)),
 		`sqltype: scan "\"7\"": not a decimal id`:                      described.QueryRow(t.Context(), `select '"7"'::jsonb`).Scan(new(ID)),
 	} {
-		if !strings.Contains(string(doc), wanted) {
-			t.Errorf("doc.go does not tell of %s", wanted)
-		}
-		pattern := strings.ReplaceAll(regexp.QuoteMeta(wanted), "…", ".*")
-		if err == nil || !regexp.MustCompile(pattern).MatchString(err.Error()) {
-			t.Errorf("%v, want %s", err, wanted)
-		}
+		t.Run(wanted, func(t *testing.T) {
+			if !strings.Contains(string(doc), wanted) {
+				t.Errorf("docs/pgx.md does not list %s", wanted)
+			}
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(wanted), "…", ".*")
+			if err == nil || !regexp.MustCompile(pattern).MatchString(err.Error()) {
+				t.Errorf("%v, want %s", err, wanted)
+			}
+		})
 	}
 }

@@ -55,15 +55,17 @@ func TestJSON(t *testing.T) {
 				`{"id":7}`: sqltype.ErrSyntax, `[7]`: sqltype.ErrSyntax, `"-7"`: sqltype.ErrNegative, `-7`: sqltype.ErrNegative, `9223372036854775808`: sqltype.ErrRange,
 				`"null"`: sqltype.ErrSyntax, ``: sqltype.ErrSyntax,
 			} {
-				id, null, pointer := ID(42), valid(42), ptr(ID(42))
-				for _, target := range []any{&id, &null, &pointer} {
-					if err := m.Scan(oid, code, []byte(head+src), target); !errors.Is(err, want) {
-						t.Errorf("%s from %d, %s into %T: %v, want %v", src, oid, format, target, err, want)
+				t.Run(src, func(t *testing.T) {
+					id, null, pointer := ID(42), valid(42), ptr(ID(42))
+					for _, target := range []any{&id, &null, &pointer} {
+						if err := m.Scan(oid, code, []byte(head+src), target); !errors.Is(err, want) {
+							t.Errorf("%s from %d, %s into %T: %v, want %v", src, oid, format, target, err, want)
+						}
 					}
-				}
-				if id != 42 || null != valid(42) || *pointer != 42 {
-					t.Errorf("%s from %d, %s: %v, %v, %v", src, oid, format, id, null, *pointer)
-				}
+					if id != 42 || null != valid(42) || *pointer != 42 {
+						t.Errorf("%s from %d, %s: %v, %v, %v", src, oid, format, id, null, *pointer)
+					}
+				})
 			}
 			for _, src := range [][]byte{nil, []byte(head + "null"), []byte(head + " null ")} {
 				id, null, pointer := ID(42), valid(42), ptr(ID(42))

@@ -1,6 +1,7 @@
 package pgxtype
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,15 +10,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A Beginner begins the transaction of [Load]: a *pgxpool.Pool, a
-// *pgx.Conn, or a pgx.Tx, in which Load uses a savepoint.
+// Beginner begins the transaction of [Load]: a *pgxpool.Pool, a *pgx.Conn, or a pgx.Tx, in which
+// Load uses a savepoint.
 type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// A Method is a way to send rows.
+// Method is how Load sends rows.
 type Method uint8
 
 const (
@@ -34,13 +37,13 @@ const (
 	Unnest
 )
 
-// LoadConfig says where rows go and how. Only Tables must be set.
-type LoadConfig[M any] struct {
-	Tables     []Table[M]   // parents before those that refer to them
+// LoadConfig configures [Load]. Only Tables is required.
+type LoadConfig[P any] struct {
+	Tables     []Table[P]   // parents before those that refer to them
 	Method     Method       // zero: Copy
-	ChunkRows  int          // zero: 25,000; rows are sent when there are this many of all tables, or this many masters
-	ChunkBytes int          // zero: 16 MiB; rows are also sent when their encoded form has this many bytes
-	Progress   func(Loaded) // nil: none; called on Load's goroutine after rows were sent
+	ChunkRows  int          // rows of all tables, or parents, after which rows are sent; zero: 25,000
+	ChunkBytes int          // bytes of encoded rows after which rows are sent; zero: 16 MiB
+	Progress   func(Loaded) // called on Load's goroutine after rows were sent; nil: none
 }
 
 const (
@@ -51,44 +54,39 @@ const (
 // Loaded counts what was loaded. While Load runs, nothing is committed yet. With
 // ErrOutcomeUnknown, it counts what may have been committed.
 type Loaded struct {
-	Parents int64   // taken from the sequence
+	Parents int64   // read from the sequence
 	Rows    int64   // of all tables, as PostgreSQL counts them: without rows that a trigger drops or OnConflict skips
 	Tables  []int64 // of each table, in the order of LoadConfig.Tables
 }
 
-// Load writes masters and their details in one transaction, and commits it. Keys and
-// foreign keys must be assigned beforehand (see sqltype.Assign).
+// Load writes parent rows and their children in one transaction, and commits it. Keys and foreign
+// keys must be assigned beforehand (see sqltype.Assign).
 //
-// Load runs the sequence once. It encodes all rows of a master before it asks for the
-// next one, and keeps nothing else of it. So the sequence may reuse the memory of a
-// master, and all that it points to (slices, byte slices, pointers, children), for the
-// next one.
+// Load runs the sequence once. It encodes all rows of a parent before it asks for the next one, and
+// keeps nothing else of it. So the sequence may reuse the memory of a parent, and all that it
+// points to (slices, byte slices, pointers, children), for the next one.
 //
-// When the rows reach ChunkRows or ChunkBytes, Load sends the rows of the first table,
-// then those of the second, and so on, before it reads more masters. So memory is
-// bounded by one chunk and one master. If the tables are in order, a foreign key may
-// refer to rows of the same master, of earlier masters, and of the same chunk. With
-// Unnest or a [ChildTableSeq], a master that alone has ChunkBytes is sent in parts: its rows
-// may refer to their parents, but not always to a later row of their own table.
+// When the rows reach ChunkRows or ChunkBytes, Load sends the rows of the first table, then those
+// of the second, and so on, before it reads more parents. So memory is limited to one chunk and
+// one parent. If the tables are in order, a foreign key may refer to rows of the same parent, of
+// earlier parents, and of the same chunk. With Unnest or a [ChildTableSeq], a parent that alone
+// has ChunkBytes is sent in parts: its rows may refer to their parents, but not always to a
+// later row of their own table.
 //
-// On an error nothing stays in the database. A [LoadError] names the row at fault, which
-// Load finds by the context of COPY's error, by the key in PostgreSQL's message, or, with
-// Unnest, by trial. For a constraint that is checked at COMMIT it names only the table;
-// in a pgx.Tx, the caller's COMMIT returns that error. An error of the sequence is
-// returned wrapped, with the master's index. If COMMIT was sent and not answered, the
-// error is [ErrOutcomeUnknown]. If a function of the caller panics or calls
-// runtime.Goexit, as t.Fatal does, Load rolls back and then lets it continue.
+// On an error nothing stays in the database. A [LoadError] names the row, as far as it is known. For
+// a constraint that is checked at COMMIT it names only the table; in a pgx.Tx, the caller's
+// COMMIT returns that error. An error of the sequence is wrapped, with the parent's index. If
+// COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]. If a function of the caller
+// panics or calls runtime.Goexit, as t.Fatal does, Load rolls back and the panic continues.
 //
-// Load returns when ctx is done, between rows and while it waits for the server. In a
-// pgx.Tx it then rolls back to the savepoint. If that fails, it closes the connection.
-//
-// Load works with and without [Register], and in every mode of execution. While it runs,
-// the sequence and the functions must not use the connection of tx.
-func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], cfg LoadConfig[M]) (Loaded, error) {
+// Load returns when ctx is done. In a pgx.Tx it then rolls back to the savepoint; if that fails, it
+// closes the connection. Load works with and without [Register], and in every mode of execution.
+// While it runs, the sequence and the functions must not use the connection of tx.
+func Load[P any](ctx context.Context, db Beginner, parents iter.Seq2[P, error], cfg LoadConfig[P]) (Loaded, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if err := cfg.check(db, masters == nil); err != nil {
+	if err := cfg.check(db, parents == nil); err != nil {
 		return Loaded{}, err
 	}
 	tx, err := db.Begin(ctx)
@@ -102,11 +100,11 @@ func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], 
 	l.loaded.Tables = make([]int64, len(cfg.Tables))
 	_, nested := db.(pgx.Tx)
 	if within, ok := db.(*attemptTx); ok {
-		l.taken, l.seen = within.attempt.next(cfg.names()), make([]bool, len(cfg.Tables))
+		l.replay, l.seen = within.attempt.next(cfg.names()), make([]bool, len(cfg.Tables))
 	}
 	sent := false
 	err = inTx(ctx, tx, nested, func() error {
-		err := l.same(func() error { return run(l, cfg.Tables, masters) })
+		err := l.same(func() error { return run(l, cfg.Tables, parents) })
 		sent = err == nil
 		return err
 	})
@@ -119,39 +117,35 @@ func Load[M any](ctx context.Context, db Beginner, masters iter.Seq2[M, error], 
 	return Loaded{}, err
 }
 
-func (cfg *LoadConfig[M]) check(db Beginner, noMasters bool) error {
-	var f faults
-	if isNil(db) {
-		f.add("db is nil")
+func (cfg *LoadConfig[P]) check(db Beginner, noParents bool) error {
+	var wrong fields.Errors
+	if fields.IsNil(db) {
+		wrong.Add("db", nil, "is required")
 	}
-	if noMasters {
-		f.add("masters is nil")
+	if noParents {
+		wrong.Add("parents", nil, "is required")
 	}
 	if len(cfg.Tables) == 0 {
-		f.add("Tables is empty")
+		wrong.Add("Tables", nil, "is required")
 	}
 	for i := range cfg.Tables {
-		cfg.Tables[i].check(i, &f)
+		cfg.Tables[i].check(fmt.Sprintf("Tables[%d]", i), &wrong)
 	}
 	if cfg.Method > Unnest {
-		f.add("Method %d: must be Copy or Unnest", cfg.Method)
+		wrong.Add("Method", cfg.Method, "must be Copy or Unnest")
 	}
 	if cfg.ChunkRows < 0 {
-		f.add("ChunkRows %d: must not be negative", cfg.ChunkRows)
+		wrong.Add("ChunkRows", cfg.ChunkRows, "must not be negative")
 	}
 	if cfg.ChunkBytes < 0 || cfg.ChunkBytes > maxChunkBytes {
-		f.add("ChunkBytes %d: must be from 0 to %d", cfg.ChunkBytes, maxChunkBytes)
+		wrong.Add("ChunkBytes", cfg.ChunkBytes, "must be 0 to %d", maxChunkBytes)
 	}
-	if cfg.ChunkRows == 0 {
-		cfg.ChunkRows = defaultChunkRows
-	}
-	if cfg.ChunkBytes == 0 {
-		cfg.ChunkBytes = defaultChunkBytes
-	}
-	return f.err("Load")
+	cfg.ChunkRows = cmp.Or(cfg.ChunkRows, defaultChunkRows)
+	cfg.ChunkBytes = cmp.Or(cfg.ChunkBytes, defaultChunkBytes)
+	return wrong.Err("pgxtype")
 }
 
-func (cfg *LoadConfig[M]) names() []pgx.Identifier {
+func (cfg *LoadConfig[P]) names() []pgx.Identifier {
 	names := make([]pgx.Identifier, len(cfg.Tables))
 	for i := range cfg.Tables {
 		names[i] = cfg.Tables[i].name
@@ -159,22 +153,22 @@ func (cfg *LoadConfig[M]) names() []pgx.Identifier {
 	return names
 }
 
-// run reads the masters. It keeps none, and uses one variable for all.
-func run[M any](l *loader, tables []Table[M], masters iter.Seq2[M, error]) error {
+// run reads the parents into one variable.
+func run[P any](l *loader, tables []Table[P], parents iter.Seq2[P, error]) error {
 	if err := l.describe(); err != nil {
 		return err
 	}
-	m := new(M)
-	for next, err := range masters {
+	parent := new(P)
+	for next, err := range parents {
 		if err == nil {
 			err = l.ctx.Err()
 		}
 		if err != nil {
-			return l.failMaster(err)
+			return l.failParent(err)
 		}
-		*m = next
+		*parent = next
 		for i := range tables {
-			if err := tables[i].rows(m, l.tables[i]); err != nil {
+			if err := tables[i].rows(parent, l.tables[i]); err != nil {
 				return err
 			}
 		}
@@ -182,7 +176,7 @@ func run[M any](l *loader, tables []Table[M], masters iter.Seq2[M, error]) error
 			return err
 		}
 	}
-	if l.masters > 0 {
+	if l.parents > 0 {
 		return l.send()
 	}
 	return l.ctx.Err()
@@ -200,23 +194,23 @@ type loader struct {
 
 	tables  []*encoder
 	loaded  Loaded
-	masters int // read, and not yet counted in loaded
+	parents int // read, and not yet counted in loaded
 	rows    int // encoded and not yet sent
 	bytes   int // of those rows
-	before  int // bytes without the current master's
+	before  int // bytes without the current parent's
 
-	taken *taken // within Retry
-	seen  []bool // by table: its first row was compared
+	replay *rowsRead // within Retry
+	seen   []bool    // by table: its first row was compared
 }
 
-// read counts a master when all its rows are encoded.
+// read counts a parent when all its rows are encoded.
 func (l *loader) read() error {
 	for _, t := range l.tables {
 		t.ends = append(t.ends, t.rows)
 	}
-	l.masters++
+	l.parents++
 	l.before = l.bytes
-	if l.rows >= l.chunkRows || l.masters >= l.chunkRows || l.bytes >= l.chunkBytes {
+	if l.rows >= l.chunkRows || l.parents >= l.chunkRows || l.bytes >= l.chunkBytes {
 		return l.send()
 	}
 	return nil
@@ -240,8 +234,8 @@ func (l *loader) send() error {
 		}
 		i = end
 	}
-	l.loaded.Parents += int64(l.masters)
-	l.masters, l.rows, l.bytes, l.before = 0, 0, 0, 0
+	l.loaded.Parents += int64(l.parents)
+	l.parents, l.rows, l.bytes, l.before = 0, 0, 0, 0
 	for _, t := range l.tables {
 		t.reset()
 	}
@@ -258,9 +252,9 @@ func (l *loader) count(table int, rows int64) {
 	l.loaded.Tables[table] += rows
 }
 
-// failMaster makes an error that names the current master and no table.
-func (l *loader) failMaster(err error) error {
-	return fmt.Errorf("pgxtype: load: master %d: %w", l.loaded.Parents+int64(l.masters), err)
+// failParent makes an error that names the current parent and no table.
+func (l *loader) failParent(err error) error {
+	return fmt.Errorf("pgxtype: load: parent %d: %w", l.loaded.Parents+int64(l.parents), err)
 }
 
 // fail makes an error of one table. The row is an index among the rows that were not

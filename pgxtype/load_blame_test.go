@@ -70,31 +70,33 @@ func TestLoadBlame(t *testing.T) {
 		{"keys that differ", pairs, text("x, y", "z", "q", "y, z"), 1, "", "23503"},
 		{"keys that are the same", pairs, text("x, y", "z", "q", "y", "q", "y"), 1, "", "23503"},
 	} {
-		for name, method := range methods {
-			s := newShop(t, pgx.QueryExecModeCacheStatement, true, tt.ddl)
-			_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(tt.rows)), pgxtype.LoadConfig[blameRow]{Method: method, Tables: []pgxtype.Table[blameRow]{
-				pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any {
-					if r.N == 0 {
-						return append(row, &r.ID, nil, r.A, r.B)
-					}
-					return append(row, &r.ID, &r.N, r.A, r.B)
-				}),
-			}})
-			want := tt.row
-			switch {
-			case want < -1 && method == pgxtype.Copy:
-				want = -1
-			case want < -1:
-				want = -2 - want
+		t.Run(tt.name, func(t *testing.T) {
+			for name, method := range methods {
+				s := newShop(t, pgx.QueryExecModeCacheStatement, true, tt.ddl)
+				_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(tt.rows)), pgxtype.LoadConfig[blameRow]{Method: method, Tables: []pgxtype.Table[blameRow]{
+					pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any {
+						if r.N == 0 {
+							return append(row, &r.ID, nil, r.A, r.B)
+						}
+						return append(row, &r.ID, &r.N, r.A, r.B)
+					}),
+				}})
+				want := tt.row
+				switch {
+				case want < -1 && method == pgxtype.Copy:
+					want = -1
+				case want < -1:
+					want = -2 - want
+				}
+				var at *pgxtype.LoadError
+				if !errors.As(err, &at) || at.Row != want || at.Column != tt.column || !strings.Contains(err.Error(), tt.state) {
+					t.Errorf("%s, %s: %v; want row %d", tt.name, name, err, want)
+				}
+				if n := s.ask(t, `select count(*) from r`); n != 0 {
+					t.Errorf("%s, %s: %d rows stayed", tt.name, name, n)
+				}
 			}
-			var at *pgxtype.LoadError
-			if !errors.As(err, &at) || at.Row != want || at.Column != tt.column || !strings.Contains(err.Error(), tt.state) {
-				t.Errorf("%s, %s: %v; want row %d", tt.name, name, err, want)
-			}
-			if n := s.ask(t, `select count(*) from r`); n != 0 {
-				t.Errorf("%s, %s: %d rows stayed", tt.name, name, n)
-			}
-		}
+		})
 	}
 }
 
@@ -177,13 +179,15 @@ func TestLoadBlameForward(t *testing.T) {
 		{"check", []blameRow{{ID: 1, N: 9}, {ID: 2, N: 8}, {ID: 9, N: 9, B: &bad}, {ID: 8, N: 1}}, 2},
 		{"check, nothing forward", []blameRow{{ID: 1, N: 1}, {ID: 2, N: 1}, {ID: 9, N: 9, B: &bad}, {ID: 8, N: 1}}, 2},
 	} {
-		_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(tt.rows)), pgxtype.LoadConfig[blameRow]{Method: pgxtype.Unnest, Tables: []pgxtype.Table[blameRow]{
-			pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any { return append(row, &r.ID, &r.N, r.A, r.B) }),
-		}})
-		var at *pgxtype.LoadError
-		if !errors.As(err, &at) || at.Row != tt.want {
-			t.Errorf("%s: %v; want row %d", tt.name, err, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(tt.rows)), pgxtype.LoadConfig[blameRow]{Method: pgxtype.Unnest, Tables: []pgxtype.Table[blameRow]{
+				pgxtype.ParentTable(pgx.Identifier{"r"}, []string{"id", "n", "a", "b"}, func(r *blameRow, row []any) []any { return append(row, &r.ID, &r.N, r.A, r.B) }),
+			}})
+			var at *pgxtype.LoadError
+			if !errors.As(err, &at) || at.Row != tt.want {
+				t.Errorf("%s: %v; want row %d", tt.name, err, tt.want)
+			}
+		})
 	}
 }
 

@@ -47,25 +47,27 @@ func TestLoadDeferred(t *testing.T) {
 		{"the same name, one without a schema", []pgxtype.Table[ID]{table("items"), table(other, "items")}, nil},
 		{"a partition", []pgxtype.Table[ID]{table("parts")}, nil},
 	} {
-		for name, method := range methods {
-			cfg := pgxtype.LoadConfig[ID]{Tables: tt.tables, Method: method}
-			load := func(db pgxtype.Beginner) error {
-				_, err := pgxtype.Load(t.Context(), db, pgxtype.Seq(slices.Values([]ID{1, 2})), cfg)
-				return err
-			}
-			for by, run := range map[string]func() error{
-				"Load": func() error { return load(s.pool) },
-				"Retry": func() error {
-					return pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error { return load(tx) })
-				},
-			} {
-				err := run()
-				var at *pgxtype.LoadError
-				if errors.As(err, &at) != (tt.want != nil) || at != nil && (!slices.Equal(at.Table, tt.want) || at.Row != -1) || err == nil || strings.Count(err.Error(), key) != 1 {
-					t.Errorf("%s, %s, %s: %v", tt.name, name, by, err)
+		t.Run(tt.name, func(t *testing.T) {
+			for name, method := range methods {
+				cfg := pgxtype.LoadConfig[ID]{Tables: tt.tables, Method: method}
+				load := func(db pgxtype.Beginner) error {
+					_, err := pgxtype.Load(t.Context(), db, pgxtype.Seq(slices.Values([]ID{1, 2})), cfg)
+					return err
+				}
+				for by, run := range map[string]func() error{
+					"Load": func() error { return load(s.pool) },
+					"Retry": func() error {
+						return pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error { return load(tx) })
+					},
+				} {
+					err := run()
+					var at *pgxtype.LoadError
+					if errors.As(err, &at) != (tt.want != nil) || at != nil && (!slices.Equal(at.Table, tt.want) || at.Row != -1) || err == nil || strings.Count(err.Error(), key) != 1 {
+						t.Errorf("%s, %s, %s: %v", tt.name, name, by, err)
+					}
 				}
 			}
-		}
+		})
 	}
 	// An error of f's own statement is not that of a load.
 	err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {

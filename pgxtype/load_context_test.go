@@ -25,7 +25,7 @@ func TestLoadContext(t *testing.T) {
 				_, err := pgxtype.Load(ctx, db, pgxtype.Seq(slices.Values(makeOrders(30, 5))), cfg)
 				return err
 			},
-			"in the masters": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
+			"in the parents": func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error {
 				_, err := pgxtype.Load(ctx, db, func(yield func(order, error) bool) {
 					for i, o := range makeOrders(30, 5) {
 						if i == 20 {
@@ -171,7 +171,7 @@ func TestLoadPanics(t *testing.T) {
 				cfg.Progress = func(pgxtype.Loaded) { panic(boom{}) }
 				return nil
 			},
-			"masters": func(*pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
+			"parents": func(*pgxtype.LoadConfig[order]) iter.Seq2[order, error] {
 				return func(func(order, error) bool) { panic(boom{}) }
 			},
 		} {
@@ -179,9 +179,9 @@ func TestLoadPanics(t *testing.T) {
 				s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
 				cfg := shopConfig(method)
 				cfg.ChunkRows = 48
-				masters := change(&cfg)
-				if masters == nil {
-					masters = pgxtype.Seq(slices.Values(makeOrders(30, 5)))
+				parents := change(&cfg)
+				if parents == nil {
+					parents = pgxtype.Seq(slices.Values(makeOrders(30, 5)))
 				}
 				defer func() {
 					if v := recover(); v != (boom{}) {
@@ -190,7 +190,7 @@ func TestLoadPanics(t *testing.T) {
 					s.empty(t)
 					s.idle(t)
 				}()
-				_, err := pgxtype.Load(t.Context(), s.pool, masters, cfg)
+				_, err := pgxtype.Load(t.Context(), s.pool, parents, cfg)
 				t.Errorf("returned %v", err)
 			})
 		}

@@ -99,14 +99,16 @@ func TestLoadQuotesValues(t *testing.T) {
 		{"b", []*string{&text}, `["abc\u0000def"] ([]*string) cannot be sent as bool`},
 		{"b", map[string]*int64{"k": &number}, `{"k":1099511627776} (map[string]*int64) cannot be sent as bool`},
 	} {
-		for name, method := range methods {
-			_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]ID{1})), pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
-				pgxtype.ParentTable(pgx.Identifier{"t"}, []string{tt.column}, func(_ *ID, row []any) []any { return append(row, tt.value) }),
-			}})
-			var at *pgxtype.LoadError
-			if !errors.As(err, &at) || at.Column != tt.column || at.Row != 0 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "0xc") || strings.Contains(err.Error(), "(0x") {
-				t.Errorf("%s: %v; want %s", name, err, tt.want)
+		t.Run(tt.column, func(t *testing.T) {
+			for name, method := range methods {
+				_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]ID{1})), pgxtype.LoadConfig[ID]{Method: method, Tables: []pgxtype.Table[ID]{
+					pgxtype.ParentTable(pgx.Identifier{"t"}, []string{tt.column}, func(_ *ID, row []any) []any { return append(row, tt.value) }),
+				}})
+				var at *pgxtype.LoadError
+				if !errors.As(err, &at) || at.Column != tt.column || at.Row != 0 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "0xc") || strings.Contains(err.Error(), "(0x") {
+					t.Errorf("%s: %v; want %s", name, err, tt.want)
+				}
 			}
-		}
+		})
 	}
 }

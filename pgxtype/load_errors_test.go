@@ -38,13 +38,13 @@ func TestLoadErrors(t *testing.T) {
 		change func(orders []order, cfg *pgxtype.LoadConfig[order])
 		table  string
 		row    int64
-		master int64
+		parent int64
 		column string // any, where PostgreSQL may not tell
 		state  string // or
 		is     error  // what it wraps
 		shows  string
 	}{
-		{"duplicate master", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].ID = orders[0].ID },
+		{"duplicate parent", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].ID = orders[0].ID },
 			"orders", 20, 20, "", "23505", nil, "Key (id)=(1001) already exists"},
 		{"duplicate in one chunk", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].ID = orders[o-1].Lines[0].ID },
 			"lines", 103, 20, "", "23505", nil, "already exists"},
@@ -78,7 +78,7 @@ func TestLoadErrors(t *testing.T) {
 		}, "lines", 103, 20, "sku", "23502", nil, "null value"},
 		{"check", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].Quantity = 0 },
 			"lines", 103, 20, "", "23514", nil, "quantity"},
-		{"check of a master", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Note = ptr("bad") },
+		{"check of a parent", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Note = ptr("bad") },
 			"orders", 20, 20, "", "23514", nil, "note"},
 		{"too long", func(orders []order, _ *pgxtype.LoadConfig[order]) { orders[o].Lines[l].SKU = "123456789" },
 			"lines", 103, 20, "any", "22001", nil, "too long"},
@@ -146,8 +146,8 @@ func TestLoadErrors(t *testing.T) {
 					if !errors.As(err, &at) {
 						t.Fatalf("%v", err)
 					}
-					if at.Table.Sanitize() != (pgx.Identifier{tt.table}).Sanitize() || at.Row != tt.row || at.Parent != tt.master || at.Column != tt.column && tt.column != "any" {
-						t.Errorf("%+v, want table %s, row %d, master %d, column %s", *at, tt.table, tt.row, tt.master, tt.column)
+					if at.Table.Sanitize() != (pgx.Identifier{tt.table}).Sanitize() || at.Row != tt.row || at.Parent != tt.parent || at.Column != tt.column && tt.column != "any" {
+						t.Errorf("%+v, want table %s, row %d, parent %d, column %s", *at, tt.table, tt.row, tt.parent, tt.column)
 					}
 					var pg *pgconn.PgError
 					if errors.As(err, &pg) && pg.Code != tt.state || tt.state != "" && pg == nil || tt.is != nil && !errors.Is(err, tt.is) {
@@ -156,11 +156,11 @@ func TestLoadErrors(t *testing.T) {
 					text := err.Error()
 					for _, part := range []string{"pgxtype: load", tt.table, tt.shows} {
 						if !strings.Contains(text, part) {
-							t.Errorf("%q does not tell %q", text, part)
+							t.Errorf("%q does not contain %q", text, part)
 						}
 					}
-					if tt.row >= 0 && !strings.Contains(text, fmt.Sprintf("row %d of master %d", tt.row, tt.master)) {
-						t.Errorf("%q does not tell the row", text)
+					if tt.row >= 0 && !strings.Contains(text, fmt.Sprintf("row %d of parent %d", tt.row, tt.parent)) {
+						t.Errorf("%q does not contain the row", text)
 					}
 					if loaded.Parents != 0 || loaded.Rows != 0 || loaded.Tables != nil {
 						t.Errorf("%+v", loaded)
@@ -189,7 +189,7 @@ func TestLoadMastersError(t *testing.T) {
 			}
 			t.Error("the sequence was run on after its error")
 		}, cfg)
-		if !errors.Is(err, errSource) || !strings.Contains(err.Error(), "master 17") {
+		if !errors.Is(err, errSource) || !strings.Contains(err.Error(), "parent 17") {
 			t.Errorf("%s: %v", name, err)
 		}
 		s.empty(t)
@@ -216,21 +216,21 @@ func TestLoadConfig(t *testing.T) {
 	}}
 	_, err := pgxtype.Load(t.Context(), nil, nil, cfg)
 	for _, want := range []string{
-		"pgxtype: Load: ", "db is nil", "masters is nil", "Method 2", "ChunkRows -1", "ChunkBytes -5", "Tables[0] is the zero Table", "Tables[1]: function values is nil",
-		"Tables[2]: function list is nil", "Tables[3]: function values is nil", "Tables[4]: function rows is nil", "Tables[5]: name []",
-		`Tables[6]: name ["x" ""]`, "Tables[7]: name", "Tables[8]: no columns", `Tables[9]: column "a" is there twice`, `Tables[10]: column 1, ""`, `Tables[11]: column 0, "\x00"`,
+		"pgxtype: ", "db nil: is required", "parents nil: is required", "Method 2", "ChunkRows -1", "ChunkBytes -5", "Tables[0] nil: is the zero Table", "Tables[1].values nil: is required",
+		"Tables[2].list nil: is required", "Tables[3].values nil: is required", "Tables[4].rows nil: is required", "Tables[5].name nil: is required",
+		`Tables[6].name "": must not be empty or contain a NUL`, `Tables[7].name "a\x00b"`, "Tables[8].columns nil: is required", `Tables[9].columns[2] "a": must be unique`, `Tables[10].columns[1] ""`, `Tables[11].columns[0] "\x00"`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\ndoes not tell %q", err, want)
+			t.Errorf("%v\ndoes not contain %q", err, want)
 		}
 	}
 	_, err = pgxtype.Load(t.Context(), (*pgx.Conn)(nil), pgxtype.Seq[order](nil), pgxtype.LoadConfig[order]{})
-	if err == nil || !strings.Contains(err.Error(), "Tables is empty") || !strings.Contains(err.Error(), "masters is nil") {
+	if err == nil || !strings.Contains(err.Error(), "Tables nil: is required") || !strings.Contains(err.Error(), "parents nil: is required") {
 		t.Error(err)
 	}
 	good := pgxtype.LoadConfig[order]{Tables: orderTables("orders", "lines")}
 	for _, db := range []pgxtype.Beginner{(*pgx.Conn)(nil), (*pgxpool.Pool)(nil), (*pgxpool.Tx)(nil)} {
-		if _, err := pgxtype.Load(t.Context(), db, pgxtype.Seq(slices.Values([]order{})), good); err == nil || !strings.Contains(err.Error(), "db is nil") {
+		if _, err := pgxtype.Load(t.Context(), db, pgxtype.Seq(slices.Values([]order{})), good); err == nil || !strings.Contains(err.Error(), "db nil: is required") {
 			t.Errorf("%T: %v", db, err)
 		}
 	}
@@ -281,7 +281,7 @@ func TestLoadLargeRows(t *testing.T) {
 	}
 }
 
-// One master that is larger than a chunk is sent in parts, except by COPY of what is in
+// One parent that is larger than a chunk is sent in parts, except by COPY of what is in
 // memory anyway. Its rows are counted through all parts.
 func TestLoadLargeMaster(t *testing.T) {
 	const rows, size = 60, 64 << 10

@@ -20,7 +20,7 @@ func heap() int64 {
 }
 
 // A million rows pass through a heap that would not hold them: they are half a
-// kilobyte each. As masters, and as the details of one master.
+// kilobyte each. As parents, and as the children of one parent.
 func TestLoadMemory(t *testing.T) {
 	const size = 512
 	rows, most := 1_000_000, int64(64<<20)
@@ -37,7 +37,7 @@ func TestLoadMemory(t *testing.T) {
 	name := pgx.Identifier{"t"}
 	for method, m := range methods {
 		for shape, load := range map[string]func(s *shop, look func(i int)) (pgxtype.Loaded, error){
-			"masters": func(s *shop, look func(i int)) (pgxtype.Loaded, error) {
+			"parents": func(s *shop, look func(i int)) (pgxtype.Loaded, error) {
 				return pgxtype.Load(t.Context(), s.pool, func(yield func(payload, error) bool) {
 					for i := range rows {
 						look(i)
@@ -47,7 +47,7 @@ func TestLoadMemory(t *testing.T) {
 					}
 				}, pgxtype.LoadConfig[payload]{Method: m, Tables: []pgxtype.Table[payload]{pgxtype.ParentTable(name, columns, values)}})
 			},
-			"details of one": func(s *shop, look func(i int)) (pgxtype.Loaded, error) {
+			"children of one": func(s *shop, look func(i int)) (pgxtype.Loaded, error) {
 				return pgxtype.Load(t.Context(), s.pool, func(yield func(int, error) bool) { yield(0, nil) },
 					pgxtype.LoadConfig[int]{Method: m, Tables: []pgxtype.Table[int]{pgxtype.ChildTableSeq(name, columns, func(*int) iter.Seq2[payload, error] {
 						return func(yield func(payload, error) bool) {

@@ -216,17 +216,19 @@ func TestLoadReuseErrors(t *testing.T) {
 				}
 			}, "lines", 3 * at, "-3"},
 		} {
-			for _, chunk := range []int{0, 40} {
-				s := newShop(t, pgx.QueryExecModeCacheStatement, true, strings.Replace(reusedTables, "text[] not null", "text[]", 1))
-				_, err := pgxtype.Load(t.Context(), s.pool, reuse(n, tt.bad), reusedConfig(method, chunk))
-				var e *pgxtype.LoadError
-				if !errors.As(err, &e) || e.Table[0] != tt.table || e.Row != tt.row || e.Parent != at || !strings.Contains(err.Error(), tt.shows) {
-					t.Errorf("%s, %s, chunks of %d: %v", name, tt.name, chunk, err)
+			t.Run(tt.name, func(t *testing.T) {
+				for _, chunk := range []int{0, 40} {
+					s := newShop(t, pgx.QueryExecModeCacheStatement, true, strings.Replace(reusedTables, "text[] not null", "text[]", 1))
+					_, err := pgxtype.Load(t.Context(), s.pool, reuse(n, tt.bad), reusedConfig(method, chunk))
+					var e *pgxtype.LoadError
+					if !errors.As(err, &e) || e.Table[0] != tt.table || e.Row != tt.row || e.Parent != at || !strings.Contains(err.Error(), tt.shows) {
+						t.Errorf("%s, %s, chunks of %d: %v", name, tt.name, chunk, err)
+					}
+					if got := s.ask(t, `select count(*) from orders`); got != 0 {
+						t.Errorf("%s, %s: %d orders stayed", name, tt.name, got)
+					}
 				}
-				if got := s.ask(t, `select count(*) from orders`); got != 0 {
-					t.Errorf("%s, %s: %d orders stayed", name, tt.name, got)
-				}
-			}
+			})
 		}
 		s := newShop(t, pgx.QueryExecModeCacheStatement, true, strings.Replace(reusedTables, "text[] not null", "text[]", 1))
 		runs := 0

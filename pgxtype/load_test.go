@@ -225,7 +225,7 @@ func TestLoad(t *testing.T) {
 						t.Fatal(err)
 					}
 					cfg := shopConfig(method)
-					cfg.ChunkRows = 90 // 12 masters, so 9 chunks
+					cfg.ChunkRows = 90 // 12 parents, so 9 chunks
 					var told []pgxtype.Loaded
 					cfg.Progress = func(l pgxtype.Loaded) { told = append(told, l) }
 					for i, db := range []pgxtype.Beginner{tx, s.pool, conn.Conn()} {
@@ -267,7 +267,7 @@ func TestLoadNothing(t *testing.T) {
 		cfg.Tables = cfg.Tables[1:]
 		loaded, err = pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values(make([]order, 5))), cfg)
 		if err != nil || loaded.Parents != 5 || loaded.Rows != 0 {
-			t.Errorf("%s, masters without lines: %+v, %v", name, loaded, err)
+			t.Errorf("%s, parents without lines: %+v, %v", name, loaded, err)
 		}
 	}
 	s.empty(t)
@@ -350,7 +350,7 @@ func TestLoadColumns(t *testing.T) {
 	}
 }
 
-// Rows come from sequences; deeper details from a function that joins them.
+// Rows come from sequences; deeper children from a function that joins them.
 func TestLoadSequences(t *testing.T) {
 	want := makeOrders(40, 3)
 	for name, method := range methods {
@@ -385,7 +385,7 @@ func TestLoadSequences(t *testing.T) {
 			t.Errorf("%s: a nil sequence: %v", name, err)
 		}
 
-		// Rows of a sequence count for the chunk: here each master fills one.
+		// Rows of a sequence count for the chunk: here each parent fills one.
 		if _, err := s.pool.Exec(t.Context(), `truncate lines`); err != nil {
 			t.Fatal(err)
 		}
@@ -405,7 +405,7 @@ func TestLoadSequences(t *testing.T) {
 	}
 }
 
-// A row may refer to a later one of its table, of the same master: a master is whole
+// A row may refer to a later one of its table, of the same parent: a parent is whole
 // in a chunk, whatever comes before it.
 func TestLoadTrees(t *testing.T) {
 	type node struct{ ID, Parent ID }

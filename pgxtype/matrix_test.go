@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-// A use is a line of the table in the package's documentation. It reports
+// A use is a line of the table in docs/pgx.md. It reports
 // whether it works on a connection that may have had Register called.
 type use struct {
 	name string
@@ -169,25 +169,25 @@ var (
 	}
 )
 
-// The table in doc.go is what a server says. To write it anew: run the test with
-// -v, and copy what it logs.
+// The table in docs/pgx.md is what a server says. To write it again: run the test with -v,
+// and copy what it logs.
 func TestDocumentedTable(t *testing.T) {
 	var measured strings.Builder
-	fmt.Fprintf(&measured, "//\t%-56s  registered     bare\n", "")
+	fmt.Fprintf(&measured, "%-56s  registered     bare\n", "")
 	for _, u := range uses {
-		fmt.Fprintf(&measured, "//\t%-56s", u.name)
+		fmt.Fprintf(&measured, "%-56s", u.name)
 		for _, register := range []bool{true, false} {
 			fmt.Fprintf(&measured, "  %-13s", outcome(t, u, register))
 		}
 		measured.WriteString("\n")
 	}
 	text := regexp.MustCompile(`(?m) +$`).ReplaceAllString(measured.String(), "")
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("../docs/pgx.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(doc), text) {
-		t.Errorf("doc.go has another table than\n%s", text)
+		t.Errorf("docs/pgx.md has another table than\n%s", text)
 	}
 }
 

@@ -212,16 +212,18 @@ func TestRange(t *testing.T) {
 			{pgtype.Int8rangeArrayOID, []rng{r, r}, new([]rng)},
 			{pgtype.Int8multirangeOID, pgtype.Multirange[rng]{r, r}, new(pgtype.Multirange[rng])},
 		} {
-			b, err := m.Encode(tt.oid, code, tt.value, nil)
-			if err != nil {
-				t.Errorf("%s %T: %v", format, tt.value, err)
-				continue
-			}
-			if err := m.Scan(tt.oid, code, b, tt.target); err != nil {
-				t.Errorf("%s %T: %v", format, tt.value, err)
-			} else if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
-				t.Errorf("%s: %v, want %v", format, got, tt.value)
-			}
+			t.Run(fmt.Sprint(tt.oid), func(t *testing.T) {
+				b, err := m.Encode(tt.oid, code, tt.value, nil)
+				if err != nil {
+					t.Errorf("%s %T: %v", format, tt.value, err)
+					return
+				}
+				if err := m.Scan(tt.oid, code, b, tt.target); err != nil {
+					t.Errorf("%s %T: %v", format, tt.value, err)
+				} else if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
+					t.Errorf("%s: %v, want %v", format, got, tt.value)
+				}
+			})
 		}
 		bad := r
 		bad.Lower = -1
@@ -313,13 +315,15 @@ func TestUnknownOID(t *testing.T) {
 		{[]pgtype.Range[ID]{r}, pgtype.Int8rangeArrayOID, `{"[5,9)"}`},
 		{pgtype.Multirange[pgtype.Range[ID]]{r}, pgtype.Int8multirangeOID, "{[5,9)}"},
 	} {
-		typ, ok := m.TypeForValue(tt.value)
-		if !ok || typ.OID != tt.oid {
-			t.Errorf("%T: type %v", tt.value, typ)
-			continue
-		}
-		if b, err := m.Encode(0, pgtype.TextFormatCode, tt.value, nil); err != nil || string(b) != tt.text {
-			t.Errorf("%T: %q, %v", tt.value, b, err)
-		}
+		t.Run(tt.text, func(t *testing.T) {
+			typ, ok := m.TypeForValue(tt.value)
+			if !ok || typ.OID != tt.oid {
+				t.Errorf("%T: type %v", tt.value, typ)
+				return
+			}
+			if b, err := m.Encode(0, pgtype.TextFormatCode, tt.value, nil); err != nil || string(b) != tt.text {
+				t.Errorf("%T: %q, %v", tt.value, b, err)
+			}
+		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -66,14 +65,10 @@ func quote(v any) string {
 	return short(string(text))
 }
 
-// short cuts a text, at the beginning of a character.
+// short shortens a text, between two characters.
 func short(text string) string {
 	if len(text) <= maxQuoted {
 		return text
 	}
-	end := maxQuoted
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 }

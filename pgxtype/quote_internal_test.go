@@ -26,9 +26,11 @@ func TestUnencodable(t *testing.T) {
 		{fmt.Errorf("%w: a hint", err), `{"Text":"x"} (*struct { Text *string }) cannot be sent as point: cannot find encode plan: a hint`},
 		{errors.New("plain"), `{"Text":"x"} (*struct { Text *string }) cannot be sent as point: plain`},
 	} {
-		if got := unencodable(m, pgtype.PointOID, value, tt.err); got.Error() != tt.want {
-			t.Errorf("%v; want %s", got, tt.want)
-		}
+		t.Run(tt.want, func(t *testing.T) {
+			if got := unencodable(m, pgtype.PointOID, value, tt.err); got.Error() != tt.want {
+				t.Errorf("%v; want %s", got, tt.want)
+			}
+		})
 	}
 	if got := unencodable(m, 99_999, nil, errors.New("plain")).Error(); got != "a value (<nil>) cannot be sent as type 99999: plain" {
 		t.Error(got)
@@ -40,8 +42,10 @@ func TestUnencodable(t *testing.T) {
 		{(*int)(nil), "nil"}, {int8(-3), "-3"}, {true, "true"}, {1.5, "1.5"}, {"a\n", `"a\n"`}, {[]byte("ab"), "2 bytes 6162"}, {[2]int{1, 2}, "[1,2]"}, {make(chan int), "a value"},
 		{func() {}, "a value"}, {strings.Repeat("ab", 60), `"` + strings.Repeat("ab", 50) + `…"`},
 	} {
-		if got := quote(tt.value); got != tt.want {
-			t.Errorf("quote: %s, want %s", got, tt.want)
-		}
+		t.Run(tt.want, func(t *testing.T) {
+			if got := quote(tt.value); got != tt.want {
+				t.Errorf("quote: %s, want %s", got, tt.want)
+			}
+		})
 	}
 }

@@ -42,9 +42,8 @@ func Register(m *pgtype.Map) {
 	registerDefaults[sqltype.NullID](m)
 }
 
-// registered is a type without values. Its default type marks a map that has
-// our wrappers and defaults. If the map is copied, the mark is kept or lost together
-// with them.
+// registered marks a map that has our wrappers and defaults. A copy of the map keeps or loses the
+// mark together with them.
 type registered struct{}
 
 // decorate wraps the codecs of the types that hold ids or must refuse them, and
@@ -74,11 +73,10 @@ func decorate(m *pgtype.Map) {
 	}
 }
 
-// around registers a type anew with a codec around its own. ok is false if that
-// was done before.
+// around registers a type again with a codec that wraps its own. ok is false if it did so before.
 func around[C pgtype.Codec](m *pgtype.Map, oid uint32, by func(*pgtype.Type) C) (t *pgtype.Type, ok bool) {
 	old, ok := m.TypeForOID(oid)
-	if !ok { // a map always has it, its own or pgx's
+	if !ok { // every map has it
 		return nil, false
 	}
 	if _, done := old.Codec.(C); done {
@@ -89,8 +87,8 @@ func around[C pgtype.Codec](m *pgtype.Map, oid uint32, by func(*pgtype.Type) C) 
 	return t, true
 }
 
-// rebuild registers the type called name anew over element. A codec that is not
-// one of pgx's own is the program's choice and stays.
+// rebuild registers the type called name again over element. A codec that is not pgx's own is the
+// program's choice, and is kept.
 func rebuild(m *pgtype.Map, name string, element *pgtype.Type) (*pgtype.Type, bool) {
 	old, ok := m.TypeForName(name)
 	if !ok {
@@ -136,7 +134,7 @@ func setDefault[T any](m *pgtype.Map, name string) {
 }
 
 // hint adds Register to pgx's error about a value that it could not encode, if the
-// call is missing and would mend it.
+// call is missing and would fix it.
 func hint(m *pgtype.Map, oid uint32, v any, err error) error {
 	if _, done := m.TypeForValue(registered{}); done || err == nil {
 		return err

@@ -1,6 +1,7 @@
 package pgxtype
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,71 +15,52 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A TxBeginner begins the transactions of [Retry]: a *pgxpool.Pool or a
-// *pgx.Conn. A pgx.Tx is not one, because after a conflict the whole transaction
-// must run again.
+// TxBeginner begins the transactions of [Retry]: a *pgxpool.Pool or a *pgx.Conn. A pgx.Tx is not
+// one, because after a conflict the whole transaction must run again.
 type TxBeginner interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
 
 // RetryConfig configures [Retry]. The zero value is ready for use.
 type RetryConfig struct {
-	Attempts   int           // zero: 5, the first included
-	Backoff    time.Duration // zero: 10ms; the pause after the first attempt, doubled after each; the actual pause is random, at least half of that
-	MaxBackoff time.Duration // zero: 1s; no pause is longer
+	Attempts   int           // at most, including the first; zero: 5
+	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; pauses are random, at least half of that; zero: 10ms
+	MaxBackoff time.Duration // the longest pause; zero: 1s
 	Tx         pgx.TxOptions // zero: the server's defaults
 
-	// Committed reports, after ErrOutcomeUnknown, whether the transaction is in
-	// the database, for example by looking up one of its keys. If it is, Retry
-	// succeeds. If not, Retry runs the transaction again. Nil: Retry returns
-	// ErrOutcomeUnknown.
+	// Committed reports, after ErrOutcomeUnknown, whether the transaction is in the database,
+	// for example by looking up one of its keys. If it is, Retry succeeds. If not, Retry runs
+	// the transaction again. nil: Retry returns ErrOutcomeUnknown.
 	//
-	// Its context has a timeout of 10 seconds and ignores the end of Retry's
-	// context, which may be the reason for the missing answer.
-	//
-	// Committed may return false while the server is still committing. The next
-	// attempt then waits for the old one at the primary key, and fails there,
-	// because its keys are the same. Retry then calls Committed once more. It
-	// also does so before it gives up, after a pause of at most a second. The
-	// error is then ErrOutcomeUnknown only if no later attempt has run f to its end.
+	// Its context has a timeout of 10 seconds, and ignores the end of Retry's context, which
+	// may be the reason for the missing answer. docs/pgx.md explains when Retry calls it more
+	// than once.
 	Committed func(ctx context.Context) (bool, error)
 
-	// RetryIf reports whether Retry runs the transaction again after an error of f,
-	// BEGIN or COMMIT that is not retried anyway. It is not called for
-	// ErrOutcomeUnknown, nor once ctx is done. Nil: no other error is retried.
+	// RetryIf reports whether Retry runs the transaction again after another error of f, BEGIN
+	// or COMMIT. It is not called for ErrOutcomeUnknown, nor after ctx is done. nil: never.
 	RetryIf func(err error) bool
 }
 
 // Retry runs f in a transaction and commits it. It rolls back and runs f again in a new
-// transaction (with a pool, on another connection) in three cases: after a conflict with
-// another transaction, in f or at COMMIT (SQLSTATE 40001, serialization_failure, or 40P01,
-// deadlock_detected); if the connection was lost before COMMIT was sent; and after an
-// error that RetryIf accepts. Retry returns any other error at once, and the error of the
-// last attempt.
+// transaction in three cases: after a conflict with another transaction (SQLSTATE 40001,
+// serialization_failure, or 40P01, deadlock_detected); if the connection was lost before COMMIT
+// was sent; and after an error that RetryIf accepts. It returns any other error at once, and
+// the error of the last attempt.
 //
-// f must do the same each time. Assign keys before Retry, not in f. Then each
-// attempt writes the same rows, and the database refuses them if an earlier COMMIT
-// succeeded without an answer. A sequence that [Load] reads in f, or that of a
-// [ChildTableSeq], must start from the beginning each time: otherwise the next attempt would
-// lack the rows that the attempt before has read.
-//
-// Load returns an error if it detects that. It compares the nth call of Load in f,
-// savepoints included, with the nth call of earlier attempts. For each table it compares
-// the first row, except columns whose value is a Go map, and the number of rows. The
-// number must not be lower than an earlier attempt has read. If an earlier attempt has
-// sent all its rows, the number must be the same. So a sequence of masters that continues
-// where it stopped is always detected if a table's columns include the key. Load does not
-// compare the other rows. It does not detect changed values after the first row, nor rows
-// missing there if the earlier attempt had read no more rows than are left.
+// f must do the same each time. Assign keys before Retry, not in f: then each attempt writes the
+// same rows, and the database refuses them if an earlier COMMIT succeeded without an answer. A
+// sequence that [Load] reads in f must start from the beginning each time; Load returns an error
+// if it detects that rows are missing. f must not commit or roll back itself: that is an
+// error, and what f committed stays.
 //
 // If COMMIT was sent and not answered, the error is [ErrOutcomeUnknown]; see
-// [RetryConfig.Committed]. If f panics, Retry rolls back and lets the panic continue. Retry
-// returns when ctx is done, also during a pause. f must not commit or roll back itself: that
-// is an error, and what f committed stays. The error of a constraint that is
-// checked at COMMIT is a [LoadError] if f has loaded exactly one table with the name in
-// PostgreSQL's error.
+// [RetryConfig.Committed]. If f panics, Retry rolls back and the panic continues. Retry returns
+// when ctx is done, also during a pause. The error of a constraint that is checked at COMMIT
+// is a [LoadError] if f has loaded exactly one table with the name in PostgreSQL's error.
 func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -86,16 +68,16 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 	if err := cfg.check(db, f); err != nil {
 		return err
 	}
-	var loads []*taken
+	var loads []*rowsRead
 	var unknown error // of an attempt that was not committed, according to Committed
-	settled := false  // a later attempt has run f to its end, and so has waited for that one
+	settled := false  // a later attempt has run f to its end, so it has waited for that one
 	for n := 1; ; n++ {
 		a := once(ctx, db, cfg.Tx, f, &attempt{loads: &loads})
 		if a.err == nil {
 			return nil
 		}
 		settled = settled || a.ran && unknown != nil
-		again := cfg.again(ctx, db, a)
+		again := cfg.retryable(ctx, db, a)
 		open := errors.Is(a.err, ErrOutcomeUnknown)
 		if cfg.Committed != nil && (open || unknown != nil && sqlState(a.err) == "23505") {
 			done, err := cfg.ask(ctx)
@@ -134,32 +116,26 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 }
 
 func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
-	var bad faults
-	if isNil(db) {
-		bad.add("db is nil")
+	var wrong fields.Errors
+	if fields.IsNil(db) {
+		wrong.Add("db", nil, "is required")
 	}
 	if f == nil {
-		bad.add("f is nil")
+		wrong.Add("f", nil, "is required")
 	}
 	if cfg.Attempts < 0 {
-		bad.add("Attempts %d: must not be negative", cfg.Attempts)
+		wrong.Add("Attempts", cfg.Attempts, "must not be negative")
 	}
 	if cfg.Backoff < 0 {
-		bad.add("Backoff %v: must not be negative", cfg.Backoff)
+		wrong.Add("Backoff", cfg.Backoff, "must not be negative")
 	}
 	if cfg.MaxBackoff < 0 {
-		bad.add("MaxBackoff %v: must not be negative", cfg.MaxBackoff)
+		wrong.Add("MaxBackoff", cfg.MaxBackoff, "must not be negative")
 	}
-	if cfg.Attempts == 0 {
-		cfg.Attempts = 5
-	}
-	if cfg.Backoff == 0 {
-		cfg.Backoff = 10 * time.Millisecond
-	}
-	if cfg.MaxBackoff == 0 {
-		cfg.MaxBackoff = time.Second
-	}
-	return bad.err("Retry")
+	cfg.Attempts = cmp.Or(cfg.Attempts, 5)
+	cfg.Backoff = cmp.Or(cfg.Backoff, 10*time.Millisecond)
+	cfg.MaxBackoff = cmp.Or(cfg.MaxBackoff, time.Second)
+	return wrong.Err("pgxtype")
 }
 
 // askLimit is the timeout of Committed.
@@ -172,26 +148,26 @@ func (cfg *RetryConfig) ask(ctx context.Context) (bool, error) {
 	return cfg.Committed(ctx)
 }
 
-// askAgain calls Committed after a pause, before Retry gives up: the server may still
-// have been committing.
+// askAgain calls Committed after a pause, before Retry returns an error: the server may still have
+// been committing.
 func (cfg *RetryConfig) askAgain(ctx context.Context, attempts int) (bool, error) {
 	pause, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}.Wait(pause, attempts) // at most that long
+	_ = backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}.Wait(pause, attempts)
 	return cfg.ask(ctx)
 }
 
-// ended is how an attempt ended.
-type ended struct {
+// result is how an attempt ended.
+type result struct {
 	err  error
 	ran  bool // f returned no error
 	lost bool // the connection may be lost: there was none, it is closed, or COMMIT failed
 }
 
-func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) (end ended) {
+func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.Tx) error, within *attempt) (end result) {
 	tx, err := db.BeginTx(ctx, options)
 	if err != nil {
-		return ended{err: fmt.Errorf("begin: %w", err), lost: true}
+		return result{err: fmt.Errorf("begin: %w", err), lost: true}
 	}
 	end.err = inTx(ctx, tx, false, func() error {
 		err := f(&attemptTx{Tx: tx, attempt: within})
@@ -203,36 +179,33 @@ func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.
 		return end
 	}
 	if errors.Is(end.err, pgx.ErrTxClosed) {
-		end.err = fmt.Errorf("f has committed or rolled back the transaction itself, which is for Retry to do; what f committed is in the database: %w", end.err)
+		end.err = fmt.Errorf("f must not commit or roll back the transaction; what f committed is in the database: %w", end.err)
 	} else {
 		end.err = atCommit(end.err, within.names())
 	}
 	return end
 }
 
-// again reports whether the transaction is to be run again. It is false for
-// ErrOutcomeUnknown, which Committed decides.
-func (cfg *RetryConfig) again(ctx context.Context, db TxBeginner, a ended) bool {
+// retryable reports whether to run the transaction again. It is false for ErrOutcomeUnknown,
+// which Committed decides.
+func (cfg *RetryConfig) retryable(ctx context.Context, db TxBeginner, a result) bool {
 	switch {
 	case errors.Is(a.err, ErrOutcomeUnknown), ctx.Err() != nil:
 		return false
-	case inTheWay(a.err), a.lost && connectionLost(a.err) && !closed(db):
+	case isConflict(a.err), a.lost && connectionLost(a.err) && !closed(db):
 		return true
 	}
 	return cfg.RetryIf != nil && cfg.RetryIf(a.err)
 }
 
-// inTheWay reports whether PostgreSQL asks for the transaction to be run again.
-func inTheWay(err error) bool {
-	switch sqlState(err) {
-	case "40001", "40P01":
-		return true
-	}
-	return false
+// isConflict reports whether another transaction was in conflict with this one.
+func isConflict(err error) bool {
+	state := sqlState(err)
+	return state == "40001" || state == "40P01"
 }
 
-// connectionLost reports whether an error is about the connection: an error of the
-// network, or a server that is shutting down, down, or starting. A failed login is not.
+// connectionLost reports whether an error is one of the network, or of a server that is shutting
+// down, down, or starting. A failed login is not.
 func connectionLost(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false // the caller's limit

@@ -71,14 +71,16 @@ func TestRetryLostConnection(t *testing.T) {
 				return tx.Conn().Close(t.Context())
 			},
 		} {
-			runs := 0
-			err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error { runs++; return f(tx, runs) })
-			if n := s.ask(t, `select count(*) from lines`); err != nil || runs != 2 || n != 9 {
-				t.Errorf("%s, %s: %d lines after %d runs, %v", name, where, n, runs, err)
-			}
-			if _, err := s.pool.Exec(t.Context(), `truncate orders, lines`); err != nil {
-				t.Fatal(err)
-			}
+			t.Run(where, func(t *testing.T) {
+				runs := 0
+				err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error { runs++; return f(tx, runs) })
+				if n := s.ask(t, `select count(*) from lines`); err != nil || runs != 2 || n != 9 {
+					t.Errorf("%s, %s: %d lines after %d runs, %v", name, where, n, runs, err)
+				}
+				if _, err := s.pool.Exec(t.Context(), `truncate orders, lines`); err != nil {
+					t.Fatal(err)
+				}
+			})
 		}
 	}
 
@@ -94,10 +96,12 @@ func TestRetryLostConnection(t *testing.T) {
 			return err
 		},
 	} {
-		runs := 0
-		if err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error { runs++; return f(tx) }); err == nil || runs != 1 {
-			t.Errorf("%s: %d runs, %v", what, runs, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			runs := 0
+			if err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error { runs++; return f(tx) }); err == nil || runs != 1 {
+				t.Errorf("%s: %d runs, %v", what, runs, err)
+			}
+		})
 	}
 
 	// A single connection cannot be replaced.

@@ -266,7 +266,7 @@ func TestRetryPauses(t *testing.T) {
 		}
 		// Ended by f itself: said so.
 		s = &script{commits: []error{pgx.ErrTxClosed}}
-		if err := pgxtype.Retry(ctx, s, pgxtype.RetryConfig{}, fine); err == nil || !strings.Contains(err.Error(), "f has committed or rolled back the transaction itself") || s.begun != 1 {
+		if err := pgxtype.Retry(ctx, s, pgxtype.RetryConfig{}, fine); err == nil || !strings.Contains(err.Error(), "f must not commit or roll back the transaction") || s.begun != 1 {
 			t.Errorf("ended by f: %v", err)
 		}
 		s = &script{}
@@ -283,13 +283,13 @@ func TestRetryPauses(t *testing.T) {
 
 func TestRetryConfig(t *testing.T) {
 	err := pgxtype.Retry(t.Context(), nil, pgxtype.RetryConfig{Attempts: -1, Backoff: -2, MaxBackoff: -3}, nil)
-	for _, want := range []string{"pgxtype: Retry: ", "db is nil", "f is nil", "Attempts -1", "Backoff -2ns", "MaxBackoff -3ns"} {
+	for _, want := range []string{"pgxtype: ", "db nil: is required", "f nil: is required", "Attempts -1", "Backoff -2ns", "MaxBackoff -3ns"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not tell %q", err, want)
+			t.Errorf("%v does not contain %q", err, want)
 		}
 	}
 	for _, db := range []pgxtype.TxBeginner{(*pgx.Conn)(nil), (*pgxpool.Pool)(nil)} {
-		if err := pgxtype.Retry(t.Context(), db, pgxtype.RetryConfig{}, func(pgx.Tx) error { return nil }); err == nil || !strings.Contains(err.Error(), "db is nil") {
+		if err := pgxtype.Retry(t.Context(), db, pgxtype.RetryConfig{}, func(pgx.Tx) error { return nil }); err == nil || !strings.Contains(err.Error(), "db nil: is required") {
 			t.Errorf("%T: %v", db, err)
 		}
 	}

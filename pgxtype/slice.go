@@ -6,15 +6,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// slice is a []ID as pgx's array codec wants it. It hands out the elements'
-// addresses: a pointer fits an interface as it is, where an ID would be copied
-// to the heap, once per element.
+// slice is a []ID as a parameter for pgx's array codec. It returns the elements' addresses, because an ID in an
+// interface would be copied to the heap, once per element.
 type slice []sqltype.ID
 
-var (
-	_ pgtype.ArrayGetter = slice(nil)
-	_ pgtype.ArraySetter = (*slice)(nil)
-)
+var _ pgtype.ArrayGetter = slice(nil)
 
 func (s slice) Dimensions() []pgtype.ArrayDimension {
 	if s == nil {
@@ -26,23 +22,3 @@ func (s slice) Dimensions() []pgtype.ArrayDimension {
 func (s slice) Index(i int) any { return &s[i] }
 
 func (s slice) IndexType() any { return (*sqltype.ID)(nil) }
-
-// SetDimensions makes a new slice, which is nil for NULL. More than one
-// dimension is laid out flat, as pgx does for every plain slice. The size is
-// computed as pgx computes it, which has compared it with the data before.
-func (s *slice) SetDimensions(dimensions []pgtype.ArrayDimension) error {
-	if dimensions == nil {
-		*s = nil
-		return nil
-	}
-	n := min(len(dimensions), 1)
-	for _, d := range dimensions {
-		n *= int(d.Length)
-	}
-	*s = make(slice, max(n, 0))
-	return nil
-}
-
-func (s slice) ScanIndex(i int) any { return &s[i] }
-
-func (s slice) ScanIndexType() any { return new(sqltype.ID) }

@@ -1,71 +1,72 @@
 package pgxtype
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A Table says which rows of a table come from a parent of type M. Make it with
-// [Masters], [Details], [ChildTableSeq] or [Nested]. [Load] refuses the zero Table.
+// Table configures one table, and which of its rows belong to a parent of type P. Make it with
+// [ParentTable], [ChildTable], [ChildTableSeq] or [Nested]. The zero Table is an error in [Load].
 //
-// Table and column names are quoted, so they are case-sensitive and may contain
-// any character except NUL. A schema is an element of its own: pgx.Identifier{"shop",
-// "orders"}.
+// Table and column names are quoted, so they are case-sensitive and may contain any character
+// except NUL. A schema is an element of its own: pgx.Identifier{"shop", "orders"}.
 //
-// The function values appends one value for each column to row, and returns it. A
-// value may be anything that pgx encodes. Append addresses (&o.ID, &o.Note)
-// where you can: a value that is no pointer costs an allocation per row.
-// Load encodes the values before it calls the function again, so the memory
-// behind them may be reused then.
+// The function values appends one value for each column to row, and returns it. A value may be
+// anything that pgx encodes. Append addresses (&o.ID, &o.Note) if possible: a value that is no
+// pointer costs an allocation per row. Load encodes the values before it calls the function
+// again, so their memory may be reused.
 //
-// The functions of a Table run on [Load]'s goroutine, for one parent at a time,
-// before Load asks for the next one.
-type Table[M any] struct {
+// The functions of a Table run on [Load]'s goroutine, for one parent at a time, before Load asks
+// for the next one.
+type Table[P any] struct {
 	name     pgx.Identifier
 	columns  []string
 	conflict *Conflict
-	rows     func(m *M, to *encoder) error // encodes the rows of m
-	missing  string                        // the function that is nil
+	rows     func(parent *P, to *encoder) error // encodes the rows of a parent
+	missing  string                             // the function that is nil
 }
 
-// Masters is a table with one row for each parent.
-func ParentTable[M any](name pgx.Identifier, columns []string, values func(m *M, row []any) []any) Table[M] {
-	t := newTable[M](name, columns, "values", values == nil)
-	t.rows = func(m *M, to *encoder) error { return to.add(values(m, to.row())) }
+// ParentTable is a table with one row for each parent.
+func ParentTable[P any](name pgx.Identifier, columns []string, values func(parent *P, row []any) []any) Table[P] {
+	t := newTable[P](name, columns, values == nil)
+	t.rows = func(parent *P, to *encoder) error { return to.add(values(parent, to.row())) }
 	return t
 }
 
-// Details is a table with one row for each child. list returns the children of a
-// parent. Load reads them before it calls list again, so the slice may be reused.
-func ChildTable[M, D any](name pgx.Identifier, columns []string, list func(m *M) []D, values func(d *D, row []any) []any) Table[M] {
+// ChildTable is a table with one row for each child. list returns the children of a parent. Load
+// encodes them before it calls list again, so the slice may be reused.
+func ChildTable[P, C any](name pgx.Identifier, columns []string, list func(parent *P) []C, values func(child *C, row []any) []any) Table[P] {
 	return Nested(list, ParentTable(name, columns, values))
 }
 
-// ChildTableSeq is [Details] for rows that are not in memory: rows returns a sequence
-// for each parent, which Load runs once. Load encodes each row before it asks for the
-// next one, so the sequence may reuse its memory. An error that it yields ends the load.
+// ChildTableSeq is [ChildTable] for rows that are not in memory: rows returns a sequence for each
+// parent, which Load runs once. Load encodes each row before it asks for the next one, so the
+// sequence may reuse its memory. An error that it yields ends the load.
 //
 // If one parent has more rows than ChunkBytes, they are sent in parts.
-func ChildTableSeq[M, D any](name pgx.Identifier, columns []string, rows func(m *M) iter.Seq2[D, error], values func(d *D, row []any) []any) Table[M] {
-	t := newTable[M](name, columns, "values", values == nil)
+func ChildTableSeq[P, C any](name pgx.Identifier, columns []string, rows func(parent *P) iter.Seq2[C, error], values func(child *C, row []any) []any) Table[P] {
+	t := newTable[P](name, columns, values == nil)
 	if rows == nil {
 		t.missing = "rows"
 	}
-	t.rows = func(m *M, to *encoder) error {
-		seq := rows(m)
+	t.rows = func(parent *P, to *encoder) error {
+		seq := rows(parent)
 		if seq == nil {
 			return nil // no rows
 		}
-		d := new(D)
+		child := new(C)
 		for v, err := range seq {
 			if err != nil {
 				return to.refuse(err)
 			}
-			*d = v
-			if err := to.add(values(d, to.row())); err != nil {
+			*child = v
+			if err := to.add(values(child, to.row())); err != nil {
 				return err
 			}
 			if err := to.spill(); err != nil {
@@ -77,22 +78,22 @@ func ChildTableSeq[M, D any](name pgx.Identifier, columns []string, rows func(m 
 	return t
 }
 
-// Nested is a table of rows one level further down: list returns the children of a
-// parent, and table says which rows come from each child. So a grandchild's table is
+// Nested is a table of rows one level further down: list returns the children of a parent, and
+// table has the rows of each child. So the table of grandchildren is
 //
 //	pgxtype.Nested(func(o *Order) []Line { return o.Lines },
 //		pgxtype.ChildTable(name, columns, func(l *Line) []Part { return l.Parts }, values))
 //
 // For deeper levels, nest again. Load calls list once per parent for each table that
 // uses it. It must return the same children each time.
-func Nested[M, D any](list func(m *M) []D, table Table[D]) Table[M] {
-	t := Table[M]{name: table.name, columns: table.columns, conflict: table.conflict, missing: table.missing}
+func Nested[P, C any](list func(parent *P) []C, table Table[C]) Table[P] {
+	t := Table[P]{name: table.name, columns: table.columns, conflict: table.conflict, missing: table.missing}
 	if list == nil {
 		t.missing = "list"
 	}
 	if table.rows != nil { // the zero Table stays one
-		t.rows = func(m *M, to *encoder) error {
-			children := list(m)
+		t.rows = func(parent *P, to *encoder) error {
+			children := list(parent)
 			for i := range children {
 				if err := table.rows(&children[i], to); err != nil {
 					return err
@@ -104,10 +105,10 @@ func Nested[M, D any](list func(m *M) []D, table Table[D]) Table[M] {
 	return t
 }
 
-func newTable[M any](name pgx.Identifier, columns []string, function string, missing bool) Table[M] {
-	t := Table[M]{name: slices.Clone(name), columns: slices.Clone(columns)}
-	if missing {
-		t.missing = function
+func newTable[P any](name pgx.Identifier, columns []string, noValues bool) Table[P] {
+	t := Table[P]{name: slices.Clone(name), columns: slices.Clone(columns)}
+	if noValues {
+		t.missing = "values"
 	}
 	return t
 }
@@ -126,34 +127,35 @@ func Seq[T any](seq iter.Seq[T]) iter.Seq2[T, error] {
 	}
 }
 
-// check adds what is wrong with the table to f.
-func (t *Table[M]) check(i int, f *faults) {
+// check adds the errors of the table.
+func (t *Table[P]) check(field string, wrong *fields.Errors) {
 	if t.rows == nil {
-		f.add("Tables[%d] is the zero Table, use Masters, Details, ChildTableSeq or Nested", i)
+		wrong.Add(field, nil, "is the zero Table; use ParentTable, ChildTable, ChildTableSeq or Nested")
 		return
 	}
 	if t.missing != "" {
-		f.add("Tables[%d]: function %s is nil", i, t.missing)
+		wrong.Add(field+"."+t.missing, nil, "is required")
 	}
-	if len(t.name) == 0 || slices.ContainsFunc(t.name, unusable) {
-		f.add("Tables[%d]: name %q has an empty part, or a NUL", i, t.name)
+	if len(t.name) == 0 {
+		wrong.Add(field+".name", nil, "is required")
 	}
 	if len(t.columns) == 0 {
-		f.add("Tables[%d]: no columns", i)
+		wrong.Add(field+".columns", nil, "is required")
 	}
-	for c, name := range t.columns {
-		switch {
-		case unusable(name):
-			f.add("Tables[%d]: column %d, %q, is empty or has a NUL", i, c, name)
-		case slices.Index(t.columns, name) < c:
-			f.add("Tables[%d]: column %q is there twice", i, name)
+	// pgx would drop a NUL, and so use another name.
+	for i, name := range append(slices.Clone(t.name), t.columns...) {
+		switch c := i - len(t.name); {
+		case name != "" && !strings.ContainsRune(name, 0):
+			if c >= 0 && slices.Index(t.columns, name) < c {
+				wrong.Add(fmt.Sprintf("%s.columns[%d]", field, c), name, "must be unique")
+			}
+		case c < 0:
+			wrong.Add(field+".name", name, "must not be empty or contain a NUL")
+		default:
+			wrong.Add(fmt.Sprintf("%s.columns[%d]", field, c), name, "must not be empty or contain a NUL")
 		}
 	}
 	if t.conflict != nil {
-		t.conflict.check(i, t.columns, f)
+		t.conflict.check(field, t.columns, wrong)
 	}
 }
-
-// unusable reports whether a name is empty or contains a NUL. pgx would drop the NUL
-// and so use another name.
-func unusable(name string) bool { return name == "" || strings.ContainsRune(name, 0) }

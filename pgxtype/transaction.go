@@ -37,8 +37,8 @@ func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
 	return outcome(tx.Commit(ctx))
 }
 
-// rollback undoes tx, even if ctx is done: the caller of a savepoint may commit
-// what is around it. What cannot be undone is taken from everyone.
+// rollback undoes tx, even if ctx is done: the caller of a savepoint may commit the transaction
+// around it. If it fails, it closes the connection.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpLimit)
 	defer cancel()
@@ -47,8 +47,8 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	}
 }
 
-// release ends a savepoint. pgx takes it for ended even if that was never sent,
-// so ctx must not stop it.
+// release ends a savepoint. pgx considers it ended even if that was never sent, so ctx must not
+// stop it.
 func release(ctx context.Context, tx pgx.Tx) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpLimit)
 	defer cancel()
@@ -60,7 +60,7 @@ func release(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// outcome tells an error that means "not committed" from one that leaves it open.
+// outcome adds ErrOutcomeUnknown to an error of COMMIT unless it means "not committed".
 func outcome(err error) error {
 	if err == nil {
 		return nil
@@ -75,10 +75,9 @@ func outcome(err error) error {
 	return fmt.Errorf("pgxtype: %w: %w", ErrOutcomeUnknown, err)
 }
 
-// neverSent reports whether COMMIT was not even tried. That the connection is
-// closed proves nothing, though pgx calls it safe to retry: it says so too when
-// the connection was lost while it waited for the answer. That it was open
-// before is known, see inTx.
+// neverSent reports whether COMMIT was not sent. A closed connection does not prove that, though
+// pgx calls it safe to retry: it may have been lost during the wait for the answer. inTx has
+// checked that it was open before.
 func neverSent(err error) bool {
 	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }

@@ -2,88 +2,76 @@ package serial
 
 import "fmt"
 
-// A Scheme is how the check characters at the end of a serial are reckoned.
+// Scheme computes the check characters at the end of a serial. The zero value is Mod97.
 type Scheme uint8
 
-// The schemes. All of them catch any single wrong digit.
+// All schemes detect every single wrong digit. docs/serials.md compares them.
 const (
-	// Mod97 is ISO 7064 MOD 97-10: two digits. It catches any two digits that were
-	// swapped, wherever they stand. It is the default.
-	Mod97 Scheme = iota
-	// Mod11 is ISO 7064 MOD 11-2: one character, a digit or X. It catches any two
-	// neighbours that were swapped, and all other swaps but those over a distance of
-	// 10, 20, … places.
-	Mod11
-	// Mod1110 is ISO 7064 MOD 11,10: one digit. Of a hundred swaps of neighbours that
-	// differ, two pass.
-	Mod1110
-	// Luhn is that of bank cards: one digit. It takes 09 for 90, and all swaps over
-	// an even distance pass.
-	Luhn
+	Mod97   Scheme = iota // ISO 7064 MOD 97-10, two digits: detects every swap of two digits
+	Mod11                 // ISO 7064 MOD 11-2, a digit or X: every swap, unless 10, 20, … places apart
+	Mod1110               // ISO 7064 MOD 11,10, one digit: 97.8% of the swaps of neighbours
+	Luhn                  // that of bank cards, one digit: swaps of neighbours, except 09 and 90
 
 	schemes // how many there are
 )
 
-// String is the scheme's name.
+// String returns the scheme's name.
 func (s Scheme) String() string {
-	switch s {
-	case Mod97:
-		return "ISO 7064 MOD 97-10"
-	case Mod11:
-		return "ISO 7064 MOD 11-2"
-	case Mod1110:
-		return "ISO 7064 MOD 11,10"
-	case Luhn:
-		return "Luhn"
+	if s >= schemes {
+		return fmt.Sprintf("Scheme(%d)", uint8(s))
 	}
-	return fmt.Sprintf("Scheme(%d)", uint8(s))
+	return [...]string{"ISO 7064 MOD 97-10", "ISO 7064 MOD 11-2", "ISO 7064 MOD 11,10", "Luhn"}[s]
 }
 
-// Width is how many check characters there are.
-func (s Scheme) Width() int {
+// width is how many check characters there are.
+func (s Scheme) width() int {
 	if s == Mod97 {
 		return 2
 	}
 	return 1
 }
 
-// append adds the check characters of the digits in text to dst. What is no digit
-// does not count.
+// append appends the check characters of the digits in text. Other characters are ignored.
 func (s Scheme) append(dst, text []byte) []byte {
+	if s == Luhn {
+		return append(dst, luhn(text))
+	}
+	n := 0
+	if s == Mod1110 {
+		n = 10
+	}
+	for _, c := range text {
+		if !isDigit(c) {
+			continue
+		}
+		d := int(c - '0')
+		switch s {
+		case Mod97:
+			n = (n*10 + d) % 97
+		case Mod11:
+			n = (n + d) * 2 % 11
+		case Mod1110:
+			if n = (n + d) % 10; n == 0 {
+				n = 10
+			}
+			n = n * 2 % 11
+		}
+	}
 	switch s {
 	case Mod97:
-		n := 0
-		for _, c := range text {
-			if isDigit(c) {
-				n = (n*10 + int(c-'0')) % 97
-			}
-		}
 		n = 98 - n*100%97
 		return append(dst, byte('0'+n/10), byte('0'+n%10))
 	case Mod11:
-		n := 0
-		for _, c := range text {
-			if isDigit(c) {
-				n = (n + int(c-'0')) * 2 % 11
-			}
-		}
 		if n = (12 - n) % 11; n == 10 {
 			return append(dst, 'X')
 		}
 		return append(dst, byte('0'+n))
-	case Mod1110:
-		n := 10
-		for _, c := range text {
-			if isDigit(c) {
-				if n = (n + int(c-'0')) % 10; n == 0 {
-					n = 10
-				}
-				n = n * 2 % 11
-			}
-		}
-		return append(dst, byte('0'+(11-n)%10))
 	}
-	n, double := 0, true // Luhn, from the right
+	return append(dst, byte('0'+(11-n)%10))
+}
+
+func luhn(text []byte) byte {
+	n, double := 0, true // from the right
 	for i := len(text) - 1; i >= 0; i-- {
 		if !isDigit(text[i]) {
 			continue
@@ -96,7 +84,7 @@ func (s Scheme) append(dst, text []byte) []byte {
 		}
 		n, double = n+d, !double
 	}
-	return append(dst, byte('0'+(10-n%10)%10))
+	return byte('0' + (10-n%10)%10)
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

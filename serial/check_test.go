@@ -8,7 +8,7 @@ import (
 
 // sound reports whether the check characters at the end are right.
 func sound(s Scheme, text []byte) bool {
-	body := text[:len(text)-s.Width()]
+	body := text[:len(text)-s.width()]
 	return string(s.append(nil, body)) == string(text[len(body):])
 }
 
@@ -23,10 +23,12 @@ func TestKnownChecks(t *testing.T) {
 		{Mod1110, "0794", "5"}, {Mod1110, "00200667308", "5"},
 		{Luhn, "7992739871", "3"}, {Luhn, "411111111111111", "1"},
 	} {
-		got := string(c.scheme.append(nil, []byte(c.body)))
-		if got != c.want {
-			t.Errorf("%v of %s: %s, want %s", c.scheme, c.body, got, c.want)
-		}
+		t.Run(c.body, func(t *testing.T) {
+			got := string(c.scheme.append(nil, []byte(c.body)))
+			if got != c.want {
+				t.Errorf("%v of %s: %s, want %s", c.scheme, c.body, got, c.want)
+			}
+		})
 	}
 }
 
@@ -159,8 +161,10 @@ func TestSwapsThatPass(t *testing.T) {
 
 func TestSchemeNames(t *testing.T) {
 	for s, want := range map[Scheme]string{Mod97: "ISO 7064 MOD 97-10", Mod11: "ISO 7064 MOD 11-2", Mod1110: "ISO 7064 MOD 11,10", Luhn: "Luhn", 9: "Scheme(9)"} {
-		if s.String() != want {
-			t.Errorf("%s, want %s", s, want)
-		}
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			if s.String() != want {
+				t.Errorf("%s, want %s", s, want)
+			}
+		})
 	}
 }

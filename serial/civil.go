@@ -1,20 +1,20 @@
 package serial
 
-// The calendar, in 64 bits whatever the machine: a wide layout outlives the year
-// 2^31, which is where an int may end.
+// The calendar in 64 bits on every machine: a wide layout reaches beyond the year 2^31,
+// where the int of package time may end.
 
 const (
 	secondsPerDay = 86400
-	// From 1 March of the year 0, where the reckoning below begins, to 1970.
+	// From 1 March of the year 0, where the days below begin, to 1970.
 	daysToUnix = 719468
 	// The first second of the year 0.
 	yearZero = -(daysToUnix + 60) * secondsPerDay
 )
 
-// date is the calendar's date of a day, counted from 1970, not before the year 0.
-// Years begin in March within, so that a leap day is the last of its year.
-func date(day int64) (year uint64, month, dom uint64) {
-	z := uint64(day + daysToUnix + 146097) // one cycle of 400 years more: January of the year 0 stays above 0
+// date is the date of a day since 1970, not before the year 0. Internally a year begins
+// in March, so that a leap day is its last.
+func date(day int64) (year, month, dom uint64) {
+	z := uint64(day + daysToUnix + 146097) // plus a cycle of 400 years, so that January of the year 0 is positive
 	cycle, doc := z/146097, z%146097
 	yoc := (doc - doc/1460 + doc/36524 - doc/146096) / 365
 	doy := doc - (365*yoc + yoc/4 - yoc/100)

@@ -1,30 +1,31 @@
 package serial
 
 import (
+	"errors"
 	"math/bits"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A Codec is a Format that has been checked and prepared. Make it with New; it may be
-// used by many goroutines at once.
+// Codec writes IDs as serials, and reads them back. Make it with New. Any number of
+// goroutines may share one. The methods of the zero Codec return errors.
 type Codec struct {
-	format     Format // with defaults in place
+	cfg        Config // with its defaults
 	zone       zone
 	epoch      int64 // Unix seconds
 	epochMs    uint64
 	tickMs     uint64
-	total      uint // bits in use
+	idBits     uint
 	timeShift  uint
 	lastTick   uint64
-	parts      [3]part // roll-back, worker and sequence, in the order of the layout
-	n          int     // how many there are
+	parts      []part // roll-back, worker and sequence, in the order of the layout
 	yearDigits int
 	width      int
 }
 
-// A part is a field of the layout, and a group of digits of the serial.
+// part is a field of the layout, and the group of digits that shows it.
 type part struct {
 	name   string
 	shift  uint
@@ -32,29 +33,33 @@ type part struct {
 	digits int
 }
 
-// New prepares a format.
-func New(f Format) (*Codec, error) {
-	c := new(Codec)
-	if err := c.compile(f); err != nil {
+const maxParts = 3
+
+// New returns a Codec. The error is a [*core.ConfigError] with all that is wrong.
+func New(cfg Config) (*Codec, error) {
+	wrong := cfg.check()
+	if cfg.Layout.Validate() != nil {
+		return nil, wrong.Err("serial")
+	}
+	c := &Codec{cfg: cfg}
+	c.measure(cfg.Layout)
+	c.placeInZone(&wrong)
+	if err := wrong.Err("serial"); err != nil {
 		return nil, err
 	}
+	c.width = c.totalWidth()
 	return c, nil
 }
 
-// unmade is the error of a Codec that does not come from New.
-func unmade() error {
-	return configError([]core.FieldError{{Field: "Codec", Value: "zero", Reason: "must be made by New"}})
-}
-
-// Format is the format with what its zero fields stand for in their place.
-func (c *Codec) Format() Format {
+// Config returns the configuration with its defaults filled in.
+func (c *Codec) Config() Config {
 	if c == nil {
-		return Format{}
+		return Config{}
 	}
-	return c.format
+	return c.cfg
 }
 
-// Width is how many characters each serial has.
+// Width is the number of characters of each serial: the size of its column.
 func (c *Codec) Width() int {
 	if c == nil {
 		return 0
@@ -62,22 +67,45 @@ func (c *Codec) Width() int {
 	return c.width
 }
 
-func (c *Codec) compile(f Format) error {
-	faults := f.faults()
-	f.Layout = f.Layout.WithDefaults()
-	if f.Location == nil {
-		f.Location = time.UTC
+func (c *Codec) check() error {
+	if c.Width() == 0 {
+		return errors.New("serial: a Codec must be made by New")
 	}
-	c.format = f
-	if f.Layout.Validate() != nil {
-		return configError(faults)
+	return nil
+}
+
+// measure finds the position and the width of the layout's fields.
+func (c *Codec) measure(l core.Layout) {
+	c.epoch, c.epochMs = l.Epoch.Unix(), uint64(l.Epoch.Nanosecond()/1e6)
+	c.tickMs = uint64(l.Tick / time.Millisecond)
+	workerBits, sequenceBits := uint(l.DatacenterBits)+uint(l.WorkerBits), uint(l.SequenceBits)
+	c.timeShift = workerBits + sequenceBits + uint(l.RollbackBits)
+	c.idBits = c.timeShift + uint(l.TimeBits)
+	c.lastTick = 1<<l.TimeBits - 1
+
+	worker := part{name: "worker", max: 1<<workerBits - 1, shift: sequenceBits}
+	sequence := part{name: "sequence", max: 1<<sequenceBits - 1}
+	order := [maxParts]part{{name: "rollback", max: 1<<l.RollbackBits - 1, shift: workerBits + sequenceBits}, worker, sequence}
+	if l.SequenceFirst {
+		worker.shift, sequence.shift = 0, workerBits
+		order[1], order[2] = sequence, worker
 	}
-	c.measure(f.Layout)
+	for _, p := range order {
+		if p.max > 0 {
+			p.digits = digits(p.max)
+			c.parts = append(c.parts, p)
+		}
+	}
+}
+
+// placeInZone finds out what clocks in the zone show between the first tick and the last.
+func (c *Codec) placeInZone(wrong *fields.Errors) {
+	loc := c.cfg.Location
 	first, _ := c.instant(0)
 	last, _ := c.instant(c.lastTick)
-	zone, change := newZone(f.Location, first, last)
-	if !zone.fixed && !f.Fold && f.Location != time.Local { // which is refused whatever it is
-		faults = append(faults, core.FieldError{Field: "Location", Value: f.Location.String(), Reason: change + ", so that a time may come twice: set Fold, or take UTC"})
+	zone, change := newZone(loc, first, last)
+	if !zone.fixed && !c.cfg.Fold && loc != time.Local { // which is an error already
+		wrong.Add("Location", loc, "%s, so a time may occur twice: set Fold, or use UTC", change)
 	}
 	c.zone = zone
 	low, high := first-reach, last+reach // no clock shows less or more
@@ -85,65 +113,36 @@ func (c *Codec) compile(f Format) error {
 		low, high = first+zone.offset, last+zone.offset
 	}
 	if low < yearZero {
-		faults = append(faults, core.FieldError{Field: "Layout.Epoch", Value: f.Layout.Epoch.Format(time.RFC3339), Reason: "lies before the year 0 in " + f.Location.String()})
-		return configError(faults)
+		wrong.Add("Layout.Epoch", c.cfg.Layout.Epoch.Format(time.RFC3339), "is before the year 0 in %v", loc)
+		return
 	}
 	day, _ := floorDiv(high, secondsPerDay)
 	year, _, _ := date(day)
 	c.yearDigits = max(4, digits(year))
-	c.width = c.length()
-	return configError(faults)
 }
 
-// measure works out where the fields stand.
-func (c *Codec) measure(l core.Layout) {
-	c.epoch, c.epochMs = l.Epoch.Unix(), uint64(l.Epoch.Nanosecond()/1e6)
-	c.tickMs = uint64(l.Tick / time.Millisecond)
-	number := uint(l.DatacenterBits) + uint(l.WorkerBits)
-	sequence := uint(l.SequenceBits)
-	worker := part{name: "worker", max: 1<<number - 1, shift: sequence}
-	seq := part{name: "sequence", max: 1<<sequence - 1}
-	order := [2]part{worker, seq}
-	if l.SequenceFirst {
-		worker.shift, seq.shift = 0, number
-		order = [2]part{seq, worker}
-	}
-	c.n = 0
-	for _, p := range [3]part{{name: "rollback", max: 1<<l.RollbackBits - 1, shift: number + sequence}, order[0], order[1]} {
-		if p.max > 0 {
-			p.digits = digits(p.max)
-			c.parts[c.n] = p
-			c.n++
-		}
-	}
-	c.timeShift = number + sequence + uint(l.RollbackBits)
-	c.total = c.timeShift + uint(l.TimeBits)
-	c.lastTick = 1<<l.TimeBits - 1
-}
-
-// length adds the widths up.
-func (c *Codec) length() int {
-	groups := 1 + c.n
-	width := len(c.format.Prefix) + c.timeDigits()
-	if c.format.Prefix != "" {
+// totalWidth adds the widths of prefix, time, fold, parts, check and separators.
+func (c *Codec) totalWidth() int {
+	groups, width := 1+len(c.parts), len(c.cfg.Prefix)+c.timeDigits()
+	if c.cfg.Prefix != "" {
 		groups++
 	}
-	if c.format.Fold {
+	if c.cfg.Fold {
 		width++
 	}
-	for _, p := range c.parts[:c.n] {
+	for _, p := range c.parts {
 		width += p.digits
 	}
-	if c.format.Check {
+	if c.cfg.Check {
 		groups++
-		width += c.format.Scheme.Width()
+		width += c.cfg.Scheme.width()
 	}
-	return width + (groups-1)*len(c.format.Separator)
+	return width + (groups-1)*len(c.cfg.Separator)
 }
 
-func (c *Codec) timeDigits() int { return c.yearDigits + 13 }
+func (c *Codec) timeDigits() int { return c.yearDigits + len("MMDDhhmmssSSS") }
 
-// instant is when a tick begins: a Unix time, and milliseconds.
+// instant is when a tick begins: Unix seconds, and milliseconds.
 func (c *Codec) instant(tick uint64) (sec int64, ms uint64) {
 	hi, lo := bits.Mul64(tick, c.tickMs)
 	lo, carry := bits.Add64(lo, c.epochMs, 0)

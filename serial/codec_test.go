@@ -42,19 +42,33 @@ func at(t testing.TB, text string) time.Time {
 	return when
 }
 
-// there encodes, compares, and decodes again.
-func there(t testing.TB, f serial.Format, id int64, want string) {
+func codec(t testing.TB, cfg serial.Config) *serial.Codec {
 	t.Helper()
-	got, err := f.Encode(id)
+	c, err := serial.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func validate(cfg serial.Config) error {
+	_, err := serial.New(cfg)
+	return err
+}
+
+// checkInverse encodes, compares, and decodes again.
+func checkInverse(t testing.TB, c *serial.Codec, id int64, want string) {
+	t.Helper()
+	got, err := c.Encode(id)
 	if err != nil || got != want && want != "" {
 		t.Errorf("%d: %q, %v; want %q", id, got, err, want)
 		return
 	}
-	if back, err := f.Decode(got); err != nil || back != id {
-		t.Errorf("%q came back as %d, %v; want %d", got, back, err, id)
+	if back, err := c.Decode(got); err != nil || back != id {
+		t.Errorf("%q decodes to %d, %v; want %d", got, back, err, id)
 	}
-	if len(got) != f.Width() {
-		t.Errorf("%q has %d characters, Width says %d", got, len(got), f.Width())
+	if len(got) != c.Width() {
+		t.Errorf("%q has %d characters, Width is %d", got, len(got), c.Width())
 	}
 }
 
@@ -65,43 +79,43 @@ func TestForms(t *testing.T) {
 	rollback := core.Layout{TimeBits: 41, RollbackBits: 2, DatacenterBits: 3, WorkerBits: 5, SequenceBits: 12}
 	aligned := core.Layout{Epoch: time.UnixMilli(1500000000007), Tick: 250 * time.Millisecond, TimeBits: 40, WorkerBits: 4, SequenceBits: 10, SequenceFirst: true}
 	for _, c := range []struct {
-		name   string
-		format serial.Format
-		id     int64
-		want   string
+		name string
+		cfg  serial.Config
+		id   int64
+		want string
 	}{
-		{"a payment", serial.Format{Prefix: "PAY", Location: shanghai}, pay, "PAY2026112115304512308170042"},
-		{"check", serial.Format{Prefix: "PAY", Location: shanghai, Check: true}, pay, "PAY202611211530451230817004229"},
-		{"one digit", serial.Format{Prefix: "PAY", Location: shanghai, Check: true, Scheme: serial.Luhn}, pay, "PAY20261121153045123081700421"},
-		{"separated", serial.Format{Prefix: "PAY", Location: shanghai, Check: true, Separator: "-"}, pay, "PAY-20261121153045123-0817-0042-29"},
-		{"UTC", serial.Format{}, pay, "2026112107304512308170042"},
-		{"fold", serial.Format{Prefix: "B", Location: berlin, Fold: true, Separator: "."}, pay, "B.202611210830451230.0817.0042"},
-		{"zero", serial.Format{}, 0, "2010110401425465700000000"},
-		{"roll-back", serial.Format{Layout: rollback, Separator: "-"}, compose(t, rollback, core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Rollback: 3, Datacenter: 7, Worker: 31, Sequence: 4095}), "20300101000000000-3-255-4095"},
-		{"instagram", serial.Format{Layout: core.Instagram(), Separator: "-"}, compose(t, core.Instagram(), core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Worker: 8191, Sequence: 1023}), "20300101000000000-8191-1023"},
-		{"mastodon", serial.Format{Layout: core.Mastodon(), Separator: "-"}, compose(t, core.Mastodon(), core.Parts{Time: at(t, "1970-01-01T00:00:00.001Z"), Sequence: 65535}), "19700101000000001-65535"},
-		{"sonyflake", serial.Format{Layout: core.Sonyflake(), Separator: "-"}, compose(t, core.Sonyflake(), core.Parts{Time: at(t, "2030-01-01T00:00:00.019Z"), Worker: 65535, Sequence: 7}), "20300101000000010-007-65535"},
-		{"seconds", serial.Format{Layout: core.Seconds(), Separator: "-"}, compose(t, core.Seconds(), core.Parts{Time: at(t, "2156-02-07T06:28:15Z"), Worker: 1, Sequence: 2}), "21560207062815000-0001-0000002"},
-		{"a tick of its own", serial.Format{Layout: aligned, Separator: "/"}, 5<<14 | 1023<<4 | 15, "020170714024001257/1023/15"},
-		{"the last millisecond of a year", serial.Format{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2026-12-31T23:59:59.999+08:00")}), "2026123123595999900000000"},
-		{"the first of the next", serial.Format{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2027-01-01T00:00:00+08:00")}), "2027010100000000000000000"},
-		{"a leap day", serial.Format{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2028-02-29T23:59:59.999+08:00")}), "2028022923595999900000000"},
-		{"the end", serial.Format{}, 1<<63 - 1, "2080071017303020810234095"},
-		{"a prefix that ends in digits", serial.Format{Prefix: "A20"}, 0, "A202010110401425465700000000"},
-		{"a prefix with the separator", serial.Format{Prefix: "A-1-", Separator: "-"}, 0, "A-1--20101104014254657-0000-0000"},
-		{"an offset of seconds", serial.Format{Location: time.FixedZone("odd", -(3*3600 + 17))}, 0, "2010110322423765700000000"},
-		{"an offset of years", serial.Format{Location: time.FixedZone("far", 366*86400)}, 0, "2011110501425465700000000"},
+		{"a payment", serial.Config{Prefix: "PAY", Location: shanghai}, pay, "PAY2026112115304512308170042"},
+		{"check", serial.Config{Prefix: "PAY", Location: shanghai, Check: true}, pay, "PAY202611211530451230817004229"},
+		{"one digit", serial.Config{Prefix: "PAY", Location: shanghai, Check: true, Scheme: serial.Luhn}, pay, "PAY20261121153045123081700421"},
+		{"separated", serial.Config{Prefix: "PAY", Location: shanghai, Check: true, Separator: "-"}, pay, "PAY-20261121153045123-0817-0042-29"},
+		{"UTC", serial.Config{}, pay, "2026112107304512308170042"},
+		{"fold", serial.Config{Prefix: "B", Location: berlin, Fold: true, Separator: "."}, pay, "B.202611210830451230.0817.0042"},
+		{"zero", serial.Config{}, 0, "2010110401425465700000000"},
+		{"roll-back", serial.Config{Layout: rollback, Separator: "-"}, compose(t, rollback, core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Rollback: 3, Datacenter: 7, Worker: 31, Sequence: 4095}), "20300101000000000-3-255-4095"},
+		{"instagram", serial.Config{Layout: core.Instagram(), Separator: "-"}, compose(t, core.Instagram(), core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Worker: 8191, Sequence: 1023}), "20300101000000000-8191-1023"},
+		{"mastodon", serial.Config{Layout: core.Mastodon(), Separator: "-"}, compose(t, core.Mastodon(), core.Parts{Time: at(t, "1970-01-01T00:00:00.001Z"), Sequence: 65535}), "19700101000000001-65535"},
+		{"sonyflake", serial.Config{Layout: core.Sonyflake(), Separator: "-"}, compose(t, core.Sonyflake(), core.Parts{Time: at(t, "2030-01-01T00:00:00.019Z"), Worker: 65535, Sequence: 7}), "20300101000000010-007-65535"},
+		{"seconds", serial.Config{Layout: core.Seconds(), Separator: "-"}, compose(t, core.Seconds(), core.Parts{Time: at(t, "2156-02-07T06:28:15Z"), Worker: 1, Sequence: 2}), "21560207062815000-0001-0000002"},
+		{"a tick of its own", serial.Config{Layout: aligned, Separator: "/"}, 5<<14 | 1023<<4 | 15, "020170714024001257/1023/15"},
+		{"the last millisecond of a year", serial.Config{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2026-12-31T23:59:59.999+08:00")}), "2026123123595999900000000"},
+		{"the first of the next", serial.Config{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2027-01-01T00:00:00+08:00")}), "2027010100000000000000000"},
+		{"a leap day", serial.Config{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2028-02-29T23:59:59.999+08:00")}), "2028022923595999900000000"},
+		{"the end", serial.Config{}, 1<<63 - 1, "2080071017303020810234095"},
+		{"a prefix that ends in digits", serial.Config{Prefix: "A20"}, 0, "A202010110401425465700000000"},
+		{"a prefix with the separator", serial.Config{Prefix: "A-1-", Separator: "-"}, 0, "A-1--20101104014254657-0000-0000"},
+		{"an offset of seconds", serial.Config{Location: time.FixedZone("odd", -(3*3600 + 17))}, 0, "2010110322423765700000000"},
+		{"an offset of years", serial.Config{Location: time.FixedZone("far", 366*86400)}, 0, "2011110501425465700000000"},
 	} {
-		t.Run(c.name, func(t *testing.T) { there(t, c.format, c.id, c.want) })
+		t.Run(c.name, func(t *testing.T) { checkInverse(t, codec(t, c.cfg), c.id, c.want) })
 	}
 }
 
-// shown is a serial by another road: package time, and the layout's own parts. It is
-// without check; yearDigits is how wide the year is.
-func shown(t testing.TB, f serial.Format, id int64, yearDigits int, fold string) string {
+// shown computes a serial in another way: by package time, and the layout's own parts. It
+// has no check characters; yearDigits is the width of the year.
+func shown(t testing.TB, f serial.Config, id int64, yearDigits int, fold string) string {
 	t.Helper()
 	if yearDigits > 9 && strconv.IntSize == 32 {
-		return "" // there package time cannot say the year; there is no comparison
+		return "" // there package time has no such year, so nothing can be compared
 	}
 	parts, err := f.Layout.Decode(id)
 	if err != nil {
@@ -157,22 +171,25 @@ func TestWideLayouts(t *testing.T) {
 		{core.Layout{TimeBits: 2, DatacenterBits: 31, WorkerBits: 31, SequenceFirst: true, Unsigned: true}, 4, 36},
 		{core.Layout{TimeBits: 40, RollbackBits: 1, DatacenterBits: 1, WorkerBits: 1, SequenceBits: 1, SequenceFirst: true}, 4, 20},
 	} {
-		f := serial.Format{Layout: c.layout}
-		bits := c.layout.TimeBits + c.layout.RollbackBits + c.layout.DatacenterBits + c.layout.WorkerBits + c.layout.SequenceBits
-		top := int64(1<<bits - 1)
-		if bits == 64 {
-			top = -1
-		}
-		if f.Width() != c.width {
-			t.Errorf("%v: a width of %d, want %d", c.layout, f.Width(), c.width)
-		}
-		for i := range int64(500) {
-			id := rand.Int64() & top
-			if i < 4 {
-				id = []int64{0, 1, top - 1, top}[i] & top
+		t.Run(fmt.Sprint(c.layout), func(t *testing.T) {
+			f := serial.Config{Layout: c.layout}
+			made := codec(t, f)
+			bits := c.layout.TimeBits + c.layout.RollbackBits + c.layout.DatacenterBits + c.layout.WorkerBits + c.layout.SequenceBits
+			top := int64(1<<bits - 1)
+			if bits == 64 {
+				top = -1
 			}
-			there(t, f, id, shown(t, f, id, c.yearDigits, ""))
-		}
+			if made.Width() != c.width {
+				t.Errorf("%v: a width of %d, want %d", c.layout, made.Width(), c.width)
+			}
+			for i := range int64(500) {
+				id := rand.Int64() & top
+				if i < 4 {
+					id = []int64{0, 1, top - 1, top}[i] & top
+				}
+				checkInverse(t, made, id, shown(t, f, id, c.yearDigits, ""))
+			}
+		})
 	}
 }
 
@@ -187,30 +204,21 @@ func TestInverse(t *testing.T) {
 	}
 	for i, l := range layouts {
 		for _, name := range []string{"", "Asia/Kolkata", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia"} {
-			f := serial.Format{Prefix: "X1", Layout: l, Location: zone(t, name), Fold: name != "" && name != "Asia/Kolkata", Check: i%2 == 0, Scheme: serial.Scheme(i % 8 / 2), Separator: "-:"[:i%3]}
+			f := serial.Config{Prefix: "X1", Layout: l, Location: zone(t, name), Fold: name != "" && name != "Asia/Kolkata", Check: i%2 == 0, Scheme: serial.Scheme(i % 8 / 2), Separator: "-:"[:i%3]}
 			if !f.Check {
 				f.Scheme = 0
 			}
 			if name == "Asia/Kolkata" && l.Epoch.Year() < 1946 {
 				f.Fold = true
 			}
-			c, err := serial.New(f)
-			if err != nil {
-				t.Fatalf("%v: %v", l, err)
-			}
+			c, plain := codec(t, f), f
+			plain.Check, plain.Scheme = false, 0
+			unchecked := codec(t, plain)
 			for range 40 {
 				id := randomID(l, rand.Uint64(), rand.Uint64())
-				there(t, f, id, "")
-				if plain := f; !f.Fold {
-					plain.Check, plain.Scheme = false, 0
-					there(t, plain, id, shown(t, plain, id, yearDigits(plain), ""))
-				}
-				text, err := c.Encode(id)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if back, err := c.Decode(text); err != nil || back != id {
-					t.Fatalf("%v, %s: %d is %q and comes back as %d, %v", l, name, id, text, back, err)
+				checkInverse(t, c, id, "")
+				if !f.Fold {
+					checkInverse(t, unchecked, id, shown(t, plain, id, yearDigits(plain), ""))
 				}
 			}
 		}
@@ -218,7 +226,7 @@ func TestInverse(t *testing.T) {
 }
 
 // yearDigits follows from the layout's end.
-func yearDigits(f serial.Format) int {
+func yearDigits(f serial.Config) int {
 	l := f.Layout.WithDefaults()
 	return max(4, len(fmt.Sprint(l.End().Add(-l.Tick).In(f.Location).Year())))
 }
@@ -262,7 +270,7 @@ func TestOrder(t *testing.T) {
 		layouts = append(layouts, randomLayout(rand.Uint64(), rand.Uint64()))
 	}
 	for i, l := range layouts {
-		c, err := serial.New(serial.Format{Layout: l, Prefix: "P", Separator: "--"[:i%3], Check: i%2 == 0, Location: time.FixedZone("", 3600*(i%24-12))})
+		c, err := serial.New(serial.Config{Layout: l, Prefix: "P", Separator: "--"[:i%3], Check: i%2 == 0, Location: time.FixedZone("", 3600*(i%24-12))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,91 +295,88 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// An id of another layout is an error and not another serial.
+// An ID outside the layout is an error, not another serial.
 func TestForeignIDs(t *testing.T) {
 	small := core.JavaScriptSafe()
 	for _, c := range []struct {
 		layout core.Layout
 		id     int64
 	}{{core.Twitter(), -1}, {small, -1}, {small, 1 << 53}, {core.Layout{TimeBits: 10, Unsigned: true}, -1}} {
-		f := serial.Format{Layout: c.layout}
-		s, err := f.Encode(c.id)
-		var bounds *core.RangeError
-		if !errors.As(err, &bounds) || s != "" {
-			t.Errorf("%d: %q, %v", c.id, s, err)
-		}
-		codec, err := serial.New(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b, err := codec.AppendEncode([]byte("kept"), c.id); err == nil || string(b) != "kept" {
-			t.Errorf("%q, %v", b, err)
-		}
+		t.Run(fmt.Sprint(c.layout), func(t *testing.T) {
+			codec := codec(t, serial.Config{Layout: c.layout})
+			s, err := codec.Encode(c.id)
+			var bounds *core.RangeError
+			if !errors.As(err, &bounds) || s != "" {
+				t.Errorf("%d: %q, %v", c.id, s, err)
+			}
+			if b, err := codec.AppendEncode([]byte("kept"), c.id); err == nil || string(b) != "kept" {
+				t.Errorf("%q, %v", b, err)
+			}
+		})
 	}
 }
 
-func TestValidate(t *testing.T) {
+func TestConfigErrors(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	for _, c := range []struct {
-		format serial.Format
-		want   []string // a piece of each fault, in their order
+		cfg  serial.Config
+		want []string // a piece of each fault, in their order
 	}{
-		{serial.Format{}, nil},
-		{serial.Format{Prefix: strings.Repeat("x", 32), Separator: "-_.:"}, nil},
-		{serial.Format{Prefix: strings.Repeat("x", 33)}, []string{`Prefix "xxx`}},
-		{serial.Format{Prefix: "A B"}, []string{`Prefix "A B": must have at most 32 visible`}},
-		{serial.Format{Prefix: "Ä"}, []string{"Prefix"}},
-		{serial.Format{Prefix: "A\x00"}, []string{`Prefix "A\x00"`}},
-		{serial.Format{Separator: "0"}, []string{`Separator "0": must have at most 4`}},
-		{serial.Format{Separator: "x"}, []string{"Separator"}},
-		{serial.Format{Separator: " "}, []string{"Separator"}},
-		{serial.Format{Separator: "-----"}, []string{"Separator"}},
-		{serial.Format{Location: time.Local}, []string{"Location Local: must be a zone by its name"}},
-		{serial.Format{Location: berlin}, []string{"Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so that a time may come twice: set Fold"}},
-		{serial.Format{Location: berlin, Fold: true}, nil},
-		{serial.Format{Location: zone(t, "Asia/Shanghai")}, nil},
-		{serial.Format{Location: zone(t, "Asia/Shanghai"), Layout: core.Mastodon()}, []string{"at 1986-05-03T18:00:00Z"}},
-		{serial.Format{Scheme: 4, Check: true}, []string{"Scheme Scheme(4): must be Mod97"}},
-		{serial.Format{Scheme: serial.Luhn}, []string{"Check false: must be true where a Scheme is chosen, here Luhn"}},
-		{serial.Format{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400)}, nil},
-		{serial.Format{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400-1)}, []string{"Layout.Epoch 0001-01-01T00:00:00Z: lies before the year 0 in w"}},
+		{serial.Config{}, nil},
+		{serial.Config{Prefix: strings.Repeat("x", 32), Separator: "-_.:"}, nil},
+		{serial.Config{Prefix: strings.Repeat("x", 33)}, []string{`Prefix "xxx`}},
+		{serial.Config{Prefix: "A B"}, []string{`Prefix "A B": must have at most 32 visible ASCII characters`}},
+		{serial.Config{Prefix: "Ä"}, []string{"Prefix"}},
+		{serial.Config{Prefix: "A\x00"}, []string{`Prefix "A\x00"`}},
+		{serial.Config{Separator: "0"}, []string{`Separator "0": must have at most 4`}},
+		{serial.Config{Separator: "x"}, []string{"Separator"}},
+		{serial.Config{Separator: " "}, []string{"Separator"}},
+		{serial.Config{Separator: "-----"}, []string{"Separator"}},
+		{serial.Config{Location: time.Local}, []string{"Location Local: must be a named zone"}},
+		{serial.Config{Location: berlin}, []string{"Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so a time may occur twice: set Fold"}},
+		{serial.Config{Location: berlin, Fold: true}, nil},
+		{serial.Config{Location: zone(t, "Asia/Shanghai")}, nil},
+		{serial.Config{Location: zone(t, "Asia/Shanghai"), Layout: core.Mastodon()}, []string{"at 1986-05-03T18:00:00Z"}},
+		{serial.Config{Scheme: 4, Check: true}, []string{"Scheme Scheme(4): must be Mod97"}},
+		{serial.Config{Scheme: serial.Luhn}, []string{"Check false: must be true if Scheme is set, here to Luhn"}},
+		{serial.Config{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400)}, nil},
+		{serial.Config{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400-1)}, []string{`Layout.Epoch "0001-01-01T00:00:00Z": is before the year 0 in w`}},
 		{
-			serial.Format{Prefix: "A B", Separator: "12345", Layout: core.Layout{TimeBits: 60, WorkerBits: 10, Tick: time.Microsecond}, Location: time.Local, Scheme: 7},
+			serial.Config{Prefix: "A B", Separator: "12345", Layout: core.Layout{TimeBits: 60, WorkerBits: 10, Tick: time.Microsecond}, Location: time.Local, Scheme: 7},
 			[]string{"Prefix", "Layout.Tick", "Layout.TimeBits+", "Location", "Separator", "Scheme"},
 		},
-		{serial.Format{Prefix: "A B", Location: berlin}, []string{"Prefix", "Location"}},
+		{serial.Config{Prefix: "A B", Location: berlin}, []string{"Prefix", "Location"}},
 	} {
-		err := c.format.Validate()
-		if len(c.want) == 0 {
-			if err != nil {
-				t.Errorf("%+v: %v", c.format, err)
+		t.Run(fmt.Sprint(c.want), func(t *testing.T) {
+			codec, err := serial.New(c.cfg)
+			if len(c.want) == 0 {
+				if err != nil {
+					t.Errorf("%+v: %v", c.cfg, err)
+				}
+				return
 			}
-			continue
-		}
-		var config *core.ConfigError
-		if !errors.As(err, &config) || len(config.Fields) != len(c.want) {
-			t.Errorf("%+v: %v, want %q", c.format, err, c.want)
-			continue
-		}
-		for i, f := range config.Fields {
-			if !strings.Contains(f.String(), c.want[i]) {
-				t.Errorf("%s, want %s", f, c.want[i])
+			var config *core.ConfigError
+			if !errors.As(err, &config) || len(config.Fields) != len(c.want) {
+				t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+				return
 			}
-		}
-		_, errEncode := c.format.Encode(0)
-		_, errDecode := c.format.Decode("x")
-		codec, errNew := serial.New(c.format)
-		if errEncode == nil || errDecode == nil || errNew == nil || codec != nil || c.format.Width() != 0 {
-			t.Errorf("%+v: %v, %v, %v, %d", c.format, errEncode, errDecode, errNew, c.format.Width())
-		}
+			for i, f := range config.Fields {
+				if !strings.Contains(f.String(), c.want[i]) {
+					t.Errorf("%s, want %s", f, c.want[i])
+				}
+			}
+			if codec != nil {
+				t.Errorf("%+v: a codec", c.cfg)
+			}
+		})
 	}
 }
 
-// A Codec that New has not made says so.
-func TestUnmadeCodec(t *testing.T) {
+// The methods of a Codec that New has not made return errors.
+func TestZeroCodec(t *testing.T) {
 	for _, c := range []*serial.Codec{nil, {}} {
-		if c.Width() != 0 || c.Format().Prefix != "" {
-			t.Errorf("%d, %+v", c.Width(), c.Format())
+		if c.Width() != 0 || c.Config().Prefix != "" {
+			t.Errorf("%d, %+v", c.Width(), c.Config())
 		}
 		for _, id := range []int64{0, 1, -1} {
 			if s, err := c.Encode(id); err == nil || s != "" {

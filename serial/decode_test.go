@@ -11,71 +11,72 @@ import (
 )
 
 func TestDecodeErrors(t *testing.T) {
-	plain := serial.Format{Prefix: "PAY", Separator: "-"}
-	checked := serial.Format{Prefix: "PAY", Separator: "-", Check: true}
-	mod11 := serial.Format{Check: true, Scheme: serial.Mod11}
-	coarse := serial.Format{Layout: core.Sonyflake()}
-	odd := serial.Format{Layout: core.Layout{TimeBits: 30, Tick: 7 * time.Millisecond, DatacenterBits: 1, RollbackBits: 1, SequenceBits: 3}, Separator: "."}
+	plain := serial.Config{Prefix: "PAY", Separator: "-"}
+	checked := serial.Config{Prefix: "PAY", Separator: "-", Check: true}
+	mod11 := serial.Config{Check: true, Scheme: serial.Mod11}
+	coarse := serial.Config{Layout: core.Sonyflake()}
+	odd := serial.Config{Layout: core.Layout{TimeBits: 30, Tick: 7 * time.Millisecond, DatacenterBits: 1, RollbackBits: 1, SequenceBits: 3}, Separator: "."}
 	for _, c := range []struct {
-		format            serial.Format
+		cfg               serial.Config
 		text, part, value string
 		reason            string
 	}{
-		{format: plain, text: "", part: "prefix", value: "", reason: `must be "PAY"`},
-		{format: plain, text: "PA", part: "prefix", value: "PA", reason: `must be "PAY"`},
-		{format: plain, text: "pay-20261121153045123-0817-0042", part: "prefix", value: "pay", reason: `must be "PAY"`},
-		{format: plain, text: " PAY-20261121153045123-0817-0042", part: "prefix", value: " PA", reason: `must be "PAY"`},
-		{format: plain, text: "PAY-20261121153045123-0817-004", part: "length", value: "30", reason: "must be 31"},
-		{format: plain, text: "PAY-20261121153045123-0817-0042\n", part: "length", value: "32", reason: "must be 31"},
-		{format: plain, text: "PAY_20261121153045123-0817-0042", part: "separator", value: "_", reason: `must be "-"`},
-		{format: plain, text: "PAY-20261121153045123-0817_0042", part: "separator", value: "_", reason: `must be "-"`},
-		{format: plain, text: "PAY-2026112115304512--0817-0042", part: "time", value: "2026112115304512-", reason: "must have digits only"},
-		{format: plain, text: "PAY-20261121153045123-08１7-0042", part: "length"},
-		{format: plain, text: "PAY-20261121153045123- 817-0042", part: "worker", value: " 817", reason: "must have digits only"},
-		{format: plain, text: "PAY-20261121153045123-+817-0042", part: "worker", value: "+817", reason: "must have digits only"},
-		{format: plain, text: "PAY-20261121153045123-0817-0x42", part: "sequence", value: "0x42", reason: "must have digits only"},
-		{format: plain, text: "PAY-20261121153045123-1024-0042", part: "worker", value: "1024", reason: "must be at most 1023"},
-		{format: plain, text: "PAY-20261121153045123-1023-4096", part: "sequence", value: "4096", reason: "must be at most 4095"},
-		{format: plain, text: "PAY-20261321153045123-0817-0042", part: "time", value: "20261321153045123", reason: "there is no such date"},
-		{format: plain, text: "PAY-20260021153045123-0817-0042", part: "time", reason: "there is no such date"},
-		{format: plain, text: "PAY-20260229153045123-0817-0042", part: "time", reason: "there is no such date"},
-		{format: plain, text: "PAY-20260431153045123-0817-0042", part: "time", reason: "there is no such date"},
-		{format: plain, text: "PAY-20260400153045123-0817-0042", part: "time", reason: "there is no such date"},
-		{format: plain, text: "PAY-20261121243045123-0817-0042", part: "time", reason: "there is no such time of day"},
-		{format: plain, text: "PAY-20261121156045123-0817-0042", part: "time", reason: "there is no such time of day"},
-		{format: plain, text: "PAY-20261121153060123-0817-0042", part: "time", reason: "there is no such time of day"},
-		{format: plain, text: "PAY-20101104014254656-0817-0042", part: "time", reason: "it lies before the layout's beginning, 20101104014254657"},
-		{format: plain, text: "PAY-00010101000000000-0817-0042", part: "time", reason: "it lies before the layout's beginning"},
-		{format: plain, text: "PAY-00000101000000000-0817-0042", part: "time", reason: "it lies before the layout's beginning"},
-		{format: plain, text: "PAY-20800710173030209-0817-0042", part: "time", reason: "it lies after the layout's end, whose last tick is 20800710173030208"},
-		{format: plain, text: "PAY-99991231235959999-0817-0042", part: "time", reason: "it lies after the layout's end"},
-		{format: coarse, text: "2030010100000001500700001", part: "time", value: "20300101000000015", reason: "no tick of 10ms begins there"},
-		{format: odd, text: "20101104014254660.0.0.0", part: "time", reason: "no tick of 7ms begins there"},
-		{format: odd, text: "20101104014254664.2.0.0", part: "rollback", value: "2", reason: "must be at most 1"},
-		{format: odd, text: "20101104014254664.1.3.0", part: "worker", value: "3", reason: "must be at most 1"},
-		{format: odd, text: "20101104014254664.1.1.8", part: "sequence", value: "8", reason: "must be at most 7"},
-		{format: checked, text: "PAY-20261121073045123-0817-0042-43", part: "check", value: "43", reason: "does not fit the digits before it, of which at least one is wrong or in a wrong place"},
-		{format: checked, text: "PAY-20261121073045123-0817-0042-x9", part: "check", value: "x9", reason: "does not fit"},
-		{format: checked, text: "PAY-20261321073045123-0817-0042-29", part: "check", reason: "does not fit"},
-		{format: checked, text: "PAY-20261121073045123-0817-00x2-29", part: "sequence", reason: "digits only"},
-		{format: checked, text: "PAY-20261121073045123-0817-0042-2", part: "length"},
-		{format: mod11, text: "2026112115304512308170042x", part: "check", value: "x", reason: "does not fit"},
+		{cfg: plain, text: "", part: "prefix", value: "", reason: `must be "PAY"`},
+		{cfg: plain, text: "PA", part: "prefix", value: "PA", reason: `must be "PAY"`},
+		{cfg: plain, text: "pay-20261121153045123-0817-0042", part: "prefix", value: "pay", reason: `must be "PAY"`},
+		{cfg: plain, text: " PAY-20261121153045123-0817-0042", part: "prefix", value: " PA", reason: `must be "PAY"`},
+		{cfg: plain, text: "PAY-20261121153045123-0817-004", part: "length", value: "30", reason: "must be 31"},
+		{cfg: plain, text: "PAY-20261121153045123-0817-0042\n", part: "length", value: "32", reason: "must be 31"},
+		{cfg: plain, text: "PAY_20261121153045123-0817-0042", part: "separator", value: "_", reason: `must be "-"`},
+		{cfg: plain, text: "PAY-20261121153045123-0817_0042", part: "separator", value: "_", reason: `must be "-"`},
+		{cfg: plain, text: "PAY-2026112115304512--0817-0042", part: "time", value: "2026112115304512-", reason: "must have digits only"},
+		{cfg: plain, text: "PAY-20261121153045123-08１7-0042", part: "length"},
+		{cfg: plain, text: "PAY-20261121153045123- 817-0042", part: "worker", value: " 817", reason: "must have digits only"},
+		{cfg: plain, text: "PAY-20261121153045123-+817-0042", part: "worker", value: "+817", reason: "must have digits only"},
+		{cfg: plain, text: "PAY-20261121153045123-0817-0x42", part: "sequence", value: "0x42", reason: "must have digits only"},
+		{cfg: plain, text: "PAY-20261121153045123-1024-0042", part: "worker", value: "1024", reason: "must be at most 1023"},
+		{cfg: plain, text: "PAY-20261121153045123-1023-4096", part: "sequence", value: "4096", reason: "must be at most 4095"},
+		{cfg: plain, text: "PAY-20261321153045123-0817-0042", part: "time", value: "20261321153045123", reason: "there is no such date"},
+		{cfg: plain, text: "PAY-20260021153045123-0817-0042", part: "time", reason: "there is no such date"},
+		{cfg: plain, text: "PAY-20260229153045123-0817-0042", part: "time", reason: "there is no such date"},
+		{cfg: plain, text: "PAY-20260431153045123-0817-0042", part: "time", reason: "there is no such date"},
+		{cfg: plain, text: "PAY-20260400153045123-0817-0042", part: "time", reason: "there is no such date"},
+		{cfg: plain, text: "PAY-20261121243045123-0817-0042", part: "time", reason: "there is no such time of day"},
+		{cfg: plain, text: "PAY-20261121156045123-0817-0042", part: "time", reason: "there is no such time of day"},
+		{cfg: plain, text: "PAY-20261121153060123-0817-0042", part: "time", reason: "there is no such time of day"},
+		{cfg: plain, text: "PAY-20101104014254656-0817-0042", part: "time", reason: "is before the layout's first tick, 20101104014254657"},
+		{cfg: plain, text: "PAY-00010101000000000-0817-0042", part: "time", reason: "is before the layout's first tick"},
+		{cfg: plain, text: "PAY-00000101000000000-0817-0042", part: "time", reason: "is before the layout's first tick"},
+		{cfg: plain, text: "PAY-20800710173030209-0817-0042", part: "time", reason: "is after the layout's last tick, 20800710173030208"},
+		{cfg: plain, text: "PAY-99991231235959999-0817-0042", part: "time", reason: "is after the layout's last tick"},
+		{cfg: coarse, text: "2030010100000001500700001", part: "time", value: "20300101000000015", reason: "no tick of 10ms begins then"},
+		{cfg: odd, text: "20101104014254660.0.0.0", part: "time", reason: "no tick of 7ms begins then"},
+		{cfg: odd, text: "20101104014254664.2.0.0", part: "rollback", value: "2", reason: "must be at most 1"},
+		{cfg: odd, text: "20101104014254664.1.3.0", part: "worker", value: "3", reason: "must be at most 1"},
+		{cfg: odd, text: "20101104014254664.1.1.8", part: "sequence", value: "8", reason: "must be at most 7"},
+		{cfg: checked, text: "PAY-20261121073045123-0817-0042-43", part: "check", value: "43", reason: "does not match the digits before it: at least one is wrong or misplaced"},
+		{cfg: checked, text: "PAY-20261121073045123-0817-0042-x9", part: "check", value: "x9", reason: "does not match"},
+		{cfg: checked, text: "PAY-20261321073045123-0817-0042-29", part: "check", reason: "does not match"},
+		{cfg: checked, text: "PAY-20261121073045123-0817-00x2-29", part: "sequence", reason: "digits only"},
+		{cfg: checked, text: "PAY-20261121073045123-0817-0042-2", part: "length"},
+		{cfg: mod11, text: "2026112115304512308170042x", part: "check", value: "x", reason: "does not match"},
 	} {
-		id, err := c.format.Decode(c.text)
-		var parse *serial.ParseError
-		if !errors.As(err, &parse) || id != 0 {
-			t.Errorf("%q: %d, %v", c.text, id, err)
-			continue
-		}
-		if parse.Part != c.part || c.value != "" && parse.Value != c.value || !strings.Contains(parse.Reason, c.reason) || parse.Text != c.text {
-			t.Errorf("%q: %+v; want the %s %q: %s", c.text, parse, c.part, c.value, c.reason)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			id, err := codec(t, c.cfg).Decode(c.text)
+			var parse *serial.ParseError
+			if !errors.As(err, &parse) || id != 0 {
+				t.Fatalf("%d, %v", id, err)
+			}
+			if parse.Part != c.part || c.value != "" && parse.Value != c.value || !strings.Contains(parse.Reason, c.reason) || parse.Text != c.text {
+				t.Errorf("%+v; want the %s %q: %s", parse, c.part, c.value, c.reason)
+			}
+		})
 	}
 	long := strings.Repeat("9", 1<<20)
-	if _, err := plain.Decode(long); err == nil || len(err.Error()) > 300 {
+	if _, err := codec(t, plain).Decode(long); err == nil || len(err.Error()) > 300 {
 		t.Errorf("an error of %d bytes", len(err.Error()))
 	}
-	if _, err := (serial.Format{}).Decode(long); err == nil || len(err.Error()) > 300 {
+	if _, err := codec(t, serial.Config{}).Decode(long); err == nil || len(err.Error()) > 300 {
 		t.Errorf("an error of %d bytes", len(err.Error()))
 	}
 }
@@ -86,14 +87,11 @@ func TestOneCharacterOff(t *testing.T) {
 	ids := []int64{0, 1<<63 - 1, 2124042817363972138, 1999999999999999999}
 	for scheme := range serial.Scheme(4) {
 		for _, check := range []bool{true, false} {
-			f := serial.Format{Prefix: "P2", Separator: "-", Check: check, Scheme: scheme}
+			f := serial.Config{Prefix: "P2", Separator: "-", Check: check, Scheme: scheme}
 			if !check {
 				f.Scheme = 0
 			}
-			c, err := serial.New(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := codec(t, f)
 			passed := 0
 			try := func(was, text string, must bool) {
 				t.Helper()
@@ -106,10 +104,10 @@ func TestOneCharacterOff(t *testing.T) {
 				}
 				passed++
 				if again, err := c.Encode(id); err != nil || again != text {
-					t.Errorf("%q is taken for %d, which is %q, %v", text, id, again, err)
+					t.Errorf("%q decodes to %d, which is %q, %v", text, id, again, err)
 				}
 				if must {
-					t.Errorf("%v: %q is taken, one off %q", f.Scheme, text, was)
+					t.Errorf("%v: %q is accepted, one character off %q", f.Scheme, text, was)
 				}
 			}
 			for _, id := range ids {

@@ -1,73 +1,79 @@
 package serial
 
-import (
-	"fmt"
-)
+import "fmt"
 
-// Encode writes an id. One that is not of the layout is a [core.RangeError].
+// maxWidth is more than the widest serial has.
+const maxWidth = 160
+
+// Encode returns the serial of an ID. An ID outside the layout is a [*core.RangeError].
 func (c *Codec) Encode(id int64) (string, error) {
-	var room [160]byte // more than the widest needs
-	text, err := c.AppendEncode(room[:0], id)
+	var buf [maxWidth]byte
+	text, err := c.AppendEncode(buf[:0], id)
 	if err != nil {
 		return "", err
 	}
 	return string(text), nil
 }
 
-// AppendEncode is Encode to the end of dst. With an error dst is as it was.
+// AppendEncode appends the serial to dst, and allocates nothing else. On an error it
+// returns dst unchanged.
 func (c *Codec) AppendEncode(dst []byte, id int64) ([]byte, error) {
-	if c == nil || c.width == 0 {
-		return dst, unmade()
+	if err := c.check(); err != nil {
+		return dst, err
 	}
 	u := uint64(id)
-	if id < 0 && !c.format.Layout.Unsigned || c.total < 64 && u>>c.total != 0 {
-		_, err := c.format.Layout.Decode(id)
+	if id < 0 && !c.cfg.Layout.Unsigned || c.idBits < 64 && u>>c.idBits != 0 {
+		_, err := c.cfg.Layout.Decode(id)
 		return dst, err
 	}
 	sec, ms := c.instant(u >> c.timeShift)
 	local, fold, ok := c.zone.wall(sec)
 	if !ok {
-		return dst, fmt.Errorf("serial: id %d: the zone %s has an offset of a day or more at %s, or shows that time too often", u, c.format.Location, show(sec))
+		return dst, fmt.Errorf("serial: id %d: the zone %s has an offset of a day or more at %s, or shows that time too often", u, c.cfg.Location, show(sec))
 	}
-	day, clock := floorDiv(local, secondsPerDay)
-	year, month, dom := date(day)
-	separator := c.format.Separator
-
-	dst = append(dst, c.format.Prefix...)
-	if c.format.Prefix != "" {
+	separator := c.cfg.Separator
+	dst = append(dst, c.cfg.Prefix...)
+	if c.cfg.Prefix != "" {
 		dst = append(dst, separator...)
 	}
 	body := len(dst)
+	dst = c.appendTime(dst, local, ms)
+	if c.cfg.Fold {
+		dst = appendDigits(dst, fold, 1)
+	}
+	for i := range c.parts {
+		p := &c.parts[i]
+		dst = append(dst, separator...)
+		dst = appendDigits(dst, u>>p.shift&p.max, p.digits)
+	}
+	if c.cfg.Check {
+		end := len(dst)
+		dst = append(dst, separator...)
+		dst = c.cfg.Scheme.append(dst, dst[body:end])
+	}
+	return dst, nil
+}
+
+// appendTime appends what a clock on the wall shows.
+func (c *Codec) appendTime(dst []byte, local int64, ms uint64) []byte {
+	day, clock := floorDiv(local, secondsPerDay)
+	year, month, dom := date(day)
 	dst = appendDigits(dst, year, c.yearDigits)
 	dst = appendDigits(dst, month, 2)
 	dst = appendDigits(dst, dom, 2)
 	dst = appendDigits(dst, uint64(clock/3600), 2)
 	dst = appendDigits(dst, uint64(clock/60%60), 2)
 	dst = appendDigits(dst, uint64(clock%60), 2)
-	dst = appendDigits(dst, ms, 3)
-	if c.format.Fold {
-		dst = appendDigits(dst, fold, 1)
-	}
-	for i := range c.parts[:c.n] {
-		p := &c.parts[i]
-		dst = append(dst, separator...)
-		dst = appendDigits(dst, u>>p.shift&p.max, p.digits)
-	}
-	if c.format.Check {
-		end := len(dst)
-		dst = append(dst, separator...)
-		dst = c.format.Scheme.append(dst, dst[body:end])
-	}
-	return dst, nil
+	return appendDigits(dst, ms, 3)
 }
 
-// appendDigits writes n with leading zeros.
+// appendDigits appends n with leading zeros.
 func appendDigits(dst []byte, n uint64, width int) []byte {
-	at := len(dst)
+	start := len(dst)
 	for range width {
 		dst = append(dst, '0')
 	}
-	for i := len(dst) - 1; i >= at; i-- {
+	for i := len(dst) - 1; i >= start; i-- {
 		dst[i] = byte('0' + n%10)
 		n /= 10
 	}

@@ -3,35 +3,28 @@ package serial
 import (
 	"fmt"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// configError is nil where there is no fault.
-func configError(faults []core.FieldError) error {
-	if len(faults) == 0 {
-		return nil
-	}
-	return &core.ConfigError{Package: "serial", Fields: faults}
-}
-
-// A ParseError is returned for a text that Encode, or [Numbering.Text], cannot
-// have given. It names the part that is wrong.
+// ParseError is the error for a text that Encode or Format cannot have written. It names
+// the part that is wrong.
 type ParseError struct {
-	Text   string // the whole
-	Part   string // "prefix", "length", "separator", "time", "fold", "rollback", "worker", "sequence", "check"; "date", "number"
-	Value  string // what stands there
-	Reason string // what should
+	Text   string // all of it
+	Part   string // "prefix", "length", "separator", "time", "fold", "rollback", "worker", "sequence", "check", "date" or "number"
+	Value  string // that part of the text
+	Reason string // what it must be
 }
 
 func (e *ParseError) Error() string {
-	return fmt.Sprintf("serial: %s: the %s %s: %s", quote(e.Text), e.Part, quote(e.Value), e.Reason)
+	return fmt.Sprintf("serial: %s: the %s %s: %s", fields.Quote(e.Text), e.Part, fields.Quote(e.Value), e.Reason)
 }
 
-// quote keeps a message short, whatever somebody pastes.
-func quote(text string) string {
-	const most = 100
-	if len(text) > most {
-		return fmt.Sprintf("%.*q…", most, text)
-	}
-	return fmt.Sprintf("%q", text)
+// ExhaustedError is the error of a period that has no number left of its Digits.
+type ExhaustedError struct {
+	Key    string // of the counter: "20261121:INV"
+	Digits int
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("serial: all numbers of %d digits under the key %q are used; more Digits or another Code provide new ones", e.Digits, e.Key)
 }

@@ -13,7 +13,7 @@ import (
 const payment = 2124042817363972138 // from a generator
 
 func ExampleNew() {
-	payments, err := serial.New(serial.Format{Prefix: "PAY", Separator: "-", Check: true})
+	payments, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -27,55 +27,42 @@ func ExampleNew() {
 	// 2124042817363972138 <nil>
 }
 
-func ExampleFormat_Encode() {
-	shanghai := time.FixedZone("CST", 8*3600) // or time.LoadLocation("Asia/Shanghai")
-	text, err := serial.Format{Prefix: "PAY", Location: shanghai, Check: true, Scheme: serial.Mod1110}.Encode(payment)
-	fmt.Println(text, err)
-	// Output: PAY20261121153045123081700420 <nil>
-}
-
-func ExampleFormat_Decode() {
-	f := serial.Format{Prefix: "PAY", Separator: "-", Check: true}
-	id, err := f.Decode("PAY-20261121073045123-0817-0042-42")
-	fmt.Println(id, err)
-	_, err = f.Decode("PAY-20261121073045132-0817-0042-42") // two digits are swapped
-	fmt.Println(err)
-	// Output:
-	// 2124042817363972138 <nil>
-	// serial: "PAY-20261121073045132-0817-0042-42": the check "42": does not fit the digits before it, of which at least one is wrong or in a wrong place
-}
-
-func ExampleFormat_Validate() {
+func ExampleNew_errors() {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(strings.ReplaceAll(serial.Format{Prefix: "PAY ", Location: berlin}.Validate().Error(), "; ", "\n"))
-	fmt.Println(serial.Format{Prefix: "PAY", Location: berlin, Fold: true}.Validate())
+	_, err = serial.New(serial.Config{Prefix: "PAY ", Location: berlin})
+	fmt.Println(strings.ReplaceAll(err.Error(), "; ", "\n"))
+	_, err = serial.New(serial.Config{Prefix: "PAY", Location: berlin, Fold: true})
+	fmt.Println(err)
 	// Output:
-	// serial: Prefix "PAY ": must have at most 32 visible characters of ASCII
-	// Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so that a time may come twice: set Fold, or take UTC
+	// serial: Prefix "PAY ": must have at most 32 visible ASCII characters
+	// Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so a time may occur twice: set Fold, or use UTC
 	// <nil>
 }
 
-func ExampleFormat_Width() {
-	fmt.Println(serial.Format{Prefix: "PAY"}.Width(), serial.Format{Prefix: "PAY", Layout: core.Mastodon()}.Width())
-	// Output: 28 25
-}
-
 func ExampleCodec_Encode() {
-	c, err := serial.New(serial.Format{Layout: core.Sonyflake(), Separator: "."})
-	if err != nil {
-		fmt.Println(err)
-		return
+	shanghai := time.FixedZone("CST", 8*3600) // or time.LoadLocation("Asia/Shanghai")
+	for _, cfg := range []serial.Config{
+		{Prefix: "PAY", Location: shanghai, Check: true, Scheme: serial.Mod1110},
+		{Layout: core.Sonyflake(), Separator: "."}, // the sequence before the worker, as in the layout
+	} {
+		c, err := serial.New(cfg)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(c.Encode(payment))
 	}
-	fmt.Println(c.Encode(payment)) // the sequence before the worker, as in the layout
-	// Output: 20541014022936160.179.04138 <nil>
+	// Output:
+	// PAY20261121153045123081700420 <nil>
+	// 20541014022936160.179.04138 <nil>
 }
 
 func ExampleCodec_AppendEncode() {
-	c, err := serial.New(serial.Format{Prefix: "PAY"})
+	c, err := serial.New(serial.Config{Prefix: "PAY"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -86,7 +73,7 @@ func ExampleCodec_AppendEncode() {
 }
 
 func ExampleCodec_Decode() {
-	c, err := serial.New(serial.Format{Prefix: "PAY"})
+	c, err := serial.New(serial.Config{Prefix: "PAY"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -94,25 +81,25 @@ func ExampleCodec_Decode() {
 	_, err = c.Decode("PAY2026113107304512308170042")
 	fmt.Println(err)
 	id, err := c.Decode("PAY2026112107304512308170042")
-	parts, errParts := c.Format().Layout.Decode(id)
+	parts, errParts := c.Config().Layout.Decode(id)
 	fmt.Println(parts.Time, parts.Datacenter, parts.Worker, parts.Sequence, err, errParts)
 	// Output:
 	// serial: "PAY2026113107304512308170042": the time "20261131073045123": there is no such date
 	// 2026-11-21 07:30:45.123 +0000 UTC 25 17 42 <nil> <nil>
 }
 
-func ExampleCodec_Format() {
-	c, err := serial.New(serial.Format{})
+func ExampleCodec_Config() {
+	c, err := serial.New(serial.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(c.Format().Location, c.Format().Layout)
+	fmt.Println(c.Config().Location, c.Config().Layout)
 	// Output: UTC 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
 }
 
 func ExampleCodec_Width() {
-	c, err := serial.New(serial.Format{Prefix: "PAY", Separator: "-", Check: true})
+	c, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -121,31 +108,26 @@ func ExampleCodec_Width() {
 	// Output: CREATE TABLE payments (id BIGINT PRIMARY KEY, serial CHAR(34) UNIQUE)
 }
 
-func ExampleScheme_Width() {
-	fmt.Println(serial.Mod97, serial.Mod97.Width(), serial.Luhn, serial.Luhn.Width())
-	// Output: ISO 7064 MOD 97-10 2 Luhn 1
-}
-
-// noon stands for the clock.
+// noon replaces the clock.
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func ExampleNewNumbers() {
 	var store serial.Counter = &counter{} // sqlstore.New(db, sqlstore.Config{})
-	invoices, err := serial.NewNumbers(serial.Numbering{Prefix: "INV", Separator: "-", Block: 100, Counter: store, Now: noon})
+	invoices, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Separator: "-", Block: 100, Counter: store, Now: noon})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(invoices.Next(context.Background()))
-	_, err = serial.NewNumbers(serial.Numbering{Prefix: "INV", Digits: 2, Block: 100})
+	_, err = serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Digits: 2, Block: 100})
 	fmt.Println(err)
 	// Output:
 	// INV-20261121-000001 <nil>
-	// serial: Block 100: must be 1 to 99, all that the digits can say; Counter nil: must be given
+	// serial: Block 100: must be 1 to 99, the greatest number of the Digits
 }
 
 func ExampleNumbers_Next() {
-	n, err := serial.NewNumbers(serial.Numbering{Prefix: "ORD", Period: serial.Month, Digits: 4, Counter: &counter{}, Now: noon})
+	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "ORD", Period: serial.Month, Digits: 4, Counter: &counter{}, Now: noon})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -160,7 +142,7 @@ func ExampleNumbers_Next() {
 
 func ExampleNumbers_NextIn() {
 	store := &counter{}
-	n, err := serial.NewNumbers(serial.Numbering{Prefix: "INV", Period: serial.Year, Counter: store, Now: noon})
+	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Period: serial.Year, Counter: store, Now: noon})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -170,17 +152,25 @@ func ExampleNumbers_NextIn() {
 	// Output: INV2026000001 <nil>
 }
 
-func ExampleNumbering_Text() {
-	n := serial.Numbering{Prefix: "INV", Separator: "/", Period: serial.Year, Digits: 4}
-	fmt.Println(n.Text(noon(), 42))
-	fmt.Println(n.Text(noon(), 10_000))
+func ExampleNumbers_Format() {
+	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Separator: "/", Period: serial.Year, Digits: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(n.Format(noon(), 42))
+	fmt.Println(n.Format(noon(), 10_000))
 	// Output:
 	// INV/2026/0042 <nil>
-	//  serial: number 10000: must be 1 to 9999, those of at most 4 digits
+	//  serial: number 10000: must be 1 to 9999, the greatest number of 4 digits
 }
 
-func ExampleNumbering_Parse() {
-	n := serial.Numbering{Prefix: "INV", Separator: "-"}
+func ExampleNumbers_Parse() {
+	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Separator: "-"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	day, number, err := n.Parse("INV-20261121-000123")
 	fmt.Println(day.Format(time.DateOnly), number, err)
 	_, _, err = n.Parse("INV-20261121-123")
@@ -191,20 +181,17 @@ func ExampleNumbering_Parse() {
 }
 
 // For the column: varchar(19), or gorm's `size:19`.
-func ExampleNumbering_Width() {
-	fmt.Println(serial.Numbering{Prefix: "INV", Separator: "-"}.Width())
-	fmt.Println(serial.Numbering{Prefix: "INV", Separator: "-", Digits: 99}.Width())
-	// Output:
-	// 19
-	// 0
+func ExampleNumbers_Width() {
+	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Separator: "-"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(n.Width())
+	// Output: 19
 }
 
-func ExampleNumbering_Validate() {
-	fmt.Println(serial.Numbering{Separator: "-", Digits: 20, Counter: &counter{}}.Validate())
-	// Output: serial: Digits 20: must be 1 to 18; Code "": must be given where there is no Prefix
-}
-
-// A counter of one's own is a function: here one statement in a transaction of pgx.
+// A function can be a Counter: here one statement in a transaction of pgx.
 func ExampleCounterFunc_Reserve() {
 	last := int64(0)
 	c := serial.CounterFunc(func(ctx context.Context, key string, n int64) (int64, error) {

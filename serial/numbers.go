@@ -2,62 +2,68 @@ package serial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Numbers hands out the numbers of a Numbering. Make it with NewNumbers. It may be
-// used by many goroutines at once.
+// Numbers counts for each business code, and restarts at 1 with each day, month or year:
 //
-// No number is handed out twice, by whatever process, as long as the counter's
-// store loses no acknowledged write. Numbers are skipped: of a block, those that
-// are left when the process ends or crashes, and when the period changes, at most
-// Block-1 each time; and a whole block where the answer to a reservation was lost,
-// or its context done. A clock that goes back over midnight changes the period
-// again: the day before goes on with a new block. With several processes and a
-// Block above 1, a number may be handed out after a higher one of another process.
+//	INV-20261121-000123
 //
-// [Numbers.NextIn] is for numbers without gaps.
+// Make it with NewNumbers. Any number of goroutines may share it. The methods of the zero
+// Numbers return errors.
+//
+// No number is issued twice, in any process, provided the counter's store loses no
+// acknowledged write. [Numbers.Next] skips numbers: the rest of a block when the process or
+// the period ends, at most Block-1 each time, and a whole block if the store's answer
+// is lost or ctx ends first. If the clock goes back over midnight, numbers of the day
+// before continue with a new block. With several processes and a Block above 1, a number
+// may be issued after a higher one of another process. [Numbers.NextIn] leaves no gaps.
 type Numbers struct {
-	cfg  Numbering
-	turn chan struct{} // held by who looks at the block, or reserves one
+	cfg   NumbersConfig
+	width int
+	turn  chan struct{} // held by the goroutine that uses the block or reserves one
 
 	period    string // of the block
 	next, end int64  // the block has next to end-1
-	full      bool   // the period has used up its digits
+	exhausted bool   // the period has no numbers left
 }
 
-// NewNumbers checks the description. It does not ask the counter yet.
-func NewNumbers(n Numbering) (*Numbers, error) {
-	cfg, err := n.check()
-	if err != nil {
+// NewNumbers returns Numbers. It makes no request to the Counter. The error is a
+// [*core.ConfigError] with all that is wrong.
+func NewNumbers(cfg NumbersConfig) (*Numbers, error) {
+	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Numbers{cfg: cfg, turn: make(chan struct{}, 1)}, nil
+	width := len(cfg.write(cfg.Period.layout(), 1))
+	return &Numbers{cfg: cfg, width: width, turn: make(chan struct{}, 1)}, nil
 }
 
-// UsedUpError is returned when a period has no number left that fits its digits.
-type UsedUpError struct {
-	Key    string // "20261121:INV"
-	Digits int
-}
-
-func (e *UsedUpError) Error() string {
-	return fmt.Sprintf("serial: all numbers of %d digits are used up under the key %q; a numbering with more Digits, of another Code, goes on", e.Digits, e.Key)
-}
-
-// Next gives the next number, of the period at the time when its turn has come. It
-// asks the counter once for each block; whoever calls meanwhile waits for that answer,
-// or until ctx is done. When the period's digits are used up it is a [UsedUpError],
-// never a wider number.
-func (n *Numbers) Next(ctx context.Context) (string, error) {
+// check also replaces a nil ctx.
+func (n *Numbers) check(ctx *context.Context) error {
 	if n == nil || n.turn == nil {
-		return "", notMade()
+		return errors.New("serial: Numbers must be made by NewNumbers")
 	}
-	if ctx == nil {
-		ctx = context.Background()
+	if ctx != nil && *ctx == nil {
+		*ctx = context.Background()
+	}
+	return nil
+}
+
+// Next returns the next number of the current period. It makes one request to the Counter
+// for each block; other callers wait for that answer, or until their ctx is done. If
+// the period has no number left, the error is an [*ExhaustedError]. Without a
+// Counter it is a [*core.ConfigError].
+func (n *Numbers) Next(ctx context.Context) (string, error) {
+	if err := n.check(&ctx); err != nil {
+		return "", err
+	}
+	if n.cfg.Counter == nil {
+		return "", fields.Error("serial", "Counter", nil, "is required for Next")
 	}
 	if err := n.wait(ctx); err != nil {
 		return "", err
@@ -68,20 +74,20 @@ func (n *Numbers) Next(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if period != n.period {
-		n.period, n.next, n.end, n.full = period, 0, 0, false
+		n.period, n.next, n.end, n.exhausted = period, 0, 0, false
 	}
-	if n.full {
-		return "", n.usedUp(period)
+	if n.exhausted {
+		return "", n.exhaustedError(period)
 	}
 	if n.next == n.end {
 		first, err := n.reserve(ctx, n.cfg.Counter, period, n.cfg.Block)
 		if err != nil {
 			return "", err
 		}
-		last := most(n.cfg.Digits)
+		last := n.cfg.maxNumber()
 		if first > last {
-			n.full = true
-			return "", n.usedUp(period)
+			n.exhausted = true
+			return "", n.exhaustedError(period)
 		}
 		n.next, n.end = first, min(first+n.cfg.Block-1, last)+1
 	}
@@ -89,22 +95,17 @@ func (n *Numbers) Next(ctx context.Context) (string, error) {
 	return n.cfg.write(period, n.next-1), nil
 }
 
-// NextIn takes one number from the counter given, which counts within a
-// transaction: see the In of sqlstore. If the transaction is rolled back the
-// number is not used, and the next one gets it: so there are no gaps. The price is
-// that numbers of one key are given one transaction at a time: from this call until
-// the commit, others who number under the key wait. So would Next, called before the
-// same transaction has ended; and what Next skips of the same Code are gaps. A store
-// itself is in no transaction: its numbers have gaps as Next's have.
+// NextIn returns the next number of a counter that counts in a transaction, such as
+// store.In(tx) of sqlstore. A rollback returns the number, so there are no gaps. The
+// price: until the commit, all others that need a number under the key wait. So does Next
+// in the same process, and what Next skips of the Code are gaps. With a store in place of a
+// transaction, numbers have the gaps of Next.
 func (n *Numbers) NextIn(ctx context.Context, tx Counter) (string, error) {
-	if n == nil || n.turn == nil {
-		return "", notMade()
+	if err := n.check(&ctx); err != nil {
+		return "", err
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if isNil(tx) {
-		return "", configError([]core.FieldError{{Field: "tx", Value: "nil", Reason: "must be a counter within a transaction"}})
+	if fields.IsNil(tx) {
+		return "", fields.Error("serial", "tx", tx, "must be a counter in a transaction")
 	}
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -117,16 +118,16 @@ func (n *Numbers) NextIn(ctx context.Context, tx Counter) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if number > most(n.cfg.Digits) {
-		return "", n.usedUp(period)
+	if number > n.cfg.maxNumber() {
+		return "", n.exhaustedError(period)
 	}
 	return n.cfg.write(period, number), nil
 }
 
-// wait is for this goroutine's turn with the block.
+// wait waits for this goroutine's turn.
 func (n *Numbers) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return err // nothing is issued when it is done, though a turn may be free
+		return err // a done ctx issues nothing, even if no other goroutine has the turn
 	}
 	select {
 	case n.turn <- struct{}{}:
@@ -136,7 +137,7 @@ func (n *Numbers) wait(ctx context.Context) error {
 	}
 }
 
-// reserve asks the counter, and trusts no answer that cannot be one.
+// reserve checks the counter's answer.
 func (n *Numbers) reserve(ctx context.Context, c Counter, period string, count int64) (first int64, err error) {
 	key := n.cfg.key(period)
 	first, err = c.Reserve(ctx, key, count)
@@ -144,15 +145,65 @@ func (n *Numbers) reserve(ctx context.Context, c Counter, period string, count i
 		return 0, fmt.Errorf("serial: no number under the key %q: %w", key, err)
 	}
 	if first < 1 || first > math.MaxInt64-count {
-		return 0, fmt.Errorf("serial: the counter gave %d numbers from %d under the key %q: it must count up from 1", count, first, key)
+		return 0, fmt.Errorf("serial: the counter returned %d numbers from %d under the key %q: it must count up from 1", count, first, key)
 	}
 	return first, nil
 }
 
-func (n *Numbers) usedUp(period string) error {
-	return &UsedUpError{Key: n.cfg.key(period), Digits: n.cfg.Digits}
+func (n *Numbers) exhaustedError(period string) error {
+	return &ExhaustedError{Key: n.cfg.key(period), Digits: n.cfg.Digits}
 }
 
-func notMade() error {
-	return configError([]core.FieldError{{Field: "Numbers", Value: "zero", Reason: "must be made by NewNumbers"}})
+// Width is the number of characters of each number: the size of its column.
+func (n *Numbers) Width() int {
+	if n == nil {
+		return 0
+	}
+	return n.width
+}
+
+// Format returns the text of a number in the period that contains t. It needs no Counter
+// and reserves nothing. A number that needs more than Digits is a [*core.ConfigError].
+func (n *Numbers) Format(t time.Time, number int64) (string, error) {
+	if err := n.check(nil); err != nil {
+		return "", err
+	}
+	period, err := n.cfg.period(t)
+	if err != nil {
+		return "", err
+	}
+	if limit := n.cfg.maxNumber(); number < 1 || number > limit {
+		return "", fields.Error("serial", "number", number, "must be 1 to %d, the greatest number of %d digits", limit, n.cfg.Digits)
+	}
+	return n.cfg.write(period, number), nil
+}
+
+// Parse reads what [Numbers.Next] and [Numbers.Format] return, character by character: the
+// first instant of the period in Location, which is not midnight where clocks skip that,
+// and the number. For Forever the time is zero. Anything else is a [*ParseError].
+func (n *Numbers) Parse(s string) (period time.Time, value int64, err error) {
+	if err := n.check(nil); err != nil {
+		return time.Time{}, 0, err
+	}
+	r, err := open(s, n.cfg.Prefix, n.cfg.Separator, n.width)
+	if err != nil {
+		return time.Time{}, 0, err
+	}
+	var date string
+	if n.cfg.Period != Forever {
+		date = r.take("date", len(n.cfg.Period.layout()))
+		r.skip()
+	}
+	digits := r.take("number", n.cfg.Digits)
+	if r.err != nil {
+		return time.Time{}, 0, r.err
+	}
+	period, reason := n.cfg.Period.start(date, n.cfg.Location)
+	if reason != "" {
+		return time.Time{}, 0, &ParseError{s, "date", date, reason}
+	}
+	if value = int64(number(digits)); value < 1 {
+		return time.Time{}, 0, &ParseError{s, "number", digits, "must be at least 1"}
+	}
+	return period, value, nil
 }

@@ -3,6 +3,7 @@ package serial_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ func (c *counter) Reserve(ctx context.Context, key string, n int64) (int64, erro
 	return c.at[key] - n + 1, nil
 }
 
-func numbers(t *testing.T, n serial.Numbering) *serial.Numbers {
+func numbers(t *testing.T, n serial.NumbersConfig) *serial.Numbers {
 	t.Helper()
 	all, err := serial.NewNumbers(n)
 	if err != nil {
@@ -58,7 +59,7 @@ func numbers(t *testing.T, n serial.Numbering) *serial.Numbers {
 func TestNumbers(t *testing.T) {
 	store := &counter{}
 	now := at(t, "2026-11-21T12:00:00Z")
-	n := numbers(t, serial.Numbering{Prefix: "INV", Separator: "-", Block: 3, Counter: store, Location: zone(t, "Asia/Shanghai"), Now: func() time.Time { return now }})
+	n := numbers(t, serial.NumbersConfig{Prefix: "INV", Separator: "-", Block: 3, Counter: store, Location: zone(t, "Asia/Shanghai"), Now: func() time.Time { return now }})
 	next := func(want string) {
 		t.Helper()
 		if got, err := n.Next(t.Context()); err != nil || got != want {
@@ -100,21 +101,25 @@ func TestPeriods(t *testing.T) {
 		{serial.Day, 0, "Europe/Berlin", "I/20270101/000001", "20270101:I"},
 		{serial.Year, 0, "Asia/Tokyo", "I/2027/000001", "2027:I"},
 	} {
-		store := &counter{}
-		numbering := serial.Numbering{Prefix: "I", Separator: "/", Digits: c.digits, Period: c.period, Location: zone(t, c.location), Counter: store, Now: func() time.Time { return now }}
-		got, err := numbers(t, numbering).Next(t.Context())
-		if err != nil || got != c.want || len(got) != numbering.Width() || store.at[c.key] != 1 {
-			t.Errorf("%v: %q, %v, %v; want %q", c.period, got, err, store.at, c.want)
-		}
-		start, value, err := numbering.Parse(got)
-		if err != nil || value != 1 || start.After(now) || c.period != serial.Forever && start.In(numbering.Location).Hour() != 0 {
-			t.Errorf("%q is %v, %d, %v", got, start, value, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			store := &counter{}
+			n := numbers(t, serial.NumbersConfig{Prefix: "I", Separator: "/", Digits: c.digits, Period: c.period, Location: zone(t, c.location), Counter: store, Now: func() time.Time { return now }})
+			got, err := n.Next(t.Context())
+			if err != nil || got != c.want || len(got) != n.Width() || store.at[c.key] != 1 {
+				t.Errorf("%v: %q, %v, %v; want %q", c.period, got, err, store.at, c.want)
+			}
+			start, value, err := n.Parse(got)
+			if err != nil || value != 1 || start.After(now) || c.period != serial.Forever && start.Hour() != 0 {
+				t.Errorf("%q is %v, %d, %v", got, start, value, err)
+			}
+		})
 	}
 	for p, want := range map[serial.Period]string{serial.Day: "Day", serial.Month: "Month", serial.Year: "Year", serial.Forever: "Forever", 9: "Period(9)"} {
-		if p.String() != want {
-			t.Errorf("%s, want %s", p, want)
-		}
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			if p.String() != want {
+				t.Errorf("%s, want %s", p, want)
+			}
+		})
 	}
 }
 
@@ -123,7 +128,7 @@ func TestPeriods(t *testing.T) {
 func TestDigitsUsedUp(t *testing.T) {
 	store := &counter{}
 	now := at(t, "2026-11-21T12:00:00Z")
-	n := numbers(t, serial.Numbering{Prefix: "A", Digits: 1, Block: 4, Counter: store, Now: func() time.Time { return now }})
+	n := numbers(t, serial.NumbersConfig{Prefix: "A", Digits: 1, Block: 4, Counter: store, Now: func() time.Time { return now }})
 	for i := range 9 {
 		if got, err := n.Next(t.Context()); err != nil || got != "A20261121"+string(rune('1'+i)) {
 			t.Fatalf("%q, %v", got, err)
@@ -131,7 +136,7 @@ func TestDigitsUsedUp(t *testing.T) {
 	}
 	for range 3 {
 		got, err := n.Next(t.Context())
-		var used *serial.UsedUpError
+		var used *serial.ExhaustedError
 		if !errors.As(err, &used) || got != "" || used.Key != "20261121:A" || used.Digits != 1 {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -139,7 +144,7 @@ func TestDigitsUsedUp(t *testing.T) {
 	if store.calls != 4 { // 1-4, 5-8, 9-12, and 13-16, which shows that it is over
 		t.Errorf("%d round trips", store.calls)
 	}
-	if got, err := n.NextIn(t.Context(), store); !errors.As(err, new(*serial.UsedUpError)) || got != "" {
+	if got, err := n.NextIn(t.Context(), store); !errors.As(err, new(*serial.ExhaustedError)) || got != "" {
 		t.Errorf("%q, %v", got, err)
 	}
 	now = now.AddDate(0, 0, 1)
@@ -158,7 +163,7 @@ func TestNoNumberTwice(t *testing.T) {
 	lost := 0
 	var wg sync.WaitGroup
 	for range processes {
-		n := numbers(t, serial.Numbering{Prefix: "INV", Block: block, Counter: store, Now: func() time.Time { return time.Unix(0, 0) }})
+		n := numbers(t, serial.NumbersConfig{Prefix: "INV", Block: block, Counter: store, Now: func() time.Time { return time.Unix(0, 0) }})
 		for range goroutines {
 			wg.Go(func() {
 				for range each {
@@ -195,7 +200,7 @@ func TestNoNumberTwice(t *testing.T) {
 func TestNextAndContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &counter{wait: func() { time.Sleep(time.Minute) }}
-		n := numbers(t, serial.Numbering{Prefix: "A", Block: 100, Counter: store})
+		n := numbers(t, serial.NumbersConfig{Prefix: "A", Block: 100, Counter: store})
 		got := make(chan string, 1)
 		go func() {
 			s, err := n.Next(context.Background())
@@ -234,7 +239,7 @@ func TestNextAndContext(t *testing.T) {
 // NextIn takes one number, from where it is told, and leaves the block alone.
 func TestNextIn(t *testing.T) {
 	store, tx := &counter{}, &counter{at: map[string]int64{"19700101:A": 41}}
-	n := numbers(t, serial.Numbering{Prefix: "A", Block: 10, Counter: store, Now: func() time.Time { return time.Unix(0, 0) }})
+	n := numbers(t, serial.NumbersConfig{Prefix: "A", Block: 10, Counter: store, Now: func() time.Time { return time.Unix(0, 0) }})
 	for _, want := range []string{"A19700101000042", "A19700101000043"} {
 		if got, err := n.NextIn(t.Context(), tx); err != nil || got != want {
 			t.Errorf("%q, %v; want %q", got, err, want)
@@ -258,7 +263,7 @@ func TestNextIn(t *testing.T) {
 func TestCounterIsWrong(t *testing.T) {
 	for _, first := range []int64{0, -1, math.MinInt64, math.MaxInt64, math.MaxInt64 - 9} {
 		c := serial.CounterFunc(func(context.Context, string, int64) (int64, error) { return first, nil })
-		n := numbers(t, serial.Numbering{Prefix: "A", Block: 10, Counter: c})
+		n := numbers(t, serial.NumbersConfig{Prefix: "A", Block: 10, Counter: c})
 		if got, err := n.Next(t.Context()); err == nil || got != "" || !strings.Contains(err.Error(), "must count up from 1") {
 			t.Errorf("%d: %q, %v", first, got, err)
 		}
@@ -271,7 +276,7 @@ func TestCounterIsWrong(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	n := numbers(t, serial.Numbering{Prefix: "A", Counter: &counter{}, Now: func() time.Time { return time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC) }})
+	n := numbers(t, serial.NumbersConfig{Prefix: "A", Counter: &counter{}, Now: func() time.Time { return time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC) }})
 	if got, err := n.Next(t.Context()); err == nil || got != "" || !strings.Contains(err.Error(), "must lie in the years 0 to 9999") {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -280,57 +285,59 @@ func TestCounterIsWrong(t *testing.T) {
 	}
 }
 
-func TestNumberingFaults(t *testing.T) {
-	ok := serial.Numbering{Prefix: "INV", Counter: &counter{}}
+func TestNumbersConfigErrors(t *testing.T) {
+	ok := serial.NumbersConfig{Prefix: "INV", Counter: &counter{}}
 	for _, c := range []struct {
-		change func(*serial.Numbering)
+		change func(*serial.NumbersConfig)
 		want   []string
 	}{
-		{func(*serial.Numbering) {}, nil},
-		{func(n *serial.Numbering) { n.Prefix, n.Code = "", "invoices" }, nil},
-		{func(n *serial.Numbering) { n.Prefix, n.Code = strings.Repeat("a", 32), strings.Repeat("b", 32) }, nil},
-		{func(n *serial.Numbering) { n.Prefix = "" }, []string{`Code "": must be given where there is no Prefix`}},
-		{func(n *serial.Numbering) { n.Prefix = "A:B" }, []string{`Prefix "A:B": must have at most 32 letters`}},
-		{func(n *serial.Numbering) { n.Code = "Ä" }, []string{`Code "Ä"`}},
-		{func(n *serial.Numbering) { n.Code = strings.Repeat("b", 33) }, []string{"Code"}},
-		{func(n *serial.Numbering) { n.Period = 4 }, []string{"Period Period(4): must be Day"}},
-		{func(n *serial.Numbering) { n.Location = time.Local }, []string{"Location Local"}},
-		{func(n *serial.Numbering) { n.Separator = "a" }, []string{`Separator "a"`}},
-		{func(n *serial.Numbering) { n.Digits = 19 }, []string{"Digits 19: must be 1 to 18"}},
-		{func(n *serial.Numbering) { n.Digits = -1 }, []string{"Digits -1"}},
-		{func(n *serial.Numbering) { n.Digits, n.Block = 2, 100 }, []string{"Block 100: must be 1 to 99"}},
-		{func(n *serial.Numbering) { n.Block = -1 }, []string{"Block -1: must be 1 to 999999"}},
-		{func(n *serial.Numbering) { n.Counter = nil }, []string{"Counter nil: must be given"}},
-		{func(n *serial.Numbering) { n.Counter = (*counter)(nil) }, []string{"Counter nil"}},
-		{func(n *serial.Numbering) {
-			*n = serial.Numbering{Prefix: "ä", Code: ":", Period: 9, Location: time.Local, Separator: "0", Digits: 99, Block: -1}
+		{func(*serial.NumbersConfig) {}, nil},
+		{func(n *serial.NumbersConfig) { n.Prefix, n.Code = "", "invoices" }, nil},
+		{func(n *serial.NumbersConfig) { n.Prefix, n.Code = strings.Repeat("a", 32), strings.Repeat("b", 32) }, nil},
+		{func(n *serial.NumbersConfig) { n.Prefix = "" }, []string{`Code "": is required if Prefix is empty`}},
+		{func(n *serial.NumbersConfig) { n.Prefix = "A:B" }, []string{`Prefix "A:B": must have at most 32 ASCII letters`}},
+		{func(n *serial.NumbersConfig) { n.Code = "Ä" }, []string{`Code "Ä"`}},
+		{func(n *serial.NumbersConfig) { n.Code = strings.Repeat("b", 33) }, []string{"Code"}},
+		{func(n *serial.NumbersConfig) { n.Period = 4 }, []string{"Period Period(4): must be Day"}},
+		{func(n *serial.NumbersConfig) { n.Location = time.Local }, []string{"Location Local"}},
+		{func(n *serial.NumbersConfig) { n.Separator = "a" }, []string{`Separator "a"`}},
+		{func(n *serial.NumbersConfig) { n.Digits = 19 }, []string{"Digits 19: must be 1 to 18"}},
+		{func(n *serial.NumbersConfig) { n.Digits = -1 }, []string{"Digits -1"}},
+		{func(n *serial.NumbersConfig) { n.Digits, n.Block = 2, 100 }, []string{"Block 100: must be 1 to 99"}},
+		{func(n *serial.NumbersConfig) { n.Block = -1 }, []string{"Block -1: must be 1 to 999999"}},
+		{func(n *serial.NumbersConfig) { n.Counter = nil }, nil},
+		{func(n *serial.NumbersConfig) { n.Counter = (*counter)(nil) }, []string{"Counter nil"}},
+		{func(n *serial.NumbersConfig) {
+			*n = serial.NumbersConfig{Prefix: "ä", Code: ":", Period: 9, Location: time.Local, Separator: "0", Digits: 99, Block: -1, Counter: (*counter)(nil)}
 		}, []string{"Prefix", "Period", "Location", "Separator", "Digits", "Code", "Block", "Counter"}},
 	} {
-		n := ok
-		c.change(&n)
-		made, errNew := serial.NewNumbers(n)
-		err := n.Validate()
-		if len(c.want) == 0 {
-			if err != nil || errNew != nil {
-				t.Errorf("%+v: %v", n, err)
+		t.Run(fmt.Sprint(c.want), func(t *testing.T) {
+			n := ok
+			c.change(&n)
+			made, err := serial.NewNumbers(n)
+			if len(c.want) == 0 {
+				if err != nil {
+					t.Errorf("%+v: %v", n, err)
+				}
+				return
 			}
-			continue
-		}
-		var config *core.ConfigError
-		if !errors.As(err, &config) || len(config.Fields) != len(c.want) || errNew == nil || made != nil {
-			t.Errorf("%+v: %v, want %q", n, err, c.want)
-			continue
-		}
-		for i, f := range config.Fields {
-			if !strings.Contains(f.String(), c.want[i]) {
-				t.Errorf("%s, want %s", f, c.want[i])
+			var config *core.ConfigError
+			if !errors.As(err, &config) || len(config.Fields) != len(c.want) || made != nil {
+				t.Errorf("%+v: %v, want %q", n, err, c.want)
+				return
 			}
-		}
+			for i, f := range config.Fields {
+				if !strings.Contains(f.String(), c.want[i]) {
+					t.Errorf("%s, want %s", f, c.want[i])
+				}
+			}
+		})
 	}
 }
 
+// Format and Parse need no Counter, and neither does NextIn.
 func TestParseNumber(t *testing.T) {
-	n := serial.Numbering{Prefix: "INV", Separator: "-"}
+	n := numbers(t, serial.NumbersConfig{Prefix: "INV", Separator: "-"})
 	for text, want := range map[string]string{
 		"":                    `the prefix "": must be "INV"`,
 		"INVOICE":             `the length "7": must be 19`,
@@ -343,22 +350,31 @@ func TestParseNumber(t *testing.T) {
 		"INV-20261121-00012x": `the number "00012x": must have digits only`,
 		"INV-20261121-000000": `the number "000000": must be at least 1`,
 	} {
-		when, value, err := n.Parse(text)
-		var parse *serial.ParseError
-		if !errors.As(err, &parse) || !strings.Contains(err.Error(), want) || !when.IsZero() || value != 0 {
-			t.Errorf("%q: %v, %d, %v; want %s", text, when, value, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			when, value, err := n.Parse(text)
+			var parse *serial.ParseError
+			if !errors.As(err, &parse) || !strings.Contains(err.Error(), want) || !when.IsZero() || value != 0 {
+				t.Errorf("%q: %v, %d, %v; want %s", text, when, value, err, want)
+			}
+		})
 	}
 	for _, number := range []int64{0, -1, 1_000_000, math.MaxInt64} {
-		if text, err := n.Text(time.Now(), number); err == nil || text != "" {
+		if text, err := n.Format(time.Now(), number); err == nil || text != "" {
 			t.Errorf("%d: %q, %v", number, text, err)
 		}
 	}
-	n.Digits = 20
-	if _, err := n.Text(time.Now(), 1); !errors.As(err, new(*core.ConfigError)) {
+	if _, err := n.Next(t.Context()); !errors.As(err, new(*core.ConfigError)) || !strings.Contains(err.Error(), "Counter nil: is required for Next") {
 		t.Error(err)
 	}
-	if _, _, err := n.Parse("x"); !errors.As(err, new(*core.ConfigError)) {
-		t.Error(err)
+	if got, err := n.NextIn(t.Context(), &counter{}); err != nil || !strings.HasSuffix(got, "-000001") {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, zero := range []*serial.Numbers{nil, {}} {
+		if _, err := zero.Format(time.Now(), 1); err == nil || zero.Width() != 0 {
+			t.Errorf("%v, a width of %d", err, zero.Width())
+		}
+		if _, _, err := zero.Parse("INV-20261121-000123"); err == nil {
+			t.Error("a zero Numbers parses")
+		}
 	}
 }

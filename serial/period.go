@@ -5,68 +5,43 @@ import (
 	"time"
 )
 
-// A Period is how long numbers go on before they start again at 1.
+// Period is the time after which numbers restart at 1. The zero value is Day.
 type Period uint8
 
-// The periods. They begin at midnight in the numbering's zone.
+// Periods begin at midnight in the zone of the [Numbers].
 const (
 	Day     Period = iota // 20261121
 	Month                 // 202611
 	Year                  // 2026
-	Forever               // numbers never start again, and no date is written
+	Forever               // numbers never restart, and have no date
 
 	periods // how many there are
 )
 
-// String is the period's name.
+// String returns the period's name.
 func (p Period) String() string {
-	switch p {
-	case Day:
-		return "Day"
-	case Month:
-		return "Month"
-	case Year:
-		return "Year"
-	case Forever:
-		return "Forever"
+	if p >= periods {
+		return fmt.Sprintf("Period(%d)", uint8(p))
 	}
-	return fmt.Sprintf("Period(%d)", uint8(p))
+	return [...]string{"Day", "Month", "Year", "Forever"}[p]
 }
 
-// width is how many digits a date of the period has.
-func (p Period) width() int { return [...]int{8, 6, 4, 0}[p] }
+// layout is that of the period's date for package time.
+func (p Period) layout() string { return [...]string{"20060102", "200601", "2006", ""}[p] }
 
-// text is the period that t lies in. It is not ok outside the years 0 to 9999.
-func (p Period) text(t time.Time) (text string, ok bool) {
-	year, month, dom := t.Date()
-	if year < 0 || year > 9999 {
-		return "", false
-	}
-	var room [8]byte
-	b := appendDigits(room[:0], uint64(year), 4)
-	b = appendDigits(appendDigits(b, uint64(month), 2), uint64(dom), 2)
-	return string(b[:p.width()]), true
-}
-
-// start is when the period of that text begins, or what is wrong with the text.
-func (p Period) start(text string, loc *time.Location) (t time.Time, fault string) {
+// start returns the first instant of a period, or why there is none.
+func (p Period) start(text string, loc *time.Location) (start time.Time, reason string) {
 	if p == Forever {
 		return time.Time{}, ""
 	}
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return time.Time{}, "must have digits only"
-		}
-	}
-	full := text + "00000101"[len(text):]
-	year, month, dom := number(full[:4]), number(full[4:6]), number(full[6:])
-	if month < 1 || month > 12 || dom < 1 || dom > daysIn(year, month) {
+	day, err := time.Parse(p.layout(), text)
+	if err != nil {
 		return time.Time{}, "there is no such date"
 	}
-	// Midnight may be skipped, or come twice; where clocks cross the date line, a day is.
-	t = time.Unix(opening(loc, dayOf(year, month, dom)*secondsPerDay), 0).In(loc)
-	if there, _ := p.text(t); there != text {
-		return time.Time{}, "no clock in " + loc.String() + " ever shows it"
+	// Clocks may skip midnight or show it twice, and skip a day at the date line.
+	start = time.Unix(opening(loc, day.Unix()), 0).In(loc)
+	if start.Format(p.layout()) != text {
+		return time.Time{}, "clocks in " + loc.String() + " never show it"
 	}
-	return t, ""
+	return start, ""
 }

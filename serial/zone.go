@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// A zone turns instants into what a clock on the wall shows, and back. Both are
-// seconds since 1970, of UTC and of the wall's own reckoning.
+// zone converts an instant to the local time that clocks show, and back. Both are in
+// seconds since 1970, in UTC and on the local calendar.
 type zone struct {
 	loc    *time.Location
-	fixed  bool  // offset holds for the layout's whole span
+	fixed  bool  // offset holds from the layout's first tick to its last
 	offset int64 // if fixed
 }
 
 const (
-	// reach is farther than any offset of the time zone database, which RFC 8536
-	// keeps below 26 hours: what a clock shows at L happened within this of L.
+	// reach exceeds any offset of the time zone database: RFC 8536 limits them to 26
+	// hours. So a local time L occurs at an instant within reach of L.
 	reach = 26 * 3600
-	// mostSteps is how many stretches of a zone are looked at. Only a made-up zone,
-	// which changes its name for ever and never its offset, has so many.
-	mostSteps = 100_000
+	// maxSteps limits how many periods of a zone newZone examines. Only an artificial
+	// zone, which changes its name again and again but not its offset, has so many.
+	maxSteps = 100_000
 )
 
-// stretch is the offset at an instant, and an instant up to which it is known to
-// hold. There is progress even where package time gives a bound that is not later,
-// as it does on the last day of leap years beyond its table.
-func stretch(loc *time.Location, at int64) (offset, until int64, forever bool) {
+// offsetAt returns the offset at an instant, and an instant until which it holds. That is
+// always later, though package time returns a bound that is not on the last day of leap
+// years beyond its table.
+func offsetAt(loc *time.Location, at int64) (offset, until int64, forever bool) {
 	t := time.Unix(at, 0).In(loc)
 	_, seconds := t.Zone()
 	_, end := t.ZoneBounds()
@@ -40,32 +40,31 @@ func stretch(loc *time.Location, at int64) (offset, until int64, forever bool) {
 	return int64(seconds), until, false
 }
 
-// newZone looks whether the offset holds from first to last. If not, the text says
-// when it changes.
+// newZone examines whether the offset holds from first to last. If not, change says why.
 func newZone(loc *time.Location, first, last int64) (z zone, change string) {
 	z.loc = loc
-	offset, at, forever := stretch(loc, first)
+	offset, at, forever := offsetAt(loc, first)
 	z.offset = offset
-	for range mostSteps {
+	for range maxSteps {
 		if forever || at > last {
 			z.fixed = true
 			return z, ""
 		}
 		var next, until int64
-		if next, until, forever = stretch(loc, at); next != offset {
+		if next, until, forever = offsetAt(loc, at); next != offset {
 			return z, fmt.Sprintf("changes its offset from %v to %v at %s", seconds(offset), seconds(next), show(at))
 		}
 		at = until
 	}
-	return z, "changes its name too often to tell whether its offset holds"
+	return z, "changes its name too often to say whether its offset holds"
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
 func show(at int64) string { return time.Unix(at, 0).UTC().Format(time.RFC3339) }
 
-// wall is what a clock shows at an instant, and which time it shows that: 0 for
-// the first. It is not ok where the zone has an offset beyond all reason.
+// wall returns the local time at an instant, and how often it has occurred before. It is
+// not ok if the zone has an offset beyond reach.
 func (z *zone) wall(at int64) (local int64, fold uint64, ok bool) {
 	if z.fixed {
 		return at + z.offset, 0, true
@@ -82,9 +81,9 @@ func (z *zone) wall(at int64) (local int64, fold uint64, ok bool) {
 	return 0, 0, false
 }
 
-// instants are those at which a clock shows the same, in their order.
+// instants are all at which clocks show one local time, in order.
 type instants struct {
-	of [10]int64 // as many as a digit tells apart
+	of [10]int64 // as many as one digit distinguishes
 	n  int
 }
 
@@ -99,15 +98,15 @@ func (a *instants) add(z *zone, t, offset int64) {
 	a.n++
 }
 
-// instants finds all instants at which a clock shows local. It depends on nothing
-// but local: that is what makes wall and it each other's inverse.
+// instants finds all instants at which clocks show local. It depends on local alone, so
+// wall and instants are inverse.
 func (z *zone) instants(local int64, all *instants) {
 	if z.fixed {
 		all.of[0], all.n = local-z.offset, 1
 		return
 	}
 	for at := local - reach; at <= local+reach; {
-		offset, until, forever := stretch(z.loc, at)
+		offset, until, forever := offsetAt(z.loc, at)
 		all.add(z, local-offset, offset)
 		if forever {
 			break
@@ -117,12 +116,11 @@ func (z *zone) instants(local int64, all *instants) {
 	slices.Sort(all.of[:all.n])
 }
 
-// opening is the first instant at which a clock shows local, or more where clocks
-// are set forward over it.
+// opening is the first instant at which clocks show local, or later if they skip it.
 func opening(loc *time.Location, local int64) int64 {
 	at, begin := local-reach, int64(math.MinInt64)
 	for {
-		offset, until, forever := stretch(loc, at)
+		offset, until, forever := offsetAt(loc, at)
 		if first := max(begin, local-offset); forever || first < until {
 			return first
 		}

@@ -2,6 +2,7 @@ package serial_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestEveryChange(t *testing.T) {
 	twice := 0
 	for _, name := range zones {
 		loc := zone(t, name)
-		c, err := serial.New(serial.Format{Layout: layout, Location: loc, Fold: true})
+		c, err := serial.New(serial.Config{Layout: layout, Location: loc, Fold: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +81,7 @@ func TestEveryChange(t *testing.T) {
 			if back < 0 { // what no clock has shown is refused
 				gap := end.Add(time.Duration(-back/2) * time.Second).UTC().Add(time.Duration(before) * time.Second).Format("20060102150405")
 				var parse *serial.ParseError
-				if _, err := c.Decode(gap + "00003"); !errors.As(err, &parse) || parse.Part != "time" || !strings.Contains(parse.Reason, "no clock in "+name) {
+				if _, err := c.Decode(gap + "00003"); !errors.As(err, &parse) || parse.Part != "time" || !strings.Contains(parse.Reason, "clocks in "+name) {
 					t.Errorf("%s: %s: %v", name, gap, err)
 				}
 			}
@@ -96,7 +97,7 @@ func TestEveryChange(t *testing.T) {
 
 // The repeated hour, as it is written.
 func TestFold(t *testing.T) {
-	berlin := serial.Format{Location: zone(t, "Europe/Berlin"), Fold: true}
+	berlin := codec(t, serial.Config{Location: zone(t, "Europe/Berlin"), Fold: true})
 	for when, want := range map[string]string{
 		"2026-10-24T23:59:59.999Z": "01:59:59.999/0",
 		"2026-10-25T00:00:00Z":     "02:00:00.000/0",
@@ -107,33 +108,37 @@ func TestFold(t *testing.T) {
 		"2068-12-31T22:00:00Z":     "23:00:00.000/0", // a leap year by the rule for ever
 		"2080-06-01T00:00:00Z":     "02:00:00.000/0",
 	} {
-		id := compose(t, core.Twitter(), core.Parts{Time: at(t, when)})
-		s, err := berlin.Encode(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s[8:10] + ":" + s[10:12] + ":" + s[12:14] + "." + s[14:17] + "/" + s[17:18]; got != want {
-			t.Errorf("%s: %s, want %s", when, got, want)
-		}
-		there(t, berlin, id, s)
+		t.Run(when, func(t *testing.T) {
+			id := compose(t, core.Twitter(), core.Parts{Time: at(t, when)})
+			s, err := berlin.Encode(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s[8:10] + ":" + s[10:12] + ":" + s[12:14] + "." + s[14:17] + "/" + s[17:18]; got != want {
+				t.Errorf("%s: %s, want %s", when, got, want)
+			}
+			checkInverse(t, berlin, id, s)
+		})
 	}
 	var parse *serial.ParseError
 	for text, want := range map[string]string{
-		"20261025030000000100000000": `the fold "1": must be 0: this time comes once`,
+		"20261025030000000100000000": `the fold "1": must be 0: this time occurs once`,
 		"20261025020000000200000000": `the fold "2": must be at most 1`,
-		"20260329020000000000000000": `the time "20260329020000000": no clock in Europe/Berlin ever shows it`,
+		"20260329020000000000000000": `the time "20260329020000000": clocks in Europe/Berlin never show it`,
 		"2026032902000000000000000x": `the sequence "000x": must have digits only`,
 		"20260329020000000x00000000": `the fold "x"`,
 	} {
-		if _, err := berlin.Decode(text); !errors.As(err, &parse) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := berlin.Decode(text); !errors.As(err, &parse) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+		})
 	}
 }
 
 // With a fold, strings sort as the ids do except in what is shown twice.
 func TestOrderWithFold(t *testing.T) {
-	c, err := serial.New(serial.Format{Location: zone(t, "Europe/Berlin"), Fold: true})
+	c, err := serial.New(serial.Config{Location: zone(t, "Europe/Berlin"), Fold: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,18 +178,20 @@ func TestZoneWithinLayout(t *testing.T) {
 		{layout("2014-10-25T21:59:57Z", 2), false},
 		{layout("2011-03-26T23:00:00Z", 20), true}, // twelve days after one change
 	} {
-		err := serial.Format{Layout: c.layout, Location: moscow}.Validate()
-		if (err == nil) != c.ok {
-			t.Errorf("%v: %v", c.layout, err)
-		}
+		t.Run(fmt.Sprint(c.layout), func(t *testing.T) {
+			err := validate(serial.Config{Layout: c.layout, Location: moscow})
+			if (err == nil) != c.ok {
+				t.Errorf("%v: %v", c.layout, err)
+			}
+		})
 	}
 	for _, name := range zones {
-		if err := (serial.Format{Layout: core.Mastodon(), Location: zone(t, name)}).Validate(); err == nil {
+		if err := validate(serial.Config{Layout: core.Mastodon(), Location: zone(t, name)}); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
 	for _, name := range []string{"UTC", "Etc/GMT+12", "Asia/Kolkata", "Asia/Tokyo", "Asia/Shanghai", "Africa/Lagos", "America/Phoenix", "Asia/Dubai", "Asia/Singapore"} {
-		if err := (serial.Format{Layout: core.Seconds(), Location: zone(t, name)}).Validate(); err != nil {
+		if err := validate(serial.Config{Layout: core.Seconds(), Location: zone(t, name)}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -196,9 +203,9 @@ func TestLocalZone(t *testing.T) {
 	defer func() { time.Local = before }()
 	for _, name := range []string{"Europe/Berlin", "America/St_Johns", "Pacific/Apia"} {
 		time.Local = zone(t, name)
-		err := serial.Format{Location: time.Local}.Validate()
+		err := validate(serial.Config{Location: time.Local})
 		var config *core.ConfigError
-		if !errors.As(err, &config) || len(config.Fields) != 1 || config.Fields[0].Value != "Local" {
+		if !errors.As(err, &config) || len(config.Fields) != 1 || config.Fields[0].Field != "Location" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -2,14 +2,13 @@ package sqltype
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 )
 
-// The binary encoders look for methods with these names, whose signatures need only the
-// standard library. Without them the encoders use the kind of a type: they accept a
-// negative ID, write a NullID as {ID, Valid}, and MessagePack writes a byte string.
+// The binary encoders call methods with these names, whose signatures need only the standard
+// library. Without them they use the kind of a type: they accept a negative ID, write a
+// NullID as {ID, Valid}, and MessagePack writes a byte string.
 
 const (
 	bsonNull  = 0x0A
@@ -28,10 +27,10 @@ func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 
 // UnmarshalBSONValue reads an integer of 32 or 64 bits. On an error the id keeps its
 // value: ErrNull for null, ErrNegative for a negative integer, ErrType for any other
-// type, a double among them.
+// type.
 func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
 	n, err := fromBSON(typ, data)
-	return id.setNumber("UnmarshalBSONValue", n, err)
+	return id.set("UnmarshalBSONValue", n, err)
 }
 
 // MarshalBSONValue writes null for NULL and otherwise what [ID.MarshalBSONValue] writes.
@@ -46,7 +45,7 @@ func (n NullID) MarshalBSONValue() (typ byte, data []byte, err error) {
 // reads, with the same errors.
 func (n *NullID) UnmarshalBSONValue(typ byte, data []byte) error {
 	id, err := fromBSON(typ, data)
-	return n.setNumber("UnmarshalBSONValue", id, err)
+	return n.set("UnmarshalBSONValue", id, err)
 }
 
 func fromBSON(typ byte, data []byte) (ID, error) {
@@ -78,7 +77,7 @@ func (id ID) MarshalCBOR() ([]byte, error) {
 // for any other type.
 func (id *ID) UnmarshalCBOR(data []byte) error {
 	n, err := fromCBOR(data)
-	return id.setNumber("UnmarshalCBOR", n, err)
+	return id.set("UnmarshalCBOR", n, err)
 }
 
 // MarshalCBOR writes null for NULL and otherwise what [ID.MarshalCBOR] writes.
@@ -93,7 +92,7 @@ func (n NullID) MarshalCBOR() ([]byte, error) {
 // the same errors.
 func (n *NullID) UnmarshalCBOR(data []byte) error {
 	id, err := fromCBOR(data)
-	return n.setNumber("UnmarshalCBOR", id, err)
+	return n.set("UnmarshalCBOR", id, err)
 }
 
 func fromCBOR(data []byte) (ID, error) {
@@ -136,7 +135,7 @@ func (id ID) MarshalMsgpack() ([]byte, error) {
 // integer that is not an id, Parse's error for a string, and ErrType for any other type.
 func (id *ID) UnmarshalMsgpack(data []byte) error {
 	n, err := fromMsgpack(data)
-	return id.setNumber("UnmarshalMsgpack", n, err)
+	return id.set("UnmarshalMsgpack", n, err)
 }
 
 // MarshalMsgpack writes nil for NULL and otherwise what [ID.MarshalMsgpack] writes.
@@ -151,7 +150,7 @@ func (n NullID) MarshalMsgpack() ([]byte, error) {
 // with the same errors.
 func (n *NullID) UnmarshalMsgpack(data []byte) error {
 	id, err := fromMsgpack(data)
-	return n.setNumber("UnmarshalMsgpack", id, err)
+	return n.set("UnmarshalMsgpack", id, err)
 }
 
 func fromMsgpack(data []byte) (ID, error) {
@@ -204,43 +203,3 @@ func number(data []byte, size byte) (n uint64, ok bool) {
 
 // head is the part of the input that an error quotes.
 func head(data []byte) []byte { return data[:min(len(data), quoteLimit/2)] }
-
-func fromInt(op string, n int64) (ID, error) {
-	if n < 0 {
-		return 0, valueError(op, n, ErrNegative)
-	}
-	return ID(n), nil
-}
-
-func fromUint(op string, n uint64) (ID, error) {
-	if n > math.MaxInt64 {
-		return 0, fmt.Errorf("sqltype: %s %d: %w", op, n, ErrRange)
-	}
-	return ID(n), nil
-}
-
-// setNumber sets the result of a decoding method, or returns its error.
-func (id *ID) setNumber(op string, n ID, err error) error {
-	switch {
-	case id == nil:
-		return nilReceiver(op)
-	case errors.Is(err, ErrNull):
-		return fmt.Errorf("sqltype: %s: %w", op, ErrNull)
-	case err == nil:
-		*id = n
-	}
-	return err
-}
-
-func (n *NullID) setNumber(op string, id ID, err error) error {
-	switch {
-	case n == nil:
-		return nilReceiver(op)
-	case errors.Is(err, ErrNull):
-		*n = NullID{}
-		return nil
-	case err == nil:
-		*n = NullID{ID: id, Valid: true}
-	}
-	return err
-}

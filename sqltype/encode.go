@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// The digits of the short forms, in the order of their bytes: with a fixed
-// number of digits, texts then sort as the ids do.
+// The digits of the short forms, in byte order: texts of a fixed width then sort as the ids do.
 const (
 	digits32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"                               // Crockford's: no I, L, O, U
 	digits58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"     // Bitcoin's: no 0, I, O, l
@@ -22,27 +21,19 @@ const (
 	width62 = 11
 )
 
-// Base32 returns the id as 13 digits of Crockford's base 32, in upper case:
-// short, free of letters that look like digits, and safe in URLs, file names
-// and databases that do not tell upper from lower case. The texts of two ids
-// compare byte by byte as the ids do.
-//
-// A negative ID has a minus sign before its digits and cannot be read back.
+// Base32 returns the id as 13 digits of Crockford's base 32, in upper case: without letters that
+// look like digits, and safe in URLs, file names and databases that ignore case. Texts sort
+// byte by byte as the ids do. A negative ID gets a minus sign, and cannot be parsed.
 func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, width32+1))) }
 
-// Base58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which
-// leaves out 0, I, O and l. The texts of two ids compare byte by byte as the ids
-// do. Upper and lower case differ, so a column that holds them needs a binary
-// collation.
-//
-// A negative ID has a minus sign before its digits and cannot be read back.
+// Base58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which omits 0, I, O and l.
+// Texts sort byte by byte as the ids do. Case matters, so a column of them needs a
+// binary collation. A negative ID gets a minus sign, and cannot be parsed.
 func (id ID) Base58() string { return string(id.AppendBase58(make([]byte, 0, width58+1))) }
 
-// Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. The texts of two
-// ids compare byte by byte as the ids do. Upper and lower case differ, so a
-// column that holds them needs a binary collation.
-//
-// A negative ID has a minus sign before its digits and cannot be read back.
+// Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. Texts sort byte by byte as the ids
+// do. Case matters, so a column of them needs a binary collation. A negative ID gets a minus
+// sign, and cannot be parsed.
 func (id ID) Base62() string { return string(id.AppendBase62(make([]byte, 0, width62+1))) }
 
 // AppendBase32 appends what Base32 returns to b.
@@ -61,7 +52,7 @@ func (id ID) AppendBase58(b []byte) []byte {
 	b, n := id.sign(b)
 	var t [width58]byte
 	for i := width58 - 1; i >= 0; i-- {
-		t[i] = digits58[n%58] // the base is a constant here, so that nothing is divided
+		t[i] = digits58[n%58] // by a constant, which the compiler turns into a multiplication
 		n /= 58
 	}
 	return append(b, t[:]...)
@@ -86,25 +77,23 @@ func (id ID) sign(b []byte) ([]byte, uint64) {
 	return b, uint64(id)
 }
 
-// ParseBase32 reads what [ID.Base32] writes: exactly 13 digits. As Crockford
-// asks of a reader, it takes lower case for upper case, I and L for 1, and O for
-// 0, so this form alone has more than one spelling: compare ids, not texts.
-// Hyphens and check symbols are refused.
+// ParseBase32 parses what [ID.Base32] returns: exactly 13 digits. As Crockford specifies, it accepts
+// lower case, I and L for 1, and O for 0. So this form has more than one spelling: compare
+// ids, not texts. Hyphens and check symbols are errors.
 //
-// It returns ErrRange if the digits are above the largest id, ErrNegative if a
-// minus sign stands before 13 digits, whatever their number is, and ErrSyntax for
-// any other text.
+// The error is ErrRange for a number above the largest id, ErrNegative for a minus sign before 13
+// digits, and ErrSyntax for any other text.
 func ParseBase32(s string) (ID, error) { return parseForm(&form32, s) }
 
-// ParseBase58 reads what [ID.Base58] writes: exactly 11 digits, so that an id has
-// one spelling. It returns the errors of ParseBase32, with its own count of digits.
+// ParseBase58 parses what [ID.Base58] returns: exactly 11 digits, so an id has one spelling. The
+// errors are those of ParseBase32.
 func ParseBase58(s string) (ID, error) { return parseForm(&form58, s) }
 
-// ParseBase62 reads what [ID.Base62] writes: exactly 11 digits, so that an id has
-// one spelling. It returns the errors of ParseBase32, with its own count of digits.
+// ParseBase62 parses what [ID.Base62] returns: exactly 11 digits, so an id has one spelling. The
+// errors are those of ParseBase32.
 func ParseBase62(s string) (ID, error) { return parseForm(&form62, s) }
 
-// A form is what a parser knows of a base.
+// form is a base for the parser.
 type form struct {
 	base   uint64
 	width  int
@@ -119,8 +108,8 @@ var (
 	form62 = newForm(digits62, width62)
 )
 
-// newForm makes the table of a form. Of each pair of aliases the first lists
-// further spellings of the digits in the second.
+// newForm builds the table of a form. The first of each pair of aliases lists other spellings of
+// the digits in the second.
 func newForm(digits string, width int, aliases ...string) form {
 	f := form{base: uint64(len(digits)), width: width}
 	for i := range f.values {
@@ -148,7 +137,7 @@ func parseForm(f *form, s string) (ID, error) {
 func (f *form) parse(s string) (ID, error) {
 	digits, negative := s, false
 	if len(s) > 0 && s[0] == '-' {
-		digits, negative = s[1:], true // no id, but the error can say why
+		digits, negative = s[1:], true // not an id, but the error can say why
 	}
 	if len(digits) != f.width {
 		return 0, syntaxError(fmt.Sprintf("not an id in base %d, which has %d digits", f.base, f.width))

@@ -56,10 +56,12 @@ func TestBaseVectors(t *testing.T) {
 		{1996573624012345677, "1QDA147XJQ4AD", "5doYnWboBWc", "2NUKMIAa421"},
 		{math.MaxInt64, "7ZZZZZZZZZZZZ", "NQm6nKp8qFC", "AzL8n0Y58m7"},
 	} {
-		got := []string{tt.id.Base32(), tt.id.Base58(), tt.id.Base62()}
-		if want := []string{tt.base32, tt.base58, tt.base62}; !slices.Equal(got, want) {
-			t.Errorf("%d: %q, want %q", tt.id, got, want)
-		}
+		t.Run(tt.base32, func(t *testing.T) {
+			got := []string{tt.id.Base32(), tt.id.Base58(), tt.id.Base62()}
+			if want := []string{tt.base32, tt.base58, tt.base62}; !slices.Equal(got, want) {
+				t.Errorf("%d: %q, want %q", tt.id, got, want)
+			}
+		})
 	}
 }
 
@@ -152,19 +154,21 @@ func TestParseBaseErrors(t *testing.T) {
 			{max[:base.width-2] + "é", ErrSyntax, "byte"},
 			{strings.Repeat(zero, 1000), ErrSyntax, "digits"},
 		} {
-			got, err := base.parse(tt.in)
-			checkError(t, err, tt.want, tt.in)
-			if got != 0 {
-				t.Errorf("%s: %.40q gives %d with its error", base.name, tt.in, got)
-			}
-			if !strings.Contains(err.Error(), base.name) || !strings.Contains(err.Error(), tt.show) {
-				t.Errorf("%s: %v does not show %q", base.name, err, tt.show)
-			}
-			for _, other := range []error{ErrSyntax, ErrRange, ErrNegative} {
-				if other != tt.want && errors.Is(err, other) {
-					t.Errorf("%s: %v is %v as well", base.name, err, other)
+			t.Run(tt.in, func(t *testing.T) {
+				got, err := base.parse(tt.in)
+				checkError(t, err, tt.want, tt.in)
+				if got != 0 {
+					t.Errorf("%s: %.40q gives %d with its error", base.name, tt.in, got)
 				}
-			}
+				if !strings.Contains(err.Error(), base.name) || !strings.Contains(err.Error(), tt.show) {
+					t.Errorf("%s: %v does not show %q", base.name, err, tt.show)
+				}
+				for _, other := range []error{ErrSyntax, ErrRange, ErrNegative} {
+					if other != tt.want && errors.Is(err, other) {
+						t.Errorf("%s: %v is %v as well", base.name, err, other)
+					}
+				}
+			})
 		}
 		// Every byte that is no digit is refused, at both ends.
 		for c := range 256 {
@@ -221,10 +225,12 @@ func TestParseBase32Forgives(t *testing.T) {
 		"lllllllllllll": "1111111111111",
 		"7zzzzzzzzzzzz": "7ZZZZZZZZZZZZ",
 	} {
-		id, err := ParseBase32(in)
-		if err != nil || id.Base32() != want {
-			t.Errorf("%s: %s, %v; want %s", in, id.Base32(), err, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			id, err := ParseBase32(in)
+			if err != nil || id.Base32() != want {
+				t.Errorf("%s: %s, %v; want %s", in, id.Base32(), err, want)
+			}
+		})
 	}
 	for _, in := range []string{"UUUUUUUUUUUUU", "000000000000u", "000000000000*", "1QDA-147X-JQ4AD", "00000000-0000"} {
 		if id, err := ParseBase32(in); !errors.Is(err, ErrSyntax) {

@@ -56,14 +56,14 @@ func (n NullID) EncodeValues(key string, values *url.Values) error {
 // floats.
 func (id *ID) UnmarshalMapstructure(v any) error {
 	n, err := fromAny(v)
-	return id.setNumber("UnmarshalMapstructure", n, err)
+	return id.set("UnmarshalMapstructure", n, err)
 }
 
 // UnmarshalMapstructure reads nil, a nil pointer and a NullID that is NULL as NULL, and
 // otherwise what [ID.UnmarshalMapstructure] reads, with the same errors.
 func (n *NullID) UnmarshalMapstructure(v any) error {
 	id, err := fromAny(v)
-	return n.setNumber("UnmarshalMapstructure", id, err)
+	return n.set("UnmarshalMapstructure", id, err)
 }
 
 func fromAny(v any) (ID, error) {

@@ -61,11 +61,13 @@ func TestXMLPointers(t *testing.T) {
 		`<row id="7" ptr="8" null="9" nullptr="10"><element>11</element></row>`: {ID: 7, Ptr: ptr(8), Null: NullID{9, true}, NullPtr: &NullID{10, true}, Element: ptr(11)},
 		`<row id="0" ptr="0" null="0" nullptr=""></row>`:                        {Ptr: ptr(0), Null: NullID{0, true}, NullPtr: &NullID{}},
 	} {
-		for _, v := range []any{v, &v} {
-			if b, err := xml.Marshal(v); err != nil || string(b) != want {
-				t.Errorf("%T: %s, %v, want %s", v, b, err, want)
+		t.Run(want, func(t *testing.T) {
+			for _, v := range []any{v, &v} {
+				if b, err := xml.Marshal(v); err != nil || string(b) != want {
+					t.Errorf("%T: %s, %v, want %s", v, b, err, want)
+				}
 			}
-		}
+		})
 	}
 	for _, v := range []row{{ID: -5}, {Ptr: ptr(-5)}, {NullPtr: &NullID{-5, true}}} {
 		for _, v := range []any{v, &v} {
@@ -101,22 +103,24 @@ func TestUnmarshalMapstructure(t *testing.T) {
 		{7.0, 0, ErrType, `float64 "7"`}, {true, 0, ErrType, `bool "true"`}, {[]int{7}, 0, ErrType, `"[7]"`}, {map[string]any{"id": 7}, 0, ErrType, "map"},
 		{nil, 0, ErrNull, "NullID"}, {(*ID)(nil), 0, ErrNull, "NullID"}, {NullID{}, 0, ErrNull, "NullID"}, {&NullID{}, 0, ErrNull, "NullID"}, {(*NullID)(nil), 0, ErrNull, "NullID"},
 	} {
-		id, null := ID(42), NullID{42, true}
-		err, nullErr := id.UnmarshalMapstructure(tt.v), null.UnmarshalMapstructure(tt.v)
-		want, wantNull := tt.want, NullID{tt.want, true}
-		if tt.err != nil {
-			want, wantNull = 42, NullID{42, true}
-		}
-		if !errors.Is(err, tt.err) || id != want || err != nil && !strings.Contains(err.Error(), tt.show) {
-			t.Errorf("%T %v: %d, %v, want %d, %v", tt.v, tt.v, id, err, want, tt.err)
-		}
-		if tt.err == ErrNull {
-			if nullErr != nil || null.Valid {
+		t.Run(tt.show, func(t *testing.T) {
+			id, null := ID(42), NullID{42, true}
+			err, nullErr := id.UnmarshalMapstructure(tt.v), null.UnmarshalMapstructure(tt.v)
+			want, wantNull := tt.want, NullID{tt.want, true}
+			if tt.err != nil {
+				want, wantNull = 42, NullID{42, true}
+			}
+			if !errors.Is(err, tt.err) || id != want || err != nil && !strings.Contains(err.Error(), tt.show) {
+				t.Errorf("%T %v: %d, %v, want %d, %v", tt.v, tt.v, id, err, want, tt.err)
+			}
+			if tt.err == ErrNull {
+				if nullErr != nil || null.Valid {
+					t.Errorf("%T %v into a NullID: %v, %v", tt.v, tt.v, null, nullErr)
+				}
+			} else if !errors.Is(nullErr, tt.err) || null != wantNull {
 				t.Errorf("%T %v into a NullID: %v, %v", tt.v, tt.v, null, nullErr)
 			}
-		} else if !errors.Is(nullErr, tt.err) || null != wantNull {
-			t.Errorf("%T %v into a NullID: %v, %v", tt.v, tt.v, null, nullErr)
-		}
+		})
 	}
 	if err := errors.Join((*ID)(nil).UnmarshalMapstructure(7), (*NullID)(nil).UnmarshalMapstructure(7)); !errors.Is(err, ErrNil) {
 		t.Error(err)
@@ -129,12 +133,14 @@ func TestNullIDFormat(t *testing.T) {
 		{"%5d|", "    7|", " NULL|"}, {"%-5d|", "7    |", "NULL |"}, {"%05d", "00007", " NULL"}, {"%.2d", "07", "NULL"}, {"%8q|", `     "7"|`, `  "NULL"|`},
 		{"%#v", "sqltype.NullID{ID:7, Valid:true}", "sqltype.NullID{ID:0, Valid:false}"},
 	} {
-		if got := fmt.Sprintf(tt.format, NullID{7, true}); got != tt.valid {
-			t.Errorf("%s: %s, want %s", tt.format, got, tt.valid)
-		}
-		if got := fmt.Sprintf(tt.format, NullID{}); got != tt.null {
-			t.Errorf("%s of NULL: %s, want %s", tt.format, got, tt.null)
-		}
+		t.Run(tt.format, func(t *testing.T) {
+			if got := fmt.Sprintf(tt.format, NullID{7, true}); got != tt.valid {
+				t.Errorf("%s: %s, want %s", tt.format, got, tt.valid)
+			}
+			if got := fmt.Sprintf(tt.format, NullID{}); got != tt.null {
+				t.Errorf("%s of NULL: %s, want %s", tt.format, got, tt.null)
+			}
+		})
 	}
 	if got := fmt.Sprint([]NullID{{7, true}, {}}, &NullID{7, true}, struct{ N NullID }{NullID{8, true}}); got != "[7 NULL] 7 {8}" {
 		t.Error(got)

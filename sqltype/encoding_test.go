@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"reflect"
@@ -90,13 +91,15 @@ func TestFlag(t *testing.T) {
 		{[]string{"-id", "7"}, 7, true},
 		{[]string{"-id", "007"}, 5, false},
 	} {
-		set := flag.NewFlagSet("", flag.ContinueOnError)
-		set.SetOutput(io.Discard)
-		var id ID
-		set.TextVar(&id, "id", ID(5), "a key")
-		if err := set.Parse(tt.args); (err == nil) != tt.ok || id != tt.want {
-			t.Errorf("%v: %d, %v", tt.args, id, err)
-		}
+		t.Run(fmt.Sprint(tt.args), func(t *testing.T) {
+			set := flag.NewFlagSet("", flag.ContinueOnError)
+			set.SetOutput(io.Discard)
+			var id ID
+			set.TextVar(&id, "id", ID(5), "a key")
+			if err := set.Parse(tt.args); (err == nil) != tt.ok || id != tt.want {
+				t.Errorf("%v: %d, %v", tt.args, id, err)
+			}
+		})
 	}
 }
 

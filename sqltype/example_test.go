@@ -202,7 +202,7 @@ func ExampleID_Scan() {
 	fmt.Println(id.Scan(nil))
 	// Output:
 	// <nil> 42
-	// sqltype: scan: NULL does not fit an ID, use sqltype.NullID or *sqltype.ID
+	// sqltype: Scan: NULL does not fit an ID, use sqltype.NullID or *sqltype.ID
 }
 
 func ExampleID_GormDataType() {
@@ -344,7 +344,7 @@ func ExampleChildren() {
 	// Output: 7 101 7 <nil>
 }
 
-// Details of details take a second call: the lines of the first are the masters
+// Children of children take a second call: the lines of the first are the parents
 // of the second, whose keys are set and stay.
 func ExampleAssign_nested() {
 	type Part struct{ ID, LineID sqltype.ID }

@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 )
 
-// An ID is a primary key. The zero value is the id 0, which stands for "not
-// set". IDs of one generator sort by their age, as numbers; as decimal text they
-// do so only where they have the same number of digits, and in the short forms
-// of [ID.Base32], [ID.Base58] and [ID.Base62] always.
+// ID is a primary key. The zero value is the id 0, which means "not set". IDs of one generator
+// sort by age as numbers. As decimal text they do so only if they have the same number of
+// digits, and in the short forms of [ID.Base32], [ID.Base58] and [ID.Base62] always.
 type ID int64
 
 var (
@@ -23,22 +23,20 @@ var (
 	_ encoding.TextMarshaler   = ID(0)
 	_ encoding.TextUnmarshaler = (*ID)(nil)
 
-	// What packages look for without a name of their own for it in the standard
-	// library: omitzero, gin and echo, gorm.
+	// Methods that other packages look for: omitzero, slices, gin and echo, gorm.
 	_ interface{ IsZero() bool }                = ID(0)
 	_ interface{ Compare(ID) int }              = ID(0)
 	_ interface{ UnmarshalParam(string) error } = (*ID)(nil)
 	_ interface{ GormDataType() string }        = ID(0)
 )
 
-// A Source makes ids, one at a call. Generators of the core package are sources.
+// Source generates one id per call. Generators of package core are Sources.
 type Source interface {
 	Next(ctx context.Context) (int64, error)
 }
 
-// New takes the next id from src. The ID it returns without an error is above
-// zero. An error of src is returned wrapped; ErrNil is returned if src is nil or
-// holds a nil pointer or function, and ErrSource if src gives an id that is not above zero.
+// New returns the next id of src, which is above zero. An error of src is wrapped. The error is
+// ErrNil if src is nil or a nil pointer or function, and ErrSource if an id is not above zero.
 func New(ctx context.Context, src Source) (ID, error) {
 	if isNil(src) {
 		return 0, fmt.Errorf("sqltype: New: source is %w", ErrNil)
@@ -48,12 +46,12 @@ func New(ctx context.Context, src Source) (ID, error) {
 		return 0, fmt.Errorf("sqltype: New: %w", err)
 	}
 	if n <= 0 {
-		return 0, valueError("New: source gave", n, ErrSource)
+		return 0, valueError("New: source returned", n, ErrSource)
 	}
 	return ID(n), nil
 }
 
-// isNil reports whether there is nothing in v, or a nil pointer or function.
+// isNil reports whether v is nil, or a nil pointer or function.
 func isNil(v any) bool {
 	switch value := reflect.ValueOf(v); value.Kind() {
 	case reflect.Invalid:
@@ -64,14 +62,15 @@ func isNil(v any) bool {
 	return false
 }
 
-// Parse reads a decimal id: 0, or up to 19 digits without a leading zero. It
-// returns ErrRange if the number is above 9223372036854775807, ErrNegative if it
-// has a minus sign before it and is not 0, however large it is, and ErrSyntax for
-// any other text that is not an id, -0 and numbers with a leading zero among them.
-func Parse(s string) (ID, error) {
+// Parse parses a decimal id: 0, or up to 19 digits without a leading zero. The error is
+// ErrRange for a number above 9223372036854775807, ErrNegative for a number below zero of any
+// size, and ErrSyntax for any other text, including -0 and numbers with a leading zero.
+func Parse(s string) (ID, error) { return parse("parse", s) }
+
+func parse[T string | []byte](op string, s T) (ID, error) {
 	id, err := decimal(s)
 	if err != nil {
-		return 0, inputError("parse", s, err)
+		return 0, inputError(op, string(s), err)
 	}
 	return id, nil
 }
@@ -79,12 +78,11 @@ func Parse(s string) (ID, error) {
 // maxDigits is the number of digits of the largest id.
 const maxDigits = 19
 
-// decimal is the one place that knows the grammar. It returns the bare
-// sentinel, to which the caller adds what it was doing.
+// decimal implements the grammar. It returns a bare sentinel; the caller adds the operation.
 func decimal[T string | []byte](s T) (ID, error) {
 	first := 0 // the first digit
 	if len(s) > 0 && s[0] == '-' {
-		first = 1 // no id, but the error can say why
+		first = 1 // not an id, but the error can say why
 	}
 	digits := len(s) - first
 	if digits == 0 || s[first] == '0' && len(s) > 1 {
@@ -109,7 +107,7 @@ func decimal[T string | []byte](s T) (ID, error) {
 	return ID(n), nil
 }
 
-// Int64 returns the id as a number, for APIs that know nothing of ID.
+// Int64 returns the id as an int64.
 func (id ID) Int64() int64 { return int64(id) }
 
 // IsZero reports whether the id is not set.
@@ -118,13 +116,12 @@ func (id ID) IsZero() bool { return id == 0 }
 // Compare returns -1, 0 or +1 as id is less than, equal to or greater than other.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
-// String returns the id in decimal. It is the form that Parse reads, except for
-// a negative ID, which is printed with its sign and cannot be read back.
+// String returns the id in decimal, as Parse reads it. A negative ID gets its sign, and cannot
+// be parsed.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// Format prints the decimal text for %s and %q and the number for every other
-// verb: %d and %v are decimal, %x is hexadecimal. Flags, width and precision
-// mean what they mean for a string and for an int64.
+// Format prints the decimal text for %s and %q, and the number for other verbs: %d and %v are
+// decimal, %x is hexadecimal. Flags, width and precision are those of a string and an int64.
 func (id ID) Format(f fmt.State, verb rune) {
 	switch verb {
 	case 's', 'q':
@@ -134,8 +131,8 @@ func (id ID) Format(f fmt.State, verb rune) {
 	}
 }
 
-// AppendText appends the decimal text to b. It returns b unchanged and
-// ErrNegative if the id is negative.
+// AppendText appends the decimal text to b. If the id is negative, it returns b unchanged and
+// ErrNegative.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	if id < 0 {
 		return b, valueError("encode", int64(id), ErrNegative)
@@ -151,16 +148,28 @@ func (id ID) MarshalText() ([]byte, error) {
 	return strconv.AppendInt(make([]byte, 0, maxDigits), int64(id), 10), nil
 }
 
-// UnmarshalText reads what Parse reads and returns the same errors. On an error
-// the id keeps its value.
+// UnmarshalText reads what Parse reads, with the same errors. On an error the id is unchanged.
 func (id *ID) UnmarshalText(text []byte) error {
-	if id == nil {
-		return nilReceiver("UnmarshalText")
+	n, err := parse("parse", text)
+	return id.set("UnmarshalText", n, err)
+}
+
+// UnmarshalParam reads a path or query parameter, as Parse does. gin and echo call it. On an
+// error the id is unchanged.
+func (id *ID) UnmarshalParam(param string) error {
+	n, err := Parse(param)
+	return id.set("UnmarshalParam", n, err)
+}
+
+// set stores the result of a decoding method, or returns its error.
+func (id *ID) set(op string, n ID, err error) error {
+	switch {
+	case id == nil:
+		return nilReceiver(op)
+	case err == nil:
+		*id = n
+	case errors.Is(err, ErrNull):
+		return fmt.Errorf("sqltype: %s: %w", op, ErrNull)
 	}
-	n, err := decimal(text)
-	if err != nil {
-		return inputError("parse", string(text), err)
-	}
-	*id = n
-	return nil
+	return err
 }

@@ -117,15 +117,17 @@ func TestTextDecoders(t *testing.T) {
 
 func TestTextEncoders(t *testing.T) {
 	for id, want := range map[ID]string{0: "0", 7: "7", 1 << 60: "1152921504606846976", math.MaxInt64: maxText} {
-		if got := id.String(); got != want {
-			t.Errorf("String of %d: %q", int64(id), got)
-		}
-		if got, err := id.MarshalText(); err != nil || string(got) != want {
-			t.Errorf("MarshalText of %d: %q, %v", int64(id), got, err)
-		}
-		if got, err := id.AppendText([]byte("x")); err != nil || string(got) != "x"+want {
-			t.Errorf("AppendText of %d: %q, %v", int64(id), got, err)
-		}
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			if got := id.String(); got != want {
+				t.Errorf("String of %d: %q", int64(id), got)
+			}
+			if got, err := id.MarshalText(); err != nil || string(got) != want {
+				t.Errorf("MarshalText of %d: %q, %v", int64(id), got, err)
+			}
+			if got, err := id.AppendText([]byte("x")); err != nil || string(got) != "x"+want {
+				t.Errorf("AppendText of %d: %q, %v", int64(id), got, err)
+			}
+		})
 	}
 	for _, id := range []ID{-1, math.MinInt64} {
 		if got, err := id.MarshalText(); got != nil || !errors.Is(err, ErrNegative) || !strings.Contains(err.Error(), id.String()) {
@@ -151,9 +153,11 @@ func TestFormat(t *testing.T) {
 		{"%10q|", `    "1200"|`}, {"%.2s", "12"}, {"%.6d", "001200"},
 		{"%z", "%!z(int64=1200)"},
 	} {
-		if got := fmt.Sprintf(tt.format, id); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.format, got, tt.want)
-		}
+		t.Run(tt.format, func(t *testing.T) {
+			if got := fmt.Sprintf(tt.format, id); got != tt.want {
+				t.Errorf("%s: %q, want %q", tt.format, got, tt.want)
+			}
+		})
 	}
 	if got := fmt.Sprintf("%*d", 6, id); got != "  1200" {
 		t.Errorf("width by argument: %q", got)
@@ -202,10 +206,12 @@ func TestNilReceivers(t *testing.T) {
 		"NullID.UnmarshalJSON":  null.UnmarshalJSON([]byte("1")),
 		"NullID.UnmarshalParam": null.UnmarshalParam("1"),
 	} {
-		_, method, _ := strings.Cut(name, ".")
-		if !errors.Is(err, ErrNil) || !strings.Contains(err.Error(), method) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, method, _ := strings.Cut(name, ".")
+			if !errors.Is(err, ErrNil) || !strings.Contains(err.Error(), method) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -241,10 +247,12 @@ func TestNew(t *testing.T) {
 			return 1, nil
 		}), 1, nil},
 	} {
-		got, err := New(ctx, tt.src)
-		if got != tt.want || !errors.Is(err, tt.err) {
-			t.Errorf("%s: %d, %v", tt.name, got, err)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := New(ctx, tt.src)
+			if got != tt.want || !errors.Is(err, tt.err) {
+				t.Errorf("%s: %d, %v", tt.name, got, err)
+			}
+		})
 	}
 }
 
@@ -286,9 +294,11 @@ func TestAllocations(t *testing.T) {
 		{"MarshalText", 1, func() { buf, _ = id.MarshalText() }},
 		{"Value", 1, func() { number, _ = id.Value() }}, // an int64 in an interface
 	} {
-		if got := testing.AllocsPerRun(100, tt.f); got > tt.max {
-			t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := testing.AllocsPerRun(100, tt.f); got > tt.max {
+				t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
+			}
+		})
 	}
 	if short == "" {
 		t.Error("nothing was written")

@@ -2,48 +2,32 @@ package sqltype
 
 import "encoding/json"
 
-// There is no MarshalJSON: MarshalText makes every JSON package write a string,
-// and the same text serves as a map key, for which MarshalJSON is not asked.
+// There is no MarshalJSON: with MarshalText every JSON package writes a string, and the same
+// text is a map key, for which MarshalJSON is not called.
 var _ json.Unmarshaler = (*ID)(nil)
 
-// UnmarshalJSON reads a JSON string that holds a decimal id, or a JSON number
-// that is one digit for digit: 7 but not 7.0, 7e0 or -0. A number is read from
-// its text, so all 19 digits count. null leaves the id as it is, as
-// encoding/json does for every type. A string with escapes is refused even
-// where it would spell a digit, so that an id has one spelling.
+// UnmarshalJSON reads a JSON string with a decimal id, or a JSON number that is an integer digit
+// by digit: 7 but not 7.0, 7e0 or -0. All 19 digits are exact. null leaves the id unchanged,
+// as in encoding/json for every type. A string with escapes is an error, so that an id
+// has one spelling.
 //
-// ErrSyntax, ErrRange or ErrNegative is returned for anything else, and the id
-// keeps its value.
+// The error is ErrSyntax, ErrRange or ErrNegative for anything else; the id is then unchanged.
 func (id *ID) UnmarshalJSON(data []byte) error {
-	if id == nil {
-		return nilReceiver("UnmarshalJSON")
-	}
-	if string(data) == "null" {
+	if id != nil && string(data) == "null" {
 		return nil
 	}
+	n, err := fromJSON(data)
+	return id.set("UnmarshalJSON", n, err)
+}
+
+func fromJSON(data []byte) (ID, error) {
 	text := data
 	if len(data) >= 2 && data[0] == '"' && data[len(data)-1] == '"' {
 		text = data[1 : len(data)-1]
 	}
 	n, err := decimal(text)
 	if err != nil {
-		return inputError("parse JSON", string(data), err)
+		return 0, inputError("parse JSON", string(data), err)
 	}
-	*id = n
-	return nil
-}
-
-// UnmarshalParam reads a path or query parameter; gin and echo call it. It
-// reads what Parse reads and returns the same errors. On an error the id keeps
-// its value.
-func (id *ID) UnmarshalParam(param string) error {
-	if id == nil {
-		return nilReceiver("UnmarshalParam")
-	}
-	n, err := Parse(param)
-	if err != nil {
-		return err
-	}
-	*id = n
-	return nil
+	return n, nil
 }

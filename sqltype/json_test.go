@@ -158,9 +158,11 @@ func TestJSONErrors(t *testing.T) {
 	for name, v := range map[string]any{
 		"ID": ID(-1), "slice": []ID{1, -1}, "NullID": NullID{-1, true},
 	} {
-		if got, err := json.Marshal(v); !errors.Is(err, ErrNegative) {
-			t.Errorf("%s: %s, %v", name, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := json.Marshal(v); !errors.Is(err, ErrNegative) {
+				t.Errorf("%s: %s, %v", name, got, err)
+			}
+		})
 	}
 	if got, err := json.Marshal(map[ID]int{-1: 1}); err == nil { // encoding/json does not wrap a key's error
 		t.Errorf("key: %s", got)

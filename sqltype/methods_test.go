@@ -2,6 +2,7 @@ package sqltype_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -37,14 +38,16 @@ func TestMethodSet(t *testing.T) {
 		{reflect.TypeFor[sqltype.NullID](), null},
 		{reflect.TypeFor[*sqltype.NullID](), slices.Concat(null, decode)},
 	} {
-		var got []string
-		for i := range tt.typ.NumMethod() {
-			got = append(got, tt.typ.Method(i).Name)
-		}
-		slices.Sort(tt.want)
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%v has %q, want %q", tt.typ, got, tt.want)
-		}
+		t.Run(fmt.Sprint(tt.typ), func(t *testing.T) {
+			var got []string
+			for i := range tt.typ.NumMethod() {
+				got = append(got, tt.typ.Method(i).Name)
+			}
+			slices.Sort(tt.want)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%v has %q, want %q", tt.typ, got, tt.want)
+			}
+		})
 	}
 	if kind := reflect.TypeFor[sqltype.ID]().Kind(); kind != reflect.Int64 {
 		t.Errorf("an ID is a %v: binders that go by the kind would pass over it", kind)

@@ -5,14 +5,15 @@ import (
 	"database/sql/driver"
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
-// A NullID is an ID or NULL. The zero value is NULL. ID has no meaning while
-// Valid is false, and is set to zero wherever NULL is read.
+// NullID is an ID or NULL. The zero value is NULL. ID has no meaning while Valid is false; reading
+// NULL sets it to zero.
 type NullID struct {
 	ID    ID
-	Valid bool // whether there is an ID
+	Valid bool // whether it is not NULL
 }
 
 var (
@@ -31,7 +32,7 @@ var (
 	_ interface{ GormDataType() string }        = NullID{}
 )
 
-// IsZero reports whether n is NULL, so that omitzero leaves it out of JSON.
+// IsZero reports whether n is NULL, so omitzero omits it from JSON.
 func (n NullID) IsZero() bool { return !n.Valid }
 
 // Value returns nil for NULL and otherwise what [ID.Value] returns.
@@ -42,37 +43,28 @@ func (n NullID) Value() (driver.Value, error) {
 	return n.ID.Value()
 }
 
-// Scan reads NULL and all that [ID.Scan] reads, with the same errors. On an
-// error n keeps its value.
+// Scan reads NULL and what [ID.Scan] reads, with the same errors. On an error n is unchanged.
 func (n *NullID) Scan(src any) error {
-	if n == nil {
-		return nilReceiver("Scan")
-	}
-	switch v := src.(type) {
-	case nil:
-		*n = NullID{}
-		return nil
-	case []byte:
-		if v == nil {
-			*n = NullID{}
-			return nil
-		}
-	case *ID:
-		if v == nil {
-			*n = NullID{}
-			return nil
-		}
-	}
 	id, err := scan(src)
-	if err != nil {
-		return err
-	}
-	*n = NullID{ID: id, Valid: true}
-	return nil
+	return n.set("Scan", id, err)
 }
 
-// AppendText appends the id's text to b, and nothing for NULL. It returns b
-// unchanged and ErrNegative if the id is negative.
+// set stores the result of a decoding method, or returns its error. ErrNull is NULL.
+func (n *NullID) set(op string, id ID, err error) error {
+	switch {
+	case n == nil:
+		return nilReceiver(op)
+	case err == nil:
+		*n = NullID{ID: id, Valid: true}
+	case errors.Is(err, ErrNull):
+		*n = NullID{}
+		return nil
+	}
+	return err
+}
+
+// AppendText appends the id's text to b, and nothing for NULL. If the id is negative, it returns
+// b unchanged and ErrNegative.
 func (n NullID) AppendText(b []byte) ([]byte, error) {
 	if !n.Valid {
 		return b, nil
@@ -80,8 +72,7 @@ func (n NullID) AppendText(b []byte) ([]byte, error) {
 	return n.ID.AppendText(b)
 }
 
-// MarshalText returns the id's text, or an empty text for NULL. It returns
-// ErrNegative if the id is negative.
+// MarshalText returns the id's text, an empty text for NULL, or ErrNegative for a negative id.
 func (n NullID) MarshalText() ([]byte, error) {
 	if !n.Valid {
 		return []byte{}, nil
@@ -89,26 +80,27 @@ func (n NullID) MarshalText() ([]byte, error) {
 	return n.ID.MarshalText()
 }
 
-// UnmarshalText reads an empty text as NULL and otherwise what Parse reads,
-// with the same errors. On an error n keeps its value.
+// UnmarshalText reads an empty text as NULL, and otherwise what Parse reads, with the same
+// errors. On an error n is unchanged.
 func (n *NullID) UnmarshalText(text []byte) error {
-	if n == nil {
-		return nilReceiver("UnmarshalText")
-	}
-	if len(text) == 0 {
-		*n = NullID{}
-		return nil
-	}
-	var id ID
-	if err := id.UnmarshalText(text); err != nil {
-		return err
-	}
-	*n = NullID{ID: id, Valid: true}
-	return nil
+	id, err := parseNull(text)
+	return n.set("UnmarshalText", id, err)
 }
 
-// MarshalJSON returns null for NULL and otherwise the id as a JSON string, or
-// ErrNegative. It is there because a text method cannot write null.
+func parseNull[T string | []byte](text T) (ID, error) {
+	if len(text) == 0 {
+		return 0, ErrNull
+	}
+	return parse("parse", text)
+}
+
+// UnmarshalParam reads a path or query parameter as UnmarshalText does: an empty one is NULL.
+func (n *NullID) UnmarshalParam(param string) error {
+	id, err := parseNull(param)
+	return n.set("UnmarshalParam", id, err)
+}
+
+// MarshalJSON returns null for NULL, otherwise the id as a JSON string, or ErrNegative.
 func (n NullID) MarshalJSON() ([]byte, error) {
 	if !n.Valid {
 		return []byte("null"), nil
@@ -121,32 +113,14 @@ func (n NullID) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON reads null as NULL and otherwise what [ID.UnmarshalJSON] reads,
-// with the same errors; an empty string is not null. On an error n keeps its
-// value.
+// UnmarshalJSON reads null as NULL, and otherwise what [ID.UnmarshalJSON] reads, with the same
+// errors. An empty string is an error. On an error n is unchanged.
 func (n *NullID) UnmarshalJSON(data []byte) error {
-	if n == nil {
-		return nilReceiver("UnmarshalJSON")
-	}
 	if string(data) == "null" {
-		*n = NullID{}
-		return nil
+		return n.set("UnmarshalJSON", 0, ErrNull)
 	}
-	var id ID
-	if err := id.UnmarshalJSON(data); err != nil {
-		return err
-	}
-	*n = NullID{ID: id, Valid: true}
-	return nil
-}
-
-// UnmarshalParam reads a path or query parameter as UnmarshalText does: an
-// empty one is NULL.
-func (n *NullID) UnmarshalParam(param string) error {
-	if n == nil {
-		return nilReceiver("UnmarshalParam")
-	}
-	return n.UnmarshalText([]byte(param))
+	id, err := fromJSON(data)
+	return n.set("UnmarshalJSON", id, err)
 }
 
 // String returns the id in decimal, or "NULL".
@@ -176,5 +150,5 @@ func (n NullID) Format(f fmt.State, verb rune) {
 	}
 }
 
-// GormDataType tells gorm the column's type, which is bigint in every dialect.
+// GormDataType returns gorm's type of the column, bigint in every dialect.
 func (NullID) GormDataType() string { return "bigint" }

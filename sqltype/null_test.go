@@ -37,18 +37,20 @@ func TestNullIDText(t *testing.T) {
 		{NullID{7, true}, "7", "7"},
 		{NullID{0, true}, "0", "0"},
 	} {
-		if got, err := tt.n.MarshalText(); err != nil || got == nil || string(got) != tt.text {
-			t.Errorf("MarshalText of %#v: %q, %v", tt.n, got, err)
-		}
-		if got, err := tt.n.AppendText([]byte("x")); err != nil || string(got) != "x"+tt.text {
-			t.Errorf("AppendText of %#v: %q, %v", tt.n, got, err)
-		}
-		if got := fmt.Sprint(tt.n); got != tt.str {
-			t.Errorf("String of %#v: %q", tt.n, got)
-		}
-		if tt.n.IsZero() == tt.n.Valid {
-			t.Errorf("IsZero of %#v", tt.n)
-		}
+		t.Run(tt.text, func(t *testing.T) {
+			if got, err := tt.n.MarshalText(); err != nil || got == nil || string(got) != tt.text {
+				t.Errorf("MarshalText of %#v: %q, %v", tt.n, got, err)
+			}
+			if got, err := tt.n.AppendText([]byte("x")); err != nil || string(got) != "x"+tt.text {
+				t.Errorf("AppendText of %#v: %q, %v", tt.n, got, err)
+			}
+			if got := fmt.Sprint(tt.n); got != tt.str {
+				t.Errorf("String of %#v: %q", tt.n, got)
+			}
+			if tt.n.IsZero() == tt.n.Valid {
+				t.Errorf("IsZero of %#v", tt.n)
+			}
+		})
 	}
 	negative := NullID{-1, true}
 	if got, err := negative.MarshalText(); got != nil || !errors.Is(err, ErrNegative) {

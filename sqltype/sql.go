@@ -12,9 +12,9 @@ var (
 	_ sql.Scanner   = (*ID)(nil)
 )
 
-// Value returns the id as an int64: zero is written as 0, never as NULL, so
-// that a forgotten key is seen. It returns ErrNegative if the id is negative.
-// A nil *ID is NULL to database/sql, which does not call Value for it.
+// Value returns the id as an int64. Zero is 0, never NULL, so that a missing key is noticed. The
+// error is ErrNegative if the id is negative. database/sql writes NULL for a nil *ID
+// without calling Value.
 func (id ID) Value() (driver.Value, error) {
 	if id < 0 {
 		return nil, valueError("encode", int64(id), ErrNegative)
@@ -22,69 +22,57 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an int64, a uint64, an ID, a *ID, or decimal text as a string or
-// []byte. On an error the id keeps its value: ErrNull is returned for NULL (nil,
-// or a nil *ID or []byte), ErrNegative and ErrRange for a number that is not an
-// id, what Parse returns for a text that is none, and ErrType for any other type.
-// gorm does not call Scan for NULL, and leaves 0: give a field that may be NULL the type *ID or NullID.
+// Scan reads an int64, a uint64, an ID, a *ID, or decimal text as a string or []byte. On an error
+// the id is unchanged. The error is ErrNull for NULL (nil, or a nil *ID or []byte), ErrNegative
+// or ErrRange for a number that is not an id, Parse's error for text, and ErrType for any
+// other type. gorm does not call Scan for NULL: give a field that may be NULL the
+// type *ID or NullID.
 func (id *ID) Scan(src any) error {
-	if id == nil {
-		return nilReceiver("Scan")
-	}
 	n, err := scan(src)
-	if err != nil {
-		return err
-	}
-	*id = n
-	return nil
+	return id.set("Scan", n, err)
 }
 
+// scan returns a bare ErrNull for NULL.
 func scan(src any) (ID, error) {
 	switch v := src.(type) {
 	case int64:
-		return scanInt(v)
+		return fromInt("scan", v)
 	case []byte:
-		if v == nil { // some drivers give NULL so
-			return 0, scanNull()
+		if v == nil { // some drivers' NULL
+			return 0, ErrNull
 		}
-		n, err := decimal(v)
-		if err != nil {
-			return 0, inputError("scan", string(v), err)
-		}
-		return n, nil
+		return parse("scan", v)
 	case string:
-		n, err := decimal(v)
-		if err != nil {
-			return 0, inputError("scan", v, err)
-		}
-		return n, nil
+		return parse("scan", v)
 	case uint64: // MySQL's bigint unsigned
-		if v > math.MaxInt64 {
-			return 0, fmt.Errorf("sqltype: scan %d: %w", v, ErrRange)
-		}
-		return ID(v), nil
+		return fromUint("scan", v)
 	case ID: // ent scans the id it has just written
-		return scanInt(int64(v))
+		return fromInt("scan", int64(v))
 	case *ID:
 		if v == nil {
-			return 0, scanNull()
+			return 0, ErrNull
 		}
-		return scanInt(int64(*v))
+		return fromInt("scan", int64(*v))
 	case nil:
-		return 0, scanNull()
+		return 0, ErrNull
 	default:
 		return 0, fmt.Errorf("sqltype: scan %T %s: %w", src, quote(fmt.Sprint(src)), ErrType)
 	}
 }
 
-func scanInt(n int64) (ID, error) {
+func fromInt(op string, n int64) (ID, error) {
 	if n < 0 {
-		return 0, valueError("scan", n, ErrNegative)
+		return 0, valueError(op, n, ErrNegative)
 	}
 	return ID(n), nil
 }
 
-func scanNull() error { return fmt.Errorf("sqltype: scan: %w", ErrNull) }
+func fromUint(op string, n uint64) (ID, error) {
+	if n > math.MaxInt64 {
+		return 0, fmt.Errorf("sqltype: %s %d: %w", op, n, ErrRange)
+	}
+	return ID(n), nil
+}
 
-// GormDataType tells gorm the column's type, which is bigint in every dialect.
+// GormDataType returns gorm's type of the column, bigint in every dialect.
 func (ID) GormDataType() string { return "bigint" }

@@ -99,13 +99,15 @@ func TestValue(t *testing.T) {
 		{"NullID NULL with a rest", NullID{ID: -7}, nil, nil},
 		{"NullID negative", NullID{-7, true}, nil, ErrNegative},
 	} {
-		got, err := tt.v.Value()
-		if got != tt.want || !errors.Is(err, tt.err) {
-			t.Errorf("%s: %T %v, %v", tt.name, got, got, err)
-		}
-		if !driver.IsValue(got) {
-			t.Errorf("%s: %T is no driver.Value", tt.name, got)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.v.Value()
+			if got != tt.want || !errors.Is(err, tt.err) {
+				t.Errorf("%s: %T %v, %v", tt.name, got, got, err)
+			}
+			if !driver.IsValue(got) {
+				t.Errorf("%s: %T is no driver.Value", tt.name, got)
+			}
+		})
 	}
 }
 

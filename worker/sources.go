@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
 // noWorkerID is what a source returns with an error. Nothing accepts it as a worker ID.
@@ -67,7 +66,7 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	if fields.IsNil(c) {
 		return noWorkerID, 0, fields.Error("worker", "Counter", nil, "must be given")
 	}
-	n, err := bounded.Do(ctx, new(bounded.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
+	n, err := driver.Do(ctx, new(driver.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {
 		return noWorkerID, 0, fmt.Errorf("worker: counter %q: %w", name, err)
 	}

@@ -1,6 +1,6 @@
-// Command kubernetes is a service as it runs in a cluster: many pods of one image,
-// none of which is told a worker number. Each takes one from the PostgreSQL that
-// they have in common. deployment.yaml and statefulset.yaml beside it run it.
+// Command kubernetes is a service for a cluster: many pods of one image, without a configured
+// worker ID. Each leases one from the PostgreSQL that they share. deployment.yaml and
+// statefulset.yaml run it.
 //
 //	DATABASE_URL=postgres://user:password@localhost/shop go run ./examples/kubernetes
 //	curl localhost:8080/ids?n=3
@@ -36,11 +36,11 @@ func main() {
 	}
 }
 
-// run serves until ctx is done, and then gives the number back.
+// run serves until ctx is done, and then releases the worker ID.
 func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err error) {
 	dsn := os.Getenv("DATABASE_URL")
 	if dsn == "" {
-		return errors.New("DATABASE_URL is not set: the numbers come from that database")
+		return errors.New("DATABASE_URL is not set: worker IDs are leased from that database")
 	}
 	db, err := sql.Open("pgx", dsn)
 	if err != nil {
@@ -52,27 +52,18 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	if err != nil {
 		return err
 	}
-	leases, err := sqlstore.New(db, store)
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Store: store, Lease: cfg})
 	if err != nil {
 		return err
 	}
-	lease, err := worker.Acquire(ctx, leases, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lease.Close()) }() // the number is free at once
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
+	defer func() { err = errors.Join(err, gen.Close(context.Background())) }() // the worker ID is free at once
 
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address())
 	if err != nil {
 		return err
 	}
-	log.Info("serving", slog.String("address", listener.Addr().String()), slog.Int64("worker", lease.Worker()))
-	server := &http.Server{Handler: routes(gen, lease), ReadHeaderTimeout: 5 * time.Second}
+	log.Info("serving", slog.String("address", listener.Addr().String()), slog.Int64("worker", gen.Lease().Worker()))
+	server := &http.Server{Handler: routes(gen), ReadHeaderTimeout: 5 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {
@@ -86,10 +77,10 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	return server.Shutdown(finish)
 }
 
-// config makes the lease's configuration. A StatefulSet tells the pod's ordinal, and
-// it is only a wish: while a pod that was deleted by force is still there, two have it.
+// config configures the lease. The ordinal of a StatefulSet is preferred and not required,
+// because two pods have it while one that was deleted by force still runs.
 func config(log *slog.Logger) (worker.Config, error) {
-	cfg := worker.Config{Namespace: os.Getenv("SNOWKEY_SPACE"), Owner: os.Getenv("POD_NAME"), Observer: core.LogTo(log)}
+	cfg := worker.Config{Namespace: os.Getenv("SNOWKEY_NAMESPACE"), Owner: os.Getenv("POD_NAME"), Observer: core.LogTo(log)}
 	if _, ok := os.LookupEnv("POD_INDEX"); !ok { // a Deployment
 		return cfg, nil
 	}

@@ -109,7 +109,7 @@ func TestPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	env := map[string]string{"DATABASE_URL": dsn, "SNOWKEY_SPACE": "pods", "POD_NAME": "ids-3", "POD_INDEX": "3"}
+	env := map[string]string{"DATABASE_URL": dsn, "SNOWKEY_NAMESPACE": "pods", "POD_NAME": "ids-3", "POD_INDEX": "3"}
 	first, endFirst := pod(t, env)
 	env["POD_NAME"] = "ids-3-again" // its twin, while the first is still there
 	second, endSecond := pod(t, env)

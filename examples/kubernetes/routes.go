@@ -2,27 +2,25 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func routes(gen *core.Generator, lease *worker.Lease) http.Handler {
+func routes(gen *sqlstore.Generator) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ids", func(w http.ResponseWriter, r *http.Request) { ids(w, r, gen) })
-	// Alive as long as it answers. That the database is down is no reason to kill a pod:
-	// it holds a number, and its successor could claim none.
+	// Alive as long as it answers. If a pod is killed because the database is down, it loses
+	// a worker ID, and its successor cannot lease one.
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	// Ready as long as it can make ids.
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		st := lease.Stats()
-		if st.Left <= 0 || lease.Err() != nil {
-			http.Error(w, fmt.Sprintf("no ids: %v", errors.Join(lease.Err(), st.Failing)), http.StatusServiceUnavailable)
+		st := gen.Lease().Stats()
+		if st.Left <= 0 {
+			http.Error(w, fmt.Sprintf("no ids: %v", gen.Failing()), http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintf(w, "worker %d, ids for %v\n", st.Worker, st.Left)
@@ -32,7 +30,7 @@ func routes(gen *core.Generator, lease *worker.Lease) http.Handler {
 
 const most = 1000
 
-func ids(w http.ResponseWriter, r *http.Request, gen *core.Generator) {
+func ids(w http.ResponseWriter, r *http.Request, gen *sqlstore.Generator) {
 	n := 1
 	if text := r.URL.Query().Get("n"); text != "" {
 		var err error
@@ -52,5 +50,5 @@ func ids(w http.ResponseWriter, r *http.Request, gen *core.Generator) {
 		out[i] = sqltype.ID(id)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out) // whoever asked is gone
+	_ = json.NewEncoder(w).Encode(out) // an error means that the client is gone
 }

@@ -1,11 +1,11 @@
-// Command lease takes a worker number from a database, issues ids under it, shows
-// who holds which number, and gives it back. Run it twice at the same time:
+// Command lease leases a worker ID from an SQLite file, makes ids, shows who holds which worker
+// ID, and releases it. Start it twice at the same time:
 //
 //	go run ./examples/lease -for 20s
 //
-// With -only both want the same number, and the second waits. End the first by
-// Ctrl-C, and it has the number at once; by kill -9, and it takes it over when its time
-// to live is over. Its ids begin behind the bound of the first either way:
+// With -only both want the same worker ID, and the second waits. Stop the first with Ctrl-C, and
+// the second has it at once. Kill it with kill -9, and the second has it when the lease expires.
+// Its ids begin at the fence of the first either way:
 //
 //	go run ./examples/lease -only 7 -window 6s -for 1m
 package main
@@ -23,7 +23,6 @@ import (
 
 	_ "github.com/glebarez/go-sqlite" // or the driver of your database
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -31,9 +30,9 @@ import (
 func main() {
 	var o options
 	flag.StringVar(&o.file, "db", "lease.sqlite", "SQLite file; it is created")
-	flag.DurationVar(&o.length, "for", 0, "how long to hold the number")
-	flag.Int64Var(&o.only, "only", -1, "the only number that will do, 0 to 1023; -1: any")
-	flag.DurationVar(&o.window, "window", 30*time.Second, "how far ahead the end of the ids' time is recorded")
+	flag.DurationVar(&o.length, "for", 0, "how long to hold the worker ID")
+	flag.Int64Var(&o.only, "only", -1, "the required worker ID, 0 to 1023; -1: any")
+	flag.DurationVar(&o.window, "window", 30*time.Second, "how far ahead of the clock the fence is")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, o)
@@ -56,50 +55,45 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		return err
 	}
 	defer db.Close()
-	store, err := sqlstore.New(db, sqlstore.Config{})
-	if err != nil {
-		return err
-	}
 	cfg := worker.Config{Namespace: "example", FenceWindow: o.window}
 	if o.only != -1 {
 		if o.only < 0 {
-			return fmt.Errorf("-only %d: want a number from 0 on, or -1 for any", o.only)
+			return fmt.Errorf("-only %d: want a worker ID from 0 on, or -1 for any", o.only)
 		}
 		cfg.Preferred, cfg.RequirePreferred = &o.only, true
-		cfg.MaxWait = 2 * time.Minute // for who holds it
+		cfg.MaxWait = 2 * time.Minute // for its holder
 	}
-	lease, err := worker.Acquire(ctx, store, cfg)
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: cfg})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Close()) }() // before the database is closed
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
+	defer func() { err = errors.Join(err, gen.Close(context.Background())) }() // before the database
 
 	ids := make([]int64, 3)
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err
 	}
-	parts, err := gen.Layout().Decode(ids[0])
+	parts, err := gen.Generator().Layout().Decode(ids[0])
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "number %d gives %d, from %s on\n", lease.Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
+	fmt.Fprintf(out, "worker ID %d makes %d, from %s on\n", gen.Lease().Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
 
 	select {
 	case <-time.After(o.length):
 	case <-ctx.Done():
 	}
-	rows, err := store.List(context.WithoutCancel(ctx), "example")
+	store, err := sqlstore.New(db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		if row.ClaimID != "" {
-			fmt.Fprintf(out, "number %d is held by %s, its ids end before %s\n", row.Worker, row.Owner, time.UnixMilli(row.Fence).Format(time.TimeOnly))
+	holders, err := store.List(context.WithoutCancel(ctx), "example")
+	if err != nil {
+		return err
+	}
+	for _, h := range holders {
+		if h.ClaimID != "" {
+			fmt.Fprintf(out, "worker ID %d is held by %s, its ids end before %s\n", h.Worker, h.Owner, time.UnixMilli(h.Fence).Format(time.TimeOnly))
 		}
 	}
 	return nil

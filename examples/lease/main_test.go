@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Two at once have two numbers; afterwards both are free again.
+// Two at once have two worker IDs; afterwards both are free again.
 func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lease.sqlite")
 	type result struct {
@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 		go func() {
 			out := &meeting{both: &both}
 			err := run(context.Background(), out, options{file: file, only: -1})
-			out.once.Do(both.Done) // also where it has failed, so that the other goes on
+			out.once.Do(both.Done) // also after a failure, so that the other continues
 			done <- result{out.String(), err}
 		}()
 	}
@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		if r.err != nil {
 			t.Fatal(r.err)
 		}
-		number, _, _ := strings.Cut(r.out, " gives")
+		number, _, _ := strings.Cut(r.out, " makes")
 		numbers[number] = true
 		if !strings.Contains(r.out, number+" is held by") {
 			t.Errorf("%s", r.out)
@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// meeting is where one says which number it has, and goes on when the other has one.
+// meeting holds the output of one process back until the other has a worker ID, too.
 type meeting struct {
 	bytes.Buffer
 	both *sync.WaitGroup
@@ -78,7 +78,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The number of a process that was killed is taken over, behind its bound.
+// The worker ID of a process that was killed is taken over, from its fence on.
 func TestTakeover(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lease.sqlite")
 	first := exec.CommandContext(t.Context(), os.Args[0])
@@ -91,7 +91,7 @@ func TestTakeover(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || !strings.HasPrefix(before, "number 7 gives") {
+	if err != nil || !strings.HasPrefix(before, "worker ID 7 makes") {
 		t.Fatalf("%q, %v", before, err)
 	}
 	if err := first.Process.Kill(); err != nil {
@@ -111,7 +111,7 @@ func TestTakeover(t *testing.T) {
 func ids(t *testing.T, line string) (three [3]int64) {
 	t.Helper()
 	var number int64
-	if _, err := fmt.Sscanf(line, "number %d gives [%d %d %d]", &number, &three[0], &three[1], &three[2]); err != nil || number != 7 {
+	if _, err := fmt.Sscanf(line, "worker ID %d makes [%d %d %d]", &number, &three[0], &three[1], &three[2]); err != nil || number != 7 {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return three

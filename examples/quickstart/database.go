@@ -4,105 +4,81 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/glebarez/sqlite"
 	mysqldriver "github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
-
-	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-// open connects to what -db names. The tables get a prefix, so that a database
-// of yours keeps its own.
-func open(ctx context.Context, dsn string, log logger.Interface) (db *gorm.DB, name string, err error) {
-	pool, dialector, name, err := dialect(dsn)
+// open opens the database. The names of its tables begin with quickstart_.
+func open(ctx context.Context, dsn string) (*gorm.DB, error) {
+	pool, dialector, err := dialect(dsn)
 	if err != nil {
-		return nil, "", fmt.Errorf("-db %q: %w", redact(dsn), err)
+		return nil, err
 	}
-	// Before gorm asks the server anything: this can be interrupted.
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if err = pool.PingContext(ctx); err == nil {
+	var db *gorm.DB
+	if err = pool.PingContext(ctx); err == nil { // gorm.Open has no context
 		db, err = gorm.Open(dialector, &gorm.Config{
-			Logger: log, DisableAutomaticPing: true,
-			NamingStrategy: schema.NamingStrategy{TablePrefix: "quickstart_"},
+			Logger: logger.Discard, NamingStrategy: schema.NamingStrategy{TablePrefix: "quickstart_"},
 		})
 	}
 	if err != nil {
-		_ = pool.Close()
-		return nil, "", fmt.Errorf("-db %q: %w", redact(dsn), oneLine(err))
+		return nil, errors.Join(err, pool.Close())
 	}
-	return db, name, nil
+	return db, nil
 }
 
-func dialect(dsn string) (*sql.DB, gorm.Dialector, string, error) {
+func dialect(dsn string) (*sql.DB, gorm.Dialector, error) {
 	scheme, _, isURL := strings.Cut(strings.ToLower(dsn), "://")
-	ext := strings.ToLower(filepath.Ext(dsn))
-	switch {
+	switch ext := filepath.Ext(dsn); {
 	case dsn == "":
 		pool, err := sql.Open(sqlite.DriverName, ":memory:?_pragma=foreign_keys(1)")
-		if err != nil {
-			return nil, nil, "", err
+		if err == nil {
+			pool.SetMaxOpenConns(1) // each connection has a memory of its own
 		}
-		pool.SetMaxOpenConns(1) // a database in memory lives in its connection
-		return pool, sqlite.Dialector{Conn: pool}, "SQLite in memory (-db FILE.sqlite keeps it)", nil
+		return pool, sqlite.Dialector{Conn: pool}, err
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
-		cfg, err := pgx.ParseConfig(dsn)
-		if err != nil {
-			return nil, nil, "", oneLine(err)
-		}
-		pool := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(pgxtype.AfterConnect))
-		return pool, postgres.New(postgres.Config{Conn: pool}), "PostgreSQL " + cfg.Host, nil
+		pool, err := sql.Open("pgx", dsn)
+		return pool, postgres.New(postgres.Config{Conn: pool}), err
 	case isURL && (scheme == "mysql" || scheme == "mariadb"):
 		cfg, err := mysqlConfig(dsn)
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, err
 		}
-		connector, err := mysqldriver.NewConnector(cfg)
-		if err != nil {
-			return nil, nil, "", err
-		}
-		pool := sql.OpenDB(connector)
-		return pool, mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg}), "MySQL " + cfg.Addr, nil
+		pool, err := sql.Open("mysql", cfg.FormatDSN())
+		return pool, mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg}), err
 	case !isURL && (ext == ".sqlite" || ext == ".db"):
-		// SQLite's own words for a file that cannot be opened are misleading.
-		f, err := os.OpenFile(dsn, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := os.OpenFile(dsn, os.O_RDWR|os.O_CREATE, 0o644) // SQLite's own error would mislead
 		if err != nil {
-			return nil, nil, "", bare(err)
+			return nil, nil, err
 		}
 		_ = f.Close()
 		file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: dsn}).EscapedPath(),
-			RawQuery: "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)"}
+			RawQuery: "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"}
 		pool, err := sql.Open(sqlite.DriverName, file.String())
-		if err != nil {
-			return nil, nil, "", err
-		}
-		return pool, sqlite.Dialector{Conn: pool}, "SQLite " + dsn, nil
+		return pool, sqlite.Dialector{Conn: pool}, err
 	}
-	return nil, nil, "", errors.New("want postgres://…, mysql://… or a file that ends in .sqlite or .db")
+	return nil, nil, errors.New("want postgres://…, mysql://… or a file that ends in .sqlite or .db")
 }
 
-// mysqlConfig turns mysql://user:password@host:port/database?param=value into
-// the driver's own configuration.
+// mysqlConfig turns mysql://user:password@host:port/database into the driver's configuration.
 func mysqlConfig(dsn string) (*mysqldriver.Config, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		return nil, errors.New("is not a URL; special characters in a password are written %40, for example")
+		return nil, errors.New("is not a URL; write special characters in a password as %40, for example")
 	}
 	if u.Host == "" || strings.Trim(u.Path, "/") == "" {
 		return nil, errors.New("want mysql://user:password@host:3306/database")
@@ -113,7 +89,7 @@ func mysqlConfig(dsn string) (*mysqldriver.Config, error) {
 	}
 	cfg.Net, cfg.Addr, cfg.DBName = "tcp", u.Host, strings.Trim(u.Path, "/")
 	if u.Port() == "" {
-		cfg.Addr += ":3306"
+		cfg.Addr = net.JoinHostPort(u.Hostname(), "3306")
 	}
 	cfg.User = u.User.Username()
 	cfg.Passwd, _ = u.User.Password()
@@ -121,7 +97,13 @@ func mysqlConfig(dsn string) (*mysqldriver.Config, error) {
 	return cfg, nil
 }
 
-// redact hides the passwords of a DSN in a message.
+func closePool(db *gorm.DB) {
+	if pool, err := db.DB(); err == nil {
+		_ = pool.Close()
+	}
+}
+
+// redact hides the password of a DSN in an error.
 func redact(dsn string) string {
 	dsn = regexp.MustCompile(`(?i)(password|passwd|pwd)=[^&\s]*`).ReplaceAllString(dsn, "$1=xxxxx")
 	if u, err := url.Parse(dsn); err == nil && u.User != nil {
@@ -131,26 +113,4 @@ func redact(dsn string) string {
 		return "…" + dsn[i:]
 	}
 	return dsn
-}
-
-// bare is the error without the path that the message names already.
-func bare(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
-
-// oneLine joins the lines in which some drivers tell their errors, those that
-// repeat another left out.
-func oneLine(err error) error {
-	var told []string
-	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimSpace(line)
-		if !slices.ContainsFunc(told, func(t string) bool { return strings.Contains(t, line) }) {
-			told = append(told, line)
-		}
-	}
-	return errors.New(strings.Join(told, " "))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Customer has a plain int64 key: the tag says that it is a snowflake, that
-// gorm must not make it auto-increment, and that JSON carries it as a string.
+// Customer has an int64 key. The tags make it a snowflake in place of an auto-increment key, and
+// a string in JSON.
 type Customer struct {
 	ID    int64  `gorm:"primaryKey;autoIncrement:false;snowflake" json:"id,string"`
 	Email string `gorm:"size:190;uniqueIndex" json:"email"`
@@ -24,7 +24,7 @@ type Order struct {
 	Lines      []OrderLine `json:"lines,omitempty"`
 }
 
-// OrderLine is a detail of an Order.
+// OrderLine is a child of an Order.
 type OrderLine struct {
 	ID        sqltype.ID `json:"id"`
 	OrderID   sqltype.ID `gorm:"index;not null" json:"orderId"`

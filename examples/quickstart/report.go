@@ -7,71 +7,51 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// summary is one order as the table and the JSON show it.
-type summary struct {
-	ID         sqltype.ID `json:"id"`
-	Number     string     `json:"number"`
-	PlacedAt   time.Time  `json:"placedAt"`
-	CustomerID int64      `json:"customerId,string"`
-	Customer   string     `json:"customer"`
-	Lines      int        `json:"lines"`
-	Total      int64      `json:"totalCents"`
-}
-
-// report reads the newest orders back and shows them in three ways.
-func report(db *gorm.DB, layout core.Layout, w io.Writer) error {
+// report reads the newest orders back, and prints them, one as JSON, one key decoded, and
+// what was written.
+func report(db *gorm.DB, layout core.Layout, w io.Writer, written graph.Result, skipped int, took time.Duration) error {
 	var orders []Order
-	if err := db.Preload("Lines").Preload("Customer").Order("id DESC").Limit(5).Find(&orders).Error; err != nil {
-		return fmt.Errorf("reading back: %w", oneLine(err))
+	if err := db.Preload("Lines").Preload("Customer").Order("id DESC").Limit(3).Find(&orders).Error; err != nil {
+		return err
 	}
-	if len(orders) == 0 {
-		return nil
-	}
-	rows := make([]summary, len(orders))
-	for i, o := range orders {
-		rows[i] = summary{ID: o.ID, Number: o.Number, PlacedAt: o.PlacedAt.UTC(), CustomerID: o.CustomerID, Lines: len(o.Lines)}
-		if o.Customer != nil {
-			rows[i].Customer = o.Customer.Name
-		}
-		for _, l := range o.Lines {
-			rows[i].Total += l.Quantity * l.UnitPrice
-		}
-	}
-	fmt.Fprintln(w, "The newest orders, read back:")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  id\tnumber\tplaced\tcustomer\tlines\ttotal")
-	for _, r := range rows {
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%d\t%d.%02d\n", r.ID, r.Number, r.PlacedAt.Format(time.DateTime), r.Customer, r.Lines, r.Total/100, r.Total%100)
-	}
-	_ = table.Flush()
-
-	fmt.Fprintln(w, "\nThe same rows as a browser gets them, every id a string:")
-	for i, r := range rows {
-		text, err := json.Marshal(r)
-		if err != nil {
-			return err
+	fmt.Fprintln(table, "id\tnumber\tcustomer\tlines\ttotal")
+	for _, o := range orders {
+		cents := int64(0)
+		for _, l := range o.Lines {
+			cents += l.Quantity * l.UnitPrice
 		}
-		fmt.Fprintf(w, "%s%s%s\n", either(i == 0, "[ ", "  "), text, either(i == len(rows)-1, " ]", ","))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%d\t%d.%02d\n", o.ID, o.Number, o.Customer.Name, len(o.Lines), cents/100, cents%100)
 	}
-
-	id := rows[len(rows)-1].ID.Int64()
-	apart, err := layout.Explain(id)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	text, err := json.Marshal(orders[0])
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nThe id %d, taken apart (%s):\n%s%s", id, layout, layout.Diagram(), apart)
-	return nil
-}
-
-func either(first bool, a, b string) string {
-	if first {
-		return a
+	decoded, err := layout.Explain(orders[0].ID.Int64())
+	if err != nil {
+		return err
 	}
-	return b
+	fmt.Fprintf(w, "\nThe first one as JSON: ids are strings.\n%s\n\nIts key, decoded:\n%s\n", text, decoded)
+
+	rows, inserts := int64(0), 0
+	for _, t := range written.Tables {
+		fmt.Fprintf(w, "%s: %d rows, %d INSERT\n", t.Table, t.RowsAffected, t.Inserts)
+		rows, inserts = rows+t.RowsAffected, inserts+t.Inserts
+	}
+	if skipped > 0 {
+		fmt.Fprintf(w, "Skipped: %d orders that were there\n", skipped)
+	}
+	_, err = fmt.Fprintf(w, "Written: %d rows by %d INSERTs in one transaction, %v, %.0f rows/s\n",
+		rows, inserts, took.Round(time.Millisecond), float64(rows)/took.Seconds())
+	return err
 }

@@ -3,36 +3,58 @@ package readme
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"os"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 type Note struct {
-	ID   sqltype.ID // the key: every create fills it
+	ID   sqltype.ID // a key of this type needs no tag
 	Text string
 }
 
 func serve(ctx context.Context, db *gorm.DB) error {
 	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // leases a worker ID from db
 	if err != nil {
-		return err // it says what to do
+		return err
 	}
 	defer gen.Close(context.Background()) // releases the worker ID
-	return db.WithContext(ctx).Create(&Note{Text: "first"}).Error
+	notes := []Note{{Text: "first"}, {Text: "second"}}
+	if err := db.WithContext(ctx).Create(&notes).Error; err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(notes)
 }
 
-// withPgx makes ids for a program with pgx alone.
 func withPgx(ctx context.Context, pool *pgxpool.Pool) (*sqlstore.Generator, error) {
 	return pgxstore.Open(ctx, pool, sqlstore.OpenConfig{})
 }
 
-// withSQL makes ids for a program with database/sql alone.
 func withSQL(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
 	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+}
+
+func insertNote(ctx context.Context, db *sql.DB, gen *sqlstore.Generator) (sqltype.ID, error) {
+	id, err := gen.Next(ctx) // gen.Fill fills a slice
+	if err != nil {
+		return 0, err
+	}
+	_, err = db.ExecContext(ctx, "INSERT INTO notes (id, text) VALUES (?, ?)", id, "first")
+	return sqltype.ID(id), err
+}
+
+func openOrders(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
+	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{
+		Namespace:   "orders",         // its ids may equal those of other namespaces
+		FenceWindow: 90 * time.Second, // ids continue for a minute without the database
+	}})
 }

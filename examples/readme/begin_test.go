@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
+	"time"
 
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
@@ -24,26 +26,73 @@ func file() (dsn string, remove func()) {
 	return "file:" + filepath.Join(dir, "shop.sqlite") + "?_pragma=busy_timeout(10000)", func() { _ = os.RemoveAll(dir) }
 }
 
-// The README's first lines: rows by gorm.
-func Example_begin() {
+// The README's first program prints what the README says, but for the ids.
+func TestBegin(t *testing.T) {
 	dsn, remove := file()
 	defer remove()
 	db, err := gorm.Open(sqlite.Open(dsn), &gorm.Config{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		t.Fatal(err)
 	}
 	if err := db.AutoMigrate(&Note{}); err != nil {
-		fmt.Println(err)
-		return
+		t.Fatal(err)
 	}
-	fmt.Println(serve(context.Background(), db))
-	var notes []Note
-	err = db.Find(&notes).Error
-	fmt.Println(len(notes), notes[0].ID > 1<<50, err)
-	// Output:
-	// <nil>
-	// 1 true <nil>
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	stdout := os.Stdout
+	os.Stdout = out
+	err = serve(t.Context(), db)
+	os.Stdout = stdout
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := regexp.MustCompile(`\d{19}`)
+	want := ""
+	for _, b := range blocks(t, "README.md") {
+		if b.language == "" {
+			want = ids.ReplaceAllString(b.code, "ID")
+			break
+		}
+	}
+	if got := ids.ReplaceAllString(string(printed), "ID"); want == "" || got != want {
+		t.Errorf("printed %q, the README has %q", got, want)
+	}
+}
+
+func TestInsertNote(t *testing.T) {
+	dsn, remove := file()
+	defer remove()
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE notes (id bigint PRIMARY KEY, text text)"); err != nil {
+		t.Fatal(err)
+	}
+	gen, err := openOrders(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close(t.Context())
+	id, err := insertNote(t.Context(), db, gen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored sqltype.ID
+	if err := db.QueryRowContext(t.Context(), "SELECT id FROM notes WHERE text = 'first'").Scan(&stored); err != nil || stored != id {
+		t.Errorf("%d, %v, want %d", stored, err, id)
+	}
+	if left := gen.Lease().Stats().Left; left <= time.Minute-time.Second {
+		t.Errorf("ids continue for %v", left)
+	}
 }
 
 // Two replicas have different worker IDs, and each can be watched.

@@ -1,3 +1,3 @@
-// Package readme holds the code that the README shows, so that it is compiled
-// and run: each block of Go there stands in a file here, word for word.
+// Package readme holds the code of README.md and of docs, so that it is compiled and run.
+// A test finds each block of Go of the documents here or in examples/tutorial.
 package readme

@@ -7,12 +7,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 )
 
-func useSnowkey(db *gorm.DB, workerNumber int64) (*core.Generator, error) {
-	gen, err := core.New(core.Config{Worker: core.Fixed(workerNumber)})
+func useSnowkey(db *gorm.DB, workerID int64) (*core.Generator, error) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(workerID)})
 	if err != nil {
-		return nil, err // it names the field and quotes the value
+		return nil, err
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Models: []any{Order{}, OrderLine{}}})
+	plugin, err := gormplugin.New(gormplugin.Config{
+		Source: gen, Strict: true, Models: []any{Order{}, OrderLine{}},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
-// checkout writes orders with their lines in one transaction: one INSERT a
-// table, masters first, every key known before.
 func checkout(ctx context.Context, db *gorm.DB) ([]Order, error) {
 	orders := []Order{
 		{Note: "urgent", Lines: []OrderLine{{SKU: "tea"}, {SKU: "cup"}}},
 		{Note: "a gift", Lines: []OrderLine{{SKU: "jam"}}},
 	}
 	return orders, graph.Create(ctx, db, &orders)
+}
+
+func createGraph(ctx context.Context, db *gorm.DB) (*Order, error) {
+	order := &Order{
+		Note:  "urgent",
+		Lines: []OrderLine{{SKU: "tea"}, {SKU: "cup"}},
+	}
+	err := graph.Create(ctx, db, order)
+	return order, err
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-// load writes invoices and items, their keys assigned, by COPY in one
-// transaction, and begins anew if another transaction was in the way.
 func load(ctx context.Context, pool *pgxpool.Pool, invoices []Invoice) error {
 	return pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
 		_, err := pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(invoices)), pgxtype.LoadConfig[Invoice]{

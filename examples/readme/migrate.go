@@ -8,23 +8,22 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// bwmarrin is the layout of github.com/bwmarrin/snowflake with its variables as
-// they come: Epoch, NodeBits and StepBits.
+// bwmarrin is the layout of github.com/bwmarrin/snowflake with its defaults.
 func bwmarrin() core.Layout {
-	return core.Layout{Epoch: time.UnixMilli(1288834974657), TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
+	epoch := time.UnixMilli(1288834974657)
+	return core.Layout{Epoch: epoch, TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
 }
 
-// sonyflakeV1 is the layout of github.com/sony/sonyflake with Settings.StartTime
-// as given; its zero value there is 2014-09-01 in UTC, which is core.Sonyflake().
+// sonyflakeV1 is the layout of github.com/sony/sonyflake with the given Settings.StartTime.
+// The default there is 2014-09-01 in UTC, which is core.Sonyflake().
 func sonyflakeV1(start time.Time) core.Layout {
 	l := core.Sonyflake()
 	l.Epoch = start
 	return l
 }
 
-// backfill gives keys to rows that had none of this kind, in the order of the time
-// at which they were made. Ids of the past meet no generator's, which makes them
-// from now on only.
+// backfill returns keys for rows in the order of their creation. They cannot equal ids of a
+// generator, which makes ids from now on only.
 func backfill(l core.Layout, made []time.Time) ([]sqltype.ID, error) {
 	keys := make([]sqltype.ID, len(made))
 	var last time.Time

@@ -3,7 +3,7 @@ package readme
 import "github.com/seed-299c1d6b/snowkey/sqltype"
 
 type Order struct {
-	ID    sqltype.ID `json:"id"` // a key of this type needs no tag
+	ID    sqltype.ID `json:"id"`
 	Note  string     `json:"note"`
 	Lines []OrderLine
 }

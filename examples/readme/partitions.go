@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// nextPartitions makes the partitions that orders lacks for the next three months.
+// nextPartitions creates the partitions that orders lacks for the next three months.
 // Any number of replicas may call it at the same time.
 func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, now time.Time) error {
 	for failed := ""; ; {
@@ -30,12 +30,14 @@ func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, no
 		if err == nil || script.String() == failed {
 			return err
 		}
-		failed = script.String() // another replica may have been first: read again, until the same script fails twice
+		failed = script.String() // another replica may have been first: read again
 	}
 }
 
 // partitionsOf reads the partitions with pgx alone.
-func partitionsOf(ctx context.Context, pool *pgxpool.Pool, orders ddl.Partitioning) ([]ddl.Partition, error) {
+func partitionsOf(
+	ctx context.Context, pool *pgxpool.Pool, orders ddl.Partitioning,
+) ([]ddl.Partition, error) {
 	query, err := orders.Existing()
 	if err != nil {
 		return nil, err

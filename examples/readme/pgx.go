@@ -13,6 +13,6 @@ func connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.AfterConnect = pgxtype.AfterConnect
+	cfg.AfterConnect = pgxtype.AfterConnect // registers a codec for ids and slices of ids
 	return pgxpool.NewWithConfig(ctx, cfg)
 }

@@ -2,20 +2,14 @@ package readme
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -127,107 +121,4 @@ func TestLoad(t *testing.T) {
 	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM items WHERE invoice_id = $1", invoices[1].ID).Scan(&items); err != nil || items != 3 {
 		t.Errorf("%d items, %v", items, err)
 	}
-}
-
-// Each block of Go in the README and in docs stands in a file of this folder, but
-// for its indentation, and so compiles.
-func TestTheDocumentsShowThisCode(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var code strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code.WriteString(flat(string(text)))
-	}
-	pages, err := os.ReadDir(repository(t) + "/docs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := []string{repository(t) + "/README.md"}
-	for _, page := range pages {
-		if filepath.Ext(page.Name()) == ".md" {
-			documents = append(documents, repository(t)+"/docs/"+page.Name())
-		}
-	}
-	blocks := 0
-	for _, document := range documents {
-		text, err := os.ReadFile(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-			blocks++
-			if !strings.Contains(code.String(), flat(block[1])) {
-				t.Errorf("this block of %s is in no file here:\n%s", document, block[1])
-			}
-		}
-	}
-	if blocks < 10 {
-		t.Fatalf("only %d blocks of Go found", blocks)
-	}
-}
-
-// repository is the path of its root. It is not cleaned: of a path that begins in this
-// module go test sees the changes, and would give a result that it remembers otherwise.
-func repository(t *testing.T) string {
-	t.Helper()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return here + "/../.."
-}
-
-// Each statement of SQL that the README shows runs on PostgreSQL, beside the functions
-// that it calls.
-func TestTheReadmesSQL(t *testing.T) {
-	text, err := os.ReadFile(repository(t) + "/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) == 0 {
-		t.Fatal("no block of SQL found")
-	}
-	db, err := sql.Open("pgx", testserver.Postgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	functions, err := ddl.Functions(core.Twitter(), ddl.Postgres)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range []string{"CREATE SCHEMA shown", "SET search_path = shown", functions, "CREATE TABLE orders (id bigint PRIMARY KEY)"} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	defer func() {
-		if _, err := db.Exec("DROP SCHEMA shown CASCADE"); err != nil {
-			t.Error(err)
-		}
-	}()
-	for _, block := range blocks {
-		if _, err := db.ExecContext(t.Context(), block[1]); err != nil {
-			t.Errorf("%v:\n%s", err, block[1])
-		}
-	}
-}
-
-// flat takes the indentation, the alignment and the empty lines out of code.
-func flat(code string) string {
-	var b strings.Builder
-	for line := range strings.Lines(code) {
-		if words := strings.Fields(line); len(words) > 0 {
-			b.WriteString(strings.Join(words, " ") + "\n")
-		}
-	}
-	return b.String()
 }

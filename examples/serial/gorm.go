@@ -44,15 +44,15 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 		return err
 	}
 
-	payments := []Payment{{Cents: 1250}, {Cents: 99}, {Cents: 400_000}}
-	if err := db.Create(&payments).Error; err != nil {
+	rows := []Payment{{Cents: 1250}, {Cents: 99}, {Cents: 400_000}}
+	if err := db.Create(&rows).Error; err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "Payments:")
-	for _, p := range payments {
+	for _, p := range rows {
 		fmt.Fprintf(out, "  %s is id %d\n", p.Serial, p.ID)
 	}
-	id, err := paymentSerial.Decode(payments[1].Serial) // as somebody reads it out on the phone
+	id, err := payments.Decode(rows[1].Serial) // as somebody reads it out on the phone
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func inBlocks(ctx context.Context, store serial.Counter, opt options, out io.Wri
 		trips++
 		return store.Reserve(ctx, key, n)
 	})
-	orders, err := serial.NewNumbers(serial.Numbering{Prefix: "ORD", Separator: "-", Period: serial.Month, Digits: 8, Block: 100, Counter: counting, Now: opt.now})
+	orders, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "ORD", Separator: "-", Period: serial.Month, Digits: 8, Block: 100, Counter: counting, Now: opt.now})
 	if err != nil {
 		return err
 	}

@@ -74,17 +74,17 @@ func cli(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// read takes serials apart.
+// read decodes serials.
 func read(serials []string, stdout, stderr io.Writer) int {
 	code := 0
 	for _, text := range serials {
-		id, err := paymentSerial.Decode(text)
+		id, err := payments.Decode(text)
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 			code = 1
 			continue
 		}
-		parts, err := paymentSerial.Layout.Decode(id)
+		parts, err := payments.Config().Layout.Decode(id)
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 			code = 1
@@ -127,7 +127,7 @@ func badInput(ctx context.Context, gen *core.Generator, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	good, err := paymentSerial.Encode(id)
+	good, err := payments.Encode(id)
 	if err != nil {
 		return err
 	}
@@ -140,11 +140,11 @@ func badInput(ctx context.Context, gen *core.Generator, out io.Writer) error {
 		good[:n-6] + "9" + good[n-5:],               // a wrong digit
 		"PAY-20260230120000000-0001-0000-00",        // by hand
 	} {
-		if _, err := paymentSerial.Decode(text); err != nil {
+		if _, err := payments.Decode(text); err != nil {
 			fmt.Fprintf(out, "  %v\n", err)
 			continue
 		}
-		return fmt.Errorf("%q was taken for a serial", text)
+		return fmt.Errorf("%q was accepted", text)
 	}
 	return nil
 }

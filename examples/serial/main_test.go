@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+
+	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
@@ -127,7 +129,11 @@ func fresh(t *testing.T, dsn string) string {
 
 // The tags' sizes are the widths that the formats have.
 func TestColumnWidth(t *testing.T) {
-	if paymentSerial.Width() != 34 || invoiceNumbers(nil, nil).Width() != 19 {
-		t.Errorf("%d, %d", paymentSerial.Width(), invoiceNumbers(nil, nil).Width())
+	numbers, err := serial.NewNumbers(invoiceNumbers(nil, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if payments.Width() != 34 || numbers.Width() != 19 {
+		t.Errorf("%d, %d", payments.Width(), numbers.Width())
 	}
 }

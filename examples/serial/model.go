@@ -9,9 +9,18 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// paymentSerial is the form of all payments' serials: PAY-20261121073045123-0001-0000-17.
-// Its Width is the size of the column below.
-var paymentSerial = serial.Format{Prefix: "PAY", Separator: "-", Check: true}
+// payments writes the serials of all payments: PAY-20261121073045123-0001-0000-17. Its Width
+// is the size of the column below.
+var payments = mustCodec(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
+
+// mustCodec is for constant configurations: the program does not start with a wrong one.
+func mustCodec(cfg serial.Config) *serial.Codec {
+	codec, err := serial.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return codec
+}
 
 // Payment has its serial in a column, for people who look into the table. A program
 // needs none: it reads the id from the serial.
@@ -24,7 +33,7 @@ type Payment struct {
 // BeforeCreate fills the serial from the id, which the plugin has set before it
 // calls this hook.
 func (p *Payment) BeforeCreate(*gorm.DB) (err error) {
-	p.Serial, err = paymentSerial.Encode(p.ID.Int64())
+	p.Serial, err = payments.Encode(p.ID.Int64())
 	return err
 }
 
@@ -36,6 +45,6 @@ type Invoice struct {
 }
 
 // invoiceNumbers describes them: INV-20261121-000001.
-func invoiceNumbers(c serial.Counter, now func() time.Time) serial.Numbering {
-	return serial.Numbering{Prefix: "INV", Separator: "-", Counter: c, Now: now}
+func invoiceNumbers(c serial.Counter, now func() time.Time) serial.NumbersConfig {
+	return serial.NumbersConfig{Prefix: "INV", Separator: "-", Counter: c, Now: now}
 }

@@ -28,10 +28,6 @@ func withPgx(ctx context.Context, gen *core.Generator, opt options, out io.Write
 		return err
 	}
 
-	payments, err := serial.New(paymentSerial) // prepared once, for many
-	if err != nil {
-		return err
-	}
 	ids := make([]int64, 1000)
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// The tables of docs/migrating.md.
+// The tables of docs/sqlite.md.
 type (
 	Client struct {
 		ID sqltype.ID
@@ -103,16 +103,16 @@ func checkMigrated(t *testing.T, db *gorm.DB, without bool) {
 	}
 }
 
-// The statements of docs/migrating.md do what it says.
+// The statements of docs/sqlite.md do what it says.
 func TestSQLiteMigrateBySQL(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "migrating.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "sqlite.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, script, _ := strings.Cut(string(doc), "```sql\n")
 	script, _, found := strings.Cut(script, "```")
 	if !found || !strings.Contains(script, "WITHOUT ROWID") {
-		t.Fatal("docs/migrating.md has no such statements")
+		t.Fatal("docs/sqlite.md has no such statements")
 	}
 	for _, key := range []string{"bigint", "integer", "integer PRIMARY KEY AUTOINCREMENT"} {
 		t.Run(key, func(t *testing.T) {

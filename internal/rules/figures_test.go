@@ -10,7 +10,7 @@ import (
 
 var figure = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
 
-// The figures in the README's tables of benchmarks are those of the committed results.
+// The figures in the documents' tables of benchmarks are those of the committed results.
 func TestFigures(t *testing.T) {
 	measured := map[string]bool{}
 	for _, name := range []string{"bench.md", "growth.md"} {
@@ -22,21 +22,22 @@ func TestFigures(t *testing.T) {
 			measured[f] = true
 		}
 	}
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(readme), "\n## Benchmarks\n")
-	section, _, _ = strings.Cut(section, "\n## ")
 	figures := 0
-	for line := range strings.Lines(section) {
-		_, cells, ok := strings.Cut(strings.TrimPrefix(line, "|"), "|") // the first one names the row
-		if !strings.HasPrefix(line, "| ") || !ok || strings.Contains(line, "goroutine") {
-			continue
+	for _, page := range []string{"README.md", "README.zh-CN.md", "docs/benchmarks.md"} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, f := range figure.FindAllString(cells, -1) {
-			if figures++; !measured[f] {
-				t.Errorf("%s is not among the results of make bench: %s", f, line)
+		table := false // of figures: a column is aligned to the right
+		for line := range strings.Lines(string(text)) {
+			if table = strings.HasPrefix(line, "|") && (table || strings.Contains(line, "--:|")); !table {
+				continue
+			}
+			_, cells, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|") // the first one names the row
+			for _, f := range figure.FindAllString(strings.ReplaceAll(cells, "v7", ""), -1) {
+				if figures++; !measured[f] {
+					t.Errorf("%s: %s is not among the results of make bench: %s", page, f, line)
+				}
 			}
 		}
 	}

@@ -30,8 +30,8 @@ var allowed = map[string][]string{
 
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
-	"pgxtype":    {module + "sqltype", module + "internal/backoff", "github.com/jackc/pgx/v5"},
-	"gormplugin": {module + "sqltype", module + "gormplugin/internal", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
+	"pgxtype":    {module + "sqltype", module + "internal/backoff", module + "internal/fields", "github.com/jackc/pgx/v5"},
+	"gormplugin": {module + "sqltype", module + "internal/fields", module + "gormplugin/internal", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
 	// The graph writer knows the plugin, and the plugin does not know it.
 	"gormplugin/internal/keys":   {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
 	"gormplugin/internal/upsert": {module + "gormplugin/internal", "gorm.io/gorm"},

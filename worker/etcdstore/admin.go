@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// List implements worker.Admin. Row.Expires is by Config.Clock, to the second; it
-// is 0 where the time to live is over. It asks etcd once for each
-// number that is held.
-func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error) {
-	if err := driver.CheckNamespace(space); err != nil {
+// List implements driver.Admin. Record.Expires is by Config.Clock, to the second, and 0 if the
+// time to live has ended. List sends one request for each worker ID that is held.
+func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+	if err := driver.CheckNamespace(namespace); err != nil {
 		return nil, err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -24,51 +24,49 @@ func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	sp, err := s.read(ctx, space)
+	found, err := s.read(ctx, namespace)
 	if err != nil {
 		return nil, err
 	}
-	for i := range sp.rows {
-		if r := &sp.rows[i]; r.alive != nil && r.alive.Lease != 0 {
-			if err := s.remaining(ctx, r); err != nil {
+	for i := range found.entries {
+		if e := &found.entries[i]; e.presence != nil && e.presence.Lease != 0 {
+			if err := s.remaining(ctx, e); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return sp.list(clock.UnixMilli()), nil
+	return found.records(clock.UnixMilli()), nil
 }
 
-// Free implements worker.Admin.
-func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := driver.CheckNamespace(space); err != nil {
+// Free implements driver.Admin.
+func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
+	if err := driver.CheckNamespace(namespace); err != nil {
 		return err
 	}
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	what := fmt.Sprintf("free number %d of space %q", number, space)
-	key := s.rowKey(space, number)
-	found, err := s.client.Get(ctx, key)
+	found, err := s.client.Get(ctx, s.recordKey(namespace, workerID))
 	if err != nil {
-		return s.failed(ctx, what, err)
+		return s.failed(ctx, fmt.Sprintf("free worker ID %d of namespace %q", workerID, namespace), err)
 	}
 	if len(found.Kvs) == 0 {
 		return driver.ErrNotHeld
 	}
-	held, err := parseRecord(found.Kvs[0])
+	rec, err := parseRecord(found.Kvs[0])
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, what, space, number, epoch, held.Token, func(r *row) (clientv3.Op, error) {
-		r.Token = ""
-		return clientv3.OpDelete(s.aliveKey(space, held.Token)), nil
+	return s.change(ctx, "free", namespace, workerID, fencingToken, rec.ClaimID, func(e *entry) (clientv3.Op, error) {
+		e.ClaimID = ""
+		return clientv3.OpDelete(s.presenceKey(namespace, rec.ClaimID)), nil
 	})
 }
 
-var errNoCount = errors.New("it is no count")
+var errNotCounter = errors.New("it is not the value of a counter")
 
-// Count implements driver.Counter. Nothing lowers the counter but you. A count
-// whose answer is lost is not given again.
+// Count implements driver.Counter. The store never lowers a counter. If the answer is lost, the
+// value is skipped.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {
 		return 0, err
@@ -78,7 +76,7 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	}
 	what, key := fmt.Sprintf("count %q", name), s.counterKey(name)
 	var value int64
-	err := repeat(ctx, func() (bool, error) {
+	err := s.retry(ctx, what, func() (bool, error) {
 		found, err := s.client.Get(ctx, key)
 		if err != nil {
 			return false, s.failed(ctx, what, err)
@@ -89,7 +87,7 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 			kv := found.Kvs[0]
 			revision = kv.ModRevision
 			if value, err = strconv.ParseInt(string(kv.Value), 10, 64); err != nil || value < 0 {
-				return false, fmt.Errorf("etcdstore: key %q holds %.300q: %w", kv.Key, kv.Value, errNoCount)
+				return false, fmt.Errorf("etcdstore: key %q holds %.300q: %w", kv.Key, kv.Value, errNotCounter)
 			}
 		}
 		written, err := s.client.Txn(ctx).

@@ -16,7 +16,7 @@ func BenchmarkRenew(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer client.Close()
-	store, r := mustNew(New(client, Config{})), request(newSpace())
+	store, r := mustNew(New(client, Config{})), request(newNamespace())
 	c, err := store.Claim(b.Context(), r)
 	if err != nil {
 		b.Fatal(err)

@@ -8,36 +8,36 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// time reads the clock with which claimants' clocks are compared.
+// time returns the time with which claimants' clocks are compared.
 func (s *Store) time(ctx context.Context) (time.Time, error) {
 	if s.clock == nil {
 		return time.Now(), nil
 	}
-	return bounded.Do(ctx, &s.calls, "etcdstore: ask the clock", func() (time.Time, error) {
+	return driver.Do(ctx, &s.calls, "etcdstore: ask Config.Clock", func() (time.Time, error) {
 		now, err := s.clock(ctx)
 		if err != nil {
-			err = fmt.Errorf("etcdstore: ask the clock: %w", err)
+			err = fmt.Errorf("etcdstore: ask Config.Clock: %w", err)
 		}
 		return now, err
 	})
 }
 
-// Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with any
-// other. worker.Acquire logs it.
+// Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with another
+// clock. worker.Acquire reports it to worker.Config.Observer.
 func (s *Store) Warnings(context.Context) ([]string, error) {
 	if err := s.check(); err != nil || s.clock != nil {
 		return nil, err
 	}
-	return []string{"etcd does not tell the time of day, and Config.Clock is not set: a clock that is wrong, or has leapt ahead, is not noticed, and its worker ID is not given again until that time has come; set Config.Clock, for example to HTTPClock"}, nil
+	return []string{"etcd has no wall clock and Config.Clock is not set: the clock of a claimant that is wrong is not noticed, and after a clock that was ahead, its worker ID stays unused until that time; set Config.Clock, for example to HTTPClock"}, nil
 }
 
-// HTTPClock is a Config.Clock: it asks a member of an etcd for its version over
-// HTTP and takes the time from the answer's Date header, which counts seconds.
-// The endpoint is that of the clients, or of --listen-client-http-urls, such as
-// "https://etcd:2379". client brings the certificates; nil: http.DefaultClient.
+// HTTPClock returns a Config.Clock that asks a member of etcd for its version over HTTP, and
+// takes the time from the Date header of the answer, which has whole seconds. The endpoint is
+// one of the client endpoints, or of --listen-client-http-urls, such as "https://etcd:2379".
+// client has the certificates; nil: http.DefaultClient.
 func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (time.Time, error) {
 	if client == nil {
 		client = http.DefaultClient
@@ -45,7 +45,7 @@ func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (
 	return func(ctx context.Context) (time.Time, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(endpoint, "/")+"/version", nil)
 		if err != nil {
-			return time.Time{}, &core.ConfigError{Package: "etcdstore", Fields: []core.FieldError{{Field: "endpoint", Value: fmt.Sprintf("%.300q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
+			return time.Time{}, &core.ConfigError{Package: "etcdstore", Fields: []core.FieldError{{Field: "endpoint", Value: fmt.Sprintf("%.100q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
 		}
 		answer, err := client.Do(request)
 		if err != nil {
@@ -53,12 +53,12 @@ func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (
 		}
 		defer answer.Body.Close()
 		if answer.StatusCode != http.StatusOK {
-			return time.Time{}, fmt.Errorf("%s answers with %s", request.URL.Redacted(), answer.Status)
+			return time.Time{}, fmt.Errorf("%s answered with %s", request.URL.Redacted(), answer.Status)
 		}
 		date, err := http.ParseTime(answer.Header.Get("Date"))
 		if err != nil {
-			return time.Time{}, fmt.Errorf("%s does not tell the time: %w", request.URL.Redacted(), err)
+			return time.Time{}, fmt.Errorf("%s sent no valid Date: %w", request.URL.Redacted(), err)
 		}
-		return date.Add(time.Second / 2), nil // it was cut off
+		return date.Add(time.Second / 2), nil // the fraction was cut off
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"google.golang.org/grpc/connectivity"
 )
 
-// failed wraps an error of the client. If the context is done, the error is the context's,
-// whatever the client calls it, and names the members that have not answered.
+// failed wraps an error of the client. If the context is done, the error is the context's, and
+// names the members that did not answer.
 func (s *Store) failed(ctx context.Context, what string, err error) error {
 	switch done := ctx.Err(); {
 	case done != nil && errors.Is(err, done):
 		return fmt.Errorf("etcdstore: %s: %s%w", what, s.unanswered(), done)
 	case done != nil:
-		return fmt.Errorf("etcdstore: %s: %s%w: %v", what, s.unanswered(), done, err) //nolint:errorlint // it is the context's error that counts
+		return fmt.Errorf("etcdstore: %s: %s%w: %v", what, s.unanswered(), done, err) //nolint:errorlint // the context's error counts
 	}
 	err = fmt.Errorf("etcdstore: %s: %w", what, err)
 	for _, refusal := range []error{rpctypes.ErrPermissionDenied, rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty} {

@@ -10,31 +10,30 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// Config is what a store is made of; the zero value is ready for use.
+// Config configures a Store. The zero value is ready for use.
 type Config struct {
-	// Prefix of the keys: at most 255 printable bytes of ASCII, without space and
-	// '#'. Zero: "snowkey".
+	// Prefix begins all keys: at most 255 printable ASCII characters, without space and '#'.
+	// Zero: "snowkey".
 	Prefix string
-	// Clock tells the time of day, with which a claimant's clock is compared. It is
-	// asked once for each claim, and its error fails the claim. nil: the clock of this
-	// process, so that no difference is seen. See HTTPClock.
+	// Clock returns the time with which claimants' clocks are compared. It is called once for
+	// each claim, which fails if it does. Nil: the clock of this process, so that no difference
+	// is found. See [HTTPClock].
 	Clock func(ctx context.Context) (time.Time, error)
 }
 
-// Store keeps the numbers of any number of spaces. Make it with New. It does not
-// close the client.
+// A Store keeps the records of any number of namespaces. Make it with New; every method of a
+// nil or zero Store returns a *core.ConfigError. It does not close the client. All methods are
+// safe for concurrent use.
 type Store struct {
-	driver.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter
 
 	client *clientv3.Client
 	prefix string
 	clock  func(ctx context.Context) (time.Time, error) // nil: none
-	calls  bounded.Calls                                // of the clock; etcd's client heeds contexts
+	calls  driver.Calls                                 // of the clock; etcd's client heeds contexts
 }
 
 var (
@@ -48,15 +47,15 @@ func New(client *clientv3.Client, cfg Config) (*Store, error) {
 	if cfg.Prefix == "" {
 		cfg.Prefix = "snowkey"
 	}
-	var faults []core.FieldError
+	var wrong []core.FieldError
 	if client == nil {
-		faults = append(faults, core.FieldError{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"})
+		wrong = append(wrong, core.FieldError{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"})
 	}
 	if !validPrefix(cfg.Prefix) {
-		faults = append(faults, core.FieldError{Field: "Prefix", Value: fmt.Sprintf("%.100q", cfg.Prefix), Reason: "must be at most 255 printable ASCII characters, without space and '#'"})
+		wrong = append(wrong, core.FieldError{Field: "Prefix", Value: fmt.Sprintf("%.100q", cfg.Prefix), Reason: "must be at most 255 printable ASCII characters, without space and '#'"})
 	}
-	if faults != nil {
-		return nil, &core.ConfigError{Package: "etcdstore", Fields: faults}
+	if wrong != nil {
+		return nil, &core.ConfigError{Package: "etcdstore", Fields: wrong}
 	}
 	return &Store{client: client, prefix: cfg.Prefix, clock: cfg.Clock}, nil
 }
@@ -69,9 +68,8 @@ func (s *Store) check() error {
 	return nil
 }
 
-// begin is how each method begins. A client that reaches no member waits longer each
-// time before it tries again, up to two minutes. A lease asks every half second, and
-// needs the answer as soon as there is one.
+// begin starts each method. A client that reaches no member doubles its delay between attempts,
+// up to two minutes; a lease asks every half second and needs the first answer that there is.
 func (s *Store) begin(ctx context.Context) error {
 	if err := s.check(); err != nil {
 		return err
@@ -82,25 +80,7 @@ func (s *Store) begin(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// maxRaces is how often a key may be found changed by another client.
-const maxRaces = 200
-
-// repeat calls try until it is ok or fails. It is not ok when somebody else
-// was faster, in which case nothing was written.
-func repeat(ctx context.Context, try func() (ok bool, err error)) error {
-	races := 0
-	return backoff.Backoff{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
-		if ok, err := try(); ok || err != nil {
-			return true, err
-		}
-		if races++; races == maxRaces {
-			return false, fmt.Errorf("etcdstore: the key was changed by others %d times", races)
-		}
-		return false, nil
-	})
-}
-
-// Claim implements worker.Store.
+// Claim implements driver.Store.
 func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
 		return driver.Claim{}, err
@@ -116,13 +96,13 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	if err := r.CheckSkew(now); err != nil {
 		return driver.Claim{}, err
 	}
-	life := lifetime{store: s, ttl: r.TTL}
+	lease := etcdLease{store: s, ttl: r.TTL}
 	var c driver.Claim
-	var shuffle func(int, func(i, j int)) // only those who have met need to get out of each other's way
-	err = repeat(ctx, func() (ok bool, err error) {
-		c, ok, err = s.claimOnce(ctx, r, now, &life, shuffle)
+	var shuffle func(int, func(i, j int)) // after a race, to choose another worker ID than the winner
+	err = s.retry(ctx, claimText(r), func() (swapped bool, err error) {
+		c, swapped, err = s.claimOnce(ctx, r, now, &lease, shuffle)
 		shuffle = rand.Shuffle
-		return ok, err
+		return swapped, err
 	})
 	if err != nil {
 		return driver.Claim{}, err
@@ -130,55 +110,70 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	return c, nil
 }
 
-// claimOnce reads the space and tries one number; it is not ok if that has
-// changed meanwhile, or the token has got a number.
-func (s *Store) claimOnce(ctx context.Context, r driver.Request, now int64, life *lifetime, shuffle func(int, func(i, j int))) (c driver.Claim, ok bool, err error) {
-	sp, err := s.read(ctx, r.Namespace)
+func claimText(r driver.Request) string { return fmt.Sprintf("claim in namespace %q", r.Namespace) }
+
+// retry is driver.Retry, whose own errors say what was done.
+func (s *Store) retry(ctx context.Context, what string, swap func() (swapped bool, err error)) error {
+	var failed bool
+	err := driver.Retry(ctx, func() (bool, error) {
+		swapped, err := swap()
+		failed = err != nil
+		return swapped, err
+	})
+	if err != nil && !failed {
+		return fmt.Errorf("etcdstore: %s: %w", what, err)
+	}
+	return err
+}
+
+// claimOnce reads the namespace and tries one worker ID. It has not swapped if the record has
+// changed since, or if the claim ID has a worker ID already.
+func (s *Store) claimOnce(ctx context.Context, r driver.Request, now int64, lease *etcdLease, shuffle func(int, func(i, j int))) (c driver.Claim, swapped bool, err error) {
+	found, err := s.read(ctx, r.Namespace)
 	if err != nil {
 		return c, false, err
 	}
-	if sp.layout != nil && *sp.layout != r.Layout {
-		life.giveUp(ctx)
-		return c, false, &driver.LayoutError{Namespace: r.Namespace, Have: *sp.layout, Want: r.Layout}
+	if found.layout != nil && *found.layout != r.Layout {
+		lease.revoke(ctx)
+		return c, false, &driver.LayoutError{Namespace: r.Namespace, Have: *found.layout, Want: r.Layout}
 	}
-	rows := sp.list(now)
-	for _, row := range rows {
-		if row.ClaimID == r.ClaimID {
-			life.giveUp(ctx)
-			return r.Replay(row), true, nil
+	records := found.records(now)
+	for _, rec := range records {
+		if rec.ClaimID == r.ClaimID {
+			lease.revoke(ctx)
+			return r.Replay(rec), true, nil
 		}
 	}
-	free, err := driver.Candidates(r, rows, now, shuffle)
+	free, err := driver.Candidates(r, records, now, shuffle)
 	if errors.Is(err, driver.ErrNoWorkerID) {
-		life.giveUp(ctx)
-		sp.soonest(ctx, s, now)
-		_, err = driver.Candidates(r, sp.list(now), now, nil) // which tells how long to wait
+		lease.revoke(ctx)
+		s.findSoonest(ctx, found, now)
+		_, err = driver.Candidates(r, found.records(now), now, nil) // which says how long to wait
 		if err == nil {
-			return c, false, nil // one has come free meanwhile
+			return c, false, nil // one has become free meanwhile
 		}
 	}
 	if err != nil {
 		return c, false, err
 	}
-	row := free[0]
-	from, until := r.Interval(row.Fence)
-	claimed := record{Epoch: row.FencingToken + 1, Token: r.ClaimID, Owner: r.Owner, Until: until}
-	put, err := life.put(ctx, s.aliveKey(r.Namespace, r.ClaimID))
+	old := free[0]
+	granted, c := r.Grant(old, now)
+	put, err := lease.put(ctx, s.presenceKey(r.Namespace, r.ClaimID))
 	if err != nil {
 		return c, false, err
 	}
-	// The number must be as it was read and its holder not have come back, and
-	// the token not have got another number by a request that was late.
-	key := s.rowKey(r.Namespace, row.Worker)
+	// The record must be as it was read, its holder must not have come back, and the claim ID
+	// must not have got another worker ID by a request that was late.
+	key := s.recordKey(r.Namespace, old.Worker)
 	compare := []clientv3.Cmp{
-		clientv3.Compare(clientv3.ModRevision(key), "=", sp.revision[row.Worker]),
-		clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Namespace, r.ClaimID)), "=", 0),
+		clientv3.Compare(clientv3.ModRevision(key), "=", found.revisions[old.Worker]),
+		clientv3.Compare(clientv3.CreateRevision(s.presenceKey(r.Namespace, r.ClaimID)), "=", 0),
 	}
-	if row.ClaimID != "" {
-		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.aliveKey(r.Namespace, row.ClaimID)), "=", 0))
+	if old.ClaimID != "" {
+		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.presenceKey(r.Namespace, old.ClaimID)), "=", 0))
 	}
-	then := []clientv3.Op{clientv3.OpPut(key, claimed.String()), put}
-	if sp.layout == nil {
+	then := []clientv3.Op{clientv3.OpPut(key, recordOf(granted).String()), put}
+	if found.layout == nil {
 		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.layoutKey(r.Namespace)), "=", 0))
 		then = append(then, clientv3.OpPut(s.layoutKey(r.Namespace), r.Layout))
 	} else {
@@ -186,43 +181,42 @@ func (s *Store) claimOnce(ctx context.Context, r driver.Request, now int64, life
 	}
 	answer, err := s.client.Txn(ctx).If(compare...).Then(then...).Commit()
 	if err != nil {
-		return c, false, s.failed(ctx, fmt.Sprintf("claim number %d of space %q", row.Worker, r.Namespace), err)
+		return c, false, s.failed(ctx, claimText(r), err)
 	}
-	return driver.Claim{Worker: row.Worker, FencingToken: claimed.Epoch, From: from, Fence: until}, answer.Succeeded, nil
+	return c, answer.Succeeded, nil
 }
 
-// Renew implements worker.Store.
+// Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	what := fmt.Sprintf("renew number %d of space %q", r.Worker, r.Namespace)
-	life := lifetime{store: s, ttl: r.TTL}
-	return s.change(ctx, what, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(held *row) (clientv3.Op, error) {
-		held.Until = max(held.Until, r.Fence)
-		return life.goOn(ctx, s.aliveKey(r.Namespace, r.ClaimID), held.alive)
+	lease := etcdLease{store: s, ttl: r.TTL}
+	return s.change(ctx, "renew", r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(e *entry) (clientv3.Op, error) {
+		e.Fence = max(e.Fence, r.Fence)
+		return lease.keepAlive(ctx, s.presenceKey(r.Namespace, r.ClaimID), e.presence)
 	})
 }
 
-// Release implements worker.Store.
+// Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	what := fmt.Sprintf("release number %d of space %q", r.Worker, r.Namespace)
-	return s.change(ctx, what, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(held *row) (clientv3.Op, error) {
-		held.Token, held.Until = "", r.Fence
-		return clientv3.OpDelete(s.aliveKey(r.Namespace, r.ClaimID)), nil
+	return s.change(ctx, "release", r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(e *entry) (clientv3.Op, error) {
+		e.ClaimID, e.Fence = "", r.Fence
+		return clientv3.OpDelete(s.presenceKey(r.Namespace, r.ClaimID)), nil
 	})
 }
 
-// change writes what modify makes of a number's record, and does what it returns
-// with it, if the record has this epoch and token and is as it was read.
-func (s *Store) change(ctx context.Context, what, space string, number, epoch int64, token string, modify func(*row) (clientv3.Op, error)) error {
+// change modifies a record that has this fencing token and claim ID, in a compare-and-set, and
+// does what modify returns in the same transaction.
+func (s *Store) change(ctx context.Context, verb, namespace string, workerID, fencingToken int64, claimID string, modify func(*entry) (clientv3.Op, error)) error {
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	if token == "" || driver.CheckNamespace(space) != nil {
+	if claimID == "" || driver.CheckNamespace(namespace) != nil {
 		return driver.ErrNotHeld
 	}
-	key, alive := s.rowKey(space, number), s.aliveKey(space, token)
-	return repeat(ctx, func() (bool, error) {
-		read, err := second(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
-			return s.client.Txn(ctx).Then(clientv3.OpGet(key), clientv3.OpGet(alive)).Commit()
+	what := fmt.Sprintf("%s worker ID %d of namespace %q", verb, workerID, namespace)
+	key, presence := s.recordKey(namespace, workerID), s.presenceKey(namespace, claimID)
+	return s.retry(ctx, what, func() (bool, error) {
+		read, err := hedge(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+			return s.client.Txn(ctx).Then(clientv3.OpGet(key), clientv3.OpGet(presence)).Commit()
 		})
 		if err != nil {
 			return false, s.failed(ctx, what, err)
@@ -231,24 +225,24 @@ func (s *Store) change(ctx context.Context, what, space string, number, epoch in
 		if len(found) == 0 {
 			return false, driver.ErrNotHeld
 		}
-		held := row{revision: found[0].ModRevision}
-		if held.record, err = parseRecord(found[0]); err != nil {
+		e := entry{revision: found[0].ModRevision}
+		if e.record, err = parseRecord(found[0]); err != nil {
 			return false, err
 		}
-		if held.Epoch != epoch || held.Token != token {
+		if e.FencingToken != fencingToken || e.ClaimID != claimID {
 			return false, driver.ErrNotHeld
 		}
-		if there := read.Responses[1].GetResponseRange().Kvs; len(there) > 0 {
-			held.alive = there[0]
+		if kvs := read.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
+			e.presence = kvs[0]
 		}
-		also, err := modify(&held)
+		also, err := modify(&e)
 		if err != nil {
 			return false, err
 		}
-		written, err := second(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		written, err := hedge(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 			return s.client.Txn(ctx).
-				If(clientv3.Compare(clientv3.ModRevision(key), "=", held.revision)).
-				Then(clientv3.OpPut(key, held.String()), also).
+				If(clientv3.Compare(clientv3.ModRevision(key), "=", e.revision)).
+				Then(clientv3.OpPut(key, e.String()), also).
 				Commit()
 		})
 		if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-func newSpace() string { return fmt.Sprintf("t-%016x", rand.Uint64()) }
+func newNamespace() string { return fmt.Sprintf("t-%016x", rand.Uint64()) }
 
-func request(space string) driver.Request {
+func request(namespace string) driver.Request {
 	return driver.Request{
-		Namespace: space, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%032x", rand.Uint64()), Owner: "test",
+		Namespace: namespace, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%032x", rand.Uint64()), Owner: "test",
 		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
 }
@@ -55,17 +55,17 @@ func (x *lossyTxn) Commit() (*clientv3.TxnResponse, error) {
 }
 
 // Answers are lost after the write. What is repeated does no harm, and a claim
-// takes no second number.
+// takes no second worker ID.
 func TestLostAnswers(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
 	n, every := 0, 2
 	client.KV = &lossy{KV: client.KV, lose: func() bool { n++; return n%every == 0 }} // each call reads, then writes
 	store, ctx := mustNew(New(client, Config{})), t.Context()
-	r := request(newSpace())
+	r := request(newNamespace())
 	if _, err := store.Claim(ctx, r); !errors.Is(err, errLost) {
 		t.Fatalf("nothing was lost: %v", err)
 	}
-	c, err := store.Claim(ctx, r) // reads, and finds its number
+	c, err := store.Claim(ctx, r) // reads, and finds its worker ID
 	if err != nil || c.FencingToken != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -92,7 +92,7 @@ func TestLostAnswers(t *testing.T) {
 }
 
 // One claim is sent many times at once, as when a late request meets its
-// repetition: all have the same number, and no other is taken.
+// repetition: all have the same worker ID, and no other is taken.
 func TestOneTokenOneNumber(t *testing.T) {
 	server := testserver.Etcd(t)
 	stores := make([]*Store, 6)
@@ -100,7 +100,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 		stores[i] = mustNew(New(connect(t, server), Config{}))
 	}
 	for range 20 {
-		first := request(newSpace()) // a new space would make them meet at its layout
+		first := request(newNamespace()) // a new namespace would make them meet at its layout
 		first.WorkerIDs, first.Preferred = 64, 63
 		if _, err := stores[0].Claim(t.Context(), first); err != nil {
 			t.Fatal(err)
@@ -144,9 +144,9 @@ func TestMeanwhile(t *testing.T) {
 		}
 	}}
 	store := mustNew(New(client, Config{}))
-	row := func(space string) driver.Record {
+	row := func(namespace string) driver.Record {
 		t.Helper()
-		rows, err := other.List(ctx, space)
+		rows, err := other.List(ctx, namespace)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%+v, %v", rows, err)
 		}
@@ -160,39 +160,41 @@ func TestMeanwhile(t *testing.T) {
 			return store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
 		},
 	} {
-		for _, by := range []string{"taken", "renewed"} {
-			r := request(newSpace())
-			r.WorkerIDs = 1
-			c, err := other.Claim(ctx, r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var after driver.Record
-			txns, meanwhile = 0, func() {
-				if by == "renewed" {
-					err = other.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 2000, TTL: r.TTL})
-				} else if err = other.Free(ctx, r.Namespace, c.Worker, c.FencingToken); err == nil {
-					next := request(r.Namespace)
-					next.WorkerIDs = 1
-					_, err = other.Claim(ctx, next)
-				}
+		t.Run(what, func(t *testing.T) {
+			for _, by := range []string{"taken", "renewed"} {
+				r := request(newNamespace())
+				r.WorkerIDs = 1
+				c, err := other.Claim(ctx, r)
 				if err != nil {
 					t.Fatal(err)
 				}
-				after = row(r.Namespace)
+				var after driver.Record
+				txns, meanwhile = 0, func() {
+					if by == "renewed" {
+						err = other.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 2000, TTL: r.TTL})
+					} else if err = other.Free(ctx, r.Namespace, c.Worker, c.FencingToken); err == nil {
+						next := request(r.Namespace)
+						next.WorkerIDs = 1
+						_, err = other.Claim(ctx, next)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					after = row(r.Namespace)
+				}
+				err = verb(r, c)
+				now := row(r.Namespace)
+				switch {
+				case by == "taken" && (!errors.Is(err, driver.ErrNotHeld) || now.FencingToken != after.FencingToken || now.ClaimID != after.ClaimID || now.Fence != after.Fence):
+					t.Errorf("%s: %v, %+v, then %+v", what, err, after, now)
+				case by == "renewed" && (err != nil || what == "renew" && now.Fence != c.Fence+2000 || what == "release" && (now.Fence != c.From || now.ClaimID != "")):
+					t.Errorf("%s after a renewal: %v, %+v", what, err, now)
+				}
 			}
-			err = verb(r, c)
-			now := row(r.Namespace)
-			switch {
-			case by == "taken" && (!errors.Is(err, driver.ErrNotHeld) || now.FencingToken != after.FencingToken || now.ClaimID != after.ClaimID || now.Fence != after.Fence):
-				t.Errorf("%s: %v, %+v, then %+v", what, err, after, now)
-			case by == "renewed" && (err != nil || what == "renew" && now.Fence != c.Fence+2000 || what == "release" && (now.Fence != c.From || now.ClaimID != "")):
-				t.Errorf("%s after a renewal: %v, %+v", what, err, now)
-			}
-		}
+		})
 	}
 	// One whose time was over has come back before another has written its claim.
-	r := request(newSpace())
+	r := request(newNamespace())
 	r.WorkerIDs = 1
 	c, err := other.Claim(ctx, r)
 	if err != nil {
@@ -214,13 +216,13 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// Another layout comes between the reading and the writing of a claim: of a space
+// Another layout comes between the reading and the writing of a claim: of a namespace
 // that is new, and of one whose layout an operator changes.
 func TestLayoutMeanwhile(t *testing.T) {
 	ctx, server := t.Context(), testserver.Etcd(t)
 	client, other := connect(t, server), mustNew(New(connect(t, server), Config{}))
 	for _, known := range []bool{false, true} {
-		r, another := request(newSpace()), request("")
+		r, another := request(newNamespace()), request("")
 		another.Namespace, another.Layout, another.Preferred = r.Namespace, "layout 2", 3
 		if known {
 			if _, err := other.Claim(ctx, request(r.Namespace)); err != nil {
@@ -260,12 +262,12 @@ func (e ending) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*client
 	return e.Lease.KeepAliveOnce(ctx, id)
 }
 
-// The time to live ends within a renewal: nobody has claimed the number, so it goes
+// The time to live ends within a renewal: nobody has claimed the worker ID, so it goes
 // on, and has a holder again.
 func TestLifeEndsMeanwhile(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
 	client.Lease = ending{client.Lease}
-	store, r := mustNew(New(client, Config{})), request(newSpace())
+	store, r := mustNew(New(client, Config{})), request(newNamespace())
 	c, err := store.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -279,10 +281,10 @@ func TestLifeEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// Many start at once: each has a number, and no two the same.
+// Many start at once: each has a worker ID, and no two the same.
 func TestManyStarts(t *testing.T) {
 	const many = 48
-	server, name := testserver.Etcd(t), newSpace()
+	server, name := testserver.Etcd(t), newNamespace()
 	var mu sync.Mutex
 	seen := map[int64]bool{}
 	var wg sync.WaitGroup

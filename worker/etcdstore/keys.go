@@ -7,23 +7,31 @@ import (
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// separator ends a prefix and the name of a space: neither can have it, so a key
-// can be read in one way only, and a range holds one space.
+// separator ends a prefix and the name of a namespace. Neither can contain it, so a key has one
+// reading, and a range of keys one namespace.
 const separator = "#"
 
-func (s *Store) layoutKey(space string) string { return s.prefix + "#layout#" + space }
+func (s *Store) layoutKey(namespace string) string { return s.prefix + "#layout#" + namespace }
 
-func (s *Store) rowsKey(space string) string { return s.prefix + "#worker#" + space + separator }
-
-func (s *Store) rowKey(space string, number int64) string {
-	return s.rowsKey(space) + strconv.FormatInt(number, 10)
+func (s *Store) recordKeys(namespace string) string {
+	return s.prefix + "#worker#" + namespace + separator
 }
 
-func (s *Store) aliveKeys(space string) string { return s.prefix + "#alive#" + space + separator }
+func (s *Store) recordKey(namespace string, workerID int64) string {
+	return s.recordKeys(namespace) + strconv.FormatInt(workerID, 10)
+}
 
-func (s *Store) aliveKey(space, token string) string { return s.aliveKeys(space) + token }
+func (s *Store) presenceKeys(namespace string) string {
+	return s.prefix + "#alive#" + namespace + separator
+}
+
+func (s *Store) presenceKey(namespace, claimID string) string {
+	return s.presenceKeys(namespace) + claimID
+}
 
 func (s *Store) counterKey(name string) string { return s.prefix + "#counter#" + name }
 
@@ -33,12 +41,16 @@ func validPrefix(prefix string) bool {
 	return len(prefix) <= maxPrefix && !strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' })
 }
 
-// record is the value of a number's key.
+// record is the value of a worker ID's key.
 type record struct {
-	Epoch int64  `json:"epoch"`
-	Token string `json:"token"`
-	Owner string `json:"owner"`
-	Until int64  `json:"until"`
+	FencingToken int64  `json:"epoch"`
+	ClaimID      string `json:"token"`
+	Owner        string `json:"owner"`
+	Fence        int64  `json:"until"`
+}
+
+func recordOf(rec driver.Record) record {
+	return record{rec.FencingToken, rec.ClaimID, rec.Owner, rec.Fence}
 }
 
 func (r record) String() string {
@@ -48,21 +60,22 @@ func (r record) String() string {
 
 func parseRecord(kv *mvccpb.KeyValue) (record, error) {
 	var r record
-	if err := json.Unmarshal(kv.Value, &r); err != nil {
-		return record{}, fmt.Errorf("etcdstore: key %q holds %.300q, which is no record of a number: %w", kv.Key, kv.Value, err)
+	err := json.Unmarshal(kv.Value, &r)
+	if err == nil && r.FencingToken < 1 {
+		err = fmt.Errorf("its epoch is %d, and must be at least 1", r.FencingToken)
 	}
-	if r.Epoch < 1 {
-		return record{}, fmt.Errorf("etcdstore: key %q holds %.300q, which is no record of a number: an epoch is at least 1", kv.Key, kv.Value)
+	if err != nil {
+		return record{}, fmt.Errorf("etcdstore: key %q holds %.300q, which is not a record of a worker ID: %w", kv.Key, kv.Value, err)
 	}
 	return r, nil
 }
 
-// parseNumber reads the number that a key ends with.
-func parseNumber(key []byte, rows string) (int64, error) {
-	text := strings.TrimPrefix(string(key), rows)
+// parseWorkerID reads the worker ID at the end of a key.
+func parseWorkerID(key []byte, prefix string) (int64, error) {
+	text := strings.TrimPrefix(string(key), prefix)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
-		return 0, fmt.Errorf("etcdstore: key %.300q is none of a number: it ends with %.300q", key, text)
+		return 0, fmt.Errorf("etcdstore: key %.300q is not that of a worker ID: it ends with %.300q", key, text)
 	}
 	return n, nil
 }

@@ -22,7 +22,7 @@ import (
 // there does, unless it has no time to live; and release deletes only that.
 func TestWhatIsKept(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
-	store, ctx, name := mustNew(New(client, Config{})), t.Context(), newSpace()
+	store, ctx, name := mustNew(New(client, Config{})), t.Context(), newNamespace()
 	get := func(key string) *mvccpb.KeyValue {
 		t.Helper()
 		found, err := client.Get(ctx, key)
@@ -71,15 +71,15 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-// Whatever the prefixes and the spaces are called, a claim is seen in its own only.
+// Whatever the prefixes and the namespaces are called, a claim is seen in its own only.
 func TestNames(t *testing.T) {
-	client, ctx, id := connect(t, testserver.Etcd(t)), t.Context(), newSpace()
-	type place struct{ prefix, space string }
+	client, ctx, id := connect(t, testserver.Etcd(t)), t.Context(), newNamespace()
+	type place struct{ prefix, namespace string }
 	places := []place{
 		{id, "a"}, {id, "a/b"}, {id, "a:b"}, {id, "A"}, {id, "a0"}, {id, "worker"}, {id, "a/worker/0"}, {id + "/a", "b"}, {id + "/", "a"}, {id + "-worker", "a"}, {id + "a", "a"},
 	}
 	for i, p := range places {
-		r := request(p.space)
+		r := request(p.namespace)
 		r.ClaimID = "same#token#"
 		r.Layout = strings.Repeat("x", i+1)
 		if c, err := mustNew(New(client, Config{Prefix: p.prefix})).Claim(ctx, r); err != nil || c.FencingToken != 1 {
@@ -87,7 +87,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, p := range places {
-		if rows, err := mustNew(New(client, Config{Prefix: p.prefix})).List(ctx, p.space); err != nil || len(rows) != 1 {
+		if rows, err := mustNew(New(client, Config{Prefix: p.prefix})).List(ctx, p.namespace); err != nil || len(rows) != 1 {
 			t.Errorf("%+v: %+v, %v", p, rows, err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestForeignKeys(t *testing.T) {
 		"worker#%#0": "", "worker#%#1": "{}", "worker#%#2": `{"epoch":-1}`, "worker#%#3": `{"epoch":1e300}`,
 		"worker#%#x": `{"epoch":1}`, "worker#%#-1": `{"epoch":1}`, "worker#%#01": `{"epoch":1}`, "worker#%#": `{"epoch":1}`,
 	} {
-		store, name := mustNew(New(client, Config{})), newSpace()
+		store, name := mustNew(New(client, Config{})), newNamespace()
 		key := "snowkey#" + strings.ReplaceAll(suffix, "%", name)
 		if _, err := client.Put(ctx, key, value); err != nil {
 			t.Fatal(err)
@@ -138,17 +138,17 @@ func TestForeignKeys(t *testing.T) {
 			t.Errorf("%s = %q: %v", suffix, value, err)
 		}
 	}
-	name := newSpace()
+	name := newNamespace()
 	if _, err := client.Put(ctx, "snowkey#counter#"+name, "many"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mustNew(New(client, Config{})).Count(ctx, name); !errors.Is(err, errNoCount) {
+	if _, err := mustNew(New(client, Config{})).Count(ctx, name); !errors.Is(err, errNotCounter) {
 		t.Error(err)
 	}
 }
 
 func TestCount(t *testing.T) {
-	server, name := testserver.Etcd(t), newSpace()
+	server, name := testserver.Etcd(t), newNamespace()
 	var mu sync.Mutex
 	seen := map[int64]bool{}
 	var wg sync.WaitGroup
@@ -171,7 +171,7 @@ func TestCount(t *testing.T) {
 
 // The wait that is told is what is left of the first that may end.
 func TestWait(t *testing.T) {
-	store, name := mustNew(New(connect(t, testserver.Etcd(t)), Config{})), newSpace()
+	store, name := mustNew(New(connect(t, testserver.Etcd(t)), Config{})), newNamespace()
 	const first = 10 * time.Minute
 	began := time.Now()
 	for _, ttl := range []int64{3_600_000, first.Milliseconds(), 3_600_000, driver.NoTTL} {
@@ -201,7 +201,7 @@ func TestClocks(t *testing.T) {
 		t.Fatalf("%v after %v: %v", now, before, err)
 	}
 	store := mustNew(New(connect(t, server), Config{Clock: clock}))
-	r := request(newSpace())
+	r := request(newNamespace())
 	r.MaxSkew = 600_000
 	if _, err := store.Claim(t.Context(), r); err != nil {
 		t.Error(err)
@@ -213,16 +213,18 @@ func TestClocks(t *testing.T) {
 	}
 	for what, answer := range map[string]http.HandlerFunc{
 		"404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
-		"does not tell": func(w http.ResponseWriter, _ *http.Request) {
+		"sent no valid Date": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Date"] = nil
 		},
 	} {
-		odd := httptest.NewServer(answer)
-		_, err := mustNew(New(connect(t, server), Config{Clock: HTTPClock(odd.URL, odd.Client())})).Claim(t.Context(), r)
-		if err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-		odd.Close()
+		t.Run(what, func(t *testing.T) {
+			odd := httptest.NewServer(answer)
+			_, err := mustNew(New(connect(t, server), Config{Clock: HTTPClock(odd.URL, odd.Client())})).Claim(t.Context(), r)
+			if err == nil || !strings.Contains(err.Error(), what) {
+				t.Errorf("%s: %v", what, err)
+			}
+			odd.Close()
+		})
 	}
 	var config *core.ConfigError
 	if _, err := HTTPClock("http://a b", nil)(context.Background()); !errors.As(err, &config) {
@@ -242,7 +244,7 @@ func FuzzRecord(f *testing.F) {
 			}
 		}
 		s := &Store{prefix: "p"}
-		if n, err := parseNumber([]byte("p#worker#s#"+number), s.rowsKey("s")); err == nil && s.rowKey("s", n) != "p#worker#s#"+number {
+		if n, err := parseWorkerID([]byte("p#worker#s#"+number), s.recordKeys("s")); err == nil && s.recordKey("s", n) != "p#worker#s#"+number {
 			t.Errorf("%q is read as %d", number, n)
 		}
 	})

@@ -32,7 +32,7 @@ func await(t *testing.T, what string, done func() bool) {
 }
 
 // The server crashes and comes back, again and again, under generators that go on:
-// no id comes twice, and no bound is forgotten.
+// no id comes twice, and no fence is forgotten.
 func TestServerIsKilled(t *testing.T) {
 	server := testserver.NewEtcd(t)
 	layout := core.Layout{TimeBits: 41, WorkerBits: 3, SequenceBits: 4}
@@ -72,7 +72,7 @@ func TestServerIsKilled(t *testing.T) {
 						mu.Unlock()
 					}
 				}
-				// Where this process stood still for longer than TTL, another one has the number.
+				// Where this process stood still for longer than TTL, another one has the worker ID.
 				if err != nil && !errors.Is(err, worker.ErrLost) && !errors.Is(err, core.ErrLost) {
 					t.Error(err)
 				}
@@ -147,7 +147,7 @@ func TestOutage(t *testing.T) {
 func TestContexts(t *testing.T) {
 	server := testserver.NewEtcd(t)
 	store := mustNew(New(connect(t, server), Config{}))
-	r := request(newSpace())
+	r := request(newNamespace())
 	c, err := store.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -167,18 +167,20 @@ func TestContexts(t *testing.T) {
 		"Free":  func(ctx context.Context) error { return store.Free(ctx, r.Namespace, c.Worker, 1) },
 		"Count": func(ctx context.Context) error { _, err := store.Count(ctx, r.Namespace); return err },
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		ended := make(chan error, 1)
-		go func() { ended <- call(ctx) }()
-		select {
-		case err := <-ended:
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s: %v", what, err)
+		t.Run(what, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			ended := make(chan error, 1)
+			go func() { ended <- call(ctx) }()
+			select {
+			case err := <-ended:
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: %v", what, err)
+				}
+			case <-time.After(patience): // nothing else would end it
+				t.Errorf("%s has not ended", what)
 			}
-		case <-time.After(patience): // nothing else would end it
-			t.Errorf("%s has not ended", what)
-		}
-		cancel()
+			cancel()
+		})
 	}
 	if err := server.Resume(); err != nil {
 		t.Fatal(err)
@@ -254,7 +256,7 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%v", err)
 			continue
 		}
-		for _, want := range []string{`etcdstore: read space "orders": no answer from ` + endpoint, why, "Config.Timeout is 1s"} {
+		for _, want := range []string{`etcdstore: read namespace "orders": no answer from ` + endpoint, why, "Config.Timeout is 1s"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not tell %q", err, want)
 			}

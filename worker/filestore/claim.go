@@ -6,26 +6,26 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// Claim implements worker.Store.
+// Claim implements driver.Store.
 func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := errors.Join(r.Validate(), s.check()); err != nil {
 		return driver.Claim{}, err
 	}
-	c, err := bounded.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Namespace), func() (driver.Claim, error) { return s.claimWhenFree(ctx, r) })
-	return c, lasting(err)
+	c, err := driver.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Namespace), func() (driver.Claim, error) { return s.claimWhenFree(ctx, r) })
+	return c, markPermanent(err)
 }
 
-// lasting marks what a file system goes on answering until somebody has changed it:
-// also that it is read-only, or has no locks. A full disk, say, is none of it.
-func lasting(err error) error {
+// markPermanent marks errors that last until somebody changes the file system: it is
+// read-only or has no locks, say. A full disk is not one of them.
+func markPermanent(err error) error {
 	for _, refusal := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, errReadOnly, errors.ErrUnsupported} {
 		if errors.Is(err, refusal) {
 			return driver.Permanent(err)
@@ -34,7 +34,7 @@ func lasting(err error) error {
 	return err
 }
 
-// claimWhenFree waits while other processes claim, or change the only row that is left.
+// claimWhenFree waits while other processes claim, or change the only record that is free.
 func (s *Store) claimWhenFree(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := s.prepare(r.Namespace); err != nil {
 		return driver.Claim{}, err
@@ -42,8 +42,8 @@ func (s *Store) claimWhenFree(ctx context.Context, r driver.Request) (driver.Cla
 	var c driver.Claim
 	d := directory{path: s.path(r.Namespace)}
 	for busy := false; ; {
-		err := d.locked(ctx, spaceLock, func(space changing) (err error) {
-			c, err = s.claim(space, r)
+		err := d.locked(ctx, claimLock, func(d lockedDirectory) (err error) {
+			c, err = s.claim(d, r)
 			return err
 		})
 		switch {
@@ -55,118 +55,145 @@ func (s *Store) claimWhenFree(ctx context.Context, r driver.Request) (driver.Cla
 			return driver.Claim{}, err
 		}
 		busy = true
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-ctx.Done():
+		pause(ctx)
+	}
+}
+
+// prepare creates the directory of a namespace.
+func (s *Store) prepare(namespace string) error {
+	s.mu.Lock()
+	held, closed := int64(-1), s.closed
+	for k := range s.claims {
+		if k.namespace == namespace {
+			held = k.workerID
 		}
 	}
+	s.mu.Unlock()
+	if closed {
+		return errClosed
+	}
+	if held >= 0 {
+		if _, err := os.Stat(s.path(namespace)); errors.Is(err, os.ErrNotExist) {
+			return s.errRemoved(key{namespace, held})
+		}
+	}
+	for _, dir := range []string{s.dir, s.path(namespace)} {
+		err := os.Mkdir(dir, 0o750)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("filestore: %w; its parent directory must exist, and this user must be allowed to write to it", err)
+		}
+		if err := syncDirectory(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// claim does it while no other process claims. Those that hold numbers go on meanwhile.
-func (s *Store) claim(d changing, r driver.Request) (c driver.Claim, err error) {
+// claim runs while no other process claims. Processes that hold worker IDs can renew them.
+func (s *Store) claim(d lockedDirectory, r driver.Request) (driver.Claim, error) {
 	now := time.Now().UnixMilli()
 	if err := d.checkLayout(r); err != nil {
-		return c, err
+		return driver.Claim{}, err
 	}
 	if err := r.CheckSkew(now); err != nil {
-		return c, err
+		return driver.Claim{}, err
 	}
-	rows, err := d.rows()
+	records, err := d.records()
 	if err != nil {
-		return c, err
+		return driver.Claim{}, err
 	}
-	if i := slices.IndexFunc(rows, func(row driver.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 && s.holds(r.Namespace, rows[i].Worker) > 0 {
-		return r.Replay(rows[i]), nil
+	if i := slices.IndexFunc(records, func(rec driver.Record) bool { return rec.ClaimID == r.ClaimID }); i >= 0 && s.fencingToken(key{r.Namespace, records[i].Worker}) > 0 {
+		return r.Replay(records[i]), nil
 	}
-	row, alive, err := take(d.directory, r, rows, now)
+	rec, locks, err := lockFree(d.directory, r, records, now)
 	if err != nil {
-		return c, err
+		return driver.Claim{}, err
 	}
-	var until int64
-	c.From, until = r.Interval(row.Fence)
-	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, driver.Expiry(now, r.TTL)
-	if err := alive.number.write(row); err != nil {
-		return driver.Claim{}, errors.Join(err, alive.close())
+	rec, c := r.Grant(rec, now)
+	if err := locks.record.write(rec); err != nil {
+		return driver.Claim{}, errors.Join(err, locks.close())
 	}
-	c.Worker, c.FencingToken, c.Fence = row.Worker, row.FencingToken, until
-	return c, errors.Join(s.keep(place{r.Namespace, row.Worker}, held{alive.process, row.FencingToken}), alive.number.lock.Close())
+	return c, errors.Join(s.add(key{r.Namespace, c.Worker}, claim{locks.process, c.FencingToken}), locks.record.lock.Close())
 }
 
-// errBusy says that no number is free but one whose row somebody is about to change.
-var errBusy = errors.New("filestore: the number that is free is being changed by another process, which may be stopped")
+// errBusy is returned if the record of the only free worker ID is locked.
+var errBusy = errors.New("filestore: the only free worker ID is being changed by another process, which may be stopped")
 
-// taken are the two locks of a number that is claimed.
-type taken struct {
-	process *os.File // that this process lives; kept
-	number  changing // its row
+// locks are the two locks of a worker ID that is claimed.
+type locks struct {
+	process *os.File        // held until the process ends, or drops the claim
+	record  lockedDirectory // held while the record is written
 }
 
-func (t taken) close() error { return errors.Join(t.process.Close(), t.number.lock.Close()) }
+func (l locks) close() error { return errors.Join(l.process.Close(), l.record.lock.Close()) }
 
-// take finds a number whose process does not live, locks it and gives its row as it
-// is then.
-func take(d directory, r driver.Request, rows []driver.Record, now int64) (driver.Record, taken, error) {
-	for i := range rows { // who holds it is told by the lock alone
-		rows[i].Expires = 0
+// lockFree finds a worker ID that no process holds, locks it, and returns its record as it is
+// under the lock.
+func lockFree(d directory, r driver.Request, records []driver.Record, now int64) (driver.Record, locks, error) {
+	for i := range records { // only the lock says whether it is held
+		records[i].Expires = 0
 	}
-	set := func(row driver.Record) {
-		if i := slices.IndexFunc(rows, func(have driver.Record) bool { return have.Worker == row.Worker }); i >= 0 {
-			rows[i] = row
+	set := func(rec driver.Record) {
+		if i := slices.IndexFunc(records, func(have driver.Record) bool { return have.Worker == rec.Worker }); i >= 0 {
+			records[i] = rec
 		} else {
-			rows = append(rows, row)
+			records = append(records, rec)
 		}
 	}
 	busy := false
 	for {
-		free, err := driver.Candidates(r, rows, now, nil)
+		free, err := driver.Candidates(r, records, now, nil)
 		if busy && errors.Is(err, driver.ErrNoWorkerID) {
 			err = errBusy
 		}
 		if err != nil {
-			return driver.Record{}, taken{}, err
+			return driver.Record{}, locks{}, err
 		}
-		row := free[0]
-		locks, err := d.takeLocks(row.Worker)
+		rec := free[0]
+		l, err := d.lockWorkerID(rec.Worker)
 		switch {
 		case errors.Is(err, errBusy), errors.Is(err, errLocked):
 			busy = busy || errors.Is(err, errBusy)
-			set(driver.Record{Worker: row.Worker, FencingToken: row.FencingToken, ClaimID: "held", Fence: row.Fence, Expires: driver.NoTTL})
+			set(driver.Record{Worker: rec.Worker, FencingToken: rec.FencingToken, ClaimID: "held", Fence: rec.Fence, Expires: driver.NoTTL})
 			continue
 		case err != nil:
-			return driver.Record{}, taken{}, err
+			return driver.Record{}, locks{}, err
 		}
 		// It may have been renewed or released since it was read.
-		latest, err := d.read(row.Worker)
+		latest, err := d.read(rec.Worker)
 		switch {
-		case errors.Is(err, os.ErrNotExist) && row.FencingToken == 0:
-			return row, locks, nil
+		case errors.Is(err, os.ErrNotExist) && rec.FencingToken == 0:
+			return rec, l, nil
 		case err != nil:
-			return driver.Record{}, taken{}, errors.Join(err, locks.close())
-		case latest.FencingToken == row.FencingToken && latest.Fence == row.Fence:
-			return latest, locks, nil
+			return driver.Record{}, locks{}, errors.Join(err, l.close())
+		case latest.FencingToken == rec.FencingToken && latest.Fence == rec.Fence:
+			return latest, l, nil
 		}
-		if err := locks.close(); err != nil {
-			return driver.Record{}, taken{}, err
+		if err := l.close(); err != nil {
+			return driver.Record{}, locks{}, err
 		}
 		latest.Expires = 0
 		set(latest)
 	}
 }
 
-// takeLocks locks a number for its process, or gives errLocked; and its row, or gives
-// errBusy.
-func (d directory) takeLocks(number int64) (taken, error) {
-	process, err := d.tryLock(aliveName(number))
+// lockWorkerID takes the two locks of a worker ID. It returns errLocked if a process holds the
+// worker ID, and errBusy if one changes its record.
+func (d directory) lockWorkerID(workerID int64) (locks, error) {
+	process, err := d.tryLock(processLock(workerID))
 	if err != nil {
-		return taken{}, err
+		return locks{}, err
 	}
-	name := lockName(number)
+	name := recordLock(workerID)
 	lock, err := d.tryLock(name)
 	if errors.Is(err, errLocked) {
 		err = errBusy
 	}
 	if err != nil {
-		return taken{}, errors.Join(err, process.Close())
+		return locks{}, errors.Join(err, process.Close())
 	}
-	return taken{process, changing{d, name, lock}}, nil
+	return locks{process, lockedDirectory{d, name, lock}}, nil
 }

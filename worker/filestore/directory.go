@@ -2,7 +2,6 @@ package filestore
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,167 +10,157 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// directory is that of a space. For each number it has N.json, the row; N.alive,
-// the lock of the process that holds it; and N.lock, that of who changes the row.
-// Besides, layout, and lock, that of who claims.
+// directory is that of a namespace. For each worker ID N it has N.json, the record; N.alive,
+// locked by the process that holds N; and N.lock, locked while the record is changed. It also
+// has the files layout and lock, see claimLock.
 type directory struct{ path string }
 
-// changing is a directory in which this process alone changes what the lock is for: a
-// row, or the layout.
-type changing struct {
-	directory
-	name string // of the lock
-	lock *os.File
-}
-
-const spaceLock = "lock"
-
-// file is a row as it is written.
-type file struct {
-	Epoch   int64  `json:"epoch"`
-	Token   string `json:"token"`
-	Owner   string `json:"owner"`
-	Until   int64  `json:"until_ts"`
-	Expires int64  `json:"expires_at"`
-}
-
-func rowName(number int64) string   { return fmt.Sprintf("%d.json", number) }
-func aliveName(number int64) string { return fmt.Sprintf("%d.alive", number) }
-func lockName(number int64) string  { return fmt.Sprintf("%d.lock", number) }
+func recordFile(workerID int64) string  { return fmt.Sprintf("%d.json", workerID) }
+func processLock(workerID int64) string { return fmt.Sprintf("%d.alive", workerID) }
+func recordLock(workerID int64) string  { return fmt.Sprintf("%d.lock", workerID) }
 
 func (d directory) join(name string) string { return filepath.Join(d.path, name) }
 
-// rows reads all rows.
-func (d directory) rows() ([]driver.Record, error) {
-	entries, err := os.ReadDir(d.path)
-	if err != nil {
-		return nil, fmt.Errorf("filestore: %w", err)
+// path returns the directory of a namespace. A file system may ignore case, and give a dot or
+// a slash a meaning.
+func (s *Store) path(namespace string) string {
+	var name []byte
+	for _, c := range []byte(namespace) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
+			name = append(name, c)
+		} else {
+			name = fmt.Appendf(name, "=%02x", c)
+		}
 	}
-	var rows []driver.Record
-	for _, e := range entries {
-		text, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok {
-			continue
-		}
-		number, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || number < 0 {
-			return nil, driver.Permanent(fmt.Errorf("filestore: %s is none of the store's files; move it elsewhere", d.join(e.Name())))
-		}
-		row, err := d.read(number)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
+	return filepath.Join(s.dir, string(name))
 }
 
-// read reads a row. What cannot be read is an error: a bound is never guessed.
-func (d directory) read(number int64) (driver.Record, error) {
-	content, err := os.ReadFile(d.join(rowName(number)))
-	if err != nil {
-		return driver.Record{}, fmt.Errorf("filestore: %w", err)
-	}
-	row, err := decode(content)
-	if err != nil {
-		return driver.Record{}, driver.Permanent(fmt.Errorf("filestore: %s is damaged, restore it or make sure that no id of this number lies ahead of the clock and remove it: %w", d.join(rowName(number)), err))
-	}
-	row.Worker = number
-	return row, nil
+// fileRecord is a record as it is written.
+type fileRecord struct {
+	FencingToken *int64  `json:"epoch"`
+	ClaimID      *string `json:"token"`
+	Owner        string  `json:"owner"`
+	Fence        *int64  `json:"until_ts"`
+	Expires      int64   `json:"expires_at"`
 }
 
-// decode reads what write has written. A field that is missing is not guessed.
+func encode(rec driver.Record) ([]byte, error) {
+	return json.Marshal(fileRecord{&rec.FencingToken, &rec.ClaimID, rec.Owner, &rec.Fence, rec.Expires})
+}
+
+// decode reads what encode has written. It does not guess a field that is missing.
 func decode(content []byte) (driver.Record, error) {
-	var f struct {
-		Epoch   *int64  `json:"epoch"`
-		Token   *string `json:"token"`
-		Owner   string  `json:"owner"`
-		Until   *int64  `json:"until_ts"`
-		Expires int64   `json:"expires_at"`
-	}
+	var f fileRecord
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
 		return driver.Record{}, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return driver.Record{}, errors.New("there is more behind the row")
+		return driver.Record{}, errors.New("there is more text after the record")
 	}
 	switch {
-	case f.Epoch == nil:
+	case f.FencingToken == nil:
 		return driver.Record{}, errors.New("it has no epoch")
-	case f.Token == nil:
+	case f.ClaimID == nil:
 		return driver.Record{}, errors.New("it has no token")
-	case f.Until == nil:
+	case f.Fence == nil:
 		return driver.Record{}, errors.New("it has no until_ts")
-	case *f.Epoch < 1:
-		return driver.Record{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.Epoch)
+	case *f.FencingToken < 1:
+		return driver.Record{}, fmt.Errorf("its epoch is %d, and must be at least 1", *f.FencingToken)
 	}
-	return driver.Record{FencingToken: *f.Epoch, ClaimID: *f.Token, Owner: f.Owner, Fence: *f.Until, Expires: f.Expires}, nil
+	return driver.Record{FencingToken: *f.FencingToken, ClaimID: *f.ClaimID, Owner: f.Owner, Fence: *f.Fence, Expires: f.Expires}, nil
 }
 
-// write puts a row in the place of the one before, on the disk, in one step.
-func (d changing) write(row driver.Record) error {
-	content, err := json.Marshal(file{row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires})
+// records reads all records.
+func (d directory) records() ([]driver.Record, error) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil, fmt.Errorf("filestore: %w", err)
+	}
+	var records []driver.Record
+	for _, e := range entries {
+		text, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		workerID, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || workerID < 0 {
+			return nil, driver.Permanent(fmt.Errorf("filestore: %s is not a file of the store: move it to another directory", d.join(e.Name())))
+		}
+		rec, err := d.read(workerID)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, rec)
+	}
+	return records, nil
+}
+
+// read reads a record. If it cannot be read, that is an error: a fence is never guessed.
+func (d directory) read(workerID int64) (driver.Record, error) {
+	name := d.join(recordFile(workerID))
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return driver.Record{}, fmt.Errorf("filestore: %w", err)
+	}
+	rec, err := decode(content)
+	if err != nil {
+		return driver.Record{}, driver.Permanent(fmt.Errorf("filestore: %s is damaged: restore it, or remove it after the clock has passed all ids of this worker ID: %w", name, err))
+	}
+	rec.Worker = workerID
+	return rec, nil
+}
+
+// write replaces a record on the disk, in one step.
+func (d lockedDirectory) write(rec driver.Record) error {
+	content, err := encode(rec)
 	if err != nil {
 		return fmt.Errorf("filestore: %w", err)
 	}
-	fresh, err := d.flushed(append(content, '\n'))
-	if err != nil {
-		return err
-	}
-	return d.rename(fresh, rowName(row.Worker))
+	return d.replace(recordFile(rec.Worker), append(content, '\n'))
 }
 
-// flushed writes a file that is on the disk, under a name of its own: there is one
-// for each lock, and so one writer at a time. What a crash has left is overwritten.
-func (d changing) flushed(content []byte) (name string, err error) {
-	name = d.join(d.name + ".new")
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
+// replace writes a file under another name, flushes it, and renames it. There is one such name
+// for each lock, and so one writer at a time; what a crash has left there is overwritten.
+func (d lockedDirectory) replace(name string, content []byte) error {
+	temporary := d.join(d.name + ".new")
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
 	if err != nil {
-		return "", fmt.Errorf("filestore: %w", err)
+		return fmt.Errorf("filestore: %w", err)
 	}
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("filestore: %w", err)
-	}
-	return name, nil
-}
-
-// rename puts a flushed file in its place, if that is still locked: another
-// process has another lock when somebody has removed this one's file.
-func (d changing) rename(fresh, name string) error {
-	held, err := same(d.lock, d.join(d.name))
-	if err == nil && !held {
-		err = fmt.Errorf("filestore: %s was removed or replaced while it was held; no file of the store may be", d.join(d.name))
-	}
-	if err != nil {
-		return err // and what is written now may be the other's
-	}
-	if err := os.Rename(fresh, d.join(name)); err != nil {
 		return fmt.Errorf("filestore: %w", err)
 	}
-	return syncDir(d.path)
+	// If the lock file was removed, another process may have another lock, and what is in the
+	// temporary file may be its own.
+	current, err := sameFile(d.lock, d.join(d.name))
+	if err == nil && !current {
+		err = fmt.Errorf("filestore: %s was removed or replaced while it was locked: do not remove files of the store", d.join(d.name))
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, d.join(name)); err != nil {
+		return fmt.Errorf("filestore: %w", err)
+	}
+	return syncDirectory(d.path)
 }
 
-// checkLayout compares the space's layout with the request's; the first claim
-// records it.
-func (d changing) checkLayout(r driver.Request) error {
+// checkLayout compares the layout of the namespace with that of the request. The first claim
+// writes it.
+func (d lockedDirectory) checkLayout(r driver.Request) error {
 	content, err := os.ReadFile(d.join("layout"))
 	if errors.Is(err, os.ErrNotExist) {
-		fresh, err := d.flushed([]byte(r.Layout + "\n"))
-		if err != nil {
-			return err
-		}
-		return d.rename(fresh, "layout")
+		return d.replace("layout", []byte(r.Layout+"\n"))
 	}
 	if err != nil {
 		return fmt.Errorf("filestore: %w", err)
@@ -182,8 +171,8 @@ func (d changing) checkLayout(r driver.Request) error {
 	return nil
 }
 
-// syncDir flushes the names in a directory.
-func syncDir(name string) error {
+// syncDirectory flushes the names in a directory.
+func syncDirectory(name string) error {
 	dir, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("filestore: %w", err)
@@ -192,72 +181,4 @@ func syncDir(name string) error {
 		return fmt.Errorf("filestore: flush %s: %w", name, err)
 	}
 	return nil
-}
-
-// errLocked is returned by tryLock when somebody has it.
-var errLocked = errors.New("filestore: locked")
-
-// tryLock takes a lock file if nobody has it. It is held until it is closed, or the
-// process ends.
-func (d directory) tryLock(name string) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(d.join(name), os.O_RDWR|os.O_CREATE, 0o640)
-		if err != nil {
-			return nil, fmt.Errorf("filestore: %w", err)
-		}
-		if err := flock(f); err != nil {
-			_ = f.Close()
-			return nil, err
-		}
-		// A file that was removed between the two is locked for nobody else.
-		held, err := same(f, d.join(name))
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		if held {
-			return f, nil
-		}
-		if err := f.Close(); err != nil {
-			return nil, fmt.Errorf("filestore: %w", err)
-		}
-	}
-}
-
-// locked calls f while this process alone changes what the lock is for.
-func (d directory) locked(ctx context.Context, name string, f func(changing) error) error {
-	for tried := false; ; tried = true {
-		switch err := ctx.Err(); {
-		case err != nil && tried:
-			return fmt.Errorf("filestore: %s is locked by another process, which may be stopped: %w", d.join(name), err)
-		case err != nil:
-			return err
-		}
-		lock, err := d.tryLock(name)
-		if err == nil {
-			return errors.Join(f(changing{d, name, lock}), lock.Close())
-		}
-		if !errors.Is(err, errLocked) {
-			return err
-		}
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
-}
-
-// same reports whether the file of that name is the one that is open.
-func same(f *os.File, name string) (bool, error) {
-	opened, err := f.Stat()
-	if err != nil {
-		return false, fmt.Errorf("filestore: %w", err)
-	}
-	named, err := os.Stat(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("filestore: %w", err)
-	}
-	return os.SameFile(opened, named), nil
 }

@@ -16,7 +16,7 @@ func ExampleNew() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	for range 2 { // the number is free again at once
+	for range 2 { // the worker ID is free again at once
 		store, err := filestore.New(filestore.Config{Dir: dir})
 		if err != nil {
 			fmt.Println(err)
@@ -34,7 +34,7 @@ func ExampleNew() {
 	// 0 <nil>
 }
 
-// A process that ends leaves its numbers to others at once; Close does the same.
+// A process that ends leaves its worker IDs to others at once; Close does the same.
 func ExampleStore_Close() {
 	dir, err := os.MkdirTemp("", "leases")
 	if err != nil {

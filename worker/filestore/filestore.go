@@ -1,25 +1,40 @@
-// Package filestore keeps worker leases in a directory, for the processes of one
-// host. It needs no server.
+// Package filestore keeps leases of worker IDs in a directory, for the processes of one host.
+// It needs no server:
 //
-// Its second use is to give a number that somebody else has assigned, by
-// environment, file or ordinal, a durable bound: see worker.Protect. Then a
-// restart with a clock that went back issues no id again.
+//	store, err := filestore.New(filestore.Config{Dir: "/var/lib/app/leases"})
+//	if err != nil {
+//		return err
+//	}
+//	lease, err := worker.Acquire(ctx, store, worker.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	defer lease.Close()
+//	gen, err := core.New(core.Config{Worker: lease})
 //
-// A number is held as long as its process lives, by a lock (flock) that the kernel
-// takes back when the process ends, however it ends: so the next start has it at
-// once, and no time to live counts. What is written is flushed to the disk before
-// it counts, and replaces what was there in one step.
+// It also gives a durable fence to a worker ID that is assigned from outside, by an
+// environment variable, a file or an ordinal: set worker.Config.Preferred and
+// RequirePreferred. Then a restart after the clock went back issues no ID twice.
 //
-// Each number's row has a lock of its own. A process that is stopped (SIGSTOP) in
-// the middle of a renewal holds up nobody else; one that is stopped in the middle of
-// a claim holds up other claims, which fail when their context is done, and no renewal.
+// # Guarantees
 //
-// The directory must lie on a local disk that keeps what is flushed to it. It
-// must not be copied while in use, nor shared by hosts over a network file system.
-// No file in it may be removed by anybody else, the lock files included, however old
-// they are: so /tmp, or whatever else is cleaned, is no place for it. A store
-// that finds its files gone fails; it does not begin anew.
-// It works on Linux, macOS and the BSDs; elsewhere a claim is an error.
+// A process holds a worker ID by a lock (flock), which the kernel releases when the process
+// ends, however it ends. So the next start has the worker ID at once, and the time to live
+// has no effect. A record is flushed to the disk before it counts, and replaces the record
+// before it in one step.
+//
+// Each record has a lock of its own. A process that is stopped (SIGSTOP) during a renewal
+// delays no other process. One that is stopped during a claim delays other claims, which fail
+// when their contexts are done, and no renewal.
+//
+// # Limits
+//
+// The directory must be on a local disk that keeps what is flushed to it. Do not copy it while
+// it is in use, and do not share it between hosts over a network file system. Nothing else may
+// remove a file in it, not even an old lock file, so do not put it in /tmp or in any other
+// directory that is cleaned. A store whose files are gone fails; it does not start afresh.
+//
+// It works on Linux, macOS and the BSDs. On other systems, every claim is an error.
 package filestore
 
 import (
@@ -33,39 +48,39 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// Config is what a store is made of.
+// Config configures a Store.
 type Config struct {
-	// Dir is required; it is created, its parent must be there. A relative one is
-	// taken from where the process is when New is called.
+	// Dir is the directory, and is required. The first claim creates it; its parent must
+	// exist. A relative path is relative to the working directory at the time of New.
 	Dir string
 }
 
-// Store keeps the numbers of any number of spaces. Make it with New; any number of
-// stores may use one directory, in one process or in many.
+// A Store keeps the records of any number of namespaces in one directory. Make it with New;
+// every method of a nil or zero Store returns a *core.ConfigError. Any number of stores may
+// use a directory, in one process or in many. All methods are safe for concurrent use.
 type Store struct {
-	driver.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter
 
 	dir   string
-	calls bounded.Calls
+	calls driver.Calls
 
 	mu     sync.Mutex
-	alive  map[place]held // the locks that say that this process lives
+	claims map[key]claim // the claims of this process
 	closed bool
 }
 
-// place is one number of one space.
-type place struct {
-	space  string
-	number int64
+// key names a worker ID.
+type key struct {
+	namespace string
+	workerID  int64
 }
 
-// held is what was claimed of it.
-type held struct {
-	lock  *os.File
-	epoch int64
+// claim is a worker ID that this process holds.
+type claim struct {
+	lock         *os.File // the kernel releases it when the process ends
+	fencingToken int64
 }
 
 var (
@@ -73,8 +88,7 @@ var (
 	_ driver.Admin = (*Store)(nil)
 )
 
-// New returns a store, or a *core.ConfigError. It does not touch the directory: the first
-// claim creates it.
+// New returns a store, or a *core.ConfigError. It does not touch the directory.
 func New(cfg Config) (*Store, error) {
 	var wrong fields.Errors
 	if cfg.Dir == "" {
@@ -87,7 +101,7 @@ func New(cfg Config) (*Store, error) {
 	if err := wrong.Err("filestore"); err != nil {
 		return nil, err
 	}
-	return &Store{dir: dir, alive: make(map[place]held)}, nil
+	return &Store{dir: dir, claims: make(map[key]claim)}, nil
 }
 
 // check returns an error unless New made the store.
@@ -98,190 +112,168 @@ func (s *Store) check() error {
 	return nil
 }
 
-// errGone is not worker.ErrNotHeld: somebody who claims where nothing is recorded may
-// begin below the bound of the number that is held.
-func (s *Store) errGone(space string, number int64) error {
-	return driver.Permanent(fmt.Errorf("filestore: number %d is held and its files in %s have been removed or replaced: end all processes that use it, and wait for their Window, before you start one again", number, s.path(space)))
-}
-
 var errClosed = driver.Permanent(errors.New("filestore: the store is closed"))
 
-// Close lets go of all numbers as the end of the process would. Their rows stay as
-// they are; what is released by its lease needs no Close.
+// errRemoved does not match driver.ErrNotHeld: a claim that finds no record may start before
+// the fence of this worker ID.
+func (s *Store) errRemoved(k key) error {
+	return driver.Permanent(fmt.Errorf("filestore: the files of worker ID %d in %s were removed or replaced while it is held: stop all processes that use it, and wait for their FenceWindow before you start one", k.workerID, s.path(k.namespace)))
+}
+
+// Close ends all claims of this store, as the end of the process does. It does not change
+// their records: a worker ID becomes free with its fence as it was. A lease that was released
+// needs no Close. Every claim after Close is an error.
 func (s *Store) Close() error {
-	if s == nil {
-		return s.check()
+	if err := s.check(); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	var errs []error
-	for at, h := range s.alive {
-		errs = append(errs, h.lock.Close())
-		delete(s.alive, at)
+	for k, c := range s.claims {
+		errs = append(errs, c.lock.Close())
+		delete(s.claims, k)
 	}
 	return errors.Join(errs...)
 }
 
-// keep remembers the lock of a number that was claimed.
-func (s *Store) keep(at place, h held) error {
+// add notes a claim of this process.
+func (s *Store) add(k key, c claim) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errors.Join(errClosed, h.lock.Close())
+		return errors.Join(errClosed, c.lock.Close())
 	}
-	s.alive[at] = h
+	s.claims[k] = c
 	return nil
 }
 
-// holds gives the epoch in which this store holds a number, or 0.
-func (s *Store) holds(space string, number int64) (epoch int64) {
+// drop ends a claim of this process, if there is one.
+func (s *Store) drop(k key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.alive[place{space, number}].epoch
-}
-
-// heldIn gives a number of the space that this store holds, or -1.
-func (s *Store) heldIn(space string) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for at := range s.alive {
-		if at.space == space {
-			return at.number
-		}
-	}
-	return -1
-}
-
-// letGo closes the lock of a number, if there is one.
-func (s *Store) letGo(space string, number int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h, ok := s.alive[place{space, number}]
+	c, ok := s.claims[k]
 	if !ok {
 		return nil
 	}
-	delete(s.alive, place{space, number})
-	return h.lock.Close()
+	delete(s.claims, k)
+	return c.lock.Close()
 }
 
-// Renew implements worker.Store.
+// fencingToken returns that of a claim of this process, or 0.
+func (s *Store) fencingToken(k key) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.claims[k].fencingToken
+}
+
+// Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	return s.change(ctx, r.Namespace, r.Worker, func(row *driver.Record) error {
-		if row.FencingToken != r.FencingToken || row.ClaimID != r.ClaimID || r.ClaimID == "" {
-			return driver.ErrNotHeld
-		}
-		row.Fence = max(row.Fence, r.Fence)
-		row.Expires = driver.Expiry(time.Now().UnixMilli(), r.TTL)
-		return nil
-	})
+	return s.change(ctx, key{r.Namespace, r.Worker}, func(rec *driver.Record) bool { return r.Apply(rec, time.Now().UnixMilli()) })
 }
 
-// Release implements worker.Store.
+// Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	return s.change(ctx, r.Namespace, r.Worker, func(row *driver.Record) error {
-		if row.FencingToken != r.FencingToken || row.ClaimID != r.ClaimID || r.ClaimID == "" {
-			return driver.ErrNotHeld
-		}
-		row.ClaimID, row.Fence, row.Expires = "", r.Fence, 0
-		return nil
-	})
+	return s.change(ctx, key{r.Namespace, r.Worker}, r.Apply)
 }
 
-// change rewrites the row of a number. This process's lock is let go of when the
-// number is not its own any more.
-func (s *Store) change(ctx context.Context, space string, number int64, edit func(*driver.Record) error) error {
-	if err := driver.CheckNamespace(space); err != nil {
+// Free implements driver.Admin. The process that holds the worker ID keeps its lock until its
+// next renewal.
+func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
+	return s.change(ctx, key{namespace, workerID}, func(rec *driver.Record) bool { return rec.Evict(fencingToken) })
+}
+
+// change applies a change to a record, if the change is allowed. If the worker ID is free
+// afterwards, the process drops its claim.
+func (s *Store) change(ctx context.Context, k key, apply func(*driver.Record) bool) error {
+	if err := driver.CheckNamespace(k.namespace); err != nil {
 		return err
 	}
 	if err := s.check(); err != nil {
 		return err
 	}
-	return bounded.Run(ctx, &s.calls, fmt.Sprintf("filestore: change number %d in %s", number, s.path(space)), func() error {
-		return s.changeRow(ctx, space, number, edit)
+	_, err := driver.Do(ctx, &s.calls, fmt.Sprintf("filestore: change worker ID %d in %s", k.workerID, s.path(k.namespace)), func() (struct{}, error) {
+		return struct{}{}, s.changeRecord(ctx, k, apply)
 	})
+	return err
 }
 
-func (s *Store) changeRow(ctx context.Context, space string, number int64, edit func(*driver.Record) error) error {
+func (s *Store) changeRecord(ctx context.Context, k key, apply func(*driver.Record) bool) error {
 	missing := func() error {
-		if s.holds(space, number) > 0 {
-			return s.errGone(space, number)
+		if s.fencingToken(k) > 0 {
+			return s.errRemoved(k)
 		}
 		return driver.ErrNotHeld
 	}
-	d := directory{path: s.path(space)}
-	if _, err := os.Stat(d.join(rowName(number))); errors.Is(err, os.ErrNotExist) { // nor make a lock for it
+	d := directory{path: s.path(k.namespace)}
+	if _, err := os.Stat(d.join(recordFile(k.workerID))); errors.Is(err, os.ErrNotExist) { // do not create a lock file for it
 		return missing()
 	}
-	return d.locked(ctx, lockName(number), func(d changing) error {
-		row, err := d.read(number)
+	return d.locked(ctx, recordLock(k.workerID), func(d lockedDirectory) error {
+		rec, err := d.read(k.workerID)
 		if errors.Is(err, os.ErrNotExist) {
 			return missing()
 		}
 		if err != nil {
 			return err
 		}
-		if row.FencingToken < s.holds(space, number) { // an epoch never goes back
-			return s.errGone(space, number)
+		if rec.FencingToken < s.fencingToken(k) { // a fencing token never goes back
+			return s.errRemoved(k)
 		}
-		token := row.ClaimID
-		if err := edit(&row); err != nil {
-			if token == "" { // an operator has freed it; else it may be this process's own, and the request stale
-				return errors.Join(err, s.letGo(space, number))
+		free := rec.ClaimID == ""
+		switch {
+		case apply(&rec):
+			if err := d.write(rec); err != nil {
+				return err
 			}
-			return err
+			if rec.ClaimID != "" {
+				return nil
+			}
+			return s.drop(k)
+		case free: // an operator has freed it
+			return errors.Join(driver.ErrNotHeld, s.drop(k))
+		default: // this process may hold it, and the request be an old one
+			return driver.ErrNotHeld
 		}
-		if err := d.write(row); err != nil {
-			return err
-		}
-		if row.ClaimID == "" {
-			return s.letGo(space, number)
-		}
-		return nil
 	})
 }
 
-// path is the directory of a space. File systems may take A for a, and a dot or a
-// slash for something else.
-func (s *Store) path(space string) string {
-	var name []byte
-	for _, c := range []byte(space) {
-		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
-			name = append(name, c)
-		} else {
-			name = fmt.Appendf(name, "=%02x", c)
-		}
+// List implements driver.Admin. A worker ID whose process has ended is free.
+func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+	if err := driver.CheckNamespace(namespace); err != nil {
+		return nil, err
 	}
-	return filepath.Join(s.dir, string(name))
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return driver.Do(ctx, &s.calls, "filestore: list "+s.path(namespace), func() ([]driver.Record, error) { return s.list(ctx, namespace) })
 }
 
-// prepare makes the directory of a space.
-func (s *Store) prepare(space string) error {
-	if err := s.check(); err != nil {
-		return err
+func (s *Store) list(ctx context.Context, namespace string) (records []driver.Record, err error) {
+	d := directory{path: s.path(namespace)}
+	if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
-		return errClosed
-	}
-	if number := s.heldIn(space); number >= 0 {
-		if _, err := os.Stat(s.path(space)); errors.Is(err, os.ErrNotExist) {
-			return s.errGone(space, number)
-		}
-	}
-	for _, dir := range []string{s.dir, s.path(space)} {
-		err := os.Mkdir(dir, 0o750)
-		if errors.Is(err, os.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("filestore: %w; the folder above it must be there, and this user must be allowed to write in it", err)
-		}
-		if err := syncDir(filepath.Dir(dir)); err != nil {
+	err = d.locked(ctx, claimLock, func(d lockedDirectory) error {
+		if records, err = d.records(); err != nil {
 			return err
 		}
-	}
-	return nil
+		for i := range records {
+			lock, err := d.tryLock(processLock(records[i].Worker))
+			switch {
+			case err == nil:
+				records[i].Expires = 0
+				if err := lock.Close(); err != nil {
+					return err
+				}
+			case errors.Is(err, errLocked):
+				records[i].Expires = driver.NoTTL
+			default:
+				return err
+			}
+		}
+		return nil
+	})
+	return records, err
 }

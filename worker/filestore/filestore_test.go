@@ -25,7 +25,7 @@ const (
 	short = 500 * time.Millisecond // for what cannot
 )
 
-// In its own process the test binary is a program that holds a number until it
+// In its own process the test binary is a program that holds a worker ID until it
 // is killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("SNOWKEY_TEST_HOLD"); dir != "" {
@@ -70,8 +70,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// A process that is killed holds its number to its end and no longer; the next
-// begins at its bound, and so above its ids, whatever the clock says.
+// A process that is killed holds its worker ID to its end and no longer; the next
+// begins at its fence, and so above its ids, whatever the clock says.
 func TestProcessIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), ample)
@@ -184,25 +184,27 @@ func TestDamage(t *testing.T) {
 	for name, content := range map[string]string{"empty": "", "cut": `{"epoch":1,"tok`, "no epoch": "{}", "text": "hello",
 		"epoch 0": `{"epoch":0,"token":"","owner":"","until_ts":5,"expires_at":0}`, "no bound": `{"epoch":3,"token":""}`, "null": `{"epoch":3,"token":"","until_ts":null}`,
 		"no token": `{"epoch":3,"until_ts":5}`, "another field": `{"epoch":3,"token":"","until_ts":5,"until":7}`, "two": `{"epoch":3,"token":"","until_ts":5}{}`} {
-		dir := t.TempDir()
-		lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := lease.Close(); err != nil {
-			t.Fatal(err)
-		}
-		row := filepath.Join(dir, "default", "0.json")
-		if err := os.WriteFile(row, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err = worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
-		if err == nil || !strings.Contains(err.Error(), row+" is damaged") || strings.Contains(err.Error(), "%!") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if now, _ := os.ReadFile(row); string(now) != content {
-			t.Errorf("%s: overwritten by %q", name, now)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			lease, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := lease.Close(); err != nil {
+				t.Fatal(err)
+			}
+			row := filepath.Join(dir, "default", "0.json")
+			if err := os.WriteFile(row, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err = worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
+			if err == nil || !strings.Contains(err.Error(), row+" is damaged") || strings.Contains(err.Error(), "%!") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if now, _ := os.ReadFile(row); string(now) != content {
+				t.Errorf("%s: overwritten by %q", name, now)
+			}
+		})
 	}
 }
 
@@ -235,10 +237,12 @@ func TestDirectories(t *testing.T) {
 		filepath.Join(file, "below"):      "not a directory",
 		filepath.Join(t.TempDir(), "a/b"): "no such file",
 	} {
-		_, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", dir, err)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, err := worker.Acquire(t.Context(), open(t, dir), worker.Config{MaxWait: -1})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", dir, err)
+			}
+		})
 	}
 	var config *core.ConfigError
 	if _, err := filestore.New(filestore.Config{}); !errors.As(err, &config) || err.Error() != `filestore: Dir "": must be a directory on a local disk` {
@@ -251,7 +255,7 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// The files are removed under a lease: ids go on up to the bound and no further, and
+// The files are removed under a lease: ids go on up to the fence and no further, and
 // nothing is claimed where nothing is recorded.
 func TestFilesAreRemoved(t *testing.T) {
 	for name, remove := range map[string]func(dir string) error{

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Who has opened a lock file that is removed then does not hold the lock.
+// A process that has opened a lock file which is then removed does not hold the lock.
 func TestLockOfRemovedFile(t *testing.T) {
 	d := directory{path: t.TempDir()}
 	var holders, both atomic.Int64
@@ -49,7 +49,7 @@ func TestLockOfRemovedFile(t *testing.T) {
 }
 
 // A cleaner removes the lock files while a renewal is between reading and writing,
-// and another process claims the number: the renewal must not be acknowledged.
+// and another process claims the worker ID: the renewal must not be acknowledged.
 func TestLocksAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	first, second := mustNew(New(Config{Dir: dir})), mustNew(New(Config{Dir: dir}))
@@ -62,7 +62,7 @@ func TestLocksAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b driver.Claim
-	err = first.change(t.Context(), "x", 0, func(row *driver.Record) error {
+	err = first.change(t.Context(), key{"x", 0}, func(rec *driver.Record) bool {
 		for _, name := range []string{"lock", "0.lock", "0.alive"} {
 			if err := os.Remove(filepath.Join(dir, "x", name)); err != nil {
 				t.Fatal(err)
@@ -72,8 +72,8 @@ func TestLocksAreRemoved(t *testing.T) {
 		if b, err = second.Claim(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		row.Fence = now + 5000
-		return nil
+		rec.Fence = now + 5000
+		return true
 	})
 	if err == nil || !strings.Contains(err.Error(), "was removed or replaced") {
 		t.Errorf("%v", err)
@@ -81,19 +81,19 @@ func TestLocksAreRemoved(t *testing.T) {
 	if b.FencingToken != a.FencingToken+1 || b.From < a.Fence {
 		t.Errorf("%+v, then %+v", a, b)
 	}
-	rows, err := second.List(t.Context(), "x")
-	if err != nil || len(rows) != 1 || rows[0].ClaimID != "b" || rows[0].Fence != b.Fence {
-		t.Errorf("%+v, %v", rows, err)
+	records, err := second.List(t.Context(), "x")
+	if err != nil || len(records) != 1 || records[0].ClaimID != "b" || records[0].Fence != b.Fence {
+		t.Errorf("%+v, %v", records, err)
 	}
-	// From then on the number is the other's.
+	// From then on the other process holds the worker ID.
 	if err := first.Renew(t.Context(), driver.Renewal{Namespace: "x", FencingToken: a.FencingToken, ClaimID: "a", Fence: now + 9000, TTL: 1000}); !errors.Is(err, driver.ErrNotHeld) {
 		t.Error(err)
 	}
 }
 
-// A row that was renewed, or released, between being read and being locked is claimed
-// as it is then: from the later bound on, and not with the epoch before.
-func TestTakeReadsAgain(t *testing.T) {
+// A record that was renewed or released between the read and the lock is claimed as it is
+// then: from the later fence, and not with the earlier fencing token.
+func TestLockFreeReadsAgain(t *testing.T) {
 	s := mustNew(New(Config{Dir: t.TempDir()}))
 	defer s.Close()
 	r := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "a", Owner: "o", Now: 1000, FenceWindow: 1000, TTL: 1000, MaxSkew: 1 << 60, MaxLead: 1 << 60}
@@ -102,7 +102,7 @@ func TestTakeReadsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := directory{path: s.path("x")}
-	stale, err := d.rows()
+	stale, err := d.records()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +112,14 @@ func TestTakeReadsAgain(t *testing.T) {
 	if err := s.Close(); err != nil { // its process ends
 		t.Fatal(err)
 	}
-	row, locks, err := take(d, r, slices.Clone(stale), time.Now().UnixMilli())
-	if err != nil || row.Fence != 9000 {
-		t.Errorf("%+v, %v", row, err)
+	rec, locks, err := lockFree(d, r, slices.Clone(stale), time.Now().UnixMilli())
+	if err != nil || rec.Fence != 9000 {
+		t.Errorf("%+v, %v", rec, err)
 	}
 	_ = locks.close()
 	r.MaxLead = 2000
-	if row, _, err := take(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Errorf("it begins too far ahead now: %+v, %v", row, err)
+	if rec, _, err := lockFree(d, r, stale, time.Now().UnixMilli()); !errors.Is(err, driver.ErrNoWorkerID) {
+		t.Errorf("it begins too far ahead now: %+v, %v", rec, err)
 	}
 }
 

@@ -13,9 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// StopIn is the main function of a process that claims number 0 and then stops, as
-// by SIGSTOP, in the middle of what is named. It goes on when it is continued and
-// has read a line.
+// StopIn is the main function of a process that claims worker ID 0 and then stops itself by
+// SIGSTOP in the middle of the named step. It continues after SIGCONT and a line of input.
 func StopIn(dir, what string) {
 	ctx := context.Background()
 	s := mustNew(New(Config{Dir: dir}))
@@ -32,16 +31,16 @@ func StopIn(dir, what string) {
 	}
 	switch what {
 	case "renewal":
-		err = s.change(ctx, "x", 0, func(row *driver.Record) error {
+		err = s.change(ctx, key{"x", 0}, func(rec *driver.Record) bool {
 			stop()
-			row.Fence = c.Fence + 1
-			return nil
+			rec.Fence = c.Fence + 1
+			return true
 		})
 	case "claim":
-		err = d.locked(ctx, spaceLock, func(changing) error { stop(); return nil })
+		err = d.locked(ctx, claimLock, func(lockedDirectory) error { stop(); return nil })
 	case "end of claim":
-		err = d.locked(ctx, spaceLock, func(changing) error {
-			locks, err := d.takeLocks(3)
+		err = d.locked(ctx, claimLock, func(lockedDirectory) error {
+			locks, err := d.lockWorkerID(3)
 			stop()
 			_ = locks.close()
 			return err
@@ -49,17 +48,17 @@ func StopIn(dir, what string) {
 	case "operator":
 		err = s.Release(ctx, driver.Return{Namespace: "x", Worker: 0, FencingToken: c.FencingToken, ClaimID: "child", Fence: c.Fence})
 		if err == nil {
-			err = s.change(ctx, "x", 0, func(*driver.Record) error { stop(); return nil })
+			err = s.change(ctx, key{"x", 0}, func(*driver.Record) bool { stop(); return true })
 		}
 	}
 	fmt.Println("child:", err)
 	os.Exit(0)
 }
 
-// Asking is a request for a number, or for any, in the space "x" of four.
-func Asking(number int64, token string) driver.Request {
+// Asking is a request for a worker ID, or for any (-1), of the four in the namespace "x".
+func Asking(workerID int64, claimID string) driver.Request {
 	return driver.Request{
-		Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: number, RequirePreferred: number >= 0, Exclude: -1, ClaimID: token, Owner: "o",
+		Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: workerID, RequirePreferred: workerID >= 0, Exclude: -1, ClaimID: claimID, Owner: "o",
 		Now: time.Now().UnixMilli(), FenceWindow: 60_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
 }

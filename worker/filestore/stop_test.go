@@ -27,7 +27,7 @@ func TestStopIn(*testing.T) {
 	}
 }
 
-// child is a process that has claimed number 0 and then been stopped.
+// child is a process that has claimed worker ID 0 and then been stopped.
 type child struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -101,7 +101,7 @@ func (c *child) goOn(t *testing.T) {
 }
 
 // A process that is stopped in the middle of anything holds up no renewal and no
-// release of another number, and claims only if it was claiming itself.
+// release of another worker ID, and claims only if it was claiming itself.
 func TestAStoppedProcess(t *testing.T) {
 	for _, in := range []string{"renewal", "claim", "end of claim", "operator"} {
 		for _, end := range []string{"goes on", "is killed"} {

@@ -1,54 +1,40 @@
-// Package httpstore offers a lease store over HTTP, and is its client: for a
-// server that allots numbers to programs that do not reach its database. The
-// server:
+// Package httpstore offers a lease store over HTTP, and is its client, for programs that cannot
+// reach the database of the store. The server:
 //
-//	handler, err := httpstore.NewHandler(sqlstore.New(db, sqlstore.Config{}), httpstore.HandlerConfig{Tokens: []string{secret}})
-//	…
+//	handler, err := httpstore.NewHandler(store, httpstore.HandlerConfig{Tokens: []string{secret}})
+//	if err != nil {
+//		return err
+//	}
 //	http.Handle("/leases/", http.StripPrefix("/leases", handler))
 //
 // Each program:
 //
-//	store := httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: secret})
+//	store, err := httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: secret})
+//	if err != nil {
+//		return err
+//	}
 //	lease, err := worker.Acquire(ctx, store, worker.Config{})
 //
-// # What is guaranteed
+// # Guarantees
 //
-// The same as without HTTP in between: the server keeps nothing itself, and any
-// number of servers may offer one store. What it must not lose is up to that store.
-// Clocks are compared with the store's, and times to live measured by it.
+// They are those of the store behind the server. The server keeps nothing itself, so any number
+// of servers may offer one store. Clocks are compared with the store's clock, and the store
+// measures the time to live.
 //
-// The client sends each request once and follows no redirect; net/http sends again
-// only what was never written. A request whose answer was lost or makes no sense is
-// an error with an unknown outcome, and the lease asks again: a claim with the
-// token it had, which finds its number.
+// The client sends each request once and follows no redirect; net/http repeats only a request
+// that was never written. If an answer is lost or makes no sense, the outcome is unknown and
+// the lease asks again: a claim with the same claim ID finds its worker ID.
 //
-// Each request has a random id and each answer repeats it, so that nothing a proxy
-// has kept, mixed up or made itself is taken for an answer: neither a number nor
-// the loss of one.
+// Each request has a random ID and each answer repeats it. So an answer that a proxy has
+// cached, mixed up or made itself is an error, never a claim or the loss of one.
 //
-// The errors of package worker arrive as what they are, for errors.Is and errors.As:
-// *NoWorkerIDError, *SkewError, *LayoutError, *DurabilityError, *ConfigError, *LostError,
-// *UsedUpError, ErrNotHeld, ErrReleased. Any other is a [*StoreError] with its text.
+// The errors of packages worker and driver arrive with their types, for errors.Is and errors.As.
+// Any other error is a [*StoreError] with its text.
 //
-// # Security
+// # Limits
 //
-// Who has a token of the server can claim any number of any space. Send it over
-// https only. Tokens are compared in constant time and stand in no error.
+// A program with a token can claim any worker ID of any namespace. Send tokens over https only.
+// They are compared in constant time, and no error contains one.
 //
-// # The protocol
-//
-// POST to v1/claim, renew, release, list, free and count below the URL, with
-// "Authorization: Bearer TOKEN" and "Content-Type: application/json". Instants are
-// Unix milliseconds and durations milliseconds, as JSON integers. All fields are
-// required, and no other is allowed:
-//
-//	POST v1/renew
-//	{"id": "R4ND0M", "request": {"space": "default", "worker": 7, "epoch": 3, "token": "…", "until": 1767225630000, "ttl": 40000}}
-//
-//	200 {"id": "R4ND0M", "result": {}}
-//	409 {"id": "R4ND0M", "error": {"kind": "taken", "message": "…"}}
-//
-// The status is 200, 400 for a request that is wrong, 401 for a wrong token, 409
-// for the typed errors, 413 for more than 16 KiB, 500 for a store that failed, and
-// 501 for what the handler does not offer.
+// The protocol is in docs/stores.md.
 package httpstore

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// A server that allots numbers, and two programs that ask it.
+// A server that offers a store, and two programs that take leases from it.
 func Example() {
 	const secret = "from-the-secret-store" // 16 bytes or more
 	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{secret}})
@@ -75,7 +75,7 @@ func ExampleStoreError() {
 	// Output: true 404 false
 }
 
-// A wrong token is told at once: Acquire does not ask again.
+// Acquire does not retry with a wrong token.
 func ExampleStoreError_Permanent() {
 	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{"from-the-secret-store"}})
 	if err != nil {
@@ -94,7 +94,7 @@ func ExampleStoreError_Permanent() {
 	if errors.As(err, &said) {
 		fmt.Println(said.Permanent(), said)
 	}
-	// Output: true httpstore: claim: the server answers with 401 Unauthorized: the bearer token is missing or wrong; give it a token that the server knows
+	// Output: true httpstore: claim: the server answered with 401 Unauthorized: the bearer token is missing or wrong; set Token to one that the server accepts
 }
 
 // starts counts; in earnest sqlstore, redisstore or etcdstore.

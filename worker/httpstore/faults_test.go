@@ -50,7 +50,7 @@ func typed(err error) bool {
 }
 
 // What does not come from a lease store, or is the answer to something else, is
-// neither a number nor the loss of one; and it is asked once.
+// neither a worker ID nor the loss of one; and it is asked once.
 func TestStrangeAnswers(t *testing.T) {
 	echo := func(status int, format string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -89,25 +89,27 @@ func TestStrangeAnswers(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		},
 	} {
-		var asked atomic.Int64
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked.Add(1)
-			answer(w, r)
-		}))
-		errs := verbs(t.Context(), mustNew(New(Config{URL: server.URL, Token: secret, Client: server.Client()})))
-		for verb, err := range errs {
-			if err == nil || typed(err) || !strings.HasPrefix(err.Error(), "httpstore: ") || len(err.Error()) > 1500 || strings.Contains(err.Error(), secret) {
-				t.Errorf("%s, %s: %v", what, verb, err)
+		t.Run(what, func(t *testing.T) {
+			var asked atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				answer(w, r)
+			}))
+			errs := verbs(t.Context(), mustNew(New(Config{URL: server.URL, Token: secret, Client: server.Client()})))
+			for verb, err := range errs {
+				if err == nil || typed(err) || !strings.HasPrefix(err.Error(), "httpstore: ") || len(err.Error()) > 1500 || strings.Contains(err.Error(), secret) {
+					t.Errorf("%s, %s: %v", what, verb, err)
+				}
 			}
-		}
-		if n := asked.Load(); n != int64(len(errs)) {
-			t.Errorf("%s: %d requests for %d calls", what, n, len(errs))
-		}
-		server.Close()
+			if n := asked.Load(); n != int64(len(errs)) {
+				t.Errorf("%s: %d requests for %d calls", what, n, len(errs))
+			}
+			server.Close()
+		})
 	}
 }
 
-// A number that was not asked for is none.
+// A worker ID that was not asked for is none.
 func TestImpossibleClaims(t *testing.T) {
 	for _, result := range []string{
 		`{}`, `{"worker":4,"epoch":1,"from":1,"until":2}`, `{"worker":-1,"epoch":1,"from":1,"until":2}`, `{"worker":0,"epoch":0,"from":1,"until":2}`,
@@ -126,7 +128,7 @@ func TestImpossibleClaims(t *testing.T) {
 }
 
 // Answers come late, after the client has given up: what is asked again has the
-// number of the first time, and no second one is taken.
+// worker ID of the first time, and no second one is taken.
 func TestLateAnswers(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	inner := handlerOf(t, store)
@@ -233,11 +235,13 @@ func TestConfigFaults(t *testing.T) {
 		`Token of 0 bytes: must have 16`:      {URL: "http://h"},
 		`Token of 17 bytes: must have 16`:     {URL: "http://h", Token: "a secret of yours"},
 	} {
-		_, err := New(cfg)
-		var config *core.ConfigError
-		if !errors.As(err, &config) || len(config.Fields) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "a secret") {
-			t.Errorf("%v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, err := New(cfg)
+			var config *core.ConfigError
+			if !errors.As(err, &config) || len(config.Fields) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "password") || strings.Contains(err.Error(), "a secret") {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), `httpstore: URL ""`) || !strings.Contains(err.Error(), "; Token of 0 bytes") {
 		t.Error(err)

@@ -14,34 +14,32 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// HandlerConfig is what a handler is made of. Tokens are required.
+// HandlerConfig configures NewHandler. Tokens is required.
 type HandlerConfig struct {
-	// Tokens that clients may have: each 16 to 512 printable bytes of ASCII without
-	// space. More than one, so that they can be exchanged one client at a time.
+	// Tokens are those that clients may use: each has 16 to 512 printable ASCII characters,
+	// without spaces. With two tokens, the clients can change from one to the other one by one.
 	Tokens []string
-	// Admin offers worker.Admin as well, if the store has it. Its rows hold the
-	// tokens of the leases, and whoever may ask may free any number.
+	// Admin also offers driver.Admin, if the store has it. Its records contain the claim IDs of
+	// the leases, and every client may then free any worker ID.
 	Admin bool
-	// Timeout of one call of the store. 0: 10s.
+	// Timeout limits one call of the store. Zero: 10s.
 	Timeout time.Duration
 }
 
-// handler offers a store.
 type handler struct {
 	store   driver.Store
 	admin   driver.Admin   // nil: not offered
 	counter driver.Counter // nil: the store has none
 	tokens  [][sha256.Size]byte
 	timeout time.Duration
-	calls   bounded.Calls               // of the store
+	calls   driver.Calls                // of the store
 	verbs   map[string]http.HandlerFunc // by path
 }
 
-// NewHandler offers a store to clients that have one of the tokens. The error is a
-// *core.ConfigError.
+// NewHandler returns a handler that offers a store to clients with one of the tokens. The
+// error is a *core.ConfigError.
 func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	var wrong fields.Errors
 	if store == nil {
@@ -84,12 +82,12 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 		if h.admin == nil {
 			return listResult{}, errors.ErrUnsupported
 		}
-		rows, err := h.admin.List(ctx, q.Namespace)
-		all := make([]listRow, len(rows))
-		for i, row := range rows {
-			all[i] = listRow(row)
+		records, err := h.admin.List(ctx, q.Namespace)
+		all := make([]listRecord, len(records))
+		for i, rec := range records {
+			all[i] = listRecord(rec)
 		}
-		return listResult{Rows: all}, err
+		return listResult{Records: all}, err
 	})
 	offer(h, "free", func(ctx context.Context, q freeRequest) (nothing, error) {
 		if h.admin == nil {
@@ -121,7 +119,7 @@ func checkToken(wrong *fields.Errors, field, token string) {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	if !h.knows(r.Header.Get("Authorization")) {
+	if !h.authorized(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, "", http.StatusUnauthorized, "the bearer token is missing or wrong")
 		return
@@ -138,8 +136,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows takes as long for a wrong token as for a right one.
-func (h *handler) knows(header string) bool {
+// authorized takes as long for a wrong token as for a right one.
+func (h *handler) authorized(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
 	found := 0
@@ -149,7 +147,7 @@ func (h *handler) knows(header string) bool {
 	return strings.EqualFold(scheme, "Bearer") && found == 1
 }
 
-// offer adds a verb.
+// offer adds a verb, which is served by call.
 func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, error)) {
 	h.verbs["/v1/"+verb] = func(w http.ResponseWriter, r *http.Request) {
 		if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
@@ -170,14 +168,14 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 			refuse(w, "", http.StatusBadRequest, fmt.Sprintf("the request must have an id of 1 to %d bytes, and a request", maxID))
 			return
 		}
-		request, err := whole[Q](*q.Request)
+		request, err := decodeRequest[Q](*q.Request)
 		if err != nil {
 			refuse(w, q.ID, http.StatusBadRequest, "cannot read the request: "+err.Error())
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), h.timeout)
 		defer cancel()
-		result, err := bounded.Do(ctx, &h.calls, "the store: "+verb, func() (A, error) { return call(ctx, request) })
+		result, err := driver.Do(ctx, &h.calls, "the store: "+verb, func() (A, error) { return call(ctx, request) })
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			refuse(w, q.ID, http.StatusNotImplemented, verb+" is not offered here")
@@ -196,11 +194,11 @@ func refuse(w http.ResponseWriter, id string, status int, message string) {
 
 func reply(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
-	if err != nil { // there is nothing in it that cannot be written
+	if err != nil { // cannot happen: all fields have types that JSON has
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // who does not get it asks again
+	_, _ = w.Write(text) // a client that does not get it asks again
 }

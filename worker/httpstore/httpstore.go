@@ -15,28 +15,28 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// Config is what a client is made of. URL and Token are required.
+// Config configures a Store. URL and Token are required.
 type Config struct {
-	// URL below which the handler is, such as "https://ids.internal/leases".
+	// URL is that of the handler, such as "https://ids.internal/leases".
 	URL string
-	// Token is one of the handler's.
+	// Token is one of HandlerConfig.Tokens.
 	Token string
-	// Client sends the requests. It is copied, and the copy follows no redirect and
-	// keeps no cookies. nil: one of its own with http.DefaultTransport.
+	// Client sends the requests. It is copied; the copy follows no redirect and keeps no
+	// cookies. Nil: a client with http.DefaultTransport.
 	Client *http.Client
 }
 
-// Store is a client of a store that a handler offers. Make it with New.
+// A Store is a client of the store that a handler offers. Make it with New; every method of a
+// nil or zero Store returns a *core.ConfigError. All methods are safe for concurrent use.
 type Store struct {
-	driver.ClaimLimiter // of the leases that share the store
+	driver.ClaimLimiter
 
 	base   string
 	token  string
 	client http.Client
-	calls  bounded.Calls
+	calls  driver.Calls
 }
 
 var (
@@ -74,7 +74,8 @@ func checkURL(wrong *fields.Errors, text string) {
 	}
 }
 
-// ask sends one request, once.
+// ask sends a request, once, and returns its result. An answer of more than limit bytes is an
+// error.
 func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
 	if s == nil || s.base == "" {
 		return result, fields.Error("httpstore", "Store", nil, "must come from httpstore.New")
@@ -94,7 +95,7 @@ func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit 
 	sent.Header.Set("Authorization", "Bearer "+s.token)
 	sent.Header.Set("Content-Type", "application/json")
 	sent.Header.Set("Accept", "application/json")
-	return bounded.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
+	return driver.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
 		got, err := s.client.Do(sent)
 		if err != nil {
 			return result, failed(ctx, verb, err)
@@ -108,20 +109,20 @@ func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit 
 	})
 }
 
-// read is what an answer says, if it is one to this request.
+// read returns the result or the error in an answer, if it answers this request.
 func read[A any](verb, id string, status int, text []byte, limit int64) (result A, err error) {
-	strange := func(why string) error {
+	strange := func(why string) error { // the answer of something else
 		return &StoreError{Verb: verb, Status: status, Message: fmt.Sprintf("%s: %.200q", why, text)}
 	}
 	if int64(len(text)) > limit {
-		return result, strange(fmt.Sprintf("its answer has more than %d bytes", limit))
+		return result, strange(fmt.Sprintf("the answer has more than %d bytes", limit))
 	}
 	var a answer[A]
 	if err := decode(bytes.NewReader(text), &a, false); err != nil {
-		return result, strange("this is no answer of a lease store (" + err.Error() + ")")
+		return result, strange("this is not the answer of a lease store (" + err.Error() + ")")
 	}
 	if a.ID != id {
-		if a.ID == "" && a.Error != nil && status >= 400 { // it has not come to reading the id
+		if a.ID == "" && a.Error != nil && status >= 400 { // the server has not read the id
 			return result, &StoreError{Verb: verb, Status: status, Message: a.Error.Message}
 		}
 		return result, strange("this is the answer to another request")
@@ -135,29 +136,29 @@ func read[A any](verb, id string, status int, text []byte, limit int64) (result 
 	return result, strange("this is neither a result nor an error")
 }
 
-// failed wraps what the client says. Where the context is done, that is the error.
+// failed wraps an error of the client. If the context is done, the error is the context's.
 func failed(ctx context.Context, verb string, err error) error {
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
-		return fmt.Errorf("httpstore: %s: %w: %v", verb, done, err) //nolint:errorlint // it is the context's error that counts
+		return fmt.Errorf("httpstore: %s: %w: %v", verb, done, err) //nolint:errorlint // the context's error counts
 	}
 	var untrusted *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &untrusted):
-		return driver.Permanent(fmt.Errorf("httpstore: %s: %w; this machine, or Config.Client, must trust who has signed it, and the URL have the name that it is for", verb, err))
+		return driver.Permanent(fmt.Errorf("httpstore: %s: %w; this machine, or Config.Client, must trust the issuer of the certificate, and the URL must have the name in it", verb, err))
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return driver.Permanent(fmt.Errorf("httpstore: %s: %w; the URL must begin with http:// there", verb, err))
+		return driver.Permanent(fmt.Errorf("httpstore: %s: %w; the URL must begin with http://", verb, err))
 	}
 	return fmt.Errorf("httpstore: %s: %w", verb, err)
 }
 
-// Claim implements worker.Store.
+// Claim implements driver.Store.
 func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
 		return driver.Claim{}, err
 	}
 	c, err := ask[claimRequest, claimResult](ctx, s, "claim", claimRequest(r), maxReply)
 	if err == nil {
-		err = c.check(r)
+		err = c.validate(r)
 	}
 	if err != nil {
 		return driver.Claim{}, err
@@ -165,53 +166,54 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	return driver.Claim(c), nil
 }
 
-// Renew implements worker.Store.
+// Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
 	_, err := ask[renewRequest, nothing](ctx, s, "renew", renewRequest(r), maxReply)
 	return err
 }
 
-// Release implements worker.Store.
+// Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Return) error {
 	_, err := ask[releaseRequest, nothing](ctx, s, "release", releaseRequest(r), maxReply)
 	return err
 }
 
-// List implements worker.Admin. Where the handler does not offer it, or its store
-// has no such method, the error is errors.ErrUnsupported.
-func (s *Store) List(ctx context.Context, space string) ([]driver.Record, error) {
-	if err := driver.CheckNamespace(space); err != nil {
+// List implements driver.Admin. If the handler or its store does not offer it, the error
+// matches errors.ErrUnsupported.
+func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+	if err := driver.CheckNamespace(namespace); err != nil {
 		return nil, err
 	}
-	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Namespace: space}, maxList)
+	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Namespace: namespace}, maxList)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]driver.Record, len(result.Rows))
-	for i, row := range result.Rows {
-		rows[i] = driver.Record(row)
+	records := make([]driver.Record, len(result.Records))
+	for i, rec := range result.Records {
+		records[i] = driver.Record(rec)
 	}
-	return rows, nil
+	return records, nil
 }
 
-// Free implements worker.Admin, where the handler offers it, as List.
-func (s *Store) Free(ctx context.Context, space string, number, epoch int64) error {
-	if err := driver.CheckNamespace(space); err != nil {
+// Free implements driver.Admin. If the handler or its store does not offer it, the error
+// matches errors.ErrUnsupported.
+func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
+	if err := driver.CheckNamespace(namespace); err != nil {
 		return err
 	}
-	_, err := ask[freeRequest, nothing](ctx, s, "free", freeRequest{Namespace: space, Worker: number, FencingToken: epoch}, maxReply)
+	_, err := ask[freeRequest, nothing](ctx, s, "free", freeRequest{Namespace: namespace, Worker: workerID, FencingToken: fencingToken}, maxReply)
 	return err
 }
 
-// Count implements driver.Counter, if the server's store does; else the error is
-// errors.ErrUnsupported. A count whose answer is lost is not given again.
+// Count implements driver.Counter. If the store of the handler does not, the error matches
+// errors.ErrUnsupported. If the answer is lost, the value is skipped.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {
 		return 0, err
 	}
 	result, err := ask[countRequest, countResult](ctx, s, "count", countRequest{Name: name}, maxReply)
 	if err == nil && result.Value < 0 {
-		err = fmt.Errorf("httpstore: count %q: the server gave %d", name, result.Value)
+		err = fmt.Errorf("httpstore: count %q: the server returned %d", name, result.Value)
 	}
 	if err != nil {
 		return 0, err

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The requests and results as they are written. Each is converted from and to its
-// counterpart in package worker, which compiles only while their fields are the same.
+// The requests and results as they are written. Each is converted from and to its counterpart
+// in package driver, which compiles only if their fields are the same.
 type (
 	claimRequest struct {
 		Namespace        string `json:"space"`
@@ -53,7 +53,7 @@ type (
 	listRequest struct {
 		Namespace string `json:"space"`
 	}
-	listRow struct {
+	listRecord struct {
 		Worker       int64  `json:"worker"`
 		FencingToken int64  `json:"epoch"`
 		ClaimID      string `json:"token"`
@@ -62,7 +62,7 @@ type (
 		Expires      int64  `json:"expires"`
 	}
 	listResult struct {
-		Rows []listRow `json:"rows"`
+		Records []listRecord `json:"rows"`
 	}
 	freeRequest struct {
 		Namespace    string `json:"space"`
@@ -78,7 +78,7 @@ type (
 	nothing struct{}
 )
 
-// question and answer are what requests and results are sent in.
+// question and answer are the envelopes of requests and results.
 type question[Q any] struct {
 	ID      string `json:"id"`
 	Request *Q     `json:"request"`
@@ -93,16 +93,16 @@ type answer[A any] struct {
 const (
 	maxRequest = 16 << 10
 	maxReply   = 64 << 10
-	maxList    = 64 << 20 // a hundred thousand rows at their longest
+	maxList    = 64 << 20 // a hundred thousand records of the greatest length
 	maxID      = 64
 )
 
-var errTrailing = errors.New("there is more behind it")
+var errTrailing = errors.New("there is more text after the value")
 
-// decode reads one JSON value and nothing behind it.
+// decode reads one JSON value that ends the input.
 func decode(from io.Reader, to any, strict bool) error {
 	d := json.NewDecoder(from)
-	if strict { // who asks for what is not known here must not get less
+	if strict { // a request with an unknown field must not be half understood
 		d.DisallowUnknownFields()
 	}
 	if err := d.Decode(to); err != nil {
@@ -117,9 +117,9 @@ func decode(from io.Reader, to any, strict bool) error {
 	return nil
 }
 
-// whole reads a request that has all of its fields: a zero that nobody sent would be
-// the worker number 0, or an instant.
-func whole[Q any](raw json.RawMessage) (request Q, err error) {
+// decodeRequest reads a request, all of whose fields must be there: a missing one would become
+// the worker ID 0, or an instant.
+func decodeRequest[Q any](raw json.RawMessage) (request Q, err error) {
 	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &sent); err != nil {
 		return request, err
@@ -134,10 +134,10 @@ func whole[Q any](raw json.RawMessage) (request Q, err error) {
 	return request, decode(bytes.NewReader(raw), &request, true)
 }
 
-// check tells whether a claim can be an answer to the request.
-func (c claimResult) check(r driver.Request) error {
+// validate reports whether a claim can be the answer to the request.
+func (c claimResult) validate(r driver.Request) error {
 	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
-		return fmt.Errorf("httpstore: claim in space %q: the server gave what was not asked for: %+v", r.Namespace, c)
+		return fmt.Errorf("httpstore: claim in namespace %q: the server returned a claim that does not fit the request: %+v", r.Namespace, c)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func begin() (*memstore.Store, func()) {
 	return memstore.New(memstore.Config{Now: func() time.Time { return at }}), func() {}
 }
 
-// request asks for any number of the space "orders", as a lease does.
+// request asks for any worker ID of the namespace "orders", as a lease does.
 func request(token string) driver.Request {
 	return driver.Request{
 		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: token, Owner: "web-1",

@@ -1,12 +1,22 @@
-// Package memstore is a lease store in the memory of one process: for tests, and
-// for programs whose generators all live in one process and end with it.
+// Package memstore keeps leases of worker IDs in the memory of one process, for tests and for
+// programs whose generators all live in one process:
 //
-// It forgets everything when the process ends. Ids made before and after that are
-// told apart by nothing but the clock: for what outlives the process take
-// filestore or a database.
+//	store := memstore.New(memstore.Config{})
+//	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders"})
+//	if err != nil {
+//		return err
+//	}
+//	defer lease.Close()
+//	gen, err := core.New(core.Config{Worker: lease})
+//
+// The ids of all generators that share a store and a namespace differ.
+//
+// A store forgets everything when its process ends. Between the ids before and after that,
+// there is only the clock. If ids outlive the process, use package filestore or a database.
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -16,23 +26,24 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Config is what a store is made of; the zero value is ready for use.
+// Config configures a Store. The zero value is ready for use.
 type Config struct {
-	Now func() time.Time // the store's clock; nil: the system's
+	// Now is the store's clock. Nil means time.Now.
+	Now func() time.Time
 }
 
-// Store keeps the numbers of any number of spaces. The zero value is what New makes of
-// the zero Config.
+// A Store keeps the records of any number of namespaces. The zero value is ready for use, and
+// the same as what New makes of the zero Config. All methods are safe for concurrent use.
 type Store struct {
 	now func() time.Time
 
-	mu     sync.Mutex
-	spaces map[string]*space
+	mu         sync.Mutex
+	namespaces map[string]*namespace
 }
 
-type space struct {
-	layout string
-	rows   map[int64]*driver.Record
+type namespace struct {
+	layout  string
+	records map[int64]*driver.Record
 }
 
 var (
@@ -40,20 +51,24 @@ var (
 	_ driver.Admin = (*Store)(nil)
 )
 
-// New makes an empty store.
+// New returns an empty store.
 func New(cfg Config) *Store {
 	return &Store{now: cfg.Now}
 }
 
-// usable tells whether there is a store, and time to use it.
-func (s *Store) usable(ctx context.Context) error {
+// lock begins each call. If it returns no error, the caller unlocks s.mu.
+func (s *Store) lock(ctx context.Context) error {
 	if s == nil {
 		return fields.Error("memstore", "Store", nil, "must come from memstore.New")
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	return nil
 }
 
-// clock is in Unix milliseconds.
+// clock returns the time in Unix milliseconds.
 func (s *Store) clock() int64 {
 	if s.now == nil {
 		return time.Now().UnixMilli()
@@ -61,125 +76,88 @@ func (s *Store) clock() int64 {
 	return s.now().UnixMilli()
 }
 
-// Claim implements worker.Store.
+// Claim implements driver.Store.
 func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	if err := r.Validate(); err != nil {
 		return driver.Claim{}, err
 	}
-	if err := s.usable(ctx); err != nil {
+	if err := s.lock(ctx); err != nil {
 		return driver.Claim{}, err
 	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	sp := s.spaces[r.Namespace]
-	if sp != nil && sp.layout != r.Layout {
-		return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: sp.layout, Want: r.Layout}
+	ns := s.namespaces[r.Namespace]
+	if ns != nil && ns.layout != r.Layout {
+		return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: ns.layout, Want: r.Layout}
 	}
 	now := s.clock()
 	if err := r.CheckSkew(now); err != nil {
 		return driver.Claim{}, err
 	}
-	if sp == nil {
-		sp = &space{layout: r.Layout, rows: make(map[int64]*driver.Record)}
-		if s.spaces == nil {
-			s.spaces = make(map[string]*space)
+	if ns == nil {
+		ns = &namespace{layout: r.Layout, records: make(map[int64]*driver.Record)}
+		if s.namespaces == nil {
+			s.namespaces = make(map[string]*namespace)
 		}
-		s.spaces[r.Namespace] = sp
+		s.namespaces[r.Namespace] = ns
 	}
-	rows := sp.list()
-	if i := slices.IndexFunc(rows, func(row driver.Record) bool { return row.ClaimID == r.ClaimID }); i >= 0 {
-		return r.Replay(rows[i]), nil
+	records := ns.list()
+	if i := slices.IndexFunc(records, func(rec driver.Record) bool { return rec.ClaimID == r.ClaimID }); i >= 0 {
+		return r.Replay(records[i]), nil
 	}
-	free, err := driver.Candidates(r, rows, now, nil)
+	free, err := driver.Candidates(r, records, now, nil)
 	if err != nil {
 		return driver.Claim{}, err
 	}
-	row := free[0]
-	from, until := r.Interval(row.Fence)
-	row.FencingToken, row.ClaimID, row.Owner, row.Fence, row.Expires = row.FencingToken+1, r.ClaimID, r.Owner, until, driver.Expiry(now, r.TTL)
-	sp.rows[row.Worker] = &row
-	return driver.Claim{Worker: row.Worker, FencingToken: row.FencingToken, From: from, Fence: until}, nil
+	rec, c := r.Grant(free[0], now)
+	ns.records[rec.Worker] = &rec
+	return c, nil
 }
 
-// Renew implements worker.Store.
+// Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	if err := s.usable(ctx); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	row := s.held(r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
-	if row == nil {
-		return driver.ErrNotHeld
-	}
-	row.Fence = max(row.Fence, r.Fence)
-	row.Expires = driver.Expiry(s.clock(), r.TTL)
-	return nil
+	return s.change(ctx, r.Namespace, r.Worker, func(rec *driver.Record) bool { return r.Apply(rec, s.clock()) })
 }
 
-// Release implements worker.Store.
+// Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	if err := s.usable(ctx); err != nil {
+	return s.change(ctx, r.Namespace, r.Worker, r.Apply)
+}
+
+// Free implements driver.Admin.
+func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
+	return s.change(ctx, namespace, workerID, func(rec *driver.Record) bool { return rec.Evict(fencingToken) })
+}
+
+// change applies a change to a record, if it is there and the change is allowed.
+func (s *Store) change(ctx context.Context, namespace string, workerID int64, apply func(*driver.Record) bool) error {
+	if err := s.lock(ctx); err != nil {
 		return err
 	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	row := s.held(r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
-	if row == nil {
+	if ns := s.namespaces[namespace]; ns == nil || ns.records[workerID] == nil || !apply(ns.records[workerID]) {
 		return driver.ErrNotHeld
 	}
-	row.ClaimID, row.Fence, row.Expires = "", r.Fence, 0
 	return nil
 }
 
-// held is the row if it has this epoch and token.
-func (s *Store) held(name string, number, epoch int64, token string) *driver.Record {
-	sp := s.spaces[name]
-	if sp == nil || token == "" {
-		return nil
-	}
-	row := sp.rows[number]
-	if row == nil || row.FencingToken != epoch || row.ClaimID != token {
-		return nil
-	}
-	return row
-}
-
-// List implements worker.Admin.
-func (s *Store) List(ctx context.Context, name string) ([]driver.Record, error) {
-	if err := s.usable(ctx); err != nil {
+// List implements driver.Admin.
+func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	sp := s.spaces[name]
-	if sp == nil {
-		return nil, nil
-	}
-	return sp.list(), nil
+	return s.namespaces[namespace].list(), nil
 }
 
-// list gives the rows by number.
-func (sp *space) list() []driver.Record {
-	rows := make([]driver.Record, 0, len(sp.rows))
-	for _, row := range sp.rows {
-		rows = append(rows, *row)
+// list returns the records by worker ID.
+func (ns *namespace) list() []driver.Record {
+	if ns == nil {
+		return nil
 	}
-	slices.SortFunc(rows, func(a, b driver.Record) int { return int(a.Worker - b.Worker) })
-	return rows
-}
-
-// Free implements worker.Admin.
-func (s *Store) Free(ctx context.Context, name string, number, epoch int64) error {
-	if err := s.usable(ctx); err != nil {
-		return err
+	records := make([]driver.Record, 0, len(ns.records))
+	for _, rec := range ns.records {
+		records = append(records, *rec)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sp := s.spaces[name]
-	if sp == nil || sp.rows[number] == nil || sp.rows[number].FencingToken != epoch || sp.rows[number].ClaimID == "" {
-		return driver.ErrNotHeld
-	}
-	sp.rows[number].ClaimID, sp.rows[number].Expires = "", 0
-	return nil
+	slices.SortFunc(records, func(a, b driver.Record) int { return cmp.Compare(a.Worker, b.Worker) })
+	return records
 }

@@ -39,12 +39,10 @@ mutant() {
 
 stores=./internal/integration/stores
 
-mutant 'renewal of anybody: memstore' worker/memstore/memstore.go \
-	's/row := s\.held\(r\.Namespace, r\.Worker, r\.FencingToken, r\.ClaimID\)(\n\tif row == nil \{\n\t\treturn driver\.ErrNotHeld\n\t\}\n\trow\.Fence = max)/row := s.spaces[r.Namespace].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
-mutant 'renewal by token, without epoch: memstore' worker/memstore/memstore.go \
-	's/row\.FencingToken != epoch \|\| //' "./worker ./worker/memstore ./worker/httpstore" .
-mutant 'renewal of anybody: filestore' worker/filestore/filestore.go \
-	's/if row\.FencingToken != r\.FencingToken \|\| row\.ClaimID != r\.ClaimID \|\| r\.ClaimID == "" \{(\n.*\n\t\t\}\n\t\trow\.Fence = max)/if r.ClaimID == "" {$1/' ./worker/filestore .
+mutant 'renewal of anybody' worker/driver/apply.go \
+	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.Fence, rec\.Expires = max)/if false {$1/' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
+mutant 'renewal by claim ID, without fencing token' worker/driver/apply.go \
+	's/rec\.FencingToken == fencingToken && //' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
@@ -59,8 +57,8 @@ mutant 'released from where the clock is' worker/requests.go \
 	's/fence := max\(a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From\)/now, _ := a.clock.read()\n\tfence := now.UnixMilli()/' ./worker .
 mutant 'released below what was issued' worker/requests.go \
 	's/a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From/a.grant.Close().UnixMilli()-1, 0/' ./worker .
-mutant 'release of anybody: memstore' worker/memstore/memstore.go \
-	's/row := s\.held\(r\.Namespace, r\.Worker, r\.FencingToken, r\.ClaimID\)(\n\tif row == nil \{\n\t\treturn driver\.ErrNotHeld\n\t\}\n\trow\.ClaimID, )/row := s.spaces[r.Namespace].rows[r.Worker]$1/' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'release of anybody' worker/driver/apply.go \
+	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.ClaimID, rec\.Fence)/if false {$1/' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
 	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \

@@ -9,28 +9,52 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/internal/bounded"
 )
 
-// reply is a script's answer: what it is, and then the details.
-type reply []string
+// evalDurable runs a script that gives something out, which only a durable Redis may do.
+func (s *Store) evalDurable(ctx context.Context, what, script, key string, args ...any) (reply, error) {
+	if err := s.checkSync(ctx); err != nil {
+		return reply{}, err
+	}
+	answer, err := s.run(ctx, what, durableScript+script, key, append([]any{s.cfg.AllowDataLoss}, args...)...)
+	if v := answer.values; err == nil && answer.kind() == "lossy" && len(v) == 4 {
+		return reply{}, &driver.DurabilityError{Setting: v[1], Value: v[2], Want: v[3]}
+	}
+	return answer, err
+}
 
+// checkSync checks the setting that a script does not see.
+func (s *Store) checkSync(ctx context.Context) error {
+	if s.cfg.AllowDataLoss || s.cfg.ConfigGet == nil {
+		return nil
+	}
+	value, err := driver.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
+		return s.cfg.ConfigGet(ctx, "appendfsync")
+	})
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err == nil && value != "" && value != "always" { // otherwise it is not visible
+		return &driver.DurabilityError{Setting: "appendfsync", Value: value, Want: "always"}
+	}
+	return nil
+}
+
+// run runs a script. A client need not know more types of arguments than strings.
 func (s *Store) run(ctx context.Context, what, script, key string, args ...any) (reply, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for i, a := range args { // a client need not know more than strings
-		if n, ok := a.(int64); ok {
-			args[i] = strconv.FormatInt(n, 10)
-		} else if n, ok := a.(int); ok {
-			args[i] = strconv.Itoa(n)
+	for i, a := range args {
+		switch a := a.(type) {
+		case int64:
+			args[i] = strconv.FormatInt(a, 10)
+		case bool:
+			args[i] = "0"
+			if a {
+				args[i] = "1"
+			}
 		}
 	}
 	what = fmt.Sprintf("redisstore: %s in %s", what, key)
-	value, err := bounded.Do(ctx, &s.calls, what, func() (any, error) {
+	value, err := driver.Do(ctx, &s.calls, what, func() (any, error) {
 		value, err := s.eval.Eval(ctx, script, []string{key}, args...)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
@@ -38,59 +62,64 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 		return value, err
 	})
 	if err != nil {
-		return nil, lasting(err)
+		return reply{}, markPermanent(err)
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: the client gave %T, want []any", what, value)
+		return reply{}, fmt.Errorf("%s: the client returned %T, want []any", what, value)
 	}
-	answer := make(reply, len(list))
+	answer := reply{what, make([]string, len(list))}
 	for i, v := range list {
 		switch v := v.(type) {
 		case string:
-			answer[i] = v
+			answer.values[i] = v
 		case []byte:
-			answer[i] = string(v)
+			answer.values[i] = string(v)
 		default:
-			return nil, fmt.Errorf("%s: the client gave %T in a list, want string or []byte", what, v)
+			return reply{}, fmt.Errorf("%s: the client returned %T in a list, want string or []byte", what, v)
 		}
 	}
 	return answer, nil
 }
 
-// refusals are what Redis answers until somebody has changed what the client logs in
-// with, what its user may do, or what the key holds.
+// refusals are errors of Redis that last until somebody changes the login, the rights of its
+// user, or what the key holds.
 var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE "}
 
-func lasting(err error) error {
+func markPermanent(err error) error {
 	if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {
 		return driver.Permanent(err)
 	}
 	return err
 }
 
-func (r reply) is(word string, length int) bool { return len(r) == length && r[0] == word }
-
-func (r reply) lossy() error {
-	return &driver.DurabilityError{Setting: r[1], Value: r[2], Want: r[3]}
+// reply is the answer of a script: its kind, and then values.
+type reply struct {
+	what   string
+	values []string
 }
 
-var errUnexpected = errors.New("redisstore: unexpected answer")
-
-func (r reply) unexpected(what string) error {
-	return fmt.Errorf("%w to %s: %q", errUnexpected, what, []string(r))
-}
-
-// numbers reads what stands behind the first word.
-func (r reply) numbers(n []int64) error {
-	if len(r) != len(n)+1 {
-		return r.unexpected("a script")
+func (r reply) kind() string {
+	if len(r.values) == 0 {
+		return ""
 	}
-	for i := range n {
+	return r.values[0]
+}
+
+var errUnexpected = errors.New("unexpected answer")
+
+// integers returns the values of a reply of this kind, which has n of them.
+func (r reply) integers(kind string, n int) ([]int64, error) {
+	unexpected := fmt.Errorf("%s: %w %q", r.what, errUnexpected, r.values)
+	if len(r.values) != n+1 || r.values[0] != kind {
+		return nil, unexpected
+	}
+	all := make([]int64, n)
+	for i := range all {
 		var err error
-		if n[i], err = strconv.ParseInt(r[i+1], 10, 64); err != nil {
-			return r.unexpected("a script")
+		if all[i], err = strconv.ParseInt(r.values[i+1], 10, 64); err != nil {
+			return nil, unexpected
 		}
 	}
-	return nil
+	return all, nil
 }

@@ -2,36 +2,191 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Count implements worker.Counter. Nothing lowers the counter but you.
+// Count implements driver.Counter. The store never lowers a counter. If the answer is lost, the
+// value is skipped.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	if err := driver.CheckNamespace(name); err != nil {
 		return 0, err
 	}
-	return bound(ctx, s, fmt.Sprintf("count %q", name), func() (int64, error) { return s.countOn(ctx, name) })
+	what := fmt.Sprintf("count %q", name)
+	return call(ctx, s, what, func() (value int64, err error) {
+		st, err := s.prepare(ctx, counterTable)
+		if err != nil {
+			return 0, err
+		}
+		if _, err = s.exec(ctx, st, st.addCount, name); err == nil {
+			err = retry(ctx, func() (raised bool, err error) {
+				if value, err = s.queryInteger(ctx, st, st.count, name); err != nil {
+					return false, err
+				}
+				return s.exec(ctx, st, st.raiseCount, name, value)
+			})
+		}
+		if err != nil {
+			return 0, fmt.Errorf("sqlstore: %s: %w", what, err)
+		}
+		return value, nil
+	})
 }
 
-func (s *Store) countOn(ctx context.Context, name string) (int64, error) {
-	st, err := s.prepareTables(ctx, counterTable)
+// Reserve implements serial.Counter: it takes the n numbers first to first+n-1 of a key. The
+// first number of a key is 1. It is one statement, atomic over all processes; in MySQL and
+// MariaDB it is in a transaction of its own, for sessions with autocommit off. If the answer is
+// lost, the numbers are taken and never used. SQLite must be 3.35 or later.
+//
+// The rules for a key are those for a namespace. Count and Reserve with the same name share a
+// counter. Keys stay until you delete them: delete a key when its numbers are no longer needed,
+// for example the key of a past day.
+func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, _ error) {
+	if err := driver.CheckReservation(key, n); err != nil {
+		return 0, err
+	}
+	return call(ctx, s, reserveText(key, n), func() (first int64, err error) {
+		st, err := s.prepare(ctx, counterTable)
+		if err != nil {
+			return 0, err
+		}
+		err = retry(ctx, func() (bool, error) { // a reservation that a conflict has undone took nothing
+			return true, s.single(ctx, st.cfg.Dialect, func(q querier) (err error) {
+				first, err = st.reserveIn(ctx, q, key, n)
+				return err
+			})
+		})
+		if err != nil {
+			return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
+		}
+		return first, nil
+	})
+}
+
+func reserveText(key string, n int64) string {
+	return fmt.Sprintf("reserve %d numbers of key %q", n, key)
+}
+
+// PrepareCounters creates the table of the counters if it is missing, and checks that the
+// database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the
+// first [Store.In]: a transaction is too late to create a table.
+func (s *Store) PrepareCounters(ctx context.Context) error {
+	_, err := s.prepare(ctx, counterTable)
+	return err
+}
+
+// A Tx is a transaction of database/sql: a *sql.Tx, or gorm's tx.Statement.ConnPool within a
+// transaction. With a pool, such as a *sql.DB, Reserve returns an error.
+type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// InTx reserves numbers within one transaction. Make it with [Store.In]; the zero value returns
+// a *core.ConfigError.
+type InTx struct {
+	store *Store
+	tx    Tx
+}
+
+// In returns a counter that reserves within your transaction. If that is rolled back, the
+// numbers were never taken, so the numbers that are committed have no gaps. Until the
+// transaction ends, other reservations under the same key wait for it.
+//
+// After an error of Reserve, roll back; if the database reports a serialization failure or a
+// deadlock, repeat the transaction. In MySQL, two transactions that are the first to use a key
+// may deadlock.
+func (s *Store) In(tx Tx) InTx { return InTx{s, tx} }
+
+// Reserve implements serial.Counter.
+func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
+	if err := driver.CheckReservation(key, n); err != nil {
+		return 0, err
+	}
+	if err := checkTx(t.tx); err != nil {
+		return 0, err
+	}
+	if t.store == nil || !t.store.inspected.Load().has(counterTable) {
+		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
+	}
+	first, err = t.store.inspected.Load().st.reserveIn(ctx, t.tx, key, n)
+	if err != nil {
+		return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
+	}
+	return first, nil
+}
+
+// checkTx rejects what is no transaction. A pool would commit the statement by itself, which
+// leaves gaps, or not at all, in sessions of MySQL with autocommit off, which issues the numbers
+// again.
+func checkTx(tx Tx) error {
+	if fields.IsNil(tx) {
+		return fields.Error("sqlstore", "tx", nil, "must be a transaction, given to In")
+	}
+	if _, ends := tx.(interface{ Commit() error }); ends {
+		return nil
+	}
+	switch tx.(type) {
+	case interface{ SetMaxOpenConns(int) }, // *sql.DB, and what embeds it
+		interface{ GetDBConn() (*sql.DB, error) }: // gorm's, with PrepareStmt
+		return fields.Error("sqlstore", "tx", plain(fmt.Sprintf("%T", tx)), "is a pool, not a transaction: give In the result of BeginTx")
+	}
+	return nil
+}
+
+// reserveIn runs the statement, which returns the last number, and returns the first.
+func (st *statements) reserveIn(ctx context.Context, tx Tx, key string, n int64) (first int64, err error) {
+	var last int64
+	if st.cfg.Dialect == MySQL {
+		result, err := tx.ExecContext(ctx, st.reserve, key, n, n)
+		if err != nil {
+			return 0, err
+		}
+		if last, err = result.LastInsertId(); err != nil {
+			return 0, err
+		}
+	} else if last, err = scanOne(tx.QueryContext(ctx, st.reserve, key, n)); err != nil {
+		return 0, err
+	}
+	if last < n {
+		return 0, fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
+	}
+	return last - n + 1, nil
+}
+
+// scanOne returns the number that a statement returns. It reads to the end: the row may come
+// before the commit, and the error of the commit after the row.
+func scanOne(rows *sql.Rows, err error) (n int64, _ error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := s.exec(ctx, st, st.addCount, name); err != nil {
-		return 0, fmt.Errorf("sqlstore: add counter %q: %w", name, err)
+	defer rows.Close()
+	found := false
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			return 0, err
+		}
+		found = true
 	}
-	var value int64
-	err = repeat(ctx, func() (raised bool, err error) {
-		if err := s.row(ctx, st, st.count, name)(&value); err != nil {
-			return false, fmt.Errorf("sqlstore: read counter %q: %w", name, err)
-		}
-		if raised, err = s.exec(ctx, st, st.raiseCount, name, value); err != nil {
-			return false, fmt.Errorf("sqlstore: raise counter %q: %w", name, err)
-		}
-		return raised, nil
-	})
-	return value, err
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return 0, err
+	}
+	if !found {
+		return 0, errors.New("the counter would exceed 64 bits")
+	}
+	return n, nil
+}
+
+// ReserveSQL returns the statement of Reserve, for transactions that are not of database/sql,
+// such as those of pgx. Its arguments are the key and n, and its one row is the last of the
+// numbers. The Dialect must be Postgres or SQLite; MySQL has no such statement.
+func (cfg Config) ReserveSQL() (string, error) {
+	if err := cfg.completeFor("must be Postgres or SQLite", Postgres, SQLite); err != nil {
+		return "", err
+	}
+	return cfg.statements().reserve, nil
 }

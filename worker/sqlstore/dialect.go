@@ -9,18 +9,18 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Dialect is whose SQL is spoken.
+// A Dialect is the SQL of a database.
 type Dialect uint8
 
 // The dialects.
 const (
-	Detect   Dialect = iota // by asking the database
+	Detect   Dialect = iota // the store asks the database
 	Postgres                // PostgreSQL
 	MySQL                   // MySQL and MariaDB
 	SQLite                  // SQLite
 )
 
-// String is the dialect's name.
+// String returns the name of the database.
 func (d Dialect) String() string {
 	switch d {
 	case Detect:
@@ -35,8 +35,8 @@ func (d Dialect) String() string {
 	return fmt.Sprintf("Dialect(%d)", uint8(d))
 }
 
-// now is the database's clock in Unix milliseconds, at the statement's time and
-// not at the transaction's.
+// now is the database's clock in Unix milliseconds, at the time of the statement and not of the
+// transaction.
 func (d Dialect) now() string {
 	switch d {
 	case Postgres:
@@ -47,7 +47,7 @@ func (d Dialect) now() string {
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }
 
-// autocommit is 0 in a session that does not commit by itself. Only MySQL has such.
+// autocommit is 0 in a session that does not commit by itself. Only MySQL has such sessions.
 func (d Dialect) autocommit() string {
 	if d == MySQL {
 		return "@@autocommit"
@@ -55,7 +55,7 @@ func (d Dialect) autocommit() string {
 	return "1"
 }
 
-// ignore makes an INSERT do nothing where the row is there.
+// ignore makes an INSERT do nothing if the row exists.
 func (d Dialect) ignore(insert string) string {
 	if d == MySQL {
 		return strings.Replace(insert, "INSERT INTO", "INSERT IGNORE INTO", 1)
@@ -63,7 +63,7 @@ func (d Dialect) ignore(insert string) string {
 	return insert + " ON CONFLICT DO NOTHING"
 }
 
-// Only such names come near a statement, and they are quoted all the same.
+// tableName is what a statement may contain, although names are also quoted.
 var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A-Za-z0-9_]{0,47}$`)
 
 // complete sets the defaults, and reports the fields that have a wrong value.
@@ -79,6 +79,9 @@ func (cfg *Config) complete(wrong *fields.Errors) {
 	}
 }
 
+// plain is the value of a field that an error does not quote.
+type plain string
+
 // completeFor is complete for SQL that exists in these dialects only.
 func (cfg *Config) completeFor(rule string, dialects ...Dialect) error {
 	var wrong fields.Errors
@@ -89,7 +92,7 @@ func (cfg *Config) completeFor(rule string, dialects ...Dialect) error {
 	return wrong.Err("sqlstore")
 }
 
-// schema is what stands before the table's name, if anything does.
+// schema returns the schema of the table, or "".
 func (cfg Config) schema() string {
 	schema, _, ok := strings.Cut(cfg.Table, ".")
 	if !ok {
@@ -98,7 +101,7 @@ func (cfg Config) schema() string {
 	return schema
 }
 
-// quotedSchema is the schema as a value, in MySQL.
+// quotedSchema returns the schema as a value of MySQL.
 func (cfg Config) quotedSchema() string {
 	if cfg.schema() == "" {
 		return "DATABASE()"
@@ -106,12 +109,12 @@ func (cfg Config) quotedSchema() string {
 	return "'" + cfg.schema() + "'"
 }
 
-// name is the table's with this suffix, without its schema.
+// name returns that of the table with this suffix, without the schema.
 func (cfg Config) name(suffix string) string {
 	return cfg.Table[strings.LastIndexByte(cfg.Table, '.')+1:] + suffix
 }
 
-// table is the quoted name of the table with this suffix.
+// table returns the quoted name of the table with this suffix.
 func (cfg Config) table(suffix string) string {
 	quote := `"`
 	if cfg.Dialect == MySQL {
@@ -120,16 +123,20 @@ func (cfg Config) table(suffix string) string {
 	return quote + strings.ReplaceAll(cfg.Table, ".", quote+"."+quote) + suffix + quote
 }
 
-// DDL gives the statements that create the tables, in their order, for a
-// Config with a Dialect. The last one is needed by counters only: worker.FromCounter
-// and the numbers of package serial.
+// DDL returns the statements that create the tables. Config must have a Dialect. Only counters
+// need the last one: worker.FromCounter and the numbers of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	if err := cfg.completeFor("must be Postgres, MySQL or SQLite", Postgres, MySQL, SQLite); err != nil {
 		return nil, err
 	}
+	return cfg.ddl(), nil
+}
+
+// ddl is DDL for a complete Config.
+func (cfg Config) ddl() []string {
 	name, owner, end := "VARCHAR(64)", "VARCHAR(255)", ""
 	layout := owner
-	if cfg.Dialect == MySQL { // its usual collations take A for a
+	if cfg.Dialect == MySQL { // its usual collations ignore case
 		name, layout = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin"
 		owner, end = "VARCHAR(255) CHARACTER SET utf8mb4", " ENGINE=InnoDB"
 	}
@@ -138,15 +145,15 @@ func (cfg Config) DDL() ([]string, error) {
 		"CREATE TABLE IF NOT EXISTS " + cfg.table("") + " (space " + name + " NOT NULL, worker BIGINT NOT NULL, token " + name +
 			" NOT NULL, epoch BIGINT NOT NULL, until_ts BIGINT NOT NULL, expires_at BIGINT NOT NULL, owner " + owner + " NOT NULL, PRIMARY KEY (space, worker))" + end,
 		"CREATE TABLE IF NOT EXISTS " + cfg.table("_counter") + " (name " + name + " NOT NULL PRIMARY KEY, value BIGINT NOT NULL)" + end,
-	}, nil
+	}
 }
 
 // statements are the store's SQL in the dialect.
 type statements struct {
 	cfg                                            Config // with a Dialect
-	galera                                         bool   // a node of several, which may be behind
-	snapshot, addSpace                             string
-	first, firstForever                            string // claims a number never held
+	galera                                         bool   // a node of a cluster, which may be behind
+	snapshot, addNamespace                         string
+	first, firstForever                            string // claim a worker ID that was never held
 	claim, claimForever, renew, renewForever, held string
 	confirm, release, free                         string
 	count, addCount, raiseCount, reserve           string
@@ -157,11 +164,11 @@ func (cfg Config) statements() *statements {
 	const row = " WHERE space = ? AND worker = ? AND epoch = ?"
 	st := &statements{
 		cfg: cfg,
-		// The first row is the space's own: its layout, the clock, and whether the session commits by itself.
+		// The first row is that of the namespace: its layout, the clock, and whether the session commits by itself.
 		snapshot: "SELECT s.layout, -1, 0, '', '', {now}, " + d.autocommit() + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
 			" UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ?",
-		addSpace: d.ignore("INSERT INTO " + cfg.table("_space") + " (space, layout) VALUES (?, ?)"),
-		first:    d.ignore("INSERT INTO " + t + " (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, {now} + ?, ?, ?)"),
+		addNamespace: d.ignore("INSERT INTO " + cfg.table("_space") + " (space, layout) VALUES (?, ?)"),
+		first:        d.ignore("INSERT INTO " + t + " (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, {now} + ?, ?, ?)"),
 		claim: "UPDATE " + t + " SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = {now} + ?" +
 			row + " AND until_ts = ? AND (token = '' OR expires_at < {now})",
 		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {now} + ?" + row + " AND token = ?",
@@ -178,7 +185,7 @@ func (cfg Config) statements() *statements {
 	st.claimForever = strings.Replace(st.claim, "{now} + ?", "?", 1)
 	st.renewForever = strings.Replace(st.renew, "{now} + ?", "?", 1)
 	for _, query := range []*string{
-		&st.snapshot, &st.addSpace, &st.first, &st.firstForever, &st.claim, &st.claimForever, &st.renew, &st.renewForever, &st.held,
+		&st.snapshot, &st.addNamespace, &st.first, &st.firstForever, &st.claim, &st.claimForever, &st.renew, &st.renewForever, &st.held,
 		&st.confirm, &st.release, &st.free, &st.count, &st.addCount, &st.raiseCount, &st.reserve,
 	} {
 		*query = strings.ReplaceAll(*query, "{now}", d.now())
@@ -189,9 +196,9 @@ func (cfg Config) statements() *statements {
 	return st
 }
 
-// reserve adds to a counter, and makes it where there is none, in one statement. In
-// MySQL what it has become is the answer's insert id; it is the row that comes back
-// in the others, and none does where it would overflow.
+// reserve adds to a counter, and creates it if it is missing, in one statement. In MySQL the new
+// value is the insert ID of the answer. In the others it is the row that the statement returns,
+// and there is none if the counter would overflow.
 func (cfg Config) reserve() string {
 	insert := "INSERT INTO " + cfg.table("_counter")
 	if cfg.Dialect == MySQL {
@@ -201,7 +208,7 @@ func (cfg Config) reserve() string {
 		" WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value"
 }
 
-// numbered turns each ? into PostgreSQL's $n; there is none in quotes.
+// numbered replaces each ? by PostgreSQL's $n. No ? is in quotes.
 func numbered(query string) string {
 	parts := strings.Split(query, "?")
 	var b strings.Builder

@@ -94,12 +94,14 @@ func TestConflict(t *testing.T) {
 		errors.New("connection refused"):                                         false,
 		errors.New("database is locked (5) (SQLITE_BUSY)"):                       true,
 	} {
-		if conflict(fmt.Errorf("wrapped: %w", err)) != want {
-			t.Errorf("%v", err)
-		}
+		t.Run(err.Error(), func(t *testing.T) {
+			if conflict(fmt.Errorf("wrapped: %w", err)) != want {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 	tries := 0
-	err := repeat(t.Context(), func() (bool, error) { tries++; return tries == 3, nil })
+	err := retry(t.Context(), func() (bool, error) { tries++; return tries == 3, nil })
 	if err != nil || tries != 3 {
 		t.Errorf("%d tries, %v", tries, err)
 	}

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,42 +10,61 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// durable refuses settings under which a committed write may be lost. One that
-// the database does not show is passed over.
-func (s *Store) durable(ctx context.Context, cfg Config) error {
-	schema := "main"
-	if cfg.schema() != "" {
-		schema = cfg.schema()
-	}
-	type check struct {
-		setting, query string
-		bad            []string
-		want           string
-		rare           bool // most servers do not have this setting
-	}
-	checks := map[Dialect][]check{
-		Postgres: {
+// A durabilityCheck is a setting under which a committed write may be lost.
+type durabilityCheck struct {
+	setting, query string
+	bad            []string
+	want           string
+	rare           bool // most servers do not have this setting
+}
+
+func durabilityChecks(d Dialect, schema string) []durabilityCheck {
+	switch d {
+	case Postgres:
+		return []durabilityCheck{
 			{"synchronous_commit", "SELECT " + commitLevel, []string{"off", "local"}, "on", false},
 			{"fsync", "SELECT current_setting('fsync')", []string{"off"}, "on", false},
-		},
-		MySQL: {
+		}
+	case MySQL:
+		return []durabilityCheck{
 			{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, "1", false},
 			{"wsrep_on", "SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END", []string{"OFF"}, "ON", true},
 			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE", true},
 			{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END", []string{"not 1"}, "1", false},
-		},
-		SQLite: {
-			{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file", false},
-			{"synchronous", "PRAGMA \"" + schema + "\".synchronous", []string{"0", "1"}, "FULL", false},
-		},
-	}[cfg.Dialect]
+		}
+	}
+	return []durabilityCheck{
+		{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file", false},
+		{"synchronous", "PRAGMA \"" + schema + "\".synchronous", []string{"0", "1"}, "FULL", false},
+	}
+}
+
+// commitLevel is synchronous_commit. "local" counts only if there is a standby to wait for:
+// otherwise a commit can do no more.
+const commitLevel = "CASE WHEN current_setting('synchronous_commit') = 'local' AND COALESCE(current_setting('synchronous_standby_names', true), '') = '' THEN 'on' " +
+	"ELSE current_setting('synchronous_commit') END"
+
+// leftGroup finds a server that is configured for a group and accepts writes outside it:
+// Group Replication was stopped, or not started at boot. The variable exists only with the
+// plugin.
+const leftGroup = "SELECT CASE WHEN @@group_replication_group_name <> '' AND @@super_read_only = 0 AND NOT EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
+	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE') THEN 'OFFLINE' ELSE 'ONLINE' END"
+
+// checkDurability returns a *driver.DurabilityError if a committed write may be lost. A setting
+// that the database hides is not checked.
+func (s *Store) checkDurability(ctx context.Context, cfg Config) error {
+	schema := "main"
+	if cfg.schema() != "" {
+		schema = cfg.schema()
+	}
+	checks := durabilityChecks(cfg.Dialect, schema)
 	var usual []string
 	for _, c := range checks {
 		if !c.rare {
 			usual = append(usual, c.query)
 		}
 	}
-	values := s.together(ctx, cfg.Dialect, usual)
+	values := s.settings(ctx, cfg.Dialect, usual)
 	for _, c := range checks {
 		value, shown := values[c.query]
 		if !shown {
@@ -59,105 +77,109 @@ func (s *Store) durable(ctx context.Context, cfg Config) error {
 			return &driver.DurabilityError{Setting: c.setting, Value: value, Want: c.want}
 		}
 	}
-	if cfg.Dialect == SQLite {
-		return s.inFile(ctx, schema)
+	if cfg.Dialect != SQLite {
+		return nil
+	}
+	inFile, err := s.inFile(ctx, schema)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
+	case !inFile:
+		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
 	}
 	return nil
 }
 
-// leftGroup finds a server that is configured for a group and accepts writes outside it:
-// Group Replication was stopped, or not started at boot. The variable exists only with the
-// plugin.
-const leftGroup = "SELECT CASE WHEN @@group_replication_group_name <> '' AND @@super_read_only = 0 AND NOT EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
-	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE') THEN 'OFFLINE' ELSE 'ONLINE' END"
-
-// together reads several settings by one query, to save round trips, and returns them by
-// their expression. If the query fails it returns none: then each is read by itself.
-func (s *Store) together(ctx context.Context, d Dialect, queries []string) map[string]string {
-	if d == SQLite { // its settings are no expressions
-		return nil
-	}
-	values := make([]string, len(queries))
-	into := make([]any, len(queries))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	if s.db.QueryRowContext(ctx, "SELECT ("+strings.Join(queries, "), (")+")").Scan(into...) != nil {
-		return nil
-	}
-	all := make(map[string]string)
-	for i, query := range queries {
-		all[query] = values[i]
-	}
-	return all
-}
-
-// setting reads a setting by a query. The setting is hidden if the database says that it
-// does not exist, or if the query fails twice and the same connection then answers another
-// query. Otherwise the connection may have been lost, and the setting is unknown. SQLite
-// hides nothing, but a schema that does not exist has no settings.
-func (s *Store) setting(ctx context.Context, d Dialect, query string, into any) (shown bool, err error) {
-	const most = 4
-	refused := 0
-	for range most {
-		var answers bool
-		if answers, err = s.ask(ctx, query, into); err == nil {
-			return true, nil
-		}
-		if ctx.Err() != nil {
-			return false, ctx.Err()
-		}
-		if unknown(err) {
-			return false, nil
-		}
-		if answers && (d != SQLite || errors.Is(err, sql.ErrNoRows)) {
-			if refused++; refused == 2 {
-				return false, nil
-			}
-		}
-	}
-	return false, err
-}
-
-// ask runs a query of one value. If it fails, answers reports whether the connection still
-// works.
-func (s *Store) ask(ctx context.Context, query string, into any) (answers bool, err error) {
-	conn, err := s.db.Conn(ctx)
+// inFile reports whether a database of SQLite has a file. A temporary one, which is removed with
+// the connection, has no name.
+func (s *Store) inFile(ctx context.Context, schema string) (bool, error) {
+	databases, err := s.db.QueryContext(ctx, "PRAGMA database_list")
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close()
-	if err = conn.QueryRowContext(ctx, query).Scan(into); err == nil || unknown(err) {
-		return true, err
-	}
-	var one int
-	return conn.QueryRowContext(ctx, "SELECT 1").Scan(&one) == nil, err
-}
-
-// unknown reports whether err is MySQL's for a variable that does not exist.
-func unknown(err error) bool { return strings.Contains(err.Error(), "Error 1193") }
-
-// inFile refuses a database of SQLite that has no file, or one without a name that
-// is removed with the connection.
-func (s *Store) inFile(ctx context.Context, schema string) error {
-	databases, err := s.db.QueryContext(ctx, "PRAGMA database_list")
-	if err != nil {
-		return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
-	}
 	defer databases.Close()
+	inFile := true
 	for databases.Next() {
 		var number int
 		var name string
 		var file sql.NullString
 		if err := databases.Scan(&number, &name, &file); err != nil {
-			return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
+			return false, err
 		}
 		if strings.EqualFold(name, schema) && file.String == "" {
-			return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
+			inFile = false
 		}
 	}
-	if err := databases.Err(); err != nil {
-		return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
-	}
-	return nil
+	return inFile, databases.Err()
 }
+
+// Warnings describes settings that might make the database lose an acknowledged write. Claim
+// refuses only those that certainly can. Each text says what to do after a semicolon. There are
+// none with AllowDataLoss, and none for settings that the database hides.
+//
+// In PostgreSQL these are standbys that commits do not wait for. A standby that is promoted may
+// lack the last claims and renewals, and another holder then gets the same worker ID for the
+// same time. This is no error, because some standbys only serve reads.
+func (s *Store) Warnings(ctx context.Context) ([]string, error) {
+	return call(ctx, s, "ask for warnings", func() ([]string, error) {
+		cfg, err := s.detected(ctx)
+		if err != nil || cfg.Dialect != Postgres || cfg.AllowDataLoss {
+			return nil, err
+		}
+		warning, err := s.standbyWarning(ctx)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("sqlstore: ask for standbys: %w", err)
+		case warning == "":
+			return nil, nil
+		}
+		return []string{warning}, nil
+	})
+}
+
+// detected returns the configuration with a Dialect.
+func (s *Store) detected(ctx context.Context) (cfg Config, err error) {
+	if err := s.lockInspection(ctx); err != nil { // another call may be detecting it
+		return cfg, err
+	}
+	cfg = s.cfg
+	<-s.inspecting
+	if cfg.Dialect == Detect {
+		cfg.Dialect, err = s.detect(ctx)
+	}
+	return cfg, err
+}
+
+// standbyWarning returns "" if there is nothing to warn of, or if the server hides it: one that is
+// only compatible with PostgreSQL may not know a query.
+func (s *Store) standbyWarning(ctx context.Context) (string, error) {
+	var names, commit, found string
+	if shown, err := s.setting(ctx, Postgres, "SELECT COALESCE(current_setting('synchronous_standby_names', true), '')", &names); err != nil || !shown {
+		return "", err
+	}
+	if strings.TrimSpace(names) != "" {
+		if shown, err := s.setting(ctx, Postgres, "SELECT current_setting('synchronous_commit')", &commit); err != nil || !shown || commit != "remote_write" {
+			return "", err
+		}
+		return "synchronous_commit = remote_write: a standby acknowledges writes that it has not flushed, and may lose them if the machines of both crash; set synchronous_commit = on", nil
+	}
+	if shown, err := s.setting(ctx, Postgres, standbys, &found); err != nil || !shown || found == "" {
+		return "", err
+	}
+	return "synchronous_standby_names is empty, and there is " + found + ": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it", nil
+}
+
+// standbys lists, in one text, the standbys that may be promoted. These are WAL senders,
+// except those of logical replication, of a base backup and of pg_receivewal, and physical
+// slots whose standby is disconnected. A role without pg_read_all_stats sees no details of a
+// WAL sender.
+const standbys = `SELECT COALESCE(string_agg(one, ', ' ORDER BY one), '') FROM (
+	SELECT CASE WHEN r.state IS NULL THEN 'a WAL receiver "' || COALESCE(r.application_name, '') || '", of which this role may not see more without pg_monitor'
+		ELSE 'an asynchronous standby "' || COALESCE(r.application_name, '') || '"' END AS one
+	FROM pg_catalog.pg_stat_replication r
+	WHERE COALESCE(r.state, '') <> 'backup' AND COALESCE(r.application_name, '') NOT IN ('pg_basebackup', 'pg_receivewal')
+		AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_replication_slots s WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
+	UNION ALL
+	SELECT 'a replication slot "' || CAST(s.slot_name AS TEXT) || '" for a standby that is not connected'
+	FROM pg_catalog.pg_replication_slots s
+	WHERE s.slot_type = 'physical' AND NOT s.active AND NOT s.temporary AND NOT pg_is_in_recovery()) found`

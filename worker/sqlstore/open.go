@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
@@ -13,7 +14,7 @@ import (
 // tables "snow_worker" and "snow_worker_space", and Twitter's layout.
 type OpenConfig struct {
 	Store Config        // the tables; zero: see Config
-	Lease worker.Config // the namespace (Space), the layout, a logger; zero: see worker.Config
+	Lease worker.Config // the namespace, the layout, an observer; zero: see worker.Config
 	// Generator configures the generator, such as its policy when the clock goes back. Worker
 	// must be nil, since Open sets it. Layout and Now may be set here or in Lease.
 	Generator core.Config
@@ -49,7 +50,7 @@ func Open(ctx context.Context, db *sql.DB, cfg OpenConfig) (*Generator, error) {
 
 func (cfg OpenConfig) open(ctx context.Context, db *sql.DB) (*Generator, error) {
 	if cfg.Generator.Worker != nil {
-		return nil, &core.ConfigError{Package: "sqlstore", Fields: []core.FieldError{{Field: "Generator.Worker", Value: "set", Reason: "must be nil: Open leases the worker ID"}}}
+		return nil, fields.Error("sqlstore", "Generator.Worker", plain("set"), "must be nil: Open leases the worker ID")
 	}
 	if cfg.Lease.Layout == (core.Layout{}) {
 		cfg.Lease.Layout = cfg.Generator.Layout

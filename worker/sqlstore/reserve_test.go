@@ -42,15 +42,17 @@ func TestReserveFaults(t *testing.T) {
 		{"a", 0, "n 0: must be 1 to"}, {"a", -1, "n -1"}, {"a", 1<<40 + 1, "n 1099511627777"},
 		{"ä", 0, `key "ä": must be 1 to 64 letters, digits and . _ - : / of ASCII; n 0`},
 	} {
-		for name, reserve := range map[string]func(context.Context, string, int64) (int64, error){
-			"store": s.Reserve, "in a transaction": s.In(new(sql.Tx)).Reserve,
-		} {
-			_, err := reserve(t.Context(), c.key, c.n)
-			var config *core.ConfigError
-			if !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s, %q, %d: %v, want %s", name, c.key, c.n, err, c.want)
+		t.Run(c.want, func(t *testing.T) {
+			for name, reserve := range map[string]func(context.Context, string, int64) (int64, error){
+				"store": s.Reserve, "in a transaction": s.In(new(sql.Tx)).Reserve,
+			} {
+				_, err := reserve(t.Context(), c.key, c.n)
+				var config *core.ConfigError
+				if !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s, %q, %d: %v, want %s", name, c.key, c.n, err, c.want)
+				}
 			}
-		}
+		})
 	}
 	for want, counter := range map[string]interface {
 		Reserve(ctx context.Context, key string, n int64) (int64, error)
@@ -60,14 +62,16 @@ func TestReserveFaults(t *testing.T) {
 		"Store nil":          new(Store),
 		"tx nil: must":       InTx{},
 		"tx nil: must be":    s.In((*sql.Tx)(nil)),
-		"tx *sql.DB: is a pool, which is in no transaction": s.In(s.db),
-		"tx struct { *sql.DB }: is a pool":                  s.In(struct{ *sql.DB }{s.db}),
-		"tx sqlstore.preparing: is a pool":                  s.In(preparing{}),
-		"prepared":                                          s.In(struct{ preparedTx }{}),
+		"tx *sql.DB: is a pool, not a transaction": s.In(s.db),
+		"tx struct { *sql.DB }: is a pool":         s.In(struct{ *sql.DB }{s.db}),
+		"tx sqlstore.preparing: is a pool":         s.In(preparing{}),
+		"prepared":                                 s.In(struct{ preparedTx }{}),
 	} {
-		if _, err := counter.Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := counter.Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 }
 

@@ -92,22 +92,24 @@ func TestSettingAndALostConnection(t *testing.T) {
 	}{
 		{"fsync", Postgres, "'fsync'"}, {"innodb_flush_log_at_trx_commit", MySQL, "flush_log"}, {"synchronous", SQLite, ".synchronous"},
 	} {
-		for lost := range 8 {
-			db := sql.OpenDB(&scripted{answer: lossy(c.dialect), lost: lost, by: c.by})
-			err := mustNew(New(db, Config{})).durable(t.Context(), Config{Dialect: c.dialect})
-			var found *driver.DurabilityError
-			if !errors.As(err, &found) && !errors.Is(err, errGone) || found != nil && found.Setting != c.name {
-				t.Errorf("%s, %d connections lost: %v", c.name, lost, err)
+		t.Run(c.name, func(t *testing.T) {
+			for lost := range 8 {
+				db := sql.OpenDB(&scripted{answer: lossy(c.dialect), lost: lost, by: c.by})
+				err := mustNew(New(db, Config{})).checkDurability(t.Context(), Config{Dialect: c.dialect})
+				var found *driver.DurabilityError
+				if !errors.As(err, &found) && !errors.Is(err, errGone) || found != nil && found.Setting != c.name {
+					t.Errorf("%s, %d connections lost: %v", c.name, lost, err)
+				}
+				if lost == 1 && found == nil {
+					t.Errorf("%s: one lost connection: %v", c.name, err)
+				}
+				_ = db.Close()
 			}
-			if lost == 1 && found == nil {
-				t.Errorf("%s: one lost connection: %v", c.name, err)
-			}
-			_ = db.Close()
-		}
+		})
 	}
 	for _, lost := range []int{1, 7} {
 		db := sql.OpenDB(&scripted{answer: func(string) (sqldriver.Value, error) { return int64(1), nil }, lost: lost, by: "wsrep"})
-		if on, err := mustNew(New(db, Config{})).galera(t.Context(), MySQL); on == (err != nil) || on != (lost == 1) {
+		if on, err := mustNew(New(db, Config{})).isGalera(t.Context(), MySQL); on == (err != nil) || on != (lost == 1) {
 			t.Errorf("galera, %d connections lost: %v, %v", lost, on, err)
 		}
 		_ = db.Close()
@@ -119,11 +121,13 @@ func TestSettingThatIsDenied(t *testing.T) {
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	for d, want := range map[Dialect]error{Postgres: nil, MySQL: nil, SQLite: errDenied} {
-		if err := mustNew(New(db, Config{})).durable(t.Context(), Config{Dialect: d}); !errors.Is(err, want) {
-			t.Errorf("%v: %v", d, err)
-		}
+		t.Run(d.String(), func(t *testing.T) {
+			if err := mustNew(New(db, Config{})).checkDurability(t.Context(), Config{Dialect: d}); !errors.Is(err, want) {
+				t.Errorf("%v: %v", d, err)
+			}
+		})
 	}
-	if on, err := mustNew(New(db, Config{})).galera(t.Context(), MySQL); on || err != nil {
+	if on, err := mustNew(New(db, Config{})).isGalera(t.Context(), MySQL); on || err != nil {
 		t.Errorf("%v, %v", on, err)
 	}
 }

@@ -10,90 +10,104 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// suffixes of the tables, in the order of DDL.
-var suffixes = [tables]string{"_space", "", "_counter"}
+// table is one of the tables, by its index in DDL.
+type table int
 
-// prepareEach creates the tables with these indexes in DDL if they are missing, and checks
-// that a crash keeps them. It sets there for each one that passes.
-func (s *Store) prepareEach(ctx context.Context, cfg Config, numbers []int, there *[tables]bool) error {
-	numbers = slices.DeleteFunc(slices.Clone(numbers), func(number int) bool { return there[number] })
-	if len(numbers) == 0 {
-		return nil // another call has looked meanwhile
+const (
+	namespaceTable table = iota
+	recordTable
+	counterTable
+	tables // how many there are
+)
+
+var leaseTables = []table{namespaceTable, recordTable}
+
+func (t table) suffix() string { return [tables]string{"_space", "", "_counter"}[t] }
+
+// rights are those that the role needs on the table.
+func (t table) rights() string {
+	return [tables]string{"SELECT, INSERT", "SELECT, INSERT, UPDATE", "SELECT, INSERT, UPDATE"}[t]
+}
+
+// prepareTables creates the tables that are missing, and checks that a crash keeps them. It notes
+// in ready each one that passes.
+func (s *Store) prepareTables(ctx context.Context, cfg Config, wanted []table, ready *[tables]bool) error {
+	wanted = slices.DeleteFunc(slices.Clone(wanted), func(t table) bool { return ready[t] })
+	if len(wanted) == 0 {
+		return nil // another call has inspected them meanwhile
 	}
-	seen, err := s.seen(ctx, cfg, numbers)
+	exists, err := s.inspectTables(ctx, cfg, wanted)
 	switch {
 	case denied(err) && cfg.Dialect == Postgres:
 		return fmt.Errorf("%w: the role lacks USAGE on the schema %q: GRANT it", err, cfg.schema())
 	case denied(err): // MySQL returns this also for a table that does not exist
-		return s.forbidden(ctx, cfg, "look at", numbers, err)
+		return s.forbidden(ctx, cfg, "look at", wanted, err)
 	case err != nil:
 		return err
 	}
-	var made []int
-	for i, number := range numbers {
-		if seen[i] {
-			there[number] = true
+	var missing []table
+	for i, t := range wanted {
+		if exists[i] {
+			ready[t] = true
 		} else {
-			made = append(made, number)
+			missing = append(missing, t)
 		}
 	}
-	for i, number := range made {
-		if err := s.create(ctx, cfg, number, made[i:]); err != nil {
+	for i := range missing {
+		if err := s.create(ctx, cfg, missing[i:]); err != nil {
 			return err
 		}
 	}
-	if len(made) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
 	// Another process may have created them first, with other settings.
-	if seen, err = s.seen(ctx, cfg, made); err != nil {
+	if exists, err = s.inspectTables(ctx, cfg, missing); err != nil {
 		return err
 	}
-	for i, number := range made {
-		if !seen[i] {
-			return fmt.Errorf("sqlstore: the table %s was created and is not there", cfg.table(suffixes[number]))
+	for i, t := range missing {
+		if !exists[i] {
+			return fmt.Errorf("sqlstore: the table %s was created, but does not exist", cfg.table(t.suffix()))
 		}
-		there[number] = true
+		ready[t] = true
 	}
 	return nil
 }
 
-// create makes the table with this index in DDL. missing are all that are still to be made.
-func (s *Store) create(ctx context.Context, cfg Config, number int, missing []int) error {
-	ddl, err := cfg.DDL()
-	if err != nil {
-		return err
-	}
-	table := cfg.table(suffixes[number])
+// create creates the first of the missing tables.
+func (s *Store) create(ctx context.Context, cfg Config, missing []table) error {
+	ddl := cfg.ddl()[missing[0]]
+	suffix := missing[0].suffix()
+	table := cfg.table(suffix)
 	if cfg.NoCreate {
-		if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
+		if err := s.hidden(ctx, cfg, suffix); err != nil {
 			return err
 		}
 		return s.forbidden(ctx, cfg, "find", missing, s.probe(ctx, cfg.Dialect, table))
 	}
-	_, err = s.db.ExecContext(ctx, ddl[number])
+	_, err := s.db.ExecContext(ctx, ddl)
 	if err == nil || s.probe(ctx, cfg.Dialect, table) == nil { // another process was first
 		return nil
 	}
-	if err := s.hidden(ctx, cfg, suffixes[number]); err != nil {
+	if err := s.hidden(ctx, cfg, suffix); err != nil {
 		return err
 	}
 	if denied(err) {
 		return s.forbidden(ctx, cfg, "create", missing, err)
 	}
-	if noSchema(err) {
-		return fmt.Errorf("sqlstore: create the table %s: the role may use no schema of its search_path: GRANT USAGE on one, or give Table one, as in app.snow_worker: %w", table, err)
+	if sqlState(err) == "3F000" {
+		return fmt.Errorf("sqlstore: create the table %s: the role may not use any schema in its search_path: GRANT USAGE on one, or set Table with a schema, such as app.snow_worker: %w", table, err)
 	}
-	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, ddl[number], err)
+	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, ddl, err)
 }
 
 // probe selects from a table, without rows.
 func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
-	return s.alone(ctx, d, func(q querier) error {
+	return s.single(ctx, d, func(q querier) error {
 		rows, err := q.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
 		if err != nil {
 			return err
@@ -103,36 +117,35 @@ func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
 	})
 }
 
-// seen reports which of these tables exist. It refuses temporary tables and, unless that is
-// allowed, tables that a crash of the server may empty whatever its settings are.
-func (s *Store) seen(ctx context.Context, cfg Config, numbers []int) (seen []bool, err error) {
-	if cfg.Dialect == Postgres {
-		return s.logged(ctx, cfg, numbers)
+// inspectTables reports which of these tables exist. Temporary tables are an error and, unless
+// that is allowed, tables that a crash of the server may empty whatever its settings are.
+func (s *Store) inspectTables(ctx context.Context, cfg Config, wanted []table) (exists []bool, err error) {
+	inspect := s.inspectSQLite
+	switch cfg.Dialect {
+	case Postgres:
+		return s.inspectPostgres(ctx, cfg, wanted)
+	case MySQL:
+		inspect = s.inspectMySQL
 	}
-	seen = make([]bool, len(numbers))
-	for i, number := range numbers {
-		if cfg.Dialect == MySQL {
-			seen[i], err = s.shown(ctx, cfg, suffixes[number])
-		} else {
-			seen[i], err = s.inMain(ctx, cfg, suffixes[number])
-		}
-		if err != nil {
+	exists = make([]bool, len(wanted))
+	for i, t := range wanted {
+		if exists[i], err = inspect(ctx, cfg, t.suffix()); err != nil {
 			return nil, err
 		}
 	}
-	return seen, nil
+	return exists, nil
 }
 
-// logged looks at tables of PostgreSQL, and at all their partitions, by one query.
-func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, error) {
-	wanted := make([]string, len(numbers))
-	for i, number := range numbers {
-		wanted[i] = "(" + strconv.Itoa(i) + ", CAST(to_regclass('" + cfg.table(suffixes[number]) + "') AS oid))"
+// inspectPostgres looks at the tables and all their partitions by one query.
+func (s *Store) inspectPostgres(ctx context.Context, cfg Config, wanted []table) ([]bool, error) {
+	values := make([]string, len(wanted))
+	for i, t := range wanted {
+		values[i] = "(" + strconv.Itoa(i) + ", CAST(to_regclass('" + cfg.table(t.suffix()) + "') AS oid))"
 	}
 	fail := func(err error) ([]bool, error) {
 		return nil, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", cfg.table(""), err)
 	}
-	rows, err := s.db.QueryContext(ctx, "WITH RECURSIVE tree (n, oid) AS (VALUES "+strings.Join(wanted, ", ")+" UNION "+
+	rows, err := s.db.QueryContext(ctx, "WITH RECURSIVE tree (n, oid) AS (VALUES "+strings.Join(values, ", ")+" UNION "+
 		"SELECT t.n, i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON i.inhparent = t.oid) "+
 		"SELECT DISTINCT ON (t.n) t.n, CAST(CAST(c.oid AS regclass) AS TEXT), CAST(c.relpersistence AS TEXT) FROM pg_catalog.pg_class c JOIN tree t ON c.oid = t.oid "+
 		"ORDER BY t.n, CASE c.relpersistence WHEN 't' THEN 0 WHEN 'p' THEN 2 ELSE 1 END")
@@ -140,7 +153,7 @@ func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, 
 		return fail(err)
 	}
 	defer rows.Close()
-	seen := make([]bool, len(numbers))
+	exists := make([]bool, len(wanted))
 	for rows.Next() {
 		var i int
 		var name, persistence string
@@ -153,22 +166,22 @@ func (s *Store) logged(ctx context.Context, cfg Config, numbers []int) ([]bool, 
 		case persistence != "p" && !cfg.AllowDataLoss:
 			return nil, &driver.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
 		}
-		seen[i] = true
+		exists[i] = true
 	}
 	if err := rows.Err(); err != nil {
 		return fail(err)
 	}
-	return seen, nil
+	return exists, nil
 }
 
 // temporary is the error for a temporary table, which hides the shared one. It would cause
-// duplicates without any crash.
+// duplicates without a crash.
 func temporary(table string) error {
-	return &core.ConfigError{Package: "sqlstore", Fields: []core.FieldError{{Field: "Table", Value: table, Reason: "is a temporary table in this session, which others do not see: drop it, or give the store a pool of its own"}}}
+	return fields.Error("sqlstore", "Table", table, "is a temporary table of this session, which others do not see: drop it, or give the store a pool of its own")
 }
 
-// inMain looks at a table of SQLite.
-func (s *Store) inMain(ctx context.Context, cfg Config, suffix string) (seen bool, err error) {
+// inspectSQLite looks at a table.
+func (s *Store) inspectSQLite(ctx context.Context, cfg Config, suffix string) (exists bool, err error) {
 	if s.probe(ctx, cfg.Dialect, cfg.table(suffix)) != nil {
 		return false, ctx.Err()
 	}
@@ -186,20 +199,16 @@ func (s *Store) inMain(ctx context.Context, cfg Config, suffix string) (seen boo
 	return true, nil
 }
 
-var (
-	// MySQL's error for a table that is not there.
-	noTable = regexp.MustCompile(`\bError 1146\b|\b42S02\b`)
-	// Where SHOW CREATE TABLE has the engine. A line of the table begins with a blank.
-	engineOf = regexp.MustCompile(`(?m)^\) ENGINE=(\w+)`)
-)
+// engineOf finds the engine in SHOW CREATE TABLE. The lines of the columns begin with a blank.
+var engineOf = regexp.MustCompile(`(?m)^\) ENGINE=(\w+)`)
 
-// shown looks at a table of MySQL, by a statement that neither begins a transaction nor
-// keeps a lock. Only this statement shows temporary tables.
-func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool, err error) {
+// inspectMySQL looks at a table by SHOW CREATE TABLE, which begins no transaction and keeps no
+// lock. No other statement shows temporary tables.
+func (s *Store) inspectMySQL(ctx context.Context, cfg Config, suffix string) (exists bool, err error) {
 	table := cfg.table(suffix)
 	text, err := s.showCreate(ctx, table)
 	switch {
-	case err != nil && noTable.MatchString(err.Error()):
+	case err != nil && noTableText.MatchString(err.Error()):
 		return false, nil
 	case denied(err):
 		return false, err
@@ -222,7 +231,7 @@ func (s *Store) shown(ctx context.Context, cfg Config, suffix string) (seen bool
 	return true, nil
 }
 
-// showCreate gives the statement that would create a table.
+// showCreate returns the statement that would create a table.
 func (s *Store) showCreate(ctx context.Context, table string) (text string, err error) {
 	rows, err := s.db.QueryContext(ctx, "SHOW CREATE TABLE "+table)
 	if err != nil {
@@ -246,10 +255,10 @@ func (s *Store) showCreate(ctx context.Context, table string) (text string, err 
 	return texts[1].String, rows.Err()
 }
 
-// listedEngine is the engine of a table, as MySQL lists it. Names that differ in case may
-// be two tables: then it is the one that is not InnoDB, if there is one.
+// listedEngine returns the engine of a table in information_schema. Two tables may have names
+// that differ in case only; then it is the one that is not InnoDB, if there is one.
 func (s *Store) listedEngine(ctx context.Context, cfg Config, suffix string) (engine string, err error) {
-	err = s.alone(ctx, cfg.Dialect, func(q querier) error {
+	err = s.single(ctx, cfg.Dialect, func(q querier) error {
 		rows, err := q.QueryContext(ctx, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+cfg.quotedSchema()+" AND table_name = '"+cfg.name(suffix)+"'")
 		if err != nil {
 			return err

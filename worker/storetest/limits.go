@@ -27,12 +27,12 @@ func skew(t *testing.T, s *suite) {
 	}
 	h := s.claim(t, store, nil)
 	if h.From > time.Now().UnixMilli() {
-		t.Errorf("what was refused has left a bound: %+v", h.Claim)
+		t.Errorf("a refused claim has left a fence: %+v", h.Claim)
 	}
 }
 
-// A lease whose clock has leapt claims the number that it holds. The answer must say whether
-// the clocks agree, so the store compares them before it looks for a free number.
+// A lease whose clock has leapt claims the worker ID that it holds. The answer must say whether
+// the clocks agree, so the store compares them before it looks for a free worker ID.
 func clocksFirst(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, only(2))
@@ -47,12 +47,12 @@ func clocksFirst(t *testing.T, s *suite) {
 	for _, apart := range []time.Duration{time.Hour, -time.Hour} {
 		var skew *driver.SkewError
 		if err := own(apart); !errors.As(err, &skew) {
-			t.Errorf("%v apart, and the number is held: %v, want a SkewError", apart, err)
+			t.Errorf("%v apart, and the worker ID is held: %v, want a SkewError", apart, err)
 		}
 	}
 	var none *driver.NoWorkerIDError
 	if err := own(0); !errors.As(err, &none) || none.WorkerIDs != 1 || none.Leased != 1 {
-		t.Errorf("the number that it holds itself: %v, want a NoWorkerIDError", err)
+		t.Errorf("the worker ID that it holds itself: %v, want a NoWorkerIDError", err)
 	}
 	must(t, h.renew(t.Context(), h.Fence+1)) // it has not lost it
 }
@@ -62,22 +62,22 @@ func layouts(t *testing.T, s *suite) {
 	h := s.claim(t, store, nil)
 	_, err := s.try(t, s.Open(t), func(r *driver.Request) { r.Layout = "layout 2" })
 	var layout *driver.LayoutError
-	if !errors.As(err, &layout) || layout.Have != "layout 1" || layout.Want != "layout 2" || layout.Namespace != s.space {
+	if !errors.As(err, &layout) || layout.Have != "layout 1" || layout.Want != "layout 2" || layout.Namespace != s.namespace {
 		t.Errorf("%v", err)
 	}
 	must(t, h.release(t.Context(), h.From))
 	if _, err := s.try(t, store, func(r *driver.Request) { r.Layout = "LAYOUT 1" }); err == nil {
-		t.Error("a space without holders took another layout")
+		t.Error("a namespace without holders took another layout")
 	}
 	s.claim(t, store, func(r *driver.Request) { r.Namespace += "2"; r.Layout = "layout 2" })
 }
 
-// Spaces have nothing to do with each other, whatever their names.
-func spaces(t *testing.T, s *suite) {
+// Namespaces have nothing to do with each other, whatever their names.
+func namespaces(t *testing.T, s *suite) {
 	store := s.Open(t)
-	long := s.space + strings.Repeat("x", 64-len(s.space))
+	long := s.namespace + strings.Repeat("x", 64-len(s.namespace))
 	var held []*holder
-	for i, name := range []string{s.space + "a", s.space + "A", s.space + "a/..", s.space + ":a", s.space + ".a_-", long} {
+	for i, name := range []string{s.namespace + "a", s.namespace + "A", s.namespace + "a/..", s.namespace + ":a", s.namespace + ".a_-", long} {
 		layout := strings.Repeat("y", i+1)
 		for range 2 {
 			held = append(held, s.claim(t, store, func(r *driver.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }))
@@ -91,13 +91,13 @@ func spaces(t *testing.T, s *suite) {
 	}
 }
 
-// A number that a fast clock has used is left for last, and not given at all
+// A worker ID that a fast clock has used is left for last, and not given at all
 // when it lies too far ahead.
 func farAhead(t *testing.T, s *suite) {
 	store := s.Open(t)
 	now := time.Now().UnixMilli()
-	at := func(numbers, now int64) func(r *driver.Request) {
-		return func(r *driver.Request) { r.WorkerIDs, r.Now, r.MaxLead = numbers, now, 60_000 }
+	at := func(workerIDs, now int64) func(r *driver.Request) {
+		return func(r *driver.Request) { r.WorkerIDs, r.Now, r.MaxLead = workerIDs, now, 60_000 }
 	}
 	fast := s.claim(t, store, func(r *driver.Request) { at(4, now+3_000_000)(r); r.Preferred = 1 })
 	must(t, fast.release(t.Context(), fast.Fence))
@@ -106,7 +106,7 @@ func farAhead(t *testing.T, s *suite) {
 	for _, want := range []int64{2, 3, 0} { // those never held, then the one that is 30s ahead
 		h := s.claim(t, store, func(r *driver.Request) { at(4, now)(r); r.Preferred = 1 })
 		if want == 0 && (h.Worker != 0 || h.From != near.Fence) || want != 0 && h.Worker != 2 && h.Worker != 3 {
-			t.Errorf("%+v, want number %d", h.Claim, want)
+			t.Errorf("%+v, want worker ID %d", h.Claim, want)
 		}
 	}
 	_, err := s.try(t, store, at(4, now))
@@ -115,7 +115,7 @@ func farAhead(t *testing.T, s *suite) {
 		t.Errorf("%v", err)
 	}
 	if h := s.claim(t, store, at(4, now+2_990_000)); h.Worker != 1 || h.From != fast.Fence {
-		t.Errorf("%+v, want number 1 from %d", h.Claim, fast.Fence)
+		t.Errorf("%+v, want worker ID 1 from %d", h.Claim, fast.Fence)
 	}
 }
 
@@ -127,7 +127,7 @@ func forever(t *testing.T, s *suite) {
 	if !errors.As(err, &none) || none.Wait != 0 {
 		t.Errorf("%v", err)
 	}
-	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence + 1, TTL: driver.NoTTL}))
+	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.namespace, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.claimID, Fence: h.Fence + 1, TTL: driver.NoTTL}))
 	must(t, h.release(t.Context(), h.From))
 	s.claim(t, store, func(r *driver.Request) { r.WorkerIDs = 1 })
 }
@@ -167,10 +167,10 @@ func badRequests(t *testing.T, s *suite) {
 	}
 	h := s.claim(t, store, func(r *driver.Request) { r.Owner = `'"\%_; DROP TABLE x` + "`" })
 	if admin, ok := store.(driver.Admin); ok {
-		if rows, err := admin.List(t.Context(), s.space); err != nil || len(rows) == 0 || !slices.ContainsFunc(rows, func(row driver.Record) bool {
-			return row.Worker == h.Worker && row.Owner == `'"\%_; DROP TABLE x`+"`"
+		if records, err := admin.List(t.Context(), s.namespace); err != nil || len(records) == 0 || !slices.ContainsFunc(records, func(rec driver.Record) bool {
+			return rec.Worker == h.Worker && rec.Owner == `'"\%_; DROP TABLE x`+"`"
 		}) {
-			t.Errorf("%+v, %v", rows, err)
+			t.Errorf("%+v, %v", records, err)
 		}
 	}
 }
@@ -198,23 +198,23 @@ func hung(t *testing.T, s *suite) {
 		return
 	}
 	store := s.Hung(t)
-	h := &holder{Claim: driver.Claim{FencingToken: 1}, store: store, space: s.space, token: "token"}
+	h := &holder{Claim: driver.Claim{FencingToken: 1}, store: store, namespace: s.namespace, claimID: "claim-1"}
 	calls := map[string]func(ctx context.Context) error{
 		"Claim":         func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
 		"RenewInterval": func(ctx context.Context) error { return h.renew(ctx, 1) },
 		"Release":       func(ctx context.Context) error { return h.release(ctx, 1) },
 	}
 	if admin, ok := store.(driver.Admin); ok {
-		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.space); return err }
-		calls["Free"] = func(ctx context.Context) error { return admin.Free(ctx, s.space, 0, 1) }
+		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.namespace); return err }
+		calls["Free"] = func(ctx context.Context) error { return admin.Free(ctx, s.namespace, 0, 1) }
 	}
 	if counter, ok := store.(driver.Counter); ok {
-		calls["Count"] = func(ctx context.Context) error { _, err := counter.Count(ctx, s.space); return err }
+		calls["Count"] = func(ctx context.Context) error { _, err := counter.Count(ctx, s.namespace); return err }
 	}
 	if counter, ok := store.(interface {
 		Reserve(ctx context.Context, key string, n int64) (int64, error)
 	}); ok {
-		calls["Reserve"] = func(ctx context.Context) error { _, err := counter.Reserve(ctx, s.space, 1); return err }
+		calls["Reserve"] = func(ctx context.Context) error { _, err := counter.Reserve(ctx, s.namespace, 1); return err }
 	}
 	if warner, ok := store.(interface {
 		Warnings(ctx context.Context) ([]string, error)
@@ -253,26 +253,26 @@ func operators(t *testing.T, s *suite) {
 		return // it is not required
 	}
 	ctx := t.Context()
-	if rows, err := admin.List(ctx, s.space); err != nil || len(rows) > 0 {
-		t.Errorf("nobody was here yet: %v, %v", rows, err)
+	if records, err := admin.List(ctx, s.namespace); err != nil || len(records) > 0 {
+		t.Errorf("nothing was claimed yet: %v, %v", records, err)
 	}
 	h := s.claim(t, store, func(r *driver.Request) { r.Preferred, r.TTL = 2, driver.NoTTL })
-	rows, err := admin.List(ctx, s.space)
-	rows = slices.DeleteFunc(rows, func(r driver.Record) bool { return r.FencingToken == 0 }) // prepared, never held
-	if err != nil || len(rows) != 1 {
-		t.Fatalf("%+v, %v", rows, err)
+	records, err := admin.List(ctx, s.namespace)
+	records = slices.DeleteFunc(records, func(r driver.Record) bool { return r.FencingToken == 0 }) // prepared, never held
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%+v, %v", records, err)
 	}
-	if row := rows[0]; row.Worker != 2 || row.FencingToken != h.FencingToken || row.ClaimID == "" || row.Owner != "storetest" || row.Fence != h.Fence || row.Free(time.Now().UnixMilli()) {
-		t.Errorf("%+v for %+v", row, h.Claim)
+	if rec := records[0]; rec.Worker != 2 || rec.FencingToken != h.FencingToken || rec.ClaimID == "" || rec.Owner != "storetest" || rec.Fence != h.Fence || rec.Free(time.Now().UnixMilli()) {
+		t.Errorf("%+v for %+v", rec, h.Claim)
 	}
-	mustTaken(t, "freed under another epoch", admin.Free(ctx, s.space, 2, h.FencingToken+1))
-	mustTaken(t, "a number never held", admin.Free(ctx, s.space, 3, 0))
+	mustNotHeld(t, "freed under another fencing token", admin.Free(ctx, s.namespace, 2, h.FencingToken+1))
+	mustNotHeld(t, "a worker ID never held", admin.Free(ctx, s.namespace, 3, 0))
 	must(t, h.renew(ctx, h.Fence+1))
-	must(t, admin.Free(ctx, s.space, 2, h.FencingToken))
-	mustTaken(t, "freed twice", admin.Free(ctx, s.space, 2, h.FencingToken))
-	mustTaken(t, "renewed after it was freed", h.renew(ctx, h.Fence+1))
+	must(t, admin.Free(ctx, s.namespace, 2, h.FencingToken))
+	mustNotHeld(t, "freed twice", admin.Free(ctx, s.namespace, 2, h.FencingToken))
+	mustNotHeld(t, "renewed after it was freed", h.renew(ctx, h.Fence+1))
 	next := s.claim(t, store, only(2))
 	if next.From != h.Fence+1 {
-		t.Errorf("the bound was %d, the next begins at %d", h.Fence+1, next.From)
+		t.Errorf("the fence was %d, the next begins at %d", h.Fence+1, next.From)
 	}
 }

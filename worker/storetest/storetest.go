@@ -1,9 +1,20 @@
-// Package storetest holds the suite that every lease store passes: this module's
-// and yours.
+// Package storetest has the suite that every lease store must pass, yours included:
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) worker.Store { … }})
+//		storetest.Run(t, storetest.Harness{
+//			Open: func(t *testing.T) driver.Store {
+//				store, err := mystore.New(…)
+//				if err != nil {
+//					t.Fatal(err)
+//				}
+//				return store
+//			},
+//		})
 //	}
+//
+// It tests the three verbs, repeated and late requests, clocks that differ, limits, many claims
+// at once, and generators over leases; and driver.Admin, if the store has it. It cannot test
+// that the store loses no write that it has acknowledged.
 package storetest
 
 import (
@@ -17,21 +28,21 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Harness says how the store under test is reached.
+// Harness configures Run. Only Open is required.
 type Harness struct {
-	// Open gives a client of the store, as another process would have one; all
-	// clients of one Run see the same numbers. What it needs to close it registers
-	// with t.Cleanup. The suite uses spaces with names of its own.
+	// Open returns a client of the store, such as another process would have. All clients of one
+	// Run must share their records. Open registers with t.Cleanup what closes the client. The
+	// suite uses namespaces with random names.
 	Open func(t *testing.T) driver.Store
-	// Crash ends a client as the end of its process would. nil: its numbers come
-	// free by their time to live alone.
+	// Crash ends a client as the end of its process does. Nil: the worker IDs of a client become
+	// free by their time to live only.
 	Crash func(t *testing.T, s driver.Store)
-	// Hung returns a store whose client gets no answer and ignores its contexts. nil: there
-	// is no such client.
+	// Hung returns a store whose client gets no answer and ignores its contexts. Nil: there is
+	// no such client.
 	Hung func(t *testing.T) driver.Store
 }
 
-// Run runs the suite.
+// Run runs the suite, each part as a subtest.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	for _, c := range []struct {
@@ -39,20 +50,20 @@ func Run(t *testing.T, h Harness) {
 		test func(t *testing.T, s *suite)
 	}{
 		{"first claim", firstClaim},
-		{"numbers differ and run out", runOut},
-		{"preferred number", preferred},
+		{"worker IDs differ and run out", runOut},
+		{"preferred worker ID", preferred},
 		{"renew raises and never lowers", renew},
-		{"renew needs epoch and token", renewGuarded},
-		{"release gives the rest back", release},
-		{"release needs epoch and token", releaseGuarded},
-		{"takeover begins at the bound", takeover},
-		{"a released number is begun where it was left", clocksBehind},
+		{"renew needs fencing token and claim ID", renewGuarded},
+		{"release lowers the fence", release},
+		{"release needs fencing token and claim ID", releaseGuarded},
+		{"takeover starts at the fence", takeover},
+		{"a released worker ID starts at its last fence", clocksBehind},
 		{"claim repeated", repeated},
 		{"clocks apart", skew},
-		{"clocks before numbers", clocksFirst},
+		{"clocks before worker IDs", clocksFirst},
 		{"layouts", layouts},
-		{"spaces", spaces},
-		{"bounds far ahead", farAhead},
+		{"namespaces", namespaces},
+		{"fences far ahead", farAhead},
 		{"no time to live", forever},
 		{"bad requests", badRequests},
 		{"done context", doneContext},
@@ -63,15 +74,15 @@ func Run(t *testing.T, h Harness) {
 		{"generators", generators},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.test(t, &suite{Harness: h, space: fmt.Sprintf("t-%016x", rand.Uint64())})
+			c.test(t, &suite{Harness: h, namespace: fmt.Sprintf("t-%016x", rand.Uint64())})
 		})
 	}
 }
 
-// suite is one test's view: a space of its own.
+// suite is the harness and namespace of one subtest.
 type suite struct {
 	Harness
-	space string
+	namespace string
 }
 
 const (
@@ -79,32 +90,32 @@ const (
 	ttl    = 900_000 // none ends while its test runs, however slow the store is
 )
 
-// patience is for what is certain to come, on a machine that is busy.
+// patience limits the wait for what must happen, on a busy machine.
 const patience = 2 * time.Minute
 
-// request asks for a number out of four.
+// request asks for one of four worker IDs.
 func (s *suite) request() driver.Request {
 	return driver.Request{
-		Namespace: s.space, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1,
+		Namespace: s.namespace, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1,
 		ClaimID: fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()), Owner: "storetest",
 		Now: time.Now().UnixMilli(), FenceWindow: window, TTL: ttl, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	}
 }
 
-// holder is a client that holds a number.
+// holder is a client that holds a worker ID.
 type holder struct {
 	driver.Claim
-	store driver.Store
-	space string
-	token string
+	store     driver.Store
+	namespace string
+	claimID   string
 }
 
-func (h *holder) renew(ctx context.Context, until int64) error {
-	return h.store.Renew(ctx, driver.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until, TTL: ttl})
+func (h *holder) renew(ctx context.Context, fence int64) error {
+	return h.store.Renew(ctx, driver.Renewal{Namespace: h.namespace, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.claimID, Fence: fence, TTL: ttl})
 }
 
-func (h *holder) release(ctx context.Context, until int64) error {
-	return h.store.Release(ctx, driver.Return{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: until})
+func (h *holder) release(ctx context.Context, fence int64) error {
+	return h.store.Release(ctx, driver.Return{Namespace: h.namespace, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.claimID, Fence: fence})
 }
 
 func (s *suite) try(t *testing.T, store driver.Store, change func(*driver.Request)) (*holder, error) {
@@ -120,7 +131,7 @@ func (s *suite) try(t *testing.T, store driver.Store, change func(*driver.Reques
 	if c.Worker < 0 || c.Worker >= r.WorkerIDs || c.FencingToken < 1 || c.Fence-c.From != r.FenceWindow {
 		t.Fatalf("claim %+v for %+v", c, r)
 	}
-	return &holder{Claim: c, store: store, space: r.Namespace, token: r.ClaimID}, nil
+	return &holder{Claim: c, store: store, namespace: r.Namespace, claimID: r.ClaimID}, nil
 }
 
 // claim must succeed.
@@ -133,12 +144,12 @@ func (s *suite) claim(t *testing.T, store driver.Store, change func(*driver.Requ
 	return h
 }
 
-// only lets a request take this number and no other.
+// only makes a request accept this worker ID only.
 func only(n int64) func(*driver.Request) {
 	return func(r *driver.Request) { r.Preferred, r.RequirePreferred = n, true }
 }
 
-func mustTaken(t *testing.T, what string, err error) {
+func mustNotHeld(t *testing.T, what string, err error) {
 	t.Helper()
 	if !errors.Is(err, driver.ErrNotHeld) {
 		t.Errorf("%s: %v, want ErrNotHeld", what, err)
@@ -152,18 +163,18 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// expire lets a claim's time to live end, or its process.
+// expire ends the time to live of a claim, or its process.
 func (s *suite) expire(t *testing.T, h *holder) {
 	t.Helper()
 	if s.Crash != nil {
 		s.Crash(t, h.store)
 		return
 	}
-	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.space, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.token, Fence: h.Fence, TTL: 1}))
+	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.namespace, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.claimID, Fence: h.Fence, TTL: 1}))
 	time.Sleep(20 * time.Millisecond)
 }
 
-// await tries until it gets a number: for what a clock of the store's decides.
+// await claims until it gets a worker ID, for what depends on the clock of the store.
 func (s *suite) await(t *testing.T, store driver.Store, change func(*driver.Request)) *holder {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {

@@ -15,20 +15,20 @@ import (
 )
 
 // span is what a holder was told it may issue in.
-type span struct{ worker, epoch, from, until int64 }
+type span struct{ worker, fencingToken, from, fence int64 }
 
-// disjoint fails where two spans of one number meet.
+// disjoint fails where two spans of one worker ID meet.
 func disjoint(t *testing.T, spans []span) {
 	t.Helper()
 	slices.SortFunc(spans, func(a, b span) int {
 		if a.worker != b.worker {
 			return int(a.worker - b.worker)
 		}
-		return int(a.epoch - b.epoch)
+		return int(a.fencingToken - b.fencingToken)
 	})
 	for i := 1; i < len(spans); i++ {
 		a, b := spans[i-1], spans[i]
-		if a.worker == b.worker && (a.epoch == b.epoch || b.from < a.until) {
+		if a.worker == b.worker && (a.fencingToken == b.fencingToken || b.from < a.fence) {
 			t.Errorf("two holders may issue the same: %+v and %+v", a, b)
 		}
 	}
@@ -63,13 +63,13 @@ func manyAtOnce(t *testing.T, s *suite) {
 					if err := h.renew(t.Context(), h.Fence+100); err != nil {
 						t.Errorf("%+v: %v", h.Claim, err)
 					} else {
-						sp.until += 100
+						sp.fence += 100
 					}
 				}
 				if rand.IntN(4) > 0 {
-					sp.until = h.From + rand.Int64N(sp.until-h.From)
+					sp.fence = h.From + rand.Int64N(sp.fence-h.From)
 				}
-				if err := h.release(t.Context(), sp.until); err != nil {
+				if err := h.release(t.Context(), sp.fence); err != nil {
 					t.Errorf("%+v: %v", h.Claim, err)
 				}
 				mu.Lock()
@@ -111,21 +111,21 @@ func anyOrder(t *testing.T, s *suite) {
 		b := all[len(all)-1-rng.IntN(min(len(all), 6))]
 		switch rng.IntN(3) {
 		case 0, 1:
-			until := b.may.until + rng.Int64N(300) - 100
-			err := b.renew(ctx, until)
+			fence := b.may.fence + rng.Int64N(300) - 100
+			err := b.renew(ctx, fence)
 			if b.over {
-				mustTaken(t, "renewed what was released", err)
-			} else if must(t, err); until > b.may.until {
-				b.may.until = until
+				mustNotHeld(t, "renewed what was released", err)
+			} else if must(t, err); fence > b.may.fence {
+				b.may.fence = fence
 			}
 		case 2:
-			unused := b.may.from + rng.Int64N(b.may.until-b.may.from)
+			unused := b.may.from + rng.Int64N(b.may.fence-b.may.from)
 			err := b.release(ctx, unused)
 			if b.over {
-				mustTaken(t, "released what was released", err)
+				mustNotHeld(t, "released what was released", err)
 			} else {
 				must(t, err)
-				b.may.until, b.over = unused, true
+				b.may.fence, b.over = unused, true
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func generators(t *testing.T, s *suite) {
 				// A slow store takes as long as the first windows for an answer.
 				window := 300 * time.Millisecond << min(life/2, 6)
 				lease, err := worker.Acquire(t.Context(), store, worker.Config{
-					Namespace: s.space, Layout: layout, FenceWindow: window, TTL: window / 3 * 2, Timeout: patience, MaxLead: time.Hour, Now: now,
+					Namespace: s.namespace, Layout: layout, FenceWindow: window, TTL: window / 3 * 2, Timeout: patience, MaxLead: time.Hour, Now: now,
 				})
 				if errors.Is(err, driver.ErrNoWorkerID) {
 					continue
@@ -220,8 +220,8 @@ func generators(t *testing.T, s *suite) {
 					t.Error(err)
 					return
 				}
-				draw := func(until time.Time) {
-					for gen != nil && time.Now().Before(until) {
+				draw := func(fence time.Time) {
+					for gen != nil && time.Now().Before(fence) {
 						id, err := gen.Next(context.Background())
 						if err != nil {
 							if !expected(err) {
@@ -274,7 +274,7 @@ func generators(t *testing.T, s *suite) {
 }
 
 // expected reports whether a generator may say so where time passes by itself: it came
-// to its bound, or its number went to another, and there was no third one.
+// to its fence, or its worker ID went to another, and there was no third one.
 func expected(err error) bool {
 	return errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) || errors.Is(err, core.ErrSequenceExhausted) ||
 		errors.Is(err, worker.ErrLost) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, errDead)

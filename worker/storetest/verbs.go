@@ -28,7 +28,7 @@ func runOut(t *testing.T, s *suite) {
 	}
 	_, err := s.try(t, s.Open(t), nil)
 	var none *driver.NoWorkerIDError
-	if !errors.As(err, &none) || !errors.Is(err, driver.ErrNoWorkerID) || none.WorkerIDs != 4 || none.Leased != 4 || none.Namespace != s.space {
+	if !errors.As(err, &none) || !errors.Is(err, driver.ErrNoWorkerID) || none.WorkerIDs != 4 || none.Leased != 4 || none.Namespace != s.namespace {
 		t.Errorf("%v", err)
 	}
 	if s.Crash == nil && none != nil && (none.Wait <= 0 || none.Wait > 2*ttl*time.Millisecond) {
@@ -48,11 +48,11 @@ func preferred(t *testing.T, s *suite) {
 		t.Errorf("%d was given twice", third.Worker)
 	}
 	if _, err := s.try(t, store, only(2)); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Errorf("only a number that is held: %v", err)
+		t.Errorf("only a worker ID that is held: %v", err)
 	}
 	last := 4 - third.Worker // 1 and 3 were left
 	if _, err := s.try(t, store, func(r *driver.Request) { r.Exclude = last }); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Errorf("the last number was to be avoided: %v", err)
+		t.Errorf("the last worker ID was to be avoided: %v", err)
 	}
 	must(t, third.release(t.Context(), third.From))
 	if h := s.claim(t, store, only(third.Worker)); h.Worker != third.Worker {
@@ -70,11 +70,11 @@ func renew(t *testing.T, s *suite) {
 	s.expire(t, h)
 	next := s.await(t, s.Open(t), func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
 	if next.From != h.Fence+1000 {
-		t.Errorf("the next holder begins at %d, the bound was %d", next.From, h.Fence+1000)
+		t.Errorf("the next holder begins at %d, the fence was %d", next.From, h.Fence+1000)
 	}
 }
 
-// neither is a number of the four that is not one of these two.
+// neither is a worker ID of the four that is not one of these two.
 func neither(a, b int64) (n int64) {
 	for n == a || n == b {
 		n++
@@ -88,27 +88,27 @@ func renewGuarded(t *testing.T, s *suite) {
 	h, other := s.claim(t, store, nil), s.claim(t, store, nil)
 	far := h.Fence + 1_000_000
 	for what, change := range map[string]func(*holder){
-		"another token":           func(h *holder) { h.token = other.token },
-		"no token":                func(h *holder) { h.token = "" },
-		"the epoch before":        func(h *holder) { h.FencingToken-- },
-		"a later epoch":           func(h *holder) { h.FencingToken++ },
-		"another's number":        func(h *holder) { h.Worker = other.Worker },
-		"a number never held":     func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
-		"a number out of range":   func(h *holder) { h.Worker = 99 },
-		"another space":           func(h *holder) { h.space += "x" },
-		"the number -1, an epoch": func(h *holder) { h.Worker, h.FencingToken = -1, 0 },
+		"another claim ID":              func(h *holder) { h.claimID = other.claimID },
+		"no claim ID":                   func(h *holder) { h.claimID = "" },
+		"the fencing token before":      func(h *holder) { h.FencingToken-- },
+		"a later fencing token":         func(h *holder) { h.FencingToken++ },
+		"another's worker ID":           func(h *holder) { h.Worker = other.Worker },
+		"a worker ID never held":        func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
+		"a worker ID out of range":      func(h *holder) { h.Worker = 99 },
+		"another namespace":             func(h *holder) { h.namespace += "x" },
+		"worker ID -1, fencing token 0": func(h *holder) { h.Worker, h.FencingToken = -1, 0 },
 	} {
 		wrong := *h
 		change(&wrong)
-		mustTaken(t, what, wrong.renew(ctx, far))
+		mustNotHeld(t, what, wrong.renew(ctx, far))
 	}
 	must(t, h.release(ctx, h.From))
-	mustTaken(t, "renewed after release", h.renew(ctx, far))
+	mustNotHeld(t, "renewed after release", h.renew(ctx, far))
 	next := s.claim(t, store, only(h.Worker))
-	mustTaken(t, "renewed after another's claim", h.renew(ctx, far))
+	mustNotHeld(t, "renewed after another's claim", h.renew(ctx, far))
 	must(t, next.release(ctx, next.From))
 	if last := s.claim(t, store, only(h.Worker)); last.From >= far {
-		t.Errorf("one of them raised the bound to %d", last.From)
+		t.Errorf("one of them raised the fence to %d", last.From)
 	}
 	must(t, other.renew(ctx, other.Fence+1)) // nobody has harmed it
 }
@@ -121,7 +121,7 @@ func release(t *testing.T, s *suite) {
 	must(t, h.release(ctx, h.From+700))
 	next := s.claim(t, store, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
 	if next.From != h.From+700 || next.FencingToken <= h.FencingToken {
-		t.Errorf("released from %d on, epoch %d; the next has %+v", h.From+700, h.FencingToken, next.Claim)
+		t.Errorf("released from %d on, fencing token %d; the next has %+v", h.From+700, h.FencingToken, next.Claim)
 	}
 }
 
@@ -130,22 +130,22 @@ func releaseGuarded(t *testing.T, s *suite) {
 	ctx := t.Context()
 	h, other := s.claim(t, store, nil), s.claim(t, store, nil)
 	for what, change := range map[string]func(*holder){
-		"another token":       func(h *holder) { h.token = other.token },
-		"no token":            func(h *holder) { h.token = "" },
-		"the epoch before":    func(h *holder) { h.FencingToken-- },
-		"another's number":    func(h *holder) { h.Worker = other.Worker },
-		"a number never held": func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
-		"another space":       func(h *holder) { h.space += "x" },
+		"another claim ID":         func(h *holder) { h.claimID = other.claimID },
+		"no claim ID":              func(h *holder) { h.claimID = "" },
+		"the fencing token before": func(h *holder) { h.FencingToken-- },
+		"another's worker ID":      func(h *holder) { h.Worker = other.Worker },
+		"a worker ID never held":   func(h *holder) { h.Worker = neither(h.Worker, other.Worker) },
+		"another namespace":        func(h *holder) { h.namespace += "x" },
 	} {
 		wrong := *h
 		change(&wrong)
-		mustTaken(t, what, wrong.release(ctx, h.From))
+		mustNotHeld(t, what, wrong.release(ctx, h.From))
 	}
 	must(t, h.renew(ctx, h.Fence+1)) // it is held still
 	must(t, h.release(ctx, h.From+10))
-	mustTaken(t, "released twice", h.release(ctx, 0))
+	mustNotHeld(t, "released twice", h.release(ctx, 0))
 	next := s.claim(t, store, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
-	mustTaken(t, "released after another's claim", h.release(ctx, 0))
+	mustNotHeld(t, "released after another's claim", h.release(ctx, 0))
 	if next.From != h.From+10 {
 		t.Errorf("begins at %d, want %d", next.From, h.From+10)
 	}
@@ -156,25 +156,25 @@ func takeover(t *testing.T, s *suite) {
 	h := s.claim(t, s.Open(t), nil)
 	other := s.Open(t)
 	if _, err := s.try(t, other, only(h.Worker)); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Fatalf("a number that is held: %v", err)
+		t.Fatalf("a worker ID that is held: %v", err)
 	}
 	s.expire(t, h)
 	next := s.await(t, other, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From - 60_000 })
 	if next.From != h.Fence || next.FencingToken <= h.FencingToken {
-		t.Errorf("bound %d, epoch %d; then %+v", h.Fence, h.FencingToken, next.Claim)
+		t.Errorf("fence %d, fencing token %d; then %+v", h.Fence, h.FencingToken, next.Claim)
 	}
 	if s.Crash != nil {
 		return
 	}
-	mustTaken(t, "renewed after the takeover", h.renew(t.Context(), h.Fence+9999))
-	mustTaken(t, "released after the takeover", h.release(t.Context(), h.From))
+	mustNotHeld(t, "renewed after the takeover", h.renew(t.Context(), h.Fence+9999))
+	mustNotHeld(t, "released after the takeover", h.release(t.Context(), h.From))
 	must(t, next.renew(t.Context(), next.Fence+1))
 	// One whose time is over and whom nobody has followed may go on.
 	s.expire(t, next)
 	must(t, next.renew(t.Context(), next.Fence+2))
 }
 
-// Clocks behind and ahead of each other: what counts is the bound.
+// Clocks behind and ahead of each other: what counts is the fence.
 func clocksBehind(t *testing.T, s *suite) {
 	store := s.Open(t)
 	now := time.Now().UnixMilli()
@@ -189,7 +189,7 @@ func clocksBehind(t *testing.T, s *suite) {
 	}
 }
 
-// A claim whose answer was lost is repeated with the same token.
+// A claim whose answer was lost is repeated with the same claim ID.
 func repeated(t *testing.T, s *suite) {
 	store := s.Open(t)
 	r := s.request()
@@ -201,13 +201,13 @@ func repeated(t *testing.T, s *suite) {
 	if again != first {
 		t.Errorf("first %+v, again %+v", first, again)
 	}
-	h := &holder{Claim: first, store: store, space: r.Namespace, token: r.ClaimID}
+	h := &holder{Claim: first, store: store, namespace: r.Namespace, claimID: r.ClaimID}
 	must(t, h.renew(t.Context(), h.Fence+5))
 	if late, err := store.Claim(t.Context(), r); err != nil || late.Worker != first.Worker || late.FencingToken != first.FencingToken || late.Fence != first.Fence+5 {
 		t.Errorf("delivered late: %+v, %v", late, err)
 	}
 	must(t, h.renew(t.Context(), h.Fence+6)) // it did no harm
 	for range 3 {
-		s.claim(t, store, nil) // and took no second number
+		s.claim(t, store, nil) // and took no second worker ID
 	}
 }

@@ -110,7 +110,7 @@ func (f *figures) add(t *testing.T, way string, o outcome) {
 	}
 }
 
-// table shows the figures as they stand in docs/leases.md.
+// table shows the figures as in docs/verification.md.
 func (f *figures) table(took time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| killed | times | another primary | renewed after: p50 | p99 | row after: p50 | p99 | longest without ids: p50 | p99 |\n")

@@ -128,39 +128,6 @@ func TestMisspeltColumn(t *testing.T) {
 	})
 }
 
-// The table of leases is made once, keeps each worker of each space apart, and
-// its columns take what a lease writes.
-func TestWorkerTable(t *testing.T) {
-	onEvery(t, func(t *testing.T, s *server) {
-		own := text(t)(ddl.WorkerTableNamed(s.dialect, "", "my 'own' \\ \"table\" `x`"))
-		for range 2 {
-			s.run(t, ddl.WorkerTable(s.dialect), own)
-		}
-		for _, table := range []string{ddl.DefaultWorkerTable, quoted(s, "my 'own' \\ \"table\" `x`")} {
-			insert := "INSERT INTO " + table + " (space, worker, token, epoch, until_ts, expires_at, owner) VALUES "
-			s.run(t, insert+fmt.Sprintf("('orders', 1, '', 0, 0, 0, ''), ('orders', 2, '%s', 0, 0, 0, ''), ('Orders', 1, '', 0, 0, 0, '')", strings.Repeat("x", 64)))
-			if _, err := s.Exec(insert + "('orders', 1, '', 0, 0, 0, '')"); err == nil {
-				t.Error("a worker stands twice in one space")
-			}
-			for _, column := range []string{"space", "worker", "token", "epoch", "until_ts", "expires_at", "owner"} {
-				if _, err := s.Exec("UPDATE " + table + " SET " + column + " = NULL"); err == nil {
-					t.Errorf("%s may be NULL", column)
-				}
-			}
-			result, err := s.Exec(fmt.Sprintf("UPDATE %s SET token = 'Tok', epoch = %d, until_ts = %[2]d, expires_at = %[2]d WHERE space = 'orders' AND worker = 1 AND epoch = 0", table, int64(math.MaxInt64)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := result.RowsAffected(); n != 1 || err != nil {
-				t.Errorf("%d rows granted, %v", n, err)
-			}
-			if n := one[int](t, s, "SELECT count(*) FROM "+table+" WHERE token = 'tok'"); n != 0 {
-				t.Error("a token in other letters is taken for the holder's")
-			}
-		}
-	})
-}
-
 // Names with all that could break out of quotes come to the catalog as they are.
 func TestHostileNames(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
@@ -180,7 +147,7 @@ func TestHostileNames(t *testing.T) {
 		for _, name := range names {
 			t.Run(name, func(t *testing.T) {
 				config := ddl.Config{Dialect: s.dialect}
-				s.run(t, text(t)(ddl.WorkerTableNamed(s.dialect, "", name)))
+				s.run(t, "CREATE TABLE "+quoted(s, name)+" (worker bigint)")
 				found := map[ddl.Dialect]string{
 					ddl.SQLite:   "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?",
 					ddl.Postgres: "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname = $1 AND relnamespace = current_schema()::regnamespace",

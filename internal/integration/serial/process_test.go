@@ -28,8 +28,8 @@ const (
 )
 
 // numbering is what parent and children have in common.
-func numbering(c serial.Counter, code string, block int64) serial.Numbering {
-	return serial.Numbering{
+func numbering(c serial.Counter, code string, block int64) serial.NumbersConfig {
+	return serial.NumbersConfig{
 		Prefix: "INV", Code: code, Separator: "-", Block: block, Counter: c,
 		Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 	}
@@ -92,7 +92,7 @@ func child() int {
 
 // liveThrough gives the numbering the zone and the clock that the environment says,
 // and steps from one time to the next. Without, there is one time.
-func liveThrough(n *serial.Numbering) (iter.Seq[func()], error) {
+func liveThrough(n *serial.NumbersConfig) (iter.Seq[func()], error) {
 	fields := strings.Fields(os.Getenv(childClock))
 	if len(fields) == 0 {
 		return slices.Values([]func(){func() {}}), nil

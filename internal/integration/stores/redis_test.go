@@ -170,7 +170,7 @@ func TestRedisIdentity(t *testing.T) {
 		}
 	}
 	var used *worker.CounterExhaustedError
-	if _, err := store.WorkerIDOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) || !strings.Contains(err.Error(), `identity "10.0.0.5" gets no number`) {
+	if _, err := store.WorkerIDOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) || !strings.Contains(err.Error(), `no worker ID is left for identity "10.0.0.5"`) {
 		t.Errorf("%v", err)
 	}
 	if n, err := store.WorkerIDOf(t.Context(), name, "10.0.0.4", 4); err != nil || n != 3 {

@@ -114,7 +114,7 @@ func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
 	case "workers":
 		table := ""
 		if s.schema != "" {
-			table = s.schema + "." + ddl.DefaultWorkerTable
+			table = s.schema + ".snow_worker"
 		}
 		dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
 		return sqlstore.Config{Dialect: dialect, Table: table}.DDL()

@@ -100,7 +100,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := []string{root + "/README.md"}
+	files := []string{root + "/README.md", root + "/README.zh-CN.md"}
 	for _, page := range pages {
 		if filepath.Ext(page.Name()) == ".md" {
 			files = append(files, root+"/docs/"+page.Name())

@@ -283,7 +283,7 @@ func TestHTTP(t *testing.T) {
 // An unusable store is reported with advice.
 func TestNoLease(t *testing.T) {
 	got := run(t, "gen", "--lease", "dir:"+t.TempDir()+"/a/b/c")
-	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "no such file") || !strings.Contains(got.err, "the folder above it must be there") {
+	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "no such file") || !strings.Contains(got.err, "its parent directory must exist") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // serials holds the flags.
 type serials struct {
-	format serial.Format
+	format serial.Config
 	scheme serialScheme
 	from   idtext.Format
 	layout *layoutFlags
@@ -69,7 +69,7 @@ type serialJSON struct {
 type serialFunc func(c *serial.Codec, from idtext.Format, text string) (serialJSON, string, error)
 
 func encodeSerial(c *serial.Codec, from idtext.Format, text string) (serialJSON, string, error) {
-	id, _, err := idtext.Parse(text, from, c.Format().Layout.Unsigned)
+	id, _, err := idtext.Parse(text, from, c.Config().Layout.Unsigned)
 	if err != nil {
 		return serialJSON{}, "", withFrom(err)
 	}
@@ -79,11 +79,11 @@ func encodeSerial(c *serial.Codec, from idtext.Format, text string) (serialJSON,
 
 func decodeSerial(c *serial.Codec, _ idtext.Format, text string) (serialJSON, string, error) {
 	id, err := c.Decode(text)
-	return serialJSON{idtext.Decimal.Text(id, false), text}, idtext.Decimal.Text(id, c.Format().Layout.Unsigned), err
+	return serialJSON{idtext.Decimal.Text(id, false), text}, idtext.Decimal.Text(id, c.Config().Layout.Unsigned), err
 }
 
 func (a *app) serialWay(s *serials, use, brief, long, example string, split func(string) []string, turn serialFunc) *cobra.Command {
-	s.format, s.scheme = serial.Format{Location: time.UTC}, "mod97"
+	s.format, s.scheme = serial.Config{Location: time.UTC}, "mod97"
 	cmd := &cobra.Command{
 		Use: use, Short: brief, Long: long, Example: example,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) }),

@@ -1,0 +1,24 @@
+package readme
+
+import (
+	"context"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type Invoice struct {
+	ID    sqltype.ID
+	Items []Item
+}
+
+type Item struct{ ID, InvoiceID sqltype.ID }
+
+func assign(ctx context.Context, gen sqltype.Filler, invoices []Invoice) error {
+	return sqltype.Assign(ctx, gen, invoices,
+		func(i *Invoice) *sqltype.ID { return &i.ID },
+		sqltype.Children(
+			func(i *Invoice) []Item { return i.Items },
+			func(it *Item) *sqltype.ID { return &it.ID },
+			func(it *Item) *sqltype.ID { return &it.InvoiceID },
+		))
+}

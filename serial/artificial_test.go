@@ -1,0 +1,85 @@
+package serial_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/serial"
+)
+
+// artificial is a zone that no government has: at each time it takes the offset beside
+// it; the first holds from the beginning. The rule is for the time after that.
+func artificial(t *testing.T, offsets []int, times []int64, rule string) *time.Location {
+	t.Helper()
+	block := func(wide bool) []byte {
+		b := append([]byte("TZif2"), make([]byte, 15)...)
+		for _, n := range []int{0, 0, 0, len(times), len(offsets), 4} {
+			b = binary.BigEndian.AppendUint32(b, uint32(n))
+		}
+		for _, at := range times {
+			if wide {
+				b = binary.BigEndian.AppendUint64(b, uint64(at))
+			} else {
+				b = binary.BigEndian.AppendUint32(b, uint32(at))
+			}
+		}
+		for i := range times {
+			b = append(b, byte(i+1))
+		}
+		for _, offset := range offsets {
+			b = append(binary.BigEndian.AppendUint32(b, uint32(int32(offset))), 0, 0)
+		}
+		return append(b, "ODD\x00"...)
+	}
+	data := append(block(false), block(true)...)
+	loc, err := time.LoadLocationFromTZData("made/up", append(data, "\n"+rule+"\n"...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}
+
+func TestArtificialZones(t *testing.T) {
+	const base = 1_800_000_000 // in January 2027
+	at := func(after int64) int64 {
+		return compose(t, core.Twitter(), core.Parts{Time: time.Unix(base+after, 0)})
+	}
+	// Two steps back within an hour show a time three times.
+	thrice := codec(t, serial.Config{Location: artificial(t, []int{7200, 3600, 0}, []int64{base, base + 1800}, ""), Fold: true})
+	for i, after := range []int64{-3200, 400, 4000} {
+		checkInverse(t, thrice, at(after), "20270115090640000"+string(rune('0'+i))+"00000000")
+	}
+	for after := int64(-8000); after < 8000; after += 50 {
+		checkInverse(t, thrice, at(after), "")
+	}
+	// An offset of two days, for an hour, is beyond all reason: an error, and no wrong serial.
+	far := codec(t, serial.Config{Location: artificial(t, []int{0, 48 * 3600, 0}, []int64{base, base + 3600}, ""), Fold: true})
+	checkInverse(t, far, at(-1), "")
+	if s, err := far.Encode(at(0)); err == nil || s != "" || !strings.Contains(err.Error(), "made/up") {
+		t.Errorf("%q, %v", s, err)
+	}
+	// A name that changes for ever, over an offset that does not.
+	named := serial.Config{Location: artificial(t, []int{0, 0}, []int64{base}, "AAA0BBB0,M3.5.0,M10.5.0"), Layout: core.Layout{TimeBits: 63}}
+	if err := validate(named); err == nil || !strings.Contains(err.Error(), "too often") {
+		t.Error(err)
+	}
+	named.Layout.TimeBits, named.Layout.WorkerBits = 44, 19 // 557 years of it
+	if err := validate(named); err != nil {
+		t.Error(err)
+	}
+	// Package time gives a bound that is past on the last day of a leap year, and this
+	// zone changes on the first of the next.
+	newYear := codec(t, serial.Config{Location: artificial(t, []int{0, 0}, []int64{base}, "AAA0BBB,J1/12,J2/12"), Fold: true})
+	for after := int64(0); after < 5*86400; after += 1800 {
+		when := time.Date(2028, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(after) * time.Second)
+		checkInverse(t, newYear, compose(t, core.Twitter(), core.Parts{Time: when}), "")
+	}
+	// Summer time by the rule alone, after a table without.
+	later := serial.Config{Location: artificial(t, []int{0, 0}, []int64{base}, "AAA0BBB,M3.5.0,M10.5.0"), Layout: core.Twitter()}
+	if err := validate(later); err == nil || !strings.Contains(err.Error(), "changes its offset from 0s to 1h0m0s at 2027-03-28T02:00:00Z") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,160 @@
+package sqltype
+
+import (
+	"context"
+	"fmt"
+)
+
+// Filler generates many ids at once: Fill sets every element of ids, ascending, or returns an
+// error. Generators of package core are Fillers, and take all ids of a call in one
+// reservation.
+type Filler interface {
+	Fill(ctx context.Context, ids []int64) error
+}
+
+// Child describes one kind of rows that belong to a parent row P, such as the lines of an order.
+// Make it with [Children]; [Assign] returns an error for the zero Child.
+type Child[P any] struct {
+	collect func(parent *P, parentKey *ID, p *plan) error
+	err     error // in the arguments of Children
+}
+
+// Children describes the child rows C that a parent row P contains. list returns the parent's
+// children. The slice must share memory with the parent, because the keys are set in it. key
+// and foreignKey return the address of a child's own key and of the key of its parent. They
+// may be the same address, if a child has its parent's key as its own: such a child takes no
+// id. Assign returns an error for a nil function.
+func Children[P, C any](list func(*P) []C, key, foreignKey func(*C) *ID) Child[P] {
+	var missing string
+	switch {
+	case list == nil:
+		missing = "list"
+	case key == nil:
+		missing = "key"
+	case foreignKey == nil:
+		missing = "foreignKey"
+	}
+	if missing != "" {
+		return Child[P]{err: fmt.Errorf("function %s is %w", missing, ErrNil)}
+	}
+	return Child[P]{collect: func(parent *P, parentKey *ID, p *plan) error {
+		rows := list(parent)
+		for i := range rows {
+			own, foreign := key(&rows[i]), foreignKey(&rows[i])
+			if foreign == nil {
+				return fmt.Errorf("children[%d]: foreignKey returned %w", i, ErrNil)
+			}
+			if own != foreign {
+				if err := p.need(own); err != nil {
+					return fmt.Errorf("children[%d]: %w", i, err)
+				}
+			}
+			p.links = append(p.links, link{foreign, parentKey})
+		}
+		return nil
+	}}
+}
+
+// Assign gives a key to every parent and every child that has none (an ID of zero), and sets the
+// foreign key of every child to its parent's key. It writes nothing to a database; the rows can
+// then be inserted in bulk, in any batches.
+//
+// All new keys come from one call of src.Fill. If none is missing, src is not called. Keys that
+// are set are kept; foreign keys are always overwritten. An address that occurs twice, because
+// a slice of pointers has one row twice, takes one id. Ids are assigned in document order: a
+// parent, its children, kind by kind, then the next parent. So a parent's new key is below
+// those of its children.
+//
+// On an error nothing is changed. An error of src is wrapped. The error is ErrNil if src, a
+// function, or an address that a function returned is nil, ErrNegative if a key is negative,
+// and ErrSource if src returns an id that is not above zero. It says which parent and child.
+func Assign[P any](ctx context.Context, src Filler, parents []P, key func(*P) *ID, kinds ...Child[P]) error {
+	if isNil(src) {
+		return fmt.Errorf("sqltype: Assign: source is %w", ErrNil)
+	}
+	if key == nil {
+		return fmt.Errorf("sqltype: Assign: function key is %w", ErrNil)
+	}
+	for k := range kinds {
+		if err := kinds[k].err; err != nil {
+			return fmt.Errorf("sqltype: Assign: kinds[%d]: %w", k, err)
+		}
+		if kinds[k].collect == nil {
+			return fmt.Errorf("sqltype: Assign: kinds[%d] is the zero Child, use Children: %w", k, ErrNil)
+		}
+	}
+	p := plan{missing: make([]*ID, 0, len(parents))}
+	for i := range parents {
+		parent := &parents[i]
+		own := key(parent)
+		if err := p.need(own); err != nil {
+			return fmt.Errorf("sqltype: Assign: parents[%d]: %w", i, err)
+		}
+		for k := range kinds {
+			if err := kinds[k].collect(parent, own, &p); err != nil {
+				return fmt.Errorf("sqltype: Assign: parents[%d]: kinds[%d]: %w", i, k, err)
+			}
+		}
+	}
+	return p.assign(ctx, src)
+}
+
+// plan holds the addresses to set, so that the caller's functions run only once, and nothing is
+// set before everything is known to succeed.
+type plan struct {
+	missing []*ID
+	links   []link
+}
+
+type link struct{ foreign, parent *ID }
+
+// need plans a new id for a key that has none.
+func (p *plan) need(key *ID) error {
+	switch {
+	case key == nil:
+		return fmt.Errorf("key returned %w", ErrNil)
+	case *key < 0:
+		return fmt.Errorf("key %d: %w", int64(*key), ErrNegative)
+	case *key == 0:
+		p.missing = append(p.missing, key)
+	}
+	return nil
+}
+
+func (p *plan) assign(ctx context.Context, src Filler) error {
+	p.once()
+	if n := len(p.missing); n > 0 {
+		ids := make([]int64, n)
+		if err := src.Fill(ctx, ids); err != nil {
+			return fmt.Errorf("sqltype: Assign: %d ids: %w", n, err)
+		}
+		for i, id := range ids {
+			if id <= 0 {
+				return fmt.Errorf("sqltype: Assign: source returned %d as id %d of %d: %w", id, i+1, n, ErrSource)
+			}
+		}
+		for i, key := range p.missing {
+			*key = ID(ids[i])
+		}
+	}
+	for _, l := range p.links { // last: a parent's key may have been missing
+		*l.foreign = *l.parent
+	}
+	return nil
+}
+
+// once removes addresses that occur twice. It marks the keys it has seen, because a set of
+// addresses would cost more than everything else.
+func (p *plan) once() {
+	unique := p.missing[:0]
+	for _, key := range p.missing {
+		if *key == 0 {
+			*key = -1
+			unique = append(unique, key)
+		}
+	}
+	for _, key := range unique {
+		*key = 0
+	}
+	p.missing = unique
+}

@@ -1,0 +1,50 @@
+// Package sqlstore keeps leases of worker IDs in PostgreSQL, MySQL, MariaDB or SQLite, over any
+// driver of database/sql. One call leases a worker ID and makes a generator:
+//
+//	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+//	if err != nil {
+//		return err
+//	}
+//	defer gen.Close(context.Background())
+//	id, err := gen.Next(ctx)
+//
+// For a lease alone:
+//
+//	store, err := sqlstore.New(db, sqlstore.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	lease, err := worker.Acquire(ctx, store, worker.Config{})
+//
+// A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] and [Store.In]
+// for the numbers of package serial.
+//
+// It needs two small tables, and counters a third. It creates them if they are missing: see
+// [Config.DDL].
+//
+// # Guarantees
+//
+// Every verb is one UPDATE that names the record as it was read, or the INSERT of a new one, at
+// any isolation level. It commits by itself, even if the sessions of MySQL or MariaDB have
+// autocommit off. No lock is held between calls.
+//
+// No call outlasts its context, whatever the driver does, except those of [Store.In], which
+// run in your transaction.
+//
+// # Limits
+//
+// The database must not lose a committed write. If a setting that the store can see allows
+// that, claims are refused with a *driver.DurabilityError. An SQLite file must be on a local
+// disk. After a restore from a backup, first raise until_ts of all rows above the present, and
+// empty their token.
+//
+// A temporary table with the name of one of the store's is a *core.ConfigError. The store looks
+// for one once, so no session of the pool may create one later.
+//
+// A store takes one connection at a time from the pool, and waits for it in turn with the
+// program. If the program may use up the pool for longer than a lease lasts without a renewal,
+// give the store a pool of its own.
+//
+// docs/stores.md has the settings that are checked, the round trips of each call, and how to
+// use Galera and Group Replication.
+package sqlstore

@@ -1,0 +1,74 @@
+package sqlstore
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// The drivers of PostgreSQL report an SQLSTATE. Those of MySQL and SQLite are recognized by
+// their texts, since this package does not import them.
+
+// sqlState returns the SQLSTATE of an error, or "".
+func sqlState(err error) string {
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) {
+		return state.SQLState()
+	}
+	return ""
+}
+
+func hasText(err error, texts ...string) bool {
+	return err != nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) })
+}
+
+var (
+	// A login or a right is refused; a database, schema, table or column is missing.
+	permanentStates = []string{"28000", "28P01", "42501", "3D000", "3F000", "42P01", "42703"}
+	// The same of MySQL and SQLite; and a pool that was closed, of database/sql and pgxpool.
+	permanentText = regexp.MustCompile(`\bError (1044|1045|1049|1054|1142|1146)\b|\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
+	deniedText    = regexp.MustCompile(`\bError (1044|1142)\b`)
+	noTableText   = regexp.MustCompile(`\bError 1146\b|\b42S02\b`)
+)
+
+// markPermanent marks errors that last until somebody changes the database or how it is opened.
+// A database that is starting, or full, is not one of them.
+func markPermanent(err error) error {
+	if err != nil && (slices.Contains(permanentStates, sqlState(err)) || permanentText.MatchString(err.Error())) {
+		return driver.Permanent(err)
+	}
+	return err
+}
+
+// conflict reports whether the statement was undone in favor of another, or did not begin: a
+// serialization failure, a deadlock, or a locked file. MariaDB reports 1020 for a row that
+// changed after the transaction looked, with innodb_snapshot_isolation, which is the default
+// from 11.6 on.
+func conflict(err error) bool {
+	if state := sqlState(err); state != "" {
+		return state == "40001" || state == "40P01"
+	}
+	return hasText(err, "Error 1213", "Error 1020", "database is locked", "SQLITE_BUSY")
+}
+
+// denied reports whether the role lacks a right.
+func denied(err error) bool {
+	if state := sqlState(err); state != "" || err == nil {
+		return state == "42501"
+	}
+	return deniedText.MatchString(err.Error())
+}
+
+// readOnly reports whether the database takes no writes, or none on this connection.
+func readOnly(err error) bool {
+	if state := sqlState(err); state != "" {
+		return state == "25006"
+	}
+	return hasText(err, "Error 1290", "Error 1792", "Error 1836")
+}
+
+// unknownVariable reports whether the error is MySQL's for a variable that does not exist.
+func unknownVariable(err error) bool { return hasText(err, "Error 1193") }

@@ -1,0 +1,146 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync"
+	"time"
+)
+
+// A waiter waits in the pool's queue for a connection. It outlives the call that started it, and
+// the next call inherits it. If each call queued again at the end, and the queue took longer
+// than a call's context, as after an outage, no call would ever get a connection.
+type waiter struct {
+	conn   chan *sql.Conn // closed when the waiter has ended
+	err    error          // why there is no connection; valid once conn is closed
+	cancel context.CancelFunc
+}
+
+const (
+	waiterKept = 15 * time.Second // how long a waiter is kept after its call
+	connKept   = time.Second      // how long a connection is kept while no call wants it
+)
+
+var errUnwanted = errors.New("sqlstore: a connection was free, and no call waited for it")
+
+// waiters are those that no call uses at present.
+type waiters struct {
+	mu   sync.Mutex
+	kept []*waiter
+}
+
+// startWaiter queues at the end.
+func (s *Store) startWaiter(ctx context.Context) *waiter {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	w := &waiter{conn: make(chan *sql.Conn), cancel: cancel}
+	go func() {
+		defer cancel()
+		defer close(w.conn)
+		conn, err := s.db.Conn(ctx)
+		if err != nil {
+			w.err = err
+			return
+		}
+		kept := time.NewTimer(connKept)
+		defer kept.Stop()
+		select {
+		case w.conn <- conn:
+			return
+		case <-kept.C:
+		case <-ctx.Done():
+		}
+		w.err = errUnwanted
+		_ = conn.Close()
+	}()
+	return w
+}
+
+// take returns the waiter that was kept the longest, or nil.
+func (ws *waiters) take() *waiter {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if len(ws.kept) == 0 {
+		return nil
+	}
+	w := ws.kept[0]
+	ws.kept = ws.kept[1:]
+	return w
+}
+
+func (ws *waiters) keep(w *waiter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.kept = append(ws.kept, w)
+	time.AfterFunc(waiterKept, w.cancel)
+}
+
+// connection uses a kept waiter, if there is one, and also a new one: the kept one may belong to
+// a connection attempt that hangs, and a pool need not serve its callers in order.
+func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
+	last := s.startWaiter(ctx)
+	first, conns := s.waiters.take(), (chan *sql.Conn)(nil)
+	if first != nil {
+		conns = first.conn
+	}
+	for {
+		select {
+		case conn, ok := <-conns:
+			if ok {
+				last.cancel()
+				return conn, nil
+			}
+			first, conns = nil, nil // it was kept for too long, or failed
+		case conn, ok := <-last.conn:
+			if first != nil && ok {
+				first.cancel()
+			} else if first != nil {
+				s.waiters.keep(first)
+			}
+			return conn, last.err
+		case <-ctx.Done():
+			if first != nil {
+				last.cancel()
+				last = first
+			}
+			s.waiters.keep(last)
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// maxBroken is how many connections are tried if they turn out to be broken before anything was
+// sent, as database/sql does.
+const maxBroken = 3
+
+// connectionKey is the context key of a call's connection. A call with several statements queues
+// once for all of them.
+type connectionKey struct{}
+
+// onConnection calls f with the connection of the context, or one of the pool.
+func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err // a driver might not look
+	}
+	if conn, ok := ctx.Value(connectionKey{}).(*sql.Conn); ok {
+		return f(conn)
+	}
+	for tries := 1; ; tries++ {
+		conn, err := s.connection(ctx)
+		if err != nil {
+			return err
+		}
+		if err = ctx.Err(); err == nil {
+			err = f(conn)
+		}
+		if readOnly(err) {
+			// It may be one to a primary that has become a standby; the next may lead to the new primary.
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+		_ = conn.Close() // returns it to the pool
+		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
+			return err
+		}
+	}
+}

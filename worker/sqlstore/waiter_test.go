@@ -1,0 +1,145 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// inTurn is a pool of one connection that serves its callers in turn, as pgxpool does.
+type inTurn struct{ free chan struct{} }
+
+func (p inTurn) Connect(ctx context.Context) (driver.Conn, error) {
+	select {
+	case <-p.free:
+		return lent{p: p}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+func (inTurn) Driver() driver.Driver { return nil }
+
+type lent struct {
+	driver.Conn
+	p inTurn
+}
+
+func (c lent) Close() error {
+	go func() { c.p.free <- struct{}{} }()
+	return nil
+}
+
+// If the queue for a connection takes longer than one call may, calls reach its front anyway.
+func TestWaiterComesToTheFront(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := inTurn{make(chan struct{})}
+		db := sql.OpenDB(pool)
+		defer db.Close()
+		db.SetMaxIdleConns(-1)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		for range 400 { // transactions of 10ms, so that the queue takes four seconds
+			go func() {
+				for ctx.Err() == nil {
+					if c, err := pool.Connect(ctx); err == nil {
+						time.Sleep(10 * time.Millisecond)
+						_ = c.Close()
+					}
+				}
+			}()
+		}
+		synctest.Wait()
+		go func() { pool.free <- struct{}{} }()
+		s := mustNew(New(db, Config{}))
+		for range 10 {
+			began := time.Now()
+			for tries := 1; ; tries++ {
+				attempt, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				conn, err := s.connection(attempt)
+				cancel()
+				if err == nil {
+					_ = conn.Close()
+					break
+				}
+				if tries == 3 {
+					t.Errorf("no connection in %v: %v", time.Since(began), err)
+					break
+				}
+				time.Sleep(500 * time.Millisecond)
+			}
+			if d := time.Since(began); d > 4100*time.Millisecond {
+				t.Errorf("a connection after %v, and the queue takes 4s", d)
+			}
+		}
+		stop()
+		time.Sleep(waiterKept + connKept)
+		if n := db.Stats().InUse; n != 0 {
+			t.Errorf("%d connections are in use", n)
+		}
+		<-pool.free
+	})
+}
+
+// A connection that comes when no call waits is given back, and the next call gets another.
+func TestWaiterWithoutACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := inTurn{make(chan struct{})}
+		db := sql.OpenDB(pool)
+		defer db.Close()
+		db.SetMaxIdleConns(-1)
+		s := mustNew(New(db, Config{}))
+		give := func(ctx context.Context) (*sql.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return s.connection(ctx)
+		}
+		if _, err := give(t.Context()); err != context.DeadlineExceeded {
+			t.Fatal(err)
+		}
+		pool.free <- struct{}{} // the kept waiter has it
+		synctest.Wait()
+		if n := db.Stats().InUse; n != 1 {
+			t.Errorf("%d connections are in use", n)
+		}
+		time.Sleep(connKept + time.Millisecond)
+		synctest.Wait()
+		if n := db.Stats().InUse; n != 0 {
+			t.Errorf("%d connections are in use", n)
+		}
+		conn, err := give(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+		<-pool.free
+		if _, err := give(t.Context()); err != context.DeadlineExceeded {
+			t.Fatal(err)
+		}
+		time.Sleep(waiterKept) // the waiter ends by itself
+		synctest.Wait()
+		select {
+		case pool.free <- struct{}{}:
+			t.Error("a waiter is left")
+		default:
+		}
+	})
+}
+
+// Nothing is asked of a driver that may not look whether the context is done.
+func TestDoneBeforehand(t *testing.T) {
+	db := sql.OpenDB(hanging{})
+	defer db.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := mustNew(New(db, Config{})).onConnection(ctx, func(*sql.Conn) error {
+		t.Error("called")
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
