@@ -142,7 +142,7 @@ func TestImports(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, _, _ := strings.Cut(path, "/")
-			allowed := !strings.Contains(first, ".") || strings.HasSuffix(path, "/snowkey/sqltype") || strings.HasSuffix(path, "/snowkey/internal/backoff") || strings.HasSuffix(path, "/snowkey/internal/fields") ||
+			allowed := !strings.Contains(first, ".") || strings.HasSuffix(path, "/snowkey/sqltype") || strings.HasSuffix(path, "/snowkey/internal/retry") || strings.HasSuffix(path, "/snowkey/internal/fields") ||
 				path == "github.com/jackc/pgx/v5" || path == "github.com/jackc/pgx/v5/pgtype" || path == "github.com/jackc/pgx/v5/pgconn"
 			if !allowed {
 				t.Errorf("%s imports %s", name, path)

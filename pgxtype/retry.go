@@ -1,7 +1,6 @@
 package pgxtype
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 // TxBeginner begins the transactions of [Retry]: a *pgxpool.Pool or a *pgx.Conn. A pgx.Tx is not
@@ -79,7 +78,7 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 		settled = settled || a.ran && unknown != nil
 		again := cfg.retryable(ctx, db, a)
 		open := errors.Is(a.err, ErrOutcomeUnknown)
-		if cfg.Committed != nil && (open || unknown != nil && sqlState(a.err) == "23505") {
+		if cfg.Committed != nil && (open || unknown != nil && retry.SQLState(a.err) == "23505") {
 			done, err := cfg.ask(ctx)
 			if err != nil {
 				return fmt.Errorf("pgxtype: Retry: Committed: %w; after attempt %d: %w", err, n, join(a.err, unknown))
@@ -93,7 +92,7 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 		}
 		var stopped error
 		if again && n < cfg.Attempts {
-			if stopped = (backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}).Wait(ctx, n); stopped == nil {
+			if stopped = cfg.limits().Wait(ctx, n); stopped == nil {
 				continue
 			}
 		}
@@ -115,6 +114,10 @@ func Retry(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx
 	}
 }
 
+func (cfg *RetryConfig) limits() retry.Limits {
+	return retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}
+}
+
 func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
 	var wrong fields.Errors
 	if fields.IsNil(db) {
@@ -123,18 +126,8 @@ func (cfg *RetryConfig) check(db TxBeginner, f func(pgx.Tx) error) error {
 	if f == nil {
 		wrong.Add("f", nil, "is required")
 	}
-	if cfg.Attempts < 0 {
-		wrong.Add("Attempts", cfg.Attempts, "must not be negative")
-	}
-	if cfg.Backoff < 0 {
-		wrong.Add("Backoff", cfg.Backoff, "must not be negative")
-	}
-	if cfg.MaxBackoff < 0 {
-		wrong.Add("MaxBackoff", cfg.MaxBackoff, "must not be negative")
-	}
-	cfg.Attempts = cmp.Or(cfg.Attempts, 5)
-	cfg.Backoff = cmp.Or(cfg.Backoff, 10*time.Millisecond)
-	cfg.MaxBackoff = cmp.Or(cfg.MaxBackoff, time.Second)
+	limits := cfg.limits().Validate(&wrong)
+	cfg.Attempts, cfg.Backoff, cfg.MaxBackoff = limits.Attempts, limits.Backoff, limits.MaxBackoff
 	return wrong.Err("pgxtype")
 }
 
@@ -153,7 +146,7 @@ func (cfg *RetryConfig) ask(ctx context.Context) (bool, error) {
 func (cfg *RetryConfig) askAgain(ctx context.Context, attempts int) (bool, error) {
 	pause, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = backoff.Backoff{Min: cfg.Backoff, Max: cfg.MaxBackoff}.Wait(pause, attempts)
+	_ = cfg.limits().Wait(pause, attempts)
 	return cfg.ask(ctx)
 }
 
@@ -192,16 +185,10 @@ func (cfg *RetryConfig) retryable(ctx context.Context, db TxBeginner, a result) 
 	switch {
 	case errors.Is(a.err, ErrOutcomeUnknown), ctx.Err() != nil:
 		return false
-	case isConflict(a.err), a.lost && connectionLost(a.err) && !closed(db):
+	case retry.IsConflict(a.err), a.lost && connectionLost(a.err) && !closed(db):
 		return true
 	}
 	return cfg.RetryIf != nil && cfg.RetryIf(a.err)
-}
-
-// isConflict reports whether another transaction was in conflict with this one.
-func isConflict(err error) bool {
-	state := sqlState(err)
-	return state == "40001" || state == "40P01"
 }
 
 // connectionLost reports whether an error is one of the network, or of a server that is shutting
@@ -210,7 +197,7 @@ func connectionLost(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false // the caller's limit
 	}
-	switch state := sqlState(err); {
+	switch state := retry.SQLState(err); {
 	case strings.HasPrefix(state, "08"):
 		return true
 	case state != "":
@@ -227,14 +214,6 @@ func closed(db TxBeginner) bool {
 	}
 	c, ok := db.(interface{ IsClosed() bool })
 	return ok && c.IsClosed()
-}
-
-func sqlState(err error) string {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		return pg.Code
-	}
-	return ""
 }
 
 // join wraps unknown too, so that errors.Is finds ErrOutcomeUnknown.

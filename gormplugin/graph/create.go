@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 // ErrOutcomeUnknown is wrapped by the error of a [Create] that sent COMMIT and got no answer: the
@@ -39,24 +40,8 @@ func (cfg *Config) validate() error {
 	if cfg.BatchSize < 0 {
 		wrong.Add("BatchSize", cfg.BatchSize, "must not be negative")
 	}
-	if cfg.Attempts < 0 {
-		wrong.Add("Attempts", cfg.Attempts, "must not be negative")
-	}
-	if cfg.Backoff < 0 {
-		wrong.Add("Backoff", cfg.Backoff, "must not be negative")
-	}
-	if cfg.MaxBackoff < 0 {
-		wrong.Add("MaxBackoff", cfg.MaxBackoff, "must not be negative")
-	}
-	if cfg.Attempts == 0 {
-		cfg.Attempts = 5
-	}
-	if cfg.Backoff == 0 {
-		cfg.Backoff = 10 * time.Millisecond
-	}
-	if cfg.MaxBackoff == 0 {
-		cfg.MaxBackoff = time.Second
-	}
+	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}.Validate(&wrong)
+	cfg.Attempts, cfg.Backoff, cfg.MaxBackoff = limits.Attempts, limits.Backoff, limits.MaxBackoff
 	return wrong.Err("graph")
 }
 

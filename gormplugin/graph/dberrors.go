@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 // No driver is imported here. What an error says is read from the methods and the text of the
@@ -24,8 +26,7 @@ func isConflict(dialect string, err error) bool {
 	case "sqlite":
 		return isLocked(err)
 	}
-	state := sqlState(err)
-	return state == "40001" || state == "40P01"
+	return retry.IsConflict(err)
 }
 
 // isRefused reports whether the error of a COMMIT says that nothing was committed: the server
@@ -34,7 +35,7 @@ func isRefused(dialect string, err error) bool {
 	if errors.Is(err, sql.ErrTxDone) {
 		return true
 	}
-	if s := sqlState(err); s != "" {
+	if s := retry.SQLState(err); s != "" {
 		// A connection that was lost says nothing of the outcome: 08 and 57P.
 		return len(s) == 5 && s[:2] != "08" && s[:3] != "57P" && s != "40003"
 	}
@@ -46,14 +47,6 @@ func isRefused(dialect string, err error) bool {
 // whole transaction: MySQL after a deadlock, MariaDB also after error 1020.
 func savepointLost(err, rollback error) bool {
 	return isMySQL(rollback, 1305) && isMySQL(err, 1213, 1020)
-}
-
-func sqlState(err error) string {
-	var state interface{ SQLState() string }
-	if errors.As(err, &state) {
-		return state.SQLState()
-	}
-	return ""
 }
 
 // sqliteCode returns SQLite's primary result code, or 0.

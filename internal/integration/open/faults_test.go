@@ -40,7 +40,7 @@ func TestRefusedBeforehand(t *testing.T) {
 		for want, cfg := range map[string]gormplugin.OpenConfig{
 			"Plugin.Source *sqlstore.Generator: must be nil": {Plugin: gormplugin.Config{Source: new(sqlstore.Generator)}},
 			"Forgotten.ID: the key of type int64":            {Plugin: gormplugin.Config{Models: []any{Forgotten{}}}},
-			`Tables["x"].Column "": must be set`:                 {Plugin: gormplugin.Config{Tables: map[string]gormplugin.Table{"x": {}}}},
+			`Tables["x"].Column "": must be set`:             {Plugin: gormplugin.Config{Tables: map[string]gormplugin.Table{"x": {}}}},
 			"Namespace \"a b\"":                              {Lease: worker.Config{Namespace: "a b"}},
 			"Generator.Worker set: must be nil":              {Generator: core.Config{Worker: core.Fixed(1)}},
 		} {

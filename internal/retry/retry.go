@@ -1,0 +1,55 @@
+// Package retry has what all retries of whole transactions share: how often, with which pauses,
+// and after which errors.
+package retry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+// Limits are the fields of a configuration that has them under the same names.
+type Limits struct {
+	Attempts   int           // at most, including the first; zero: 5
+	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; zero: 10ms
+	MaxBackoff time.Duration // the longest pause; zero: 1s
+}
+
+// Validate adds the fields that are negative to wrong. It returns the limits with the defaults.
+func (l Limits) Validate(wrong *fields.Errors) Limits {
+	if l.Attempts < 0 {
+		wrong.Add("Attempts", l.Attempts, "must not be negative")
+	}
+	if l.Backoff < 0 {
+		wrong.Add("Backoff", l.Backoff, "must not be negative")
+	}
+	if l.MaxBackoff < 0 {
+		wrong.Add("MaxBackoff", l.MaxBackoff, "must not be negative")
+	}
+	return Limits{cmp.Or(l.Attempts, 5), cmp.Or(l.Backoff, 10*time.Millisecond), cmp.Or(l.MaxBackoff, time.Second)}
+}
+
+// Wait pauses after the given number of attempts. Its error is ctx's, if that ends first.
+func (l Limits) Wait(ctx context.Context, attempts int) error {
+	return backoff.Backoff{Min: l.Backoff, Max: l.MaxBackoff}.Wait(ctx, attempts)
+}
+
+// SQLState returns the SQLSTATE of an error of PostgreSQL's drivers, or an empty text.
+func SQLState(err error) string {
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) {
+		return state.SQLState()
+	}
+	return ""
+}
+
+// IsConflict reports whether PostgreSQL asks for the transaction to be run again: after a
+// serialization failure or a deadlock.
+func IsConflict(err error) bool {
+	state := SQLState(err)
+	return state == "40001" || state == "40P01"
+}
