@@ -27,7 +27,7 @@ type measured struct {
 	goroutines int64
 	store      storeFlags
 	rounds     int64
-	layout     *layoutFlags
+	layout     core.Layout
 }
 
 const benchAbout = `Measure how many IDs a generator issues on this machine: one at a time, in blocks,
@@ -46,17 +46,13 @@ func (a *app) benchCommand() *cobra.Command {
 		Example: "  snowkey bench\n  snowkey bench --preset sonyflake --for 5s\n  snowkey bench --dsn postgres://localhost/app --rounds 1000",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
-			l, err := m.layout.layout()
-			if err != nil {
-				return err
-			}
 			if err := m.unused(cmd); err != nil {
 				return err
 			}
 			if m.store.text != "" {
 				return a.benchStore(cmd.Context(), m)
 			}
-			return a.bench(cmd.Context(), m, l)
+			return a.bench(cmd.Context(), m)
 		}),
 	}
 	f := cmd.Flags()
@@ -67,7 +63,7 @@ func (a *app) benchCommand() *cobra.Command {
 	m.store.addDataLoss(cmd)
 	f.Var(flagval.New(&m.rounds, "N", "200", flagval.Whole(1, 1_000_000)), "rounds", "number of requests of each kind")
 	a.jsonFlag(cmd, "one object")
-	m.layout = addLayout(cmd)
+	addLayout(cmd, &m.layout)
 	return cmd
 }
 
@@ -106,7 +102,7 @@ func uncapped() core.Layout {
 // blocks is the number of IDs reserved at once.
 const blocks = 1000
 
-func (a *app) bench(ctx context.Context, m *measured, l core.Layout) error {
+func (a *app) bench(ctx context.Context, m *measured) error {
 	var speeds []speed
 	kinds := []struct {
 		name       string
@@ -122,7 +118,7 @@ func (a *app) bench(ctx context.Context, m *measured, l core.Layout) error {
 	for _, which := range []struct {
 		name   string
 		layout core.Layout
-	}{{"layout", l}, {"uncapped", uncapped()}} {
+	}{{"layout", m.layout}, {"uncapped", uncapped()}} {
 		limit := float64(which.layout.IDsPerTick()) * float64(time.Second) / float64(which.layout.Tick)
 		for _, kind := range kinds {
 			made, took, err := measure(ctx, which.layout, m.each, kind.goroutines, kind.block)
@@ -144,9 +140,9 @@ func (a *app) bench(ctx context.Context, m *measured, l core.Layout) error {
 			Go     string  `json:"go"`
 			Layout string  `json:"layout"`
 			Speeds []speed `json:"speeds"`
-		}{runtime.GOMAXPROCS(0), runtime.Version(), l.String(), speeds})
+		}{runtime.GOMAXPROCS(0), runtime.Version(), m.layout.String(), speeds})
 	}
-	fmt.Fprintf(a.out, "%s, %s/%s, %s\nlayout: %s\nuncapped: %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, plural(int64(runtime.GOMAXPROCS(0)), "core"), l, uncapped())
+	fmt.Fprintf(a.out, "%s, %s/%s, %s\nlayout: %s\nuncapped: %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, plural(int64(runtime.GOMAXPROCS(0)), "core"), m.layout, uncapped())
 	rows := [][]string{{"", "LAYOUT", "IDS/S", "NS/ID", "OF THE CAP"}}
 	for _, s := range speeds {
 		part := ""
@@ -222,38 +218,32 @@ const claimFor = 30 * time.Second
 
 // benchStore measures the three verbs of a store.
 func (a *app) benchStore(ctx context.Context, m *measured) error {
-	target, err := a.open(ctx, &m.store, true)
+	target, store, err := a.openStore(ctx, &m.store, true)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	store, err := target.Store(storeOptions(&m.store))
-	if err != nil {
-		return err
-	}
-	var claims, renewals, releases []time.Duration
-	timed := func(to *[]time.Duration, do func() error) error {
-		began := time.Now()
-		err := do()
-		*to = append(*to, time.Since(began))
-		return err
-	}
+	var took [3][]time.Duration
 	add, done := a.progress(m.rounds, "rounds")
 	defer done()
 	for i := range m.rounds + 1 {
-		if i == 1 { // the first one creates connections and tables
-			claims, renewals, releases = nil, nil, nil
-		}
-		if err := benchRound(ctx, store, m.store.namespace, timed, &claims, &renewals, &releases); err != nil {
+		round, err := benchRound(ctx, store, m.store.namespace)
+		if err != nil {
 			if ctx.Err() != nil {
 				return errors.New("interrupted")
 			}
 			return fmt.Errorf("%s: %w", target.Name, withAdvice(err))
 		}
+		if i == 0 { // it creates connections and tables
+			continue
+		}
+		for verb, t := range round {
+			took[verb] = append(took[verb], t)
+		}
 		add(1)
 	}
 	done()
-	figures := []latency{percentiles("claim", claims), percentiles("renew", renewals), percentiles("release", releases)}
+	figures := []latency{percentiles("claim", took[0]), percentiles("renew", took[1]), percentiles("release", took[2])}
 	if a.json {
 		return a.object(struct {
 			Target    string    `json:"target"`
@@ -264,15 +254,15 @@ func (a *app) benchStore(ctx context.Context, m *measured) error {
 	fmt.Fprintf(a.out, "%s, %s in sequence, namespace %q\n\n", target.Name, plural(m.rounds, "round"), m.store.namespace)
 	rows := [][]string{{"", "P50", "P99", "MAX"}}
 	for _, f := range figures {
+		ms := func(n float64) string { return fmt.Sprintf("%.2f ms", n) }
 		rows = append(rows, []string{f.What, ms(f.P50), ms(f.P99), ms(f.Max)})
 	}
 	a.table(rows)
 	return nil
 }
 
-func ms(n float64) string { return fmt.Sprintf("%.2f ms", n) }
-
-func benchRound(ctx context.Context, store driver.Store, namespace string, timed func(*[]time.Duration, func() error) error, claims, renewals, releases *[]time.Duration) error {
+// benchRound returns how long a claim, its renewal and its release took.
+func benchRound(ctx context.Context, store driver.Store, namespace string) (took [3]time.Duration, err error) {
 	l := core.Twitter()
 	now := time.Now().UnixMilli()
 	span := claimFor.Milliseconds()
@@ -280,19 +270,19 @@ func benchRound(ctx context.Context, store driver.Store, namespace string, timed
 		Namespace: namespace, Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: -1, Exclude: -1, ClaimID: rand.Text(), Owner: "snowkey bench",
 		Now: now, FenceWindow: span, TTL: span, MaxSkew: time.Minute.Milliseconds(), MaxLead: time.Minute.Milliseconds(),
 	}
-	var c driver.Claim
-	if err := timed(claims, func() (err error) { c, err = store.Claim(ctx, r); return err }); err != nil {
-		return err
+	start := time.Now()
+	c, err := store.Claim(ctx, r)
+	if err != nil {
+		return took, err
 	}
-	err := timed(renewals, func() error {
-		return store.Renew(ctx, driver.Renewal{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
-	})
+	claimed := time.Now()
+	err = store.Renew(ctx, driver.Renewal{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: span})
+	renewed := time.Now()
 	// The claim is released in any case: no ID was issued under it.
 	released, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(err, timed(releases, func() error {
-		return store.Release(released, driver.Return{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
-	}))
+	err = errors.Join(err, store.Release(released, driver.Return{Namespace: namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From}))
+	return [3]time.Duration{claimed.Sub(start), renewed.Sub(claimed), time.Since(renewed)}, err
 }
 
 func percentiles(what string, all []time.Duration) latency {

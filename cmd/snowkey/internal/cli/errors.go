@@ -43,7 +43,7 @@ func short(s string) string {
 // finish reports the error, if any, and returns the exit code.
 func (a *app) finish(path string, err error) int {
 	flushed := a.out.Flush()
-	if errors.Is(a.out.err, syscall.EPIPE) && !a.failed && (err == nil || errors.Is(err, syscall.EPIPE)) {
+	if errors.Is(flushed, syscall.EPIPE) && !a.failed && (err == nil || errors.Is(err, syscall.EPIPE)) {
 		return exitOK // the reader has ended; other errors still count
 	}
 	if err == nil && flushed != nil {

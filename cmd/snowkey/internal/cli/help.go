@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,18 +82,16 @@ func usageText(cmd *cobra.Command) error {
 func splitFlags(all *pflag.FlagSet) (own, layout *pflag.FlagSet) {
 	own, layout = pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	layout.SortFlags = false
-	names := layoutNames
-	has := all.Lookup("tick") != nil
-	all.VisitAll(func(f *pflag.Flag) {
-		if !has || !slices.Contains(names, f.Name) {
-			own.AddFlag(f)
-		}
-	})
-	for _, name := range names {
-		if f := all.Lookup(name); has && f != nil {
+	for _, name := range layoutNames { // in this order
+		if f := all.Lookup(name); f != nil {
 			layout.AddFlag(f)
 		}
 	}
+	all.VisitAll(func(f *pflag.Flag) {
+		if layout.Lookup(f.Name) == nil {
+			own.AddFlag(f)
+		}
+	})
 	return own, layout
 }
 

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,31 +11,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/schollz/progressbar/v3"
 )
-
-// output is standard output; it keeps the first error.
-type output struct {
-	*bufio.Writer
-	err error
-}
-
-func newOutput(w io.Writer) *output {
-	o := &output{}
-	o.Writer = bufio.NewWriterSize(writer{o, w}, 64<<10)
-	return o
-}
-
-type writer struct {
-	o *output
-	w io.Writer
-}
-
-func (w writer) Write(p []byte) (int, error) {
-	n, err := w.w.Write(p)
-	if err != nil && w.o.err == nil {
-		w.o.err = err
-	}
-	return n, err
-}
 
 // style adds colours to text, or none.
 type style bool
@@ -56,17 +29,15 @@ func (s style) warn(text string) string  { return s.paint("33", text) }
 func (s style) bad(text string) string   { return s.paint("31", text) }
 
 // object prints indented JSON.
-func (a *app) object(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func (a *app) object(v any) error { return a.encode(v, "  ") }
 
 // line prints JSON on one line.
-func (a *app) line(v any) error {
+func (a *app) line(v any) error { return a.encode(v, "") }
+
+func (a *app) encode(v any, indent string) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
 	return enc.Encode(v)
 }
 

@@ -22,10 +22,8 @@ type parse struct {
 	to     idtext.Format  // empty: everything
 	zone   *time.Location // nil: UTC only
 	brief  bool
-	layout *layoutFlags
-	l      core.Layout
+	layout core.Layout
 	shown  int
-	failed bool
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -56,7 +54,7 @@ func (a *app) parseCommand() *cobra.Command {
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
 	a.jsonFlag(cmd, "an object per line")
-	p.layout = addLayout(cmd)
+	addLayout(cmd, &p.layout)
 	completeWith(cmd, "to", idtext.Formats())
 	return cmd
 }
@@ -68,38 +66,25 @@ func fromFlag(cmd *cobra.Command, to *idtext.Format) {
 }
 
 func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
-	var err error
-	if p.l, err = p.layout.layout(); err != nil {
-		return err
-	}
 	switch {
 	case p.to == "":
 	case a.json, p.brief, p.zone != nil:
 		return usage("--to prints converted IDs only: it excludes --json, --brief and --tz")
-	case p.l.Unsigned && p.to.Signed():
+	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	err = a.each(cmd, args, idtext.Split, func(where, text string) {
-		if err := a.parseOne(p, text); err != nil {
-			p.failed = true
-			a.report(cmd, where, text, err)
-		}
-	})
-	if err == nil && p.failed {
-		return errReported
-	}
-	return err
+	return a.each(cmd, args, idtext.Split, func(text string) error { return a.parseOne(p, text) })
 }
 
 func (a *app) parseOne(p *parse, text string) error {
-	d, id, err := describe.Parse(p.l, text, p.from, a.now(), p.zone)
+	d, id, err := describe.Parse(p.layout, text, p.from, a.now(), p.zone)
 	if err != nil {
 		return withFrom(err)
 	}
 	p.shown++
 	switch {
 	case p.to != "":
-		fmt.Fprintln(a.out, p.to.Text(id, p.l.Unsigned))
+		fmt.Fprintln(a.out, p.to.Text(id, p.layout.Unsigned))
 	case a.json:
 		_ = a.line(d)
 	case p.brief:
@@ -107,12 +92,12 @@ func (a *app) parseOne(p *parse, text string) error {
 		if d.Local != "" {
 			at = d.Local
 		}
-		fmt.Fprintf(a.out, "%s\t%s\t%d\t%d\n", idtext.Decimal.Text(id, p.l.Unsigned), at, d.WorkerID, d.Sequence)
+		fmt.Fprintf(a.out, "%s\t%s\t%d\t%d\n", idtext.Decimal.Text(id, p.layout.Unsigned), at, d.WorkerID, d.Sequence)
 	default:
 		if p.shown > 1 {
 			fmt.Fprintln(a.out)
 		}
-		a.show(p.l, id, d)
+		a.show(p.layout, id, d)
 	}
 	return nil
 }

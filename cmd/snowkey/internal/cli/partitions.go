@@ -21,7 +21,6 @@ type cut struct {
 	clause   bool
 	named    bool // --table was given
 	counted  bool // --count was given
-	layout   *layoutFlags
 }
 
 const partitionsAbout = `Print SQL that partitions a table by the time in its IDs; nothing is executed.
@@ -58,17 +57,13 @@ func (a *app) partitionsCommand() *cobra.Command {
 	f.Var(flagval.New(&c.p.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the days, such as Europe/Vienna")
 	f.BoolVar(&c.clause, "clause", false, "print the end of CREATE TABLE or, in MySQL, of ALTER TABLE")
 	a.jsonFlag(cmd, "the partitions with their bounds, and the statements")
-	c.layout = addLayout(cmd)
+	addLayout(cmd, &c.p.Layout)
 	completeWith(cmd, "by", periods)
 	completeWith(cmd, "dialect", dialects()[:2])
 	return cmd
 }
 
 func (a *app) partitions(c *cut) error {
-	var err error
-	if c.p.Layout, err = c.layout.layout(); err != nil {
-		return err
-	}
 	switch {
 	case c.p.By == "":
 		return usage("--by is required: day, week or month")
@@ -94,23 +89,21 @@ func (a *app) partitions(c *cut) error {
 	if !c.named {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey partitions:"), c.p.Table)
 	}
+	var script ddl.Script
 	if c.clause {
-		text, err := c.p.Clause(parts)
-		if err != nil {
-			return sqlError(err)
-		}
-		if a.json {
-			return a.cutJSON(parts, ddl.Script{text})
-		}
-		fmt.Fprintln(a.out, text)
-		return nil
+		script = make(ddl.Script, 1)
+		script[0], err = c.p.Clause(parts)
+	} else {
+		script, err = c.p.Create(parts)
 	}
-	script, err := c.p.Create(parts)
-	if err != nil {
+	switch {
+	case err != nil:
 		return sqlError(err)
-	}
-	if a.json {
+	case a.json:
 		return a.cutJSON(parts, script)
+	case c.clause: // not a statement
+		fmt.Fprintln(a.out, script[0])
+		return nil
 	}
 	return a.script(script)
 }

@@ -40,7 +40,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	var column string
 	quote := ddl.Postgres
 	zone := time.UTC
-	var layout *layoutFlags
+	var l core.Layout
 	cmd := &cobra.Command{
 		Use:     "range FROM TO",
 		Short:   "print the IDs of a time range",
@@ -48,10 +48,6 @@ func (a *app) rangeCommand() *cobra.Command {
 		Example: "  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range -24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
 		Args:    arguments(2, 2, "two times, FROM and TO"),
 		RunE: a.action(func(_ *cobra.Command, args []string) error {
-			l, err := layout.layout()
-			if err != nil {
-				return err
-			}
 			return a.ranges(l, zone, args[0], args[1], column, quote)
 		}),
 	}
@@ -60,7 +56,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql or sqlite")
 	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
 	a.jsonFlag(cmd, "one object")
-	layout = addLayout(cmd)
+	addLayout(cmd, &l)
 	completeWith(cmd, "dialect", dialects())
 	return cmd
 }

@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"os"
@@ -21,8 +22,8 @@ import (
 // app is one execution of the command.
 type app struct {
 	Env
-	out             *output
-	style, errStyle style // of standard output, and of standard error
+	out             *bufio.Writer // keeps its first error
+	style, errStyle style         // of standard output, and of standard error
 	secrets         []string
 	started         bool // the command line was parsed
 	failed          bool // the exit code must not be 0
@@ -33,7 +34,7 @@ type app struct {
 // 1 for a failure, 2 for a wrong command line, or 3 for a failed check.
 func Run(ctx context.Context, args []string, env Env) int {
 	colour := env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
-	a := &app{Env: env, out: newOutput(env.Out), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY)}
+	a := &app{Env: env, out: bufio.NewWriterSize(env.Out, 64<<10), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY)}
 	for _, arg := range args { // a DSN may be in a wrong position, and messages quote wrong values
 		a.secrets = append(a.secrets, dsn.Secrets(arg)...)
 	}
@@ -207,6 +208,7 @@ func mark(root *cobra.Command, args []string) []string {
 	}
 	marked := make([]string, 0, len(args))
 	value := false // whether the next one is the value of a flag
+	takesValue := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
 	for i, arg := range args {
 		switch {
 		case value:
@@ -216,11 +218,9 @@ func mark(root *cobra.Command, args []string) []string {
 		case len(arg) > 1 && arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9':
 			arg = negative + arg
 		case strings.HasPrefix(arg, "--") && !strings.Contains(arg, "="):
-			flag := cmd.Flags().Lookup(arg[2:])
-			value = flag != nil && flag.NoOptDefVal == ""
+			value = takesValue(cmd.Flags().Lookup(arg[2:]))
 		case len(arg) == 2 && arg[0] == '-':
-			flag := cmd.Flags().ShorthandLookup(arg[1:])
-			value = flag != nil && flag.NoOptDefVal == ""
+			value = takesValue(cmd.Flags().ShorthandLookup(arg[1:]))
 		}
 		marked = append(marked, arg)
 	}

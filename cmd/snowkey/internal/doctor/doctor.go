@@ -171,7 +171,7 @@ func (e *checkup) durability(ctx context.Context) {
 	case dsn.Etcd:
 		e.etcd(ctx)
 	case dsn.Dir:
-		e.fileSystem("directory", e.Target.Path())
+		e.fileSystem("directory", e.Target.Path)
 	case dsn.HTTP:
 		e.skip("durability", "depends on the server's own store; run doctor on that")
 	}

@@ -52,7 +52,7 @@ var settings = map[dsn.Kind][]setting{ //nolint:gochecknoglobals // constant
 // settings checks each setting, and then asks the lease store.
 func (e *checkup) settings(ctx context.Context) {
 	if e.Target.Kind == dsn.SQLite {
-		folder := filepath.Dir(e.Target.Path())
+		folder := filepath.Dir(e.Target.Path)
 		if whole, err := filepath.Abs(folder); err == nil {
 			folder = whole
 		}
@@ -86,7 +86,7 @@ func (e *checkup) settings(ctx context.Context) {
 
 // verdict reports what the store itself refuses.
 func (e *checkup) verdict(ctx context.Context) {
-	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true})
+	store, err := e.Target.Store(false)
 	if err == nil {
 		_, err = store.List(ctx, e.Namespace)
 	}
@@ -129,7 +129,7 @@ func (e *checkup) hasTable(ctx context.Context) (bool, error) {
 // lease store itself says what loses them.
 func (e *checkup) standbys(ctx context.Context) {
 	const name = "standbys"
-	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true})
+	store, err := e.Target.Store(false)
 	if err != nil {
 		e.skip(name, "cannot be seen: %v", err)
 		return
@@ -252,7 +252,7 @@ func (e *checkup) redis(ctx context.Context) {
 
 func etcdVersion(ctx context.Context, e *checkup) (string, error) {
 	var last error
-	for _, endpoint := range e.Target.Endpoints() {
+	for _, endpoint := range e.Target.Endpoints {
 		status, err := e.Target.Etcd.Status(ctx, endpoint)
 		if err == nil {
 			return status.Version, nil
@@ -293,7 +293,7 @@ func (e *checkup) etcd(ctx context.Context) {
 			e.ok("alarms", "none")
 		}
 	}
-	for _, endpoint := range e.Target.Endpoints() {
+	for _, endpoint := range e.Target.Endpoints {
 		status, err := e.Target.Etcd.Status(ctx, endpoint)
 		switch {
 		case err != nil:

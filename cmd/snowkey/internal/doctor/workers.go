@@ -37,7 +37,7 @@ func (e *checkup) workers(ctx context.Context) {
 			return
 		}
 	}
-	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true, AllowDataLoss: true})
+	store, err := e.Target.Store(true)
 	var rows []driver.Record
 	if err == nil {
 		rows, err = store.List(ctx, e.Namespace)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
@@ -39,16 +40,16 @@ const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x
 type DSN struct {
 	Kind Kind
 	// Name identifies it in messages, without user and password.
-	Name string
+	Name      string
+	Path      string   // of the file or directory
+	Endpoints []string // URLs of the members of an etcd
 
-	pg        *pgx.ConnConfig
-	my        *mysqldriver.Config
-	redis     *redis.Options
-	path      string // of the file or directory
-	query     string // of SQLite's URI
-	endpoints []string
-	user      *url.Userinfo
-	url       string
+	pg    *pgx.ConnConfig
+	my    *mysqldriver.Config
+	redis *redis.Options
+	query string        // of SQLite's URI
+	user  *url.Userinfo // of etcd
+	url   string        // of an HTTP server
 }
 
 // Parse parses a DSN. Errors do not quote it, because it may contain a password.
@@ -77,11 +78,11 @@ func Parse(text string) (*DSN, error) {
 	case isURL && (scheme == "http" || scheme == "https"):
 		return parseHTTP(text)
 	case len(text) > 4 && strings.EqualFold(text[:4], "dir:"):
-		return &DSN{Kind: Dir, Name: "directory " + text[4:], path: text[4:]}, nil
+		return &DSN{Kind: Dir, Name: "directory " + text[4:], Path: text[4:]}, nil
 	case len(text) > 5 && strings.EqualFold(text[:5], "file:"):
 		return parseSQLite(text[5:])
 	case !isURL && isFile(text):
-		return &DSN{Kind: SQLite, Name: "SQLite " + text, path: text}, nil
+		return &DSN{Kind: SQLite, Name: "SQLite " + text, Path: text}, nil
 	}
 	return nil, errors.New("must be " + Forms)
 }
@@ -94,14 +95,7 @@ var mysqlNative = regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\([^()]*\)/`)
 var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
 func isFile(text string) bool {
-	if schemed.MatchString(text) {
-		return false
-	}
-	switch strings.ToLower(filepath.Ext(text)) {
-	case ".db", ".sqlite", ".sqlite3":
-		return true
-	}
-	return false
+	return !schemed.MatchString(text) && slices.Contains([]string{".db", ".sqlite", ".sqlite3"}, strings.ToLower(filepath.Ext(text)))
 }
 
 func parsePostgres(text string) (*DSN, error) {
@@ -196,7 +190,7 @@ func parseEtcd(scheme, rest string) (*DSN, error) {
 		if u.Port() == "" {
 			u.Host = strings.TrimSuffix(u.Host, ":") + ":2379"
 		}
-		d.endpoints = append(d.endpoints, transport+u.Host)
+		d.Endpoints = append(d.Endpoints, transport+u.Host)
 	}
 	d.Name = "etcd " + hosts
 	return d, nil
@@ -227,5 +221,5 @@ func parseSQLite(rest string) (*DSN, error) {
 	if path == ":memory:" || values.Get("mode") == "memory" {
 		return nil, errors.New("is a database in memory, which no other process sees: must be file:x.db")
 	}
-	return &DSN{Kind: SQLite, Name: "SQLite " + path, path: path, query: query}, nil
+	return &DSN{Kind: SQLite, Name: "SQLite " + path, Path: path, query: query}, nil
 }
