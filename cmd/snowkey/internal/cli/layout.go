@@ -145,7 +145,7 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	}
 	set.Var(flagval.New(&preset, "NAME", "twitter", flagval.OneOf(presets...)), "preset", "layout by name: "+flagval.List(presets))
 	completeWith(cmd, "preset", presets)
-	set.Var(flagval.New(&custom.Epoch, "TIME", "", epoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or UNIXMILLISECONDS (default the preset's)")
+	set.Var(flagval.New(&custom.Epoch, "TIME", "", timetext.ParseEpoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or UNIXMILLISECONDS (default the preset's)")
 	set.Var(flagval.New(&custom.Tick, "DURATION", "", tick), "tick", "unit of the time field, in whole milliseconds, such as 10ms (default the preset's)")
 	for i, w := range []struct {
 		to   *uint8
@@ -197,14 +197,6 @@ func layoutOf(cmd *cobra.Command, preset string, c core.Layout) (core.Layout, er
 	l.Unsigned = l.Unsigned && !changed("unsigned") || c.Unsigned
 	flags := map[string]string{"Layout.Epoch": "--epoch", "Layout.Tick": "--tick", "Layout.TimeBits": "--time-bits", "Layout.SequenceBits": "--sequence-bits", "Layout.TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits": "the layout's widths"}
 	return l.WithDefaults(), byFlag(l.Validate(), flags)
-}
-
-func epoch(s string) (time.Time, error) {
-	t, err := timetext.ParseFixed(s)
-	if err == nil && t.IsZero() {
-		err = errors.New("must be later than the beginning of the year 1") // core takes it for Twitter's
-	}
-	return t, err
 }
 
 func tick(s string) (time.Duration, error) {

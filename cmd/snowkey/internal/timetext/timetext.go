@@ -59,9 +59,14 @@ func Parse(text string, now time.Time, loc *time.Location) (time.Time, error) {
 	return parseFixed(text, loc, errForm)
 }
 
-// ParseFixed reads a time that does not depend on the clock, in UTC if it names no zone.
-func ParseFixed(text string) (time.Time, error) {
-	return parseFixed(strings.TrimSpace(text), time.UTC, errFixed)
+// ParseEpoch reads a time that does not depend on the clock, in UTC if it names no zone.
+// It is never the zero Time, which core takes for the default epoch.
+func ParseEpoch(text string) (time.Time, error) {
+	t, err := parseFixed(strings.TrimSpace(text), time.UTC, errFixed)
+	if err == nil && t.IsZero() {
+		err = errors.New("must be later than the beginning of the year 1")
+	}
+	return t, err
 }
 
 func parseFixed(text string, loc *time.Location, wrong error) (time.Time, error) {

@@ -32,19 +32,18 @@ const (
 )
 
 // ids generates IDs for a worker ID. There is no default, because none is safe to guess.
-func (s *server) ids(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := newParams(r)
-	l, _ := p.layout()
+func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, error) {
+	l := p.layout()
 	valid := l.Validate() == nil
-	n, ok := p.number("n", 1, maxIDs)
+	n, ok := read(p, "n", whole(1, maxIDs))
 	if !ok {
 		n = 1
 	}
 	format := p.format(idtext.Formats()...)
 	worker := p.worker(l, valid)
-	at, composing := p.time("time", timetext.Parse)
-	_, hasTime := p.values["time"]
-	sequence, given := p.number("sequence", 0, math.MaxInt64)
+	at, composing := read(p, "time", moment)
+	hasTime := p.values.Has("time")
+	sequence, given := read(p, "sequence", whole(0, math.MaxInt64))
 	if given && !hasTime {
 		p.wrong("sequence", quote(sequence), "needs time; without it the generator counts")
 	}
@@ -83,7 +82,6 @@ func (s *server) ids(_ http.ResponseWriter, r *http.Request) (any, error) {
 // worker reads the worker ID: its two fields or, without datacenter, the whole worker ID
 // as in core.Fixed.
 func (p *params) worker(l core.Layout, valid bool) int64 {
-	const required = "must be given: a worker ID that no other process uses, or any in a test"
 	workers, datacenters := int64(math.MaxInt64), int64(math.MaxInt64)
 	if valid {
 		workers, datacenters = l.WorkerIDs()-1, int64(1)<<l.DatacenterBits-1
@@ -91,10 +89,10 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 			workers = int64(1)<<l.WorkerBits - 1
 		}
 	}
-	dc, _ := p.number("datacenter", 0, datacenters)
-	worker, _ := p.number("worker", 0, workers)
+	dc, _ := read(p, "datacenter", whole(0, datacenters))
+	worker, _ := read(p, "worker", whole(0, workers))
 	if !p.values.Has("worker") {
-		p.wrong("worker", "", required)
+		p.wrong("worker", "", "must be given: a worker ID that no other process uses, or any in a test")
 	}
 	return dc<<l.WorkerBits | worker
 }

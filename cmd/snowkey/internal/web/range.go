@@ -16,14 +16,13 @@ import (
 var column = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$`)
 
 // ranges answers with the IDs of [from, to), or of all times from one on.
-func (s *server) ranges(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := newParams(r)
-	l, _ := p.layout()
-	from, given := p.time("from", timetext.Parse)
-	if !given && !p.values.Has("from") {
+func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
+	l := p.layout()
+	from, _ := read(p, "from", moment)
+	if !p.values.Has("from") {
 		p.wrong("from", "", "must be given: a time such as "+timetext.Forms)
 	}
-	to, bounded := p.time("to", timetext.Parse)
+	to, bounded := read(p, "to", moment)
 	name, ok := p.text("column")
 	if !ok {
 		name = "id"
@@ -33,6 +32,7 @@ func (s *server) ranges(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}
+	d := describe.Range{From: stamp(from)}
 	if !bounded {
 		low, err := l.FirstAt(from)
 		if err != nil {
@@ -41,16 +41,16 @@ func (s *server) ranges(_ http.ResponseWriter, r *http.Request) (any, error) {
 		if l.Unsigned && describe.NewLayout(l, from).Bits == 64 && low >= 0 {
 			return nil, refuse(http.StatusBadRequest, "to", "", "must be given: later IDs of this layout are negative")
 		}
-		return describe.Range{From: stamp(from), Min: strconv.FormatInt(low, 10), Where: fmt.Sprintf("%s >= %d", name, low)}, nil
+		d.Min, d.Where = strconv.FormatInt(low, 10), fmt.Sprintf("%s >= %d", name, low)
+		return d, nil
 	}
 	low, high, err := l.Range(from, to)
 	if err != nil {
 		return nil, outside(err, strings.ToLower)
 	}
-	return describe.Range{
-		From: stamp(from), To: stamp(to), Min: strconv.FormatInt(low, 10), Max: strconv.FormatInt(high, 10),
-		Where: fmt.Sprintf("%s >= %d AND %s < %d", name, low, name, high),
-	}, nil
+	d.To, d.Min, d.Max = stamp(to), strconv.FormatInt(low, 10), strconv.FormatInt(high, 10)
+	d.Where = fmt.Sprintf("%s >= %d AND %s < %d", name, low, name, high)
+	return d, nil
 }
 
 // stamp repeats a time with all its digits.
