@@ -88,24 +88,26 @@ func (e *checkup) report(s Status, name, detail, advice string) {
 	e.emit(Check{Name: name, Status: s, Detail: detail, Advice: advice})
 }
 
+// judge reports s with its advice if the detail is bad, otherwise OK.
+func (e *checkup) judge(bad bool, s Status, name, detail, advice string) {
+	if !bad {
+		s, advice = OK, ""
+	}
+	e.report(s, name, detail, advice)
+}
+
 // version reports what was reached.
 func (e *checkup) version(ctx context.Context) {
 	var text string
 	var err error
 	switch t := e.Target; t.Kind {
-	case dsn.Postgres:
-		err = t.DB.QueryRowContext(ctx, "SELECT current_setting('server_version')").Scan(&text)
-	case dsn.MySQL:
-		err = t.DB.QueryRowContext(ctx, "SELECT version()").Scan(&text)
-	case dsn.SQLite:
-		err = t.DB.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&text)
+	case dsn.Postgres, dsn.MySQL, dsn.SQLite:
+		query := map[dsn.Kind]string{dsn.Postgres: "SELECT current_setting('server_version')", dsn.MySQL: "SELECT version()", dsn.SQLite: "SELECT sqlite_version()"}[t.Kind]
+		err = t.DB.QueryRowContext(ctx, query).Scan(&text)
 	case dsn.Redis:
 		text = info(ctx, e, "server")["redis_version"]
 	case dsn.Etcd:
 		text, err = etcdVersion(ctx, e)
-	default:
-		e.ok("connection", "%s", t.Name)
-		return
 	}
 	if err != nil {
 		e.report(Fail, "connection", e.Target.Name+": "+err.Error(), "check that the server runs and admits this user")
@@ -142,14 +144,11 @@ func (e *checkup) clock(ctx context.Context) {
 	}
 	detail := fmt.Sprintf("%s %s this machine's, ± %s; a round trip takes %s", round(apart), side, round(offset.Uncertain), round(offset.RoundTrip))
 	sure := apart - offset.Uncertain
-	switch {
-	case sure > e.MaxSkew:
+	if sure > e.MaxSkew {
 		e.report(Fail, "clock", detail, fmt.Sprintf("more than %v: leases are refused; synchronize both with one NTP source", e.MaxSkew))
-	case sure > noticeable:
-		e.report(Warn, "clock", detail, "IDs of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
-	default:
-		e.ok("clock", "%s", detail)
+		return
 	}
+	e.judge(sure > noticeable, Warn, "clock", detail, "IDs of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
 }
 
 // round keeps about three digits; time.Duration.Round has a fixed unit.
@@ -160,19 +159,4 @@ func round(d time.Duration) time.Duration {
 		}
 	}
 	return d.Round(time.Second)
-}
-
-func (e *checkup) durability(ctx context.Context) {
-	switch e.Target.Kind {
-	case dsn.Postgres, dsn.MySQL, dsn.SQLite:
-		e.settings(ctx)
-	case dsn.Redis:
-		e.redis(ctx)
-	case dsn.Etcd:
-		e.etcd(ctx)
-	case dsn.Dir:
-		e.fileSystem("directory", e.Target.Path)
-	case dsn.HTTP:
-		e.skip("durability", "depends on the server's own store; run doctor on that")
-	}
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
@@ -49,14 +48,28 @@ var settings = map[dsn.Kind][]setting{ //nolint:gochecknoglobals // constant
 	},
 }
 
+// durability checks whether acknowledged writes survive.
+func (e *checkup) durability(ctx context.Context) {
+	switch e.Target.Kind {
+	case dsn.Postgres, dsn.MySQL, dsn.SQLite:
+		e.settings(ctx)
+	case dsn.Redis:
+		e.redis(ctx)
+	case dsn.Etcd:
+		e.etcd(ctx)
+	case dsn.Dir:
+		e.fileSystem("directory", e.Target.Path)
+	case dsn.HTTP:
+		e.skip("durability", "depends on the server's own store; run doctor on that")
+	}
+}
+
 // settings checks each setting, and then asks the lease store.
 func (e *checkup) settings(ctx context.Context) {
 	if e.Target.Kind == dsn.SQLite {
-		folder := filepath.Dir(e.Target.Path)
-		if whole, err := filepath.Abs(folder); err == nil {
-			folder = whole
+		if file, err := filepath.Abs(e.Target.Path); err == nil {
+			e.fileSystem("file system", filepath.Dir(file))
 		}
-		e.fileSystem("file system", folder)
 	}
 	for _, s := range settings[e.Target.Kind] {
 		var value string
@@ -71,12 +84,8 @@ func (e *checkup) settings(ctx context.Context) {
 		if s.name == "synchronous" {
 			value = map[string]string{"0": "off", "1": "normal", "2": "full", "3": "extra"}[value]
 		}
-		if bad {
-			e.lossy = e.lossy || s.status == Fail
-			e.report(s.status, s.name, value, s.advice)
-		} else {
-			e.ok(s.name, "%s", value)
-		}
+		e.lossy = e.lossy || bad && s.status == Fail
+		e.judge(bad, s.status, s.name, value, s.advice)
 	}
 	if e.Target.Kind == dsn.Postgres {
 		e.standbys(ctx)
@@ -99,32 +108,6 @@ func (e *checkup) verdict(ctx context.Context) {
 	}
 }
 
-// missing reports whether an error means that a table does not exist.
-func missing(err error) bool {
-	var pg *pgconn.PgError
-	var my *mysql.MySQLError
-	switch {
-	case errors.As(err, &pg):
-		return pg.Code == "42P01"
-	case errors.As(err, &my):
-		return my.Number == 1146
-	}
-	return strings.Contains(err.Error(), "no such table") // SQLite has no code for it
-}
-
-// hasTable reports whether the table of the leases exists.
-func (e *checkup) hasTable(ctx context.Context) (bool, error) {
-	rows, err := e.Target.DB.QueryContext(ctx, "SELECT 1 FROM snow_worker WHERE 1 = 0")
-	if err != nil {
-		if missing(err) {
-			return false, nil
-		}
-		return false, err
-	}
-	defer rows.Close()
-	return true, rows.Err()
-}
-
 // standbys reports whether acknowledged writes of a PostgreSQL survive a failover. The
 // lease store itself says what loses them.
 func (e *checkup) standbys(ctx context.Context) {
@@ -134,24 +117,22 @@ func (e *checkup) standbys(ctx context.Context) {
 		e.skip(name, "cannot be seen: %v", err)
 		return
 	}
-	if store, ok := store.(interface {
+	warnings, err := store.(interface { // sqlstore's
 		Warnings(ctx context.Context) ([]string, error)
-	}); ok {
-		warnings, err := store.Warnings(ctx)
-		if err != nil {
-			e.skip(name, "not visible: %v", err)
-			return
+	}).Warnings(ctx)
+	if err != nil {
+		e.skip(name, "not visible: %v", err)
+		return
+	}
+	for _, w := range warnings {
+		detail, advice := w, "see the documentation of the lease store"
+		if i := strings.LastIndex(w, "; "); i >= 0 {
+			detail, advice = w[:i], w[i+2:]
 		}
-		for _, w := range warnings {
-			detail, advice := w, "see the documentation of the lease store"
-			if i := strings.LastIndex(w, "; "); i >= 0 {
-				detail, advice = w[:i], w[i+2:]
-			}
-			e.report(Warn, name, detail, advice)
-		}
-		if len(warnings) > 0 {
-			return
-		}
+		e.report(Warn, name, detail, advice)
+	}
+	if len(warnings) > 0 {
+		return
 	}
 	var names string
 	if err := e.Target.DB.QueryRowContext(ctx, "SELECT current_setting('synchronous_standby_names')").Scan(&names); err != nil {
@@ -200,12 +181,8 @@ func (e *checkup) followers(ctx context.Context) (map[string][]string, error) {
 
 // info returns a section of Redis' INFO. go-redis does not parse it.
 func info(ctx context.Context, e *checkup, section string) map[string]string {
-	text, err := e.Target.Redis.Info(ctx, section).Result()
 	values := map[string]string{}
-	if err != nil {
-		return values
-	}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(e.Target.Redis.Info(ctx, section).Val()) { // empty if not visible
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			values[name] = value
 		}
@@ -216,32 +193,23 @@ func info(ctx context.Context, e *checkup, section string) map[string]string {
 // redis checks the settings on which leases depend.
 func (e *checkup) redis(ctx context.Context) {
 	judge := func(name, value string, bad bool, status Status, advice string) {
-		switch {
-		case value == "":
+		if value == "" {
 			e.skip(name, "not visible")
-		case bad:
-			e.report(status, name, value, advice)
-		default:
-			e.ok(name, "%s", value)
+			return
 		}
+		e.judge(bad, status, name, value, advice)
 	}
 	appendonly := map[string]string{"1": "yes", "0": "no"}[info(ctx, e, "persistence")["aof_enabled"]]
 	judge("appendonly", appendonly, appendonly == "no", Fail, "CONFIG SET appendonly yes: a restart may lose the fences of the leases")
-	sync, err := e.Target.ConfigGet(ctx, "appendfsync")
-	if err != nil {
-		sync = ""
-	}
+	sync, _ := e.Target.ConfigGet(ctx, "appendfsync")
 	judge("appendfsync", sync, sync != "always", Fail, "CONFIG SET appendfsync always: a crash may lose acknowledged writes")
 
 	memory := info(ctx, e, "memory")
-	policy := memory["maxmemory_policy"]
-	evicts := strings.HasPrefix(policy, "allkeys")
-	limited := memory["maxmemory"] != "0"
-	status := Warn
-	if limited {
-		status = Fail
+	policy, status := memory["maxmemory_policy"], Fail
+	if memory["maxmemory"] == "0" { // no limit yet
+		status = Warn
 	}
-	judge("maxmemory-policy", policy, evicts, status, "CONFIG SET maxmemory-policy noeviction: keys of leases may be evicted")
+	judge("maxmemory-policy", policy, strings.HasPrefix(policy, "allkeys"), status, "CONFIG SET maxmemory-policy noeviction: keys of leases may be evicted")
 
 	replication := info(ctx, e, "replication")
 	judge("role", replication["role"], replication["role"] != "master", Fail, "connect to the master: a replica accepts no writes")
@@ -274,24 +242,16 @@ func (e *checkup) etcd(ctx context.Context) {
 				voting++
 			}
 		}
-		if detail := fmt.Sprintf("%d voting", voting); voting < 3 {
-			e.report(Warn, "members", detail, "run three or more: the loss of a disk loses the fences of the leases")
-		} else {
-			e.ok("members", "%s", detail)
-		}
+		e.judge(voting < 3, Warn, "members", fmt.Sprintf("%d voting", voting), "run three or more: the loss of a disk loses the fences of the leases")
 	}
-	var alarms []string
-	if list, err := e.Target.Etcd.AlarmList(ctx); err == nil {
-		for _, a := range list.Alarms {
+	if all, err := e.Target.Etcd.AlarmList(ctx); err == nil {
+		var alarms []string
+		for _, a := range all.Alarms {
 			if a.Alarm != etcdserverpb.AlarmType_NONE && !slices.Contains(alarms, a.Alarm.String()) {
 				alarms = append(alarms, a.Alarm.String())
 			}
 		}
-		if len(alarms) > 0 {
-			e.report(Fail, "alarms", strings.Join(alarms, ", "), "see etcdctl alarm list: with NOSPACE no lease is renewed; replace CORRUPT members")
-		} else {
-			e.ok("alarms", "none")
-		}
+		e.judge(len(alarms) > 0, Fail, "alarms", cmp.Or(strings.Join(alarms, ", "), "none"), "see etcdctl alarm list: with NOSPACE no lease is renewed; replace CORRUPT members")
 	}
 	for _, endpoint := range e.Target.Endpoints {
 		status, err := e.Target.Etcd.Status(ctx, endpoint)

@@ -53,12 +53,13 @@ func (e *checkup) largest(ctx context.Context, c Column) {
 	ahead := parts.Time.Sub(e.Now())
 	detail := fmt.Sprintf("%d of %s", id, timetext.Format(parts.Time))
 	advice := fmt.Sprintf("generators without a lease may repeat IDs: set core.Config.NotBefore (gen --not-before) to %s, and find the clock that was fast", timetext.Format(parts.Time))
-	switch {
-	case ahead > aheadWarn:
-		e.report(Fail, name, detail+", "+round(ahead).String()+" ahead of now", advice)
-	case ahead > aheadOK:
-		e.report(Warn, name, detail+", "+round(ahead).String()+" ahead of now", advice)
-	default:
+	if ahead <= aheadOK {
 		e.ok(name, "%s, not ahead of now", detail)
+		return
 	}
+	status := Warn
+	if ahead > aheadWarn {
+		status = Fail
+	}
+	e.report(status, name, fmt.Sprintf("%s, %s ahead of now", detail, round(ahead)), advice)
 }

@@ -123,16 +123,16 @@ type server struct {
 // api routes a request. Each path lists its methods; others get 405 with Allow.
 func (s *server) api(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	read := []string{http.MethodGet, http.MethodHead}
+	get := []string{http.MethodGet, http.MethodHead}
 	path, ok := map[string]struct {
 		methods []string
 		answer  func(*params, http.ResponseWriter, *http.Request) (any, error) // nil: it has written the response
 	}{
-		"/api/layouts":      {read, s.layouts},
-		"/api/ids":          {read[:1], s.ids}, // HEAD would use up IDs
-		"/api/parse":        {append(read, http.MethodPost), s.parse},
-		"/api/range":        {read, s.ranges},
-		"/api/openapi.json": {read, s.openAPI},
+		"/api/layouts":      {get, s.layouts},
+		"/api/ids":          {get[:1], s.ids}, // HEAD would use up IDs
+		"/api/parse":        {append(get, http.MethodPost), s.parse},
+		"/api/range":        {get, s.ranges},
+		"/api/openapi.json": {get, s.openAPI},
 	}[r.URL.Path]
 	if !ok {
 		s.fail(w, r, refuse(http.StatusNotFound, "path", r.URL.Path, "does not exist; see /api/openapi.json"))
