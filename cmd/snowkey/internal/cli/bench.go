@@ -119,7 +119,6 @@ func (a *app) bench(ctx context.Context, m *measured) error {
 		name   string
 		layout core.Layout
 	}{{"layout", m.layout}, {"uncapped", uncapped()}} {
-		limit := float64(which.layout.IDsPerTick()) * float64(time.Second) / float64(which.layout.Tick)
 		for _, kind := range kinds {
 			made, took, err := measure(ctx, which.layout, m.each, kind.goroutines, kind.block)
 			if err != nil {
@@ -128,7 +127,7 @@ func (a *app) bench(ctx context.Context, m *measured) error {
 			add(1)
 			s := speed{What: kind.name, Layout: which.name, PerSecond: float64(made) / took.Seconds(), NsPerID: float64(took.Nanoseconds()) / float64(made)}
 			if which.name == "layout" {
-				s.Cap = limit
+				s.Cap = float64(m.layout.IDsPerTick()) / m.layout.Tick.Seconds()
 			}
 			speeds = append(speeds, s)
 		}
@@ -168,23 +167,22 @@ func measure(ctx context.Context, l core.Layout, each time.Duration, goroutines,
 	var over atomic.Bool
 	defer time.AfterFunc(each, func() { over.Store(true) }).Stop()
 	defer context.AfterFunc(ctx, func() { over.Store(true) })()
-	counts, errs := make([]int64, goroutines), make([]error, goroutines)
+	var sum atomic.Int64
+	errs := make([]error, goroutines)
 	var all sync.WaitGroup
 	began := time.Now()
 	for i := range goroutines {
 		all.Go(func() {
-			counts[i], errs[i] = draw(generator, &over, block)
+			n, err := draw(generator, &over, block)
+			sum.Add(n)
+			errs[i] = err
 		})
 	}
 	all.Wait()
-	took = time.Since(began)
-	for _, n := range counts {
-		made += n
-	}
 	if ctx.Err() != nil {
 		return 0, 0, errors.New("interrupted")
 	}
-	return made, took, errors.Join(errs...)
+	return sum.Load(), time.Since(began), errors.Join(errs...)
 }
 
 // draw draws at least once, on however busy a machine. A context that can end would slow

@@ -19,7 +19,6 @@ type sqlOf struct {
 	dialect               ddl.Dialect
 	schema, prefix        string
 	table, column, viewed string
-	unnamed               bool // --table was not given and defaults to orders
 	layout                core.Layout
 }
 
@@ -54,10 +53,6 @@ func (a *app) ddlCommand() *cobra.Command {
 					return usage("--%s does not apply to %s", name, part)
 				}
 			}
-			if !cmd.Flags().Changed("table") && (part == "check" || part == "expressions") {
-				s.table = "orders"
-				s.unnamed = true
-			}
 			return a.ddl(s, part)
 		}),
 	}
@@ -78,11 +73,15 @@ func (a *app) ddl(s *sqlOf, part string) error {
 	if s.dialect == "" {
 		return usage("--dialect is required: postgres, mysql or sqlite")
 	}
+	unnamed := s.table == "" && (part == "check" || part == "expressions")
+	if unnamed {
+		s.table = "orders"
+	}
 	script, err := s.script(part)
 	if err != nil {
 		return sqlError(err)
 	}
-	if s.unnamed {
+	if unnamed {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey ddl:"), s.table)
 	}
 	return a.script(script)

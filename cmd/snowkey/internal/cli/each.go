@@ -58,10 +58,8 @@ func (a *app) eachLine(ctx context.Context, split func(string) []string, do func
 		a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
 	}
 	lines, found := a.lines(ctx), false
-	for n := 1; ; n++ {
-		if _, err := a.out.Write(nil); err != nil {
-			return nil // finish reports it
-		}
+	writable := func() bool { _, err := a.out.Write(nil); return err == nil }
+	for n := 1; writable(); n++ {
 		var l line
 		select {
 		case l = <-lines:
@@ -90,6 +88,7 @@ func (a *app) eachLine(ctx context.Context, split func(string) []string, do func
 			return fmt.Errorf("read standard input: %w", l.err)
 		}
 	}
+	return nil // finish reports the error of the output
 }
 
 type line struct {

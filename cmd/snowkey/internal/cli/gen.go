@@ -114,17 +114,16 @@ func newError(err error) error {
 // workerID returns the whole worker ID, validated.
 func (g *gen) workerID() (int64, error) {
 	l := g.layout
-	if g.datacenter < 0 {
-		if g.worker >= l.WorkerIDs() {
-			return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
-		}
+	workers, datacenters := int64(1)<<min(l.WorkerBits, 62), int64(1)<<min(l.DatacenterBits, 62)
+	switch {
+	case g.datacenter < 0 && g.worker >= l.WorkerIDs():
+		return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
+	case g.datacenter < 0:
 		return g.worker, nil
-	}
-	if limit := int64(1)<<min(l.WorkerBits, 62) - 1; g.worker > limit {
-		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, limit)
-	}
-	if limit := int64(1)<<min(l.DatacenterBits, 62) - 1; g.datacenter > limit {
-		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, limit)
+	case g.worker >= workers:
+		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, workers-1)
+	case g.datacenter >= datacenters:
+		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, datacenters-1)
 	}
 	return g.datacenter<<l.WorkerBits | g.worker, nil
 }

@@ -19,8 +19,6 @@ type cut struct {
 	from, to string
 	count    int64
 	clause   bool
-	named    bool // --table was given
-	counted  bool // --count was given
 }
 
 const partitionsAbout = `Print SQL that partitions a table by the time in its IDs; nothing is executed.
@@ -39,10 +37,7 @@ func (a *app) partitionsCommand() *cobra.Command {
 		Long:    partitionsAbout,
 		Example: "  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --clause",
 		Args:    arguments(0, 0, "no arguments"),
-		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
-			c.named, c.counted = cmd.Flags().Changed("table"), cmd.Flags().Changed("count")
-			return a.partitions(c)
-		}),
+		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) }),
 	}
 	f := cmd.Flags()
 	periods := []ddl.Period{ddl.Day, ddl.Week, ddl.Month}
@@ -63,13 +58,13 @@ func (a *app) partitionsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) partitions(c *cut) error {
+func (a *app) partitions(c *cut, given func(flag string) bool) error {
 	switch {
 	case c.p.By == "":
 		return usage("--by is required: day, week or month")
 	case c.p.Dialect == "":
 		return usage("--dialect is required: postgres or mysql")
-	case c.to != "" && c.counted:
+	case c.to != "" && given("count"):
 		return usage("--to and --count: give one of them")
 	}
 	from, err := timetext.Parse(c.from, a.now(), c.p.Location)
@@ -86,7 +81,7 @@ func (a *app) partitions(c *cut) error {
 	if err != nil {
 		return sqlError(outsideLayout(err))
 	}
-	if !c.named {
+	if !given("table") {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey partitions:"), c.p.Table)
 	}
 	var script ddl.Script

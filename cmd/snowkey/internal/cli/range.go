@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,29 +70,29 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 	if err != nil {
 		return wrong("TO", toText, err)
 	}
+	shownFrom, shownTo := from.In(zone).Format(timetext.Stamp), to.In(zone).Format(timetext.Stamp)
 	if to.Before(from) {
-		return usage("FROM %s is after TO %s", from.In(zone).Format(timetext.Stamp), to.In(zone).Format(timetext.Stamp))
+		return usage("FROM %s is after TO %s", shownFrom, shownTo)
 	}
 	low, high, err := l.Range(from, to)
 	if err != nil {
 		return outsideLayout(err)
 	}
-	condition := ""
 	if column != "" {
 		name, err := d.Quote(strings.Split(column, ".")...)
 		if err != nil {
 			return wrong("--sql", column, errors.New("must be a column, table.column or schema.table.column of SQL names"))
 		}
-		condition = fmt.Sprintf("%s >= %d AND %s < %d", name, low, name, high)
+		column = name
 	}
-	switch {
+	switch r := describe.NewRange(shownFrom, shownTo, low, high, column); {
 	case a.json:
-		return a.object(describe.Range{From: from.In(zone).Format(timetext.Stamp), To: to.In(zone).Format(timetext.Stamp), Min: strconv.FormatInt(low, 10), Max: strconv.FormatInt(high, 10), Where: condition})
-	case condition != "":
-		fmt.Fprintf(a.out, "WHERE %s\n", condition)
+		return a.object(r)
+	case column != "":
+		fmt.Fprintf(a.out, "WHERE %s\n", r.Where)
 	default:
-		fmt.Fprintf(a.out, "min  %s  %s\n", idtext.Decimal.Text(low, l.Unsigned), a.style.faint("from "+from.In(zone).Format(timetext.Stamp)))
-		fmt.Fprintf(a.out, "max  %s  %s\n", idtext.Decimal.Text(high, l.Unsigned), a.style.faint("before "+to.In(zone).Format(timetext.Stamp)))
+		fmt.Fprintf(a.out, "min  %s  %s\n", idtext.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
+		fmt.Fprintf(a.out, "max  %s  %s\n", idtext.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
 	}
 	return nil
 }

@@ -168,10 +168,4 @@ func checkAddr(addr string) (string, error) {
 }
 
 // loopback reports whether the host is reachable from this machine only.
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
+func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }

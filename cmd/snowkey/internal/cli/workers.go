@@ -132,12 +132,11 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 	}
 	table := [][]string{{"WORKER ID", "STATE", "FENCING TOKEN", "FENCE", "", "EXPIRES", "OWNER"}}
 	for _, i := range infos {
-		expires := ""
-		switch {
-		case i.State != "free" && i.forever:
+		expires := timetext.Relative(i.expires, now)
+		if i.State == "free" {
+			expires = ""
+		} else if i.forever {
 			expires = "never"
-		case i.State != "free":
-			expires = timetext.Relative(i.expires, now)
 		}
 		table = append(table, []string{strconv.FormatInt(i.WorkerID, 10), i.State, strconv.FormatInt(i.FencingToken, 10), i.Fence, timetext.Relative(i.fence, now), expires, dsn.Printable(i.Owner)})
 	}

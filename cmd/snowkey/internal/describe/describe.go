@@ -135,6 +135,15 @@ type Range struct {
 	Where string `json:"where,omitempty"`
 }
 
+// NewRange describes the IDs of [low, high), with the condition if a column is given.
+func NewRange(from, to string, low, high int64, column string) Range {
+	r := Range{From: from, To: to, Min: strconv.FormatInt(low, 10), Max: strconv.FormatInt(high, 10)}
+	if column != "" {
+		r.Where = fmt.Sprintf("%s >= %d AND %s < %d", column, low, column, high)
+	}
+	return r
+}
+
 // A Layout is a layout with its figures.
 type Layout struct {
 	Preset         string  `json:"preset,omitempty"`

@@ -219,8 +219,8 @@ func (t *Target) Store(allowDataLoss bool) (Store, error) {
 	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.opt.Create, AllowDataLoss: allowDataLoss})
 }
 
-// Namespaces returns the first namespaces in a database that can be read, and none for
-// other kinds of stores.
+// Namespaces returns the first namespaces in a database, and none for other kinds of
+// stores or on an error.
 func (t *Target) Namespaces(ctx context.Context, limit int) (namespaces []string) {
 	if !t.Kind.SQL() {
 		return nil
@@ -235,6 +235,9 @@ func (t *Target) Namespaces(ctx context.Context, limit int) (namespaces []string
 		if rows.Scan(&namespace) == nil {
 			namespaces = append(namespaces, namespace)
 		}
+	}
+	if rows.Err() != nil {
+		return nil
 	}
 	return namespaces
 }

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
+	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"path"
-	"strings"
 	"time"
 )
 
@@ -37,21 +36,16 @@ type assets map[string]asset
 
 func newAssets() (assets, error) {
 	all := assets{}
-	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := static.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		media := mediaTypes[path.Ext(name)]
+	files, err := static.ReadDir("static")
+	for _, f := range files {
+		text, failed := static.ReadFile("static/" + f.Name())
+		err = errors.Join(err, failed)
+		media := mediaTypes[path.Ext(f.Name())]
 		if media == "" {
-			return fmt.Errorf("web: the embedded file %s has an unknown type", name)
+			err = errors.Join(err, fmt.Errorf("web: the embedded file %s has an unknown type", f.Name()))
 		}
-		all[strings.TrimPrefix(name, "static")] = asset{media: media, tag: tagOf(text), text: text}
-		return nil
-	})
+		all["/"+f.Name()] = asset{media: media, tag: tagOf(text), text: text}
+	}
 	return all, err
 }
 

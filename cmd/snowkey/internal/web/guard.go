@@ -75,15 +75,11 @@ func loopback(address string) bool {
 // known reports whether host is a name of this server. IP addresses are: DNS cannot
 // redirect them.
 func known(host string, hosts []string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
 	}
-	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
-	if _, err := netip.ParseAddr(name); err == nil {
-		return true
-	}
-	name = strings.ToLower(name)
-	return name == "localhost" || strings.HasSuffix(name, ".localhost") ||
+	name := strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	_, err := netip.ParseAddr(name)
+	return err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost") ||
 		slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }

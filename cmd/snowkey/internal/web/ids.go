@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -122,3 +124,43 @@ func compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []in
 	}
 	return nil
 }
+
+// column is a name that needs no quotes in SQL.
+var column = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$`)
+
+// ranges answers with the IDs of [from, to), or of all times from one on.
+func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
+	l := p.layout()
+	from, _ := read(p, "from", moment)
+	if !p.values.Has("from") {
+		p.wrong("from", "", "must be given: a time such as "+timetext.Forms)
+	}
+	to, bounded := read(p, "to", moment)
+	name, ok := p.text("column")
+	if !ok {
+		name = "id"
+	} else if !column.MatchString(name) {
+		p.wrong("column", name, "must be a name of letters, digits and _, optionally after that of its table")
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	if !bounded {
+		low, err := l.FirstAt(from)
+		if err != nil {
+			return nil, outside(err, func(string) string { return "from" })
+		}
+		if l.Unsigned && describe.NewLayout(l, from).Bits == 64 && low >= 0 {
+			return nil, refuse(http.StatusBadRequest, "to", "", "must be given: later IDs of this layout are negative")
+		}
+		return describe.Range{From: stamp(from), Min: strconv.FormatInt(low, 10), Where: fmt.Sprintf("%s >= %d", name, low)}, nil
+	}
+	low, high, err := l.Range(from, to)
+	if err != nil {
+		return nil, outside(err, strings.ToLower)
+	}
+	return describe.NewRange(stamp(from), stamp(to), low, high, name), nil
+}
+
+// stamp repeats a time with all its digits.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,12 +34,7 @@ func (a *app) helpCommand() *cobra.Command {
 }
 
 func helpText(cmd *cobra.Command, _ []string) {
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	fmt.Fprintln(cmd.OutOrStdout(), text)
-	fmt.Fprintln(cmd.OutOrStdout())
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", cmd.Long)
 	_ = usageText(cmd)
 }
 
@@ -137,4 +135,65 @@ func completeWith[T ~string](cmd *cobra.Command, flag string, values []T) {
 	}
 	// It fails if there is no such flag, which the tests would show.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// versionInfo is the JSON of the version.
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Time     string `json:"time,omitempty"`
+	Modified bool   `json:"modified"`
+	Core     string `json:"library,omitempty"` // version of the library
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "print the version",
+		Long:    "Print the version, its revision, and the version of Go.",
+		Example: "  snowkey version\n  snowkey version --json",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE:    a.action(func(*cobra.Command, []string) error { return a.version() }),
+	}
+	a.jsonFlag(cmd, "one object")
+	return cmd
+}
+
+func (a *app) version() error {
+	info := describeBuild(a.Build())
+	if a.json {
+		return a.object(info)
+	}
+	if info.Revision != "" && info.Modified {
+		info.Revision += ", with uncommitted changes"
+	}
+	fmt.Fprintf(a.out, "snowkey %s\n", info.Version)
+	for _, line := range [][2]string{{"revision", info.Revision}, {"date", info.Time}, {"library", info.Core}, {"go", info.Go}, {"platform", info.Platform}} {
+		if line[1] != "" {
+			fmt.Fprintf(a.out, "  %s %s\n", a.style.faint(fmt.Sprintf("%-8s", line[0])), line[1])
+		}
+	}
+	return nil
+}
+
+func describeBuild(build *debug.BuildInfo, ok bool) versionInfo {
+	info := versionInfo{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if !ok {
+		return info
+	}
+	info.Go, info.Version = cmp.Or(build.GoVersion, info.Go), cmp.Or(build.Main.Version, info.Version)
+	for _, dep := range build.Deps {
+		if dep.Path == "github.com/seed-299c1d6b/snowkey" && dep.Replace == nil {
+			info.Core = dep.Version
+		}
+	}
+	settings := map[string]string{}
+	for _, s := range build.Settings {
+		settings[s.Key] = s.Value
+	}
+	info.Revision, info.Time, info.Modified = settings["vcs.revision"], settings["vcs.time"], settings["vcs.modified"] == "true"
+	info.Platform = cmp.Or(settings["GOOS"], runtime.GOOS) + "/" + cmp.Or(settings["GOARCH"], runtime.GOARCH)
+	return info
 }
