@@ -150,10 +150,10 @@ func (r *report) end(name string) error {
 			Checks []doctor.Check `json:"checks"`
 		}{name, r.count[doctor.Fail] == 0, r.checks})
 	}
-	text := fmt.Sprintf("%d ok, %s, %d failed", r.count[doctor.OK], plural(int64(r.count[doctor.Warn]), "warning"), r.count[doctor.Fail])
+	fmt.Fprintf(r.a.out, "\n%d ok, %s, %d failed", r.count[doctor.OK], plural(int64(r.count[doctor.Warn]), "warning"), r.count[doctor.Fail])
 	if n := r.count[doctor.Skip]; n > 0 {
-		text += fmt.Sprintf(", %d not visible from here", n)
+		fmt.Fprintf(r.a.out, ", %d not visible from here", n)
 	}
-	fmt.Fprintf(r.a.out, "\n%s\n", text)
+	fmt.Fprintln(r.a.out)
 	return nil
 }

@@ -101,11 +101,7 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 
 // atOnce limits a request to what the worker generates in about a second.
 func atOnce(l core.Layout) int64 {
-	perTick := l.IDsPerTick()
-	if perTick >= maxIDs {
-		return maxIDs
-	}
-	return min(perTick*max(1, int64(time.Second/l.Tick)), maxIDs)
+	return min(min(l.IDsPerTick(), maxIDs)*max(1, int64(time.Second/l.Tick)), maxIDs) // cannot overflow
 }
 
 // compose composes IDs of one tick, from a sequence number on.
