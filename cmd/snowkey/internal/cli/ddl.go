@@ -19,8 +19,7 @@ type sqlOf struct {
 	dialect               ddl.Dialect
 	schema, prefix        string
 	table, column, viewed string
-	unnamed               bool // --table was not given and defaults to orders
-	layout                *layoutFlags
+	layout                core.Layout
 }
 
 var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "workers"} //nolint:gochecknoglobals // constant
@@ -54,10 +53,6 @@ func (a *app) ddlCommand() *cobra.Command {
 					return usage("--%s does not apply to %s", name, part)
 				}
 			}
-			if !cmd.Flags().Changed("table") && (part == "check" || part == "expressions") {
-				s.table = "orders"
-				s.unnamed = true
-			}
 			return a.ddl(s, part)
 		}),
 	}
@@ -69,32 +64,32 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.StringVar(&s.column, "column", "id", "`COLUMN` that holds the ids")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	a.jsonFlag(cmd, "the statements as a list")
-	s.layout = addLayout(cmd)
+	addLayout(cmd, &s.layout)
 	completeWith(cmd, "dialect", dialects())
 	return cmd
 }
 
 func (a *app) ddl(s *sqlOf, part string) error {
-	l, err := s.layout.layout()
-	if err != nil {
-		return err
-	}
 	if s.dialect == "" {
 		return usage("--dialect is required: postgres, mysql or sqlite")
 	}
-	script, err := s.script(l, part)
+	unnamed := s.table == "" && (part == "check" || part == "expressions")
+	if unnamed {
+		s.table = "orders"
+	}
+	script, err := s.script(part)
 	if err != nil {
 		return sqlError(err)
 	}
-	if s.unnamed {
+	if unnamed {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey ddl:"), s.table)
 	}
 	return a.script(script)
 }
 
 // script returns the statements of a part.
-func (s *sqlOf) script(l core.Layout, part string) (ddl.Script, error) {
-	cfg := ddl.Config{Dialect: s.dialect, Layout: l, Schema: s.schema, Prefix: s.prefix}
+func (s *sqlOf) script(part string) (ddl.Script, error) {
+	cfg := ddl.Config{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Prefix: s.prefix}
 	switch part {
 	case "functions":
 		return cfg.Functions()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,7 +54,7 @@ func ofShell(line string) (calls []string) {
 // complete call also has its arguments.
 func understood(t *testing.T, where, call string, whole bool) {
 	t.Helper()
-	a := &app{out: newOutput(os.Stderr)}
+	a := &app{out: bufio.NewWriter(os.Stderr)}
 	root := a.root()
 	args := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(call))[1:]
 	cmd, rest, err := root.Find(args)

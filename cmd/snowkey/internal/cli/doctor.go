@@ -12,6 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
@@ -20,7 +21,7 @@ type examined struct {
 	store           storeFlags
 	tables, columns []string
 	maxSkew         time.Duration
-	layout          *layoutFlags
+	layout          core.Layout
 }
 
 const doctorAbout = `Check what the uniqueness of IDs depends on:
@@ -50,7 +51,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	f.StringArrayVar(&x.columns, "column", nil, "`COLUMN` of the IDs, one for all tables or one for each (default id)")
 	f.Var(flagval.New(&x.maxSkew, "DURATION", "10s", flagval.Duration(time.Millisecond, 24*time.Hour)), "max-skew", "largest difference between the clocks")
 	a.jsonFlag(cmd, "one object")
-	x.layout = addLayout(cmd)
+	addLayout(cmd, &x.layout)
 	return cmd
 }
 
@@ -68,28 +69,20 @@ func (x *examined) pairs() ([]doctor.Column, error) {
 	case len(x.columns) > 1 && len(x.columns) != len(x.tables):
 		return nil, usage("--column was given %d times and --table %d times: give one column for all tables, or one for each", len(x.columns), len(x.tables))
 	}
+	columns := x.columns
+	if len(columns) == 0 {
+		columns = []string{"id"}
+	}
 	for i, table := range x.tables {
-		column := "id"
-		switch len(x.columns) {
-		case 0:
-		case 1:
-			column = x.columns[0]
-		default:
-			column = x.columns[i]
-		}
 		if _, err := ddl.Postgres.Quote(strings.Split(table, ".")...); err != nil {
 			return nil, usage("--table %q: must be a table, or schema.table", short(table))
 		}
-		pairs = append(pairs, doctor.Column{Table: table, Column: column})
+		pairs = append(pairs, doctor.Column{Table: table, Column: columns[i%len(columns)]})
 	}
 	return pairs, nil
 }
 
 func (a *app) doctor(ctx context.Context, x *examined) error {
-	l, err := x.layout.layout()
-	if err != nil {
-		return err
-	}
 	pairs, err := x.pairs()
 	if err != nil {
 		return err
@@ -101,7 +94,7 @@ func (a *app) doctor(ctx context.Context, x *examined) error {
 	if len(pairs) > 0 && !d.Kind.SQL() {
 		return usage("--table: %s has no tables", d.Kind)
 	}
-	found := a.reporter()
+	found := &report{a: a, checks: []doctor.Check{}, count: map[doctor.Status]int{}}
 	target, err := a.open(ctx, &x.store, false)
 	var bad *usageError
 	switch {
@@ -111,7 +104,7 @@ func (a *app) doctor(ctx context.Context, x *examined) error {
 		found.add(doctor.Check{Name: "connection", Status: doctor.Fail, Detail: err.Error(), Advice: "check that it exists, runs, and admits this user"})
 	default:
 		defer target.Close()
-		doctor.Run(ctx, doctor.Config{Target: target, Layout: l, Namespace: x.store.namespace, Columns: pairs, Now: a.now, MaxSkew: x.maxSkew}, found.add)
+		doctor.Run(ctx, doctor.Config{Target: target, Layout: x.layout, Namespace: x.store.namespace, Columns: pairs, Now: a.now, MaxSkew: x.maxSkew}, found.add)
 	}
 	if err := found.end(d.Name); err != nil {
 		return err
@@ -130,10 +123,6 @@ type report struct {
 	a      *app
 	checks []doctor.Check
 	count  map[doctor.Status]int
-}
-
-func (a *app) reporter() *report {
-	return &report{a: a, checks: []doctor.Check{}, count: map[doctor.Status]int{}}
 }
 
 func (r *report) add(c doctor.Check) {
@@ -161,10 +150,10 @@ func (r *report) end(name string) error {
 			Checks []doctor.Check `json:"checks"`
 		}{name, r.count[doctor.Fail] == 0, r.checks})
 	}
-	text := fmt.Sprintf("%d ok, %s, %d failed", r.count[doctor.OK], plural(int64(r.count[doctor.Warn]), "warning"), r.count[doctor.Fail])
+	fmt.Fprintf(r.a.out, "\n%d ok, %s, %d failed", r.count[doctor.OK], plural(int64(r.count[doctor.Warn]), "warning"), r.count[doctor.Fail])
 	if n := r.count[doctor.Skip]; n > 0 {
-		text += fmt.Sprintf(", %d not visible from here", n)
+		fmt.Fprintf(r.a.out, ", %d not visible from here", n)
 	}
-	fmt.Fprintf(r.a.out, "\n%s\n", text)
+	fmt.Fprintln(r.a.out)
 	return nil
 }

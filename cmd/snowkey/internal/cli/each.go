@@ -15,69 +15,80 @@ import (
 )
 
 // each calls do for each text in the arguments or, with none or with -, in standard
-// input, and says where it is from. split splits an argument or a line into texts.
-func (a *app) each(cmd *cobra.Command, args []string, split func(string) []string, do func(where, text string)) error {
-	if len(args) == 0 || len(args) == 1 && args[0] == "-" {
-		return a.eachLine(cmd, split, do)
-	}
-	if slices.Contains(args, "-") {
-		return usage("- means standard input and must be the only argument")
-	}
-	for i, arg := range args {
-		where := fmt.Sprintf("argument %d", i+1)
-		texts := split(arg)
-		if len(texts) == 0 {
-			do(where, "")
+// input, and reports errors with the position. split splits an argument or a line.
+func (a *app) each(cmd *cobra.Command, args []string, split func(string) []string, do func(text string) error) (err error) {
+	failed := false
+	report := func(where, text string, err error) {
+		if err == nil {
+			return
 		}
-		for _, text := range texts {
-			do(where, text)
+		failed = true
+		if text != "" {
+			text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
+		}
+		a.note("%s %s: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), where, text, a.clean(err))
+	}
+	switch {
+	case len(args) == 0 || len(args) == 1 && args[0] == "-":
+		err = a.eachLine(cmd.Context(), split, do, report)
+	case slices.Contains(args, "-"):
+		err = usage("- means standard input and must be the only argument")
+	default:
+		for i, arg := range args {
+			texts := split(arg)
+			if len(texts) == 0 {
+				texts = []string{""}
+			}
+			for _, text := range texts {
+				report(fmt.Sprintf("argument %d", i+1), text, do(text))
+			}
 		}
 	}
-	return nil
+	if err == nil && failed {
+		return errReported
+	}
+	return err
 }
 
 // maxLine bounds a line of standard input.
 const maxLine = 1 << 20
 
-func (a *app) eachLine(cmd *cobra.Command, split func(string) []string, do func(where, text string)) error {
+func (a *app) eachLine(ctx context.Context, split func(string) []string, do func(text string) error, report func(where, text string, err error)) error {
 	if a.InTTY {
 		a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
 	}
-	ctx := cmd.Context()
-	lines, long, found := a.lines(ctx), 0, false
-	for n := 1; a.out.err == nil; n++ {
+	lines, found := a.lines(ctx), false
+	writable := func() bool { _, err := a.out.Write(nil); return err == nil }
+	for n := 1; writable(); n++ {
 		var l line
 		select {
 		case l = <-lines:
 		case <-ctx.Done():
 			return errors.New("interrupted")
 		}
+		where := fmt.Sprintf("line %d", n)
 		if errors.Is(l.err, errLong) {
-			long++
-			a.report(cmd, fmt.Sprintf("line %d", n), "", fmt.Errorf("longer than %s, skipped", humanize.IBytes(maxLine)))
+			found = true
+			report(where, "", fmt.Errorf("longer than %s, skipped", humanize.IBytes(maxLine)))
 			continue
 		}
 		for _, text := range split(l.text) {
 			found = true
-			do(fmt.Sprintf("line %d", n), text)
+			report(where, text, do(text))
 		}
 		if a.InTTY {
 			_ = a.out.Flush()
 		}
-		if errors.Is(l.err, io.EOF) {
-			break
-		}
-		if l.err != nil {
+		switch {
+		case errors.Is(l.err, io.EOF) && !found:
+			return errors.New("standard input is empty; give arguments, or one per line")
+		case errors.Is(l.err, io.EOF):
+			return nil
+		case l.err != nil:
 			return fmt.Errorf("read standard input: %w", l.err)
 		}
 	}
-	if long > 0 {
-		return errReported
-	}
-	if !found && a.out.err == nil {
-		return errors.New("standard input is empty; give arguments, or one per line")
-	}
-	return nil
+	return nil // finish reports the error of the output
 }
 
 type line struct {
@@ -126,12 +137,4 @@ func readLine(r *bufio.Reader) (string, error) {
 			return string(text), err
 		}
 	}
-}
-
-// report reports a text that cannot be read.
-func (a *app) report(cmd *cobra.Command, where, text string, err error) {
-	if text != "" {
-		text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
-	}
-	a.note("%s %s: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), where, text, a.clean(err))
 }

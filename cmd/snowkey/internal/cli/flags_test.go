@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -220,7 +221,7 @@ func badFlag(t *testing.T, name, flag, value string) {
 }
 
 func eachCommand(do func(cmd *cobra.Command, name string)) {
-	a := &app{out: newOutput(os.Stderr)}
+	a := &app{out: bufio.NewWriter(os.Stderr)}
 	var walk func(cmd *cobra.Command, path string)
 	walk = func(cmd *cobra.Command, path string) {
 		for _, c := range cmd.Commands() {

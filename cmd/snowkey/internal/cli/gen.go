@@ -25,7 +25,7 @@ type gen struct {
 	lease              storeFlags
 	format             idtext.Format
 	notBefore          string
-	layout             *layoutFlags
+	layout             core.Layout
 }
 
 const genAbout = `Generate IDs, one per line.
@@ -61,23 +61,19 @@ func (a *app) genCommand() *cobra.Command {
 	f.Var(flagval.New(&g.format, "FORMAT", "decimal", flagval.OneOf(idtext.Formats()...)), "format", flagval.List(idtext.Formats()))
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
-	g.layout = addLayout(cmd)
+	addLayout(cmd, &g.layout)
 	completeWith(cmd, "format", idtext.Formats())
 	return cmd
 }
 
 func (a *app) gen(ctx context.Context, g *gen) (err error) {
-	l, err := g.layout.layout()
-	if err != nil {
-		return err
-	}
 	if err := g.lease.unused(); err != nil {
 		return err
 	}
-	if l.Unsigned && g.format.Signed() {
+	if g.layout.Unsigned && g.format.Signed() {
 		return usage("--format %s ends at the largest int64: use decimal or hex with --unsigned", g.format)
 	}
-	cfg := core.Config{Layout: l, Now: a.Clock}
+	cfg := core.Config{Layout: g.layout, Now: a.Clock}
 	if g.notBefore != "" {
 		if cfg.NotBefore, err = timetext.Parse(g.notBefore, a.now(), time.UTC); err != nil {
 			return wrong("--not-before", g.notBefore, err)
@@ -87,7 +83,7 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	case leased && (given || g.datacenter >= 0):
 		return usage("--lease chooses the worker ID: it excludes --worker and --datacenter")
 	case leased:
-		lease, closer, failed := a.lease(ctx, &g.lease, l)
+		lease, closer, failed := a.lease(ctx, &g.lease, g.layout)
 		if failed != nil {
 			return failed
 		}
@@ -96,7 +92,7 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	case !given:
 		return usage("a worker ID is required and none is safe to guess: give --worker N, one that no other process uses, or --lease DSN, to lease a free one")
 	default:
-		id, err := g.workerID(l)
+		id, err := g.workerID()
 		if err != nil {
 			return err
 		}
@@ -116,18 +112,18 @@ func newError(err error) error {
 }
 
 // workerID returns the whole worker ID, validated.
-func (g *gen) workerID(l core.Layout) (int64, error) {
-	if g.datacenter < 0 {
-		if g.worker >= l.WorkerIDs() {
-			return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
-		}
+func (g *gen) workerID() (int64, error) {
+	l := g.layout
+	workers, datacenters := int64(1)<<min(l.WorkerBits, 62), int64(1)<<min(l.DatacenterBits, 62)
+	switch {
+	case g.datacenter < 0 && g.worker >= l.WorkerIDs():
+		return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
+	case g.datacenter < 0:
 		return g.worker, nil
-	}
-	if limit := int64(1)<<min(l.WorkerBits, 62) - 1; g.worker > limit {
-		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, limit)
-	}
-	if limit := int64(1)<<min(l.DatacenterBits, 62) - 1; g.datacenter > limit {
-		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, limit)
+	case g.worker >= workers:
+		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, workers-1)
+	case g.datacenter >= datacenters:
+		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, datacenters-1)
 	}
 	return g.datacenter<<l.WorkerBits | g.worker, nil
 }
@@ -135,15 +131,11 @@ func (g *gen) workerID(l core.Layout) (int64, error) {
 // lease acquires a worker ID. The closer releases it, reports failures, and closes the
 // store.
 func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.Lease, func(*error), error) {
-	target, err := a.open(ctx, p, true)
+	target, store, err := a.openStore(ctx, p, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := target.Store(storeOptions(p))
-	var lease *worker.Lease
-	if err == nil {
-		lease, err = worker.Acquire(ctx, store, worker.Config{Namespace: p.namespace, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
-	}
+	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: p.namespace, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
 	if err != nil {
 		target.Close()
 		if ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
 	"os"
@@ -99,7 +100,7 @@ func TestGolden(t *testing.T) {
 
 // The help of every command has an example.
 func TestHelp(t *testing.T) {
-	a := &app{out: newOutput(os.Stderr)}
+	a := &app{out: bufio.NewWriter(os.Stderr)}
 	n := 0
 	var walk func(cmd *cobra.Command, path []string)
 	walk = func(cmd *cobra.Command, path []string) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,36 +11,33 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
-	var layout *layoutFlags
+	var l core.Layout
 	cmd := &cobra.Command{
 		Use:     "layout",
 		Short:   "draw a layout with its capacity and its end",
 		Long:    "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.",
 		Example: "  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
 		Args:    arguments(0, 0, "no arguments"),
-		RunE: a.action(func(*cobra.Command, []string) error {
-			if all {
-				if len(layout.changed(layoutNames)) > 0 {
-					return usage("--all lists the presets: it excludes the flags of a layout")
-				}
-				return a.layouts()
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case !all:
+				return a.layout(l)
+			case len(given(cmd, layoutNames)) > 0:
+				return usage("--all lists the presets: it excludes the flags of a layout")
 			}
-			l, err := layout.layout()
-			if err != nil {
-				return err
-			}
-			return a.layout(l)
+			return a.layouts()
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the presets")
 	a.jsonFlag(cmd, "one object, or a list with --all")
-	layout = addLayout(cmd)
+	addLayout(cmd, &l)
 	return cmd
 }
 
@@ -123,4 +121,96 @@ func bits(l core.Layout) string {
 		add("s", l.SequenceBits)
 	}
 	return strings.Join(all, " ")
+}
+
+var ( //nolint:gochecknoglobals // constants
+	widthFlags = []string{"time-bits", "rollback-bits", "datacenter-bits", "worker-bits", "sequence-bits"}
+	// layoutNames lists all flags of a layout.
+	layoutNames = append([]string{"preset", "epoch", "tick"}, append(widthFlags, "sequence-first", "unsigned")...)
+)
+
+// addLayout adds the flags of a layout, which all commands on IDs share. *to is set
+// before the command runs.
+func addLayout(cmd *cobra.Command, to *core.Layout) {
+	var preset string
+	var custom core.Layout
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) (err error) {
+		*to, err = layoutOf(cmd, preset, custom)
+		return err
+	}
+	set := cmd.Flags()
+	var presets []string
+	for _, p := range core.Presets() {
+		presets = append(presets, p.Name)
+	}
+	set.Var(flagval.New(&preset, "NAME", "twitter", flagval.OneOf(presets...)), "preset", "layout by name: "+flagval.List(presets))
+	completeWith(cmd, "preset", presets)
+	set.Var(flagval.New(&custom.Epoch, "TIME", "", timetext.ParseEpoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or UNIXMILLISECONDS (default the preset's)")
+	set.Var(flagval.New(&custom.Tick, "DURATION", "", tick), "tick", "unit of the time field, in whole milliseconds, such as 10ms (default the preset's)")
+	for i, w := range []struct {
+		to   *uint8
+		what string
+	}{
+		{&custom.TimeBits, "time; the five widths replace --preset and default to 0"}, {&custom.RollbackBits, "rollback counter"},
+		{&custom.DatacenterBits, "datacenter, the upper part of the worker ID"}, {&custom.WorkerBits, "worker"}, {&custom.SequenceBits, "sequence"},
+	} {
+		set.Var(flagval.New(w.to, "BITS", "", width), widthFlags[i], "width of the "+w.what)
+	}
+	set.BoolVar(&custom.SequenceFirst, "sequence-first", false, "put the sequence above datacenter and worker")
+	set.BoolVar(&custom.Unsigned, "unsigned", false, "use the sign bit too: 64 bits")
+}
+
+// given returns which of the flags were given.
+func given(cmd *cobra.Command, names []string) (given []string) {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	return given
+}
+
+// layoutOf returns the layout of the flags: the fields of c that were given count.
+func layoutOf(cmd *cobra.Command, preset string, c core.Layout) (core.Layout, error) {
+	l, changed := core.Twitter(), cmd.Flags().Changed
+	if widths := given(cmd, widthFlags); len(widths) > 0 {
+		if changed("preset") {
+			return core.Layout{}, usage("--preset %s and %s: a preset has its own widths; give one or the other", preset, strings.Join(widths, ", "))
+		}
+		if c.TimeBits == 0 { // core takes all zero for the default's widths
+			return core.Layout{}, usage("--time-bits: must be at least 1 if widths are given")
+		}
+		l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = c.TimeBits, c.RollbackBits, c.DatacenterBits, c.WorkerBits, c.SequenceBits
+	}
+	for _, p := range core.Presets() {
+		if p.Name == preset {
+			l = p.Layout.WithDefaults()
+		}
+	}
+	if changed("epoch") {
+		l.Epoch = c.Epoch
+	}
+	if changed("tick") {
+		l.Tick = c.Tick
+	}
+	l.SequenceFirst = l.SequenceFirst && !changed("sequence-first") || c.SequenceFirst
+	l.Unsigned = l.Unsigned && !changed("unsigned") || c.Unsigned
+	flags := map[string]string{"Layout.Epoch": "--epoch", "Layout.Tick": "--tick", "Layout.TimeBits": "--time-bits", "Layout.SequenceBits": "--sequence-bits", "Layout.TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits": "the layout's widths"}
+	return l.WithDefaults(), byFlag(l.Validate(), flags)
+}
+
+func tick(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < time.Millisecond || d%time.Millisecond != 0 {
+		return 0, errors.New("must be whole milliseconds such as 1ms, 10ms or 1s")
+	}
+	return d, nil
+}
+
+func width(s string) (uint8, error) {
+	n, err := strconv.ParseUint(s, 10, 8)
+	if err != nil || n > 64 || strings.HasPrefix(s, "+") {
+		return 0, errors.New("must be a number of bits from 0 to 64")
+	}
+	return uint8(n), nil
 }

@@ -1,43 +1,21 @@
 package cli
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/core"
 )
-
-// output is standard output; it keeps the first error.
-type output struct {
-	*bufio.Writer
-	err error
-}
-
-func newOutput(w io.Writer) *output {
-	o := &output{}
-	o.Writer = bufio.NewWriterSize(writer{o, w}, 64<<10)
-	return o
-}
-
-type writer struct {
-	o *output
-	w io.Writer
-}
-
-func (w writer) Write(p []byte) (int, error) {
-	n, err := w.w.Write(p)
-	if err != nil && w.o.err == nil {
-		w.o.err = err
-	}
-	return n, err
-}
 
 // style adds colours to text, or none.
 type style bool
@@ -56,17 +34,15 @@ func (s style) warn(text string) string  { return s.paint("33", text) }
 func (s style) bad(text string) string   { return s.paint("31", text) }
 
 // object prints indented JSON.
-func (a *app) object(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func (a *app) object(v any) error { return a.encode(v, "  ") }
 
 // line prints JSON on one line.
-func (a *app) line(v any) error {
+func (a *app) line(v any) error { return a.encode(v, "") }
+
+func (a *app) encode(v any, indent string) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
 	return enc.Encode(v)
 }
 
@@ -109,4 +85,84 @@ func (a *app) progress(total int64, what string) (add func(int), done func()) {
 	}
 	bar := progressbar.NewOptions64(total, options...)
 	return func(n int) { _ = bar.Add(n) }, func() { _ = bar.Finish() }
+}
+
+// A usageError reports a wrong command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+func (e *usageError) Unwrap() error { return e.err }
+
+// usage returns a usageError.
+func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// wrong reports the value of a flag or an argument.
+func wrong(name, value string, err error) error { return usage("%s %q: %w", name, short(value), err) }
+
+var (
+	// errReported is returned by a command that has reported its errors.
+	errReported = errors.New("already reported")
+	// errCheck is returned when a check failed; the output says which.
+	errCheck = errors.New("a check failed")
+)
+
+// short truncates a value for a message. Passwords are hidden first, because half of one
+// would not be found later.
+func short(s string) string {
+	s = dsn.Hide(s, dsn.Secrets(s))
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:80]) + "…"
+	}
+	return s
+}
+
+// finish reports the error, if any, and returns the exit code.
+func (a *app) finish(path string, err error) int {
+	flushed := a.out.Flush()
+	if errors.Is(flushed, syscall.EPIPE) && !a.failed && (err == nil || errors.Is(err, syscall.EPIPE)) {
+		return exitOK // the reader has ended; other errors still count
+	}
+	if err == nil && flushed != nil {
+		a.started, err = true, fmt.Errorf("write standard output: %w", dsn.Bare(flushed))
+	}
+	var bad *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errReported):
+		return exitFailed
+	case errors.Is(err, errCheck):
+		return exitCheck
+	case errors.As(err, &bad) || !a.started: // cobra's own errors come before a command starts
+		fmt.Fprintf(a.Err, "%s %s\nSee %s.\n", a.errStyle.bad(path+":"), a.clean(err), a.errStyle.bold(path+" --help"))
+		return exitUsage
+	}
+	fmt.Fprintf(a.Err, "%s %s\n", a.errStyle.bad(path+":"), a.clean(err))
+	return exitFailed
+}
+
+// byFlag turns a *core.ConfigError into a usage error that names flags instead of fields.
+func byFlag(err error, flags map[string]string) error {
+	var config *core.ConfigError
+	if !errors.As(err, &config) {
+		return err
+	}
+	var all []string
+	for _, f := range config.Fields {
+		if flag, ok := flags[f.Field]; ok {
+			f.Field = flag
+		}
+		all = append(all, f.String())
+	}
+	return usage("%s", strings.Join(all, "; "))
+}
+
+// clean returns an error's text without passwords and marks.
+func (a *app) clean(err error) string { return dsn.Hide(unmark(err.Error()), a.secrets) }
+
+// note prints a message to standard error.
+func (a *app) note(format string, args ...any) {
+	_ = a.out.Flush() // keeps the order on a terminal
+	fmt.Fprintf(a.Err, "%s\n", dsn.Hide(fmt.Sprintf(format, args...), a.secrets))
 }

@@ -3,6 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,10 +22,8 @@ type parse struct {
 	to     idtext.Format  // empty: everything
 	zone   *time.Location // nil: UTC only
 	brief  bool
-	layout *layoutFlags
-	l      core.Layout
+	layout core.Layout
 	shown  int
-	failed bool
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -53,7 +54,7 @@ func (a *app) parseCommand() *cobra.Command {
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
 	a.jsonFlag(cmd, "an object per line")
-	p.layout = addLayout(cmd)
+	addLayout(cmd, &p.layout)
 	completeWith(cmd, "to", idtext.Formats())
 	return cmd
 }
@@ -65,38 +66,25 @@ func fromFlag(cmd *cobra.Command, to *idtext.Format) {
 }
 
 func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
-	var err error
-	if p.l, err = p.layout.layout(); err != nil {
-		return err
-	}
 	switch {
 	case p.to == "":
 	case a.json, p.brief, p.zone != nil:
 		return usage("--to prints converted IDs only: it excludes --json, --brief and --tz")
-	case p.l.Unsigned && p.to.Signed():
+	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	err = a.each(cmd, args, idtext.Split, func(where, text string) {
-		if err := a.parseOne(p, text); err != nil {
-			p.failed = true
-			a.report(cmd, where, text, err)
-		}
-	})
-	if err == nil && p.failed {
-		return errReported
-	}
-	return err
+	return a.each(cmd, args, idtext.Split, func(text string) error { return a.parseOne(p, text) })
 }
 
 func (a *app) parseOne(p *parse, text string) error {
-	d, id, err := describe.Parse(p.l, text, p.from, a.now(), p.zone)
+	d, id, err := describe.Parse(p.layout, text, p.from, a.now(), p.zone)
 	if err != nil {
 		return withFrom(err)
 	}
 	p.shown++
 	switch {
 	case p.to != "":
-		fmt.Fprintln(a.out, p.to.Text(id, p.l.Unsigned))
+		fmt.Fprintln(a.out, p.to.Text(id, p.layout.Unsigned))
 	case a.json:
 		_ = a.line(d)
 	case p.brief:
@@ -104,12 +92,12 @@ func (a *app) parseOne(p *parse, text string) error {
 		if d.Local != "" {
 			at = d.Local
 		}
-		fmt.Fprintf(a.out, "%s\t%s\t%d\t%d\n", idtext.Decimal.Text(id, p.l.Unsigned), at, d.WorkerID, d.Sequence)
+		fmt.Fprintf(a.out, "%s\t%s\t%d\t%d\n", idtext.Decimal.Text(id, p.layout.Unsigned), at, d.WorkerID, d.Sequence)
 	default:
 		if p.shown > 1 {
 			fmt.Fprintln(a.out)
 		}
-		a.show(p.l, id, d)
+		a.show(p.layout, id, d)
 	}
 	return nil
 }
@@ -121,4 +109,53 @@ func withFrom(err error) error {
 		return fmt.Errorf("%w: choose with --from", err)
 	}
 	return err
+}
+
+// label prints a name and a value on a line.
+func (a *app) label(name, text string) {
+	if text != "" {
+		fmt.Fprintf(a.out, "  %s %s\n", a.style.faint(fmt.Sprintf("%-10s", name)), text)
+	}
+}
+
+// show prints an ID for people.
+func (a *app) show(l core.Layout, id int64, d describe.ID) {
+	s := a.style
+	fmt.Fprintln(a.out, s.bold(idtext.Decimal.Text(id, l.Unsigned)))
+	a.label("time", fmt.Sprintf("%s  %s", d.Time, s.faint(d.Relative)))
+	a.label("local", d.Local)
+	if l.RollbackBits > 0 {
+		a.label("rollback", strconv.FormatInt(d.Rollback, 10))
+	}
+	worker := strconv.FormatInt(d.Worker, 10)
+	if l.DatacenterBits > 0 {
+		a.label("datacenter", strconv.FormatInt(d.Datacenter, 10))
+		worker += s.faint(fmt.Sprintf("  worker ID %d with the datacenter", d.WorkerID))
+	}
+	if l.WorkerBits+l.DatacenterBits > 0 {
+		a.label("worker", worker)
+	}
+	a.label("sequence", strconv.FormatInt(d.Sequence, 10))
+	a.label("hex", d.Hex)
+	a.label("base58", d.Base58)
+	a.label("base62", d.Base62)
+	a.label("base32", d.Base32)
+	a.label("JavaScript", a.javascriptNote(id, d.JavaScript))
+	if explained, err := l.Explain(id); err == nil {
+		fmt.Fprintln(a.out)
+		for line := range strings.Lines(explained) {
+			fmt.Fprint(a.out, "  ", line)
+		}
+	}
+}
+
+func (a *app) javascriptNote(id int64, js describe.JavaScript) string {
+	if js.Safe {
+		return "exact as a number"
+	}
+	number, _ := new(big.Int).SetString(js.Value, 10)
+	if off := number.Sub(number, big.NewInt(id)); off.Sign() != 0 {
+		return a.style.warn(fmt.Sprintf("JSON.parse turns it into %s, off by %+d: send it as a string", js.Value, off))
+	}
+	return a.style.warn("exact by chance, most IDs near it are not: send it as a string")
 }

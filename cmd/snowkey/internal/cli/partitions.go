@@ -19,9 +19,6 @@ type cut struct {
 	from, to string
 	count    int64
 	clause   bool
-	named    bool // --table was given
-	counted  bool // --count was given
-	layout   *layoutFlags
 }
 
 const partitionsAbout = `Print SQL that partitions a table by the time in its IDs; nothing is executed.
@@ -40,10 +37,7 @@ func (a *app) partitionsCommand() *cobra.Command {
 		Long:    partitionsAbout,
 		Example: "  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --clause",
 		Args:    arguments(0, 0, "no arguments"),
-		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
-			c.named, c.counted = cmd.Flags().Changed("table"), cmd.Flags().Changed("count")
-			return a.partitions(c)
-		}),
+		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) }),
 	}
 	f := cmd.Flags()
 	periods := []ddl.Period{ddl.Day, ddl.Week, ddl.Month}
@@ -58,23 +52,19 @@ func (a *app) partitionsCommand() *cobra.Command {
 	f.Var(flagval.New(&c.p.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the days, such as Europe/Vienna")
 	f.BoolVar(&c.clause, "clause", false, "print the end of CREATE TABLE or, in MySQL, of ALTER TABLE")
 	a.jsonFlag(cmd, "the partitions with their bounds, and the statements")
-	c.layout = addLayout(cmd)
+	addLayout(cmd, &c.p.Layout)
 	completeWith(cmd, "by", periods)
 	completeWith(cmd, "dialect", dialects()[:2])
 	return cmd
 }
 
-func (a *app) partitions(c *cut) error {
-	var err error
-	if c.p.Layout, err = c.layout.layout(); err != nil {
-		return err
-	}
+func (a *app) partitions(c *cut, given func(flag string) bool) error {
 	switch {
 	case c.p.By == "":
 		return usage("--by is required: day, week or month")
 	case c.p.Dialect == "":
 		return usage("--dialect is required: postgres or mysql")
-	case c.to != "" && c.counted:
+	case c.to != "" && given("count"):
 		return usage("--to and --count: give one of them")
 	}
 	from, err := timetext.Parse(c.from, a.now(), c.p.Location)
@@ -91,26 +81,24 @@ func (a *app) partitions(c *cut) error {
 	if err != nil {
 		return sqlError(outsideLayout(err))
 	}
-	if !c.named {
+	if !given("table") {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey partitions:"), c.p.Table)
 	}
+	var script ddl.Script
 	if c.clause {
-		text, err := c.p.Clause(parts)
-		if err != nil {
-			return sqlError(err)
-		}
-		if a.json {
-			return a.cutJSON(parts, ddl.Script{text})
-		}
-		fmt.Fprintln(a.out, text)
-		return nil
+		script = make(ddl.Script, 1)
+		script[0], err = c.p.Clause(parts)
+	} else {
+		script, err = c.p.Create(parts)
 	}
-	script, err := c.p.Create(parts)
-	if err != nil {
+	switch {
+	case err != nil:
 		return sqlError(err)
-	}
-	if a.json {
+	case a.json:
 		return a.cutJSON(parts, script)
+	case c.clause: // not a statement
+		fmt.Fprintln(a.out, script[0])
+		return nil
 	}
 	return a.script(script)
 }

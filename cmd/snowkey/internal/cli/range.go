@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +39,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	var column string
 	quote := ddl.Postgres
 	zone := time.UTC
-	var layout *layoutFlags
+	var l core.Layout
 	cmd := &cobra.Command{
 		Use:     "range FROM TO",
 		Short:   "print the IDs of a time range",
@@ -48,10 +47,6 @@ func (a *app) rangeCommand() *cobra.Command {
 		Example: "  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range -24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
 		Args:    arguments(2, 2, "two times, FROM and TO"),
 		RunE: a.action(func(_ *cobra.Command, args []string) error {
-			l, err := layout.layout()
-			if err != nil {
-				return err
-			}
 			return a.ranges(l, zone, args[0], args[1], column, quote)
 		}),
 	}
@@ -60,7 +55,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql or sqlite")
 	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
 	a.jsonFlag(cmd, "one object")
-	layout = addLayout(cmd)
+	addLayout(cmd, &l)
 	completeWith(cmd, "dialect", dialects())
 	return cmd
 }
@@ -75,29 +70,29 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 	if err != nil {
 		return wrong("TO", toText, err)
 	}
+	shownFrom, shownTo := from.In(zone).Format(timetext.Stamp), to.In(zone).Format(timetext.Stamp)
 	if to.Before(from) {
-		return usage("FROM %s is after TO %s", from.In(zone).Format(timetext.Stamp), to.In(zone).Format(timetext.Stamp))
+		return usage("FROM %s is after TO %s", shownFrom, shownTo)
 	}
 	low, high, err := l.Range(from, to)
 	if err != nil {
 		return outsideLayout(err)
 	}
-	condition := ""
 	if column != "" {
 		name, err := d.Quote(strings.Split(column, ".")...)
 		if err != nil {
 			return wrong("--sql", column, errors.New("must be a column, table.column or schema.table.column of SQL names"))
 		}
-		condition = fmt.Sprintf("%s >= %d AND %s < %d", name, low, name, high)
+		column = name
 	}
-	switch {
+	switch r := describe.NewRange(shownFrom, shownTo, low, high, column); {
 	case a.json:
-		return a.object(describe.Range{From: from.In(zone).Format(timetext.Stamp), To: to.In(zone).Format(timetext.Stamp), Min: strconv.FormatInt(low, 10), Max: strconv.FormatInt(high, 10), Where: condition})
-	case condition != "":
-		fmt.Fprintf(a.out, "WHERE %s\n", condition)
+		return a.object(r)
+	case column != "":
+		fmt.Fprintf(a.out, "WHERE %s\n", r.Where)
 	default:
-		fmt.Fprintf(a.out, "min  %s  %s\n", idtext.Decimal.Text(low, l.Unsigned), a.style.faint("from "+from.In(zone).Format(timetext.Stamp)))
-		fmt.Fprintf(a.out, "max  %s  %s\n", idtext.Decimal.Text(high, l.Unsigned), a.style.faint("before "+to.In(zone).Format(timetext.Stamp)))
+		fmt.Fprintf(a.out, "min  %s  %s\n", idtext.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
+		fmt.Fprintf(a.out, "max  %s  %s\n", idtext.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
 	}
 	return nil
 }

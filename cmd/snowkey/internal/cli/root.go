@@ -1,11 +1,20 @@
+// Package cli implements the command snowkey: its commands, flags, output and exit codes.
 package cli
 
 import (
+	"bufio"
 	"context"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 )
@@ -13,8 +22,8 @@ import (
 // app is one execution of the command.
 type app struct {
 	Env
-	out             *output
-	style, errStyle style // of standard output, and of standard error
+	out             *bufio.Writer // keeps its first error
+	style, errStyle style         // of standard output, and of standard error
 	secrets         []string
 	started         bool // the command line was parsed
 	failed          bool // the exit code must not be 0
@@ -25,7 +34,7 @@ type app struct {
 // 1 for a failure, 2 for a wrong command line, or 3 for a failed check.
 func Run(ctx context.Context, args []string, env Env) int {
 	colour := env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
-	a := &app{Env: env, out: newOutput(env.Out), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY)}
+	a := &app{Env: env, out: bufio.NewWriterSize(env.Out, 64<<10), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY)}
 	for _, arg := range args { // a DSN may be in a wrong position, and messages quote wrong values
 		a.secrets = append(a.secrets, dsn.Secrets(arg)...)
 	}
@@ -142,4 +151,82 @@ func arguments(low, high int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// Env is the environment of one execution.
+type Env struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Whether they are terminals.
+	InTTY, OutTTY, ErrTTY bool
+	Getenv                func(string) string
+	Clock                 func() time.Time // nil: the system's
+	Build                 func() (*debug.BuildInfo, bool)
+}
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitCheck  = 3
+)
+
+// Main executes os.Args and returns the exit code. The first SIGINT or SIGTERM shuts the
+// command down gracefully, the second kills it.
+func Main() int {
+	// A closed pipe is then an error of the write, so the worker ID is still released.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	tty := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+	return Run(ctx, os.Args[1:], Env{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr),
+		Getenv: os.Getenv, Build: debug.ReadBuildInfo,
+	})
+}
+
+func (e Env) now() time.Time {
+	if e.Clock != nil {
+		return e.Clock()
+	}
+	return time.Now()
+}
+
+// The mark precedes an argument such as -24h or -7, which pflag would take for flags. No
+// argument of a process can contain it.
+const negative = "\x00"
+
+// mark marks arguments that start with a minus sign and a digit, as no flag does, unless
+// they are the value of a flag.
+func mark(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		cmd = root
+	}
+	marked := make([]string, 0, len(args))
+	value := false // whether the next one is the value of a flag
+	takesValue := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
+	for i, arg := range args {
+		switch {
+		case value:
+			value = false
+		case arg == "--":
+			return append(marked, args[i:]...)
+		case len(arg) > 1 && arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9':
+			arg = negative + arg
+		case strings.HasPrefix(arg, "--") && !strings.Contains(arg, "="):
+			value = takesValue(cmd.Flags().Lookup(arg[2:]))
+		case len(arg) == 2 && arg[0] == '-':
+			value = takesValue(cmd.Flags().ShorthandLookup(arg[1:]))
+		}
+		marked = append(marked, arg)
+	}
+	return marked
+}
+
+func unmark(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, negative, ""), `\x00`, "")
 }

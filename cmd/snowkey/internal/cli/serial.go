@@ -19,7 +19,6 @@ type serials struct {
 	format serial.Config
 	scheme serialScheme
 	from   idtext.Format
-	layout *layoutFlags
 }
 
 // serialScheme is a serial.Scheme by name.
@@ -96,42 +95,33 @@ func (a *app) serialWay(s *serials, use, brief, long, example string, split func
 	f.Var(flagval.New(&s.format.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the date and time; one with summer time requires --fold")
 	f.BoolVar(&s.format.Fold, "fold", false, "add a digit that tells the repeated hours of autumn apart")
 	a.jsonFlag(cmd, "an object per line")
-	s.layout = addLayout(cmd)
+	addLayout(cmd, &s.format.Layout)
 	completeWith(cmd, "scheme", []string{"mod97", "mod11", "mod1110", "luhn"})
 	return cmd
 }
 
 func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(string) []string, turn serialFunc) error {
-	l, err := s.layout.layout()
-	if err != nil {
-		return err
-	}
 	if cmd.Flags().Changed("scheme") && !s.format.Check {
 		return usage("--scheme requires --check")
 	}
-	s.format.Layout, s.format.Scheme = l, schemes[s.scheme]
+	s.format.Scheme = schemes[s.scheme]
 	codec, err := serial.New(s.format)
 	if err != nil {
 		err = byFlag(err, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"})
 		return usage("%s", strings.Replace(err.Error(), "set Fold", "give --fold", 1)) // that advice is for programs
 	}
-	bad := false
-	err = a.each(cmd, args, split, func(where, text string) {
+	return a.each(cmd, args, split, func(text string) error {
 		both, line, err := turn(codec, s.from, text)
 		switch {
 		case err != nil:
-			bad = true
-			a.report(cmd, where, text, plainSerial(err))
+			return plainSerial(err)
 		case a.json:
 			_ = a.line(both)
 		default:
 			fmt.Fprintln(a.out, line)
 		}
+		return nil
 	})
-	if err == nil && bad {
-		return errReported
-	}
-	return err
 }
 
 // plainSerial drops the input from an error whose message quotes it already.

@@ -83,14 +83,12 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 		if cfg.Token == "" {
 			return usage("--store requires a token, otherwise anyone could lease worker IDs: give --token-file or set SNOWKEY_TOKEN")
 		}
-		target, err := a.open(ctx, &s.store, true)
+		target, store, err := a.openStore(ctx, &s.store, true)
 		if err != nil {
 			return err
 		}
 		defer target.Close()
-		if cfg.Store, err = target.Store(storeOptions(&s.store)); err != nil {
-			return err
-		}
+		cfg.Store = store
 	}
 	handler, err := web.New(cfg)
 	if err != nil {
@@ -121,20 +119,13 @@ func (s *serving) certificates() ([]tls.Certificate, error) {
 	return []tls.Certificate{pair}, nil
 }
 
-// Timeouts of clients, and of requests in progress at the end.
-const (
-	headerTimeout  = 5 * time.Second
-	readTimeout    = 15 * time.Second
-	writeTimeout   = 30 * time.Second
-	idleTimeout    = 2 * time.Minute
-	shutdownWithin = 10 * time.Second
-	maxHeader      = 64 << 10
-)
+// shutdownWithin is the time that requests in progress have at the end.
+const shutdownWithin = 10 * time.Second
 
 func (a *app) listen(ctx context.Context, certificates []tls.Certificate, listener net.Listener, handler http.Handler, logger *slog.Logger, leases string) error {
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
 	scheme := "http"
 	serve := func() error { return server.Serve(listener) }
@@ -177,10 +168,4 @@ func checkAddr(addr string) (string, error) {
 }
 
 // loopback reports whether the host is reachable from this machine only.
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
+func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,32 +96,40 @@ func (a *app) open(ctx context.Context, p *storeFlags, create bool) (*dsn.Target
 	return d.Open(ctx, dsn.Options{Token: token, Create: create})
 }
 
+// openStore opens a lease store. One that is not created is only read, so lost writes do
+// no harm.
+func (a *app) openStore(ctx context.Context, p *storeFlags, create bool) (*dsn.Target, dsn.Store, error) {
+	target, err := a.open(ctx, p, create)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := target.Store(p.dataLoss || !create)
+	if err != nil {
+		target.Close()
+	}
+	return target, store, err
+}
+
 // maxToken bounds a token file.
 const maxToken = 4096
 
 // secret returns the token of the flag, the file or the environment.
 func (a *app) secret(flag, file string) (string, error) {
-	token := flag
+	source, token := "SNOWKEY_TOKEN", strings.TrimSpace(a.Getenv("SNOWKEY_TOKEN"))
 	switch {
 	case flag != "" && file != "":
 		return "", usage("--token and --token-file: give one of them")
+	case flag != "":
+		source, token = "--token", flag
 	case file != "":
-		f, err := os.Open(file)
+		content, err := readSome(file, maxToken+1)
 		if err != nil {
 			return "", usage("--token-file %q: %w", file, dsn.Bare(err))
 		}
-		defer f.Close()
-		content, err := io.ReadAll(io.LimitReader(f, maxToken+1))
-		if err != nil {
-			return "", usage("--token-file %q: %w", file, dsn.Bare(err))
-		}
-		content = bytes.TrimSpace(content)
-		if len(content) == 0 || len(content) > maxToken || bytes.ContainsAny(content, "\r\n") {
+		source, token = "--token-file", strings.TrimSpace(content)
+		if token == "" || len(token) > maxToken || strings.ContainsAny(token, "\r\n") {
 			return "", usage("--token-file %q: must contain one line, the token", file)
 		}
-		token = string(content)
-	case flag == "":
-		token = strings.TrimSpace(a.Getenv("SNOWKEY_TOKEN"))
 	}
 	if token == "" {
 		return "", nil
@@ -130,15 +137,20 @@ func (a *app) secret(flag, file string) (string, error) {
 	a.secrets = append(a.secrets, token)
 	// As in httpstore. It is not quoted, because it is a secret.
 	if len(token) < 16 || len(token) > 512 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		source := "SNOWKEY_TOKEN"
-		if flag != "" {
-			source = "--token"
-		} else if file != "" {
-			source = "--token-file"
-		}
 		return "", usage("%s: must be 16 to 512 printable ASCII characters without spaces", source)
 	}
 	return token, nil
+}
+
+// readSome reads a file up to a limit.
+func readSome(file string, limit int64) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, limit))
+	return string(content), err
 }
 
 // withAdvice adds the flag that accepts a server's settings.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,12 +52,19 @@ func (a *app) workersList() *cobra.Command {
 	return cmd
 }
 
-// storeOptions are for commands that claim worker IDs.
-func storeOptions(p *storeFlags) dsn.StoreOptions { return dsn.StoreOptions{AllowDataLoss: p.dataLoss} }
-
-// readOnly are for commands that only read: nothing is created, and lost writes do no
-// harm.
-func readOnly() dsn.StoreOptions { return dsn.StoreOptions{NoCreate: true, AllowDataLoss: true} }
+// records opens a store and lists the worker IDs of the namespace.
+func (a *app) records(ctx context.Context, p *storeFlags) (*dsn.Target, dsn.Store, []driver.Record, error) {
+	target, store, err := a.openStore(ctx, p, false)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	rows, err := store.List(ctx, p.namespace)
+	if err != nil {
+		target.Close()
+		return nil, nil, nil, fmt.Errorf("%s: %w", target.Name, unsupported(err))
+	}
+	return target, store, rows, nil
+}
 
 // workerInfo is the JSON of a worker ID.
 type workerInfo struct {
@@ -93,19 +101,11 @@ func describeWorker(row driver.Record, now time.Time) workerInfo {
 }
 
 func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
-	target, err := a.open(ctx, p, false)
+	target, _, rows, err := a.records(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	store, err := target.Store(readOnly())
-	if err != nil {
-		return err
-	}
-	rows, err := store.List(ctx, p.namespace)
-	if err != nil {
-		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
-	}
 	now := a.now()
 	if offset, err := target.Offset(ctx, a.now, 3); err == nil {
 		now = now.Add(offset.Ahead)
@@ -132,12 +132,11 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 	}
 	table := [][]string{{"WORKER ID", "STATE", "FENCING TOKEN", "FENCE", "", "EXPIRES", "OWNER"}}
 	for _, i := range infos {
-		expires := ""
-		switch {
-		case i.State != "free" && i.forever:
+		expires := timetext.Relative(i.expires, now)
+		if i.State == "free" {
+			expires = ""
+		} else if i.forever {
 			expires = "never"
-		case i.State != "free":
-			expires = timetext.Relative(i.expires, now)
 		}
 		table = append(table, []string{strconv.FormatInt(i.WorkerID, 10), i.State, strconv.FormatInt(i.FencingToken, 10), i.Fence, timetext.Relative(i.fence, now), expires, dsn.Printable(i.Owner)})
 	}
@@ -212,29 +211,17 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 	if !yes && !a.InTTY {
 		return usage("standard input is not a terminal, so nothing can be asked: give --yes")
 	}
-	target, err := a.open(ctx, p, false)
+	target, store, rows, err := a.records(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	store, err := target.Store(readOnly())
-	if err != nil {
-		return err
-	}
-	rows, err := store.List(ctx, p.namespace)
-	if err != nil {
-		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
-	}
-	var info *workerInfo
-	for _, row := range rows {
-		if row.Worker == id {
-			i := describeWorker(row, a.now())
-			info = &i
-		}
-	}
-	switch {
-	case info == nil:
+	i := slices.IndexFunc(rows, func(row driver.Record) bool { return row.Worker == id })
+	if i < 0 {
 		return fmt.Errorf("worker ID %d of namespace %q was never leased from %s", id, p.namespace, target.Name)
+	}
+	info := describeWorker(rows[i], a.now())
+	switch {
 	case info.FencingToken != token:
 		return fmt.Errorf("worker ID %d of namespace %q now has fencing token %d, not %d; it is left unchanged", id, p.namespace, info.FencingToken, token)
 	case info.State == "free":

@@ -7,12 +7,17 @@ package doctor
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // Status is the result of a check.
@@ -88,24 +93,26 @@ func (e *checkup) report(s Status, name, detail, advice string) {
 	e.emit(Check{Name: name, Status: s, Detail: detail, Advice: advice})
 }
 
+// judge reports s with its advice if the detail is bad, otherwise OK.
+func (e *checkup) judge(bad bool, s Status, name, detail, advice string) {
+	if !bad {
+		s, advice = OK, ""
+	}
+	e.report(s, name, detail, advice)
+}
+
 // version reports what was reached.
 func (e *checkup) version(ctx context.Context) {
 	var text string
 	var err error
 	switch t := e.Target; t.Kind {
-	case dsn.Postgres:
-		err = t.DB.QueryRowContext(ctx, "SELECT current_setting('server_version')").Scan(&text)
-	case dsn.MySQL:
-		err = t.DB.QueryRowContext(ctx, "SELECT version()").Scan(&text)
-	case dsn.SQLite:
-		err = t.DB.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&text)
+	case dsn.Postgres, dsn.MySQL, dsn.SQLite:
+		query := map[dsn.Kind]string{dsn.Postgres: "SELECT current_setting('server_version')", dsn.MySQL: "SELECT version()", dsn.SQLite: "SELECT sqlite_version()"}[t.Kind]
+		err = t.DB.QueryRowContext(ctx, query).Scan(&text)
 	case dsn.Redis:
 		text = info(ctx, e, "server")["redis_version"]
 	case dsn.Etcd:
 		text, err = etcdVersion(ctx, e)
-	default:
-		e.ok("connection", "%s", t.Name)
-		return
 	}
 	if err != nil {
 		e.report(Fail, "connection", e.Target.Name+": "+err.Error(), "check that the server runs and admits this user")
@@ -142,14 +149,11 @@ func (e *checkup) clock(ctx context.Context) {
 	}
 	detail := fmt.Sprintf("%s %s this machine's, ± %s; a round trip takes %s", round(apart), side, round(offset.Uncertain), round(offset.RoundTrip))
 	sure := apart - offset.Uncertain
-	switch {
-	case sure > e.MaxSkew:
+	if sure > e.MaxSkew {
 		e.report(Fail, "clock", detail, fmt.Sprintf("more than %v: leases are refused; synchronize both with one NTP source", e.MaxSkew))
-	case sure > noticeable:
-		e.report(Warn, "clock", detail, "IDs of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
-	default:
-		e.ok("clock", "%s", detail)
+		return
 	}
+	e.judge(sure > noticeable, Warn, "clock", detail, "IDs of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
 }
 
 // round keeps about three digits; time.Duration.Round has a fixed unit.
@@ -162,17 +166,53 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-func (e *checkup) durability(ctx context.Context) {
-	switch e.Target.Kind {
-	case dsn.Postgres, dsn.MySQL, dsn.SQLite:
-		e.settings(ctx)
-	case dsn.Redis:
-		e.redis(ctx)
-	case dsn.Etcd:
-		e.etcd(ctx)
-	case dsn.Dir:
-		e.fileSystem("directory", e.Target.Path())
-	case dsn.HTTP:
-		e.skip("durability", "depends on the server's own store; run doctor on that")
+// How far the largest ID may be ahead of the clock: clocks differ a little, and by
+// default a generator runs ahead of its own by at most 10s.
+const (
+	aheadOK   = time.Second
+	aheadWarn = time.Minute
+)
+
+// largest checks the largest ID of a column: a generator must not start below it.
+func (e *checkup) largest(ctx context.Context, c Column) {
+	name := "largest ID of " + c.Table + "." + c.Column
+	var text sql.NullString
+	dialect := map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[e.Target.Kind]
+	column, err := dialect.Quote(c.Column)
+	if err == nil {
+		var table string
+		if table, err = dialect.Quote(strings.Split(c.Table, ".")...); err == nil {
+			err = e.Target.DB.QueryRowContext(ctx, "SELECT MAX("+column+") FROM "+table).Scan(&text)
+		}
 	}
+	if err != nil {
+		e.report(Fail, name, err.Error(), "check the names, and that this user may read it")
+		return
+	}
+	if !text.Valid {
+		e.ok(name, "it has no rows")
+		return
+	}
+	id, err := strconv.ParseInt(text.String, 10, 64)
+	if err != nil {
+		e.report(Fail, name, fmt.Sprintf("%.40q is not a bigint", text.String), "give the column of the IDs")
+		return
+	}
+	parts, err := e.Layout.Decode(id)
+	if err != nil {
+		e.report(Fail, name, fmt.Sprintf("%d is not an ID of this layout", id), "give the layout's flags; if they are right, something other than snowkey fills the column")
+		return
+	}
+	ahead := parts.Time.Sub(e.Now())
+	detail := fmt.Sprintf("%d of %s", id, timetext.Format(parts.Time))
+	advice := fmt.Sprintf("generators without a lease may repeat IDs: set core.Config.NotBefore (gen --not-before) to %s, and find the clock that was fast", timetext.Format(parts.Time))
+	if ahead <= aheadOK {
+		e.ok(name, "%s, not ahead of now", detail)
+		return
+	}
+	status := Warn
+	if ahead > aheadWarn {
+		status = Fail
+	}
+	e.report(status, name, fmt.Sprintf("%s, %s ahead of now", detail, round(ahead)), advice)
 }

@@ -1,12 +1,16 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -27,17 +31,16 @@ const crowded = 0.9
 func (e *checkup) workers(ctx context.Context) {
 	const name = "worker IDs"
 	if e.Target.Kind.SQL() {
-		there, err := e.hasTable(ctx)
-		if err != nil {
+		switch _, err := e.Target.DB.ExecContext(ctx, "SELECT 1 FROM snow_worker WHERE 1 = 0"); {
+		case err != nil && missing(err):
+			e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
+			return
+		case err != nil:
 			e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read the table snow_worker")
 			return
 		}
-		if !there {
-			e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
-			return
-		}
 	}
-	store, err := e.Target.Store(dsn.StoreOptions{NoCreate: true, AllowDataLoss: true})
+	store, err := e.Target.Store(true)
 	var rows []driver.Record
 	if err == nil {
 		rows, err = store.List(ctx, e.Namespace)
@@ -65,18 +68,18 @@ func (e *checkup) layout(ctx context.Context) {
 	var have string
 	switch e.Target.Kind {
 	case dsn.Redis:
-		have, _ = e.Target.Redis.HGet(ctx, "snowkey:worker:{"+e.Namespace+"}", "layout").Result()
+		have = e.Target.Redis.HGet(ctx, "snowkey:worker:{"+e.Namespace+"}", "layout").Val()
 	case dsn.Postgres:
 		_ = e.Target.DB.QueryRowContext(ctx, "SELECT layout FROM snow_worker_space WHERE space = $1", e.Namespace).Scan(&have)
 	case dsn.MySQL, dsn.SQLite:
 		_ = e.Target.DB.QueryRowContext(ctx, "SELECT layout FROM snow_worker_space WHERE space = ?", e.Namespace).Scan(&have)
 	}
-	switch want := driver.Fingerprint(e.Layout); {
-	case have == "":
-	case have != want:
-		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
-	default:
+	switch want := driver.Fingerprint(e.Layout); have {
+	case "":
+	case want:
 		e.ok(name, "%q is for this layout", e.Namespace)
+	default:
+		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
 	}
 }
 
@@ -95,11 +98,7 @@ func (e *checkup) twice(rows []driver.Record) {
 			outside = append(outside, fmt.Sprint(row.Worker))
 		}
 	}
-	if len(doubled) > 0 {
-		e.report(Fail, name, fmt.Sprintf("%s in namespace %q", list(doubled), e.Namespace), "the table lacks its primary key (space, worker): stop all holders, delete the lower rows of each, and add the key")
-	} else {
-		e.ok(name, "none in namespace %q", e.Namespace)
-	}
+	e.judge(len(doubled) > 0, Fail, name, fmt.Sprintf("%s in namespace %q", cmp.Or(list(doubled), "none"), e.Namespace), "the table lacks its primary key (space, worker): stop all holders, delete the lower rows of each, and add the key")
 	if len(outside) > 0 {
 		e.report(Fail, "worker IDs outside the layout", list(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", e.Layout.WorkerIDs()))
 	}
@@ -119,29 +118,22 @@ func (e *checkup) holders(rows []driver.Record) {
 			continue
 		}
 		holder := fmt.Sprintf("%d of %s", row.Worker, dsn.Printable(row.Owner))
-		switch left := fence.Sub(now); {
-		case row.Free(now.UnixMilli()):
+		if row.Free(now.UnixMilli()) {
 			gone = append(gone, holder)
+			continue
+		}
+		held++
+		switch left := fence.Sub(now); {
 		case left < 0:
-			held++
 			ending = append(ending, fmt.Sprintf("%s: past its fence, it issues no IDs", holder))
 		case left < expiring:
-			held++
 			ending = append(ending, fmt.Sprintf("%s: %s left", holder, left.Round(100*time.Millisecond)))
-		default:
-			held++
 		}
 	}
 	detail := fmt.Sprintf("%d of %d in namespace %q are held", held, e.Layout.WorkerIDs(), e.Namespace)
-	if float64(held) > crowded*float64(e.Layout.WorkerIDs()) {
-		e.report(Warn, "worker IDs", detail, "nearly all are held: new processes will soon find none")
-	} else {
-		e.ok("worker IDs", "%s", detail)
-	}
-	if len(ending) > 0 {
-		e.report(Warn, "leases about to expire", list(ending), "the holder does not renew: check that it runs and reaches the server; if it is gone, snowkey workers free")
-	} else if held > 0 {
-		e.ok("leases about to expire", "none")
+	e.judge(float64(held) > crowded*float64(e.Layout.WorkerIDs()), Warn, "worker IDs", detail, "nearly all are held: new processes will soon find none")
+	if held > 0 {
+		e.judge(len(ending) > 0, Warn, "leases about to expire", cmp.Or(list(ending), "none"), "the holder does not renew: check that it runs and reaches the server; if it is gone, snowkey workers free")
 	}
 	if len(gone) > 0 {
 		e.report(Warn, "expired leases", list(gone), "no action is required: the holder crashed or lost the server, and the worker ID can be claimed")
@@ -159,4 +151,17 @@ func list(all []string) string {
 		return strings.Join(all[:limit], ", ") + fmt.Sprintf(" and %d more", len(all)-limit)
 	}
 	return strings.Join(all, ", ")
+}
+
+// missing reports whether an error means that a table does not exist.
+func missing(err error) bool {
+	var pg *pgconn.PgError
+	var my *mysql.MySQLError
+	switch {
+	case errors.As(err, &pg):
+		return pg.Code == "42P01"
+	case errors.As(err, &my):
+		return my.Number == 1146
+	}
+	return strings.Contains(err.Error(), "no such table") // SQLite has no code for it
 }

@@ -38,7 +38,7 @@ func (t *Target) Clock(ctx context.Context) (now time.Time, resolution time.Dura
 
 // etcdClock asks the members in turn until one answers.
 func (t *Target) etcdClock(ctx context.Context) (now time.Time, err error) {
-	for _, endpoint := range t.endpoints {
+	for _, endpoint := range t.Endpoints {
 		if now, err = etcdstore.HTTPClock(endpoint, nil)(ctx); err == nil || ctx.Err() != nil {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
@@ -39,16 +40,16 @@ const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x
 type DSN struct {
 	Kind Kind
 	// Name identifies it in messages, without user and password.
-	Name string
+	Name      string
+	Path      string   // of the file or directory
+	Endpoints []string // URLs of the members of an etcd
 
-	pg        *pgx.ConnConfig
-	my        *mysqldriver.Config
-	redis     *redis.Options
-	path      string // of the file or directory
-	query     string // of SQLite's URI
-	endpoints []string
-	user      *url.Userinfo
-	url       string
+	pg    *pgx.ConnConfig
+	my    *mysqldriver.Config
+	redis *redis.Options
+	query string        // of SQLite's URI
+	user  *url.Userinfo // of etcd
+	url   string        // of an HTTP server
 }
 
 // Parse parses a DSN. Errors do not quote it, because it may contain a password.
@@ -60,30 +61,33 @@ func Parse(text string) (*DSN, error) {
 		return nil, errors.New("is empty: must be " + Forms)
 	case strings.ContainsAny(text, "\x00\r\n"):
 		return nil, errors.New("contains a line break")
-	case isURL && (scheme == "postgres" || scheme == "postgresql"):
-		return parsePostgres(text)
-	case isURL && (scheme == "mysql" || scheme == "mariadb"):
-		return parseMySQL(text)
+	case isURL && urlParsers[scheme] != nil:
+		u, err := url.Parse(text)
+		if err != nil {
+			return nil, errNotURL
+		}
+		return urlParsers[scheme](text, u)
 	case mysqlNative.MatchString(text):
 		cfg, err := mysqldriver.ParseDSN(text)
 		if err != nil {
 			return nil, errors.New("is not a DSN of MySQL's driver: must be user:password@tcp(host:3306)/database")
 		}
 		return finishMySQL(cfg)
-	case isURL && (scheme == "redis" || scheme == "rediss"):
-		return parseRedis(text)
 	case isURL && (scheme == "etcd" || scheme == "etcds"):
 		return parseEtcd(scheme, rest)
-	case isURL && (scheme == "http" || scheme == "https"):
-		return parseHTTP(text)
 	case len(text) > 4 && strings.EqualFold(text[:4], "dir:"):
-		return &DSN{Kind: Dir, Name: "directory " + text[4:], path: text[4:]}, nil
+		return &DSN{Kind: Dir, Name: "directory " + text[4:], Path: text[4:]}, nil
 	case len(text) > 5 && strings.EqualFold(text[:5], "file:"):
 		return parseSQLite(text[5:])
 	case !isURL && isFile(text):
-		return &DSN{Kind: SQLite, Name: "SQLite " + text, path: text}, nil
+		return &DSN{Kind: SQLite, Name: "SQLite " + text, Path: text}, nil
 	}
 	return nil, errors.New("must be " + Forms)
+}
+
+var urlParsers = map[string]func(string, *url.URL) (*DSN, error){ //nolint:gochecknoglobals // constant
+	"postgres": parsePostgres, "postgresql": parsePostgres, "mysql": parseMySQL, "mariadb": parseMySQL,
+	"redis": parseRedis, "rediss": parseRedis, "http": parseHTTP, "https": parseHTTP,
 }
 
 // MySQL's own form, with the protocol before parentheses.
@@ -94,20 +98,10 @@ var mysqlNative = regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\([^()]*\)/`)
 var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
 func isFile(text string) bool {
-	if schemed.MatchString(text) {
-		return false
-	}
-	switch strings.ToLower(filepath.Ext(text)) {
-	case ".db", ".sqlite", ".sqlite3":
-		return true
-	}
-	return false
+	return !schemed.MatchString(text) && slices.Contains([]string{".db", ".sqlite", ".sqlite3"}, strings.ToLower(filepath.Ext(text)))
 }
 
-func parsePostgres(text string) (*DSN, error) {
-	if _, err := url.Parse(text); err != nil {
-		return nil, errNotURL
-	}
+func parsePostgres(text string, _ *url.URL) (*DSN, error) {
 	cfg, err := pgx.ParseConfig(text)
 	if err != nil {
 		return nil, fmt.Errorf("is not a DSN of PostgreSQL, postgres://user:password@host:5432/database: %s", reason(err))
@@ -122,20 +116,16 @@ func reason(err error) string {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
 	}
-	text := err.Error()
-	if _, after, ok := strings.Cut(text, "`: "); ok {
-		text = after
+	before, after, ok := strings.Cut(err.Error(), "`: ")
+	if !ok {
+		return before
 	}
-	return text
+	return after
 }
 
 // parseMySQL turns mysql://user:password@host:port/database?param=value into the
 // driver's own configuration.
-func parseMySQL(text string) (*DSN, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, errNotURL
-	}
+func parseMySQL(_ string, u *url.URL) (*DSN, error) {
 	if u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
 		return nil, errors.New("must be mysql://user:password@host:3306/database")
 	}
@@ -159,11 +149,7 @@ func finishMySQL(cfg *mysqldriver.Config) (*DSN, error) {
 	return &DSN{Kind: MySQL, Name: fmt.Sprintf("MySQL %s/%s", cfg.Addr, cfg.DBName), my: cfg}, nil
 }
 
-func parseRedis(text string) (*DSN, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, errNotURL
-	}
+func parseRedis(text string, u *url.URL) (*DSN, error) {
 	opt, err := redis.ParseURL(text)
 	if err != nil || u.Hostname() == "" {
 		return nil, errors.New("must be redis://user:password@host:6379/0")
@@ -196,17 +182,13 @@ func parseEtcd(scheme, rest string) (*DSN, error) {
 		if u.Port() == "" {
 			u.Host = strings.TrimSuffix(u.Host, ":") + ":2379"
 		}
-		d.endpoints = append(d.endpoints, transport+u.Host)
+		d.Endpoints = append(d.Endpoints, transport+u.Host)
 	}
 	d.Name = "etcd " + hosts
 	return d, nil
 }
 
-func parseHTTP(text string) (*DSN, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, errNotURL
-	}
+func parseHTTP(text string, u *url.URL) (*DSN, error) {
 	if u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("must be https://host/path, and the token in --token-file or SNOWKEY_TOKEN")
 	}
@@ -227,5 +209,5 @@ func parseSQLite(rest string) (*DSN, error) {
 	if path == ":memory:" || values.Get("mode") == "memory" {
 		return nil, errors.New("is a database in memory, which no other process sees: must be file:x.db")
 	}
-	return &DSN{Kind: SQLite, Name: "SQLite " + path, path: path, query: query}, nil
+	return &DSN{Kind: SQLite, Name: "SQLite " + path, Path: path, query: query}, nil
 }

@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	d, err := Parse("etcds://u:p@a,b:1")
-	if err != nil || strings.Join(d.Endpoints(), " ") != "https://a:2379 https://b:1" {
+	if err != nil || strings.Join(d.Endpoints, " ") != "https://a:2379 https://b:1" {
 		t.Errorf("%v, %v", d, err)
 	}
 	for _, text := range []string{"", " ", "x", "x.txt", "h:5432", "oracle://h/x", "postgres://h:x/db", "mysql://h", "mysql:///db", "u@tcp(h)", "u@tcp(h)/", "redis://", "redis://h/x", "etcd://", "etcd://a,,b", "etcd://a/b", "dir:", "file:", "file::memory:", "file:x?mode=memory", "http://", "https://h?x=1", "postgres://h/db\n", "sqlite:x.db", "sqlite3:/x.db", "mysql:u@h/x.db", "SQLite:///x.db"} {

@@ -18,14 +18,23 @@ import (
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Options configure Open.
 type Options struct {
-	Token   string        // of an HTTP server
-	Create  bool          // creates a missing file of SQLite or directory
-	Timeout time.Duration // for the first response; zero: 10s
+	Token  string // of an HTTP server
+	Create bool   // creates a missing file of SQLite, directory, or tables
 }
+
+// timeout bounds the wait for the first response.
+const timeout = 10 * time.Second
 
 // Target is an open DSN. Only the client of its kind is set.
 type Target struct {
@@ -34,19 +43,16 @@ type Target struct {
 	Redis *redis.Client
 	Etcd  *clientv3.Client
 
-	token   string
+	opt     Options
 	closers []func() error
 }
 
 // Open connects and waits for a first response until the timeout. Errors name the target
 // without its password.
 func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
-	if opt.Timeout == 0 {
-		opt.Timeout = 10 * time.Second
-	}
-	ctx, cancel := context.WithTimeout(ctx, opt.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	t = &Target{DSN: d, token: opt.Token}
+	t = &Target{DSN: d, opt: opt}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -55,11 +61,11 @@ func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
 	}()
 	switch d.Kind {
 	case Postgres:
-		t.sql(stdlib.OpenDB(*d.pg))
+		t.DB = stdlib.OpenDB(*d.pg)
 	case MySQL:
-		err = t.openMySQL()
+		t.DB, err = openMySQL(*d.my)
 	case SQLite:
-		err = t.openSQLite(opt.Create)
+		t.DB, err = d.openSQLite(opt.Create)
 	case Redis:
 		silence()
 		t.Redis = redis.NewClient(d.redis)
@@ -78,6 +84,7 @@ func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
 	if err != nil {
 		return t, err
 	}
+	t.closers = append(t.closers, t.DB.Close)
 	return t, t.DB.PingContext(ctx)
 }
 
@@ -97,49 +104,37 @@ func (t *Target) Close() {
 	t.closers = nil
 }
 
-func (t *Target) sql(db *sql.DB) {
-	t.DB = db
-	t.closers = append(t.closers, db.Close)
-}
-
-func (t *Target) openMySQL() error {
-	cfg := t.my.Clone()
+func openMySQL(cfg mysqldriver.Config) (*sql.DB, error) {
 	cfg.ParseTime, cfg.Loc = true, time.UTC
 	cfg.Logger = &mysqldriver.NopLogger{}
-	connector, err := mysqldriver.NewConnector(cfg)
+	connector, err := mysqldriver.NewConnector(&cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.sql(sql.OpenDB(connector))
-	return nil
+	return sql.OpenDB(connector), nil
 }
 
-func (t *Target) openSQLite(create bool) error {
+func (d *DSN) openSQLite(create bool) (*sql.DB, error) {
 	flag := os.O_RDWR
 	if create {
 		flag |= os.O_CREATE
 	}
 	// SQLite's error for a file that cannot be opened is misleading.
-	f, err := os.OpenFile(t.path, flag, 0o644)
+	f, err := os.OpenFile(d.Path, flag, 0o644)
 	if err != nil {
-		return Bare(err)
+		return nil, Bare(err)
 	}
 	_ = f.Close()
-	query := t.query
+	query := d.query
 	if !strings.Contains(query, "busy_timeout") {
 		query = strings.TrimPrefix(query+"&_pragma=busy_timeout(5000)", "&")
 	}
-	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: t.path}).EscapedPath(), RawQuery: query}
-	db, err := sql.Open("sqlite", file.String())
-	if err != nil {
-		return err
-	}
-	t.sql(db)
-	return nil
+	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: d.Path}).EscapedPath(), RawQuery: query}
+	return sql.Open("sqlite", file.String())
 }
 
 func (t *Target) openEtcd(ctx context.Context) error {
-	cfg := clientv3.Config{Endpoints: t.endpoints, DialTimeout: 5 * time.Second, Logger: zap.NewNop()}
+	cfg := clientv3.Config{Endpoints: t.Endpoints, DialTimeout: 5 * time.Second, Logger: zap.NewNop()}
 	if t.user != nil {
 		cfg.Username = t.user.Username()
 		cfg.Password, _ = t.user.Password()
@@ -158,7 +153,7 @@ func (t *Target) openEtcd(ctx context.Context) error {
 }
 
 func (d *DSN) checkDir(create bool) error {
-	info, err := os.Stat(d.path)
+	info, err := os.Stat(d.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && create:
 		return nil // the store creates it
@@ -168,17 +163,6 @@ func (d *DSN) checkDir(create bool) error {
 		return errors.New("is not a directory")
 	}
 	return nil
-}
-
-// Path returns the file or directory.
-func (d *DSN) Path() string { return d.path }
-
-// Endpoints returns the members of an etcd, or the URL of an HTTP server.
-func (d *DSN) Endpoints() []string {
-	if d.Kind == HTTP {
-		return []string{d.url}
-	}
-	return d.endpoints
 }
 
 // Bare drops the path from an error whose message names it already.
@@ -207,3 +191,63 @@ type lined struct {
 func (e *lined) Error() string { return e.text }
 
 func (e *lined) Unwrap() error { return e.err }
+
+// Store is a lease store with its operator's methods.
+type Store interface {
+	driver.Store
+	driver.Admin
+}
+
+// Store returns the lease store in the target. With allowDataLoss it accepts a server
+// that may lose acknowledged writes.
+func (t *Target) Store(allowDataLoss bool) (Store, error) {
+	switch t.Kind {
+	case Redis:
+		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: allowDataLoss})
+	case Etcd:
+		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
+	case Dir:
+		store, err := filestore.New(filestore.Config{Dir: t.Path})
+		if err == nil {
+			t.closers = append(t.closers, store.Close)
+		}
+		return store, err
+	case HTTP:
+		return httpstore.New(httpstore.Config{URL: t.url, Token: t.opt.Token})
+	}
+	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
+	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.opt.Create, AllowDataLoss: allowDataLoss})
+}
+
+// Namespaces returns the first namespaces in a database, and none for other kinds of
+// stores or on an error.
+func (t *Target) Namespaces(ctx context.Context, limit int) (namespaces []string) {
+	if !t.Kind.SQL() {
+		return nil
+	}
+	rows, err := t.DB.QueryContext(ctx, fmt.Sprintf("SELECT space FROM snow_worker_space ORDER BY space LIMIT %d", limit))
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var namespace string
+		if rows.Scan(&namespace) == nil {
+			namespaces = append(namespaces, namespace)
+		}
+	}
+	if rows.Err() != nil {
+		return nil
+	}
+	return namespaces
+}
+
+func (t *Target) eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+	return t.Redis.Eval(ctx, script, keys, args...).Result()
+}
+
+// ConfigGet returns a setting of a Redis.
+func (t *Target) ConfigGet(ctx context.Context, name string) (string, error) {
+	values, err := t.Redis.ConfigGet(ctx, name).Result()
+	return values[name], err
+}

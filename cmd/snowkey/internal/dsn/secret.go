@@ -3,6 +3,7 @@ package dsn
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,21 +14,13 @@ import (
 func Secrets(text string) []string {
 	var found []string
 	add := func(secret string) {
-		if secret == "" {
-			return
-		}
-		found = append(found, secret)
-		if plain, err := url.PathUnescape(secret); err == nil && plain != secret {
-			found = append(found, plain)
-		}
-		if plain, err := url.QueryUnescape(secret); err == nil && plain != secret {
-			found = append(found, plain)
-		}
-		if quoted := strconv.Quote(secret); quoted[1:len(quoted)-1] != secret { // as quoted in messages
-			found = append(found, quoted[1:len(quoted)-1])
-		}
-		if escaped := url.UserPassword("", secret).String()[1:]; escaped != secret {
-			found = append(found, escaped)
+		path, _ := url.PathUnescape(secret)
+		query, _ := url.QueryUnescape(secret)
+		quoted := strconv.Quote(secret) // as in messages
+		for _, form := range []string{secret, path, query, quoted[1 : len(quoted)-1], url.UserPassword("", secret).String()[1:]} {
+			if form != "" && !slices.Contains(found, form) {
+				found = append(found, form)
+			}
 		}
 	}
 	authority := text

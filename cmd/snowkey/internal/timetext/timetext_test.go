@@ -32,8 +32,8 @@ func TestVectors(t *testing.T) {
 		case v.Error != "" && (err == nil || err.Error() != v.Error):
 			t.Errorf("Parse(%q) = %v, %v, want the error %q", v.Text, got, err, v.Error)
 		}
-		if fixed, err := ParseFixed(v.Text); (err == nil) != v.Fixed || v.Fixed && !fixed.Equal(got) {
-			t.Errorf("ParseFixed(%q) = %v, %v, want %v", v.Text, fixed, err, v.Fixed)
+		if fixed, err := parseFixed(v.Text, time.UTC, errFixed); (err == nil) != v.Fixed || v.Fixed && !fixed.Equal(got) {
+			t.Errorf("parseFixed(%q) = %v, %v, want %v", v.Text, fixed, err, v.Fixed)
 		}
 	}
 }

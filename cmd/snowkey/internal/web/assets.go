@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
+	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"path"
-	"strings"
 	"time"
 )
 
@@ -37,21 +36,16 @@ type assets map[string]asset
 
 func newAssets() (assets, error) {
 	all := assets{}
-	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := static.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		media := mediaTypes[path.Ext(name)]
+	files, err := static.ReadDir("static")
+	for _, f := range files {
+		text, failed := static.ReadFile("static/" + f.Name())
+		err = errors.Join(err, failed)
+		media := mediaTypes[path.Ext(f.Name())]
 		if media == "" {
-			return fmt.Errorf("web: the embedded file %s has an unknown type", name)
+			err = errors.Join(err, fmt.Errorf("web: the embedded file %s has an unknown type", f.Name()))
 		}
-		all[strings.TrimPrefix(name, "static")] = asset{media: media, tag: tagOf(text), text: text}
-		return nil
-	})
+		all["/"+f.Name()] = asset{media: media, tag: tagOf(text), text: text}
+	}
 	return all, err
 }
 
@@ -63,17 +57,15 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name = "/index.html"
 	}
 	file, ok := a[name]
-	if !ok || r.URL.Path == "/index.html" { // the page has one address
-		w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Cache-Control", "no-store") // of an error
+	switch {
+	case !ok || r.URL.Path == "/index.html": // the page has one address
 		http.Error(w, "Not found. The page is at /.", http.StatusNotFound)
-		return
-	}
-	if !allows(w, r, []string{http.MethodGet, http.MethodHead}) {
-		w.Header().Set("Cache-Control", "no-store")
+	case !allows(w, r, []string{http.MethodGet, http.MethodHead}):
 		http.Error(w, "The method must be GET or HEAD.", http.StatusMethodNotAllowed)
-		return
+	default:
+		serve(w, r, file)
 	}
-	serve(w, r, file)
 }
 
 func serve(w http.ResponseWriter, r *http.Request, file asset) {
@@ -84,10 +76,10 @@ func serve(w http.ResponseWriter, r *http.Request, file asset) {
 }
 
 // openAPI serves the description of the API. It takes no parameters.
-func openAPI(w http.ResponseWriter, r *http.Request) error {
-	if err := newParams(r).end(); err != nil {
-		return err
+func (s *server) openAPI(p *params, w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := p.end(); err != nil {
+		return nil, err
 	}
 	serve(w, r, asset{media: "application/json; charset=utf-8", tag: tagOf(openAPIText), text: openAPIText})
-	return nil
+	return nil, nil
 }

@@ -225,7 +225,7 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Add("ids", "worker=0&time_bits=1&unsigned=true&sequence_bits=62&tick=9223372036854ms&epoch=9999-12-31")
 	f.Add("parse", "id=-1&unsigned=true&time_bits=64&tick=2562047h")
-	h, err := New(Config{Pairs: 1 << 20})
+	h, err := New(Config{pairs: 1 << 20})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -58,9 +58,6 @@ func (p pair) widest() core.Layout {
 }
 
 func newGenerators(limit int, patience time.Duration) *generators {
-	if patience == 0 {
-		patience = 2 * time.Second
-	}
 	return &generators{limit: limit, patience: patience, all: map[pair]*core.Generator{}}
 }
 

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 )
 
 // policy lets the page load its own files and call its own server, and nothing else.
@@ -19,7 +18,8 @@ const permissions = "accelerometer=(), camera=(), clipboard-read=(), clipboard-w
 	"magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), usb=()"
 
 // guard wraps all handlers: it sets the headers, rejects cross-site requests and foreign
-// host names, logs, and recovers from panics.
+// host names, and recovers from panics. Responses are complete before they are written,
+// so a panic comes before that.
 func guard(next http.Handler, hosts []string, logger *slog.Logger) http.Handler {
 	crossOrigin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,25 +32,18 @@ func guard(next http.Handler, hosts []string, logger *slog.Logger) http.Handler 
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 
-		start, seen := time.Now(), &statusWriter{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p != nil {
-				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares the value
-					panic(p)
-				}
+				// Not the query: it may hold the IDs of rows.
 				logger.Error("a request panicked", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-				if seen.status == 0 {
-					writeErrors(seen, r, refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log"))
-				}
+				writeErrors(w, r, internalError(r))
 			}
-			// Not the query: it may hold the IDs of rows.
-			logger.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path, "status", seen.status, "took", time.Since(start))
 		}()
 		if f := reject(r, crossOrigin, hosts); f != nil {
-			writeErrors(seen, r, f)
+			writeErrors(w, r, f)
 			return
 		}
-		next.ServeHTTP(seen, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -82,38 +75,11 @@ func loopback(address string) bool {
 // known reports whether host is a name of this server. IP addresses are: DNS cannot
 // redirect them.
 func known(host string, hosts []string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
 	}
-	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
-	if _, err := netip.ParseAddr(name); err == nil {
-		return true
-	}
-	name = strings.ToLower(name)
-	return name == "localhost" || strings.HasSuffix(name, ".localhost") ||
+	name := strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	_, err := netip.ParseAddr(name)
+	return err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost") ||
 		slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
-
-// statusWriter records the status of the response.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *statusWriter) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.ResponseWriter.Write(p)
-}
-
-// Unwrap serves http.ResponseController.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

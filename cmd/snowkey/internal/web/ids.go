@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,19 +34,18 @@ const (
 )
 
 // ids generates IDs for a worker ID. There is no default, because none is safe to guess.
-func (s *server) ids(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := newParams(r)
-	l, _ := p.layout()
+func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, error) {
+	l := p.layout()
 	valid := l.Validate() == nil
-	n, ok := p.number("n", 1, maxIDs)
+	n, ok := read(p, "n", whole(1, maxIDs))
 	if !ok {
 		n = 1
 	}
 	format := p.format(idtext.Formats()...)
 	worker := p.worker(l, valid)
-	at, composing := p.time("time", timetext.Parse)
-	_, hasTime := p.values["time"]
-	sequence, given := p.number("sequence", 0, math.MaxInt64)
+	at, composing := read(p, "time", moment)
+	hasTime := p.values.Has("time")
+	sequence, given := read(p, "sequence", whole(0, math.MaxInt64))
 	if given && !hasTime {
 		p.wrong("sequence", quote(sequence), "needs time; without it the generator counts")
 	}
@@ -83,7 +84,6 @@ func (s *server) ids(_ http.ResponseWriter, r *http.Request) (any, error) {
 // worker reads the worker ID: its two fields or, without datacenter, the whole worker ID
 // as in core.Fixed.
 func (p *params) worker(l core.Layout, valid bool) int64 {
-	const required = "must be given: a worker ID that no other process uses, or any in a test"
 	workers, datacenters := int64(math.MaxInt64), int64(math.MaxInt64)
 	if valid {
 		workers, datacenters = l.WorkerIDs()-1, int64(1)<<l.DatacenterBits-1
@@ -91,21 +91,17 @@ func (p *params) worker(l core.Layout, valid bool) int64 {
 			workers = int64(1)<<l.WorkerBits - 1
 		}
 	}
-	dc, _ := p.number("datacenter", 0, datacenters)
-	worker, _ := p.number("worker", 0, workers)
+	dc, _ := read(p, "datacenter", whole(0, datacenters))
+	worker, _ := read(p, "worker", whole(0, workers))
 	if !p.values.Has("worker") {
-		p.wrong("worker", "", required)
+		p.wrong("worker", "", "must be given: a worker ID that no other process uses, or any in a test")
 	}
 	return dc<<l.WorkerBits | worker
 }
 
 // atOnce limits a request to what the worker generates in about a second.
 func atOnce(l core.Layout) int64 {
-	perTick := l.IDsPerTick()
-	if perTick >= maxIDs {
-		return maxIDs
-	}
-	return min(perTick*max(1, int64(time.Second/l.Tick)), maxIDs)
+	return min(min(l.IDsPerTick(), maxIDs)*max(1, int64(time.Second/l.Tick)), maxIDs) // cannot overflow
 }
 
 // compose composes IDs of one tick, from a sequence number on.
@@ -124,3 +120,43 @@ func compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []in
 	}
 	return nil
 }
+
+// column is a name that needs no quotes in SQL.
+var column = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$`)
+
+// ranges answers with the IDs of [from, to), or of all times from one on.
+func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
+	l := p.layout()
+	from, _ := read(p, "from", moment)
+	if !p.values.Has("from") {
+		p.wrong("from", "", "must be given: a time such as "+timetext.Forms)
+	}
+	to, bounded := read(p, "to", moment)
+	name, ok := p.text("column")
+	if !ok {
+		name = "id"
+	} else if !column.MatchString(name) {
+		p.wrong("column", name, "must be a name of letters, digits and _, optionally after that of its table")
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	if !bounded {
+		low, err := l.FirstAt(from)
+		if err != nil {
+			return nil, outside(err, func(string) string { return "from" })
+		}
+		if l.Unsigned && describe.NewLayout(l, from).Bits == 64 && low >= 0 {
+			return nil, refuse(http.StatusBadRequest, "to", "", "must be given: later IDs of this layout are negative")
+		}
+		return describe.Range{From: stamp(from), Min: strconv.FormatInt(low, 10), Where: fmt.Sprintf("%s >= %d", name, low)}, nil
+	}
+	low, high, err := l.Range(from, to)
+	if err != nil {
+		return nil, outside(err, strings.ToLower)
+	}
+	return describe.NewRange(stamp(from), stamp(to), low, high, name), nil
+}
+
+// stamp repeats a time with all its digits.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -172,7 +172,7 @@ func TestWidest(t *testing.T) {
 // Beyond the limit new pairs are refused and known ones continue; a failed pair does not
 // count.
 func TestBoundOfPairs(t *testing.T) {
-	h := handler(t, Config{Pairs: 2})
+	h := handler(t, Config{pairs: 2})
 	for _, c := range []struct {
 		query  string
 		status int

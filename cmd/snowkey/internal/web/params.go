@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -65,24 +67,40 @@ func (p *params) list(name string) []string {
 	return p.values[name]
 }
 
-// number reads a parameter that is a whole number from low to high.
-func (p *params) number(name string, low, high int64) (value int64, given bool) {
+// read returns a parameter, and whether there is one that parse accepts.
+func read[T any](p *params, name string, parse func(string) (T, error)) (value T, ok bool) {
 	text, given := p.text(name)
 	if !given {
-		return 0, false
+		return value, false
 	}
-	value, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || value < low || value > high || !plainDigits(text) {
-		p.wrong(name, text, "must be a whole number from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10))
-		return 0, false
+	value, err := parse(text)
+	if err != nil {
+		p.wrong(name, text, err.Error())
 	}
-	return value, true
+	return value, err == nil
 }
 
-// plainDigits rejects what ParseInt accepts beyond digits: signs and leading zeros.
-func plainDigits(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == "" && (text == "0" || text[0] != '0')
+// whole parses a whole number from low to high, without a sign and leading zeros.
+func whole(low, high int64) func(string) (int64, error) {
+	return func(text string) (int64, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < low || n > high || strconv.FormatInt(n, 10) != text {
+			return 0, fmt.Errorf("must be a whole number from %d to %d", low, high)
+		}
+		return n, nil
+	}
 }
+
+// boolean parses true or false.
+func boolean(text string) (bool, error) {
+	if text != "true" && text != "false" {
+		return false, errors.New("must be true or false")
+	}
+	return text == "true", nil
+}
+
+// moment parses a time, in UTC if it names no zone.
+func moment(text string) (time.Time, error) { return timetext.Parse(text, time.Now(), time.UTC) }
 
 // format reads how IDs are written; the first of the formats is the default.
 func (p *params) format(formats ...idtext.Format) idtext.Format {
@@ -96,31 +114,9 @@ func (p *params) format(formats ...idtext.Format) idtext.Format {
 	return idtext.Format(text)
 }
 
-// time reads a parameter that is a time, in UTC if it names no zone.
-func (p *params) time(name string, parse func(string, time.Time, *time.Location) (time.Time, error)) (t time.Time, given bool) {
-	text, given := p.text(name)
-	if !given {
-		return time.Time{}, false
-	}
-	t, err := parse(text, time.Now(), time.UTC)
-	if err != nil {
-		p.wrong(name, text, err.Error())
-	}
-	return t, err == nil
-}
-
-// flag reads a parameter that is true or false.
-func (p *params) flag(name string) (value, given bool) {
-	text, given := p.text(name)
-	if given && text != "true" && text != "false" {
-		p.wrong(name, text, "must be true or false")
-	}
-	return text == "true", given
-}
-
 // end reports all errors, those of unknown parameters last.
 func (p *params) end() error {
-	unknown := make([]core.FieldError, 0)
+	var unknown []core.FieldError
 	for name, all := range p.values {
 		if !p.asked[name] {
 			unknown = append(unknown, core.FieldError{Field: shorten(name), Value: shorten(strings.Join(all, ", ")), Reason: "is not a parameter of this path; see /api/openapi.json"})
@@ -132,4 +128,80 @@ func (p *params) end() error {
 		return nil
 	}
 	return &refusal{p.status, p.errs}
+}
+
+// apiNames replaces core's field names by the API's.
+var apiNames = strings.NewReplacer("Layout.", "", "TimeBits", "time_bits", "RollbackBits", "rollback_bits", "DatacenterBits", "datacenter_bits",
+	"WorkerBits", "worker_bits", "SequenceBits", "sequence_bits", "Epoch", "epoch", "Tick", "tick",
+	"Worker", "worker", "Datacenter", "datacenter", "Sequence", "sequence", "Rollback", "rollback", "Time", "time")
+
+// layout reads a layout: a preset with some fields replaced, or fields alone. The
+// default is Twitter's.
+func (p *params) layout() core.Layout {
+	before := len(p.errs)
+	l, _ := read(p, "preset", preset)
+	if t, ok := read(p, "epoch", timetext.ParseEpoch); ok {
+		l.Epoch = t
+	}
+	if tick, ok := read(p, "tick", tick); ok {
+		l.Tick = tick
+	}
+	widths := false
+	for _, f := range []struct {
+		name string
+		bits *uint8
+	}{
+		{"time_bits", &l.TimeBits}, {"rollback_bits", &l.RollbackBits}, {"datacenter_bits", &l.DatacenterBits},
+		{"worker_bits", &l.WorkerBits}, {"sequence_bits", &l.SequenceBits},
+	} {
+		if n, ok := read(p, f.name, whole(0, 64)); ok {
+			*f.bits, widths = uint8(n), true
+		}
+	}
+	if widths && l.TimeBits|l.RollbackBits|l.DatacenterBits|l.WorkerBits|l.SequenceBits == 0 { // core takes them for Twitter's
+		p.wrong("time_bits", "0", "must be at least 1")
+	}
+	if v, ok := read(p, "sequence_first", boolean); ok {
+		l.SequenceFirst = v
+	}
+	if v, ok := read(p, "unsigned", boolean); ok {
+		l.Unsigned = v
+	}
+	if len(p.errs) == before {
+		var config *core.ConfigError
+		if errors.As(l.Validate(), &config) {
+			for _, f := range config.Fields {
+				p.wrong(apiNames.Replace(f.Field), f.Value, f.Reason)
+			}
+		}
+	}
+	return l.WithDefaults()
+}
+
+func preset(name string) (core.Layout, error) {
+	var names []string
+	for _, p := range core.Presets() {
+		if p.Name == name {
+			return p.Layout, nil
+		}
+		names = append(names, p.Name)
+	}
+	return core.Layout{}, errors.New("must be one of " + strings.Join(names, ", "))
+}
+
+func tick(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 { // core takes 0 for its default
+		return 0, errors.New("must be a duration above 0, such as 1ms, 10ms or 1s")
+	}
+	return d, nil
+}
+
+// outside reports a value that does not fit a layout under the API's name for it.
+func outside(err error, field func(string) string) error {
+	var ranged *core.RangeError
+	if !errors.As(err, &ranged) {
+		return err
+	}
+	return refuse(http.StatusBadRequest, field(ranged.Field), ranged.Value, ranged.Limit)
 }

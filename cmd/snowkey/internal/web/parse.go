@@ -37,9 +37,8 @@ type differenceBody struct {
 }
 
 // parse decodes the IDs of the query or of a body.
-func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
-	p := newParams(r)
-	l, _ := p.layout()
+func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, error) {
+	l := p.layout()
 	format := p.format(append([]idtext.Format{idtext.Auto}, idtext.Formats()...)...)
 	texts := p.list("id")
 	if r.Method == http.MethodPost {
@@ -67,14 +66,13 @@ func (s *server) parse(w http.ResponseWriter, r *http.Request) (any, error) {
 	for i, text := range texts {
 		d, id, err := describe.Parse(l, text, format, now, nil)
 		var ambiguous *idtext.AmbiguousError
-		switch {
-		case errors.As(err, &ambiguous):
-			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error()+": choose with format")
-		case err != nil:
-			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
-		default:
-			ids[i], body.IDs = id, append(body.IDs, d)
+		if errors.As(err, &ambiguous) {
+			err = fmt.Errorf("%w: choose with format", err)
 		}
+		if err != nil {
+			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
+		}
+		ids[i], body.IDs = id, append(body.IDs, d)
 	}
 	if err := p.end(); err != nil {
 		return nil, err
@@ -137,21 +135,19 @@ func bodyError(err error) error {
 
 // difference subtracts the first ID from the second.
 func difference(l core.Layout, a, b int64) *differenceBody {
-	x, y := uint64(a), uint64(b)
-	ticksA, ticksB := describe.Tick(l, a), describe.Tick(l, b)
-	sign := func(first, second uint64) (string, uint64) {
+	minus := func(first, second uint64) (sign string, n uint64) {
 		if second < first {
 			return "-", first - second
 		}
 		return "", second - first
 	}
-	minus, ids := sign(x, y)
-	d := &differenceBody{IDs: minus + strconv.FormatUint(ids, 10)}
-	minus, ticks := sign(ticksA, ticksB)
-	d.Ticks = minus + strconv.FormatUint(ticks, 10)
+	sign, ids := minus(uint64(a), uint64(b))
+	d := &differenceBody{IDs: sign + strconv.FormatUint(ids, 10)}
+	sign, ticks := minus(describe.Tick(l, a), describe.Tick(l, b))
+	d.Ticks = sign + strconv.FormatUint(ticks, 10)
 	high, ms := bits.Mul64(ticks, uint64(l.Tick.Milliseconds()))
 	if high == 0 { // otherwise it exceeds 584 million years
-		d.TimeMs, d.Time = minus+strconv.FormatUint(ms, 10), minus+timetext.Span(ms)
+		d.TimeMs, d.Time = sign+strconv.FormatUint(ms, 10), sign+timetext.Span(ms)
 	}
 	return d
 }

@@ -17,9 +17,7 @@ type refusal struct {
 	errs   []core.FieldError
 }
 
-func (e *refusal) Error() string {
-	return fmt.Sprintf("%d: %v", e.status, e.errs)
-}
+func (e *refusal) Error() string { return fmt.Sprintf("%d: %v", e.status, e.errs) }
 
 func refuse(status int, field, value, reason string) *refusal {
 	return &refusal{status, []core.FieldError{{Field: field, Value: value, Reason: reason}}}
@@ -59,9 +57,13 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *refusal
 	if !errors.As(err, &refused) {
 		s.logger.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		refused = refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log")
+		refused = internalError(r)
 	}
 	writeErrors(w, r, refused)
+}
+
+func internalError(r *http.Request) *refusal {
+	return refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log")
 }
 
 func writeErrors(w http.ResponseWriter, r *http.Request, e *refusal) {
@@ -80,7 +82,7 @@ func writeErrors(w http.ResponseWriter, r *http.Request, e *refusal) {
 	if e.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	_ = writeJSON(w, r, e.status, body) // a client that misses it asks again
+	writeJSON(w, r, e.status, body)
 }
 
 // message formats an error in one line.
@@ -91,26 +93,17 @@ func message(f core.FieldError) string {
 	return f.String()
 }
 
-func (s *server) write(w http.ResponseWriter, r *http.Request, status int, body any) {
-	if err := writeJSON(w, r, status, body); err != nil {
-		s.logger.Debug("a response was not delivered", "path", r.URL.Path, "error", err)
-	}
-}
-
-// writeJSON does not escape < and >: the media type is not HTML.
-func writeJSON(w http.ResponseWriter, r *http.Request, status int, body any) error {
+// writeJSON does not escape < and >: the media type is not HTML. A client that misses
+// the response asks again.
+func writeJSON(w http.ResponseWriter, r *http.Request, status int, body any) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(body); err != nil {
-		return err
-	}
+	_ = enc.Encode(body) // all bodies can be encoded
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
 	w.WriteHeader(status)
-	if r.Method == http.MethodHead {
-		return nil
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(text.Bytes())
 	}
-	_, err := w.Write(text.Bytes())
-	return err
 }

@@ -1,12 +1,45 @@
+// Package web is the page that `snowkey serve` shows and its HTTP API: IDs generated
+// and decoded, the IDs of a time range, the capacity of a layout. With a store it is
+// also the lease server of package httpstore.
+//
+//	GET  /                    the page, whose files are embedded
+//	GET  /api/layouts         the presets, or one layout, with figures
+//	GET  /api/ids             new IDs of a worker ID, or those of a given time
+//	GET  /api/parse, POST     IDs decoded
+//	GET  /api/range           the IDs of a time range, for WHERE
+//	GET  /api/openapi.json    the description of the API
+//	POST /leases/v1/…         worker IDs, behind a token
+//
+// # Guarantees
+//
+// One server process never returns an ID of a layout twice, however the layout is
+// written: layouts whose IDs are the same numbers share a generator. (IDs of different
+// layouts may be equal; a column holds IDs of one layout.) The server cannot know which
+// other process uses a worker ID. So there is no default for it, and IDs of a given
+// time are labelled as bounds and test data.
+//
+// Wrong input gets status 400 and a list of all errors: the field, the value, and what
+// it must be. IDs and times are read as the command reads them; see packages idtext,
+// timetext and describe.
+//
+// # Security
+//
+// The page has no inline script and loads nothing from elsewhere, and its policy forbids
+// both. Cross-site browser requests are rejected, and so are requests over loopback
+// under a foreign name, which DNS rebinding causes. The lease server compares its token
+// in constant time; no cookie replaces it.
 package web
 
 import (
+	"cmp"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -23,21 +56,16 @@ type Config struct {
 	Token  string       // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
 	Admin  bool         // lets clients list and free worker IDs
 	Hosts  []string     // further names, without port, that are accepted over loopback; for a proxy on this machine
-	Pairs  int          // 0: 4096; pairs of layout and worker ID for which IDs are generated, each kept until the process ends
-	Logger *slog.Logger // failures, and each request at debug level; nil: none
+	Logger *slog.Logger // failures; nil: none
 
+	pairs    int           // 0: 4096; pairs of layout and worker ID for which IDs are generated, each kept until the process ends
 	patience time.Duration // 0: 2s; how long one request may wait for free slots
 }
-
-const defaultPairs = 4096
 
 // New returns the server's handler. An invalid Config is reported as one
 // *core.ConfigError.
 func New(cfg Config) (http.Handler, error) {
 	var errs []core.FieldError
-	if cfg.Pairs < 0 {
-		errs = append(errs, core.FieldError{Field: "Pairs", Value: quote(cfg.Pairs), Reason: "must not be negative"})
-	}
 	for _, h := range cfg.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: \t") {
 			errs = append(errs, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
@@ -48,14 +76,18 @@ func New(cfg Config) (http.Handler, error) {
 		var err error
 		leases, err = httpstore.NewHandler(cfg.Store, httpstore.HandlerConfig{Tokens: []string{cfg.Token}, Admin: cfg.Admin})
 		if err != nil {
-			errs = append(errs, storeErrors(err)...)
+			var config *core.ConfigError
+			if !errors.As(err, &config) {
+				return nil, err
+			}
+			for _, f := range config.Fields {
+				f.Field = strings.Replace(f.Field, "Tokens[0]", "Token", 1)
+				errs = append(errs, f)
+			}
 		}
 	}
 	if len(errs) > 0 {
 		return nil, &core.ConfigError{Fields: errs}
-	}
-	if cfg.Pairs == 0 {
-		cfg.Pairs = defaultPairs
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -64,7 +96,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{generators: newGenerators(cfg.Pairs, cfg.patience), logger: cfg.Logger}
+	s := &server{generators: newGenerators(cmp.Or(cfg.pairs, 4096), cmp.Or(cfg.patience, 2*time.Second)), logger: cfg.Logger}
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
 	}
@@ -82,20 +114,6 @@ func New(cfg Config) (http.Handler, error) {
 	return guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), nil
 }
 
-// storeErrors replaces the field names of httpstore by those of Config.
-func storeErrors(err error) []core.FieldError {
-	config, ok := err.(*core.ConfigError) //nolint:errorlint // NewHandler wraps nothing
-	if !ok {
-		return []core.FieldError{{Field: "Store", Value: "given", Reason: err.Error()}}
-	}
-	for i, f := range config.Fields {
-		if strings.HasPrefix(f.Field, "Tokens") {
-			config.Fields[i].Field = "Token"
-		}
-	}
-	return config.Fields
-}
-
 // server answers the API.
 type server struct {
 	generators *generators
@@ -105,35 +123,48 @@ type server struct {
 // api routes a request. Each path lists its methods; others get 405 with Allow.
 func (s *server) api(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	var methods []string
-	var answer func(http.ResponseWriter, *http.Request) (any, error)
-	switch r.URL.Path {
-	case "/api/layouts":
-		methods, answer = []string{http.MethodGet, http.MethodHead}, s.layouts
-	case "/api/ids": // no HEAD, which would use up IDs
-		methods, answer = []string{http.MethodGet}, s.ids
-	case "/api/parse":
-		methods, answer = []string{http.MethodGet, http.MethodHead, http.MethodPost}, s.parse
-	case "/api/range":
-		methods, answer = []string{http.MethodGet, http.MethodHead}, s.ranges
-	case "/api/openapi.json":
-		methods = []string{http.MethodGet, http.MethodHead}
-		answer = func(w http.ResponseWriter, r *http.Request) (any, error) { return nil, openAPI(w, r) }
-	default:
+	get := []string{http.MethodGet, http.MethodHead}
+	path, ok := map[string]struct {
+		methods []string
+		answer  func(*params, http.ResponseWriter, *http.Request) (any, error) // nil: it has written the response
+	}{
+		"/api/layouts":      {get, s.layouts},
+		"/api/ids":          {get[:1], s.ids}, // HEAD would use up IDs
+		"/api/parse":        {append(get, http.MethodPost), s.parse},
+		"/api/range":        {get, s.ranges},
+		"/api/openapi.json": {get, s.openAPI},
+	}[r.URL.Path]
+	if !ok {
 		s.fail(w, r, refuse(http.StatusNotFound, "path", r.URL.Path, "does not exist; see /api/openapi.json"))
 		return
 	}
-	if !allows(w, r, methods) {
-		s.fail(w, r, refuse(http.StatusMethodNotAllowed, "method", r.Method, "must be "+flagval.List(methods)))
+	if !allows(w, r, path.methods) {
+		s.fail(w, r, refuse(http.StatusMethodNotAllowed, "method", r.Method, "must be "+flagval.List(path.methods)))
 		return
 	}
-	body, err := answer(w, r)
+	body, err := path.answer(newParams(r), w, r)
 	switch {
 	case err != nil:
 		s.fail(w, r, err)
 	case body != nil:
-		s.write(w, r, http.StatusOK, body)
+		writeJSON(w, r, http.StatusOK, body)
 	}
+}
+
+type layoutsBody struct {
+	Layouts []describe.Layout `json:"layouts"`
+}
+
+// layouts answers with all presets, or with the layout that the query describes.
+func (s *server) layouts(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
+	l := p.layout()
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	if len(p.values) == 0 {
+		return layoutsBody{describe.Layouts(time.Now())}, nil
+	}
+	return layoutsBody{[]describe.Layout{describe.NewLayout(l, time.Now())}}, nil
 }
 
 // allows reports whether the method is allowed, and lists the allowed ones if not.

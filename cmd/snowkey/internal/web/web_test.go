@@ -61,7 +61,7 @@ func TestConfigErrors(t *testing.T) {
 	}{
 		{Config{Store: store}, []string{"Token of 0 bytes"}},
 		{Config{Store: store, Token: "short"}, []string{"Token of 5 bytes"}},
-		{Config{Store: store, Token: "short", Pairs: -1, Hosts: []string{"http://a", "b"}}, []string{"Pairs -1", "Hosts http://a", "Token of 5 bytes"}},
+		{Config{Store: store, Token: "short", Hosts: []string{"http://a", "b"}}, []string{"Hosts http://a", "Token of 5 bytes"}},
 	} {
 		h, err := New(c.cfg)
 		var config *core.ConfigError

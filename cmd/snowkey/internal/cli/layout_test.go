@@ -12,14 +12,16 @@ import (
 func TestLayout(t *testing.T) {
 	layout := func(args ...string) (core.Layout, error) {
 		cmd := &cobra.Command{}
-		flags := addLayout(cmd)
+		var l core.Layout
+		addLayout(cmd, &l)
 		if err := cmd.Flags().Parse(args); err != nil {
 			return core.Layout{}, err
 		}
-		if given := flags.changed(layoutNames); (len(given) > 0) != (len(args) > 0) {
+		if given := given(cmd, layoutNames); (len(given) > 0) != (len(args) > 0) {
 			t.Errorf("%q: %q were given", args, given)
 		}
-		return flags.layout()
+		err := cmd.PreRunE(cmd, nil)
+		return l, err
 	}
 	if l, err := layout(); err != nil || l != core.Twitter() {
 		t.Errorf("without flags: %v, %v", l, err)
