@@ -4,7 +4,7 @@
 //	go run ./examples/quickstart
 //	go run ./examples/quickstart -in orders.csv -db postgres://user:password@localhost/shop
 //
-// Reading the file is in input.go, and opening a database in database.go.
+// Opening a database is in database.go.
 package main
 
 import (
@@ -20,11 +20,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -58,7 +58,7 @@ func cli(ctx context.Context, args []string, stdout, stderr io.Writer, leases sq
 }
 
 func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Config) (err error) {
-	orders, err := readFile(in) // an error here leaves the database untouched
+	orders, err := read(data.At(in)) // an error here leaves the database untouched
 	if err != nil {
 		return err
 	}
