@@ -1,11 +1,26 @@
-// Package data holds the input that the examples read by default.
+// Package data holds the orders that the examples load by default, and reads such files.
 package data
 
-import _ "embed" // for go:embed
+import (
+	"bytes"
+	_ "embed" // for go:embed
+	"io"
+	"os"
+)
 
-// Orders is a CSV of orders, a row for each of their lines. The first row names
-// the columns: order, placed_at, customer, email, sku, product, quantity,
-// unit_price.
-//
 //go:embed orders.csv
-var Orders []byte
+var orders []byte
+
+// File is a CSV of orders. It can be opened again.
+type File struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// At returns the file at path. An empty path means the examples' own file.
+func At(path string) File {
+	if path == "" {
+		return File{"examples/data/orders.csv", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(orders)), nil }}
+	}
+	return File{path, func() (io.ReadCloser, error) { return os.Open(path) }}
+}

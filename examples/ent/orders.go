@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// newOrder is an order as it comes in, with room for its key.
+// newOrder is an order before it is written.
 type newOrder struct {
 	ID       sqltype.ID
 	Customer string
@@ -26,9 +26,8 @@ type newLine struct {
 	SKU         string
 }
 
-// keys is a hook that gives a row which is created without a key one from src; one that is
-// set stays. ent's DefaultFunc could not: it returns no error, knows no context, and stands in
-// the schema, where there is no generator.
+// keys returns a hook that gives each new row a key from src, unless its key is set. ent's
+// DefaultFunc has neither a context nor an error, and the schema has no generator.
 func keys(src sqltype.Source) db.Hook {
 	return hook.On(func(next db.Mutator) db.Mutator {
 		return db.MutateFunc(func(ctx context.Context, m db.Mutation) (db.Value, error) {
@@ -51,10 +50,10 @@ func keys(src sqltype.Source) db.Hook {
 	}, db.OpCreate)
 }
 
-// atOnce is how many rows one INSERT takes: databases limit its parameters.
+// atOnce is the number of rows per INSERT: databases limit its parameters.
 const atOnce = 1000
 
-// insert gives all rows their keys from one reservation, and writes them in one
+// insert assigns the keys of all rows from one reservation, and writes the rows in one
 // transaction, orders first.
 func insert(ctx context.Context, client *db.Client, src sqltype.Filler, orders []newOrder) error {
 	if err := sqltype.Assign(ctx, src, orders, func(o *newOrder) *sqltype.ID { return &o.ID }, sqltype.Children(
@@ -90,8 +89,8 @@ func insert(ctx context.Context, client *db.Client, src sqltype.Filler, orders [
 	return tx.Commit()
 }
 
-// between finds the orders whose ids were made in [from, to), with their lines, by the
-// primary key alone.
+// between finds the orders whose ids were made in [from, to), with their lines, by the primary
+// key.
 func between(ctx context.Context, client *db.Client, layout core.Layout, from, to time.Time) ([]*db.Order, error) {
 	low, high, err := layout.Range(from, to)
 	if err != nil {

@@ -53,15 +53,14 @@ func (p *problem) with(key, value string) *problem {
 	return p
 }
 
-// bad is for a request that cannot be understood, invalid for one that can and
-// says what cannot be.
-func bad(f fault) *problem { return newProblem(http.StatusBadRequest, told(f), f) }
+// bad is for a request that is malformed, invalid for one whose values are wrong.
+func bad(f fault) *problem { return newProblem(http.StatusBadRequest, reasons(f), f) }
 
 func invalid(faults ...fault) *problem {
-	return newProblem(http.StatusUnprocessableEntity, told(faults...), faults...)
+	return newProblem(http.StatusUnprocessableEntity, reasons(faults...), faults...)
 }
 
-func told(faults ...fault) string {
+func reasons(faults ...fault) string {
 	all := make([]string, len(faults))
 	for i, f := range faults {
 		all[i] = f.Field + " " + quoted(f.Value) + ": " + f.Reason
@@ -69,7 +68,7 @@ func told(faults ...fault) string {
 	return strings.Join(all, "; ")
 }
 
-// short cuts a value down to what one wants to see of it.
+// short cuts a value to 60 characters.
 func short(value string) string {
 	const most = 60
 	value = strings.ToValidUTF8(value, "\ufffd")
@@ -81,7 +80,7 @@ func short(value string) string {
 
 func quoted(value string) string { return strconv.Quote(short(value)) }
 
-// problemOf is the answer to an error; unexpected ones keep their words for the log.
+// problemOf is the answer to an error. The text of an unexpected one is only logged.
 func problemOf(err error) *problem {
 	var p *problem
 	var tooLarge *http.MaxBytesError
@@ -119,8 +118,7 @@ func unavailable(detail string) *problem {
 	return newProblem(http.StatusServiceUnavailable, detail).with("Retry-After", "2")
 }
 
-// isOutage tells a database that cannot be reached, or is too slow, from one that
-// refuses a statement.
+// isOutage reports whether the database cannot be reached or is too slow.
 func isOutage(err error) bool {
 	var network net.Error
 	if errors.As(err, &network) {
@@ -147,12 +145,12 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
-	body, _ := encode(p) // it has nothing that JSON could not hold
+	body, _ := encode(p) // has strings and numbers only
 	_, _ = w.Write(body)
 }
 
-// unknown adds to an error of COMMIT the one thing that helps: the key under which
-// the order is stored, if it is. It was known before the first statement.
+// unknown adds to an error of COMMIT the key of the order, with which the client can ask later
+// whether it was stored.
 func unknown(err error, o *Order) error {
 	if o == nil || !errors.Is(err, graph.ErrOutcomeUnknown) {
 		return err

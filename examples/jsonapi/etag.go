@@ -14,8 +14,8 @@ func notModified(r *http.Request, tag string) bool {
 	return matches(r.Header.Values("If-None-Match"), tag, true)
 }
 
-// precondition holds a change to the version its client has seen: 428 without
-// If-Match, 412 if it names another version. Only strong tags count, and *.
+// precondition requires the version that the client has seen: 428 without If-Match, 412 if it
+// names another version. It may be * or strong tags.
 func precondition(r *http.Request, o *Order) error {
 	sent := r.Header.Values("If-Match")
 	if len(sent) == 0 {
@@ -23,7 +23,7 @@ func precondition(r *http.Request, o *Order) error {
 	}
 	if !matches(sent, etag(o), false) {
 		f := fault{"If-Match", strings.Join(sent, ", "), "the order is at " + etag(o)}
-		return newProblem(http.StatusPreconditionFailed, told(f), f)
+		return newProblem(http.StatusPreconditionFailed, reasons(f), f)
 	}
 	return nil
 }

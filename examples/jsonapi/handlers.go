@@ -109,9 +109,9 @@ func (s *service) remove(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// health is for whoever decides if this process should get requests.
+// health says whether this process should get requests.
 func (s *service) health(w http.ResponseWriter, r *http.Request) error {
-	if err := s.pools[0].PingContext(r.Context()); err != nil {
+	if err := s.rows.PingContext(r.Context()); err != nil {
 		return unavailable("the database does not answer at the moment")
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -22,8 +21,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// What an order may hold, so that no database refuses it, and so that a total is
-// exact as a JavaScript number: it stays far below 2^53.
+// Limits, so that no database refuses an order, and its total is exact as a JavaScript number:
+// it stays far below 2^53.
 const (
 	maxBody     = 64 << 10
 	maxLines    = 100
@@ -34,8 +33,8 @@ const (
 	maxSKU      = 64
 )
 
-// draft is an order as a client sends it: without ids, which are the server's to
-// give, except for one that refers to another order.
+// draft is an order as a client sends it: without ids, except for one that refers to another
+// order.
 type draft struct {
 	ReorderOf json.RawMessage `json:"reorderOf,omitempty"`
 	Customer  string          `json:"customer"`
@@ -45,8 +44,7 @@ type draft struct {
 	reorderOf *sqltype.ID
 }
 
-// draftLine keeps its numbers as they were sent: encoding/json would name neither
-// the line nor the value of one that is none.
+// draftLine keeps its numbers as text, so that check reports all wrong ones together.
 type draftLine struct {
 	SKU        string          `json:"sku"`
 	Quantity   json.RawMessage `json:"quantity,omitempty"`
@@ -68,7 +66,7 @@ func (d draft) order() *Order {
 	return o
 }
 
-// check finds every fault of a draft at once.
+// check reports all faults of a draft together.
 func (d *draft) check() error {
 	var faults []fault
 	text := func(field, value string, least, most int) {
@@ -111,7 +109,7 @@ func (d *draft) check() error {
 	return nil
 }
 
-// plain is a JSON value for a message: of a string what it says.
+// plain is a JSON value in a message, a string without its quotes.
 func plain(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
@@ -122,8 +120,8 @@ func plain(raw json.RawMessage) string {
 
 const wantID = "want an id: the decimal digits of a number below 2^63"
 
-// checkText says what is wrong with a text, or nothing. Databases count
-// characters, and some take no control characters.
+// checkText says what is wrong with a text, or nothing. Databases count characters, and some
+// refuse control characters.
 func checkText(value string, least, most int) string {
 	switch n := utf8.RuneCountInString(value); {
 	case n < least:
@@ -134,8 +132,8 @@ func checkText(value string, least, most int) string {
 		return "has a space at its beginning or end"
 	case strings.ContainsFunc(value, unicode.IsControl):
 		return "has a control character"
-	case strings.ContainsRune(value, utf8.RuneError): // JSON's decoder puts it in place of half a surrogate
-		return "has a character that is none"
+	case strings.ContainsRune(value, utf8.RuneError): // encoding/json replaces half a surrogate with it
+		return "has an invalid character"
 	}
 	return ""
 }
@@ -147,11 +145,11 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	media, params, err := mime.ParseMediaType(kind)
 	if charset := params["charset"]; err != nil || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
 		f := fault{"Content-Type", kind, "want application/json"}
-		return newProblem(http.StatusUnsupportedMediaType, told(f), f).with("Accept", "application/json").with("Accept-Patch", "application/json")
+		return newProblem(http.StatusUnsupportedMediaType, reasons(f), f).with("Accept", "application/json").with("Accept-Patch", "application/json")
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		f := fault{"Content-Encoding", coding, "want none"}
-		return newProblem(http.StatusUnsupportedMediaType, told(f), f).with("Accept-Encoding", "identity")
+		return newProblem(http.StatusUnsupportedMediaType, reasons(f), f).with("Accept-Encoding", "identity")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
@@ -159,7 +157,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 		return err
 	}
 	if err != nil {
-		return bad(fault{"body", "", "it broke off: " + err.Error()})
+		return bad(fault{"body", "", "was cut off: " + err.Error()})
 	}
 	if !utf8.Valid(body) {
 		return bad(fault{"body", string(body), "is not UTF-8"})
@@ -167,10 +165,10 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return jsonFault(body, err)
+		return jsonFault(err)
 	}
 	if rest := bytes.TrimSpace(body[dec.InputOffset():]); len(rest) > 0 {
-		return bad(fault{"body", string(rest), "stands behind the JSON value"})
+		return bad(fault{"body", string(rest), "follows the JSON value"})
 	}
 	if string(bytes.TrimSpace(body)) == "null" {
 		return invalid(fault{"body", "null", "want an object"})
@@ -178,51 +176,18 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// jsonFault names the field and the value that encoding/json could not take.
-func jsonFault(body []byte, err error) error {
+// jsonFault names the field, if encoding/json does.
+func jsonFault(err error) error {
 	var kind *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &kind):
-		field := kind.Field
-		if field == "" {
-			field = "body"
-		}
-		value := kind.Value // "object", "array", or else:
-		if scalar := lastScalar.Find(body[:min(kind.Offset, int64(len(body)))]); scalar != nil {
-			value = plain(scalar)
-		}
-		return invalid(fault{field, value, "want " + wanted(kind)})
-	case errors.As(err, &syntax):
-		// The offset is behind the byte at which it failed.
-		at := max(0, min(int(syntax.Offset)-1, len(body)))
-		return bad(fault{"body", string(body[at:]), "is no JSON at byte " + strconv.Itoa(at) + ": " + syntax.Error()})
+		return invalid(fault{cmp.Or(kind.Field, "body"), kind.Value, "has the wrong type"})
 	case errors.Is(err, io.EOF):
 		return bad(fault{"body", "", "is empty"})
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return bad(fault{"body", string(body), "ends in the middle of the JSON value"})
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		if text, err := strconv.Unquote(name); err == nil {
-			name = text
-		}
-		return invalid(fault{name, "", "there is no such field"})
+	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		return invalid(fault{"body", "", err.Error()})
 	}
 	return bad(fault{"body", "", err.Error()})
-}
-
-// lastScalar is a string, a number, true or false at the end of JSON.
-var lastScalar = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|[-+.0-9A-Za-z]+)$`)
-
-func wanted(err *json.UnmarshalTypeError) string {
-	switch err.Type.Kind() {
-	case reflect.Slice:
-		return "an array"
-	case reflect.Struct:
-		return "an object"
-	default:
-		return "a " + err.Type.Kind().String()
-	}
 }
 
 // pathID reads the id in a path.

@@ -1,19 +1,14 @@
-// Command jsonapi is a small REST service over orders and their lines, as one
-// writes them with net/http and GORM, with Snowflake keys that reach a browser
-// unrounded:
+// Command jsonapi is a small REST service over orders and their lines, with net/http and GORM. Its
+// Snowflake keys reach a browser unrounded:
 //
 //	go run ./examples/jsonapi
 //	go run ./examples/jsonapi -db postgres://user:password@localhost/shop
 //	curl -i localhost:8080/orders
 //
-// An order and its lines go in with one transaction, under keys that are known
-// before; ids are strings in JSON, in paths and in queries; pages and times are
-// ranges of ids. The process has its worker number from the same database, and
-// gives it back when it ends. openapi.yaml describes the service, client/ has
-// types for TypeScript, and / is a page that lists and adds orders.
-//
-// It exits with 0 after SIGINT or SIGTERM, with 1 if something failed, and with
-// 2 if it was called wrongly.
+// An order and its lines are written in one transaction, under keys that are known before. Ids are
+// strings in JSON, in paths and in queries; pages and times are ranges of ids. The process leases
+// its worker ID from the same database, and releases it when it ends. openapi.yaml describes the
+// service, client/ has types for TypeScript, and / is a page that lists and adds orders.
 package main
 
 import (
@@ -27,72 +22,32 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal ends it at once
-	code := cli(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-const help = `jsonapi is a REST service over orders, with a page to try it on.
-
-usage: go run ./examples/jsonapi [-addr HOST:PORT] [-db DSN] [-allow-lossy] [-quiet]
-
-  -addr HOST:PORT  where to listen (default localhost:8080); port 0 is any free one
-  -db DSN          postgres://user:password@host/database, mysql://user:password@host/database,
-                   a file that ends in .sqlite or .db, or :memory: (default jsonapi.sqlite);
-                   its tables are jsonapi_… and those of the worker numbers, snow_worker…
-  -allow-lossy     take a database whose settings may lose a committed write when its machine
-                   crashes; ids may be issued twice after that
-  -quiet           log no requests, only what fails
-`
-
-// cli runs the command and gives its exit code.
-func cli(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("jsonapi", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	addr := flags.String("addr", "localhost:8080", "")
+	addr := flag.String("addr", "localhost:8080", "`host:port` to listen on; port 0 is any free one")
 	var cfg config
-	flags.StringVar(&cfg.db, "db", "jsonapi.sqlite", "")
-	flags.BoolVar(&cfg.allowLossy, "allow-lossy", false, "")
-	quiet := flags.Bool("quiet", false, "")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, help)
-		return 0
-	case err == nil && flags.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
+	flag.StringVar(&cfg.db, "db", "jsonapi.sqlite", "postgres://…, a `file` .sqlite or .db, :memory:, or for MySQL and MariaDB user:password@tcp(host:3306)/database")
+	flag.BoolVar(&cfg.allowLossy, "allow-lossy", false, "accept a database that may lose a commit when it crashes: ids may then be made twice")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *addr, cfg, os.Stdout)
+	stop()
 	if err != nil {
-		fmt.Fprintf(stderr, "jsonapi: %v (-h shows the usage)\n", err)
-		return 2
+		fmt.Fprintln(os.Stderr, "jsonapi:", err)
+		os.Exit(1)
 	}
-	level := slog.LevelInfo
-	if *quiet {
-		level = slog.LevelWarn
-	}
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-	if err := run(ctx, *addr, cfg, log, stdout); err != nil {
-		fmt.Fprintf(stderr, "jsonapi: %s\n", strings.Join(strings.Fields(err.Error()), " "))
-		return 1
-	}
-	return 0
 }
 
-// finish is how long requests may take that are being answered when the end comes.
+// finish is how long requests may take after the end was asked for.
 const finish = 15 * time.Second
 
-// run serves until ctx is done, and ends in this order: no new connections, the
-// requests that are being answered, the generator, the worker number, the database.
-func run(ctx context.Context, addr string, cfg config, log *slog.Logger, stdout io.Writer) (err error) {
-	svc, err := newService(ctx, cfg, log)
+// run serves until ctx is done. It ends in this order: the listener, the requests, the generator
+// and its worker ID, the database.
+func run(ctx context.Context, addr string, cfg config, stdout io.Writer) (err error) {
+	svc, err := newService(ctx, cfg, slog.Default())
 	if err != nil {
 		return err
 	}
@@ -110,11 +65,10 @@ func run(ctx context.Context, addr string, cfg config, log *slog.Logger, stdout 
 		WriteTimeout:      20 * time.Second,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	fmt.Fprintf(stdout, "listening on http://%s, worker number %d, %s\n", listener.Addr(), svc.lease.Worker(), svc.name)
+	fmt.Fprintf(stdout, "listening on http://%s, worker ID %d\n", listener.Addr(), svc.gen.Lease().Worker())
 
 	select {
 	case err = <-failed:
@@ -124,7 +78,7 @@ func run(ctx context.Context, addr string, cfg config, log *slog.Logger, stdout 
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
 	defer cancel()
 	if err = server.Shutdown(limit); err != nil {
-		_ = server.Close() // what hangs is cut off: the number must be given back
+		_ = server.Close() // cuts off what hangs, so that the worker ID is released
 		return fmt.Errorf("requests were cut off at the end: %w", err)
 	}
 	fmt.Fprintln(stdout, "stopped")

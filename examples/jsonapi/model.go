@@ -6,8 +6,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Order is a master. Its key is a snowflake by its type, and a string in JSON.
-// When it was placed is in the key: there is no column for it.
+// Order is a parent. Its key is a snowflake by its type, and a string in JSON. The key has the
+// time when the order was placed, so there is no column for it.
 type Order struct {
 	ID         sqltype.ID  `json:"id"`
 	PlacedAt   time.Time   `gorm:"-" json:"placedAt"`
@@ -19,8 +19,8 @@ type Order struct {
 	Lines      []Line      `gorm:"constraint:OnDelete:CASCADE" json:"lines"`
 }
 
-// Line is a detail. The keys of an order and its lines come from one reservation,
-// so the order of the keys is the order of the lines.
+// Line is a child of an Order. The keys of both come from one reservation, so lines are sorted by
+// their keys.
 type Line struct {
 	ID         sqltype.ID `json:"id"`
 	OrderID    sqltype.ID `gorm:"index;not null" json:"orderId"`
@@ -29,10 +29,9 @@ type Line struct {
 	PriceCents int64      `gorm:"not null" json:"priceCents"`
 }
 
-// Request remembers what came of a POST with an Idempotency-Key. It is written in
-// the order's own transaction: neither is there without the other. It has no
-// foreign key, for it must outlive an order that is deleted: a late repetition
-// must not place that again.
+// Request stores the result of a POST with an Idempotency-Key, in the transaction that writes the
+// order. It has no foreign key, because it stays after the order is deleted: a late repetition
+// must not place the order again.
 type Request struct {
 	Key     string     `gorm:"primaryKey;size:64"` // SHA-256 of the key, so that every database compares it exactly
 	Body    string     `gorm:"size:64;not null"`   // SHA-256 of what was asked for

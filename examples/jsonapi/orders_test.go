@@ -226,7 +226,7 @@ func TestConcurrentOrders(t *testing.T) {
 		clients := []*client{serve(t, dsn)}
 		if dsn != ":memory:" {
 			clients = append(clients, serve(t, dsn))
-			if clients[0].svc.lease.Worker() == clients[1].svc.lease.Worker() {
+			if clients[0].svc.gen.Lease().Worker() == clients[1].svc.gen.Lease().Worker() {
 				t.Fatal("both have one worker number")
 			}
 		}

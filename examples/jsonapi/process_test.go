@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"database/sql"
 	"fmt"
 	"io"
@@ -27,6 +26,7 @@ func TestMain(m *testing.M) {
 	patience = enough
 	if os.Getenv("JSONAPI_TEST_COMMAND") != "" {
 		main()
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -78,7 +78,7 @@ func start(t *testing.T, args ...string) *process {
 	})
 	lines := bufio.NewReader(stdout)
 	line, err := lines.ReadString('\n')
-	found := regexp.MustCompile(`^listening on (http://\S+), worker number (\d+), `).FindStringSubmatch(line)
+	found := regexp.MustCompile(`^listening on (http://\S+), worker ID (\d+)\n`).FindStringSubmatch(line)
 	if err != nil || found == nil {
 		t.Fatalf("it said %q, %v", line, err)
 	}
@@ -233,16 +233,6 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), enough)
-	defer cancel()
-	var out, err bytes.Buffer
-	code = cli(ctx, args, &out, &err)
-	return code, out.String(), err.String()
-}
-
-// Each is one line on stderr that names what was wrong.
 func TestBadArguments(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -254,48 +244,34 @@ func TestBadArguments(t *testing.T) {
 	if err := os.WriteFile(text, bytes.Repeat([]byte("this is no database\n"), 500), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"-nonsense"}, 2, "-nonsense"},
-		{[]string{"orders"}, 2, `unexpected argument "orders"`},
-		{[]string{"-db", "orders"}, 1, `-db "orders": want postgres://`},
-		{[]string{"-db", ""}, 1, `-db "": want postgres://`},
-		{[]string{"-db", "oracle://x/y"}, 1, "want postgres://"},
-		{[]string{"-db", "/no/such/folder/x.sqlite"}, 1, `-db "/no/such/folder/x.sqlite": no such file or directory`},
-		{[]string{"-db", text}, 1, "text.sqlite"},
-		{[]string{"-db", "postgres://u:secret@127.0.0.1:1/x"}, 1, `-db "postgres://u:xxxxx@127.0.0.1:1/x"`},
-		{[]string{"-db", "postgres://127.0.0.1:port/x?password=secret"}, 1, "-db"},
-		{[]string{"-db", "host=127.0.0.1 password=secret"}, 1, "want postgres://"},
-		{[]string{"-db", "mysql://u:secret@127.0.0.1:1/x"}, 1, "refused"},
-		{[]string{"-db", "mysql://127.0.0.1"}, 1, "want mysql://user"},
-		{[]string{"-db", "mysql://u:sec%zzret@127.0.0.1/x"}, 1, "is not a URL"},
-		{[]string{"-db", ":memory:", "-addr", "nowhere"}, 1, `-addr "nowhere"`},
-		{[]string{"-db", ":memory:", "-addr", taken.Addr().String()}, 1, "in use"},
+	for _, c := range []struct{ addr, db, want string }{
+		{"", "orders", "-db: invalid DSN"},
+		{"", "oracle://x/y", "-db: "},
+		{"", "/no/such/folder/x.sqlite", "-db: unable to open database file"},
+		{"", text, "-db: file is not a database"},
+		{"", "postgres://u:secret@127.0.0.1:1/x", "refused"},
+		{"", "postgres://127.0.0.1:port/x?password=secret", "-db: "},
+		{"", "u:secret@tcp(127.0.0.1:1)/x", "refused"},
+		{"nowhere", ":memory:", `-addr "nowhere"`},
+		{taken.Addr().String(), ":memory:", "in use"},
 	} {
-		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			code, out, err := call(t, append(c.args, "-quiet")...)
-			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+		t.Run(c.addr+c.db, func(t *testing.T) {
+			err := run(t.Context(), c.addr, config{db: c.db}, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
 	}
-	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
-		t.Errorf("-h: exit %d, %q", code, err)
-	}
 }
 
-// A database that may forget worker numbers is refused unless it is allowed.
+// A database that may lose leases is refused unless it is allowed.
 func TestLossy(t *testing.T) {
 	t.Parallel()
 	server := testserver.Postgres(t)
 	if server.External() {
 		return // has settings of its own
 	}
-	code, _, err := call(t, "-db", postgresDSN(t), "-addr", "127.0.0.1:0", "-quiet")
-	if code != 1 || !strings.Contains(err, "fsync = off") || !strings.Contains(err, "-allow-lossy") {
-		t.Errorf("exit %d, %s", code, err)
+	if err := run(t.Context(), "127.0.0.1:0", config{db: postgresDSN(t)}, io.Discard); err == nil || !strings.Contains(err.Error(), "fsync = off") {
+		t.Error(err)
 	}
 }

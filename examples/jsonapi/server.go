@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"runtime/debug"
 	"time"
 )
 
@@ -16,11 +15,10 @@ var pageFiles embed.FS
 //go:embed openapi.yaml
 var openAPI []byte
 
-// patience is how long one request may keep the database busy, or wait for it. The
-// tests, which a busy machine may hold up, have more.
+// patience is how long one request may use the database, or wait for it. Tests set a longer one.
 var patience = 8 * time.Second
 
-// handler is the whole service: its routes, and around them what all of them need.
+// handler has all routes.
 func (s *service) handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
@@ -37,6 +35,11 @@ func (s *service) handler() http.Handler {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = w.Write(openAPI)
 	})
+	mux.Handle("/orders", notAllowed("GET, POST"))
+	mux.Handle("/orders/{id}", notAllowed("GET, PATCH, DELETE"))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, newProblem(http.StatusNotFound, "there is nothing at "+short(r.URL.Path)))
+	})
 	files, err := fs.Sub(pageFiles, "page")
 	if err != nil {
 		panic(err) // the folder is compiled in
@@ -45,12 +48,12 @@ func (s *service) handler() http.Handler {
 	for _, name := range []string{"/{$}", "/app.js", "/style.css"} {
 		mux.Handle("GET "+name, static)
 	}
-	// No other site's page may send what changes something here.
+	// Pages of other sites must not change anything.
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeProblem(w, newProblem(http.StatusForbidden, "pages of other sites may not change orders"))
 	}))
-	return s.around(guard.Handler(noRoute(mux)))
+	return secure(guard.Handler(mux))
 }
 
 // answer turns the error of a handler into a problem.
@@ -64,86 +67,29 @@ func (s *service) answer(handle func(http.ResponseWriter, *http.Request) error) 
 		}
 		p := problemOf(err)
 		if errors.Is(r.Context().Err(), context.Canceled) {
-			p.Status = 499 // for the log: the client has gone, nobody reads the answer
-		} else if p.Status >= 500 {
+			return // the client is gone
+		}
+		if p.Status >= 500 {
 			s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 		}
 		writeProblem(w, p)
 	})
 }
 
-// around sets the headers that every answer has, logs every request, and lets no
-// panic reach a client.
-func (s *service) around(next http.Handler) http.Handler {
+// secure sets the headers that every answer has.
+func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began, seen := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		header := w.Header()
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Content-Security-Policy",
 			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		defer func() {
-			if cause := recover(); cause != nil {
-				known, _ := cause.(error)
-				s.log.Error("panic", "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
-				if seen.began || errors.Is(known, http.ErrAbortHandler) {
-					panic(http.ErrAbortHandler) // too late for another answer: the connection is cut
-				}
-				writeProblem(seen, newProblem(http.StatusInternalServerError, "something went wrong; the log has the reason"))
-			}
-			s.log.Info("request", "method", r.Method, "uri", r.URL.RequestURI(), "status", seen.status, "took", time.Since(began).Round(time.Microsecond))
-		}()
-		next.ServeHTTP(seen, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
-// statusWriter remembers what was answered.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-	began  bool
+func notAllowed(methods string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, newProblem(http.StatusMethodNotAllowed, r.Method+" is not for "+short(r.URL.Path)+", only "+methods).with("Allow", methods))
+	}
 }
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status, w.began = status, true
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *statusWriter) Write(p []byte) (int, error) {
-	w.began = true
-	return w.ResponseWriter.Write(p)
-}
-
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// noRoute gives the mux's own 404 and 405 the form of all other problems; the
-// header Allow of a 405 stays.
-func noRoute(mux *http.ServeMux) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler, pattern := mux.Handler(r)
-		if pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
-		said := &bodyless{header: w.Header(), status: http.StatusOK}
-		handler.ServeHTTP(said, r)
-		switch said.status {
-		case http.StatusNotFound:
-			writeProblem(w, newProblem(said.status, "there is nothing at "+short(r.URL.Path)))
-		case http.StatusMethodNotAllowed:
-			writeProblem(w, newProblem(said.status, r.Method+" is not for "+short(r.URL.Path)+", only "+w.Header().Get("Allow")))
-		default: // the path in its shortest form is elsewhere
-			w.WriteHeader(said.status)
-		}
-	})
-}
-
-// bodyless is answered to in place of the client.
-type bodyless struct {
-	header http.Header
-	status int
-}
-
-func (b *bodyless) Header() http.Header         { return b.header }
-func (b *bodyless) WriteHeader(status int)      { b.status = status }
-func (b *bodyless) Write(p []byte) (int, error) { return len(p), nil }

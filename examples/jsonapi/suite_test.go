@@ -9,13 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-
-	mysqldriver "github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
@@ -41,11 +38,7 @@ func postgresDSN(t *testing.T) string {
 
 func mysqlDSN(t *testing.T, server *testserver.Server) string {
 	t.Helper()
-	cfg, err := mysqldriver.ParseDSN(testserver.Database(t, "mysql", server.DSN))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return (&url.URL{Scheme: "mysql", User: url.UserPassword(cfg.User, cfg.Passwd), Host: cfg.Addr, Path: "/" + cfg.DBName}).String()
+	return testserver.Database(t, "mysql", server.DSN)
 }
 
 // client talks to a service that runs in this process.
@@ -166,7 +159,7 @@ func stored(t *testing.T, svc *service) (ids map[string]bool) {
 	t.Helper()
 	ids = map[string]bool{}
 	for _, table := range []string{"jsonapi_orders", "jsonapi_lines"} {
-		rows, err := svc.pools[0].Query("SELECT id FROM " + table)
+		rows, err := svc.rows.Query("SELECT id FROM " + table)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,133 +1,195 @@
-// Command partitions keeps a table of orders in partitions by the time in its
-// ids: it makes those that are missing, fills in orders, shows which partitions a
-// query reads, and drops what is too old:
+// Command partitions keeps a table of orders in partitions by the time in its ids: it creates
+// those that are missing, adds orders, shows which partitions a query reads, and drops what is too
+// old.
 //
-//	go run ./examples/partitions
-//	go run ./examples/partitions -db postgres://user@host/database -by week
+//	go run ./examples/partitions -db postgres://user:password@host/database
+//	go run ./examples/partitions -db 'user:password@tcp(host:3306)/database' -by week
 //
-// A second run on the same database continues with the existing rows and partitions. If another
-// run makes a partition first, it reads the partitions again. It exits with 0, with 1 if its input
-// is wrong, and with 2 if its arguments are.
+// Its table is snowkey_partitioned. The next time it continues with the rows and partitions that
+// are there.
 package main
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second interrupt ends it at once
-	code := cli(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+const table = "snowkey_partitioned"
 
 type options struct {
-	db, by       string
-	keep, ahead  int
-	worker, rows int64
+	db, by                    string
+	keep, ahead, rows, worker int64
+	now                       time.Time
 }
 
-const help = `partitions keeps a table of orders in partitions by the time in its ids.
-
-usage: go run ./examples/partitions [-db DSN] [-by PERIOD] [-keep N] [-ahead N] [-rows N] [-worker N]
-
-  -db DSN      postgres://user:password@host/database or mysql://user:password@host/database;
-               postgres or mariadb starts a server of its own for the run (default: postgres).
-               Its one table is snowkey_partitioned
-  -by PERIOD   day, week or month (default: day)
-  -keep N      periods before this one whose orders are kept, 1 to 1000 (default 5)
-  -ahead N     periods after this one that are made ready, 1 to 1000, as far as the
-               ids' times go, which is July 2080 (default 3)
-  -rows N      orders that are added, 1 to 100000 (default 1000)
-  -worker N    this process's worker number, 0 to 1023 (default 1)
-`
-
-// cli runs the command and gives its exit code. Errors are one line on stderr.
-func cli(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var opt options
-	flags := flag.NewFlagSet("partitions", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&opt.db, "db", "postgres", "")
-	flags.StringVar(&opt.by, "by", "day", "")
-	flags.IntVar(&opt.keep, "keep", 5, "")
-	flags.IntVar(&opt.ahead, "ahead", 3, "")
-	flags.Int64Var(&opt.rows, "rows", 1000, "")
-	flags.Int64Var(&opt.worker, "worker", 1, "")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, help)
-		return 0
-	case err == nil && flags.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case err == nil:
-		err = check(opt)
-	}
+func main() {
+	opt := options{now: time.Now()}
+	flag.StringVar(&opt.db, "db", "", "postgres://… or, for MySQL and MariaDB, user:password@tcp(host:3306)/database; default: PGHOST, PGUSER and so on")
+	flag.StringVar(&opt.by, "by", "day", "day, week or month")
+	flag.Int64Var(&opt.keep, "keep", 5, "periods before this one whose orders are kept")
+	flag.Int64Var(&opt.ahead, "ahead", 3, "periods after this one that get partitions")
+	flag.Int64Var(&opt.rows, "rows", 1000, "orders to add")
+	flag.Int64Var(&opt.worker, "worker", 1, "worker ID of this process, 0 to 1023")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, opt)
+	stop()
 	if err != nil {
-		fmt.Fprintf(stderr, "partitions: %v (-h shows the usage)\n", err)
-		return 2
+		fmt.Fprintln(os.Stderr, "partitions:", err)
+		os.Exit(1)
 	}
-	out := &checkedWriter{w: stdout}
-	if err = run(ctx, opt, out); err == nil {
-		err = out.err
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "partitions: %s\n", strings.Join(strings.Fields(err.Error()), " "))
-		return 1
-	}
-	return 0
 }
 
-// check finds what is wrong before a server is started or asked.
-func check(opt options) error {
-	for name, n := range map[string]int{"-keep": opt.keep, "-ahead": opt.ahead} {
-		if n < 1 || n > 1000 {
-			return fmt.Errorf("%s %d: want 1 to 1000", name, n)
+func run(ctx context.Context, out io.Writer, opt options) error {
+	for name, n := range map[string]int64{"-keep": opt.keep, "-ahead": opt.ahead, "-rows": opt.rows} {
+		if n < 1 || n > 100_000 {
+			return fmt.Errorf("%s %d: want 1 to 100000", name, n)
 		}
 	}
-	if opt.rows < 1 || opt.rows > 100_000 {
-		return fmt.Errorf("-rows %d: want 1 to 100000", opt.rows)
+	gen, err := core.New(core.Config{Worker: core.Fixed(opt.worker)})
+	if err != nil {
+		return fmt.Errorf("-worker %d: %w", opt.worker, err)
 	}
-	if workers := core.Twitter().WorkerIDs(); opt.worker < 0 || opt.worker >= workers {
-		return fmt.Errorf("-worker %d: want 0 to %d", opt.worker, workers-1)
+	defer gen.Close()
+	db, dialect, err := open(opt.db)
+	if err != nil {
+		return fmt.Errorf("-db: %w", err)
 	}
-	if _, err := kind(opt.db); err != nil {
-		return fmt.Errorf("-db %q: %w", redact(opt.db), err)
+	defer db.Close()
+
+	orders := ddl.Partitioning{Dialect: dialect, Layout: gen.Layout(), Table: table, By: ddl.Period(opt.by)}
+	now := opt.now.UTC()
+	from, to := ago(orders.By, now, opt.keep), ago(orders.By, now, -opt.ahead)
+	if first := orders.Layout.Epoch.Add(time.Millisecond); from.Before(first) {
+		from = first // not the epoch itself, whose first id is 0
 	}
-	switch by := ddl.Period(opt.by); by {
-	case ddl.Day, ddl.Week, ddl.Month:
-		now := today().UTC()
-		if _, err := (ddl.Partitioning{Dialect: ddl.MySQL, Table: table, By: by}).Bounds(now, ago(by, now, -opt.ahead)); err != nil {
-			return fmt.Errorf("-ahead %d: %w", opt.ahead, err)
+	fresh, err := prepare(ctx, db, orders, from, to, out)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, opt.rows)
+	if err := gen.Fill(ctx, ids); err != nil {
+		return err
+	}
+	if fresh {
+		ids = append(past(orders, from, now, opt.rows), ids...)
+	}
+	if err := insert(ctx, db, ids); err != nil {
+		return err
+	}
+	if err := show(ctx, db, orders, out); err != nil {
+		return err
+	}
+	if err := explain(ctx, db, orders, now, out); err != nil {
+		return err
+	}
+	return retain(ctx, db, orders, from, out)
+}
+
+func open(dsn string) (*sql.DB, ddl.Dialect, error) {
+	driver, dialect := "mysql", ddl.MySQL
+	if dsn == "" || strings.HasPrefix(dsn, "postgres") {
+		driver, dialect = "pgx", ddl.Postgres
+	}
+	db, err := sql.Open(driver, dsn)
+	return db, dialect, err
+}
+
+// ago returns a time n periods before t.
+func ago(p ddl.Period, t time.Time, n int64) time.Time {
+	switch p {
+	case ddl.Week:
+		return t.AddDate(0, 0, -7*int(n))
+	case ddl.Month: // from the first: not every month has a 31st
+		return time.Date(t.Year(), t.Month()-time.Month(n), 1, 0, 0, 0, 0, time.UTC)
+	}
+	return t.AddDate(0, 0, -int(n))
+}
+
+// prepare creates the table, unless it exists, and the partitions that it lacks. A daily job
+// would do this. If another process does the same at the same time, a statement fails, and
+// prepare reads the partitions again.
+func prepare(ctx context.Context, db *sql.DB, orders ddl.Partitioning, from, to time.Time, out io.Writer) (fresh bool, err error) {
+	for failed := ""; ; {
+		have, err := orders.Read(ctx, db)
+		if err != nil {
+			return fresh, err
 		}
+		var script ddl.Script
+		if len(have) == 0 && !fresh {
+			script, err = create(orders, from, to)
+		} else {
+			script, err = orders.Extend(have, from, to)
+		}
+		if err != nil || len(script) == 0 {
+			return fresh, err
+		}
+		switch err = exec(ctx, db, script, out); {
+		case err == nil && len(have) == 0:
+			fresh = true // PostgreSQL's table has no partition yet
+		case err != nil && script.String() == failed:
+			return fresh, err
+		case err != nil:
+			failed = script.String()
+		}
+	}
+}
+
+// create returns the statement that creates the table, on MySQL with its first partition.
+func create(orders ddl.Partitioning, from, to time.Time) (ddl.Script, error) {
+	want, err := orders.Bounds(from, to)
+	if err != nil {
+		return nil, err
+	}
+	clause, err := orders.Clause(want[:1])
+	return ddl.Script{"CREATE TABLE IF NOT EXISTS " + table + " (id bigint NOT NULL PRIMARY KEY, note varchar(100) NOT NULL) " + clause}, err
+}
+
+// exec runs a script and prints it.
+func exec(ctx context.Context, db *sql.DB, script ddl.Script, out io.Writer) error {
+	fmt.Fprintln(out, script)
+	for _, statement := range script {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retain drops the partitions whose orders are all older than from.
+func retain(ctx context.Context, db *sql.DB, orders ddl.Partitioning, from time.Time, out io.Writer) error {
+	have, err := orders.Read(ctx, db)
+	if err != nil {
+		return err
+	}
+	kept, err := orders.Bounds(from, from.Add(1)) // the whole period of from
+	if err != nil {
+		return err
+	}
+	old, err := orders.Before(have, kept[0].From)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%d partitions are older than %s\n", len(old), kept[0].From.Format(time.DateOnly))
+	if len(old) == 0 {
 		return nil
 	}
-	return fmt.Errorf("-by %q: want day, week or month", opt.by)
-}
-
-// checkedWriter keeps the first error, so that lost output is no success.
-type checkedWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (c *checkedWriter) Write(p []byte) (int, error) {
-	if c.err != nil {
-		return 0, c.err
+	script, err := orders.Drop(old)
+	if err != nil {
+		return err
 	}
-	var n int
-	n, c.err = c.w.Write(p)
-	return n, c.err
+	return exec(ctx, db, script, out)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,14 +16,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
-	var out, err bytes.Buffer
-	code = cli(ctx, args, &out, &err)
-	return code, out.String(), err.String()
+func call(ctx context.Context, dsn, in string, method pgxtype.Method) (stdout string, err error) {
+	var out bytes.Buffer
+	err = run(ctx, &out, data.At(in), options{dsn: dsn, method: method, worker: 1})
+	return out.String(), err
 }
 
 // database is an empty one on the shared server.
@@ -59,16 +61,14 @@ func count(t *testing.T, dsn string) (orders, lines int) {
 	return orders, lines
 }
 
-func TestPrivateServer(t *testing.T) {
-	testserver.Postgres(t) // or skip
-	code, out, err := call(t.Context())
-	if code != 0 || err != "" {
-		t.Fatalf("exit %d: %s", code, err)
+func TestDefaultFile(t *testing.T) {
+	dsn := database(t, "pgxload_default")
+	out, err := call(t.Context(), dsn, "", pgxtype.Copy)
+	if err != nil || !strings.Contains(out, "360 orders, 1310 rows in one transaction") || !strings.Contains(out, "  SO-10360  2026-") || !strings.Contains(out, "  59.90\n") {
+		t.Errorf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"360 orders, 950 lines", "started for this run: 1310 rows by copy in one transaction", "SO-10360"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the output does not tell %q:\n%s", want, out)
-		}
+	if orders, lines := count(t, dsn); orders != 360 || lines != 950 {
+		t.Errorf("%d orders, %d lines", orders, lines)
 	}
 }
 
@@ -86,9 +86,9 @@ func write(t *testing.T, text string) string {
 // A second run over the same file, and a row that the database refuses: the place
 // in the file is named, and nothing is written.
 func TestGivenServer(t *testing.T) {
-	for method := range methods {
-		t.Run(method, func(t *testing.T) {
-			dsn := database(t, "pgxload_"+method)
+	for name, method := range map[string]pgxtype.Method{"copy": pgxtype.Copy, "unnest": pgxtype.Unnest} {
+		t.Run(name, func(t *testing.T) {
+			dsn := database(t, "pgxload_"+name)
 			var text strings.Builder
 			text.WriteString(csvHead)
 			for i := range 50 {
@@ -97,18 +97,16 @@ func TestGivenServer(t *testing.T) {
 				}
 			}
 			in := write(t, text.String())
-			if code, out, err := call(t.Context(), "-dsn", dsn, "-in", in, "-method", method); code != 0 || !strings.Contains(out, "200 rows by "+method) {
-				t.Fatalf("exit %d, %s%s", code, out, err)
+			if out, err := call(t.Context(), dsn, in, method); err != nil || !strings.Contains(out, "50 orders, 200 rows") {
+				t.Fatalf("%v\n%s", err, out)
 			}
 			for what, bad := range map[string]struct{ text, want string }{
-				"again": {text.String(), `in.csv:2: order "SO-0": `},
-				"NUL":   {csvHead + "X-1,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\nX-2,2026-11-21T08:00:00Z,A,a,A,A\x00A,1,0.05\n", `in.csv:3: order "X-2": `},
-				"one twice": {csvHead + "X-1,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\nX-2,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\nX-1,2026-11-21T08:00:00Z,A,a,A,A,1,0.05\n",
-					`in.csv:4: order "X-1": `},
+				"again":        {text.String(), `in.csv:2: order "SO-0": `},
+				"one is there": {csvHead + fmt.Sprintf(row+row+row, 51, 52, 7), `in.csv:4: order "SO-7": `},
 			} {
-				code, _, err := call(t.Context(), "-dsn", dsn, "-in", write(t, bad.text), "-method", method)
-				if code != 1 || strings.Count(err, "\n") != 1 || !strings.Contains(err, bad.want) || !strings.Contains(err, "nothing was written") {
-					t.Errorf("%s: exit %d, %s", what, code, err)
+				_, err := call(t.Context(), dsn, write(t, bad.text), method)
+				if err == nil || !strings.Contains(err.Error(), bad.want) || !strings.Contains(err.Error(), "nothing was written") {
+					t.Errorf("%s: %v", what, err)
 				}
 			}
 			if orders, lines := count(t, dsn); orders != 50 || lines != 150 {
@@ -116,12 +114,14 @@ func TestGivenServer(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if code, _, err := call(ctx, "-dsn", dsn, "-in", in); code != 1 || strings.Count(err, "\n") != 1 {
-				t.Errorf("interrupted: exit %d, %s", code, err)
+			if _, err := call(ctx, dsn, in, method); !errors.Is(err, context.Canceled) {
+				t.Errorf("interrupted: %v", err)
 			}
 		})
 	}
 }
+
+const row = "SO-%d,2026-11-21T08:00:00Z,Ada,ada@example.com,A,A,1,0.05\n"
 
 // heldAtCommit is a proxy that keeps back the answers to COMMIT and what follows.
 func heldAtCommit(t *testing.T, server string, committed func()) (addr string) {
@@ -137,7 +137,7 @@ func heldAtCommit(t *testing.T, server string, committed func()) (addr string) {
 		_ = l.Close()
 		mu.Lock()
 		over = true
-		for conn := range open { // whoever has left it so
+		for conn := range open {
 			_ = conn.Close()
 		}
 		mu.Unlock()
@@ -193,9 +193,9 @@ func TestInterruptedAtCommit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	addr := testserver.Postgres(t).Addr
-	code, _, err := call(ctx, "-dsn", strings.Replace(dsn, addr, heldAtCommit(t, addr, cancel), 1))
-	if code != 1 || strings.Contains(err, "nothing was written") || !strings.Contains(err, "may have been written, or nothing: look in pgxload_orders for id ") || strings.Count(err, "\n") != 1 {
-		t.Errorf("exit %d, %s", code, err)
+	_, err := call(ctx, strings.Replace(dsn, addr, heldAtCommit(t, addr, cancel), 1), "", pgxtype.Copy)
+	if err == nil || strings.Contains(err.Error(), "nothing was written") || !strings.Contains(err.Error(), "may have been written, or nothing: look in pgxload_orders for id ") {
+		t.Errorf("%v", err)
 	}
 	if orders, lines := count(t, dsn); orders != 360 || lines != 950 {
 		t.Errorf("%d orders, %d lines", orders, lines)
@@ -210,33 +210,22 @@ func TestFileChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	if _, err := pool.Exec(t.Context(), schema); err != nil {
-		t.Fatal(err)
-	}
-	const row = "SO-%d,2026-11-21T08:00:00Z,Ada,ada@example.com,A,A,1,0.05\n"
 	short := csvHead + fmt.Sprintf(row+row, 1, 2)
 	long := short + fmt.Sprintf(row, 3)
 	for _, c := range []struct{ counted, read, want string }{
 		{long, short, "in.csv: the file has shrunk since it was counted: 2 rows are missing"},
 		{short, long, "in.csv:4: the file has grown"},
-		{long, csvHead, "has shrunk since it was counted: 6 rows"},
+		{long, csvHead, "in.csv: no orders"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			texts := []string{c.counted, c.read}
-			in := input{name: "in.csv", open: func() (io.ReadCloser, error) {
-				text := texts[0]
-				texts = texts[1:]
-				return io.NopCloser(strings.NewReader(text)), nil
+			file := data.File{Name: "in.csv", Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(c.read)), nil
 			}}
-			orders, lines, err := in.count()
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids := make([]int64, orders+lines)
+			ids := make([]int64, 2*strings.Count(c.counted, "SO-"))
 			for i := range ids {
 				ids[i] = int64(i + 1)
 			}
-			if _, err := load(t.Context(), pool, in, ids, pgxtype.Copy, func(int64) {}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := load(t.Context(), pool, file, ids, pgxtype.Copy); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if orders, lines := count(t, dsn); orders != 0 || lines != 0 {
@@ -246,50 +235,26 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
+// A bad file is refused before the database is touched, and no error shows a password.
 func TestBadInput(t *testing.T) {
-	const good = "SO-1,2026-11-21T08:00:00Z,Ada,ada@example.com,A,A,1,0.05\n"
-	for _, c := range []struct{ text, want string }{
-		{"", "in.csv: empty"},
-		{csvHead, "in.csv: no orders"},
-		{"a,b,c,d,e,f,g,h\n", "in.csv:1: the columns are"},
-		{"a,b\n", "in.csv:1: wrong number of fields"},
-		{csvHead + good + "SO-1,x\n", "in.csv:3: wrong number of fields"},
-		{csvHead + strings.Replace(good, "Ada", "", 1), `in.csv:2:27: customer "": want a value`},
-		{csvHead + strings.Replace(good, "2026-11-21T08:00:00Z", "yesterday", 1), `in.csv:2:6: placed_at "yesterday": want a time`},
-		{csvHead + strings.Replace(good, ",1,", ",0,", 1), `quantity "0": want a whole number`},
-		{csvHead + strings.Replace(good, "0.05", "5 cents", 1), `unit_price "5 cents": want an amount`},
-	} {
-		t.Run(c.want, func(t *testing.T) {
-			if code, out, err := call(t.Context(), "-in", write(t, c.text), "-dsn", "postgres://127.0.0.1:1/x"); code != 1 || out != "" || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {
-				t.Errorf("%q: exit %d, %s%s; want %q", c.text, code, out, err, c.want)
-			}
-		})
-	}
-}
-
-func TestBadArguments(t *testing.T) {
+	const none = "postgres://u:secret@127.0.0.1:1/x?connect_timeout=2"
 	for _, c := range []struct {
-		args []string
-		code int
-		want string
+		name, dsn, in string
+		worker        int64
+		want          string
 	}{
-		{[]string{"-in", "/no/such/file.csv"}, 1, "/no/such/file.csv: no such file"},
-		{[]string{"-in", t.TempDir()}, 1, "is a directory"},
-		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:1/x?connect_timeout=2"}, 1, "-dsn: "},
-		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:port/x"}, 1, "-dsn: "},
-		{[]string{"-worker", "1024"}, 1, "-worker 1024: core: Worker 1024"},
-		{[]string{"-method", "insert"}, 2, `-method "insert": want copy or unnest`},
-		{[]string{"-nonsense"}, 2, "-nonsense"},
-		{[]string{"orders.csv"}, 2, `unexpected argument "orders.csv"`},
+		{"empty", none, write(t, ""), 1, "in.csv: empty"},
+		{"last row", none, write(t, csvHead+fmt.Sprintf(row, 1)+"SO-1,x\n"), 1, "in.csv:3: wrong number of fields"},
+		{"no file", none, "/no/such/file.csv", 1, "/no/such/file.csv: no such file"},
+		{"no server", none, "", 1, "-dsn: "},
+		{"no DSN", "postgres://u:secret@127.0.0.1:port/x", "", 1, "-dsn: "},
+		{"worker", none, "", 1024, "-worker 1024: core: Worker 1024"},
 	} {
-		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			code, _, err := call(t.Context(), c.args...)
-			if code != c.code || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-				t.Errorf("%q: exit %d, %q; want exit %d and %q", c.args, code, err, c.code, c.want)
+		t.Run(c.name, func(t *testing.T) {
+			err := run(t.Context(), io.Discard, data.At(c.in), options{dsn: c.dsn, worker: c.worker})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
-	}
-	if code, out, err := call(t.Context(), "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
-		t.Errorf("-h: exit %d, %q", code, err)
 	}
 }

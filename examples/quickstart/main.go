@@ -4,7 +4,7 @@
 //	go run ./examples/quickstart
 //	go run ./examples/quickstart -in orders.csv -db postgres://user:password@localhost/shop
 //
-// Reading the file is in input.go, and opening a database in database.go.
+// Opening a database is in database.go.
 package main
 
 import (
@@ -16,66 +16,48 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
-
-	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli(ctx, os.Args[1:], os.Stdout, os.Stderr, sqlstore.Config{Table: "quickstart_worker"})
+	in := flag.String("in", "", "CSV `file` of orders, one row per line; default: examples/data/orders.csv")
+	dsn := flag.String("db", "", "a `file` .sqlite, postgres://…, or for MySQL and MariaDB user:password@tcp(host:3306)/database; default: SQLite in memory")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, *in, *dsn, sqlstore.Config{Table: "quickstart_worker"})
 	stop()
-	os.Exit(code)
-}
-
-// cli returns the exit status: 1 if something failed, 2 for a wrong command line.
-func cli(ctx context.Context, args []string, stdout, stderr io.Writer, leases sqlstore.Config) int {
-	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	in := flags.String("in", "", "CSV `file` of orders, one row per line; default: examples/data/orders.csv")
-	dsn := flags.String("db", "", "postgres://…, mysql://… or a `file` .sqlite; default: SQLite in memory")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return 0
-	} else if err != nil {
-		return 2
-	}
-	err := fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	if flags.NArg() == 0 {
-		err = run(ctx, stdout, *in, *dsn, leases)
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "quickstart: %s\n", strings.Join(strings.Fields(err.Error()), " "))
-		return 1
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
 	}
-	return 0
 }
 
 func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Config) (err error) {
-	orders, err := readFile(in) // an error here leaves the database untouched
+	orders, err := read(data.At(in)) // an error here leaves the database untouched
 	if err != nil {
 		return err
 	}
 	db, err := open(ctx, dsn)
 	if err != nil {
-		return fmt.Errorf("-db %q: %w", redact(dsn), err)
+		return fmt.Errorf("-db: %w", err) // the drivers hide passwords
 	}
 	defer closePool(db)
 	leases.AllowDataLoss = leases.AllowDataLoss || dsn == "" // in memory, leases end with the rows
 	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{Store: leases})
 	if err != nil {
-		return fmt.Errorf("-db %q: %w", redact(dsn), err)
+		return fmt.Errorf("-db: %w", err)
 	}
 	defer func() { err = errors.Join(err, gen.Close(context.Background())) }()
 	db = db.WithContext(ctx)
 	if err := db.AutoMigrate(&Customer{}, &Order{}, &OrderLine{}); err != nil {
-		return fmt.Errorf("-db %q: %w", redact(dsn), err)
+		return fmt.Errorf("-db: %w", err)
 	}
 	news, err := onlyNew(db, orders)
 	if err != nil {

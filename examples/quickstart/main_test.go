@@ -7,15 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	mysqldriver "github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -24,17 +22,17 @@ import (
 // The tests' servers do not sync.
 var leases = sqlstore.Config{Table: "quickstart_worker", AllowDataLoss: true}
 
-func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func call(t *testing.T, in, db string) (out string, err error) {
 	t.Helper()
-	var out, err bytes.Buffer
-	code = cli(t.Context(), args, &out, &err, leases)
-	return code, out.String(), err.String()
+	var text bytes.Buffer
+	err = run(t.Context(), &text, in, db, leases)
+	return text.String(), err
 }
 
 func TestDefaultRun(t *testing.T) {
-	code, out, err := call(t)
-	if code != 0 || err != "" {
-		t.Fatalf("exit %d: %s", code, err)
+	out, err := call(t, "", "")
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"SO-10360  Leslie Tanaka  1      59.90", "└ worker 0", "quickstart_customers: 109 rows, 1 INSERT\n",
@@ -63,21 +61,14 @@ func TestRunsOnEveryDatabase(t *testing.T) {
 	for name, dsn := range map[string]func(t *testing.T) string{
 		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "a name with % and ?.sqlite") },
 		"postgres": func(t *testing.T) string { return testserver.Postgres(t).DSN },
-		"mysql": func(t *testing.T) string {
-			cfg, err := mysqldriver.ParseDSN(testserver.MariaDB(t).DSN)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return (&url.URL{Scheme: "mysql", User: url.UserPassword(cfg.User, cfg.Passwd), Host: cfg.Addr, Path: "/" + cfg.DBName}).String()
-		},
+		"mysql":    func(t *testing.T) string { return testserver.MariaDB(t).DSN },
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := dsn(t)
 			in := write(t, strings.ReplaceAll(goodCSV, "SO-", t.Name()+"-"))
 			for run, want := range []string{"Written: 7 rows by 3 INSERTs", "Skipped: 2 orders"} {
-				code, out, err := call(t, "-db", db, "-in", in)
-				if code != 0 || !strings.Contains(out, want) {
-					t.Fatalf("run %d: exit %d, %s%s, want %q", run, code, err, out, want)
+				if out, err := call(t, in, db); err != nil || !strings.Contains(out, want) {
+					t.Fatalf("run %d: %v\n%s, want %q", run, err, out, want)
 				}
 			}
 		})
@@ -141,9 +132,8 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "x.sqlite")
-			code, out, err := call(t, "-in", write(t, c.csv), "-db", db)
-			if code != 1 || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) {
-				t.Errorf("exit %d, stdout %q, stderr %q, want %q", code, out, err, c.want)
+			if out, err := call(t, write(t, c.csv), db); err == nil || out != "" || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q\n%s", err, c.want, out)
 			}
 			if _, err := os.Stat(db); !os.IsNotExist(err) {
 				t.Errorf("a database was made: %v", err)
@@ -153,47 +143,30 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestBadArguments(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"-in", "/no/such/file.csv"}, 1, "/no/such/file.csv: no such file"},
-		{[]string{"-in", t.TempDir()}, 1, "is a directory"},
-		{[]string{"-db", "postgres://127.0.0.1/x?user=u&password=secret&port=1"}, 1, "password=xxxxx"},
-		{[]string{"-db", "postgres://127.0.0.1:port/x?password=secret"}, 1, "password=xxxxx"},
-		{[]string{"-db", "host=127.0.0.1 password=secret dbname=x"}, 1, "want postgres://"},
-		{[]string{"-db", "MYSQL://u:sec%zzret@127.0.0.1/x"}, 1, "is not a URL"},
-		{[]string{"-db", t.TempDir() + "/."}, 1, "want postgres://"},
-		{[]string{"orders.csv"}, 1, `unexpected argument "orders.csv"`},
-		{[]string{"-db", "orders"}, 1, `-db "orders": want postgres://`},
-		{[]string{"-db", "oracle://x/y"}, 1, "want postgres://"},
-		{[]string{"-db", "postgres://u:secret@127.0.0.1:1/x?connect_timeout=2"}, 1, `-db "postgres://u:xxxxx@127.0.0.1:1/x?connect_timeout=2": `},
-		{[]string{"-db", "postgres://127.0.0.1:port/x"}, 1, "-db"},
-		{[]string{"-db", "mysql://u:secret@127.0.0.1:1/x"}, 1, "refused"},
-		{[]string{"-db", "mysql://127.0.0.1"}, 1, "want mysql://user"},
-		{[]string{"-db", "mysql://127.0.0.1/x?parseTime=maybe"}, 1, "parseTime"},
-		{[]string{"-db", "/no/such/folder/x.sqlite"}, 1, `-db "/no/such/folder/x.sqlite": open /no/such/folder/x.sqlite: no such file or directory`},
-		{[]string{"-db", write(t, "not a database, but text that is long enough to be looked at")}, 1, "want postgres://"},
-	} {
-		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			code, out, err := call(t, c.args...)
-			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
-			}
-		})
-	}
-	for arg, want := range map[string]int{"-h": 0, "-nonsense": 2} {
-		if code, _, err := call(t, arg); code != want || !strings.Contains(err, "examples/data/orders.csv") {
-			t.Errorf("%s: exit %d, %q", arg, code, err)
-		}
-	}
 	notSQLite := filepath.Join(t.TempDir(), "text.sqlite")
 	if err := os.WriteFile(notSQLite, bytes.Repeat([]byte("this is no database\n"), 500), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, err := call(t, "-db", notSQLite); code != 1 || !strings.Contains(err, "text.sqlite") || strings.Count(err, "\n") != 1 {
-		t.Errorf("a file that is no database: exit %d, %q", code, err)
+	for _, c := range []struct{ in, db, want string }{
+		{"/no/such/file.csv", "", "/no/such/file.csv: no such file"},
+		{t.TempDir(), "", "is a directory"},
+		{"", "postgres://127.0.0.1/x?user=u&password=secret&port=1", "refused"},
+		{"", "postgres://127.0.0.1:port/x?password=secret", "-db: "},
+		{"", "host=127.0.0.1 password=secret dbname=x", "-db: invalid DSN"},
+		{"", "oracle://u:secret@x/y", "-db: "},
+		{"", "orders", "-db: invalid DSN"},
+		{"", "postgres://u:secret@127.0.0.1:1/x?connect_timeout=2", "refused"},
+		{"", "u:secret@tcp(127.0.0.1:1)/x", "refused"},
+		{"", "u:secret@tcp(127.0.0.1:1)/x?parseTime=maybe", "invalid bool value"},
+		{"", "/no/such/folder/x.sqlite", "-db: unable to open database file"},
+		{"", notSQLite, "-db: file is not a database"},
+	} {
+		t.Run(c.in+c.db, func(t *testing.T) {
+			out, err := call(t, c.in, c.db)
+			if err == nil || out != "" || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v, want %q\n%s", err, c.want, out)
+			}
+		})
 	}
 }
 
@@ -204,31 +177,26 @@ func TestInterruptedWhileConnecting(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	for _, scheme := range []string{"mysql", "postgres"} {
+	for _, dsn := range []string{"u@tcp(" + l.Addr().String() + ")/x", "postgres://u@" + l.Addr().String() + "/x"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
-		ended := make(chan string, 1)
-		go func() {
-			var out, errs bytes.Buffer
-			code := cli(ctx, []string{"-db", scheme + "://u@" + l.Addr().String() + "/x"}, &out, &errs, leases)
-			ended <- fmt.Sprintf("exit %d: %s", code, errs.String())
-		}()
+		ended := make(chan error, 1)
+		go func() { ended <- run(ctx, io.Discard, "", dsn, leases) }()
 		select {
-		case got := <-ended:
-			if !strings.HasPrefix(got, "exit 1: ") {
-				t.Errorf("%s: %s", scheme, got)
+		case err := <-ended:
+			if err == nil {
+				t.Errorf("%s: no error", dsn)
 			}
 		case <-time.After(3 * time.Minute):
-			t.Fatalf("%s: it is not interrupted", scheme)
+			t.Fatalf("%s: it is not interrupted", dsn)
 		}
 	}
 }
 
 // A report that cannot be written is no success.
 func TestLostOutput(t *testing.T) {
-	var errs bytes.Buffer
-	if code := cli(t.Context(), nil, full{}, &errs, leases); code != 1 || !strings.Contains(errs.String(), "no space") {
-		t.Errorf("exit %d, %s", code, errs.String())
+	if err := run(t.Context(), full{}, "", "", leases); err == nil || !strings.Contains(err.Error(), "no space") {
+		t.Error(err)
 	}
 }
 
@@ -240,16 +208,16 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestSpreadsheetCSV(t *testing.T) {
 	header, rest, _ := strings.Cut(goodCSV, "\n")
 	text := "\ufeff\"" + strings.ReplaceAll(header, ",", "\",\"") + "\"\n" + rest
-	code, out, err := call(t, "-in", write(t, strings.ReplaceAll(text, "\n", "\r\n")))
-	if code != 0 || !strings.Contains(out, "Written: 7 rows") {
-		t.Errorf("exit %d, %s%s", code, out, err)
+	out, err := call(t, write(t, strings.ReplaceAll(text, "\n", "\r\n")), "")
+	if err != nil || !strings.Contains(out, "Written: 7 rows") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
 // A load that fails at its last line writes nothing, and a second one everything.
 func TestAllOrNothing(t *testing.T) {
 	in, db := write(t, goodCSV), filepath.Join(t.TempDir(), "x.sqlite")
-	if code, _, err := call(t, "-in", in, "-db", db); code != 0 {
+	if _, err := call(t, in, db); err != nil {
 		t.Fatal(err)
 	}
 	pool, err := sql.Open("sqlite", db)
@@ -270,24 +238,23 @@ func TestAllOrNothing(t *testing.T) {
 	}
 	b.WriteString("NO-Z,2026-11-21T08:00:00Z,Eve,eve@example.com,Z,Z,1,0.05\n")
 	in = write(t, b.String())
-	if code, _, err := call(t, "-in", in, "-db", db); code != 1 || !strings.Contains(err, "refused") {
-		t.Fatalf("exit %d: %s", code, err)
+	if _, err := call(t, in, db); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Fatal(err)
 	}
 	var rows int
 	if err := pool.QueryRowContext(t.Context(), "SELECT (SELECT count(*) FROM quickstart_orders) + (SELECT count(*) FROM quickstart_customers)").Scan(&rows); err != nil || rows != 4 {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 	exec("DROP TRIGGER refuse")
-	if code, out, err := call(t, "-in", in, "-db", db); code != 0 || !strings.Contains(out, "Written: 6003 rows") || !strings.Contains(out, "Skipped: 2 orders") {
-		t.Errorf("exit %d: %s%s", code, out, err)
+	if out, err := call(t, in, db); err != nil || !strings.Contains(out, "Written: 6003 rows") || !strings.Contains(out, "Skipped: 2 orders") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var out, errs bytes.Buffer
-	if code := cli(ctx, nil, &out, &errs, leases); code != 1 || !strings.Contains(errs.String(), "cancel") {
-		t.Errorf("exit %d: %s", code, errs.String())
+	if err := run(ctx, io.Discard, "", "", leases); err == nil || !strings.Contains(err.Error(), "cancel") {
+		t.Error(err)
 	}
 }

@@ -52,7 +52,7 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 	for _, p := range rows {
 		fmt.Fprintf(out, "  %s is id %d\n", p.Serial, p.ID)
 	}
-	id, err := payments.Decode(rows[1].Serial) // as somebody reads it out on the phone
+	id, err := payments.Decode(rows[1].Serial)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 	if err != nil {
 		return err
 	}
-	if err := store.PrepareCounters(ctx); err != nil { // a transaction is too late for it
+	if err := store.PrepareCounters(ctx); err != nil { // a transaction cannot create the table
 		return err
 	}
 	numbers, err := serial.NewNumbers(invoiceNumbers(store, opt.now))
@@ -92,7 +92,7 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 	return inBlocks(ctx, store, opt, out)
 }
 
-// inBlocks numbers orders, where a gap does no harm and speed matters.
+// inBlocks numbers orders, where gaps are allowed and speed matters.
 func inBlocks(ctx context.Context, store serial.Counter, opt options, out io.Writer) error {
 	trips := 0
 	counting := serial.CounterFunc(func(ctx context.Context, key string, n int64) (int64, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"regexp"
 	"strings"
@@ -39,10 +40,10 @@ var payment = regexp.MustCompile(`PAY-\d{17}-0001-(\d{4})-\d\d is id \d+`)
 
 func TestGORM(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), options{worker: 1, now: noon}, &out); err != nil {
+	if err := run(t.Context(), &out, options{worker: 1, now: noon}); err != nil {
 		t.Fatal(err)
 	}
-	shop, typed, _ := strings.Cut(out.String(), "\nTyped wrongly:\n")
+	shop, typed, _ := strings.Cut(out.String(), "\nMistyped:\n")
 	shop = payment.ReplaceAllString(shop, "PAY-D-0001-$1-CC is id N")
 	if got := sequences.ReplaceAllString(shop, "0000"); got != sequences.ReplaceAllString(want, "0000") {
 		t.Errorf("got\n%s\nwant\n%s", shop, want)
@@ -50,7 +51,7 @@ func TestGORM(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(typed), "\n")
 	for i, piece := range []string{`the prefix "pay": must be "PAY"`, `the length "33": must be 34`, "the check", "the check", "the check"} {
 		if i >= len(lines) || !strings.Contains(lines[i], piece) {
-			t.Fatalf("line %d does not tell %s:\n%s", i, piece, typed)
+			t.Fatalf("line %d lacks %s:\n%s", i, piece, typed)
 		}
 	}
 }
@@ -59,31 +60,22 @@ func TestGORM(t *testing.T) {
 var sequences = regexp.MustCompile(`000[0-2]-CC`)
 
 func TestRead(t *testing.T) {
-	var out, errs bytes.Buffer
-	code := cli(t.Context(), []string{"PAY-20261121073045123-0817-0042-42", "PAY-20261121073045123-0817-0042-24", "x"}, &out, &errs)
-	if code != 1 || out.String() != "PAY-20261121073045123-0817-0042-42 is id 2124042817363972138 of 2026-11-21 07:30:45.123 UTC, datacenter 25, worker 17, sequence 42\n" ||
-		!strings.Contains(errs.String(), `the check "24"`) || !strings.Contains(errs.String(), `the prefix "x"`) {
-		t.Errorf("exit %d, %s, %s", code, &out, &errs)
+	var out bytes.Buffer
+	err := read(&out, []string{"PAY-20261121073045123-0817-0042-42", "PAY-20261121073045123-0817-0042-24", "x"})
+	if err == nil || out.String() != "PAY-20261121073045123-0817-0042-42 is id 2124042817363972138 of 2026-11-21 07:30:45.123 UTC, datacenter 25, worker 17, sequence 42\n" ||
+		!strings.Contains(err.Error(), `the check "24"`) || !strings.Contains(err.Error(), `the prefix "x"`) {
+		t.Errorf("%v, %s", err, &out)
 	}
 }
 
-func TestWrongCalls(t *testing.T) {
-	for call, want := range map[string]struct {
-		code int
-		text string
-	}{
-		"-h":              {0, "usage: go run ./examples/serial"},
-		"-x":              {2, "-h shows the usage"},
-		"-worker 2 PAY-1": {2, "serials are read without options"},
-		"-worker 5000":    {1, "5000"},
-		"-dsn no://such":  {1, "serial: "},
+func TestBadArguments(t *testing.T) {
+	for want, opt := range map[string]options{
+		"-worker 5000":     {worker: 5000, now: noon},
+		"cannot parse `no": {dsn: "no://such", now: noon},
 	} {
-		t.Run(call, func(t *testing.T) {
-			var out bytes.Buffer
-			if code := cli(t.Context(), strings.Fields(call), &out, &out); code != want.code || !strings.Contains(out.String(), want.text) {
-				t.Errorf("%s: exit %d\n%s", call, code, &out)
-			}
-		})
+		if err := run(t.Context(), io.Discard, opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 
@@ -91,12 +83,12 @@ func TestPgx(t *testing.T) {
 	dsn := fresh(t, testserver.Postgres(t).DSN)
 	for _, first := range []string{"000001", "000003"} {
 		var out bytes.Buffer
-		if err := run(t.Context(), options{worker: 1, dsn: dsn, lossy: true, now: noon}, &out); err != nil {
+		if err := run(t.Context(), &out, options{worker: 1, dsn: dsn, lossy: true, now: noon}); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"1000 by COPY, the last is PAY-", "-" + first + " of 1250 cents: written", "serial_invoices_cents_check", "took 3 round trips", "Typed wrongly:"} {
+		for _, want := range []string{"1000 by COPY, the last is PAY-", "-" + first + " of 1250 cents: written", "serial_invoices_cents_check", "took 3 round trips", "Mistyped:"} {
 			if !strings.Contains(out.String(), want) {
-				t.Errorf("the output does not tell %q:\n%s", want, &out)
+				t.Errorf("the output lacks %q:\n%s", want, &out)
 			}
 		}
 	}

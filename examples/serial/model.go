@@ -9,11 +9,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// payments writes the serials of all payments: PAY-20261121073045123-0001-0000-17. Its Width
-// is the size of the column below.
+// payments encodes ids as PAY-20261121073045123-0001-0000-17. Its Width is the size of the column
+// below.
 var payments = mustCodec(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
 
-// mustCodec is for constant configurations: the program does not start with a wrong one.
+// mustCodec is for constant configurations.
 func mustCodec(cfg serial.Config) *serial.Codec {
 	codec, err := serial.New(cfg)
 	if err != nil {
@@ -22,16 +22,14 @@ func mustCodec(cfg serial.Config) *serial.Codec {
 	return codec
 }
 
-// Payment has its serial in a column, for people who look into the table. A program
-// needs none: it reads the id from the serial.
+// Payment stores its serial number for people who read the table. A program decodes it to the id.
 type Payment struct {
 	ID     sqltype.ID
 	Serial string `gorm:"type:char(34);uniqueIndex;not null"`
 	Cents  int64
 }
 
-// BeforeCreate fills the serial from the id, which the plugin has set before it
-// calls this hook.
+// BeforeCreate sets the serial number. The plugin has set the id before.
 func (p *Payment) BeforeCreate(*gorm.DB) (err error) {
 	p.Serial, err = payments.Encode(p.ID.Int64())
 	return err
@@ -44,7 +42,7 @@ type Invoice struct {
 	Cents  int64  `gorm:"check:cents > 0"`
 }
 
-// invoiceNumbers describes them: INV-20261121-000001.
+// invoiceNumbers configures INV-20261121-000001.
 func invoiceNumbers(c serial.Counter, now func() time.Time) serial.NumbersConfig {
 	return serial.NumbersConfig{Prefix: "INV", Separator: "-", Counter: c, Now: now}
 }

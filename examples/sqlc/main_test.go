@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"regexp"
@@ -14,17 +15,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/sqlc/db"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func call(t *testing.T, opt options) (out string, err error) {
 	t.Helper()
-	var out, err bytes.Buffer
-	code = cli(t.Context(), args, &out, &err)
-	return code, out.String(), err.String()
+	var text bytes.Buffer
+	err = run(t.Context(), &text, opt)
+	return text.String(), err
 }
 
 // database is an empty one on the shared server.
@@ -52,15 +52,14 @@ func database(t *testing.T, name string) (dsn string) {
 	return u.String()
 }
 
-func TestPrivateServer(t *testing.T) {
-	testserver.Postgres(t) // or skip
-	code, out, errs := call(t)
-	if code != 0 || errs != "" {
-		t.Fatalf("exit %d: %s", code, errs)
+func TestRun(t *testing.T) {
+	out, err := call(t, options{dsn: database(t, "sqlc_run"), lossy: true, orders: 1000, lines: 3})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, want := range []string{"started for this run: 1000 orders by a batch, 3000 lines by COPY", "read back in 3 pages", "\n1000 orders have ids", "keeps its key: true"} {
+	for _, want := range []string{"1000 orders by a batch, 3000 lines by COPY", "read back 1000 orders in 3 pages, and 3000 lines", "\n1000 orders of the last hour", "keeps its key: true"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("the output does not tell %q:\n%s", want, out)
+			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
 	type row struct {
@@ -85,16 +84,17 @@ func TestPrivateServer(t *testing.T) {
 	}
 }
 
-// The tables may be there, with the rows of a run before; and there may be no line.
+// The tables may have rows already, and orders may have no lines.
 func TestTwice(t *testing.T) {
 	dsn := database(t, "sqlc_twice")
-	if code, _, errs := call(t, "-dsn", dsn); code != 1 || !strings.Contains(errs, "fsync") { // the test's server does none
-		t.Fatalf("exit %d, %s", code, errs)
+	if _, err := call(t, options{dsn: dsn, orders: 1}); err == nil || !strings.Contains(err.Error(), "fsync") { // the test's server does none
+		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"-orders", "1", "-lines", "0"}, {"-orders", "500", "-lines", "0"}, {"-orders", "401", "-lines", "1"}, {"-orders", "400"}} {
-		code, out, errs := call(t, append([]string{"-dsn", dsn, "-allow-lossy"}, args...)...)
-		if code != 0 || errs != "" || !strings.Contains(out, "at the given address: "+args[1]+" orders") || !strings.Contains(out, "\n"+args[1]+" orders have ids") {
-			t.Errorf("%q: exit %d, %s\n%s", args, code, errs, out)
+	for _, opt := range []options{{orders: 1}, {orders: 500}, {orders: 401, lines: 1}, {orders: 400, lines: 3}} {
+		opt.dsn, opt.lossy = dsn, true
+		out, err := call(t, opt)
+		if err != nil || !strings.Contains(out, fmt.Sprintf("read back %d orders in %d pages, and %d lines", opt.orders, (opt.orders+399)/400, opt.orders*opt.lines)) {
+			t.Errorf("%+v: %v\n%s", opt, err, out)
 		}
 	}
 }
@@ -106,9 +106,6 @@ func TestAllOrNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	if _, err := pool.Exec(t.Context(), schema); err != nil {
-		t.Fatal(err)
-	}
 	var orders []order
 	for i, id := range []sqltype.ID{1, 1<<53 + 1, 1996573624012345677, 1<<63 - 1} {
 		orders = append(orders, order{
@@ -169,45 +166,6 @@ func read(t *testing.T, pool *pgxpool.Pool) ([]db.Order, []db.Line) {
 	return rows, lines
 }
 
-// One of the rows is lost, or altered: the report says which.
-func TestReportSeesChanges(t *testing.T) {
-	pool, err := connect(t.Context(), database(t, "sqlc_changes"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, change := range []string{
-		"DELETE FROM lines WHERE id = (SELECT max(id) FROM lines)",
-		"UPDATE lines SET id = id + 1 WHERE id = (SELECT max(id) FROM lines)",
-		"UPDATE orders SET replaces = id WHERE id = (SELECT min(id) FROM orders)",
-		"DELETE FROM lines; DELETE FROM orders",
-	} {
-		t.Run(change, func(t *testing.T) {
-			if _, err := pool.Exec(t.Context(), "DROP TABLE IF EXISTS lines; DROP TABLE IF EXISTS orders;"+schema); err != nil {
-				t.Fatal(err)
-			}
-			orders, err := draft(t.Context(), gen, options{orders: 2, lines: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := insert(t.Context(), pool, orders); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := pool.Exec(t.Context(), change); err != nil {
-				t.Fatal(err)
-			}
-			var out bytes.Buffer
-			if err := report(t.Context(), pool, gen, orders, &out); err == nil || out.Len() > 0 {
-				t.Errorf("%s: %v\n%s", change, err, out.String())
-			}
-		})
-	}
-}
-
 // A query that db does not have, or has under another kind, means that go generate was
 // forgotten.
 func TestGenerated(t *testing.T) {
@@ -231,29 +189,19 @@ func TestGenerated(t *testing.T) {
 
 func TestBadArguments(t *testing.T) {
 	for _, c := range []struct {
-		args []string
-		code int
+		opt  options
 		want string
 	}{
-		{[]string{"-orders", "0"}, 2, "-orders 0: want 1 to 100000"},
-		{[]string{"-orders", "100001"}, 2, "-orders 100001"},
-		{[]string{"-lines", "-1"}, 2, "-lines -1: want 0 to 10"},
-		{[]string{"-lines", "11"}, 2, "-lines 11"},
-		{[]string{"-lines", "many"}, 2, "-lines"},
-		{[]string{"-nonsense"}, 2, "-nonsense"},
-		{[]string{"x"}, 2, `unexpected argument "x"`},
-		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:1/x"}, 1, "-dsn: "},
-		{[]string{"-dsn", "postgres://u:secret@127.0.0.1:x/x"}, 1, "-dsn: "},
+		{options{}, "-orders 0"},
+		{options{orders: 1, lines: -1}, "-lines -1"},
+		{options{orders: 1, dsn: "postgres://u:secret@127.0.0.1:1/x"}, "-dsn: "},
+		{options{orders: 1, dsn: "postgres://u:secret@127.0.0.1:x/x"}, "-dsn: "},
 	} {
-		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			code, out, err := call(t, c.args...)
-			if code != c.code || out != "" || strings.Count(err, "\n") != 1 || !strings.Contains(err, c.want) || strings.Contains(err, "secret") {
-				t.Errorf("%q: exit %d, stdout %q, stderr %q; want exit %d and %q", c.args, code, out, err, c.code, c.want)
+		t.Run(c.want+c.opt.dsn, func(t *testing.T) {
+			if out, err := call(t, c.opt); err == nil || out != "" || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v, want %q\n%s", err, c.want, out)
 			}
 		})
-	}
-	if code, out, err := call(t, "-h"); code != 0 || err != "" || !strings.Contains(out, "usage:") {
-		t.Errorf("-h: exit %d, %q", code, err)
 	}
 }
 

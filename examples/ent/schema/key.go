@@ -1,4 +1,4 @@
-// Package schema is what ent's generator makes examples/ent/db from.
+// Package schema is the source of examples/ent/db.
 package schema
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Key is the key that every table has.
+// Key is the key of every table.
 type Key struct{ mixin.Schema }
 
-// Fields is the key. The annotation keeps the database from counting it up: without it a
-// row whose key was forgotten gets 1. In SQLite the type integer alone would do so, too.
+// Fields is the key. The annotation turns off auto-increment: otherwise a row without a key gets 1.
+// On SQLite the type integer has the same effect.
 func (Key) Fields() []ent.Field {
 	counted := false
 	return []ent.Field{

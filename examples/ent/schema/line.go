@@ -9,14 +9,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Line is a detail.
+// Line is a child of an Order.
 type Line struct{ ent.Schema }
 
-// Mixin gives it its key.
+// Mixin is the key.
 func (Line) Mixin() []ent.Mixin { return []ent.Mixin{Key{}} }
 
-// Fields are its columns but the key. The foreign key is a field of its own, so that it
-// can be set without a query; its type is that of the key it refers to.
+// Fields are the other columns. The foreign key is a field of its own, with the type of the key,
+// so that it can be set without a query.
 func (Line) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("order_id").GoType(sqltype.ID(0)).Immutable().StructTag(`json:"orderId"`),
@@ -24,12 +24,12 @@ func (Line) Fields() []ent.Field {
 	}
 }
 
-// Edges is its master.
+// Edges is its parent.
 func (Line) Edges() []ent.Edge {
 	return []ent.Edge{edge.From("order", Order.Type).Ref("lines").Field("order_id").Unique().Required().Immutable()}
 }
 
-// Indexes is one over the foreign key: ent makes none by itself.
+// Indexes has the foreign key: ent makes no index for it.
 func (Line) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("order_id")}
 }

@@ -6,18 +6,18 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Order is a master.
+// Order is a parent.
 type Order struct{ ent.Schema }
 
-// Mixin gives it its key.
+// Mixin is the key.
 func (Order) Mixin() []ent.Mixin { return []ent.Mixin{Key{}} }
 
-// Fields are its columns but the key.
+// Fields are the other columns.
 func (Order) Fields() []ent.Field {
 	return []ent.Field{field.String("customer").NotEmpty().StructTag(`json:"customer"`)}
 }
 
-// Edges are its details.
+// Edges are its children.
 func (Order) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("lines", Line.Type).StructTag(`json:"lines"`)}
 }

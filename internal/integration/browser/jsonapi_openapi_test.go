@@ -76,7 +76,7 @@ func (d *described) send(valid bool, status int, method, target, body string, he
 // service does; every id in it is a string of the format int64.
 func TestOrdersMatchTheirDescription(t *testing.T) {
 	t.Parallel()
-	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite"), "-quiet")
+	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite"))
 	response, err := http.Get(url + "/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ type shop struct {
 func openShop(t *testing.T) *shop {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "orders.sqlite")
-	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", file, "-quiet")
+	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", file)
 	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
