@@ -150,23 +150,14 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	if err != nil {
 		return driver.Claim{}, err
 	}
-	switch answer.kind() {
-	case "none":
-		n, err := answer.integers("none", 4)
-		if err != nil {
-			return driver.Claim{}, err
-		}
-		return driver.Claim{}, &driver.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: n[0], Leased: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], maxWait)) * time.Millisecond}
-	case "skew":
-		n, err := answer.integers("skew", 1)
-		if err != nil {
-			return driver.Claim{}, err
-		}
+	if answer.is("layout", 1) {
+		return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: answer.values[1], Want: r.Layout}
+	}
+	if n, err := answer.integers("skew", 1); err == nil {
 		return driver.Claim{}, &driver.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(n[0]), Max: time.Duration(r.MaxSkew) * time.Millisecond}
-	case "layout":
-		if len(answer.values) == 2 {
-			return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: answer.values[1], Want: r.Layout}
-		}
+	}
+	if n, err := answer.integers("none", 4); err == nil {
+		return driver.Claim{}, &driver.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: n[0], Leased: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], maxWait)) * time.Millisecond}
 	}
 	n, err := answer.integers("ok", 4)
 	if err != nil {
@@ -199,7 +190,7 @@ func (s *Store) change(ctx context.Context, what, script, namespace string, args
 	if err != nil {
 		return err
 	}
-	if answer.kind() == "taken" && len(answer.values) == 1 {
+	if answer.is("taken", 0) {
 		return driver.ErrNotHeld
 	}
 	_, err = answer.integers("ok", 0)

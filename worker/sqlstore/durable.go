@@ -121,7 +121,10 @@ func (s *Store) inFile(ctx context.Context, schema string) (bool, error) {
 // lack the last claims and renewals, and another holder then gets the same worker ID for the
 // same time. This is no error, because some standbys only serve reads.
 func (s *Store) Warnings(ctx context.Context) ([]string, error) {
-	return call(ctx, s, "ask for warnings", func() ([]string, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return driver.Do(ctx, &s.calls, "sqlstore: ask for warnings", func() ([]string, error) {
 		cfg, err := s.detected(ctx)
 		if err != nil || cfg.Dialect != Postgres || cfg.AllowDataLoss {
 			return nil, err

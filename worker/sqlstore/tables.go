@@ -24,7 +24,10 @@ const (
 	tables // how many there are
 )
 
-var leaseTables = []table{namespaceTable, recordTable}
+var (
+	leaseTables   = []table{namespaceTable, recordTable}
+	counterTables = []table{counterTable}
+)
 
 func (t table) suffix() string { return [tables]string{"_space", "", "_counter"}[t] }
 
