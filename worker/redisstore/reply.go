@@ -55,7 +55,7 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 	}
 	what = fmt.Sprintf("redisstore: %s in %s", what, key)
 	value, err := driver.Do(ctx, &s.calls, what, func() (any, error) {
-		value, err := s.eval.Eval(ctx, script, []string{key}, args...)
+		value, err := s.eval(ctx, script, []string{key}, args...)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}

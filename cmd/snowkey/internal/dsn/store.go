@@ -28,7 +28,7 @@ type StoreOptions struct {
 func (t *Target) Store(opt StoreOptions) (Store, error) {
 	switch t.Kind {
 	case Redis:
-		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: opt.AllowDataLoss})
+		return redisstore.New(t.eval, redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: opt.AllowDataLoss})
 	case Etcd:
 		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
 	case Dir:
