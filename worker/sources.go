@@ -44,9 +44,9 @@ func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
 // network, still runs. So use the ordinal as Config.Preferred of a lease.
 func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
 	if variable != "" {
-		return assigned(l, source{"variable", readVariable}, variable, "")
+		return FromEnv(l, variable, "")
 	}
-	return assigned(l, source{"file", readFile}, file, "")
+	return FromFile(l, file, "")
 }
 
 // FromCounter takes the next worker ID of a counter, once for each start of a process, and

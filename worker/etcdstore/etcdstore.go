@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,7 @@ var (
 
 // New returns a store, or a *core.ConfigError. It sends nothing.
 func New(client *clientv3.Client, cfg Config) (*Store, error) {
-	if cfg.Prefix == "" {
-		cfg.Prefix = "snowkey"
-	}
+	cfg.Prefix = cmp.Or(cfg.Prefix, "snowkey")
 	var wrong []core.FieldError
 	if client == nil {
 		wrong = append(wrong, core.FieldError{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"})

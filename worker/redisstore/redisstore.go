@@ -100,9 +100,7 @@ func New(eval EvalFunc, cfg Config) (*Store, error) {
 	if eval == nil {
 		return nil, fields.Error("redisstore", "eval", nil, "must be given")
 	}
-	if cfg.Prefix == "" {
-		cfg.Prefix = "snowkey:"
-	}
+	cfg.Prefix = cmp.Or(cfg.Prefix, "snowkey:")
 	return &Store{eval: eval, cfg: cfg}, nil
 }
 

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -53,10 +54,7 @@ const leftGroup = "SELECT CASE WHEN @@group_replication_group_name <> '' AND @@s
 // checkDurability returns a *driver.DurabilityError if a committed write may be lost. A setting
 // that the database hides is not checked.
 func (s *Store) checkDurability(ctx context.Context, cfg Config) error {
-	schema := "main"
-	if cfg.schema() != "" {
-		schema = cfg.schema()
-	}
+	schema := cmp.Or(cfg.schema(), "main")
 	checks := durabilityChecks(cfg.Dialect, schema)
 	var usual []string
 	for _, c := range checks {
