@@ -52,8 +52,8 @@ func newLease(s driver.Store, cfg Config) (*Lease, error) {
 	}
 	limits, _ := s.(limiter)
 	storeType := fmt.Sprintf("%T", s)
-	if cfg.Datacenter != nil {
-		s = newDatacenterStore(s, cfg.Layout, *cfg.Datacenter)
+	if d := cfg.Datacenter; d != nil {
+		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
 	}
 	return &Lease{
 		store: s, storeType: storeType, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),

@@ -42,14 +42,9 @@ func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, 
 	var err error
 	a.grant, err = core.NewGrant(cfg.Layout, c.Worker, time.UnixMilli(c.From), time.UnixMilli(c.Fence))
 	if err != nil {
-		err = fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
-		unusable, grantErr := core.NewGrant(cfg.Layout, c.Worker, time.Time{}, time.Time{})
-		if grantErr != nil {
-			return nil, err
-		}
-		unusable.Close()
-		a.grant = unusable
-		return a, err
+		a.grant, _ = core.NewGrant(cfg.Layout, c.Worker, time.Time{}, time.Time{}) // without times it cannot fail
+		a.grant.Close()
+		return a, fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
 	}
 	// A claim that was found again may be old, and its interval past. So the clock begins no
 	// earlier than the claimant's, and a renewal follows at once.

@@ -179,20 +179,6 @@ func (cfg *Config) checkIDs(wrong *fields.Errors) {
 	}
 }
 
-// request is a claim in the configuration's terms.
-func (cfg *Config) request(claimID string, now time.Time, exclude int64, lead time.Duration) driver.Request {
-	r := driver.Request{
-		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
-		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: exclude, ClaimID: claimID, Owner: cfg.Owner,
-		Now: now.UnixMilli(), FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(),
-		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: lead.Milliseconds(),
-	}
-	if cfg.Preferred != nil {
-		r.Preferred = *cfg.Preferred
-	}
-	return r
-}
-
 func (cfg *Config) ttl() int64 {
 	if cfg.NoExpiry {
 		return driver.NoTTL

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -14,10 +13,6 @@ import (
 type datacenterStore struct {
 	driver.Store
 	datacenter, first, workers int64
-}
-
-func newDatacenterStore(s driver.Store, l core.Layout, datacenter int64) datacenterStore {
-	return datacenterStore{s, datacenter, datacenter << l.WorkerBits, values(l.WorkerBits)}
 }
 
 func (s datacenterStore) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {

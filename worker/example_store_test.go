@@ -18,12 +18,17 @@ func asked() driver.Request {
 	}
 }
 
-func ExampleRequest_Interval() {
-	fmt.Println(asked().Interval(0))       // never held: from the claimant's clock on
-	fmt.Println(asked().Interval(120_000)) // the fence of its last holder is 120_000
+func ExampleRequest_Grant() {
+	for _, fence := range []int64{0, 120_000} { // never held; held up to this fence
+		_, c := asked().Grant(driver.Record{Worker: 2, Fence: fence}, 100_000)
+		fmt.Println(c.From, c.Fence)
+	}
+	record, _ := asked().Grant(driver.Record{Worker: 2, FencingToken: 6}, 100_000)
+	fmt.Println(record.FencingToken, record.Expires)
 	// Output:
 	// 100000 130000
 	// 120000 150000
+	// 7 140000
 }
 
 func ExampleRequest_Replay() {
@@ -48,17 +53,6 @@ func ExampleRequest_CheckSkew() {
 	// true
 }
 
-func ExampleRequest_Allows() {
-	r := asked()
-	r.Exclude = 2
-	fmt.Println(r.Allows(1), r.Allows(2), r.Allows(4))
-	r.Preferred, r.RequirePreferred = 3, true
-	fmt.Println(r.Allows(1), r.Allows(3))
-	// Output:
-	// true false false
-	// false true
-}
-
 func ExampleRecord_Free() {
 	held := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Expires: 140_000}
 	fmt.Println(held.Free(139_000), held.Free(141_000))
@@ -66,13 +60,5 @@ func ExampleRecord_Free() {
 	fmt.Println(released.Free(139_000))
 	// Output:
 	// false true
-	// true
-}
-
-func ExampleExpiry() {
-	fmt.Println(driver.Expiry(100_000, 40_000))
-	fmt.Println(driver.Expiry(100_000, driver.NoTTL) == driver.NoTTL)
-	// Output:
-	// 140000
 	// true
 }

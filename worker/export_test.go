@@ -8,6 +8,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
+// FixJitter makes all delays 3/4 of the longest, so that a test can count the requests of a time.
+func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
+
 // AcquireStepped is Acquire for a test that is the lease's owner itself: step does what
 // is due, and says when something will be.
 func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func() float64) (l *Lease, step func() time.Duration, err error) {

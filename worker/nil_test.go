@@ -41,7 +41,7 @@ func TestNilAndZero(t *testing.T) {
 		"sqlstore of nothing": made(sqlstore.New(nil, sqlstore.Config{})),
 		"nil redisstore":      acquire((*redisstore.Store)(nil)),
 		"zero redisstore":     acquire(&redisstore.Store{}),
-		"nil function":        made(redisstore.New(redisstore.EvalFunc(nil), redisstore.Config{})),
+		"nil function":        made(redisstore.New(nil, redisstore.Config{})),
 		"nil memstore":        acquire((*memstore.Store)(nil)),
 		"nil filestore":       acquire((*filestore.Store)(nil)),
 		"zero filestore":      acquire(&filestore.Store{}),

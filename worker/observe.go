@@ -110,21 +110,15 @@ func (l *Lease) retryError(op string, r retry) *RetryError {
 // level is how much an event matters. first reports whether it is news, and not the
 // repetition of a failure, or of a success.
 func level(kind core.EventKind, first bool) slog.Level {
-	switch kind {
-	case Lost, Fenced:
+	switch {
+	case kind == Lost, kind == Fenced:
 		return slog.LevelError
-	case Claimed, Released, Resumed:
-		return slog.LevelInfo
-	case Renewed:
-		if first {
-			return slog.LevelInfo
-		}
+	case !first:
 		return slog.LevelDebug
+	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed:
+		return slog.LevelInfo
 	}
-	if first {
-		return slog.LevelWarn
-	}
-	return slog.LevelDebug
+	return slog.LevelWarn
 }
 
 // notify queues an event for the observer.

@@ -74,7 +74,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			return mustNew(sqlstore.New(pool, cfg))
 		}
 		redis := func(text string) driver.Store {
-			return mustNew(redisstore.New(refused{err: errors.New(text)}, redisstore.Config{AllowDataLoss: true}))
+			return mustNew(redisstore.New(refused{err: errors.New(text)}.Eval, redisstore.Config{AllowDataLoss: true}))
 		}
 		file := filepath.Join(w.TempDir(), "file")
 		damaged := filepath.Join(w.TempDir(), "damaged")

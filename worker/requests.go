@@ -18,23 +18,31 @@ func (l *Lease) newClaim() *call {
 	if !repeated {
 		id = rand.Text()
 	}
-	exclude, lead := int64(-1), l.cfg.MaxLead
-	if l.state == rotating {
-		exclude = l.current.claim.Worker
+	cfg := &l.cfg
+	r := driver.Request{
+		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
+		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: id, Owner: cfg.Owner,
+		Now: cfg.Now().UnixMilli(), FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(),
+		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
+	}
+	if cfg.Preferred != nil {
+		r.Preferred = *cfg.Preferred
+	}
+	switch l.state {
+	case checking: // ask for this worker ID alone
+		r.Preferred, r.RequirePreferred = l.current.claim.Worker, true
+	case rotating:
+		r.Exclude = l.current.claim.Worker
 		if l.rotation.reason == core.RegrantRotate {
 			// The generator needs lower times, and has a worker ID until then: a claim that
 			// begins ahead of the clock is of no use to it.
-			lead = 0
+			r.MaxLead = 0
 		}
 	}
-	r := l.cfg.request(id, l.cfg.Now(), exclude, lead)
-	c := &call{kind: claimCall, request: r}
-	claim := func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, c.request) }
-	c.ask = claim
-	if l.state == checking { // ask for this worker ID alone
-		c.request.Preferred, c.request.RequirePreferred = l.current.claim.Worker, true
-	} else if l.limiter != nil {
-		kind := l.cfg.claimKind(r)
+	claim := func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, r) }
+	c := &call{kind: claimCall, request: r, ask: claim}
+	if l.limiter != nil && l.state != checking {
+		kind := cfg.claimKind(r)
 		c.ask = func(ctx context.Context) (driver.Claim, error) {
 			granted, sent, err := l.limiter.LimitClaims(ctx, kind, repeated, func() (driver.Claim, error) { return claim(ctx) })
 			if err != nil && !sent && !repeated {

@@ -26,13 +26,13 @@ const noWorkerID = -1
 // FromEnv cannot know whether another process has the same worker ID. See the section
 // "Assigned worker IDs" of the package comment.
 func FromEnv(l core.Layout, workerVar, datacenterVar string) (int64, error) {
-	return assigned(l, environment(), workerVar, datacenterVar)
+	return assigned(l, source{"variable", readVariable}, workerVar, datacenterVar)
 }
 
 // FromFile is FromEnv with the contents of files, such as those of a mounted configuration
 // or secret, of at most 4 KiB each. White space around the number is ignored.
 func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
-	return assigned(l, fileText(), workerFile, datacenterFile)
+	return assigned(l, source{"file", readFile}, workerFile, datacenterFile)
 }
 
 // FromOrdinal reads the ordinal of a StatefulSet's pod, the label
@@ -44,9 +44,9 @@ func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
 // network, still runs. So use the ordinal as Config.Preferred of a lease.
 func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
 	if variable != "" {
-		return assigned(l, environment(), variable, "")
+		return FromEnv(l, variable, "")
 	}
-	return assigned(l, fileText(), file, "")
+	return FromFile(l, file, "")
 }
 
 // FromCounter takes the next worker ID of a counter, once for each start of a process, and
@@ -86,35 +86,31 @@ type source struct {
 	text func(name string) (text, fault string)
 }
 
-func environment() source {
-	return source{"variable", func(name string) (text, fault string) {
-		text, ok := os.LookupEnv(name)
-		if !ok {
-			return "", "is not set"
-		}
-		return text, ""
-	}}
+func readVariable(name string) (text, fault string) {
+	text, ok := os.LookupEnv(name)
+	if !ok {
+		return "", "is not set"
+	}
+	return text, ""
 }
 
 // maxFile is the most bytes that a file with a number may have.
 const maxFile = 4096
 
-func fileText() source {
-	return source{"file", func(name string) (text, fault string) {
-		f, err := os.Open(name)
-		if err != nil {
-			return "", err.Error()
-		}
-		defer f.Close()
-		content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-		switch {
-		case err != nil:
-			return "", err.Error()
-		case len(content) > maxFile: // part of a number is another number
-			return "", fmt.Sprintf("has more than %d bytes", maxFile)
-		}
-		return strings.TrimSpace(string(content)), ""
-	}}
+func readFile(name string) (text, fault string) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err.Error()
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return "", err.Error()
+	case len(content) > maxFile: // part of a number is another number
+		return "", fmt.Sprintf("has more than %d bytes", maxFile)
+	}
+	return strings.TrimSpace(string(content)), ""
 }
 
 // assigned reads a worker ID from one or two texts of the source.

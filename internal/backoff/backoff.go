@@ -4,9 +4,6 @@
 //
 //	retry := backoff.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond}
 //	err := retry.Retry(ctx, func() (done bool, err error) { return swap(ctx) })
-//
-// Signatures here must not change: worker/etcdstore is a module of its own, and may be
-// used with any later version of this one.
 package backoff
 
 import (

@@ -6,10 +6,20 @@ package driver
 // Grant returns the record of a claim, and its result, given the record that the worker ID has
 // now; a worker ID that was never held has the zero Record with its Worker. now is the
 // store's clock.
+//
+// The claim's validity interval starts at the fence of the present record or at the
+// claimant's clock, whichever is later, and has the length of FenceWindow.
 func (r Request) Grant(rec Record, now int64) (Record, Claim) {
-	from, fence := r.Interval(rec.Fence)
-	rec = Record{Worker: rec.Worker, FencingToken: rec.FencingToken + 1, ClaimID: r.ClaimID, Owner: r.Owner, Fence: fence, Expires: Expiry(now, r.TTL)}
-	return rec, Claim{Worker: rec.Worker, FencingToken: rec.FencingToken, From: from, Fence: fence}
+	from := max(rec.Fence, r.Now)
+	c := Claim{Worker: rec.Worker, FencingToken: rec.FencingToken + 1, From: from, Fence: from + r.FenceWindow}
+	return Record{Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Owner: r.Owner, Fence: c.Fence, Expires: expiry(now, r.TTL)}, c
+}
+
+func expiry(now, ttl int64) int64 {
+	if ttl >= NoTTL {
+		return NoTTL
+	}
+	return now + ttl
 }
 
 // Apply renews the record if it has the renewal's fencing token and claim ID, and reports
@@ -18,7 +28,7 @@ func (r Renewal) Apply(rec *Record, now int64) bool {
 	if !rec.heldUnder(r.FencingToken, r.ClaimID) {
 		return false
 	}
-	rec.Fence, rec.Expires = max(rec.Fence, r.Fence), Expiry(now, r.TTL)
+	rec.Fence, rec.Expires = max(rec.Fence, r.Fence), expiry(now, r.TTL)
 	return true
 }
 

@@ -41,7 +41,7 @@ func Candidates(r Request, records []Record, now int64, shuffle func(n int, swap
 			if rec.Expires < NoTTL {
 				wait = min(wait, rec.Expires+1-now)
 			}
-		case !r.Allows(rec.Worker):
+		case !r.allows(rec.Worker):
 		case lead > r.MaxLead:
 			none.Ahead++
 			wait = min(wait, lead-r.MaxLead)
@@ -53,11 +53,11 @@ func Candidates(r Request, records []Record, now int64, shuffle func(n int, swap
 			behind = append(behind, rec)
 		}
 	}
-	if p := r.Preferred; p >= 0 && !known[p] && r.Allows(p) {
+	if p := r.Preferred; p >= 0 && !known[p] && r.allows(p) {
 		preferred = append(preferred, Record{Worker: p})
 	}
 	for id := int64(0); id < r.WorkerIDs && len(fresh) < shuffledFresh && !r.RequirePreferred; id++ {
-		if !known[id] && id != r.Preferred && r.Allows(id) {
+		if !known[id] && id != r.Preferred && r.allows(id) {
 			fresh = append(fresh, Record{Worker: id})
 		}
 	}

@@ -3,8 +3,6 @@ package driver
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
@@ -14,11 +12,6 @@ const (
 	maxName     = 64
 	maxText     = 255
 	maxReserved = 1 << 40 // more than any real reservation
-)
-
-const (
-	nameRule  = "must be 1 to 64 letters, digits and . _ - : / of ASCII"
-	ownerRule = "must be UTF-8 of at most 255 bytes, without control characters"
 )
 
 // Fingerprint returns the text by which a store knows a layout. Two layouts whose ids mean
@@ -59,13 +52,7 @@ func CheckReservation(key string, n int64) error {
 func checkName(wrong *fields.Errors, field, name string) {
 	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:/"
 	if name == "" || len(name) > maxName || strings.Trim(name, allowed) != "" {
-		wrong.Add(field, name, nameRule)
-	}
-}
-
-func checkOwner(wrong *fields.Errors, owner string) {
-	if len(owner) > maxText || !utf8.ValidString(owner) || strings.ContainsFunc(owner, unicode.IsControl) {
-		wrong.Add("Owner", owner, ownerRule)
+		wrong.Add(field, name, "must be 1 to 64 letters, digits and . _ - : / of ASCII")
 	}
 }
 

@@ -2,7 +2,10 @@ package driver
 
 import (
 	"math"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
@@ -69,31 +72,15 @@ type Record struct {
 // Free reports whether the worker ID may be claimed when the store's clock shows now.
 func (rec Record) Free(now int64) bool { return rec.ClaimID == "" || rec.Expires < now }
 
-// Expiry returns when a time to live that starts at now ends. [NoTTL] never does.
-func Expiry(now, ttl int64) int64 {
-	if ttl >= NoTTL {
-		return NoTTL
-	}
-	return now + ttl
-}
-
-// Interval returns the validity interval that a claim records, given the fence in the
-// worker ID's record: it starts at that fence or at the claimant's clock, whichever is
-// later, and has the length of FenceWindow. A worker ID without a record has the fence 0.
-func (r Request) Interval(fence int64) (from, to int64) {
-	from = max(fence, r.Now)
-	return from, from + r.FenceWindow
-}
-
 // Replay returns the result of a claim that was granted before, and whose answer was lost:
 // the record has its claim ID.
 func (r Request) Replay(rec Record) Claim {
 	return Claim{Worker: rec.Worker, FencingToken: rec.FencingToken, From: rec.Fence - r.FenceWindow, Fence: rec.Fence}
 }
 
-// Allows reports whether the request may be answered with the worker ID, regardless
+// allows reports whether the request may be answered with the worker ID, regardless
 // of its holder.
-func (r Request) Allows(worker int64) bool {
+func (r Request) allows(worker int64) bool {
 	return worker >= 0 && worker < r.WorkerIDs && worker != r.Exclude && (!r.RequirePreferred || worker == r.Preferred)
 }
 
@@ -125,7 +112,9 @@ func (r Request) Validate() error {
 	if !printable(r.ClaimID, maxName) {
 		wrong.Add("ClaimID", r.ClaimID, "must be 1 to 64 printable ASCII characters")
 	}
-	checkOwner(&wrong, r.Owner)
+	if len(r.Owner) > maxText || !utf8.ValidString(r.Owner) || strings.ContainsFunc(r.Owner, unicode.IsControl) {
+		wrong.Add("Owner", r.Owner, "must be UTF-8 of at most 255 bytes, without control characters")
+	}
 	const century = 100 * 366 * 24 * 3600 * 1000
 	if r.FenceWindow < 1 || r.FenceWindow > century {
 		wrong.Add("FenceWindow", r.FenceWindow, "must be 1 millisecond to 100 years, in milliseconds")

@@ -16,7 +16,7 @@ import "context"
 type Store interface {
 	// Claim gives one free worker ID of the namespace to the holder of r.ClaimID. Free is one
 	// that was never held, was released, or whose time to live has ended by the store's own
-	// clock. In one step, its record gets the fence of r.Interval, a higher fencing token
+	// clock. In one step, its record becomes that of r.Grant, with a higher fencing token
 	// and the claim ID. If a record has the claim ID already, because the first answer was
 	// lost, Claim returns r.Replay of that record and changes nothing.
 	//

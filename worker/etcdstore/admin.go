@@ -14,10 +14,7 @@ import (
 // List implements driver.Admin. Record.Expires is by Config.Clock, to the second, and 0 if the
 // time to live has ended. List sends one request for each worker ID that is held.
 func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
-	if err := driver.CheckNamespace(namespace); err != nil {
-		return nil, err
-	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, namespace); err != nil {
 		return nil, err
 	}
 	clock, err := s.time(ctx)
@@ -40,10 +37,7 @@ func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, er
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
-	if err := driver.CheckNamespace(namespace); err != nil {
-		return err
-	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, namespace); err != nil {
 		return err
 	}
 	found, err := s.client.Get(ctx, s.recordKey(namespace, workerID))
@@ -68,10 +62,7 @@ var errNotCounter = errors.New("it is not the value of a counter")
 // Count implements driver.Counter. The store never lowers a counter. If the answer is lost, the
 // value is skipped.
 func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := driver.CheckNamespace(name); err != nil {
-		return 0, err
-	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, name); err != nil {
 		return 0, err
 	}
 	what, key := fmt.Sprintf("count %q", name), s.counterKey(name)

@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,7 @@ var (
 
 // New returns a store, or a *core.ConfigError. It sends nothing.
 func New(client *clientv3.Client, cfg Config) (*Store, error) {
-	if cfg.Prefix == "" {
-		cfg.Prefix = "snowkey"
-	}
+	cfg.Prefix = cmp.Or(cfg.Prefix, "snowkey")
 	var wrong []core.FieldError
 	if client == nil {
 		wrong = append(wrong, core.FieldError{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"})
@@ -70,8 +69,11 @@ func (s *Store) check() error {
 
 // begin starts each method. A client that reaches no member doubles its delay between attempts,
 // up to two minutes; a lease asks every half second and needs the first answer that there is.
-func (s *Store) begin(ctx context.Context) error {
+func (s *Store) begin(ctx context.Context, namespace string) error {
 	if err := s.check(); err != nil {
+		return err
+	}
+	if err := driver.CheckNamespace(namespace); err != nil {
 		return err
 	}
 	if conn := s.client.ActiveConnection(); conn != nil {
@@ -85,7 +87,7 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	if err := r.Validate(); err != nil {
 		return driver.Claim{}, err
 	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, r.Namespace); err != nil {
 		return driver.Claim{}, err
 	}
 	clock, err := s.time(ctx)
@@ -206,10 +208,10 @@ func (s *Store) Release(ctx context.Context, r driver.Return) error {
 // change modifies a record that has this fencing token and claim ID, in a compare-and-set, and
 // does what modify returns in the same transaction.
 func (s *Store) change(ctx context.Context, verb, namespace string, workerID, fencingToken int64, claimID string, modify func(*entry) (clientv3.Op, error)) error {
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, namespace); err != nil {
 		return err
 	}
-	if claimID == "" || driver.CheckNamespace(namespace) != nil {
+	if claimID == "" {
 		return driver.ErrNotHeld
 	}
 	what := fmt.Sprintf("%s worker ID %d of namespace %q", verb, workerID, namespace)

@@ -35,10 +35,8 @@ func (s *Store) presenceKey(namespace, claimID string) string {
 
 func (s *Store) counterKey(name string) string { return s.prefix + "#counter#" + name }
 
-const maxPrefix = 255
-
 func validPrefix(prefix string) bool {
-	return len(prefix) <= maxPrefix && !strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' })
+	return len(prefix) <= 255 && !strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' })
 }
 
 // record is the value of a worker ID's key.

@@ -16,10 +16,10 @@ import (
 
 // Claim implements driver.Store.
 func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	if err := errors.Join(r.Validate(), s.check()); err != nil {
+	if err := r.Validate(); err != nil {
 		return driver.Claim{}, err
 	}
-	c, err := driver.Do(ctx, &s.calls, "filestore: claim in "+s.path(r.Namespace), func() (driver.Claim, error) { return s.claimWhenFree(ctx, r) })
+	c, err := call(ctx, s, "claim in", r.Namespace, func(d directory) (driver.Claim, error) { return s.claimWhenFree(ctx, d, r) })
 	return c, markPermanent(err)
 }
 
@@ -35,12 +35,11 @@ func markPermanent(err error) error {
 }
 
 // claimWhenFree waits while other processes claim, or change the only record that is free.
-func (s *Store) claimWhenFree(ctx context.Context, r driver.Request) (driver.Claim, error) {
+func (s *Store) claimWhenFree(ctx context.Context, d directory, r driver.Request) (driver.Claim, error) {
 	if err := s.prepare(r.Namespace); err != nil {
 		return driver.Claim{}, err
 	}
 	var c driver.Claim
-	d := directory{path: s.path(r.Namespace)}
 	for busy := false; ; {
 		err := d.locked(ctx, claimLock, func(d lockedDirectory) (err error) {
 			c, err = s.claim(d, r)

@@ -112,6 +112,19 @@ func (s *Store) check() error {
 	return nil
 }
 
+// call calls f with the directory of a namespace. It returns when its context is done, even if
+// the disk hangs.
+func call[T any](ctx context.Context, s *Store, what, namespace string, f func(directory) (T, error)) (none T, err error) {
+	if err := driver.CheckNamespace(namespace); err != nil {
+		return none, err
+	}
+	if err := s.check(); err != nil {
+		return none, err
+	}
+	d := directory{path: s.path(namespace)}
+	return driver.Do(ctx, &s.calls, "filestore: "+what+" "+d.path, func() (T, error) { return f(d) })
+}
+
 var errClosed = driver.Permanent(errors.New("filestore: the store is closed"))
 
 // errRemoved does not match driver.ErrNotHeld: a claim that finds no record may start before
@@ -187,26 +200,19 @@ func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingTok
 // change applies a change to a record, if the change is allowed. If the worker ID is free
 // afterwards, the process drops its claim.
 func (s *Store) change(ctx context.Context, k key, apply func(*driver.Record) bool) error {
-	if err := driver.CheckNamespace(k.namespace); err != nil {
-		return err
-	}
-	if err := s.check(); err != nil {
-		return err
-	}
-	_, err := driver.Do(ctx, &s.calls, fmt.Sprintf("filestore: change worker ID %d in %s", k.workerID, s.path(k.namespace)), func() (struct{}, error) {
-		return struct{}{}, s.changeRecord(ctx, k, apply)
+	_, err := call(ctx, s, fmt.Sprintf("change worker ID %d in", k.workerID), k.namespace, func(d directory) (struct{}, error) {
+		return struct{}{}, s.changeRecord(ctx, d, k, apply)
 	})
 	return err
 }
 
-func (s *Store) changeRecord(ctx context.Context, k key, apply func(*driver.Record) bool) error {
+func (s *Store) changeRecord(ctx context.Context, d directory, k key, apply func(*driver.Record) bool) error {
 	missing := func() error {
 		if s.fencingToken(k) > 0 {
 			return s.errRemoved(k)
 		}
 		return driver.ErrNotHeld
 	}
-	d := directory{path: s.path(k.namespace)}
 	if _, err := os.Stat(d.join(recordFile(k.workerID))); errors.Is(err, os.ErrNotExist) { // do not create a lock file for it
 		return missing()
 	}
@@ -241,17 +247,10 @@ func (s *Store) changeRecord(ctx context.Context, k key, apply func(*driver.Reco
 
 // List implements driver.Admin. A worker ID whose process has ended is free.
 func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
-	if err := driver.CheckNamespace(namespace); err != nil {
-		return nil, err
-	}
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	return driver.Do(ctx, &s.calls, "filestore: list "+s.path(namespace), func() ([]driver.Record, error) { return s.list(ctx, namespace) })
+	return call(ctx, s, "list", namespace, func(d directory) ([]driver.Record, error) { return d.list(ctx) })
 }
 
-func (s *Store) list(ctx context.Context, namespace string) (records []driver.Record, err error) {
-	d := directory{path: s.path(namespace)}
+func (d directory) list(ctx context.Context) (records []driver.Record, err error) {
 	if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -108,7 +108,7 @@ func encode(err error) *wireError {
 	case errors.As(err, &config):
 		w.Kind = kindConfig
 		for _, f := range config.Fields {
-			w.Fields = append(w.Fields, field{Field: f.Field, Value: f.Value, Reason: f.Reason})
+			w.Fields = append(w.Fields, field(f))
 		}
 	case errors.As(err, &noID):
 		w.Kind, w.Namespace, w.WorkerIDs, w.Leased, w.Ahead, w.Wait = kindNoWorkerID, noID.Namespace, noID.WorkerIDs, noID.Leased, noID.Ahead, noID.Wait.Milliseconds()
@@ -151,7 +151,7 @@ func (w *wireError) decoded(verb string, status int) error {
 	case kindConfig:
 		config := &core.ConfigError{Package: "worker"}
 		for _, f := range w.Fields {
-			config.Fields = append(config.Fields, core.FieldError{Field: f.Field, Value: f.Value, Reason: f.Reason})
+			config.Fields = append(config.Fields, core.FieldError(f))
 		}
 		err = config
 	case kindNoWorkerID:

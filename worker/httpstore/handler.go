@@ -1,6 +1,7 @@
 package httpstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -57,10 +58,7 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	if err := wrong.Err("httpstore"); err != nil {
 		return nil, err
 	}
-	h := &handler{store: store, timeout: cfg.Timeout, verbs: make(map[string]http.HandlerFunc)}
-	if h.timeout == 0 {
-		h.timeout = 10 * time.Second
-	}
+	h := &handler{store: store, timeout: cmp.Or(cfg.Timeout, 10*time.Second), verbs: make(map[string]http.HandlerFunc)}
 	for _, token := range cfg.Tokens {
 		h.tokens = append(h.tokens, sha256.Sum256([]byte(token)))
 	}

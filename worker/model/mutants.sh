@@ -49,8 +49,8 @@ mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
 	"s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
 mutant 'fence raised before the acknowledgement' worker/requests.go \
 	's/(return &call\{kind: renewCall)/a.grant.RaiseFence(time.UnixMilli(r.Fence))\n\t$1/' ./worker .
-mutant 'claim begins at its own clock' worker/driver/request.go \
-	's/from = max\(fence, r\.Now\)/from = r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
+mutant 'claim begins at its own clock' worker/driver/apply.go \
+	's/from := max\(rec\.Fence, r\.Now\)/from := r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua \
 	's/from = math\.max\(best\.bound, now\)/from = now/' $stores '^TestRedisStore$'
 mutant 'released from where the clock is' worker/requests.go \

@@ -78,16 +78,16 @@ func (s *Store) WorkerIDOf(ctx context.Context, namespace, identity string, work
 	if err != nil {
 		return 0, err
 	}
-	exhausted := answer.kind() == "used" && len(answer.values) == 1
-	var n []int64
-	if !exhausted {
-		if n, err = answer.integers("ok", 1); err != nil {
+	id := workerIDs
+	if !answer.is("used", 0) {
+		n, err := answer.integers("ok", 1)
+		if err != nil {
 			return 0, err
 		}
-		exhausted = n[0] >= workerIDs // it was given when there were more
+		id = n[0]
 	}
-	if exhausted {
+	if id >= workerIDs { // also if it was given when there were more
 		return 0, fmt.Errorf("redisstore: no worker ID is left for identity %.100q in namespace %q; acquire a lease without Preferred: %w", identity, namespace, &driver.CounterExhaustedError{Name: namespace, WorkerIDs: workerIDs})
 	}
-	return n[0], nil
+	return id, nil
 }

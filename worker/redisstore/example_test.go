@@ -18,7 +18,7 @@ func ExampleEvalFunc() {
 		// client.Eval(ctx, script, keys, args...).Result() of go-redis
 		return []any{"lossy", "appendonly", "no", "yes"}, nil
 	}
-	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	store, err := redisstore.New(eval, redisstore.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -37,7 +37,7 @@ func ExampleNew() {
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong)
 	}
-	// Output: redisstore: Evaler nil: must be given
+	// Output: redisstore: eval nil: must be given
 }
 
 // This client stands for a Redis that has counted to 40.
@@ -46,7 +46,7 @@ func ExampleStore_Count() {
 		fmt.Println(keys)
 		return []any{"ok", "40"}, nil
 	}
-	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	store, err := redisstore.New(eval, redisstore.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -66,7 +66,7 @@ func ExampleStore_WorkerIDOf() {
 		fmt.Println(keys[0], args[0], args[1])
 		return []any{"ok", "7"}, nil
 	}
-	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+	store, err := redisstore.New(eval, redisstore.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -96,12 +96,4 @@ func ExampleStore_WorkerIDOf() {
 	// Output:
 	// snowkey:identity:{orders/3} 10.0.0.7 32
 	// 3 103
-}
-
-func ExampleEvalFunc_Eval() {
-	eval := redisstore.EvalFunc(func(_ context.Context, script string, keys []string, args ...any) (any, error) {
-		return []any{script, keys[0], args[0]}, nil // a client's
-	})
-	fmt.Println(eval.Eval(context.Background(), "return …", []string{"key"}, "1"))
-	// Output: [return … key 1] <nil>
 }

@@ -4,7 +4,7 @@
 //	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 //		return client.Eval(ctx, script, keys, args...).Result()
 //	}
-//	store, err := redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{})
+//	store, err := redisstore.New(eval, redisstore.Config{})
 //	if err != nil {
 //		return err
 //	}
@@ -63,19 +63,9 @@ var (
 
 const listScript = `return redis.call('HGETALL', KEYS[1])`
 
-// An Evaler evaluates a Lua script, as EVAL does. It returns a list as []any of strings or
+// An EvalFunc evaluates a Lua script, as EVAL does. It returns a list as []any of strings or
 // []byte.
-type Evaler interface {
-	Eval(ctx context.Context, script string, keys []string, args ...any) (any, error)
-}
-
-// EvalFunc is a function that implements Evaler.
 type EvalFunc func(ctx context.Context, script string, keys []string, args ...any) (any, error)
-
-// Eval calls f.
-func (f EvalFunc) Eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {
-	return f(ctx, script, keys, args...)
-}
 
 // Config configures a Store. The zero value is ready for use.
 type Config struct {
@@ -94,7 +84,7 @@ type Config struct {
 type Store struct {
 	driver.ClaimLimiter
 
-	eval  Evaler
+	eval  EvalFunc
 	cfg   Config
 	calls driver.Calls
 }
@@ -105,15 +95,13 @@ var (
 	_ driver.Counter = (*Store)(nil)
 )
 
-// New returns a store, or a *core.ConfigError if e is nil. It sends nothing.
-func New(e Evaler, cfg Config) (*Store, error) {
-	if fields.IsNil(e) {
-		return nil, fields.Error("redisstore", "Evaler", nil, "must be given")
+// New returns a store, or a *core.ConfigError if eval is nil. It sends nothing.
+func New(eval EvalFunc, cfg Config) (*Store, error) {
+	if eval == nil {
+		return nil, fields.Error("redisstore", "eval", nil, "must be given")
 	}
-	if cfg.Prefix == "" {
-		cfg.Prefix = "snowkey:"
-	}
-	return &Store{eval: e, cfg: cfg}, nil
+	cfg.Prefix = cmp.Or(cfg.Prefix, "snowkey:")
+	return &Store{eval: eval, cfg: cfg}, nil
 }
 
 // maxWorkerIDs is as far as a script can count.
@@ -150,23 +138,14 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	if err != nil {
 		return driver.Claim{}, err
 	}
-	switch answer.kind() {
-	case "none":
-		n, err := answer.integers("none", 4)
-		if err != nil {
-			return driver.Claim{}, err
-		}
-		return driver.Claim{}, &driver.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: n[0], Leased: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], maxWait)) * time.Millisecond}
-	case "skew":
-		n, err := answer.integers("skew", 1)
-		if err != nil {
-			return driver.Claim{}, err
-		}
+	if answer.is("layout", 1) {
+		return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: answer.values[1], Want: r.Layout}
+	}
+	if n, err := answer.integers("skew", 1); err == nil {
 		return driver.Claim{}, &driver.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(n[0]), Max: time.Duration(r.MaxSkew) * time.Millisecond}
-	case "layout":
-		if len(answer.values) == 2 {
-			return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: answer.values[1], Want: r.Layout}
-		}
+	}
+	if n, err := answer.integers("none", 4); err == nil {
+		return driver.Claim{}, &driver.NoWorkerIDError{Namespace: r.Namespace, WorkerIDs: n[0], Leased: n[1], Ahead: n[2], Wait: time.Duration(min(n[3], maxWait)) * time.Millisecond}
 	}
 	n, err := answer.integers("ok", 4)
 	if err != nil {
@@ -199,7 +178,7 @@ func (s *Store) change(ctx context.Context, what, script, namespace string, args
 	if err != nil {
 		return err
 	}
-	if answer.kind() == "taken" && len(answer.values) == 1 {
+	if answer.is("taken", 0) {
 		return driver.ErrNotHeld
 	}
 	_, err = answer.integers("ok", 0)

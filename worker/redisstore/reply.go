@@ -17,7 +17,7 @@ func (s *Store) evalDurable(ctx context.Context, what, script, key string, args 
 		return reply{}, err
 	}
 	answer, err := s.run(ctx, what, durableScript+script, key, append([]any{s.cfg.AllowDataLoss}, args...)...)
-	if v := answer.values; err == nil && answer.kind() == "lossy" && len(v) == 4 {
+	if v := answer.values; err == nil && answer.is("lossy", 3) {
 		return reply{}, &driver.DurabilityError{Setting: v[1], Value: v[2], Want: v[3]}
 	}
 	return answer, err
@@ -55,7 +55,7 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 	}
 	what = fmt.Sprintf("redisstore: %s in %s", what, key)
 	value, err := driver.Do(ctx, &s.calls, what, func() (any, error) {
-		value, err := s.eval.Eval(ctx, script, []string{key}, args...)
+		value, err := s.eval(ctx, script, []string{key}, args...)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
@@ -99,19 +99,15 @@ type reply struct {
 	values []string
 }
 
-func (r reply) kind() string {
-	if len(r.values) == 0 {
-		return ""
-	}
-	return r.values[0]
-}
+// is reports whether the reply has this kind and n values.
+func (r reply) is(kind string, n int) bool { return len(r.values) == n+1 && r.values[0] == kind }
 
 var errUnexpected = errors.New("unexpected answer")
 
 // integers returns the values of a reply of this kind, which has n of them.
 func (r reply) integers(kind string, n int) ([]int64, error) {
 	unexpected := fmt.Errorf("%s: %w %q", r.what, errUnexpected, r.values)
-	if len(r.values) != n+1 || r.values[0] != kind {
+	if !r.is(kind, n) {
 		return nil, unexpected
 	}
 	all := make([]int64, n)

@@ -37,10 +37,10 @@ func TestReserveAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []any
-			store := mustNew(redisstore.New(redisstore.EvalFunc(func(_ context.Context, _ string, keys []string, args ...any) (any, error) {
+			store := mustNew(redisstore.New(func(_ context.Context, _ string, keys []string, args ...any) (any, error) {
 				got = append(slices.Clone(args), keys[0])
 				return c.answer, c.err
-			}), redisstore.Config{}))
+			}, redisstore.Config{}))
 			first, err := store.Reserve(t.Context(), "20261121:INV", 10)
 			if first != c.first || (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d, %v; want %d, %s", first, err, c.first, c.want)
@@ -53,9 +53,9 @@ func TestReserveAnswers(t *testing.T) {
 }
 
 func TestReserveFaults(t *testing.T) {
-	store := mustNew(redisstore.New(redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) {
+	store := mustNew(redisstore.New(func(context.Context, string, []string, ...any) (any, error) {
 		return nil, errors.New("asked all the same")
-	}), redisstore.Config{}))
+	}, redisstore.Config{}))
 	for want, c := range map[string]struct {
 		key string
 		n   int64

@@ -17,11 +17,7 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 		return 0, err
 	}
 	what := fmt.Sprintf("count %q", name)
-	return call(ctx, s, what, func() (value int64, err error) {
-		st, err := s.prepare(ctx, counterTable)
-		if err != nil {
-			return 0, err
-		}
+	return call(ctx, s, what, counterTables, func(st *statements) (value int64, err error) {
 		if _, err = s.exec(ctx, st, st.addCount, name); err == nil {
 			err = retry(ctx, func() (raised bool, err error) {
 				if value, err = s.queryInteger(ctx, st, st.count, name); err != nil {
@@ -49,11 +45,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
-	return call(ctx, s, reserveText(key, n), func() (first int64, err error) {
-		st, err := s.prepare(ctx, counterTable)
-		if err != nil {
-			return 0, err
-		}
+	return call(ctx, s, reserveText(key, n), counterTables, func(st *statements) (first int64, err error) {
 		err = retry(ctx, func() (bool, error) { // a reservation that a conflict has undone took nothing
 			return true, s.single(ctx, st.cfg.Dialect, func(q querier) (err error) {
 				first, err = st.reserveIn(ctx, q, key, n)
@@ -75,7 +67,7 @@ func reserveText(key string, n int64) string {
 // database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the
 // first [Store.In]: a transaction is too late to create a table.
 func (s *Store) PrepareCounters(ctx context.Context) error {
-	_, err := s.prepare(ctx, counterTable)
+	_, err := s.prepare(ctx, counterTables...)
 	return err
 }
 
@@ -110,7 +102,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if err := checkTx(t.tx); err != nil {
 		return 0, err
 	}
-	if t.store == nil || !t.store.inspected.Load().has(counterTable) {
+	if t.store == nil || !t.store.inspected.Load().has(counterTables...) {
 		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
 	}
 	first, err = t.store.inspected.Load().st.reserveIn(ctx, t.tx, key, n)

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,17 +23,10 @@ const (
 
 // String returns the name of the database.
 func (d Dialect) String() string {
-	switch d {
-	case Detect:
-		return "Detect"
-	case Postgres:
-		return "PostgreSQL"
-	case MySQL:
-		return "MySQL"
-	case SQLite:
-		return "SQLite"
+	if d > SQLite {
+		return fmt.Sprintf("Dialect(%d)", uint8(d))
 	}
-	return fmt.Sprintf("Dialect(%d)", uint8(d))
+	return [...]string{"Detect", "PostgreSQL", "MySQL", "SQLite"}[d]
 }
 
 // now is the database's clock in Unix milliseconds, at the time of the statement and not of the
@@ -45,14 +39,6 @@ func (d Dialect) now() string {
 		return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)" // no time zone comes in, nor summer time
 	}
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
-}
-
-// autocommit is 0 in a session that does not commit by itself. Only MySQL has such sessions.
-func (d Dialect) autocommit() string {
-	if d == MySQL {
-		return "@@autocommit"
-	}
-	return "1"
 }
 
 // ignore makes an INSERT do nothing if the row exists.
@@ -68,9 +54,7 @@ var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A
 
 // complete sets the defaults, and reports the fields that have a wrong value.
 func (cfg *Config) complete(wrong *fields.Errors) {
-	if cfg.Table == "" {
-		cfg.Table = "snow_worker"
-	}
+	cfg.Table = cmp.Or(cfg.Table, "snow_worker")
 	if !tableName.MatchString(cfg.Table) {
 		wrong.Add("Table", cfg.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
 	}
@@ -99,14 +83,6 @@ func (cfg Config) schema() string {
 		return ""
 	}
 	return schema
-}
-
-// quotedSchema returns the schema as a value of MySQL.
-func (cfg Config) quotedSchema() string {
-	if cfg.schema() == "" {
-		return "DATABASE()"
-	}
-	return "'" + cfg.schema() + "'"
 }
 
 // name returns that of the table with this suffix, without the schema.
@@ -162,10 +138,14 @@ type statements struct {
 func (cfg Config) statements() *statements {
 	t, d := cfg.table(""), cfg.Dialect
 	const row = " WHERE space = ? AND worker = ? AND epoch = ?"
+	autocommit := "1"
+	if d == MySQL { // only MySQL has sessions that do not commit by themselves
+		autocommit = "@@autocommit"
+	}
 	st := &statements{
 		cfg: cfg,
 		// The first row is that of the namespace: its layout, the clock, and whether the session commits by itself.
-		snapshot: "SELECT s.layout, -1, 0, '', '', {now}, " + d.autocommit() + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
+		snapshot: "SELECT s.layout, -1, 0, '', '', {now}, " + autocommit + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
 			" UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ?",
 		addNamespace: d.ignore("INSERT INTO " + cfg.table("_space") + " (space, layout) VALUES (?, ?)"),
 		first:        d.ignore("INSERT INTO " + t + " (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, {now} + ?, ?, ?)"),

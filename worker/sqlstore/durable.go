@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -53,10 +54,7 @@ const leftGroup = "SELECT CASE WHEN @@group_replication_group_name <> '' AND @@s
 // checkDurability returns a *driver.DurabilityError if a committed write may be lost. A setting
 // that the database hides is not checked.
 func (s *Store) checkDurability(ctx context.Context, cfg Config) error {
-	schema := "main"
-	if cfg.schema() != "" {
-		schema = cfg.schema()
-	}
+	schema := cmp.Or(cfg.schema(), "main")
 	checks := durabilityChecks(cfg.Dialect, schema)
 	var usual []string
 	for _, c := range checks {
@@ -121,7 +119,10 @@ func (s *Store) inFile(ctx context.Context, schema string) (bool, error) {
 // lack the last claims and renewals, and another holder then gets the same worker ID for the
 // same time. This is no error, because some standbys only serve reads.
 func (s *Store) Warnings(ctx context.Context) ([]string, error) {
-	return call(ctx, s, "ask for warnings", func() ([]string, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return driver.Do(ctx, &s.calls, "sqlstore: ask for warnings", func() ([]string, error) {
 		cfg, err := s.detected(ctx)
 		if err != nil || cfg.Dialect != Postgres || cfg.AllowDataLoss {
 			return nil, err

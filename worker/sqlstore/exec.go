@@ -14,8 +14,7 @@ import (
 
 // querier is a *sql.Conn or a *sql.Tx.
 type querier interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	Tx
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 

@@ -75,33 +75,32 @@ func (s *Store) check() error {
 	return nil
 }
 
-// call lets a call return when its context is done, even if the database driver does not, and
-// adds the missing right to its error.
-func call[T any](ctx context.Context, s *Store, what string, f func() (T, error)) (none T, err error) {
+// call inspects the database, if it was not, and calls f. It returns when its context is done,
+// even if the database driver does not, and adds the missing right to the error.
+func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(*statements) (T, error)) (none T, err error) {
 	if err := s.check(); err != nil {
 		return none, err
 	}
-	return driver.Do(ctx, &s.calls, "sqlstore: "+what, func() (T, error) {
-		result, err := f()
+	return driver.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
+		st, err := s.prepare(ctx, wanted...)
+		if err == nil {
+			result, err = f(st)
+		}
 		return result, s.withRights(ctx, err)
 	})
 }
 
 // change is the call of a verb that changes one record. If it has not, the record is not held.
 func (s *Store) change(ctx context.Context, what string, f func(*statements) (changed bool, err error)) error {
-	_, err := call(ctx, s, what, func() (none struct{}, err error) {
-		st, err := s.prepare(ctx, leaseTables...)
-		if err != nil {
-			return none, err
+	_, err := call(ctx, s, what, leaseTables, func(st *statements) (changed bool, err error) {
+		changed, err = f(st)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("sqlstore: %s: %w", what, err)
+		case !changed:
+			err = driver.ErrNotHeld
 		}
-		changed, err := f(st)
-		if err != nil {
-			return none, fmt.Errorf("sqlstore: %s: %w", what, err)
-		}
-		if !changed {
-			return none, driver.ErrNotHeld
-		}
-		return none, nil
+		return changed, err
 	})
 	return err
 }
@@ -111,17 +110,13 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	if err := r.Validate(); err != nil {
 		return driver.Claim{}, err
 	}
-	return call(ctx, s, fmt.Sprintf("claim in namespace %q", r.Namespace), func() (driver.Claim, error) {
-		c, err := s.claim(ctx, r)
-		return c, markPermanent(err)
+	c, err := call(ctx, s, fmt.Sprintf("claim in namespace %q", r.Namespace), leaseTables, func(st *statements) (driver.Claim, error) {
+		return s.claim(ctx, st, r)
 	})
+	return c, markPermanent(err)
 }
 
-func (s *Store) claim(ctx context.Context, r driver.Request) (c driver.Claim, err error) {
-	st, err := s.prepare(ctx, leaseTables...)
-	if err != nil {
-		return c, err
-	}
+func (s *Store) claim(ctx context.Context, st *statements, r driver.Request) (c driver.Claim, err error) {
 	var shuffle func(int, func(i, j int)) // after a race, to choose another worker ID than the winner
 	err = s.onConnection(ctx, func(conn *sql.Conn) error {
 		ctx := context.WithValue(ctx, connectionKey{}, conn)
@@ -251,11 +246,7 @@ func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, er
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return nil, err
 	}
-	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), func() ([]driver.Record, error) {
-		st, err := s.prepare(ctx, leaseTables...)
-		if err != nil {
-			return nil, err
-		}
+	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(st *statements) ([]driver.Record, error) {
 		found, err := s.read(ctx, st, namespace, false)
 		return found.records, err
 	})

@@ -24,7 +24,10 @@ const (
 	tables // how many there are
 )
 
-var leaseTables = []table{namespaceTable, recordTable}
+var (
+	leaseTables   = []table{namespaceTable, recordTable}
+	counterTables = []table{counterTable}
+)
 
 func (t table) suffix() string { return [tables]string{"_space", "", "_counter"}[t] }
 
@@ -258,8 +261,12 @@ func (s *Store) showCreate(ctx context.Context, table string) (text string, err 
 // listedEngine returns the engine of a table in information_schema. Two tables may have names
 // that differ in case only; then it is the one that is not InnoDB, if there is one.
 func (s *Store) listedEngine(ctx context.Context, cfg Config, suffix string) (engine string, err error) {
+	schema := "DATABASE()"
+	if cfg.schema() != "" {
+		schema = "'" + cfg.schema() + "'"
+	}
 	err = s.single(ctx, cfg.Dialect, func(q querier) error {
-		rows, err := q.QueryContext(ctx, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+cfg.quotedSchema()+" AND table_name = '"+cfg.name(suffix)+"'")
+		rows, err := q.QueryContext(ctx, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+schema+" AND table_name = '"+cfg.name(suffix)+"'")
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// span is what a holder was told it may issue in.
+// span is the validity interval of a claim.
 type span struct{ worker, fencingToken, from, fence int64 }
 
 // disjoint fails where two spans of one worker ID meet.
@@ -136,8 +136,8 @@ func anyOrder(t *testing.T, s *suite) {
 	disjoint(t, spans)
 }
 
-// mortal is a client whose process may end, or stand still for the store: from
-// then on nothing it sends arrives. Its generator goes on all the same.
+// mortal is a client that may be cut off: from then on nothing that it sends arrives. Its
+// generator continues.
 type mortal struct {
 	driver.Store
 	mu   sync.Mutex
@@ -247,7 +247,7 @@ func generators(t *testing.T, s *suite) {
 				if s.Crash != nil {
 					s.Crash(t, store.Store)
 				}
-				cut.Go(func() { // it goes on beside its successor
+				cut.Go(func() { // it continues beside its successor
 					draw(time.Now().Add(2 * time.Second))
 					ctx, cancel := context.WithCancel(context.Background())
 					cancel()

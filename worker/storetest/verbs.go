@@ -110,7 +110,7 @@ func renewGuarded(t *testing.T, s *suite) {
 	if last := s.claim(t, store, only(h.Worker)); last.From >= far {
 		t.Errorf("one of them raised the fence to %d", last.From)
 	}
-	must(t, other.renew(ctx, other.Fence+1)) // nobody has harmed it
+	must(t, other.renew(ctx, other.Fence+1)) // it is unharmed
 }
 
 func release(t *testing.T, s *suite) {
@@ -141,7 +141,7 @@ func releaseGuarded(t *testing.T, s *suite) {
 		change(&wrong)
 		mustNotHeld(t, what, wrong.release(ctx, h.From))
 	}
-	must(t, h.renew(ctx, h.Fence+1)) // it is held still
+	must(t, h.renew(ctx, h.Fence+1)) // it is still held
 	must(t, h.release(ctx, h.From+10))
 	mustNotHeld(t, "released twice", h.release(ctx, 0))
 	next := s.claim(t, store, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
@@ -169,7 +169,7 @@ func takeover(t *testing.T, s *suite) {
 	mustNotHeld(t, "renewed after the takeover", h.renew(t.Context(), h.Fence+9999))
 	mustNotHeld(t, "released after the takeover", h.release(t.Context(), h.From))
 	must(t, next.renew(t.Context(), next.Fence+1))
-	// One whose time is over and whom nobody has followed may go on.
+	// A claim that has expired may be renewed, as long as there is no other.
 	s.expire(t, next)
 	must(t, next.renew(t.Context(), next.Fence+2))
 }

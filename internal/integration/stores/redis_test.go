@@ -256,7 +256,7 @@ func TestRedisOddClients(t *testing.T) {
 			}
 		})
 	}
-	if _, err := redisstore.New(nil, redisstore.Config{}); err == nil || !strings.Contains(err.Error(), "Evaler nil: must be given") {
+	if _, err := redisstore.New(nil, redisstore.Config{}); err == nil || !strings.Contains(err.Error(), "eval nil: must be given") {
 		t.Errorf("%v", err)
 	}
 }

@@ -83,5 +83,5 @@ func openRedis(addr string) (driver.Store, error) {
 		values, err := client.ConfigGet(ctx, name).Result()
 		return values[name], err
 	}
-	return redisstore.New(redisstore.EvalFunc(eval), redisstore.Config{ConfigGet: get})
+	return redisstore.New(eval, redisstore.Config{ConfigGet: get})
 }

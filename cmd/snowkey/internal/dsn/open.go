@@ -203,7 +203,7 @@ type Store interface {
 func (t *Target) Store(allowDataLoss bool) (Store, error) {
 	switch t.Kind {
 	case Redis:
-		return redisstore.New(redisstore.EvalFunc(t.eval), redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: allowDataLoss})
+		return redisstore.New(t.eval, redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: allowDataLoss})
 	case Etcd:
 		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
 	case Dir:
