@@ -21,7 +21,7 @@ func checkRows(stmt *gorm.Statement, list *rows.Rows) error {
 	switch stmt.Dest.(type) {
 	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
 		for i := range list.Len {
-			if row := list.At(i); row.IsNil() { // gorm would make a row without a key of it
+			if list.At(i).IsNil() { // gorm would make a row without a key of it
 				return fmt.Errorf("a nil map cannot be given a key: %w", gorm.ErrInvalidData)
 			}
 		}
@@ -31,13 +31,7 @@ func checkRows(stmt *gorm.Statement, list *rows.Rows) error {
 		return nil // gorm refuses it
 	}
 	model := stmt.Schema.ModelType
-	if list.Are(model) {
-		return nil
-	}
 	for i := range list.Len {
-		if list.IsSet(i, model) {
-			continue // the usual case, for speed
-		}
 		row := list.At(i)
 		switch {
 		case !row.IsValid():
@@ -163,13 +157,10 @@ func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm
 // unsetReference returns a reference whose key the parent lacks, though the plugin fills it.
 func (p *Plugin) unsetReference(rel *schema.Relationship, parent reflect.Value) *schema.Reference {
 	for _, ref := range rel.References {
-		if ref.OwnPrimaryKey || ref.PrimaryKey == nil {
+		if ref.OwnPrimaryKey || ref.PrimaryKey == nil || !p.keys.Fills(ref.PrimaryKey) {
 			continue
 		}
-		if v := rows.Field(parent, ref.PrimaryKey.StructField.Index); v.IsValid() && !v.IsZero() {
-			continue
-		}
-		if p.keys.Fills(rel.FieldSchema, ref.PrimaryKey) {
+		if v := rows.Field(parent, ref.PrimaryKey.StructField.Index); !v.IsValid() || v.IsZero() {
 			return ref
 		}
 	}
@@ -178,8 +169,8 @@ func (p *Plugin) unsetReference(rel *schema.Relationship, parent reflect.Value) 
 
 // checkJoinRows refuses rows of a many2many join table in which a foreign key is 0.
 func (p *Plugin) checkJoinRows(stmt *gorm.Statement, list *rows.Rows) error {
-	for _, half := range joinReferences(stmt.Schema) {
-		if !p.keys.Fills(half.schema, half.ref.PrimaryKey) {
+	for _, ref := range joinReferences(stmt.Schema) {
+		if !p.keys.Fills(ref.PrimaryKey) {
 			continue
 		}
 		for i := range list.Len {
@@ -187,24 +178,18 @@ func (p *Plugin) checkJoinRows(stmt *gorm.Statement, list *rows.Rows) error {
 			if row.Kind() != reflect.Struct {
 				return nil
 			}
-			if _, zero := half.ref.ForeignKey.ValueOf(stmt.Context, row); zero {
+			if _, zero := ref.ForeignKey.ValueOf(stmt.Context, row); zero {
 				return fmt.Errorf("%s of row %d would be 0: the %s was not written, and the row that it collided with is not found by any unique index of columns",
-					half.ref.ForeignKey.Name, i, half.schema.Name)
+					ref.ForeignKey.Name, i, ref.PrimaryKey.Schema.Name)
 			}
 		}
 	}
 	return nil
 }
 
-// joinReference is one half of a join row.
-type joinReference struct {
-	schema *schema.Schema // of the row that it refers to
-	ref    *schema.Reference
-}
-
 // joinReferences returns the foreign keys that are parts of the row's own key and refer to a row
 // that no field holds. gorm makes such relations for join tables.
-func joinReferences(s *schema.Schema) (found []joinReference) {
+func joinReferences(s *schema.Schema) (found []*schema.Reference) {
 	s.Relationships.Mux.RLock()
 	defer s.Relationships.Mux.RUnlock()
 	for _, rel := range s.Relationships.Relations {
@@ -213,7 +198,7 @@ func joinReferences(s *schema.Schema) (found []joinReference) {
 		}
 		for _, ref := range rel.References {
 			if !ref.OwnPrimaryKey && ref.PrimaryKey != nil && ref.ForeignKey.PrimaryKey {
-				found = append(found, joinReference{rel.FieldSchema, ref})
+				found = append(found, ref)
 			}
 		}
 	}

@@ -53,19 +53,6 @@ func (r *Rows) At(i int) reflect.Value {
 	return Indirect(r.value.Index(i))
 }
 
-// Are reports whether every row is a value of the type, and none is nil, as far as the type of
-// the list tells.
-func (r *Rows) Are(t reflect.Type) bool {
-	own := r.value.Type()
-	return own == t || r.form != single && own.Elem() == t
-}
-
-// IsSet reports whether row i of a list of pointers to the type is not nil. It is false for
-// any other list.
-func (r *Rows) IsSet(i int, t reflect.Type) bool {
-	return r.form == pointers && r.value.Type().Elem().Elem() == t && !r.value.Index(i).IsNil()
-}
-
 // Fast reports whether Direct may be used.
 func (r *Rows) Fast() bool { return r.form == structs || r.form == pointers }
 
