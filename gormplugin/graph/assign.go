@@ -113,16 +113,10 @@ func (g *graph) giveKeys() error {
 }
 
 func (g *graph) give(n *node, c *keys.Column, id int64) {
-	set := func() error {
-		g.undo.saveKey(c.Field.ReflectValueOf(g.ctx, n.row))
-		c.Set(g.ctx, n.row, id)
-		return nil
-	}
-	if rows.BehindPointer(c.Field.StructField.Index) {
-		_ = g.undo.making(n.row, c.Field.StructField.Index, set)
-	} else {
-		_ = set()
-	}
+	at, index := descend(n.row, c.Field.StructField.Index, nil)
+	g.undo.saveKey(c.Field.ReflectValueOf(g.ctx, n.row))
+	c.Set(g.ctx, n.row, id)
+	g.undo.saveMade(at, index)
 	n.keyGiven = n.keyGiven || c.Field.PrimaryKey
 }
 
@@ -154,12 +148,10 @@ func (g *graph) copyKeys() error {
 }
 
 func (g *graph) copyKey(e *edge, r *reference) error {
-	if !rows.BehindPointer(r.to.StructField.Index) { // without a closure, for speed
-		return r.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
-	}
-	return g.undo.making(e.child.row, r.to.StructField.Index, func() error {
-		return r.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
-	})
+	at, index := descend(e.child.row, r.to.StructField.Index, nil)
+	err := r.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
+	g.undo.saveMade(at, index)
+	return err
 }
 
 // checkForeignKeys refuses rows that should have got their key from another row.

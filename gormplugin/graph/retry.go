@@ -7,7 +7,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
@@ -95,7 +94,7 @@ func (g *graph) snapshot() snapshot {
 
 // reset sets the graph back to the snapshot. Rows that hooks have added lose their keys.
 func (g *graph) reset(to snapshot) {
-	g.undo.restoreTo(to.undo, rows.NewIDs(g.undo.given))
+	g.undo.restoreTo(to.undo)
 	for i, n := range to.nodes {
 		n.row.Set(to.rows[i])
 	}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"strings"
 
 	"gorm.io/gorm/schema"
@@ -92,7 +91,11 @@ type groupID struct {
 func (g *graph) groups() []*group {
 	var groups []*group
 	byID := map[groupID]*group{}
-	met := map[string]*node{}
+	type rowKey struct {
+		schema *schema.Schema
+		text   string
+	}
+	met := map[rowKey]*node{}
 	var last *group
 	for _, n := range g.order {
 		n.group, n.waits, n.waiting = nil, 0, nil
@@ -108,7 +111,7 @@ func (g *graph) groups() []*group {
 			id = groupID{batch: n.batch}
 		} else if id.conflict != plain && id.conflict != byHandle {
 			// As in gorm, rows with one key are one row: the first.
-			if key, ok := keyOf(n); ok {
+			if key := (rowKey{n.model.schema, keyText(n)}); key.text != "" && n.role != isJoin {
 				if first := met[key]; first != nil {
 					n.same, n.state = first, written
 					continue
@@ -168,25 +171,4 @@ func keyText(n *node) (text string) {
 		text += part + "\x00"
 	}
 	return text
-}
-
-// keyOf returns a text that identifies the row of a table by its key, if that is set.
-func keyOf(n *node) (string, bool) {
-	if n.role == isJoin || len(n.model.schema.PrimaryFields) == 0 {
-		return "", false
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%p", n.model.schema)
-	for _, f := range n.model.schema.PrimaryFields {
-		v := rows.Indirect(rows.Field(n.row, f.StructField.Index))
-		if !v.IsValid() || v.IsZero() {
-			return "", false
-		}
-		key := v.Interface()
-		if id, ok := rows.Integer(v); ok {
-			key = id
-		}
-		fmt.Fprintf(&b, "\x00%v", key)
-	}
-	return b.String(), true
 }

@@ -132,10 +132,9 @@ func (w *writer) writeBatch(b *batch) error {
 func (w *writer) saveKeys(list []*node) {
 	for _, n := range list {
 		for _, f := range n.model.schema.PrimaryFields {
-			_ = w.undo.making(n.row, f.StructField.Index, func() error {
-				w.undo.save(f.ReflectValueOf(w.ctx, n.row))
-				return nil
-			})
+			at, index := descend(n.row, f.StructField.Index, nil)
+			w.undo.save(f.ReflectValueOf(w.ctx, n.row))
+			w.undo.saveMade(at, index)
 		}
 	}
 }
@@ -143,7 +142,7 @@ func (w *writer) saveKeys(list []*node) {
 // record adds what a statement has written to the result.
 func (w *writer) record(b *batch, ins *insertion) {
 	if ins.byHandle {
-		w.result.RowsAffected += ins.affected()
+		w.result.RowsAffected += ins.count
 	} else {
 		for _, n := range ins.rows {
 			if n.role == isRoot {
@@ -162,7 +161,7 @@ func (w *writer) record(b *batch, ins *insertion) {
 		w.result.Tables = append(w.result.Tables, TableResult{Table: table})
 	}
 	w.result.Tables[i].Inserts++
-	w.result.Tables[i].RowsAffected += ins.affected()
+	w.result.Tables[i].RowsAffected += ins.count
 }
 
 // recordStatement adds a statement that a DryRun handle has built to the result.
@@ -190,6 +189,6 @@ func (w *writer) chunks(b *batch) [][]*node {
 // stop ends the insertions that were begun and not finished.
 func (w *writer) stop() {
 	for _, ins := range w.begun {
-		ins.stop()
+		ins.end()
 	}
 }

@@ -106,4 +106,3 @@ func (k Kind) text(id int64) string {
 	}
 	return strconv.FormatInt(id, 10)
 }
-
