@@ -59,11 +59,7 @@ func checkLists(stmt *gorm.Statement, list *rows.Rows) error {
 		if rel.Field.IndirectFieldType.Elem().Kind() != reflect.Pointer || !selected.Has(rel.Name) {
 			continue
 		}
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct {
-				return nil // maps have no associations
-			}
+		for i, row := range list.Models() {
 			children := rows.Indirect(rows.Field(row, rel.Field.StructField.Index))
 			if !children.IsValid() {
 				continue
@@ -89,16 +85,8 @@ func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(
 		if !selected.Has(lost.Relation.Name) {
 			continue
 		}
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct || row.Type() != stmt.Schema.ModelType {
-				break
-			}
-			v := rows.Field(row, lost.Relation.Field.StructField.Index)
-			if !v.IsValid() || v.IsZero() {
-				continue
-			}
-			if v = rows.Indirect(v); v.Kind() == reflect.Slice && v.Len() == 0 {
+		for _, row := range list.Models() {
+			if row.Type() != stmt.Schema.ModelType || !rows.Holds(row, lost.Relation) {
 				continue
 			}
 			child, parent := lost.Reference.ForeignKey, lost.Reference.PrimaryKey
@@ -136,11 +124,7 @@ func (p *Plugin) checkInsert(stmt *gorm.Statement) error {
 // has no key if it collided with a row that was not found.
 func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
 	for _, rel := range stmt.Schema.Relationships.BelongsTo {
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct {
-				break
-			}
+		for i, row := range list.Models() {
 			parent := rows.Indirect(rows.Field(row, rel.Field.StructField.Index))
 			if !parent.IsValid() || parent.IsZero() {
 				continue // gorm saves none
@@ -173,11 +157,7 @@ func (p *Plugin) checkJoinRows(stmt *gorm.Statement, list *rows.Rows) error {
 		if !p.keys.Fills(ref.PrimaryKey) {
 			continue
 		}
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct {
-				return nil
-			}
+		for i, row := range list.Models() {
 			if _, zero := ref.ForeignKey.ValueOf(stmt.Context, row); zero {
 				return fmt.Errorf("%s of row %d would be 0: the %s was not written, and the row that it collided with is not found by any unique index of columns",
 					ref.ForeignKey.Name, i, ref.PrimaryKey.Schema.Name)

@@ -193,8 +193,3 @@ func (g *graph) addRoots(v reflect.Value, i int) error {
 	}
 	return fmt.Errorf("graph: %s is a %s, not a model: %w", name(), keys.TypeName(v.Type()), gorm.ErrInvalidValue)
 }
-
-// isParent reports whether another row refers to this one.
-func (g *graph) isParent(n *node) bool {
-	return slices.ContainsFunc(g.edges, func(e edge) bool { return e.parent == n })
-}

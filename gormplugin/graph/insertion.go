@@ -151,11 +151,17 @@ func (ins *insertion) After(db *gorm.DB) {
 	}
 }
 
-func (ins *insertion) KeyGiven(i int) bool           { return ins.rows[i].keyGiven }
-func (ins *insertion) Given() *rows.IDs              { return rows.NewIDs(ins.w.undo.given) }
-func (ins *insertion) Replacing(field reflect.Value) { ins.w.undo.save(field) }
-func (ins *insertion) KeysChanged()                  { ins.w.stale = true }
-func (ins *insertion) IsParent(i int) bool           { return ins.w.isParent(ins.rows[i]) }
+func (ins *insertion) KeyGiven(i int) bool { return ins.rows[i].keyGiven }
+func (ins *insertion) Given() *rows.IDs    { return rows.NewIDs(ins.w.undo.given) }
+
+func (ins *insertion) Replacing(field reflect.Value) {
+	ins.w.undo.save(field)
+	ins.w.stale = true
+}
+
+func (ins *insertion) IsParent(i int) bool {
+	return slices.ContainsFunc(ins.w.edges, func(e edge) bool { return e.parent == ins.rows[i] })
+}
 
 // session returns a handle in the transaction: the caller's, or one without its clauses.
 func (w *writer) session(byHandle bool) *gorm.DB {

@@ -59,7 +59,11 @@ func (r *Reservation) Take(ctx context.Context) error {
 			err = q.column.Source.Fill(ctx, q.ids)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", q.name(), err)
+			name := q.column.Name
+			if q.n > 1 { // for this column and others
+				name = fmt.Sprintf("%s (%d ids)", name, q.n)
+			}
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		for _, id := range q.ids {
 			if id <= 0 {
@@ -68,15 +72,6 @@ func (r *Reservation) Take(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// name names the column for which the source is asked, and how many ids are needed for it and
-// others.
-func (q *request) name() string {
-	if q.n == 1 {
-		return q.column.Name
-	}
-	return fmt.Sprintf("%s (%d ids)", q.column.Name, q.n)
 }
 
 // IDs returns the next n ids for the column. It returns each id once.

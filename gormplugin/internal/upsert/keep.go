@@ -49,7 +49,7 @@ func Filled(stmt *gorm.Statement, c *keys.Column, ids []int64, n int, hooked boo
 func (p Upserts) filledColumns(stmt *gorm.Statement) map[string]filledColumn {
 	graph := insert.Of(stmt)
 	if graph == nil {
-		return notes(stmt).filled
+		return stateOf(stmt).filled
 	}
 	given, list := graph.Given(), rows.Structs(stmt)
 	filled := map[string]filledColumn{}

@@ -157,13 +157,7 @@ func (p Upserts) After(db *gorm.DB) {
 	if on, _, ok := conflictOf(stmt); ok && on.DoNothing {
 		u.lookUp = true // gorm changes an UpdateAll with nothing to update to DoNothing
 	}
-	if !u.lookUp {
-		if u.insert != nil {
-			u.insert.KeysChanged()
-		}
-		return
-	}
-	if u.exactCount && db.RowsAffected >= int64(len(u.rows)) {
+	if !u.lookUp || u.exactCount && db.RowsAffected >= int64(len(u.rows)) {
 		return
 	}
 	var suspects []int
