@@ -91,7 +91,6 @@ type node struct {
 	slot    int     // in the group
 	waits   int     // for how many rows, or placed
 	waiting []*node // the rows that wait for this one
-	fan     int     // how many they will be
 	same    *node   // another row with the same key, which is written instead
 	batch   *batch  // once it is begun
 }

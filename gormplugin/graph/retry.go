@@ -75,18 +75,8 @@ type snapshot struct {
 
 func (g *graph) snapshot() snapshot {
 	s := snapshot{nodes: slices.Clone(g.order), rows: make([]reflect.Value, len(g.order)), undo: g.undo.mark()}
-	count := map[reflect.Type]int{}
-	for _, n := range s.nodes {
-		count[n.row.Type()]++
-	}
-	copies := make(map[reflect.Type]reflect.Value, len(count)) // one slice for all rows of a type
-	for t, n := range count {
-		copies[t] = reflect.MakeSlice(reflect.SliceOf(t), n, n)
-	}
 	for i, n := range s.nodes {
-		t := n.row.Type()
-		count[t]--
-		s.rows[i] = copies[t].Index(count[t])
+		s.rows[i] = reflect.New(n.row.Type()).Elem()
 		s.rows[i].Set(n.row)
 	}
 	return s

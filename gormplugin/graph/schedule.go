@@ -79,8 +79,7 @@ func place(groups []*group) (batches []*batch, all bool) {
 
 // groupID distinguishes rows that cannot be in one INSERT.
 type groupID struct {
-	schema   *schema.Schema
-	scope    string
+	model    *model
 	conflict conflict
 	updates  string
 	keyless  bool // the database makes their keys, and gorm sets those that are returned
@@ -98,11 +97,11 @@ func (g *graph) groups() []*group {
 	met := map[rowKey]*node{}
 	var last *group
 	for _, n := range g.order {
-		n.group, n.waits, n.waiting = nil, 0, nil
+		n.group, n.waits, n.waiting = nil, 0, n.waiting[:0]
 		if n.state == written || n.role == isOmitted {
 			continue
 		}
-		id := groupID{schema: n.model.schema, scope: n.model.id.scope, conflict: g.conflictOf(n)}
+		id := groupID{model: n.model, conflict: g.conflictOf(n)}
 		if id.conflict == updateKey {
 			id.updates = strings.Join(n.via.columns, ",")
 		}
