@@ -10,7 +10,6 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/reserve"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
 )
@@ -73,7 +72,7 @@ func selectColumns(stmt *gorm.Statement, columns []keys.Column) ([]keys.Column, 
 // row: if one fails, no row has a key. It returns how many ids are unused, because rows are the
 // same struct.
 func fillRows(stmt *gorm.Statement, columns []keys.Column, list *rows.Rows) (unused int, err error) {
-	var reserved reserve.Reservation
+	var reserved keys.Reservation
 	missing := make([]int, len(columns))
 	for i := range columns {
 		c := &columns[i]

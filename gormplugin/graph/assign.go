@@ -9,7 +9,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/reserve"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
@@ -63,7 +62,7 @@ type need struct {
 
 // giveKeys sets every zero key, from one reservation.
 func (g *graph) giveKeys() error {
-	var reserved reserve.Reservation
+	var reserved keys.Reservation
 	needs := make([]need, 0, len(g.order)) // most rows need one key
 	var embedded map[unsafe.Pointer]bool   // keys in embedded structs behind pointers
 	for _, n := range g.order {
