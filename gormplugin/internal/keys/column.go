@@ -26,6 +26,8 @@ type Column struct {
 	Kind       Kind
 	Source     Source
 	SourceName string // equal for columns of the same source
+
+	direct []int // the path to a signed integer that no pointer leads to, as most keys are; else nil
 }
 
 // IsZero reports whether the row has no value in the column. It returns an error if such a row
@@ -78,7 +80,7 @@ func (c *Column) Value(id int64) any {
 func (c *Column) Missing(list *rows.Rows) (int, error) {
 	n := 0
 	for i := range list.Len {
-		zero, err := c.IsZero(list.At(i))
+		zero, err := c.isZeroAt(list, i)
 		if err != nil {
 			return 0, err
 		}
@@ -89,17 +91,23 @@ func (c *Column) Missing(list *rows.Rows) (int, error) {
 	return n, nil
 }
 
+func (c *Column) isZeroAt(list *rows.Rows, i int) (bool, error) {
+	if c.direct != nil && list.Fast() {
+		return list.Direct(i, c.direct).Int() == 0, nil
+	}
+	return c.IsZero(list.At(i))
+}
+
 // Fill sets the column in the rows that have no value there. It returns how many ids are
 // unused: rows that are the same struct take one together.
 func (c *Column) Fill(ctx context.Context, list *rows.Rows, ids []int64) (unused int, err error) {
 	for i := 0; i < list.Len && len(ids) > 0; i++ {
-		row := list.At(i)
-		zero, err := c.IsZero(row)
+		zero, err := c.isZeroAt(list, i)
 		if err != nil {
 			return 0, err
 		}
 		if zero {
-			c.Set(ctx, row, ids[0])
+			c.Set(ctx, list.At(i), ids[0])
 			ids = ids[1:]
 		}
 	}

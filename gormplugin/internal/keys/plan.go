@@ -3,9 +3,12 @@ package keys
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"gorm.io/gorm/schema"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
 // Plan is what is filled in the rows of a model.
@@ -87,6 +90,9 @@ func (r *Registry) column(f keyField) (Column, error) {
 	}
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", c.Name, err)
+	}
+	if c.Kind == signed && !rows.BehindPointer(f.StructField.Index) && f.FieldType.Kind() != reflect.Pointer {
+		c.direct = f.StructField.Index
 	}
 	return c, nil
 }

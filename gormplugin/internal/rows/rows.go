@@ -16,22 +16,40 @@ import (
 type Rows struct {
 	Len   int
 	value reflect.Value
+	form  form
 }
+
+// form is how the rows are held.
+type form uint8
+
+const (
+	single   form = iota // a struct or a map
+	structs              // a list of structs that can be set
+	pointers             // a list of pointers to structs
+	other                // any other list
+)
 
 // Of returns the rows of a value.
 func Of(v reflect.Value) Rows {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map:
-		return Rows{1, v}
+		return Rows{Len: 1, value: v}
 	case reflect.Slice, reflect.Array:
-		return Rows{v.Len(), v}
+		r := Rows{Len: v.Len(), value: v, form: other}
+		switch elem := v.Type().Elem(); {
+		case elem.Kind() == reflect.Pointer && elem.Elem().Kind() == reflect.Struct:
+			r.form = pointers
+		case elem.Kind() == reflect.Struct && (v.Kind() == reflect.Slice || v.CanAddr()):
+			r.form = structs
+		}
+		return r
 	}
 	return Rows{}
 }
 
 // At returns a row itself, not the pointer to it. It is the zero Value for a nil pointer.
 func (r *Rows) At(i int) reflect.Value {
-	if kind := r.value.Kind(); kind == reflect.Struct || kind == reflect.Map {
+	if r.form == single {
 		return r.value
 	}
 	return Indirect(r.value.Index(i))
@@ -46,6 +64,21 @@ func (r *Rows) Models() iter.Seq2[int, reflect.Value] {
 			}
 		}
 	}
+}
+
+// Fast reports whether Direct may be used.
+func (r *Rows) Fast() bool { return r.form == structs || r.form == pointers }
+
+// Direct returns a field that no pointer leads to, with as little reflection as possible.
+func (r *Rows) Direct(i int, path []int) reflect.Value {
+	row := r.value.Index(i)
+	if r.form == pointers {
+		row = row.Elem()
+	}
+	for _, index := range path {
+		row = row.Field(index)
+	}
+	return row
 }
 
 // Structs returns the rows of a statement with a model if all are structs that can be set, and
