@@ -66,8 +66,13 @@ func (ins *insertion) sort() {
 		return
 	}
 	ins.rows = sorted
+	ins.setDest()
+}
+
+// setDest lists the rows in what gorm creates.
+func (ins *insertion) setDest() {
 	list := reflect.ValueOf(ins.dest).Elem()
-	for i, n := range sorted {
+	for i, n := range ins.rows {
 		list.Index(i).Set(n.row.Addr())
 	}
 }

@@ -106,20 +106,19 @@ func (w *writer) waitsForParent(c *batch) bool {
 }
 
 func (w *writer) writeBatch(b *batch) error {
-	insertions := b.insertions
-	if insertions == nil {
+	if b.insertions == nil {
 		for _, chunk := range w.chunks(b) {
-			insertions = append(insertions, w.newInsertion(b, chunk))
+			b.insertions = append(b.insertions, w.newInsertion(b, chunk))
 		}
 	}
-	for _, ins := range insertions {
+	for _, ins := range b.insertions {
 		if b.model.autoKey {
 			w.saveKeys(ins.rows)
 		}
-		if err := w.writeWithout(b, ins); err != nil {
+		if err := w.writeWithout(ins); err != nil {
 			return err
 		}
-		w.record(b, ins)
+		w.record(ins)
 		for _, n := range ins.rows {
 			n.state = written
 		}
@@ -140,8 +139,9 @@ func (w *writer) saveKeys(list []*node) {
 }
 
 // record adds what a statement has written to the result.
-func (w *writer) record(b *batch, ins *insertion) {
-	if ins.byHandle {
+func (w *writer) record(ins *insertion) {
+	custom := ins.batch.id.conflict == byHandle
+	if custom {
 		w.result.RowsAffected += ins.count
 	} else {
 		for _, n := range ins.rows {
@@ -150,8 +150,8 @@ func (w *writer) record(b *batch, ins *insertion) {
 			}
 		}
 	}
-	table := b.model.schema.Table
-	if stmt := w.db.Statement; ins.byHandle && stmt.Table != "" {
+	table := ins.batch.model.schema.Table
+	if stmt := w.db.Statement; custom && stmt.Table != "" {
 		table = stmt.Table
 	}
 	i, known := w.tables[table]
