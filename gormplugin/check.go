@@ -31,6 +31,9 @@ func checkRows(stmt *gorm.Statement, list *rows.Rows) error {
 		return nil // gorm refuses it
 	}
 	model := stmt.Schema.ModelType
+	if list.Are(model) {
+		return nil
+	}
 	for i := range list.Len {
 		row := list.At(i)
 		switch {

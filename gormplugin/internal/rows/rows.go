@@ -55,6 +55,12 @@ func (r *Rows) At(i int) reflect.Value {
 	return Indirect(r.value.Index(i))
 }
 
+// Are reports whether the list is one of structs of the type, none of which can be nil.
+func (r *Rows) Are(t reflect.Type) bool {
+	own := r.value.Type()
+	return own == t || r.form != single && own.Elem() == t
+}
+
 // Models yields the rows with their indexes, up to one that is a map or nil.
 func (r *Rows) Models() iter.Seq2[int, reflect.Value] {
 	return func(yield func(int, reflect.Value) bool) {
