@@ -11,7 +11,7 @@ import (
 
 // A callback is one that the plugin registers with gorm.
 type callback struct {
-	place interface {
+	at interface {
 		Register(name string, fn func(*gorm.DB)) error
 		Remove(name string) error
 	}
@@ -38,9 +38,9 @@ func (p *Plugin) callbacks(db *gorm.DB) []callback {
 func (p *Plugin) register(db *gorm.DB) error {
 	all := p.callbacks(db)
 	for i, c := range all {
-		if err := c.place.Register(c.name, c.fn); err != nil {
+		if err := c.at.Register(c.name, c.fn); err != nil {
 			for _, registered := range all[:i+1] {
-				_ = registered.place.Remove(registered.name) // it fails like Register, until the last one is removed
+				_ = registered.at.Remove(registered.name) // it fails like Register, until the last one is removed
 			}
 			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
 		}

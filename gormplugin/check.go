@@ -133,8 +133,7 @@ func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm
 				continue // gorm saves none
 			}
 			if ref := p.unsetReference(rel, parent); ref != nil && of(stmt).Has(rel.Name) {
-				return fmt.Errorf("%s of row %d would be 0: %s was not written, and the row that it collided with is not found by any unique index of columns",
-					keys.FieldName(ref.ForeignKey), i, keys.FieldName(rel.Field))
+				return errNotFound(i, keys.FieldName(ref.ForeignKey), keys.FieldName(rel.Field))
 			}
 		}
 	}
@@ -162,12 +161,16 @@ func (p *Plugin) checkJoinRows(stmt *gorm.Statement, list *rows.Rows) error {
 		}
 		for i, row := range list.Models() {
 			if _, zero := ref.ForeignKey.ValueOf(stmt.Context, row); zero {
-				return fmt.Errorf("%s of row %d would be 0: the %s was not written, and the row that it collided with is not found by any unique index of columns",
-					ref.ForeignKey.Name, i, ref.PrimaryKey.Schema.Name)
+				return errNotFound(i, ref.ForeignKey.Name, "the "+ref.PrimaryKey.Schema.Name)
 			}
 		}
 	}
 	return nil
+}
+
+func errNotFound(row int, foreignKey, parent string) error {
+	return fmt.Errorf("%s of row %d would be 0: %s was not written, and the row that it collided with is not found by any unique index of columns",
+		foreignKey, row, parent)
 }
 
 // joinReferences returns the foreign keys that are parts of the row's own key and refer to a row

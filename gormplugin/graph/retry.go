@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
-
-	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 // write gives the rows their keys and writes them in a transaction. After a conflict with another
@@ -30,7 +28,6 @@ func (g *graph) write(cfg Config) (Result, error) {
 	if attempts > 1 {
 		before = g.snapshot()
 	}
-	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}
 	for g.attempt = 1; ; g.attempt++ {
 		w := &writer{graph: g, cfg: cfg, tables: map[string]int{}}
 		err := w.run()
@@ -49,7 +46,7 @@ func (g *graph) write(cfg Config) (Result, error) {
 			return Result{}, err
 		}
 		g.reset(before)
-		if stopped := limits.Wait(g.ctx, g.attempt); stopped != nil {
+		if stopped := cfg.limits().Wait(g.ctx, g.attempt); stopped != nil {
 			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, g.attempt, attempts, err)
 		}
 		if err := g.assign(); err != nil {

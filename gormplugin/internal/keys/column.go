@@ -3,6 +3,7 @@ package keys
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -57,7 +58,9 @@ func (c *Column) IsZero(row reflect.Value) (bool, error) {
 // Set sets the column of a row. It makes a nil embedded struct that the field is in.
 func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
 	if row.Kind() == reflect.Map {
-		c.mapSet(row.Interface().(map[string]any), id)
+		m := row.Interface().(map[string]any)
+		maps.DeleteFunc(m, func(key string, _ any) bool { return c.matches(key) }) // gorm would write "ID" and "id" both
+		m[c.DBName] = c.Value(id)
 		return
 	}
 	c.Kind.set(c.Field.ReflectValueOf(ctx, row), id)
@@ -146,17 +149,7 @@ func (c *Column) CheckMapUpdate(m map[string]any) error {
 	return nil
 }
 
-// mapSet sets the column once: gorm would write the column twice for a map with "ID" and "id".
-func (c *Column) mapSet(m map[string]any, id int64) {
-	for key := range m {
-		if c.matches(key) {
-			delete(m, key)
-		}
-	}
-	m[c.DBName] = c.Value(id)
-}
-
-// matches reports whether a key of a map stands for the column: its name, as databases compare
+// matches reports whether a key of a map names the column: its name, as databases compare
 // names, that of the field, or what gorm's naming makes of the key.
 func (c *Column) matches(key string) bool {
 	if strings.EqualFold(key, c.DBName) {

@@ -34,7 +34,7 @@ type upsert struct {
 	replaces bool          // a key that the caller set is replaced as well
 
 	lookUp     bool // RETURNING cannot report the keys: query them
-	exactCount bool // the count of rows tells whether all were inserted
+	exactCount bool // the count of rows shows whether all were inserted
 
 	db     *gorm.DB // in After
 	insert insert.Insert
