@@ -64,7 +64,7 @@ type need struct {
 func (g *graph) giveKeys() error {
 	var reserved keys.Reservation
 	needs := make([]need, 0, len(g.order)) // most rows need one key
-	var embedded map[unsafe.Pointer]bool   // keys in embedded structs behind pointers
+	embedded := map[unsafe.Pointer]bool{}  // keys in embedded structs behind pointers
 	for _, n := range g.order {
 		if n.state != pending || n.role == isOmitted {
 			continue
@@ -89,9 +89,6 @@ func (g *graph) giveKeys() error {
 					at := key.Addr().UnsafePointer()
 					if embedded[at] {
 						return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", c.Name, gorm.ErrInvalidData)
-					}
-					if embedded == nil {
-						embedded = map[unsafe.Pointer]bool{}
 					}
 					embedded[at] = true
 				}

@@ -133,6 +133,8 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 		models:      map[modelID]*model{},
 		nodes:       map[unsafe.Pointer]*node{},
 		joinRows:    map[joinID]reflect.Value{},
+		broken:      map[edgeID]bool{},
+		deferred:    map[*node][]edge{},
 	}
 	v := reflect.ValueOf(value)
 	err := g.addRoots(v, -1)

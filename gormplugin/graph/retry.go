@@ -29,7 +29,7 @@ func (g *graph) write(cfg Config) (Result, error) {
 		before = g.snapshot()
 	}
 	for g.attempt = 1; ; g.attempt++ {
-		w := &writer{graph: g, cfg: cfg, tables: map[string]int{}}
+		w := &writer{graph: g, cfg: cfg}
 		err := w.run()
 		if err == nil {
 			keep = true

@@ -17,7 +17,6 @@ type writer struct {
 	done   []*insertion   // written, and their hooks after the INSERT have not run
 	unset  []*deferredRef // references that are still to be set
 	result Result
-	tables map[string]int // the index in result.Tables
 	commit commitState
 }
 
@@ -154,10 +153,9 @@ func (w *writer) record(ins *insertion) {
 	if stmt := w.db.Statement; custom && stmt.Table != "" {
 		table = stmt.Table
 	}
-	i, known := w.tables[table]
-	if !known {
+	i := slices.IndexFunc(w.result.Tables, func(t TableResult) bool { return t.Table == table })
+	if i < 0 {
 		i = len(w.result.Tables)
-		w.tables[table] = i
 		w.result.Tables = append(w.result.Tables, TableResult{Table: table})
 	}
 	w.result.Tables[i].Inserts++

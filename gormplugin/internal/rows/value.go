@@ -22,9 +22,7 @@ func IsInteger(t reflect.Type) bool {
 		t = t.Elem()
 	}
 	switch t.Kind() {
-	case reflect.Int64, reflect.Uint64:
-		return true
-	case reflect.Int, reflect.Uint:
+	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64:
 		return t.Bits() == 64
 	}
 	return false
@@ -32,14 +30,8 @@ func IsInteger(t reflect.Type) bool {
 
 // Integer returns the value of an integer of 64 bits, or of one that a pointer leads to.
 func Integer(v reflect.Value) (int64, bool) {
-	if !v.IsValid() || !IsInteger(v.Type()) {
+	if v = Indirect(v); !v.IsValid() || !IsInteger(v.Type()) {
 		return 0, false
-	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return 0, false
-		}
-		v = v.Elem()
 	}
 	if v.CanInt() {
 		return v.Int(), true

@@ -38,11 +38,7 @@ func Filled(stmt *gorm.Statement, c *keys.Column, ids []int64, n int, hooked boo
 	for _, id := range ids {
 		f.values = append(f.values, c.Value(id))
 	}
-	state := stateOf(stmt)
-	if state.filled == nil {
-		state.filled = map[string]filledColumn{}
-	}
-	state.filled[c.DBName] = f
+	stateOf(stmt).filled[c.DBName] = f
 }
 
 // filledColumns returns the filled columns of a statement, by name.

@@ -24,7 +24,7 @@ type statement struct {
 
 // stateOf returns the statement's notes, which are then stored.
 func stateOf(stmt *gorm.Statement) *statement {
-	v, _ := stmt.Settings.LoadOrStore(setting, &statement{})
+	v, _ := stmt.Settings.LoadOrStore(setting, &statement{filled: map[string]filledColumn{}})
 	return v.(*statement)
 }
 
