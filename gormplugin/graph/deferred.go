@@ -25,12 +25,12 @@ type deferredRef struct {
 }
 
 // writeWithout writes a statement whose rows are without those references.
-func (w *writer) writeWithout(ins *insertion) error {
+func (w *writer) writeWithout(b *batch, ins *insertion) error {
 	if len(w.deferred) == 0 {
 		return ins.write()
 	}
 	first := len(w.unset)
-	defer w.clearDeferred(ins)()
+	defer w.clearDeferred(b, ins)()
 	if err := ins.write(); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (w *writer) writeWithout(ins *insertion) error {
 }
 
 // clearDeferred clears the references. The function that it returns sets them again.
-func (w *writer) clearDeferred(ins *insertion) (restore func()) {
+func (w *writer) clearDeferred(b *batch, ins *insertion) (restore func()) {
 	type saved struct{ field, old reflect.Value }
 	var all []saved
 	for _, n := range ins.rows {
@@ -68,7 +68,7 @@ func (w *writer) clearDeferred(ins *insertion) (restore func()) {
 				old.Set(field)
 				all = append(all, saved{field, old})
 				copied := toCome || e.belongsTo || rows.Text(field) == rows.Text(from)
-				w.unset = append(w.unset, &deferredRef{n: n, edge: e, ref: r, copied: copied, conflict: ins.batch.id.conflict, key: keyText(n)})
+				w.unset = append(w.unset, &deferredRef{n: n, edge: e, ref: r, copied: copied, conflict: b.id.conflict, key: keyText(n)})
 				field.SetZero()
 			}
 		}

@@ -131,7 +131,6 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 		ctx: ctx, end: end, db: db, keys: registry,
 		rootSchemas: map[*schema.Schema]bool{},
 		models:      map[modelID]*model{},
-		nodes:       map[unsafe.Pointer]*node{},
 		joinRows:    map[joinID]reflect.Value{},
 		broken:      map[edgeID]bool{},
 		deferred:    map[*node][]edge{},

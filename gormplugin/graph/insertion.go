@@ -19,12 +19,12 @@ import (
 // it is a coroutine that pauses after the hooks before the INSERT, and before the hooks after it:
 // meanwhile, the hooks of other rows run, and other rows are written.
 type insertion struct {
-	w     *writer
-	batch *batch // whose rows it writes, or some of them
-	rows  []*node
-	tx    *gorm.DB
-	dest  any
-	met   bool // the callbacks of the plugin have run
+	w        *writer
+	byHandle bool // the roots, as the caller's handle says
+	rows     []*node
+	tx       *gorm.DB
+	dest     any
+	met      bool // the callbacks of the plugin have run
 
 	selects, omits []string // as the graph was walked
 
@@ -49,15 +49,17 @@ func (m *model) hasHooks(db *gorm.DB) bool {
 }
 
 func (w *writer) newInsertion(b *batch, list []*node) *insertion {
-	ins := &insertion{w: w, batch: b, rows: list, hooks: b.model.hasHooks(w.db)}
+	ins := &insertion{w: w, rows: list, byHandle: b.id.conflict == byHandle, hooks: b.model.hasHooks(w.db)}
 	if len(list) == 1 {
 		ins.dest = list[0].row.Addr().Interface()
 	} else {
-		dest := reflect.New(reflect.SliceOf(list[0].row.Addr().Type()))
-		dest.Elem().Grow(len(list))
-		dest.Elem().SetLen(len(list))
+		slice := reflect.MakeSlice(reflect.SliceOf(list[0].row.Addr().Type()), len(list), len(list))
+		for i, n := range list {
+			slice.Index(i).Set(n.row.Addr())
+		}
+		dest := reflect.New(slice.Type())
+		dest.Elem().Set(slice)
 		ins.dest = dest.Interface()
-		ins.setDest()
 	}
 	ins.tx = insert.With(w.insertSession(b), ins)
 	ins.selects, ins.omits = slices.Clone(ins.tx.Statement.Selects), slices.Clone(ins.tx.Statement.Omits)
@@ -97,14 +99,14 @@ func (ins *insertion) write() error {
 func (ins *insertion) finish() error {
 	if _, more := ins.resume(); more {
 		ins.end()
-		return fmt.Errorf("graph: %s: the callbacks of create are out of order", ins.batch.model.schema.Name)
+		return fmt.Errorf("graph: %s: the callbacks of create are out of order", ins.rows[0].model.schema.Name)
 	}
 	return ins.err()
 }
 
 // err returns how the callbacks ended.
 func (ins *insertion) err() error {
-	name := ins.batch.model.schema.Name
+	name := ins.rows[0].model.schema.Name
 	if err := ins.result.Error; err != nil {
 		return fmt.Errorf("graph: create %s: %w", name, err)
 	}
@@ -192,7 +194,7 @@ func (w *writer) insertSession(b *batch) *gorm.DB {
 		tx = tx.Select(m.scope.selects)
 	}
 	w.copySettings(tx)
-	var key []clause.Column
+	key := make([]clause.Column, 0, 1)
 	for _, name := range m.schema.PrimaryFieldDBNames {
 		key = append(key, clause.Column{Name: name})
 	}

@@ -66,13 +66,8 @@ func (ins *insertion) sort() {
 		return
 	}
 	ins.rows = sorted
-	ins.setDest()
-}
-
-// setDest lists the rows in what gorm creates.
-func (ins *insertion) setDest() {
 	list := reflect.ValueOf(ins.dest).Elem()
-	for i, n := range ins.rows {
+	for i, n := range sorted {
 		list.Index(i).Set(n.row.Addr())
 	}
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"reflect"
+	"unsafe"
 
 	"gorm.io/gorm"
 
@@ -12,6 +13,9 @@ import (
 // walk finds all rows and how they refer to each other. It is called again when hooks have
 // changed the rows: rows that are known keep their state.
 func (g *graph) walk() error {
+	if g.walks == 0 {
+		g.allocate()
+	}
 	g.walks++
 	g.order, g.edges = g.order[:0], g.edges[:0]
 	for _, r := range g.roots {
@@ -23,6 +27,25 @@ func (g *graph) walk() error {
 		}
 	}
 	return nil
+}
+
+// allocate makes room for the roots and the rows in their lists. Deeper rows, and those of
+// single relations, are allocated as they are found.
+func (g *graph) allocate() {
+	n := len(g.roots)
+	for _, r := range g.roots {
+		for i := range r.model.relations {
+			if rel := &r.model.relations[i]; rel.isList() {
+				if list := rows.Indirect(rows.Field(r.row, rel.index())); list.IsValid() {
+					n += list.Len()
+				}
+			}
+		}
+	}
+	g.nodes = make(map[unsafe.Pointer]*node, n)
+	g.slab = make([]node, 0, n)
+	g.order = make([]*node, 0, n)
+	g.edges = make([]edge, 0, n)
 }
 
 // descend walks in depth, on a stack of its own: a list may be long.
@@ -111,7 +134,7 @@ func (g *graph) visit(v reflect.Value, m *model, as role) (n *node, first bool) 
 	}
 	if n == nil {
 		if len(g.slab) == cap(g.slab) {
-			g.slab = make([]node, 0, min(1024, 16+len(g.nodes)))
+			g.slab = make([]node, 0, min(1024, 16+2*len(g.nodes)))
 		}
 		g.slab = append(g.slab, node{row: v, model: m, role: as, inner: outer})
 		n = &g.slab[len(g.slab)-1]

@@ -105,19 +105,20 @@ func (w *writer) waitsForParent(c *batch) bool {
 }
 
 func (w *writer) writeBatch(b *batch) error {
-	if b.insertions == nil {
+	insertions := b.insertions
+	if insertions == nil {
 		for _, chunk := range w.chunks(b) {
-			b.insertions = append(b.insertions, w.newInsertion(b, chunk))
+			insertions = append(insertions, w.newInsertion(b, chunk))
 		}
 	}
-	for _, ins := range b.insertions {
+	for _, ins := range insertions {
 		if b.model.autoKey {
 			w.saveKeys(ins.rows)
 		}
-		if err := w.writeWithout(ins); err != nil {
+		if err := w.writeWithout(b, ins); err != nil {
 			return err
 		}
-		w.record(ins)
+		w.record(b, ins)
 		for _, n := range ins.rows {
 			n.state = written
 		}
@@ -138,9 +139,8 @@ func (w *writer) saveKeys(list []*node) {
 }
 
 // record adds what a statement has written to the result.
-func (w *writer) record(ins *insertion) {
-	custom := ins.batch.id.conflict == byHandle
-	if custom {
+func (w *writer) record(b *batch, ins *insertion) {
+	if ins.byHandle {
 		w.result.RowsAffected += ins.count
 	} else {
 		for _, n := range ins.rows {
@@ -149,8 +149,8 @@ func (w *writer) record(ins *insertion) {
 			}
 		}
 	}
-	table := ins.batch.model.schema.Table
-	if stmt := w.db.Statement; custom && stmt.Table != "" {
+	table := b.model.schema.Table
+	if stmt := w.db.Statement; ins.byHandle && stmt.Table != "" {
 		table = stmt.Table
 	}
 	i := slices.IndexFunc(w.result.Tables, func(t TableResult) bool { return t.Table == table })

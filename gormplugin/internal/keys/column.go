@@ -104,20 +104,15 @@ func (c *Column) isZeroAt(list *rows.Rows, i int) (bool, error) {
 // Fill sets the column in the rows that have no value there. It returns how many ids are
 // unused: rows that are the same struct take one together.
 func (c *Column) Fill(ctx context.Context, list *rows.Rows, ids []int64) (unused int, err error) {
-	direct := c.direct != nil && list.Fast()
 	for i := 0; i < list.Len && len(ids) > 0; i++ {
 		zero, err := c.isZeroAt(list, i)
-		switch {
-		case err != nil:
+		if err != nil {
 			return 0, err
-		case !zero:
-			continue
-		case direct:
-			list.Direct(i, c.direct).SetInt(ids[0])
-		default:
-			c.Set(ctx, list.At(i), ids[0])
 		}
-		ids = ids[1:]
+		if zero {
+			c.Set(ctx, list.At(i), ids[0])
+			ids = ids[1:]
+		}
 	}
 	return len(ids), nil
 }
