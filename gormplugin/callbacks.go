@@ -9,46 +9,38 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 )
 
-// A callback is one that the plugin registers with gorm, before another.
+// A callback is one that the plugin registers with gorm.
 type callback struct {
-	registry     registry
-	before, name string
-	fn           func(*gorm.DB)
+	at interface {
+		Register(name string, fn func(*gorm.DB)) error
+		Remove(name string) error
+	}
+	name string
+	fn   func(*gorm.DB)
 }
-
-// registry returns gorm's registration of callbacks for one operation, before a callback.
-type registry func(db *gorm.DB, before string) registrar
-
-type registrar interface {
-	Register(name string, fn func(*gorm.DB)) error
-	Remove(name string) error
-}
-
-func creates(db *gorm.DB, before string) registrar { return db.Callback().Create().Before(before) }
-func updates(db *gorm.DB, before string) registrar { return db.Callback().Update().Before(before) }
-func execs(db *gorm.DB, before string) registrar   { return db.Callback().Raw().Before(before) }
 
 // callbacks are those of the plugin. A plain create runs three of them. "snowkey:fill" is
 // directly before gorm:before_create, because the model's hooks must see the key. With
 // SkipDefaultTransaction, a callback that is to run even earlier would run last.
-func (p *Plugin) callbacks() []callback {
+func (p *Plugin) callbacks(db *gorm.DB) []callback {
+	create, update, raw := db.Callback().Create(), db.Callback().Update(), db.Callback().Raw()
 	return []callback{
-		{creates, "gorm:before_create", "snowkey:fill", p.fill},
-		{creates, "gorm:create", "snowkey:check", p.beforeInsert},
-		{creates, "gorm:save_after_associations", "snowkey:upsert", p.afterInsert},
-		{updates, "gorm:save_before_associations", "snowkey:update", p.beforeUpdate},
-		{updates, "gorm:update", "snowkey:links", p.checkUpdate},
-		{execs, "gorm:raw", "snowkey:rebuild", sqlite.KeepWithoutRowid},
+		{create.Before("gorm:before_create"), "snowkey:fill", p.fill},
+		{create.Before("gorm:create"), "snowkey:check", p.beforeInsert},
+		{create.Before("gorm:save_after_associations"), "snowkey:upsert", p.afterInsert},
+		{update.Before("gorm:save_before_associations"), "snowkey:update", p.beforeUpdate},
+		{update.Before("gorm:update"), "snowkey:links", p.checkUpdate},
+		{raw.Before("gorm:raw"), "snowkey:rebuild", sqlite.KeepWithoutRowid},
 	}
 }
 
 // register registers all of them, or none.
 func (p *Plugin) register(db *gorm.DB) error {
-	all := p.callbacks()
+	all := p.callbacks(db)
 	for i, c := range all {
-		if err := c.registry(db, c.before).Register(c.name, c.fn); err != nil {
+		if err := c.at.Register(c.name, c.fn); err != nil {
 			for _, registered := range all[:i+1] {
-				_ = registered.registry(db, "").Remove(registered.name) // it fails like Register, until the last one is removed
+				_ = registered.at.Remove(registered.name) // it fails like Register, until the last one is removed
 			}
 			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
 		}

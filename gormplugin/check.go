@@ -21,7 +21,7 @@ func checkRows(stmt *gorm.Statement, list *rows.Rows) error {
 	switch stmt.Dest.(type) {
 	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
 		for i := range list.Len {
-			if row := list.At(i); row.IsNil() { // gorm would make a row without a key of it
+			if list.At(i).IsNil() { // gorm would make a row without a key of it
 				return fmt.Errorf("a nil map cannot be given a key: %w", gorm.ErrInvalidData)
 			}
 		}
@@ -35,9 +35,6 @@ func checkRows(stmt *gorm.Statement, list *rows.Rows) error {
 		return nil
 	}
 	for i := range list.Len {
-		if list.IsSet(i, model) {
-			continue // the usual case, for speed
-		}
 		row := list.At(i)
 		switch {
 		case !row.IsValid():
@@ -65,11 +62,7 @@ func checkLists(stmt *gorm.Statement, list *rows.Rows) error {
 		if rel.Field.IndirectFieldType.Elem().Kind() != reflect.Pointer || !selected.Has(rel.Name) {
 			continue
 		}
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct {
-				return nil // maps have no associations
-			}
+		for i, row := range list.Models() {
 			children := rows.Indirect(rows.Field(row, rel.Field.StructField.Index))
 			if !children.IsValid() {
 				continue
@@ -95,16 +88,8 @@ func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(
 		if !selected.Has(lost.Relation.Name) {
 			continue
 		}
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct || row.Type() != stmt.Schema.ModelType {
-				break
-			}
-			v := rows.Field(row, lost.Relation.Field.StructField.Index)
-			if !v.IsValid() || v.IsZero() {
-				continue
-			}
-			if v = rows.Indirect(v); v.Kind() == reflect.Slice && v.Len() == 0 {
+		for _, row := range list.Models() {
+			if row.Type() != stmt.Schema.ModelType || !rows.Holds(row, lost.Relation) {
 				continue
 			}
 			child, parent := lost.Reference.ForeignKey, lost.Reference.PrimaryKey
@@ -142,18 +127,13 @@ func (p *Plugin) checkInsert(stmt *gorm.Statement) error {
 // has no key if it collided with a row that was not found.
 func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
 	for _, rel := range stmt.Schema.Relationships.BelongsTo {
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct {
-				break
-			}
+		for i, row := range list.Models() {
 			parent := rows.Indirect(rows.Field(row, rel.Field.StructField.Index))
 			if !parent.IsValid() || parent.IsZero() {
 				continue // gorm saves none
 			}
 			if ref := p.unsetReference(rel, parent); ref != nil && of(stmt).Has(rel.Name) {
-				return fmt.Errorf("%s of row %d would be 0: %s was not written, and the row that it collided with is not found by any unique index of columns",
-					keys.FieldName(ref.ForeignKey), i, keys.FieldName(rel.Field))
+				return errNotFound(i, keys.FieldName(ref.ForeignKey), keys.FieldName(rel.Field))
 			}
 		}
 	}
@@ -163,13 +143,10 @@ func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm
 // unsetReference returns a reference whose key the parent lacks, though the plugin fills it.
 func (p *Plugin) unsetReference(rel *schema.Relationship, parent reflect.Value) *schema.Reference {
 	for _, ref := range rel.References {
-		if ref.OwnPrimaryKey || ref.PrimaryKey == nil {
+		if ref.OwnPrimaryKey || ref.PrimaryKey == nil || !p.keys.Fills(ref.PrimaryKey) {
 			continue
 		}
-		if v := rows.Field(parent, ref.PrimaryKey.StructField.Index); v.IsValid() && !v.IsZero() {
-			continue
-		}
-		if p.keys.Fills(rel.FieldSchema, ref.PrimaryKey) {
+		if v := rows.Field(parent, ref.PrimaryKey.StructField.Index); !v.IsValid() || v.IsZero() {
 			return ref
 		}
 	}
@@ -178,33 +155,27 @@ func (p *Plugin) unsetReference(rel *schema.Relationship, parent reflect.Value) 
 
 // checkJoinRows refuses rows of a many2many join table in which a foreign key is 0.
 func (p *Plugin) checkJoinRows(stmt *gorm.Statement, list *rows.Rows) error {
-	for _, half := range joinReferences(stmt.Schema) {
-		if !p.keys.Fills(half.schema, half.ref.PrimaryKey) {
+	for _, ref := range joinReferences(stmt.Schema) {
+		if !p.keys.Fills(ref.PrimaryKey) {
 			continue
 		}
-		for i := range list.Len {
-			row := list.At(i)
-			if row.Kind() != reflect.Struct {
-				return nil
-			}
-			if _, zero := half.ref.ForeignKey.ValueOf(stmt.Context, row); zero {
-				return fmt.Errorf("%s of row %d would be 0: the %s was not written, and the row that it collided with is not found by any unique index of columns",
-					half.ref.ForeignKey.Name, i, half.schema.Name)
+		for i, row := range list.Models() {
+			if _, zero := ref.ForeignKey.ValueOf(stmt.Context, row); zero {
+				return errNotFound(i, ref.ForeignKey.Name, "the "+ref.PrimaryKey.Schema.Name)
 			}
 		}
 	}
 	return nil
 }
 
-// joinReference is one half of a join row.
-type joinReference struct {
-	schema *schema.Schema // of the row that it refers to
-	ref    *schema.Reference
+func errNotFound(row int, foreignKey, parent string) error {
+	return fmt.Errorf("%s of row %d would be 0: %s was not written, and the row that it collided with is not found by any unique index of columns",
+		foreignKey, row, parent)
 }
 
 // joinReferences returns the foreign keys that are parts of the row's own key and refer to a row
 // that no field holds. gorm makes such relations for join tables.
-func joinReferences(s *schema.Schema) (found []joinReference) {
+func joinReferences(s *schema.Schema) (found []*schema.Reference) {
 	s.Relationships.Mux.RLock()
 	defer s.Relationships.Mux.RUnlock()
 	for _, rel := range s.Relationships.Relations {
@@ -213,7 +184,7 @@ func joinReferences(s *schema.Schema) (found []joinReference) {
 		}
 		for _, ref := range rel.References {
 			if !ref.OwnPrimaryKey && ref.PrimaryKey != nil && ref.ForeignKey.PrimaryKey {
-				found = append(found, joinReference{rel.FieldSchema, ref})
+				found = append(found, ref)
 			}
 		}
 	}

@@ -61,7 +61,7 @@
 //     of a column, or, on SQLite, in a partial index that no tag declares. The struct then has
 //     the key 0; if other rows were to refer to it, the create fails. Rows given as maps are not
 //     looked up.
-//   - In MySQL and MariaDB, columns ignore case unless told otherwise: a base 62 key needs
+//   - In MySQL and MariaDB, columns ignore case by default: a base 62 key needs
 //     type:char(11) CHARACTER SET ascii COLLATE ascii_bin. A create is refused without it.
 //   - gorm reads NULL into a sqltype.ID as 0. Use *sqltype.ID or sqltype.NullID for a column that
 //     may be NULL.

@@ -1,14 +1,15 @@
 package gormplugin
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/reserve"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
 )
@@ -19,10 +20,7 @@ func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	if err := checkRunes(stmt, plan, &list, rows.SelectedInCreate); err != nil {
 		return err
 	}
-	columns, err := plan.Columns, plan.Err
-	if err == nil {
-		err = p.keys.CheckStrict(stmt.Schema, stmt.Table)
-	}
+	columns, err := plan.Columns, cmp.Or(plan.Err, p.keys.CheckStrict(stmt.Schema, stmt.Table))
 	if err != nil || len(columns) == 0 {
 		return err
 	}
@@ -74,7 +72,7 @@ func selectColumns(stmt *gorm.Statement, columns []keys.Column) ([]keys.Column, 
 // row: if one fails, no row has a key. It returns how many ids are unused, because rows are the
 // same struct.
 func fillRows(stmt *gorm.Statement, columns []keys.Column, list *rows.Rows) (unused int, err error) {
-	var reserved reserve.Reservation
+	var reserved keys.Reservation
 	missing := make([]int, len(columns))
 	for i := range columns {
 		c := &columns[i]
@@ -116,11 +114,11 @@ func hasCreateHook(stmt *gorm.Statement) bool {
 // with it, and whose key it gets.
 func parentsSaved(stmt *gorm.Statement, c *keys.Column, list *rows.Rows) bool {
 	selected := rows.SelectedInCreate(stmt)
-	var parents [][]int
+	var parents []*schema.Relationship
 	for _, rel := range stmt.Schema.Relationships.BelongsTo {
 		for _, ref := range rel.References {
 			if ref.ForeignKey == c.Field && selected.Has(rel.Name) {
-				parents = append(parents, rel.Field.StructField.Index)
+				parents = append(parents, rel)
 			}
 		}
 	}
@@ -129,10 +127,7 @@ func parentsSaved(stmt *gorm.Statement, c *keys.Column, list *rows.Rows) bool {
 		if zero, err := c.IsZero(row); err == nil && !zero {
 			continue
 		}
-		if row.Kind() != reflect.Struct || !row.CanAddr() || !slices.ContainsFunc(parents, func(index []int) bool {
-			v := rows.Field(row, index)
-			return v.IsValid() && !v.IsZero() // gorm's own condition
-		}) {
+		if row.Kind() != reflect.Struct || !row.CanAddr() || !slices.ContainsFunc(parents, func(rel *schema.Relationship) bool { return rows.Holds(row, rel) }) {
 			return false
 		}
 	}

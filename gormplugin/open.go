@@ -76,7 +76,8 @@ func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 		return nil, err
 	}
 	if db.Dialector != nil && cfg.Store.Dialect == sqlstore.Detect {
-		if cfg.Store.Dialect = dialectOf(db.Name()); cfg.Store.Dialect == sqlstore.Detect {
+		cfg.Store.Dialect = map[string]sqlstore.Dialect{"postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL, "sqlite": sqlstore.SQLite}[db.Name()]
+		if cfg.Store.Dialect == sqlstore.Detect {
 			return nil, fieldError("Store.Dialect", "Detect", fmt.Sprintf("gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with", db.Name()))
 		}
 	}
@@ -95,17 +96,4 @@ func (cfg *OpenConfig) plugin(source Source) (*Plugin, error) {
 	own := cfg.Plugin
 	own.Source, own.Strict = source, true
 	return New(own)
-}
-
-// dialectOf returns the dialect for the name of one of gorm's Dialectors, or Detect.
-func dialectOf(name string) sqlstore.Dialect {
-	switch name {
-	case "postgres":
-		return sqlstore.Postgres
-	case "mysql":
-		return sqlstore.MySQL
-	case "sqlite":
-		return sqlstore.SQLite
-	}
-	return sqlstore.Detect
 }

@@ -9,7 +9,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/reserve"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
@@ -63,9 +62,9 @@ type need struct {
 
 // giveKeys sets every zero key, from one reservation.
 func (g *graph) giveKeys() error {
-	var reserved reserve.Reservation
+	var reserved keys.Reservation
 	needs := make([]need, 0, len(g.order)) // most rows need one key
-	var embedded map[unsafe.Pointer]bool   // keys in embedded structs behind pointers
+	embedded := map[unsafe.Pointer]bool{}  // keys in embedded structs behind pointers
 	for _, n := range g.order {
 		if n.state != pending || n.role == isOmitted {
 			continue
@@ -91,9 +90,6 @@ func (g *graph) giveKeys() error {
 					if embedded[at] {
 						return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", c.Name, gorm.ErrInvalidData)
 					}
-					if embedded == nil {
-						embedded = map[unsafe.Pointer]bool{}
-					}
 					embedded[at] = true
 				}
 			}
@@ -113,16 +109,10 @@ func (g *graph) giveKeys() error {
 }
 
 func (g *graph) give(n *node, c *keys.Column, id int64) {
-	set := func() error {
-		g.undo.saveKey(c.Field.ReflectValueOf(g.ctx, n.row))
-		c.Set(g.ctx, n.row, id)
-		return nil
-	}
-	if rows.BehindPointer(c.Field.StructField.Index) {
-		_ = g.undo.making(n.row, c.Field.StructField.Index, set)
-	} else {
-		_ = set()
-	}
+	at, index := descend(n.row, c.Field.StructField.Index, nil)
+	g.undo.saveKey(c.Field.ReflectValueOf(g.ctx, n.row))
+	c.Set(g.ctx, n.row, id)
+	g.undo.saveMade(at, index)
 	n.keyGiven = n.keyGiven || c.Field.PrimaryKey
 }
 
@@ -154,12 +144,10 @@ func (g *graph) copyKeys() error {
 }
 
 func (g *graph) copyKey(e *edge, r *reference) error {
-	if !rows.BehindPointer(r.to.StructField.Index) { // without a closure, for speed
-		return r.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
-	}
-	return g.undo.making(e.child.row, r.to.StructField.Index, func() error {
-		return r.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
-	})
+	at, index := descend(e.child.row, r.to.StructField.Index, nil)
+	err := r.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
+	g.undo.saveMade(at, index)
+	return err
 }
 
 // checkForeignKeys refuses rows that should have got their key from another row.

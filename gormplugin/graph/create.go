@@ -40,9 +40,13 @@ func (cfg *Config) validate() error {
 	if cfg.BatchSize < 0 {
 		wrong.Add("BatchSize", cfg.BatchSize, "must not be negative")
 	}
-	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}.Validate(&wrong)
+	limits := cfg.limits().Validate(&wrong)
 	cfg.Attempts, cfg.Backoff, cfg.MaxBackoff = limits.Attempts, limits.Backoff, limits.MaxBackoff
 	return wrong.Err("graph")
+}
+
+func (cfg *Config) limits() retry.Limits {
+	return retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}
 }
 
 // Result is what [CreateWith] has written.

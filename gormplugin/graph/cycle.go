@@ -38,9 +38,6 @@ func (g *graph) markDeferred() error {
 			return cycleError([]*edge{e})
 		}
 		if e.deferred = g.broken[e.id()]; e.deferred {
-			if g.deferred == nil {
-				g.deferred = map[*node][]edge{}
-			}
 			g.deferred[e.child] = append(g.deferred[e.child], *e)
 		}
 	}
@@ -52,9 +49,6 @@ func (g *graph) breakEdge(e *edge) bool {
 	s := e.child.model.schema
 	if e.child.role == isJoin || len(s.PrimaryFields) == 0 || !slices.ContainsFunc(*e.refs, func(r reference) bool { return r.from != nil && mayBeNull(r.to) }) {
 		return false
-	}
-	if g.broken == nil {
-		g.broken = map[edgeID]bool{}
 	}
 	g.broken[e.id()] = true
 	e.deferred = true

@@ -120,7 +120,7 @@ func (w *writer) update(n *node, refs []*deferredRef) error {
 	if len(set) == 0 {
 		return nil
 	}
-	tx := w.bare().Table(s.Table)
+	tx := w.session(false).Table(s.Table)
 	w.copySettings(tx)
 	if stmt := w.db.Statement; n.role == isRoot && stmt.Table != "" {
 		tx.Statement.Table, tx.Statement.TableExpr = stmt.Table, stmt.TableExpr

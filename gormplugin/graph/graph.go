@@ -91,7 +91,6 @@ type node struct {
 	slot    int     // in the group
 	waits   int     // for how many rows, or placed
 	waiting []*node // the rows that wait for this one
-	fan     int     // how many they will be
 	same    *node   // another row with the same key, which is written instead
 	batch   *batch  // once it is begun
 }
@@ -133,6 +132,8 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 		rootSchemas: map[*schema.Schema]bool{},
 		models:      map[modelID]*model{},
 		joinRows:    map[joinID]reflect.Value{},
+		broken:      map[edgeID]bool{},
+		deferred:    map[*node][]edge{},
 	}
 	v := reflect.ValueOf(value)
 	err := g.addRoots(v, -1)
@@ -192,9 +193,4 @@ func (g *graph) addRoots(v reflect.Value, i int) error {
 		return fmt.Errorf("graph: %s is nil: %w", name(), gorm.ErrInvalidValue)
 	}
 	return fmt.Errorf("graph: %s is a %s, not a model: %w", name(), keys.TypeName(v.Type()), gorm.ErrInvalidValue)
-}
-
-// isParent reports whether another row refers to this one.
-func (g *graph) isParent(n *node) bool {
-	return slices.ContainsFunc(g.edges, func(e edge) bool { return e.parent == n })
 }

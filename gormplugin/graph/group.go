@@ -29,7 +29,6 @@ func (e *edge) parentOf() (parent *node, waits bool) {
 
 // countWaits counts for how many rows each row waits, and notes which rows wait for it.
 func (g *graph) countWaits() error {
-	total := 0
 	for i := range g.edges {
 		e := &g.edges[i]
 		if e.parent.role == isOmitted {
@@ -44,27 +43,12 @@ func (g *graph) countWaits() error {
 		if !waits {
 			continue
 		}
-		total++
-		parent.fan++
+		e.child.waits++
+		parent.waiting = append(parent.waiting, e.child)
 		c := e.child.group
 		if p := parent.group; p != c && (len(c.after) == 0 || c.after[len(c.after)-1] != p) && !slices.Contains(c.after, p) {
 			c.after = append(c.after, p)
 		}
-	}
-	all := make([]*node, 0, total) // the lists of all rows, one after the other
-	for i := range g.edges {
-		e := &g.edges[i]
-		parent, waits := e.parentOf()
-		if !waits {
-			continue
-		}
-		e.child.waits++
-		if parent.waiting == nil {
-			at := len(all)
-			all = all[:at+parent.fan]
-			parent.waiting, parent.fan = all[at:at:at+parent.fan], 0
-		}
-		parent.waiting = append(parent.waiting, e.child)
 	}
 	return nil
 }

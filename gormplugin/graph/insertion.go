@@ -28,13 +28,12 @@ type insertion struct {
 
 	selects, omits []string // as the graph was walked
 
-	hooks   bool
-	yield   func(struct{}) bool
-	resume  func() (struct{}, bool)
-	end     func()
-	stopped bool
-	count   int64    // the rows affected, during a pause
-	result  *gorm.DB // nil until it has ended
+	hooks  bool
+	yield  func(struct{}) bool
+	resume func() (struct{}, bool)
+	end    func()
+	count  int64    // the rows that the INSERT affected, as gorm counts them
+	result *gorm.DB // nil until it has ended
 }
 
 var _ insert.Insert = (*insertion)(nil)
@@ -62,7 +61,7 @@ func (w *writer) newInsertion(b *batch, list []*node) *insertion {
 		dest.Elem().Set(slice)
 		ins.dest = dest.Interface()
 	}
-	ins.tx = insert.With(w.session(b, ins.byHandle), ins)
+	ins.tx = insert.With(w.insertSession(b), ins)
 	ins.selects, ins.omits = slices.Clone(ins.tx.Statement.Selects), slices.Clone(ins.tx.Statement.Omits)
 	if ins.hooks {
 		ins.resume, ins.end = iter.Pull(func(yield func(struct{}) bool) {
@@ -99,25 +98,10 @@ func (ins *insertion) write() error {
 // finish runs the hooks after the INSERT.
 func (ins *insertion) finish() error {
 	if _, more := ins.resume(); more {
-		ins.stop()
+		ins.end()
 		return fmt.Errorf("graph: %s: the callbacks of create are out of order", ins.rows[0].model.schema.Name)
 	}
 	return ins.err()
-}
-
-func (ins *insertion) stop() {
-	if !ins.stopped {
-		ins.stopped = true
-		ins.end()
-	}
-}
-
-// affected returns gorm's count of the INSERT.
-func (ins *insertion) affected() int64 {
-	if ins.result != nil {
-		return ins.result.RowsAffected
-	}
-	return ins.count
 }
 
 // err returns how the callbacks ended.
@@ -161,24 +145,27 @@ func (ins *insertion) After(db *gorm.DB) {
 		return
 	}
 	ins.w.recordStatement(db)
-	if !ins.hooks {
-		return
-	}
 	ins.count = db.RowsAffected
-	if !ins.yield(struct{}{}) {
+	if ins.hooks && !ins.yield(struct{}{}) {
 		db.Statement.SkipHooks = true
 	}
 }
 
-func (ins *insertion) KeyGiven(i int) bool           { return ins.rows[i].keyGiven }
-func (ins *insertion) Given() *rows.IDs              { return rows.NewIDs(ins.w.undo.given) }
-func (ins *insertion) Replacing(field reflect.Value) { ins.w.undo.save(field) }
-func (ins *insertion) KeysChanged()                  { ins.w.stale = true }
-func (ins *insertion) IsParent(i int) bool           { return ins.w.isParent(ins.rows[i]) }
+func (ins *insertion) KeyGiven(i int) bool { return ins.rows[i].keyGiven }
+func (ins *insertion) Given() *rows.IDs    { return rows.NewIDs(ins.w.undo.given) }
 
-// bare returns a handle in the transaction without the clauses of the caller's.
-func (w *writer) bare() *gorm.DB {
-	tx := w.tx.Session(&gorm.Session{NewDB: true})
+func (ins *insertion) Replacing(field reflect.Value) {
+	ins.w.undo.save(field)
+	ins.w.stale = true
+}
+
+func (ins *insertion) IsParent(i int) bool {
+	return slices.ContainsFunc(ins.w.edges, func(e edge) bool { return e.parent == ins.rows[i] })
+}
+
+// session returns a handle in the transaction: the caller's, or one without its clauses.
+func (w *writer) session(byHandle bool) *gorm.DB {
+	tx := w.tx.Session(&gorm.Session{NewDB: !byHandle})
 	// Only of this session: the writer makes the chunks, and has a transaction.
 	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true
 	return tx
@@ -192,19 +179,17 @@ func (w *writer) copySettings(tx *gorm.DB) {
 	})
 }
 
-// session returns the handle for one INSERT: the caller's for the roots, and else one like gorm's
+// insertSession returns the handle for one INSERT: the caller's for the roots, and else one like gorm's
 // for an association. It omits relations by name: for clause.Associations, gorm uses a map to
 // which it adds when it first meets another model.
-func (w *writer) session(b *batch, byHandle bool) *gorm.DB {
+func (w *writer) insertSession(b *batch) *gorm.DB {
 	m := b.model
-	if byHandle {
-		tx := w.tx.Session(&gorm.Session{})
-		tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true
-		tx = tx.Omit(append(slices.Clone(w.db.Statement.Omits), m.related...)...)
+	if b.id.conflict == byHandle {
+		tx := w.session(true).Omit(append(slices.Clone(w.db.Statement.Omits), m.related...)...)
 		returnInPlace(tx.Statement, m.schema)
 		return tx
 	}
-	tx := w.bare().Omit(append(slices.Clone(m.scope.omits), m.related...)...)
+	tx := w.session(false).Omit(append(slices.Clone(m.scope.omits), m.related...)...)
 	if len(m.scope.selects) > 0 {
 		tx = tx.Select(m.scope.selects)
 	}

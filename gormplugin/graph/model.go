@@ -48,7 +48,6 @@ func childScope(relation string, selected rows.Selection) (sc scope) {
 type model struct {
 	schema     *schema.Schema
 	scope      scope
-	id         modelID
 	columns    []keys.Column // those that are filled or must be set
 	relations  []relation
 	belongsTo  int           // the first relations are the belongs-to relations
@@ -75,7 +74,7 @@ func (g *graph) modelOf(s *schema.Schema, sc scope) (*model, error) {
 	if plan.Err != nil {
 		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
-	m := &model{schema: s, scope: sc, id: id}
+	m := &model{schema: s, scope: sc}
 	selected := rows.SelectedInCreate(&gorm.Statement{DB: g.db, Schema: s, Table: s.Table, Selects: sc.selects, Omits: sc.omits})
 	for _, c := range plan.Columns {
 		if c.Source != nil && selected.Omits(c.DBName) {

@@ -21,23 +21,14 @@ func (g *graph) sortShared(batch []*node) []*node {
 	if len(batch) < 2 || !slices.ContainsFunc(batch, func(n *node) bool { return n.role == isShared }) {
 		return batch
 	}
-	type sortable struct {
-		n    *node
-		text string
-	}
-	all := make([]sortable, len(batch))
-	for i, n := range batch {
+	texts := make(map[*node]string, len(batch))
+	for _, n := range batch {
 		if n.role != isShared || slices.ContainsFunc(n.waiting, func(child *node) bool { return child.group == n.group }) {
 			return batch
 		}
-		all[i] = sortable{n, n.sortText(g.attempt > 1)}
+		texts[n] = n.sortText(g.attempt > 1)
 	}
-	slices.SortStableFunc(all, func(a, b sortable) int { return strings.Compare(a.text, b.text) })
-	sorted := make([]*node, len(batch))
-	for i := range all {
-		sorted[i] = all[i].n
-	}
-	return sorted
+	return slices.SortedStableFunc(slices.Values(batch), func(a, b *node) int { return strings.Compare(texts[a], texts[b]) })
 }
 
 // sortText returns a text that is equal for equal rows, also under a collation that ignores case

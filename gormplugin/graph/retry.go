@@ -6,9 +6,6 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
-
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 // write gives the rows their keys and writes them in a transaction. After a conflict with another
@@ -31,9 +28,8 @@ func (g *graph) write(cfg Config) (Result, error) {
 	if attempts > 1 {
 		before = g.snapshot()
 	}
-	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}
 	for g.attempt = 1; ; g.attempt++ {
-		w := &writer{graph: g, cfg: cfg, tables: map[string]int{}}
+		w := &writer{graph: g, cfg: cfg}
 		err := w.run()
 		if err == nil {
 			keep = true
@@ -50,7 +46,7 @@ func (g *graph) write(cfg Config) (Result, error) {
 			return Result{}, err
 		}
 		g.reset(before)
-		if stopped := limits.Wait(g.ctx, g.attempt); stopped != nil {
+		if stopped := cfg.limits().Wait(g.ctx, g.attempt); stopped != nil {
 			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, g.attempt, attempts, err)
 		}
 		if err := g.assign(); err != nil {
@@ -76,18 +72,8 @@ type snapshot struct {
 
 func (g *graph) snapshot() snapshot {
 	s := snapshot{nodes: slices.Clone(g.order), rows: make([]reflect.Value, len(g.order)), undo: g.undo.mark()}
-	count := map[reflect.Type]int{}
-	for _, n := range s.nodes {
-		count[n.row.Type()]++
-	}
-	copies := make(map[reflect.Type]reflect.Value, len(count)) // one slice for all rows of a type
-	for t, n := range count {
-		copies[t] = reflect.MakeSlice(reflect.SliceOf(t), n, n)
-	}
 	for i, n := range s.nodes {
-		t := n.row.Type()
-		count[t]--
-		s.rows[i] = copies[t].Index(count[t])
+		s.rows[i] = reflect.New(n.row.Type()).Elem()
 		s.rows[i].Set(n.row)
 	}
 	return s
@@ -95,7 +81,7 @@ func (g *graph) snapshot() snapshot {
 
 // reset sets the graph back to the snapshot. Rows that hooks have added lose their keys.
 func (g *graph) reset(to snapshot) {
-	g.undo.restoreTo(to.undo, rows.NewIDs(g.undo.given))
+	g.undo.restoreTo(to.undo)
 	for i, n := range to.nodes {
 		n.row.Set(to.rows[i])
 	}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"strings"
 
 	"gorm.io/gorm/schema"
@@ -80,8 +79,7 @@ func place(groups []*group) (batches []*batch, all bool) {
 
 // groupID distinguishes rows that cannot be in one INSERT.
 type groupID struct {
-	schema   *schema.Schema
-	scope    string
+	model    *model
 	conflict conflict
 	updates  string
 	keyless  bool // the database makes their keys, and gorm sets those that are returned
@@ -92,14 +90,18 @@ type groupID struct {
 func (g *graph) groups() []*group {
 	var groups []*group
 	byID := map[groupID]*group{}
-	met := map[string]*node{}
+	type rowKey struct {
+		schema *schema.Schema
+		text   string
+	}
+	met := map[rowKey]*node{}
 	var last *group
 	for _, n := range g.order {
-		n.group, n.waits, n.waiting = nil, 0, nil
+		n.group, n.waits, n.waiting = nil, 0, n.waiting[:0]
 		if n.state == written || n.role == isOmitted {
 			continue
 		}
-		id := groupID{schema: n.model.schema, scope: n.model.id.scope, conflict: g.conflictOf(n)}
+		id := groupID{model: n.model, conflict: g.conflictOf(n)}
 		if id.conflict == updateKey {
 			id.updates = strings.Join(n.via.columns, ",")
 		}
@@ -108,7 +110,7 @@ func (g *graph) groups() []*group {
 			id = groupID{batch: n.batch}
 		} else if id.conflict != plain && id.conflict != byHandle {
 			// As in gorm, rows with one key are one row: the first.
-			if key, ok := keyOf(n); ok {
+			if key := (rowKey{n.model.schema, keyText(n)}); key.text != "" && n.role != isJoin {
 				if first := met[key]; first != nil {
 					n.same, n.state = first, written
 					continue
@@ -168,25 +170,4 @@ func keyText(n *node) (text string) {
 		text += part + "\x00"
 	}
 	return text
-}
-
-// keyOf returns a text that identifies the row of a table by its key, if that is set.
-func keyOf(n *node) (string, bool) {
-	if n.role == isJoin || len(n.model.schema.PrimaryFields) == 0 {
-		return "", false
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%p", n.model.schema)
-	for _, f := range n.model.schema.PrimaryFields {
-		v := rows.Indirect(rows.Field(n.row, f.StructField.Index))
-		if !v.IsValid() || v.IsZero() {
-			return "", false
-		}
-		key := v.Interface()
-		if id, ok := rows.Integer(v); ok {
-			key = id
-		}
-		fmt.Fprintf(&b, "\x00%v", key)
-	}
-	return b.String(), true
 }

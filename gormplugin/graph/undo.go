@@ -57,15 +57,12 @@ func (u *undoLog) dropIfSame() {
 	}
 }
 
-// making calls set, which may allocate nil embedded structs that a field is in, and remembers
-// those.
-func (u *undoLog) making(row reflect.Value, index []int, set func() error) error {
-	row, rest := descend(row, index, nil)
-	err := set()
-	descend(row, rest, func(field reflect.Value) {
+// saveMade remembers the embedded structs that setting a field has allocated. row and index are
+// where descend stopped before.
+func (u *undoLog) saveMade(row reflect.Value, index []int) {
+	descend(row, index, func(field reflect.Value) {
 		u.made = append(u.made, madeStruct{field, field.UnsafePointer()})
 	})
-	return err
 }
 
 // descend follows the index of a field through embedded structs up to a nil pointer, and calls
@@ -90,15 +87,14 @@ func descend(row reflect.Value, index []int, met func(field reflect.Value)) (ref
 
 // restore sets all fields back, the last change first. It leaves a key that the graph has not
 // given: a hook may have moved another row there.
-func (u *undoLog) restore() { u.restoreAll(rows.NewIDs(u.given)) }
-
-func (u *undoLog) restoreAll(given *rows.IDs) {
-	u.restoreTo(undoMark{}, given)
+func (u *undoLog) restore() {
+	u.restoreTo(undoMark{})
 	*u = undoLog{}
 }
 
 // restoreTo restores what was set after the mark. The log still knows the keys that were given.
-func (u *undoLog) restoreTo(mark undoMark, given *rows.IDs) {
+func (u *undoLog) restoreTo(mark undoMark) {
+	given := rows.NewIDs(u.given)
 	for i := len(u.entries) - 1; i >= mark.entries; i-- {
 		e := u.entries[i]
 		if e.key && !given.Has(e.field) && rows.Text(e.field) != "" {
@@ -136,7 +132,7 @@ func (g *graph) restoreAll() {
 	for _, m := range g.undo.made {
 		made[m.at] = true
 	}
-	g.undo.restoreAll(given)
+	g.undo.restore()
 	for _, n := range g.order {
 		for i := range n.model.columns {
 			c := &n.model.columns[i]

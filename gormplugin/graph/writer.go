@@ -17,7 +17,6 @@ type writer struct {
 	done   []*insertion   // written, and their hooks after the INSERT have not run
 	unset  []*deferredRef // references that are still to be set
 	result Result
-	tables map[string]int // the index in result.Tables
 	commit commitState
 }
 
@@ -132,10 +131,9 @@ func (w *writer) writeBatch(b *batch) error {
 func (w *writer) saveKeys(list []*node) {
 	for _, n := range list {
 		for _, f := range n.model.schema.PrimaryFields {
-			_ = w.undo.making(n.row, f.StructField.Index, func() error {
-				w.undo.save(f.ReflectValueOf(w.ctx, n.row))
-				return nil
-			})
+			at, index := descend(n.row, f.StructField.Index, nil)
+			w.undo.save(f.ReflectValueOf(w.ctx, n.row))
+			w.undo.saveMade(at, index)
 		}
 	}
 }
@@ -143,7 +141,7 @@ func (w *writer) saveKeys(list []*node) {
 // record adds what a statement has written to the result.
 func (w *writer) record(b *batch, ins *insertion) {
 	if ins.byHandle {
-		w.result.RowsAffected += ins.affected()
+		w.result.RowsAffected += ins.count
 	} else {
 		for _, n := range ins.rows {
 			if n.role == isRoot {
@@ -155,14 +153,13 @@ func (w *writer) record(b *batch, ins *insertion) {
 	if stmt := w.db.Statement; ins.byHandle && stmt.Table != "" {
 		table = stmt.Table
 	}
-	i, known := w.tables[table]
-	if !known {
+	i := slices.IndexFunc(w.result.Tables, func(t TableResult) bool { return t.Table == table })
+	if i < 0 {
 		i = len(w.result.Tables)
-		w.tables[table] = i
 		w.result.Tables = append(w.result.Tables, TableResult{Table: table})
 	}
 	w.result.Tables[i].Inserts++
-	w.result.Tables[i].RowsAffected += ins.affected()
+	w.result.Tables[i].RowsAffected += ins.count
 }
 
 // recordStatement adds a statement that a DryRun handle has built to the result.
@@ -190,6 +187,6 @@ func (w *writer) chunks(b *batch) [][]*node {
 // stop ends the insertions that were begun and not finished.
 func (w *writer) stop() {
 	for _, ins := range w.begun {
-		ins.stop()
+		ins.end()
 	}
 }

@@ -97,7 +97,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		}
 		for name, value := range map[string]any{
 			"a nil element": []*Doc{{Name: "x"}, nil},
-			"a nil detail":  &Doc{Name: "x", Topics: []*model.Topic{nil}},
+			"a nil child":   &Doc{Name: "x", Topics: []*model.Topic{nil}},
 			"[]any":         []any{&Doc{Name: "x"}},
 			"by value":      Doc{Name: "x"},
 			"a nil map":     []map[string]any{{"name": "x"}, nil},

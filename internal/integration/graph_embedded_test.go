@@ -35,9 +35,9 @@ func TestGraphSharedEmbeddedKey(t *testing.T) {
 		src := &tally{}
 		db := graphHandle(t, d.open(t), src, nil, &Choir{}, &Singer{})
 		for what, build := range map[string]func(k *Keyed) []Choir{
-			"one table":         func(k *Keyed) []Choir { return []Choir{{Keyed: k}, {Name: "other"}, {Keyed: k}} },
-			"master and detail": func(k *Keyed) []Choir { return []Choir{{Keyed: k, Singers: []Singer{{}, {Keyed: k}}}} },
-			"details": func(k *Keyed) []Choir {
+			"one table":        func(k *Keyed) []Choir { return []Choir{{Keyed: k}, {Name: "other"}, {Keyed: k}} },
+			"parent and child": func(k *Keyed) []Choir { return []Choir{{Keyed: k, Singers: []Singer{{}, {Keyed: k}}}} },
+			"children": func(k *Keyed) []Choir {
 				return []Choir{{Singers: []Singer{{Keyed: k}}}, {Singers: []Singer{{Keyed: k}}}}
 			},
 		} {

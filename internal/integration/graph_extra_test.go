@@ -286,7 +286,7 @@ func TestGraphCreateBatchSize(t *testing.T) {
 	})
 }
 
-// RETURNING * reaches the structs that were given, whose details are not lost.
+// RETURNING * reaches the structs that were given, whose children are not lost.
 func TestGraphReturning(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		users := []*User{{Email: "a@x", Devices: []Device{{Name: "d"}}}, {Email: "b@x", Rank: 9}}

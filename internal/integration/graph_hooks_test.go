@@ -52,7 +52,7 @@ var farmTables = []string{"cows", "barns", "farms", "areas"}
 var errHook = errors.New("the hook refuses")
 
 // note writes down a call, and what the hook finds in the database.
-func note(tx *gorm.DB, what, name string, id sqltype.ID, master any, masterID sqltype.ID) {
+func note(tx *gorm.DB, what, name string, id sqltype.ID, parent any, parentID sqltype.ID) {
 	v, ok := tx.Statement.Context.Value(callsKey{}).(*[]string)
 	if !ok {
 		return
@@ -61,10 +61,10 @@ func note(tx *gorm.DB, what, name string, id sqltype.ID, master any, masterID sq
 	if id == 0 {
 		line += " WITHOUT KEY"
 	}
-	if master != nil {
+	if parent != nil {
 		var n int64
-		if err := tx.Model(master).Where("id = ?", masterID).Count(&n).Error; err != nil || n != 1 {
-			line += fmt.Sprintf(" WITHOUT MASTER %v", err)
+		if err := tx.Model(parent).Where("id = ?", parentID).Count(&n).Error; err != nil || n != 1 {
+			line += fmt.Sprintf(" WITHOUT PARENT %v", err)
 		}
 	}
 	*v = append(*v, line)
@@ -160,7 +160,7 @@ func TestGraphHooks(t *testing.T) {
 			return []*Farm{{Name: "a", Wish: "drop", Barns: []Barn{{Name: "a1"}, {Name: "drop"}, {Name: "a3", Cows: []Cow{{Name: "c"}}}}}}
 		},
 		"a column is set": func() []*Farm { return []*Farm{{Name: "a", Wish: "column"}, {Name: "b", Wish: "column"}} },
-		"details add": func() []*Farm {
+		"children add": func() []*Farm {
 			return []*Farm{{Name: "a", Barns: []Barn{{Name: "a1", Wish: "cow"}, {Name: "a2", Wish: "cow"}}}}
 		},
 		"one area, farm and barn": func() []*Farm {
@@ -211,7 +211,7 @@ func TestGraphHooksFail(t *testing.T) {
 			"after": func() *Farm {
 				return &Farm{Name: "a", Wish: "refuse after", Area: &Area{Name: "x"}, Barns: []Barn{{Name: "b"}}}
 			},
-			"of a detail":  func() *Farm { return &Farm{Name: "a", Barns: []Barn{{Name: "b"}, {Name: "c", Wish: "refuse"}}} },
+			"of a child":   func() *Farm { return &Farm{Name: "a", Barns: []Barn{{Name: "b"}, {Name: "c", Wish: "refuse"}}} },
 			"panic":        func() *Farm { return &Farm{Name: "a", Wish: "panic", Barns: []Barn{{Name: "b"}}} },
 			"panic, after": func() *Farm { return &Farm{Name: "a", Wish: "panic after", Barns: []Barn{{Name: "b"}}} },
 		} {
@@ -276,8 +276,8 @@ func TestGraphCancelledBeforeCommit(t *testing.T) {
 	})
 }
 
-// A detail's hook has the last word about its master, as in gorm.
-func TestGraphHookMovesDetail(t *testing.T) {
+// A child's hook has the last word about its parent, as in gorm.
+func TestGraphHookMovesChild(t *testing.T) {
 	onFarms(t, func(t *testing.T, db *gorm.DB, _ *[]string) {
 		run := func(create func(v any) error) []string {
 			empty(t, db, farmTables...)

@@ -119,7 +119,7 @@ func graphModels() []any {
 	return []any{&Buyer{}, &Card{}, &Shop{}, &Purchase{}, &Item{}, &Parcel{}, &Receipt{}, &Slip{}, &Label{}, &Group{}, &Note{}}
 }
 
-// graphTables are all, details first, as they can be emptied.
+// graphTables are all, children first, as they can be emptied.
 var graphTables = []string{
 	"purchase_labels", "purchase_groups", "notes", "slips", "receipts", "parcels", "items", "purchases", "labels", "groups", "cards", "shops", "buyers",
 }

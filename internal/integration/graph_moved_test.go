@@ -21,12 +21,12 @@ type Guild struct {
 type Member struct {
 	ID      sqltype.ID
 	GuildID sqltype.ID
-	Seen    sqltype.ID // the master as the hook saw it
+	Seen    sqltype.ID // the parent as the hook saw it
 }
 
 func (m *Member) BeforeCreate(*gorm.DB) error { m.Seen = m.GuildID; return nil }
 
-// Owner is a detail and belongs to the guild too.
+// Owner is a child and belongs to the guild too.
 type Owner struct {
 	ID      sqltype.ID
 	GuildID sqltype.ID
@@ -74,9 +74,9 @@ type Page struct {
 
 func (*Page) BeforeCreate(*gorm.DB) error { return nil }
 
-// A master's key changes when it is written: its details get the new one, and
+// A parent's key changes when it is written: its children get the new one, and
 // their hooks see it. Without constraints, for those would hide a wrong one.
-func TestGraphMasterMovesUnderHooks(t *testing.T) {
+func TestGraphParentMovesUnderHooks(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, &gorm.Config{DisableForeignKeyConstraintWhenMigrating: true},
 			&Guild{}, &Member{}, &Owner{}, &League{}, &Player{}, &Shelf{}, &Book{}, &Page{})

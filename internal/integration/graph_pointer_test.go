@@ -86,7 +86,7 @@ func pointerKeys[K comparable](t *testing.T, d database, set K) {
 			if name == "insert" {
 				lodge.Town = "y"
 			}
-			mine, room, master := lodge.ID, lodge.Rooms[0].ID, lodge.Rooms[0].LodgeID
+			mine, room, parent := lodge.ID, lodge.Rooms[0].ID, lodge.Rooms[0].LodgeID
 			var before K
 			if mine != nil {
 				before = *mine
@@ -100,10 +100,10 @@ func pointerKeys[K comparable](t *testing.T, d database, set K) {
 				if keep == (err != nil) || !keep && !errors.Is(err, errInjected) {
 					t.Fatalf("%s: %v", what, err)
 				}
-				if !keep && (lodge.ID != mine || lodge.Rooms[0].ID != room || lodge.Rooms[0].LodgeID != master || lodge.Rooms[1].ID != nil || lodge.Rooms[1].LodgeID != nil || lodge.Doors[0].LodgeID != nil || lodge.Doors[0].ID != 0) {
+				if !keep && (lodge.ID != mine || lodge.Rooms[0].ID != room || lodge.Rooms[0].LodgeID != parent || lodge.Rooms[1].ID != nil || lodge.Rooms[1].LodgeID != nil || lodge.Doors[0].LodgeID != nil || lodge.Doors[0].ID != 0) {
 					t.Errorf("%s: keys are left: %+v %+v", what, lodge, lodge.Doors[0])
 				}
-				if mine != nil && *mine != before || *room != *new(K) || *master != *new(K) {
+				if mine != nil && *mine != before || *room != *new(K) || *parent != *new(K) {
 					t.Errorf("%s: written through the caller's pointer", what)
 				}
 			}

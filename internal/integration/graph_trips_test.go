@@ -20,16 +20,16 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// SnowMaster and SnowDetail are no more than a key each, a reference and a text.
-type SnowMaster struct {
-	ID      sqltype.ID
-	Name    string       `gorm:"size:40"`
-	Details []SnowDetail `gorm:"foreignKey:MasterID"`
+// SnowParent and SnowChild are no more than a key each, a reference and a text.
+type SnowParent struct {
+	ID       sqltype.ID
+	Name     string      `gorm:"size:40"`
+	Children []SnowChild `gorm:"foreignKey:ParentID"`
 }
 
-type SnowDetail struct {
+type SnowChild struct {
 	ID       sqltype.ID
-	MasterID sqltype.ID `gorm:"index"`
+	ParentID sqltype.ID `gorm:"index"`
 	Position int
 	Text     string `gorm:"size:40"`
 }
@@ -102,7 +102,7 @@ func (p *proxy) count(f func()) int {
 	return p.trips - before
 }
 
-// What goes over the wire for masters and details: Create, gorm's create of the slice, and row by row.
+// What goes over the wire for parents and children: Create, gorm's create of the slice, and row by row.
 func TestGraphRoundTrips(t *testing.T) {
 	modes := map[string]func(t *testing.T) (gorm.Dialector, *proxy){}
 	for name, mode := range map[string]pgx.QueryExecMode{"postgres/extended": pgx.QueryExecModeCacheStatement, "postgres/simple": pgx.QueryExecModeSimpleProtocol} {
@@ -130,17 +130,17 @@ func TestGraphRoundTrips(t *testing.T) {
 			return mysql.New(mysql.Config{DSNConfig: cfg}), p
 		}
 	}
-	build := func(masters, details int) []SnowMaster {
-		rows := make([]SnowMaster, masters)
+	build := func(parents, children int) []SnowParent {
+		rows := make([]SnowParent, parents)
 		for i := range rows {
-			rows[i].Details = make([]SnowDetail, details)
+			rows[i].Children = make([]SnowChild, children)
 		}
 		return rows
 	}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			d, p := mode(t)
-			db := graphHandle(t, d, nil, nil, &SnowMaster{}, &SnowDetail{})
+			db := graphHandle(t, d, nil, nil, &SnowParent{}, &SnowChild{})
 			pool, err := db.DB()
 			if err != nil {
 				t.Fatal(err)
@@ -148,18 +148,18 @@ func TestGraphRoundTrips(t *testing.T) {
 			pool.SetMaxOpenConns(1)
 			seen, s := spyOn(db)
 			for _, size := range [][2]int{{1, 100}, {1000, 10}} {
-				ways := map[string]func(rows []SnowMaster) error{
-					"Create": func(rows []SnowMaster) error { return graph.Create(t.Context(), seen, rows) },
-					"gorm":   func(rows []SnowMaster) error { return seen.Create(&rows).Error },
-					"row by row": func(rows []SnowMaster) error {
+				ways := map[string]func(rows []SnowParent) error{
+					"Create": func(rows []SnowParent) error { return graph.Create(t.Context(), seen, rows) },
+					"gorm":   func(rows []SnowParent) error { return seen.Create(&rows).Error },
+					"row by row": func(rows []SnowParent) error {
 						return seen.Transaction(func(tx *gorm.DB) error {
 							for i := range rows {
 								if err := tx.Omit(clause.Associations).Create(&rows[i]).Error; err != nil {
 									return err
 								}
-								for k := range rows[i].Details {
-									rows[i].Details[k].MasterID = rows[i].ID
-									if err := tx.Create(&rows[i].Details[k]).Error; err != nil {
+								for k := range rows[i].Children {
+									rows[i].Children[k].ParentID = rows[i].ID
+									if err := tx.Create(&rows[i].Children[k]).Error; err != nil {
 										return err
 									}
 								}
@@ -187,7 +187,7 @@ func TestGraphRoundTrips(t *testing.T) {
 				t.Logf("%d x %d, statements and round trips: Create %v, gorm %v, row by row %v", size[0], size[1], got["Create"], got["gorm"], got["row by row"])
 				wantInserts := 2
 				if size[0] > 1 {
-					wantInserts = 11 // the details in thousands
+					wantInserts = 11 // the children in thousands
 				}
 				if c := got["Create"]; c[0] != wantInserts || c[1] > 2*c[0]+4 {
 					t.Errorf("%v: Create took %d statements in %d round trips, want %d", size, c[0], c[1], wantInserts)
@@ -195,7 +195,7 @@ func TestGraphRoundTrips(t *testing.T) {
 				if row, ok := got["row by row"]; ok && row[1] < 10*got["Create"][1] {
 					t.Errorf("%v: row by row took %d round trips only: is the count right?", size, row[1])
 				}
-				empty(t, db, "snow_details", "snow_masters")
+				empty(t, db, "snow_children", "snow_parents")
 			}
 		})
 	}

@@ -91,9 +91,9 @@ func hookMoves[K any](t *testing.T, d database, set K) {
 		"none", "before swap", "before append", "before swap append", "before swap refuse", "before append refuse", "before swap append refuse",
 		"after swap refuse", "after append refuse", "after swap append refuse",
 	} {
-		for _, master := range []K{none, set} {
-			what := fmt.Sprintf("%T: %s, master %v", set, wish, master)
-			c := &Crew[K]{ID: master, Wish: wish, Hands: []Hand[K]{{ID: set, Name: "set", Tools: make([]Tool[K], 1)}, {Name: "new", Tools: make([]Tool[K], 1)}, {Name: "last"}}}
+		for _, parent := range []K{none, set} {
+			what := fmt.Sprintf("%T: %s, parent %v", set, wish, parent)
+			c := &Crew[K]{ID: parent, Wish: wish, Hands: []Hand[K]{{ID: set, Name: "set", Tools: make([]Tool[K], 1)}, {Name: "new", Tools: make([]Tool[K], 1)}, {Name: "last"}}}
 			handle := seen
 			if strings.HasPrefix(wish, "after") {
 				handle = db // it comes to the hooks
@@ -101,8 +101,8 @@ func hookMoves[K any](t *testing.T, d database, set K) {
 			if err := graph.Create(t.Context(), handle, c); !errors.Is(err, errInjected) && !errors.Is(err, errHook) {
 				t.Fatalf("%s: %v", what, err)
 			}
-			if !reflect.DeepEqual(c.ID, master) {
-				t.Errorf("%s: the master has %v", what, c.ID)
+			if !reflect.DeepEqual(c.ID, parent) {
+				t.Errorf("%s: the parent has %v", what, c.ID)
 			}
 			for i, h := range c.Hands {
 				want := none

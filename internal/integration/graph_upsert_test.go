@@ -266,7 +266,7 @@ func TestUpsertOfAssociations(t *testing.T) {
 			if len(back[0].Tags) != 2 || len(back[1].Tags) != 1 || back[0].User == nil || back[0].User.Email != "a@x" || back[1].User == nil {
 				t.Errorf("%s: %+v", what, back)
 			}
-			// A detail that collides is an error: it would take the place of another's.
+			// A child that collides is an error: it would take the place of another's.
 			empty(t, db, "visit_keywords", "visits")
 		}
 	})

@@ -20,19 +20,15 @@ func Query(db *gorm.DB, query string, args ...any) (*sql.Rows, error) {
 	return rows, err
 }
 
-// texts calls read with each row of a query for as many columns of text as there are in row.
-func texts(db *gorm.DB, query string, args []any, row []*string, read func()) (err error) {
+// scan reads each row of a query into the variables that row points to, and then calls read.
+func scan(db *gorm.DB, query string, args, row []any, read func()) (err error) {
 	rows, err := Query(db, query, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	into := make([]any, len(row))
-	for i := range row {
-		into[i] = row[i]
-	}
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(row...); err != nil {
 			return err
 		}
 		read()
@@ -47,9 +43,9 @@ func Collations(db *gorm.DB) (map[string]string, error) {
 	schema, table := keys.TableOf(db.Statement.Table)
 	collations := map[string]string{}
 	var column, collation string
-	err := texts(db, `SELECT LOWER(COLUMN_NAME), COALESCE(COLLATION_NAME, '') FROM information_schema.COLUMNS
+	err := scan(db, `SELECT LOWER(COLUMN_NAME), COALESCE(COLLATION_NAME, '') FROM information_schema.COLUMNS
 		WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`, []any{schema, table},
-		[]*string{&column, &collation}, func() { collations[column] = collation })
+		[]any{&column, &collation}, func() { collations[column] = collation })
 	return collations, err
 }
 
@@ -68,7 +64,7 @@ func UniqueIndexes(db *gorm.DB) (indexes []Index, err error) {
 		return nil, nil
 	}
 	var name, where, column string
-	err = texts(db, query, args, []*string{&name, &where, &column}, func() {
+	err = scan(db, query, args, []any{&name, &where, &column}, func() {
 		if n := len(indexes); n == 0 || indexes[n-1].Name != name {
 			indexes = append(indexes, Index{Name: name, Where: where})
 		}

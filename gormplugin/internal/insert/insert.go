@@ -26,10 +26,8 @@ type Insert interface {
 	KeyGiven(i int) bool
 	// Given returns all ids that the writer has given.
 	Given() *rows.IDs
-	// Replacing is called before a field of a row is set to what an existing row has.
+	// Replacing is called before a field of a row may be set to what an existing row has.
 	Replacing(field reflect.Value)
-	// KeysChanged is called when rows may have the keys of existing rows.
-	KeysChanged()
 	// IsParent reports whether another row refers to row i of the statement.
 	IsParent(i int) bool
 }

@@ -3,13 +3,13 @@ package keys
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Source issues ids. It has the methods of gormplugin.Source.
@@ -35,14 +35,18 @@ type Column struct {
 // cannot be given one.
 func (c *Column) IsZero(row reflect.Value) (bool, error) {
 	if row.Kind() == reflect.Map {
-		zero := c.mapIsZero(row.Interface().(map[string]any))
-		if zero && c.Field != nil {
-			return true, c.checkMap()
+		for key, value := range row.Interface().(map[string]any) {
+			if c.matches(key) && !isZero(reflect.ValueOf(value)) {
+				return false, nil
+			}
 		}
-		return zero, nil
+		if c.Source != nil && c.Field != nil && c.Field.AutoIncrement {
+			return true, fmt.Errorf("%s is auto-increment to gorm, which gives maps other keys than the rows have: add autoIncrement:false to its gorm tag %q",
+				c.Name, c.Field.Tag.Get("gorm"))
+		}
+		return true, nil
 	}
-	v := rows.Field(row, c.Field.StructField.Index)
-	if v.IsValid() && !c.Kind.isZero(v) {
+	if !isZero(rows.Field(row, c.Field.StructField.Index)) {
 		return false, nil
 	}
 	if !row.CanAddr() && c.Source != nil {
@@ -54,28 +58,32 @@ func (c *Column) IsZero(row reflect.Value) (bool, error) {
 // Set sets the column of a row. It makes a nil embedded struct that the field is in.
 func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
 	if row.Kind() == reflect.Map {
-		c.mapSet(row.Interface().(map[string]any), id)
+		m := row.Interface().(map[string]any)
+		maps.DeleteFunc(m, func(key string, _ any) bool { return c.matches(key) }) // gorm would write "ID" and "id" both
+		m[c.DBName] = c.Value(id)
 		return
 	}
 	c.Kind.set(c.Field.ReflectValueOf(ctx, row), id)
 }
 
-// Value returns an id as the field holds it.
-func (c *Column) Value(id int64) any { return c.Kind.value(c.Field.IndirectFieldType, id) }
+// Value returns an id as the column holds it.
+func (c *Column) Value(id int64) any {
+	switch {
+	case c.Field != nil:
+		v := reflect.New(c.Field.IndirectFieldType).Elem()
+		c.Kind.set(v, id)
+		return v.Interface()
+	case c.Kind == signed:
+		return id
+	}
+	return c.Kind.text(id)
+}
 
 // Missing counts the rows that have no value in the column.
 func (c *Column) Missing(list *rows.Rows) (int, error) {
 	n := 0
-	if c.direct != nil && list.Fast() {
-		for i := range list.Len {
-			if list.Direct(i, c.direct).Int() == 0 {
-				n++
-			}
-		}
-		return n, nil
-	}
 	for i := range list.Len {
-		zero, err := c.IsZero(list.At(i))
+		zero, err := c.isZeroAt(list, i)
 		if err != nil {
 			return 0, err
 		}
@@ -86,26 +94,23 @@ func (c *Column) Missing(list *rows.Rows) (int, error) {
 	return n, nil
 }
 
+func (c *Column) isZeroAt(list *rows.Rows, i int) (bool, error) {
+	if c.direct != nil && list.Fast() {
+		return list.Direct(i, c.direct).Int() == 0, nil
+	}
+	return c.IsZero(list.At(i))
+}
+
 // Fill sets the column in the rows that have no value there. It returns how many ids are
 // unused: rows that are the same struct take one together.
 func (c *Column) Fill(ctx context.Context, list *rows.Rows, ids []int64) (unused int, err error) {
-	if c.direct != nil && list.Fast() {
-		for i := 0; i < list.Len && len(ids) > 0; i++ {
-			if f := list.Direct(i, c.direct); f.Int() == 0 {
-				f.SetInt(ids[0])
-				ids = ids[1:]
-			}
-		}
-		return len(ids), nil
-	}
 	for i := 0; i < list.Len && len(ids) > 0; i++ {
-		row := list.At(i)
-		zero, err := c.IsZero(row)
+		zero, err := c.isZeroAt(list, i)
 		if err != nil {
 			return 0, err
 		}
 		if zero {
-			c.Set(ctx, row, ids[0])
+			c.Set(ctx, list.At(i), ids[0])
 			ids = ids[1:]
 		}
 	}
@@ -129,62 +134,17 @@ func (c *Column) ErrNotSet() error {
 	return fmt.Errorf("%s is the key of another row, and is not set", c.Name)
 }
 
-// checkMap says why a map cannot be given a key of this field.
-func (c *Column) checkMap() error {
-	if c.Source != nil && c.Field.AutoIncrement {
-		return fmt.Errorf("%s is auto-increment to gorm, which gives maps other keys than the rows have: add autoIncrement:false to its gorm tag %q",
-			c.Name, c.Field.Tag.Get("gorm"))
-	}
-	return nil // without a source, the caller reports that it is not set
-}
-
-// mapIsZero reports whether no key of the map that stands for the column has a value.
-func (c *Column) mapIsZero(m map[string]any) bool {
-	for key, value := range m {
-		if c.matches(key) && !isZeroValue(value) {
-			return false
-		}
-	}
-	return true
-}
-
-func isZeroValue(value any) bool {
-	v := rows.Indirect(reflect.ValueOf(value))
-	if !v.IsValid() || v.IsZero() {
-		return true
-	}
-	null, ok := v.Interface().(sqltype.NullID)
-	return ok && (null.ID == 0 || !null.Valid)
-}
-
 // CheckMapUpdate refuses an update by a map that sets a key to zero.
 func (c *Column) CheckMapUpdate(m map[string]any) error {
 	for key, value := range m {
-		if c.matches(key) && isZeroValue(value) {
+		if c.matches(key) && isZero(reflect.ValueOf(value)) {
 			return fmt.Errorf("%s is a key, and the map sets it to %v", c.Name, value)
 		}
 	}
 	return nil
 }
 
-// mapSet sets the column once: gorm would write the column twice for a map with "ID" and "id".
-func (c *Column) mapSet(m map[string]any, id int64) {
-	for key := range m {
-		if c.matches(key) {
-			delete(m, key)
-		}
-	}
-	switch {
-	case c.Field != nil:
-		m[c.DBName] = c.Value(id)
-	case c.Kind == signed:
-		m[c.DBName] = id
-	default:
-		m[c.DBName] = c.Kind.text(id)
-	}
-}
-
-// matches reports whether a key of a map stands for the column: its name, as databases compare
+// matches reports whether a key of a map names the column: its name, as databases compare
 // names, that of the field, or what gorm's naming makes of the key.
 func (c *Column) matches(key string) bool {
 	if strings.EqualFold(key, c.DBName) {

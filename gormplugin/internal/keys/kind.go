@@ -75,23 +75,10 @@ func (k Kind) digits() int {
 	return 0
 }
 
-// isZero reports whether v holds no id.
-func (k Kind) isZero(v reflect.Value) bool {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return true
-		}
-		v = v.Elem()
-	}
-	switch k {
-	case signed:
-		return v.Int() == 0
-	case unsigned:
-		return v.Uint() == 0
-	case nullable:
-		return v.Field(0).Int() == 0 || !v.Field(1).Bool()
-	}
-	return v.IsZero()
+// isZero reports whether v holds no id. v may be the zero Value, or a pointer.
+func isZero(v reflect.Value) bool {
+	v = rows.Indirect(v)
+	return !v.IsValid() || v.IsZero() || v.Type() == rows.NullType && (v.Field(0).IsZero() || !v.Field(1).Bool())
 }
 
 // set puts the id into v. It replaces a pointer instead of writing through it: two rows may
@@ -118,11 +105,4 @@ func (k Kind) text(id int64) string {
 		return sqltype.ID(id).Base62()
 	}
 	return strconv.FormatInt(id, 10)
-}
-
-// value returns the id as a value of type t.
-func (k Kind) value(t reflect.Type, id int64) any {
-	v := reflect.New(t).Elem()
-	k.set(v, id)
-	return v.Interface()
 }

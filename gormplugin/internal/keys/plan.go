@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"gorm.io/gorm/schema"
 
@@ -122,13 +123,8 @@ func (r *Registry) Upserted(s *schema.Schema, table string) (keys, columns []Col
 }
 
 // Fills reports whether the plugin fills a field of a model.
-func (r *Registry) Fills(s *schema.Schema, f *schema.Field) bool {
-	for _, c := range r.Plan(s, "").Columns {
-		if c.Field == f && c.Source != nil {
-			return true
-		}
-	}
-	return false
+func (r *Registry) Fills(f *schema.Field) bool {
+	return slices.ContainsFunc(r.Plan(f.Schema, "").Columns, func(c Column) bool { return c.Field == f && c.Source != nil })
 }
 
 // SoleInteger returns the only key of a model if the plugin fills it with integers, and else nil.

@@ -1,5 +1,6 @@
 // Package keys finds the columns of models and tables that are filled, from the tags of a model
-// and the plugin's configuration, and reads and sets them in a row.
+// and the plugin's configuration, reads and sets them in a row, and takes their ids from the
+// sources.
 package keys
 
 import (

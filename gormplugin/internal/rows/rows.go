@@ -3,10 +3,12 @@
 package rows
 
 import (
+	"iter"
 	"reflect"
 	"slices"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
 // Rows are the rows of a create: a struct, a map, or a slice or an array of them or of
@@ -53,17 +55,21 @@ func (r *Rows) At(i int) reflect.Value {
 	return Indirect(r.value.Index(i))
 }
 
-// Are reports whether every row is a value of the type, and none is nil, as far as the type of
-// the list tells.
+// Are reports whether the list is one of structs of the type, none of which can be nil.
 func (r *Rows) Are(t reflect.Type) bool {
 	own := r.value.Type()
 	return own == t || r.form != single && own.Elem() == t
 }
 
-// IsSet reports whether row i of a list of pointers to the type is not nil. It is false for
-// any other list.
-func (r *Rows) IsSet(i int, t reflect.Type) bool {
-	return r.form == pointers && r.value.Type().Elem().Elem() == t && !r.value.Index(i).IsNil()
+// Models yields the rows with their indexes, up to one that is a map or nil.
+func (r *Rows) Models() iter.Seq2[int, reflect.Value] {
+	return func(yield func(int, reflect.Value) bool) {
+		for i := range r.Len {
+			if row := r.At(i); row.Kind() != reflect.Struct || !yield(i, row) {
+				return
+			}
+		}
+	}
 }
 
 // Fast reports whether Direct may be used.
@@ -133,6 +139,16 @@ func Field(row reflect.Value, index []int) reflect.Value {
 		}
 	}
 	return row
+}
+
+// Holds reports whether gorm saves a row of the relation with this one.
+func Holds(row reflect.Value, rel *schema.Relationship) bool {
+	v := Field(row, rel.Field.StructField.Index)
+	if !v.IsValid() || v.IsZero() { // gorm's own condition
+		return false
+	}
+	v = Indirect(v)
+	return v.Kind() != reflect.Slice || v.Len() > 0
 }
 
 // BehindPointer reports whether the field is in an embedded struct behind a pointer.

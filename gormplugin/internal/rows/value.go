@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -21,9 +22,7 @@ func IsInteger(t reflect.Type) bool {
 		t = t.Elem()
 	}
 	switch t.Kind() {
-	case reflect.Int64, reflect.Uint64:
-		return true
-	case reflect.Int, reflect.Uint:
+	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64:
 		return t.Bits() == 64
 	}
 	return false
@@ -31,14 +30,8 @@ func IsInteger(t reflect.Type) bool {
 
 // Integer returns the value of an integer of 64 bits, or of one that a pointer leads to.
 func Integer(v reflect.Value) (int64, bool) {
-	if !v.IsValid() || !IsInteger(v.Type()) {
+	if v = Indirect(v); !v.IsValid() || !IsInteger(v.Type()) {
 		return 0, false
-	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return 0, false
-		}
-		v = v.Elem()
 	}
 	if v.CanInt() {
 		return v.Int(), true
@@ -65,16 +58,10 @@ func Digits(v reflect.Value) (string, bool) {
 
 // Text returns what a key or a foreign key holds, as text. It is empty for zero.
 func Text(field reflect.Value) string {
-	if !field.IsValid() || field.IsZero() {
+	if field = Indirect(field); !field.IsValid() || field.IsZero() {
 		return ""
 	}
-	if field.Kind() == reflect.Pointer {
-		field = field.Elem()
-	}
 	if id, ok := Integer(field); ok {
-		if id == 0 {
-			return ""
-		}
 		return strconv.FormatInt(id, 10)
 	}
 	if field.Kind() == reflect.String {
@@ -97,8 +84,7 @@ func Text(field reflect.Value) string {
 // IDs is a set of ids that finds them in every form in which a field may hold one.
 type IDs struct {
 	lists [][]int64
-	ids   map[int64]bool  // nil until the first integer is looked up
-	texts map[string]bool // nil until the first text is looked up
+	ids   map[int64]bool // nil until the first value is looked up
 }
 
 // NewIDs returns the set of all ids in the lists.
@@ -106,29 +92,19 @@ func NewIDs(lists [][]int64) *IDs { return &IDs{lists: lists} }
 
 // Has reports whether the field holds one of the ids.
 func (s *IDs) Has(field reflect.Value) bool {
-	if id, ok := Integer(field); ok {
-		if s.ids == nil {
-			s.ids = map[int64]bool{}
-			for _, ids := range s.lists {
-				for _, id := range ids {
-					s.ids[id] = true
-				}
-			}
+	if s.ids == nil {
+		s.ids = map[int64]bool{}
+		for _, id := range slices.Concat(s.lists...) {
+			s.ids[id] = true
 		}
+	}
+	if id, ok := Integer(field); ok {
 		return s.ids[id]
 	}
 	text := Text(field)
-	if text == "" {
-		return false
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil && s.ids[id] {
+		return true
 	}
-	if s.texts == nil {
-		s.texts = map[string]bool{}
-		for _, ids := range s.lists {
-			for _, id := range ids {
-				s.texts[strconv.FormatInt(id, 10)] = true
-				s.texts[sqltype.ID(id).Base62()] = true
-			}
-		}
-	}
-	return s.texts[text]
+	id, err := sqltype.ParseBase62(text)
+	return err == nil && s.ids[int64(id)]
 }

@@ -38,18 +38,14 @@ func Filled(stmt *gorm.Statement, c *keys.Column, ids []int64, n int, hooked boo
 	for _, id := range ids {
 		f.values = append(f.values, c.Value(id))
 	}
-	state := stateOf(stmt)
-	if state.filled == nil {
-		state.filled = map[string]filledColumn{}
-	}
-	state.filled[c.DBName] = f
+	stateOf(stmt).filled[c.DBName] = f
 }
 
 // filledColumns returns the filled columns of a statement, by name.
 func (p Upserts) filledColumns(stmt *gorm.Statement) map[string]filledColumn {
 	graph := insert.Of(stmt)
 	if graph == nil {
-		return notes(stmt).filled
+		return stateOf(stmt).filled
 	}
 	given, list := graph.Given(), rows.Structs(stmt)
 	filled := map[string]filledColumn{}

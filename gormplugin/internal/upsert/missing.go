@@ -24,15 +24,8 @@ type statement struct {
 
 // stateOf returns the statement's notes, which are then stored.
 func stateOf(stmt *gorm.Statement) *statement {
-	v, _ := stmt.Settings.LoadOrStore(setting, &statement{})
+	v, _ := stmt.Settings.LoadOrStore(setting, &statement{filled: map[string]filledColumn{}})
 	return v.(*statement)
-}
-
-func notes(stmt *gorm.Statement) statement {
-	if v, ok := stmt.Settings.Load(setting); ok {
-		return *v.(*statement)
-	}
-	return statement{}
 }
 
 // missing says which values a row lacked before it was filled.
@@ -75,23 +68,20 @@ func missingIn(row reflect.Value, columns []keys.Column, what missing) missing {
 
 // Keep says which of the rows that were noted are still in the statement, by their indexes.
 func Keep(stmt *gorm.Statement, indexes []int) {
-	noted := notes(stmt).missing
-	if noted == nil {
-		return
-	}
+	state := stateOf(stmt)
 	var kept []missing
 	for _, i := range indexes {
-		if i < len(noted) {
-			kept = append(kept, noted[i])
+		if i < len(state.missing) {
+			kept = append(kept, state.missing[i])
 		}
 	}
-	stateOf(stmt).missing = kept
+	state.missing = kept
 }
 
 // missingOf returns what each row lacked before the plugin or the graph writer filled it.
 func (u *upsert) missingOf(stmt *gorm.Statement, list []reflect.Value) []missing {
 	if u.insert == nil {
-		return notes(stmt).missing
+		return stateOf(stmt).missing
 	}
 	given := u.insert.Given()
 	all := make([]missing, len(list))

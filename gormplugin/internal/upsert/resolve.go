@@ -2,7 +2,6 @@ package upsert
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"gorm.io/gorm/schema"
@@ -18,8 +17,7 @@ func (u *upsert) resolve(suspects []int) error {
 	if len(suspects) == 0 {
 		return nil
 	}
-	known := without(suspects, func(i int) bool { return u.shared && !u.lacks(i, missingFirst) })
-	inserted, err := u.find(known, u.identity)
+	inserted, err := u.find(without(suspects, func(i int) bool { return u.shared && !u.lacks(i, missingFirst) }), u.identity)
 	if err != nil {
 		return err
 	}
@@ -29,14 +27,16 @@ func (u *upsert) resolve(suspects []int) error {
 		}
 	}
 	suspects = without(suspects, func(i int) bool { return inserted[i] != nil })
+	withKey, suspects := split(suspects, func(i int) bool { return !u.lacksKey(i) })
 	if u.keys[0].Source == nil { // a key that the caller has set may exist too
-		if suspects, err = u.findByKey(suspects); err != nil {
+		if withKey, err = u.findBy(withKey, []keys.Unique{{Fields: u.db.Statement.Schema.PrimaryFields}}); err != nil {
 			return err
 		}
 	}
-	isKept := func(i int) bool { return !u.replaces && !u.lacks(i, missingKey) }
-	kept := without(suspects, func(i int) bool { return !isKept(i) })
-	if suspects, err = u.findBy(without(suspects, isKept), u.indexes); err != nil {
+	if u.replaces {
+		suspects, withKey = append(suspects, withKey...), nil
+	}
+	if suspects, err = u.findBy(suspects, u.indexes); err != nil {
 		return err
 	}
 	if u.catalog && slices.ContainsFunc(suspects, u.lacksKey) {
@@ -49,7 +49,7 @@ func (u *upsert) resolve(suspects []int) error {
 			return err
 		}
 	}
-	for _, i := range append(suspects, kept...) {
+	for _, i := range append(suspects, withKey...) {
 		if err := u.reset(i); err != nil {
 			return err
 		}
@@ -64,14 +64,16 @@ func without(indexes []int, leftOut func(int) bool) []int {
 	return slices.DeleteFunc(slices.Clone(indexes), leftOut)
 }
 
-// findByKey looks up the rows whose key the caller has set, by that key. It returns the indexes
-// of the others.
-func (u *upsert) findByKey(suspects []int) ([]int, error) {
-	rest, err := u.findBy(without(suspects, u.lacksKey), []keys.Unique{{Fields: u.db.Statement.Schema.PrimaryFields}})
-	if err != nil {
-		return nil, err
+// split returns the indexes that meet the condition, and the others.
+func split(indexes []int, meets func(int) bool) (these, others []int) {
+	for _, i := range indexes {
+		if meets(i) {
+			these = append(these, i)
+		} else {
+			others = append(others, i)
+		}
 	}
-	return append(without(suspects, func(i int) bool { return !u.lacksKey(i) }), rest...), nil
+	return these, others
 }
 
 // findBy sets the columns of the rows that collided in one of the indexes. It returns the
@@ -114,12 +116,7 @@ func (u *upsert) set(found map[int][]any) error {
 	ctx, all := u.db.Statement.Context, u.all()
 	for i, values := range found {
 		for k, c := range all {
-			field := c.Field.ReflectValueOf(ctx, u.rows[i])
-			if u.insert != nil {
-				u.insert.Replacing(field)
-				u.insert.KeysChanged()
-			}
-			field.SetZero() // gorm would write through a pointer, which another row or the caller may share
+			u.clear(i, c)
 			if values[k] == nil {
 				continue
 			}
@@ -148,13 +145,19 @@ func (u *upsert) reset(i int) error {
 		back = slices.Concat(back, u.keys)
 	}
 	for _, c := range back {
-		field := c.Field.ReflectValueOf(stmt.Context, u.rows[i])
-		if u.insert != nil {
-			u.insert.Replacing(field)
-		}
-		field.SetZero()
+		u.clear(i, c)
 	}
 	return nil
+}
+
+// clear sets a column of a row to zero. gorm would write through a pointer, which another row or
+// the caller may share.
+func (u *upsert) clear(i int, c keys.Column) {
+	field := c.Field.ReflectValueOf(u.db.Statement.Context, u.rows[i])
+	if u.insert != nil {
+		u.insert.Replacing(field)
+	}
+	field.SetZero()
 }
 
 // isParent reports whether other rows are about to refer to the row.
@@ -164,8 +167,7 @@ func (u *upsert) isParent(i int) bool {
 	}
 	r := &u.db.Statement.Schema.Relationships
 	return slices.ContainsFunc(slices.Concat(r.HasOne, r.HasMany, r.Many2Many), func(rel *schema.Relationship) bool {
-		v := rows.Field(u.rows[i], rel.Field.StructField.Index)
-		return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0)
+		return rows.Holds(u.rows[i], rel)
 	})
 }
 

@@ -34,7 +34,7 @@ type upsert struct {
 	replaces bool          // a key that the caller set is replaced as well
 
 	lookUp     bool // RETURNING cannot report the keys: query them
-	exactCount bool // the count of rows tells whether all were inserted
+	exactCount bool // the count of rows shows whether all were inserted
 
 	db     *gorm.DB // in After
 	insert insert.Insert
@@ -157,13 +157,7 @@ func (p Upserts) After(db *gorm.DB) {
 	if on, _, ok := conflictOf(stmt); ok && on.DoNothing {
 		u.lookUp = true // gorm changes an UpdateAll with nothing to update to DoNothing
 	}
-	if !u.lookUp {
-		if u.insert != nil {
-			u.insert.KeysChanged()
-		}
-		return
-	}
-	if u.exactCount && db.RowsAffected >= int64(len(u.rows)) {
+	if !u.lookUp || u.exactCount && db.RowsAffected >= int64(len(u.rows)) {
 		return
 	}
 	var suspects []int

@@ -1,40 +1,30 @@
-// Package reserve takes the ids of a create from their sources, with one call for each source.
-//
-//	var r reserve.Reservation
-//	r.Need(column, 3)
-//	if err := r.Take(ctx); err != nil {
-//		return err // no row was changed
-//	}
-//	ids := r.IDs(column, 3)
-package reserve
+package keys
 
 import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 )
 
-// Reservation is what a create needs from its sources, and then the ids that it got. The zero
-// value needs nothing.
+// Reservation is what a create needs from its sources, and then the ids that it got: with Take, one
+// call takes them from each source before a row is changed. The zero value needs nothing.
 type Reservation struct{ requests []request }
 
 // request is for the ids of one source. Sources are distinguished by name, because comparing the
 // sources themselves may panic.
 type request struct {
-	column *keys.Column // the first that needs ids
+	column *Column // the first that needs ids
 	n      int
 	ids    []int64
 	next   int
 }
 
-func (r *Reservation) of(c *keys.Column) int {
+func (r *Reservation) of(c *Column) int {
 	return slices.IndexFunc(r.requests, func(q request) bool { return q.column.SourceName == c.SourceName })
 }
 
 // Need adds n ids from the column's source.
-func (r *Reservation) Need(c *keys.Column, n int) {
+func (r *Reservation) Need(c *Column, n int) {
 	if n == 0 {
 		return
 	}
@@ -59,7 +49,11 @@ func (r *Reservation) Take(ctx context.Context) error {
 			err = q.column.Source.Fill(ctx, q.ids)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", q.name(), err)
+			name := q.column.Name
+			if q.n > 1 { // for this column and others
+				name = fmt.Sprintf("%s (%d ids)", name, q.n)
+			}
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		for _, id := range q.ids {
 			if id <= 0 {
@@ -70,17 +64,8 @@ func (r *Reservation) Take(ctx context.Context) error {
 	return nil
 }
 
-// name names the column for which the source is asked, and how many ids are needed for it and
-// others.
-func (q *request) name() string {
-	if q.n == 1 {
-		return q.column.Name
-	}
-	return fmt.Sprintf("%s (%d ids)", q.column.Name, q.n)
-}
-
 // IDs returns the next n ids for the column. It returns each id once.
-func (r *Reservation) IDs(c *keys.Column, n int) []int64 {
+func (r *Reservation) IDs(c *Column, n int) []int64 {
 	if n == 0 {
 		return nil
 	}
