@@ -41,7 +41,7 @@ func TestTypesMatch(t *testing.T) {
 				}
 				optional := strings.Contains(options, "omitempty")
 				kind := script(typ.Field(i).Type)
-				// What a client sends is told by check, not by the Go type.
+				// What a client sends is described by check, not by the Go type.
 				switch name + "." + tag {
 				case "NewLine.quantity", "NewLine.priceCents":
 					kind, optional = "number", false

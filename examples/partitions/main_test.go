@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// usual are the defaults of the flags, at a time that stands still.
+// usual are the defaults of the flags, at a fixed time.
 func usual(db string) options {
 	return options{db: db, by: "day", keep: 5, ahead: 3, rows: 1000, worker: 1, now: time.Now()}
 }

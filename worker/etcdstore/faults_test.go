@@ -262,7 +262,7 @@ func (e ending) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*client
 	return e.Lease.KeepAliveOnce(ctx, id)
 }
 
-// The time to live ends within a renewal: nobody has claimed the worker ID, so it goes
+// The time to live ends within a renewal: no other holder has claimed the worker ID, so it goes
 // on, and has a holder again.
 func TestLifeEndsMeanwhile(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))

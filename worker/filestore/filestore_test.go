@@ -147,7 +147,7 @@ func TestAssigned(t *testing.T) {
 	_ = again.Close()
 }
 
-// An assigned worker ID has a durable fence: a restart with a clock that went back goes on above
+// An assigned worker ID has a durable fence: a restart with a clock that went back continues above
 // what was issued, and a second process is refused.
 func TestAssignedAfterARestart(t *testing.T) {
 	dir := t.TempDir()
@@ -255,7 +255,7 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// The files are removed under a lease: ids go on up to the fence and no further, and
+// The files are removed under a lease: ids continue up to the fence and no further, and
 // nothing is claimed where nothing is recorded.
 func TestFilesAreRemoved(t *testing.T) {
 	for name, remove := range map[string]func(dir string) error{

@@ -108,7 +108,7 @@ func await(t *testing.T, what string, done func() bool) {
 }
 
 // The server goes away under a lease, and another comes in its place over the same
-// store: the lease goes on, and nothing else has its worker ID.
+// store: the lease continues, and no other holder has its worker ID.
 func TestServerReplaced(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	s := open(t, handlerOf(t, store))

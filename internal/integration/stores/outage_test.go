@@ -58,7 +58,7 @@ func rideOutAKill(t *testing.T, server *testserver.Server, store driver.Store) {
 	}
 }
 
-// When a server is killed, ids go on for FenceWindow − RenewInterval at least, less what they are
+// When a server is killed, ids continue for FenceWindow − RenewInterval at least, less what they are
 // ahead of the clock and what the last renewal came late; whoever asks after the bound
 // has ErrFenced; and when the server is back they go on by themselves. The figures are
 // said, to be taken from a machine at rest: `go test -v -count=5 -run OutageFigures`.
