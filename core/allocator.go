@@ -59,6 +59,9 @@ type allocator struct {
 	grant        *Grant
 	rollback     uint64
 	base         uint64 // the worker ID and the roll-back value at their places in the id
+	sequenceMax  uint64 // the layout's, and its shifts: here they are read faster
+	tickShift    uint8  // from a tick's place in a slot to that in an id
+	seqShift     uint8
 	grantOffset  int64  // of a clock that showed the grant's first tick when that was ahead; see limit
 	first        uint64 // the cursor at the beginning
 	maxAhead     uint64 // ticks that ids may be ahead of the clock
@@ -69,6 +72,7 @@ type allocator struct {
 	cursor atomic.Uint64
 	_      [56]byte
 	reused atomic.Uint64 // slots of unused that were issued
+	known  knownTick
 
 	closeOnce sync.Once
 	final     uint64 // the cursor at the end
@@ -79,7 +83,9 @@ type allocator struct {
 func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	a := &allocator{
 		shared: s, grant: grant, rollback: rollback, grantOffset: noOffset,
-		base: rollback<<s.layout.rollbackShift | uint64(grant.worker)<<s.layout.workerShift,
+		base:        rollback<<s.layout.rollbackShift | uint64(grant.worker)<<s.layout.workerShift,
+		sequenceMax: s.layout.sequenceMax,
+		tickShift:   uint8(s.layout.timeShift - uint(s.layout.SequenceBits)), seqShift: uint8(s.layout.sequenceShift),
 	}
 	if grant.hasFence {
 		a.maxAhead = uint64(s.policy.maxAhead / s.layout.Tick)
@@ -114,22 +120,70 @@ func (a *allocator) raiseFirst(tick uint64) {
 	}
 }
 
+// takeKnown allocates want slots of the known tick and returns the first one, without reading
+// the clock. It reports false if take must do so.
+//
+// The limit is below the fence. A fence only rises, or becomes 0 when the grant is revoked.
+func (a *allocator) takeKnown(want uint64) (from uint64, ok bool) {
+	k := &a.known
+	for {
+		length, start := k.length.Load(), k.start.Load()
+		if length == 0 || readCounter()-start >= length {
+			return 0, false
+		}
+		from = a.cursor.Load()
+		if limit := k.limit.Load(); from >= limit || limit-from < want || a.grant.fence.Load() == 0 {
+			return 0, false
+		}
+		if a.cursor.CompareAndSwap(from, from+want) {
+			return from, true
+		}
+		a.clock.backOff() // see takeByClock
+	}
+}
+
 // take allocates up to want slots and returns the first one. It returns n == 0 if there is
-// none at present.
+// none at present. It reads the clock, and finds out how long the tick lasts.
+func (a *allocator) take(want uint64) (from, n uint64) {
+	if want <= knownSlots {
+		if count, ok := a.clock.counter.begin(); ok {
+			defer a.clock.counter.end() // also after a panic of the Observer
+			from, n, at, last := a.takeByClock(want)
+			a.know(count, at, from, n, last)
+			return from, n
+		}
+	}
+	from, n, _, _ = a.takeByClock(want)
+	return from, n
+}
+
+// know records how long the tick lasts that the clock showed when the counter was at count.
+// After the n slots from from, those to the end of the tick last may be issued in it.
+func (a *allocator) know(count uint64, at clockReading, from, n, last uint64) {
+	end := a.clock.startOf(a.clock.tickAt(at.wall) + 1)
+	length := a.clock.counter.countsIn(end-at.wall, count, at.elapsed)
+	if n == 0 {
+		length = 0
+	}
+	limit := min(from+n+knownSlots, last<<a.layout.SequenceBits|a.layout.sequenceMax)
+	a.known.set(count, length, limit)
+}
+
+// takeByClock is take, and returns the reading of the clock and the last tick that it allows.
 //
 // The swap makes this safe: it succeeds only if the cursor has not moved since it was loaded,
 // and never lowers it. A goroutine that pauses after reading the clock finds the cursor ahead
 // of its reading, and allocates from there; if such an old reading forbids a slot, await looks
 // again.
-func (a *allocator) take(want uint64) (from, n uint64) {
+func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, last uint64) {
 	l := a.layout
 	bits := l.SequenceBits
 	cursor := a.cursor.Load()
-	now, maxTick := a.limits()
+	at, now, maxTick := a.readLimits()
 	for {
-		last := a.lastTick(maxTick)
+		last = a.lastTick(maxTick)
 		if now > last { // also after the end of the layout
-			return 0, 0
+			return 0, 0, at, last
 		}
 		from = cursor
 		if clock := now << bits; clock > cursor {
@@ -137,7 +191,7 @@ func (a *allocator) take(want uint64) (from, n uint64) {
 		}
 		tick := from >> bits
 		if tick > last { // always so if the cursor is closed
-			return 0, 0
+			return 0, 0, at, last
 		}
 		n = want
 		if want > 1 {
@@ -151,7 +205,7 @@ func (a *allocator) take(want uint64) (from, n uint64) {
 			if skip > 0 && a.unused != nil {
 				a.unused.add(cursor, from, a.oldestUnused(tick)<<bits)
 			}
-			return from, n
+			return from, n, at, last
 		}
 		if skip > 0 {
 			a.counters.skipped.Add(-skip)
@@ -160,7 +214,7 @@ func (a *allocator) take(want uint64) (from, n uint64) {
 		// costs more than the id. So let the other core continue for a while. Then read the
 		// clock first, which leaves the other less time to come between.
 		a.clock.backOff()
-		now, maxTick = a.limits()
+		at, now, maxTick = a.readLimits()
 		cursor = a.cursor.Load()
 	}
 }
@@ -180,25 +234,31 @@ func (a *allocator) lastTick(maxTick uint64) uint64 {
 
 // limits returns the present tick, and the last one that the clock allows.
 func (a *allocator) limits() (now, maxTick uint64) {
+	_, now, maxTick = a.readLimits()
+	return now, maxTick
+}
+
+func (a *allocator) readLimits() (at clockReading, now, maxTick uint64) {
 	if a.policy.kind == policyDetached {
-		return 0, a.layout.lastTick
+		return at, 0, a.layout.lastTick
 	}
-	elapsed, wall, hybrid := a.clock.read()
-	now = a.clock.tickAt(wall)
-	if limit := a.limit(elapsed, wall, hybrid); limit != wall {
-		return now, a.clock.tickAt(limit)
+	at = a.clock.read()
+	now = a.clock.tickAt(at.wall)
+	if limit := a.limit(at); limit != at.wall {
+		return at, now, a.clock.tickAt(limit)
 	}
-	return now, now
+	return at, now, now
 }
 
 // limit returns the time up to which ids are issued without running ahead: the highest of the
 // wall clock, the hybrid clock if the ClockPolicy uses it, and the grant clock, which runs
 // from the grant's first tick with the monotonic clock.
-func (a *allocator) limit(elapsed, wall, hybrid int64) int64 {
+func (a *allocator) limit(at clockReading) int64 {
+	wall := at.wall
 	if a.policy.hybrid {
-		wall = max(wall, hybrid)
+		wall = max(wall, at.hybrid)
 	}
-	return max(wall, elapsed+a.grantOffset)
+	return max(wall, at.elapsed+a.grantOffset)
 }
 
 // timeUntil returns how long it takes until the limit reaches a tick.
@@ -212,10 +272,10 @@ func (a *allocator) oldestUnused(tick uint64) uint64 {
 	return tick - min(uint64(a.policy.window/a.layout.Tick), tick)
 }
 
-// id returns the id of a slot.
+// id returns the id of a slot. (No shift exceeds 63; said so, it is several times as fast.)
 func (a *allocator) id(slot uint64) int64 {
-	l := a.layout
-	return int64(slot>>l.SequenceBits<<l.timeShift | slot&l.sequenceMax<<l.sequenceShift | a.base)
+	sequence := slot & a.sequenceMax
+	return int64((slot-sequence)<<(a.tickShift&63) | sequence<<(a.seqShift&63) | a.base)
 }
 
 func (a *allocator) startOf(tick uint64) time.Time { return a.layout.startOf(tick) }

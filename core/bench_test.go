@@ -73,6 +73,16 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
+func BenchmarkDecode(b *testing.B) {
+	l := core.Twitter()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := l.Decode(1996573624012345677); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkFill(b *testing.B) {
 	for _, size := range []int{1, 100, 1000} {
 		for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {

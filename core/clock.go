@@ -35,7 +35,12 @@ type clock struct {
 	lastWall   atomic.Int64 // custom's last reading
 	accepted   atomic.Int64 // the offset of its last accepted reading
 	hybrid     atomic.Int64 // the greatest accepted offset
+	counter    counter
 }
+
+// clockReading is a reading of all clocks: the elapsed time, and the wall clock and the hybrid
+// clock then in nanoseconds from origin.
+type clockReading struct{ elapsed, wall, hybrid int64 }
 
 // anchor relates both clocks to the monotonic one: their offsets, in nanoseconds from origin
 // at an elapsed time of zero.
@@ -56,6 +61,8 @@ func newClock(l *compiledLayout, custom func() time.Time, at, wall time.Time, ma
 	c.lastWall.Store(offset)
 	c.accepted.Store(offset)
 	c.hybrid.Store(offset)
+	c.counter.start, c.counter.next, c.counter.event = at, firstEvery, event
+	c.counter.off.Store(custom != nil)
 	return c
 }
 
@@ -65,26 +72,25 @@ func (c *clock) sinceOrigin(wall time.Time) int64 {
 	return min(max(int64(wall.Round(0).Sub(c.origin)), math.MinInt64/2), math.MaxInt64/2)
 }
 
-// read returns the elapsed time, and both clocks at that time in nanoseconds from origin.
-func (c *clock) read() (elapsed, wall, hybrid int64) {
+func (c *clock) read() clockReading {
 	if c.custom != nil {
 		return c.readCustom()
 	}
-	elapsed = int64(time.Since(c.start))
+	elapsed := int64(time.Since(c.start))
 	a := c.anchor.Load()
 	if elapsed >= a.checkAt {
 		a = c.reanchor(a)
 	}
-	return elapsed, elapsed + a.wall, elapsed + a.hybrid
+	return clockReading{elapsed, elapsed + a.wall, elapsed + a.hybrid}
 }
 
 // readCustom is read for a Config.Now, which needs no anchor.
-func (c *clock) readCustom() (elapsed, wall, hybrid int64) {
+func (c *clock) readCustom() clockReading {
 	before := int64(time.Since(c.start))
-	wall = c.sinceOrigin(c.custom())
+	wall := c.sinceOrigin(c.custom())
 	last := c.lastWall.Swap(wall)
 	// After the wall clock: then a pause makes that seem behind, never ahead.
-	elapsed = int64(time.Since(c.start))
+	elapsed := int64(time.Since(c.start))
 	// A late reading is behind by no more than it took. A reading after an ignored jump is no
 	// step back either.
 	if step := last - wall; step >= anchorNoise && step > elapsed-before && !c.jump.pending.Load() {
@@ -92,22 +98,21 @@ func (c *clock) readCustom() (elapsed, wall, hybrid int64) {
 	}
 	offset := wall - elapsed
 	for {
-		hybrid = c.hybrid.Load()
+		hybrid := c.hybrid.Load()
 		jump := offset - hybrid
 		if !c.accepts(jump, offset, elapsed) {
-			return elapsed, elapsed + c.accepted.Load(), elapsed + hybrid
+			return clockReading{elapsed, elapsed + c.accepted.Load(), elapsed + hybrid}
 		}
-		if jump <= 0 {
-			break
-		}
-		if c.hybrid.CompareAndSwap(hybrid, offset) {
+		if jump > 0 {
+			if !c.hybrid.CompareAndSwap(hybrid, offset) {
+				continue
+			}
 			c.reportAccepted(jump)
 			hybrid = offset
-			break
 		}
+		c.accepted.Store(offset)
+		return clockReading{elapsed, wall, elapsed + hybrid}
 	}
-	c.accepted.Store(offset)
-	return elapsed, wall, elapsed + hybrid
 }
 
 // reanchor compares the system clock with the monotonic one. One goroutine does so; meanwhile
@@ -220,7 +225,7 @@ func (c *clock) offsetNow(tick uint64) int64 { return c.startOf(tick) - int64(ti
 // backOff spins for some microseconds. It counts its readings too, in case the clock does not
 // advance.
 func (c *clock) backOff() {
-	const most, reads = 4 * time.Microsecond, 200
+	const most, reads = 8 * time.Microsecond, 400
 	began := time.Since(c.start)
 	for range reads {
 		if time.Since(c.start)-began >= most {

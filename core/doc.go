@@ -31,7 +31,8 @@
 //
 // A call that succeeds allocates nothing, unless it waits for more than 25ms or continues
 // under another grant or roll-back value; once a second, a call compares the clocks and
-// allocates 24 bytes.
+// allocates 24 bytes, once a minute one looks at the machine's clock source, and the first short
+// wait makes a timer.
 //
 // # Limits
 //
@@ -40,6 +41,9 @@
 // stepped back and, where [Config.Now] is set, is as fine as a tick. Otherwise set
 // [Config.NotBefore] to the time of the greatest id in use. Within a process, a value of Fixed
 // remembers where the ids of its last generator ended.
+//
+// Within a tick, ids are issued by the processor's counter where it agrees with the clock. No
+// guarantee depends on it: if it is wrong, ids may carry an old time.
 //
 // A step of the wall clock is noticed within a second, one back by less than a millisecond
 // not at all. A jump ahead by more than [Config.MaxJump] is ignored until it has persisted for

@@ -197,7 +197,7 @@ func ExampleGrant_FenceReached() {
 // While the fence cannot be raised, calls that have reached it fail at once.
 func ExampleGrant_SetFenceError() {
 	now := time.Now()
-	grant, err := core.NewGrant(core.Twitter(), 17, now.Add(-time.Minute), now)
+	grant, err := core.NewGrant(core.Twitter(), 17, now.Add(-time.Minute), now.Add(-time.Second))
 	if err != nil {
 		fmt.Println(err)
 		return

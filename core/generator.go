@@ -19,6 +19,7 @@ type Config struct {
 	Now         func() time.Time // the wall clock, read for every id; it must be as fine as a tick; nil: the system clock
 	NotBefore   time.Time        // ids carry later times than this, for example that of the greatest id in use; zero: no limit
 	MaxJump     time.Duration    // a jump ahead of the wall clock by more is ignored until it has persisted for 10s; zero: 1min
+	NoCounter   bool             // read the clock for every id, and never the processor's counter
 	Observer    Observer         // receives rare events; nil: none
 }
 
@@ -30,7 +31,7 @@ type Generator struct {
 	source     GrantSource
 	reporter   reporter
 	current    atomic.Pointer[allocator]
-	sleeping   atomic.Bool        // a goroutine occupies a thread to sleep precisely
+	sleeper    sleeper
 	regranting chan struct{}      // held while asking the source for another grant
 	chunks     sync.Pool          // of *[]chunk, for a large Fill
 	life       context.Context    // done after Close
@@ -44,9 +45,9 @@ type Generator struct {
 }
 
 // New validates the configuration, obtains a grant and returns a generator that begins in the
-// tick after the present one. It returns all invalid fields in one [ConfigError], the error of
-// the GrantSource, [ErrTimestampExhausted] if the present is after the layout's end, and
-// [ErrInUse] if another generator has the grant.
+// present tick if the grant has a fence, otherwise in the next. It returns all invalid fields
+// in one [ConfigError], the error of the GrantSource, [ErrTimestampExhausted] if the present is
+// after the layout's end, and [ErrInUse] if another generator has the grant.
 func New(cfg Config) (*Generator, error) {
 	l, policy, err := cfg.compile()
 	if err != nil {
@@ -140,10 +141,11 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	if later := cfg.NotBefore.Add(1); !cfg.NotBefore.IsZero() && later.After(notBefore) {
 		notBefore = later
 	}
-	first, lowest, err := l.firstTick(wall, notBefore)
+	now, lowest, err := l.presentTick(wall, notBefore)
 	if err != nil {
 		return nil, err
 	}
+	first := max(grant.firstAt(now), lowest)
 	if policy.kind == policyDetached {
 		first = lowest
 	}
@@ -162,6 +164,9 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	}
 	g.clock = newClock(l, cfg.Now, at, wall, maxJump, g.clockEvent)
 	g.clock.belowFence = g.belowFence
+	if cfg.NoCounter || policy.kind == policyDetached {
+		g.clock.counter.off.Store(true)
+	}
 	if err := g.serves(grant); err != nil {
 		return nil, err
 	}
@@ -177,10 +182,8 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	return g, nil
 }
 
-// firstTick returns the first tick in which a new generator may issue: another one may have
-// issued in the present tick just now, under the same worker ID. lowest is the first tick that
-// begins at notBefore or later.
-func (c *compiledLayout) firstTick(wall, notBefore time.Time) (first, lowest uint64, err error) {
+// presentTick returns the present tick, and the first one that begins at notBefore or later.
+func (c *compiledLayout) presentTick(wall, notBefore time.Time) (now, lowest uint64, err error) {
 	if wall.Before(c.Epoch) {
 		return 0, 0, configError(FieldError{"Layout.Epoch", formatTime(c.Epoch), "is in the future, it is " + formatTime(wall)})
 	}
@@ -193,7 +196,7 @@ func (c *compiledLayout) firstTick(wall, notBefore time.Time) (first, lowest uin
 		}
 		lowest = c.tickFrom(notBefore)
 	}
-	return max(c.tickOf(wall)+1, lowest), lowest, nil
+	return c.tickOf(wall), lowest, nil
 }
 
 // serves returns an error if the generator's clock cannot serve the grant.
@@ -259,9 +262,9 @@ func (g *Generator) Stats() Stats {
 		LargestStepBack: time.Duration(g.counters.largestStepBack.Load()),
 		Worker:          a.grant.worker,
 		HasFence:        a.grant.hasFence,
+		Counter:         g.clock.counter.trusted.Load(),
 	}
-	_, wallNs, _ := g.clock.read()
-	now := min(g.clock.tickAt(wallNs), g.layout.tickMax)
+	now := min(g.clock.tickAt(g.clock.read().wall), g.layout.tickMax)
 	wall := a.startOf(now)
 	next := a.next()
 	if last := (next - 1) >> g.layout.SequenceBits; next > a.first && last > now {
@@ -286,6 +289,7 @@ func (g *Generator) Close() error {
 	}
 	a.close()
 	g.end()
+	g.sleeper.close()
 	a.grant.release() // last: what the next holder does must not look like a loss here
 	return nil
 }

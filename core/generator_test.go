@@ -68,6 +68,8 @@ func TestNoDuplicateUnderClockSteps(t *testing.T) {
 	each := 10_000_000 / writers
 	if testing.Short() {
 		each /= 20
+	} else if raceEnabled {
+		each /= 4 // test.sh runs it without the race detector, too
 	}
 	for name, cfg := range policies() {
 		t.Run(name, func(t *testing.T) {

@@ -43,9 +43,10 @@ type issuer interface {
 // times from from (zero: the layout's epoch) to before fence (zero: none). If from is ahead of
 // the clock, ids begin there nevertheless. Invalid arguments are a [ConfigError].
 //
-// By passing a fence the caller promises that it is recorded durably, and that no other grant
-// of this worker ID begins below it. Only below a fence may ids run ahead of the clock, see
-// [Logical].
+// By passing a fence the caller promises that it is recorded durably, that no other grant of
+// this worker ID begins below it, and that none has issued ids with times at from or later, nor
+// has [Fixed]. So ids may begin in the present tick, and only below a fence may they run ahead
+// of the clock, see [Logical].
 func NewGrant(l Layout, worker int64, from, fence time.Time) (*Grant, error) {
 	c, err := l.compile()
 	if err != nil {
@@ -83,6 +84,15 @@ func (g *Grant) fits(l *compiledLayout) error {
 		return configError(FieldError{"Layout", l.String(), "must be the grant's, " + g.layout.String()})
 	}
 	return configError(l.checkWorker(g.worker)...)
+}
+
+// firstAt returns the first tick in which a new holder of the grant may issue at the tick now.
+// Without a fence, another generator may have issued in that tick under the same worker ID.
+func (g *Grant) firstAt(now uint64) uint64 {
+	if g.hasFence {
+		return now
+	}
+	return now + 1
 }
 
 // RaiseFence raises the fence, once the new one is recorded durably, and clears the error of

@@ -149,7 +149,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 	// Where its ids end is known only when it is closed.
 	mark := max(a.close(), a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)
-	first := max(now+1, lowest, g.workerMarks[grant.worker]) // as for a new generator: the previous holder may have issued just now
+	first := max(grant.firstAt(now), lowest, g.workerMarks[grant.worker])
 	if !rotate {
 		first = max(first, mark)
 	}

@@ -184,3 +184,52 @@ func (w *inTurn) Grant(context.Context, *Grant) (*Grant, error) {
 	w.grants = w.grants[1:]
 	return gr, nil
 }
+
+// grants gives one grant after the other.
+type grants struct{ list []*Grant }
+
+func (s *grants) Grant(context.Context, *Grant) (*Grant, error) {
+	next := s.list[0]
+	s.list = s.list[1:]
+	return next, nil
+}
+
+// Under a fence, which proves that no other generator has issued in the present tick, ids begin at once:
+// those of a new generator, and those after another grant.
+func TestFirstIDUnderAFence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+		for name, fence := range map[string]time.Time{"with a fence": time.Now().Add(time.Hour), "without": {}} {
+			source := &grants{}
+			for worker := range int64(2) {
+				gr, err := NewGrant(Twitter(), worker, time.Now().Add(-time.Minute), fence)
+				if err != nil {
+					t.Fatal(err)
+				}
+				source.list = append(source.list, gr)
+			}
+			first := source.list[0]
+			began := time.Now()
+			g, err := New(Config{Worker: source, ClockPolicy: Refuse{}}) // which does not run ahead of the clock
+			if err != nil {
+				t.Fatal(err)
+			}
+			for worker := range int64(2) {
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if parts, err := Twitter().Decode(id); err != nil || parts.Worker != worker {
+					t.Fatalf("%+v, %v", parts, err)
+				}
+				if waited := time.Since(began); waited == 0 == fence.IsZero() {
+					t.Errorf("%s: the first id of worker %d comes after %v", name, worker, waited)
+				}
+				time.Sleep(time.Second)
+				began = time.Now()
+				first.Revoke(nil)
+			}
+			_ = g.Close()
+		}
+	})
+}

@@ -168,11 +168,20 @@ type compiledLayout struct {
 }
 
 func (l Layout) compile() (*compiledLayout, error) {
-	l = l.WithDefaults()
-	if err := configError(l.check()...); err != nil {
+	c := new(compiledLayout)
+	if err := c.set(l); err != nil {
 		return nil, err
 	}
-	c := &compiledLayout{
+	return c, nil
+}
+
+// set is compile without an allocation.
+func (c *compiledLayout) set(l Layout) error {
+	l = l.WithDefaults()
+	if err := configError(l.check()...); err != nil {
+		return err
+	}
+	*c = compiledLayout{
 		Layout:        l,
 		tickMs:        uint64(l.Tick / time.Millisecond),
 		used:          uint(l.width()),
@@ -196,7 +205,7 @@ func (l Layout) compile() (*compiledLayout, error) {
 		c.lastTick -= 2 // so that no slot equals closedCursor, and the cursor cannot overflow
 	}
 	c.end = addTicks(l.Epoch, c.tickMax, c.tickMs).Add(l.Tick)
-	return c, nil
+	return nil
 }
 
 func maxValue(bits uint8) uint64 { return 1<<bits - 1 }

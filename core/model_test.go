@@ -19,6 +19,7 @@ type step struct {
 	raise  time.Duration // the grant's end rises
 	revoke bool          // the grant is taken away
 	remake bool          // the generator is closed and made anew, above the greatest id
+	lie    uint64        // the counts for which a tick seems to be known, if the counter lies
 }
 
 // model is a set of the ids issued, the highest wall clock seen, carried on, and
@@ -37,6 +38,7 @@ type model struct {
 	last     int64     // of this generator
 	greatest time.Time // of all ids
 	remade   bool
+	misled   bool // the generator trusts a processor's counter that lies
 }
 
 // A generator under any sequence of steps, against the model.
@@ -54,6 +56,7 @@ func TestAgainstAModel(t *testing.T) {
 			},
 			start:  rapid.SampledFrom([]core.SequenceStart{core.SequenceZero, core.SequenceCarry, core.SequenceRandom}).Draw(rt, "start"),
 			issued: map[int64]bool{},
+			misled: rapid.Bool().Draw(rt, "misled"),
 		}
 		if _, rotate := m.back.(core.Rotate); !rotate && rapid.Bool().Draw(rt, "fixed") {
 			m.fixed = core.Fixed(5)
@@ -74,7 +77,8 @@ func TestAgainstAModel(t *testing.T) {
 			case 6:
 				return step{remake: true}
 			}
-			return step{draw: rapid.IntRange(1, 40).Draw(rt, "draw")}
+			lie := rapid.SampledFrom([]uint64{0, 1 << 20, 1 << 60}).Draw(rt, "lie")
+			return step{draw: rapid.IntRange(1, 40).Draw(rt, "draw"), lie: lie}
 		}), 1, 40).Draw(rt, "steps")
 		var fault string
 		synctest.Test(t, func(t *testing.T) { fault = m.run(t, steps) })
@@ -111,7 +115,7 @@ func (m *model) run(t *testing.T, steps []step) string {
 			}
 			m.remade = true
 		case s.draw > 0:
-			fault = m.draw(t, s.draw)
+			fault = m.draw(t, s.draw, s.lie)
 		}
 		if fault != "" {
 			return fmt.Sprintf("step %d: %s", i, fault)
@@ -133,14 +137,20 @@ func (m *model) make(notBefore time.Time) (err error) {
 		Layout: m.layout, Worker: worker, Now: m.clock.now, ClockPolicy: m.back, Sequence: m.start,
 		MaxWait: 30 * time.Millisecond, NotBefore: notBefore,
 	})
+	if err == nil && m.misled {
+		core.TrustCounter(m.g)
+	}
 	m.born, m.lead, m.last = m.clock.now(), m.clock.offset, -1
 	return err
 }
 
 // draw draws n ids and says what is wrong with them.
-func (m *model) draw(t *testing.T, n int) string {
+func (m *model) draw(t *testing.T, n int, lie uint64) string {
 	ids := make([]int64, n)
 	var err error
+	if m.misled {
+		core.Lie(m.g, 0, lie)
+	}
 	if n == 1 {
 		ids[0], err = m.g.Next(t.Context())
 	} else {

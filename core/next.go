@@ -18,6 +18,19 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if a := g.current.Load(); a != nil {
+		if slot, ok := a.takeKnown(1); ok {
+			return a.id(slot), nil
+		}
+	}
+	return g.nextByClock(ctx)
+}
+
+// nextByClock is Next without a known tick.
+func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 	var wait waitState
 	for {
 		if err := ctx.Err(); err != nil {
@@ -51,6 +64,21 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if a := g.current.Load(); a != nil && len(ids) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		want := uint64(len(ids))
+		if from, ok := a.takeKnown(want); ok {
+			(&chunk{a, from, want}).write(ids)
+			return nil
+		}
+	}
+	return g.fillByClock(ctx, ids)
+}
+
+// fillByClock is Fill without a known tick.
+func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	var wait waitState
 	taken := batch{pool: &g.chunks}
 	defer taken.free()

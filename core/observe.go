@@ -32,13 +32,14 @@ type EventKind string
 
 // The kinds of events of a generator. All are warnings, except GrantReplaced.
 const (
-	ClockStepBack     EventKind = "wall clock stepped back"   // by Duration
-	ClockJump         EventKind = "wall clock jumped ahead"   // by Duration, which is more than MaxJump; it is ignored for now
-	ClockJumpAccepted EventKind = "wall clock jump accepted"  // the jump, of Duration, has persisted
-	WaitTimeout       EventKind = "gave up waiting for an id" // Err says what the call waited for
-	GrantLost         EventKind = "grant lost"                // it was revoked; Err says why
-	GrantReplaced     EventKind = "grant replaced"            // ids now carry Worker
-	LayoutExpiring    EventKind = "layout's time ends soon"   // in Duration, less than five years
+	ClockStepBack     EventKind = "wall clock stepped back"      // by Duration
+	ClockJump         EventKind = "wall clock jumped ahead"      // by Duration, which is more than MaxJump; it is ignored for now
+	ClockJumpAccepted EventKind = "wall clock jump accepted"     // the jump, of Duration, has persisted
+	WaitTimeout       EventKind = "gave up waiting for an id"    // Err says what the call waited for
+	GrantLost         EventKind = "grant lost"                   // it was revoked; Err says why
+	GrantReplaced     EventKind = "grant replaced"               // ids now carry Worker
+	CounterRejected   EventKind = "processor's counter rejected" // it is wrong by Duration, or the machine has another clock (0); every id reads the clock from now on
+	LayoutExpiring    EventKind = "layout's time ends soon"      // in Duration, less than five years
 )
 
 const expiresSoon = 5 * 365 * 24 * time.Hour

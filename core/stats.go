@@ -16,6 +16,7 @@ type Stats struct {
 	Worker          int64         // datacenter<<WorkerBits | worker
 	HasFence        bool          // whether the grant has a fence
 	FenceLeft       time.Duration // until the wall clock reaches the fence; 0 if it has, or there is none
+	Counter         bool          // whether the processor's counter is trusted, so that ids within a tick need no clock
 	LayoutLeft      time.Duration // until the layout's time runs out, at most 292 years
 }
 

@@ -15,8 +15,8 @@ import (
 
 // Everything at once: four generators share five worker IDs, each with a clock of
 // its own that steps by up to an hour, while their grants are raised, revoked and
-// given back to the last tick, calls are cancelled, and generators are closed and
-// made anew. No id may come twice, from whichever generator.
+// given back to the last tick, calls are cancelled, generators are closed and made
+// anew, and half of them trust a processor's counter that lies. No id may come twice, from whichever generator.
 func TestStorm(t *testing.T) {
 	answers := map[string]core.ClockPolicy{
 		"Logical": core.Logical{}, "Near": core.Logical{MaxAhead: 3 * time.Millisecond}, "Detached": core.Logical{Detached: true},
@@ -51,6 +51,7 @@ func storm(t *testing.T, answer core.ClockPolicy, start core.SequenceStart) {
 			rnd := rand.New(rand.NewPCG(2, uint64(i)))
 			for ctx.Err() == nil {
 				var clock steppingClock
+				honest := func() {}
 				h := &holding{ledger: book}
 				g, err := core.New(core.Config{
 					Layout: l, Worker: h, ClockPolicy: answer, Sequence: start, Now: clock.now,
@@ -59,6 +60,9 @@ func storm(t *testing.T, answer core.ClockPolicy, start core.SequenceStart) {
 				if err != nil {
 					t.Error(err)
 					return
+				}
+				if rnd.IntN(2) == 0 {
+					honest = core.Mislead(g)
 				}
 				var writing sync.WaitGroup
 				stop, halt := context.WithTimeout(ctx, time.Duration(10+rnd.IntN(60))*time.Millisecond)
@@ -92,6 +96,7 @@ func storm(t *testing.T, answer core.ClockPolicy, start core.SequenceStart) {
 				h.giveBack() // closes the run where the generator has not
 				writing.Wait()
 				halt()
+				honest()
 				_ = g.Close()
 				h.giveBack() // it may have asked once more
 			}

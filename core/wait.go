@@ -162,7 +162,7 @@ func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, 
 
 const (
 	timerSlack = 1500 * time.Microsecond // how late a timer may be
-	spinBelow  = 60 * time.Microsecond   // how late preciseSleep may be
+	spinBelow  = 20 * time.Microsecond   // how late preciseTimer may be
 	maxSpins   = 2000
 	shortWait  = 25 * time.Millisecond // up to here a call sleeps without a timer of its own,
 	slice      = 2 * time.Millisecond  // in slices: it may notice a change or a cancellation this late
@@ -184,8 +184,8 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 	}
 	g.countWait(w)
 	// A timer is late by up to a millisecond, which may cost a tick. So it takes most of the
-	// wait, one goroutine sleeps precisely through the rest, and the last microseconds are
-	// spun. If the clock does not advance meanwhile, as in synctest, the timer takes it all.
+	// wait, and one goroutine sleeps precisely through the rest, so that no tick begins unused.
+	// It is late by some microseconds, so the shortest waits are spun.
 	switch {
 	case d > timerSlack:
 		return g.sleep(ctx, w, d-timerSlack/2)
@@ -194,17 +194,16 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 	case d <= spinBelow:
 		w.spins++
 		runtime.Gosched()
-		return nil
-	case g.sleeping.CompareAndSwap(false, true):
+	default:
 		before := time.Now()
-		preciseSleep(d - spinBelow)
-		g.sleeping.Store(false)
+		if !g.sleeper.sleep(d) {
+			return g.sleep(ctx, w, d)
+		}
 		if time.Since(before) == 0 {
 			w.spins = maxSpins
 		}
-		return nil
 	}
-	return g.sleep(ctx, w, d)
+	return nil
 }
 
 func (g *Generator) countWait(w *waitState) {

@@ -2,7 +2,6 @@ package sqltype
 
 import (
 	"encoding/xml"
-	"fmt"
 	"net/url"
 	"reflect"
 )
@@ -90,5 +89,5 @@ func fromAny(v any) (ID, error) {
 	case value.Kind() == reflect.String:
 		return Parse(value.String())
 	}
-	return 0, fmt.Errorf("sqltype: decode %T %s: %w", v, quote(fmt.Sprint(v)), ErrType)
+	return 0, typeError("decode", v)
 }

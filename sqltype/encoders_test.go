@@ -146,3 +146,16 @@ func TestNullIDFormat(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// An error has no address of a value.
+func TestNoAddressInErrors(t *testing.T) {
+	for name, v := range map[string]any{"pointer": new(float64), "function": func() {}, "channel": make(chan int)} {
+		t.Run(name, func(t *testing.T) {
+			for _, err := range []error{new(ID).Scan(v), new(ID).UnmarshalMapstructure(v)} {
+				if !errors.Is(err, ErrType) || strings.Contains(err.Error(), "0x") {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}

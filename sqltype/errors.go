@@ -3,6 +3,7 @@ package sqltype
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 )
 
@@ -48,6 +49,15 @@ func inputError(op, input string, err error) error {
 
 func valueError(op string, value int64, err error) error {
 	return fmt.Errorf("sqltype: %s %d: %w", op, value, err)
+}
+
+// typeError quotes the value, unless fmt.Sprint would print an address.
+func typeError(op string, v any) error {
+	switch reflect.TypeOf(v).Kind() {
+	case reflect.Pointer, reflect.Func, reflect.Chan:
+		return fmt.Errorf("sqltype: %s %T: %w", op, v, ErrType)
+	}
+	return fmt.Errorf("sqltype: %s %T %s: %w", op, v, quote(fmt.Sprint(v)), ErrType)
 }
 
 // nilReceiver is the error of a decoding method of a nil pointer.

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// sequence stands for a generator of the core package.
+// sequence replaces a generator of package core.
 type sequence struct{ last int64 }
 
 func (s *sequence) Next(context.Context) (int64, error) {

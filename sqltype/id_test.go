@@ -2,6 +2,7 @@ package sqltype
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -267,6 +268,7 @@ func TestAllocations(t *testing.T) {
 	var id ID
 	var null NullID
 	var short string
+	ids := slices.Repeat([]ID{1996573624012345677}, 100)
 	buf := make([]byte, 0, 64)
 	text := []byte("1996573624012345677")
 	var number, str, bytes any = int64(1996573624012345677), string(text), text
@@ -291,8 +293,10 @@ func TestAllocations(t *testing.T) {
 		{"ParseBase32", 0, func() { id, _ = ParseBase32("1QDA147XJQ4AD") }},
 		{"ParseBase58", 0, func() { id, _ = ParseBase58("5doYnWboBWc") }},
 		{"ParseBase62", 0, func() { id, _ = ParseBase62("2NUKMIAa421") }},
-		{"MarshalText", 1, func() { buf, _ = id.MarshalText() }},
-		{"Value", 1, func() { number, _ = id.Value() }}, // an int64 in an interface
+		{"String", 1, func() { short = ids[0].String() }},
+		{"MarshalText", 1, func() { buf, _ = ids[0].MarshalText() }},
+		{"json.Marshal", 115, func() { buf, _ = json.Marshal(ids) }}, // one for each, the slice and the result; more under -race
+		{"Value", 1, func() { number, _ = id.Value() }},              // an int64 in an interface
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := testing.AllocsPerRun(100, tt.f); got > tt.max {

@@ -56,7 +56,7 @@ func scan(src any) (ID, error) {
 	case nil:
 		return 0, ErrNull
 	default:
-		return 0, fmt.Errorf("sqltype: scan %T %s: %w", src, quote(fmt.Sprint(src)), ErrType)
+		return 0, typeError("scan", src)
 	}
 }
 

@@ -1,0 +1,169 @@
+package core
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	knownSlots     = 256                          // the most ids between two readings of the clock
+	longestKnown   = int64(time.Millisecond)      // how long a tick is known at most
+	firstEvery     = int64(time.Millisecond)      // how often to compare the counter with the clock until it is trusted,
+	compareEvery   = int64(10 * time.Millisecond) // and then
+	sourceEvery    = int64(time.Minute)           // how often to look at the machine's clock source
+	longestReading = int64(5 * time.Microsecond)  // a comparison that takes longer was interrupted
+	backNoise      = 10 * time.Microsecond        // a smaller step back is ignored: processors read the counter early
+	tolerance      = int64(time.Millisecond)      // by how much clock and counter may differ, beside 1/512 of the time between
+	lowestRate     = 0.001                        // counts per nanosecond: a counter of 1 MHz
+	highestRate    = 20
+)
+
+// knownTick says how long the tick that the clock has last shown lasts by the processor's
+// counter. Ids within it need no reading of the clock.
+//
+// Only the time in the ids depends on it: the cursor alone keeps slots unique and ascending.
+// So if the counter is wrong, or the three values do not belong together because another
+// goroutine is storing them, the worst is an id whose time is old.
+type knownTick struct {
+	start  atomic.Uint64 // the counter, read before the clock was
+	length atomic.Uint64 // counts from start to the end of the tick; 0: no tick is known
+	limit  atomic.Uint64 // the first slot that needs a reading of the clock
+}
+
+func (k *knownTick) set(start, length, limit uint64) {
+	k.start.Store(start)
+	k.limit.Store(limit)
+	k.length.Store(length)
+}
+
+// counter is the processor's counter. It is trusted once its rate, compared with the monotonic
+// clock, was the same twice, and never again after it has run backwards or twice in a row
+// disagreed with that clock.
+type counter struct {
+	machine machine   // for tests; nil: this one
+	start   time.Time // the clock's: elapsed times count from here
+	event   func(EventKind, time.Duration)
+	off     atomic.Bool // not used, now or later
+	trusted atomic.Bool // changed under mu
+
+	mu         sync.Mutex // held by the goroutine that calibrates
+	readable   bool       // the machine's clock is the counter, so it may be read
+	disagreed  bool       // at the last comparison
+	last       uint64     // the last reading
+	count      uint64     // the reading at the last comparison,
+	elapsed    int64      // and the elapsed time then
+	rate       float64    // counts per nanosecond; 0: unknown
+	next       int64      // the elapsed time of the next comparison,
+	nextSource int64      // and of the next look at the clock source
+}
+
+// machine is a processor that tests make up.
+type machine interface {
+	readCounter() uint64
+	counterIsClock() bool
+}
+
+func (c *counter) read() uint64 {
+	if c.machine != nil {
+		return c.machine.readCounter()
+	}
+	return readCounter()
+}
+
+func (c *counter) isClock() bool {
+	if c.machine != nil {
+		return c.machine.counterIsClock()
+	}
+	return counterIsClock()
+}
+
+// begin reads the counter. It reports false if the counter is not used, or another goroutine
+// calibrates it; otherwise the caller must call end.
+func (c *counter) begin() (count uint64, ok bool) {
+	if c.off.Load() || !c.mu.TryLock() {
+		return 0, false
+	}
+	if c.readable {
+		count = c.read()
+	}
+	return count, true
+}
+
+func (c *counter) end() { c.mu.Unlock() }
+
+// countsIn returns the counts of a duration, given a reading of begin and one of the clock
+// after it. It returns 0 while the counter is not trusted.
+func (c *counter) countsIn(ns int64, count uint64, elapsed int64) uint64 {
+	if c.trusted.Load() {
+		if back := float64(int64(c.last-count)) / c.rate; back > float64(backNoise) {
+			c.stop(time.Duration(min(back, math.MaxInt64/2)))
+			return 0
+		}
+	}
+	c.last = count
+	if elapsed >= c.next {
+		c.compare(elapsed)
+	}
+	if !c.trusted.Load() || c.disagreed || ns <= 0 {
+		return 0
+	}
+	return uint64(float64(min(ns, longestKnown)) * c.rate)
+}
+
+// compare compares the counter with the monotonic clock.
+func (c *counter) compare(elapsed int64) {
+	if elapsed >= c.nextSource || c.disagreed {
+		if !c.isClock() {
+			c.stop(0)
+			return
+		}
+		c.readable = true
+		c.nextSource = elapsed + sourceEvery
+	}
+	before := int64(time.Since(c.start))
+	count := c.read()
+	after := int64(time.Since(c.start))
+	if after == before { // a clock that does not advance, as in a bubble of testing/synctest
+		c.stop(0)
+		return
+	}
+	if after-before > longestReading {
+		return // a pause
+	}
+	counts, ns := float64(count-c.count), float64(before-c.elapsed)
+	first := c.elapsed == 0
+	c.last, c.count, c.elapsed, c.next = count, count, before, before+compareEvery
+	differs := math.Abs(counts/c.rate - ns) // infinite or NaN before the first rate
+	switch {
+	case !c.trusted.Load():
+		rate := counts / ns
+		agrees := !first && differs <= ns/512 && rate >= lowestRate && rate <= highestRate
+		if c.trusted.Store(agrees); !agrees {
+			c.next = before + firstEvery
+		}
+		if first {
+			return
+		}
+	case differs > float64(tolerance)+ns/512:
+		if c.disagreed {
+			c.stop(time.Duration(min(differs, math.MaxInt64/2)))
+		}
+		c.disagreed = true // the rate stays: the counter may have jumped just once
+		return
+	case differs > ns/512:
+		c.disagreed = false
+		return
+	}
+	c.disagreed, c.rate = false, counts/ns
+}
+
+// stop ends the use of the counter. Only the loss of a trusted one is reported: it may have
+// been wrong by d.
+func (c *counter) stop(d time.Duration) {
+	c.off.Store(true)
+	if c.trusted.Swap(false) {
+		c.event(CounterRejected, d)
+	}
+}

@@ -1,0 +1,42 @@
+//go:build linux && (amd64 || arm64) && !purego
+
+package core
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// readCounter reads the processor's counter: the time stamp counter of amd64, the virtual
+// counter of arm64.
+func readCounter() uint64
+
+// counterIsClock reports whether Linux itself takes the time from the counter, and lets this
+// thread read it. Linux stops using a counter that it finds unsteady.
+func counterIsClock() bool {
+	const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+	name, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	switch strings.TrimSpace(string(name)) {
+	case "tsc", "kvm-clock", "hyperv_clocksource_tsc_page":
+		return runtime.GOARCH == "amd64" && mayReadCounter()
+	case "arch_sys_counter":
+		return runtime.GOARCH == "arm64" && mayReadCounter()
+	}
+	return false
+}
+
+// mayReadCounter reports whether this thread may read the counter. prctl(PR_SET_TSC,
+// PR_TSC_SIGSEGV) forbids it; only amd64 and newer kernels of arm64 know that call. (Go's own
+// clock reads the counter too, so a Go program that is started like that does not get this far.)
+func mayReadCounter() bool {
+	const prGetTSC, tscSIGSEGV = 25, 2
+	var mode int32
+	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prGetTSC, uintptr(unsafe.Pointer(&mode)), 0)
+	return errno != 0 || mode != tscSIGSEGV
+}

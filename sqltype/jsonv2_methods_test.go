@@ -1,0 +1,5 @@
+//go:build goexperiment.jsonv2
+
+package sqltype_test
+
+func init() { nullV2 = []string{"MarshalJSONTo"} }
