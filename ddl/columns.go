@@ -7,7 +7,7 @@ import (
 
 // Domain creates the type snowflake_id: a bigint from 1 to the layout's greatest id. It
 // rejects 0, the value of a key that was not filled. Only PostgreSQL has domains; for the
-// others the error is an [errors.ErrUnsupported], and [Config.Check] does the same.
+// others the error is an [errors.ErrUnsupported]: use [Config.Check] there.
 func (c Config) Domain() (Script, error) {
 	b := c.builder()
 	name := b.named("id")

@@ -90,6 +90,9 @@ func (p Partitioning) ReadRows(rows Rows) ([]Partition, error) {
 		}
 		if high.Valid {
 			part.Max, part.To = high.Int64, p.timeOf(high.Int64)
+			if first, err := p.Layout.FirstAt(part.To); err == nil && first < part.Max && !part.To.IsZero() { // the tick has ids below the bound
+				part.To = part.To.Add(p.Layout.WithDefaults().Tick)
+			}
 		}
 		parts = append(parts, part)
 	}
@@ -99,8 +102,8 @@ func (p Partitioning) ReadRows(rows Rows) ([]Partition, error) {
 	return parts, nil
 }
 
-// timeOf returns the time of the first tick at or after a bound. It is the zero time for
-// a bound outside the layout.
+// timeOf returns the time of the tick that a bound is in. It is the zero time for a bound
+// outside the layout.
 func (p *Partitioning) timeOf(bound int64) time.Time {
 	parts, err := p.Layout.Decode(bound)
 	if err != nil {

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"database/sql"
 	"fmt"
 	"math"
 	"testing"
@@ -9,6 +10,52 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
+
+// rowsOf are the rows of a query Existing in MySQL.
+type rowsOf struct {
+	rows [][3]any
+	row  [3]any
+}
+
+func (r *rowsOf) Next() bool {
+	if len(r.rows) == 0 {
+		return false
+	}
+	r.row, r.rows = r.rows[0], r.rows[1:]
+	return true
+}
+
+func (r *rowsOf) Scan(dest ...any) error {
+	*dest[0].(*string) = r.row[0].(string)
+	for i, d := range dest[1:] {
+		if err := d.(sql.Scanner).Scan(r.row[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (*rowsOf) Err() error { return nil }
+
+// A bound within a tick, written by hand: the tick has ids on both sides.
+func TestReadBoundWithinATick(t *testing.T) {
+	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	first, err := core.Twitter().FirstAt(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Partitioning{Dialect: MySQL, Table: "orders", By: Day}
+	parts, err := p.ReadRows(&rowsOf{rows: [][3]any{{"a", nil, first}, {"b", first, first + 1}, {"c", first + 1, nil}}})
+	if err != nil || len(parts) != 3 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	next := at.Add(time.Millisecond)
+	for i, want := range [][2]time.Time{{{}, at}, {at, next}, {at, {}}} {
+		if got := parts[i]; !got.From.Equal(want[0]) || !got.To.Equal(want[1]) {
+			t.Errorf("%s: from %v to %v, want %v", got.Name, got.From, got.To, want)
+		}
+	}
+}
 
 // The nightly job of a table whose layout is younger than what is kept, on each
 // day from before the epoch to where the first rows are old: it makes what is

@@ -135,7 +135,7 @@ func (p *Partitioning) least(part Partition) int64 {
 // checkNames returns the errors of the names. MySQL ignores case in the names of partitions.
 func (p *Partitioning) checkNames(parts []Partition) (wrong fields.Errors) {
 	if len(parts) == 0 {
-		wrong.Add("parts", "", "must not be empty")
+		wrong.Add("parts", parts, "must not be empty")
 	}
 	type name struct{ schema, name string }
 	seen := map[name]bool{}

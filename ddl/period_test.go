@@ -57,7 +57,7 @@ func TestBoundsAreContiguous(t *testing.T) {
 				t.Fatalf("%+v, want %d to %d, %v", part, low, high, err)
 			}
 			if names[part.Name] {
-				t.Fatalf("%s stands twice in %+v", part.Name, parts)
+				t.Fatalf("%s is listed twice in %+v", part.Name, parts)
 			}
 			names[part.Name] = true
 		}

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -39,7 +40,7 @@ func fillOnly(tb testing.TB, rows any) func() error {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	use(tb, db, gormplugin.Config{Source: &benchSource{}})
+	gormtest.Use(tb, db, gormplugin.Config{Source: &benchSource{}})
 	tx := db.Session(&gorm.Session{}).Model(rows)
 	if err := tx.Statement.Parse(rows); err != nil {
 		tb.Fatal(err)
@@ -144,7 +145,7 @@ func BenchmarkCreateOne(b *testing.B) {
 				b.Fatal(err)
 			}
 			if c.plugin {
-				use(b, db, gormplugin.Config{Source: &benchSource{}})
+				gormtest.Use(b, db, gormplugin.Config{Source: &benchSource{}})
 			}
 			var row benchRow
 			b.ReportAllocs()
@@ -169,7 +170,7 @@ func BenchmarkCreate1000(b *testing.B) {
 				b.Fatal(err)
 			}
 			if filled {
-				use(b, db, gormplugin.Config{Source: &benchSource{}})
+				gormtest.Use(b, db, gormplugin.Config{Source: &benchSource{}})
 			}
 			rows := make([]benchRow, 1000)
 			b.ReportAllocs()

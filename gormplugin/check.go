@@ -210,11 +210,11 @@ func (p *Plugin) checkCollations(stmt *gorm.Statement, columns []keys.Column) er
 	}
 	collations, err := dialect.Collations(stmt.DB)
 	if err != nil {
-		return fmt.Errorf("which collations its columns have: %w", err)
+		return fmt.Errorf("look up the collations of its columns: %w", err)
 	}
 	for _, c := range columns {
 		if collation := collations[strings.ToLower(c.DBName)]; c.IsBase62() && strings.HasSuffix(collation, "_ci") {
-			return fmt.Errorf("%s: the collation of its column is %q, which takes A for a, and base 62 does not: make the column char(11) CHARACTER SET ascii COLLATE ascii_bin", c.Name, collation)
+			return fmt.Errorf("%s: the collation of its column is %q, which ignores case, and base 62 does not: make the column char(11) CHARACTER SET ascii COLLATE ascii_bin", c.Name, collation)
 		}
 	}
 	if len(collations) > 0 {

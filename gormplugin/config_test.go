@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -34,7 +35,7 @@ type Forgotten struct {
 }
 
 func TestValidate(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	if err := gormplugin.Validate(db, Order{}, &Line{}, Composite{}, PublicNumber{}); err != nil {
 		t.Error(err)
 	}
@@ -47,7 +48,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%v does not say %q", err, want)
 		}
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: &counter{}, Models: []any{Forgotten{}}})
+	plugin, err := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}, Models: []any{Forgotten{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestValidate(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	_, err := gormplugin.New(gormplugin.Config{
-		Named: map[string]gormplugin.Source{"a b": &counter{}, "nil": nil, "base62": &counter{}, "-": &counter{}},
+		Named: map[string]gormplugin.Source{"a b": &gormtest.Counter{}, "nil": nil, "base62": &gormtest.Counter{}, "-": &gormtest.Counter{}},
 		Tables: map[string]gormplugin.Table{
 			"t": {}, "u": {Column: "id", Source: "nobody"}, "shop.v": {Column: "id"}, "": {Column: "id"}, "w": {Column: "id", Text: "base58"},
 		},
@@ -90,7 +91,7 @@ func TestNewRefuses(t *testing.T) {
 
 // One value serves many handles, each with its own schemas, from many goroutines.
 func TestOnePluginTwoHandles(t *testing.T) {
-	src := &counter{}
+	src := &gormtest.Counter{}
 	plugin, err := gormplugin.New(gormplugin.Config{Source: src})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,37 @@ func TestOnePluginTwoHandles(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if src.last != 800 {
-		t.Errorf("%d ids were taken, want 800", src.last)
+	if src.Last != 800 {
+		t.Errorf("%d ids were taken, want 800", src.Last)
+	}
+}
+
+// What was not made as it must be is an error of Use and Validate.
+func TestUnusable(t *testing.T) {
+	open := func(dialector gorm.Dialector) *gorm.DB {
+		db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	plugin, err := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		try  func() error
+		want string
+	}{
+		"zero Plugin":           {func() error { return open(tests.DummyDialector{}).Use(new(gormplugin.Plugin)) }, "gormplugin: a Plugin must be made by New"},
+		"Validate nil":          {func() error { return gormplugin.Validate(nil, &Order{}) }, "gormplugin: the *gorm.DB is nil"},
+		"Validate no Dialector": {func() error { return gormplugin.Validate(open(nil), &Order{}) }, "gormplugin: the *gorm.DB has no Dialector"},
+		"Use no Dialector":      {func() error { return open(nil).Use(plugin) }, "gormplugin: the *gorm.DB has no Dialector"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.try(); err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
 	}
 }

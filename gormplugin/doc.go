@@ -36,16 +36,16 @@
 // CreateInBatches, Save, FirstOrCreate, associations and gorm.G. The hooks BeforeSave and
 // BeforeCreate see the keys.
 //
-//   - A key that is set never changes. Zero, an empty text, nil and NULL are not set.
+//   - A key that is set never changes. Zero, an empty text, nil and NULL count as not set.
 //   - One create takes its ids from each source in one call, before it changes a row. If a source
 //     fails, the create fails with an error that wraps the source's and names the table and the
 //     field. No row is written with a zero key.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct whose key was zero has the key
 //     of the row that is in the database, and its children refer to that.
-//   - A column beside the key keeps its value in a row that exists, also with UpdateAll.
+//   - A filled column beside the key keeps its value in an existing row, also with UpdateAll.
 //   - Under Config.Strict, which Open sets, creating a row whose key is not filled is an error.
-//   - A row or a map on which gorm would panic, a struct that is in one create twice, and a key
-//     that Omit leaves out are errors before anything is written.
+//   - Rows and maps on which gorm would panic, a struct that is listed twice in one create, and
+//     Omit of a key are errors, before anything is written.
 //   - With AutoMigrate on SQLite, an integer key gets a constraint that refuses rows without a
 //     key, and the table is WITHOUT ROWID if its rows are short.
 //

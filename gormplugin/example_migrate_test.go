@@ -7,11 +7,12 @@ import (
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // sequence replaces a generator, so that the examples have an output.
-type sequence struct{ counter }
+type sequence struct{ gormtest.Counter }
 
 // With auto-increment keys these models had the fields of the comments.
 type Shop struct {

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -152,7 +153,7 @@ func TestKinds(t *testing.T) {
 		}{}, "{1 0}"},
 	} {
 		t.Run(fmt.Sprintf("%T", c.value), func(t *testing.T) {
-			db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"orders": &counter{last: 1000}}})
+			db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"orders": &gormtest.Counter{Last: 1000}}})
 			if err := db.Table("things").Create(c.value).Error; err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +185,7 @@ func fieldsOf(value any) (fields []any) {
 }
 
 func TestNestedEmbeddedPointers(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	rows := []Deep{{}, {&Middle{}}, {&Middle{&Inner{}}}, {&Middle{&Inner{77}}}}
 	if err := db.Create(&rows).Error; err != nil {
 		t.Fatal(err)
@@ -197,17 +198,17 @@ func TestNestedEmbeddedPointers(t *testing.T) {
 }
 
 func TestShadowedKeyIsNoColumn(t *testing.T) {
-	src := &counter{}
-	db := dry(t, gormplugin.Config{Source: src})
+	src := &gormtest.Counter{}
+	db := gormtest.Dry(t, gormplugin.Config{Source: src})
 	o := Outer{}
-	if err := db.Create(&o).Error; err != nil || o.ID != 1 || o.Tagged.ID != 0 || src.last != 1 {
-		t.Errorf("%+v after %d ids, %v", o, src.last, err)
+	if err := db.Create(&o).Error; err != nil || o.ID != 1 || o.Tagged.ID != 0 || src.Last != 1 {
+		t.Errorf("%+v after %d ids, %v", o, src.Last, err)
 	}
 }
 
 // Rows that share the variable their keys point to, or are one struct.
 func TestSharedPointers(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	var key sqltype.ID
 	rows := []PointerKey{{&key}, {&key}, {&key}}
 	if err := db.Create(&rows).Error; err != nil {
@@ -254,8 +255,8 @@ func TestTablesHoldForModels(t *testing.T) {
 		ID   int64 `gorm:"primaryKey;autoIncrement:false"`
 		Code string
 	}
-	src, other, third := &counter{}, &counter{last: 1000}, &counter{last: 2000}
-	db := dry(t, gormplugin.Config{
+	src, other, third := &gormtest.Counter{}, &gormtest.Counter{Last: 1000}, &gormtest.Counter{Last: 2000}
+	db := gormtest.Dry(t, gormplugin.Config{
 		Source: src,
 		Named:  map[string]gormplugin.Source{"other": other, "orders": third},
 		Tables: map[string]gormplugin.Table{
@@ -273,7 +274,7 @@ func TestTablesHoldForModels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if plain.ID != 1001 || o.ID != 1002 || named.ID != 2001 || far.ID != 1003 || src.last != 0 {
+	if plain.ID != 1001 || o.ID != 1002 || named.ID != 2001 || far.ID != 1003 || src.Last != 0 {
 		t.Errorf("%+v %+v %+v", plain, o, named)
 	}
 	code, text := map[string]any{}, map[string]any{"CODE": ""}
@@ -293,12 +294,12 @@ func TestOneReservationForAllColumns(t *testing.T) {
 		Number int64 `gorm:"snowflake"`
 		Other  int64 `gorm:"snowflake:other"`
 	}
-	src, other := &counter{}, &counter{}
-	db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"other": other}})
+	src, other := &gormtest.Counter{}, &gormtest.Counter{}
+	db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"other": other}})
 	rows := make([]Two, 10)
 	rows[3] = Two{ID: 77, Number: 78}
-	if err := db.Create(&rows).Error; err != nil || src.calls != 1 || src.last != 18 || other.calls != 1 || other.last != 10 {
-		t.Errorf("%d calls for %d ids, %d for %d, %v", src.calls, src.last, other.calls, other.last, err)
+	if err := db.Create(&rows).Error; err != nil || src.Calls != 1 || src.Last != 18 || other.Calls != 1 || other.Last != 10 {
+		t.Errorf("%d calls for %d ids, %d for %d, %v", src.Calls, src.Last, other.Calls, other.Last, err)
 	}
 	seen := map[int64]bool{}
 	for i, r := range rows {
@@ -307,7 +308,7 @@ func TestOneReservationForAllColumns(t *testing.T) {
 		}
 		seen[r.ID.Int64()], seen[r.Number] = true, true
 	}
-	other.err = fmt.Errorf("no more")
+	other.Err = fmt.Errorf("no more")
 	rows = make([]Two, 2)
 	if err := db.Create(&rows).Error; err == nil || rows[0] != (Two{}) || rows[1] != (Two{}) {
 		t.Errorf("%+v, %v", rows, err)
@@ -327,7 +328,7 @@ func TestTagFaults(t *testing.T) {
 		OrderID sqltype.ID
 		Order   *Order `gorm:"snowflake"`
 	}
-	db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"a": &counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"a": &gormtest.Counter{}}})
 	for _, c := range []struct {
 		model any
 		want  string
@@ -375,7 +376,7 @@ func TestTagFaults(t *testing.T) {
 			ID sqltype.ID `gorm:"type:BIGSERIAL"`
 		}{}, `ID: the type in its gorm tag "type:BIGSERIAL" gives keys of its own`},
 		{&OnlyOuter{}, "OnlyOuter.ID: the tag snowflake is on the field that embeds it"},
-		{&OnRelation{}, "OnRelation.Order: the tag snowflake is on a field of type *gormplugin_test.Order, which is no column"},
+		{&OnRelation{}, "OnRelation.Order: the tag snowflake is on a field of type *gormtest.Order, which is no column"},
 	} {
 		err := gormplugin.Validate(db.Table("things"), c.model)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

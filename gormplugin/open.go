@@ -59,8 +59,8 @@ func Open(ctx context.Context, db *gorm.DB, cfg OpenConfig) (*sqlstore.Generator
 
 // check checks the configuration before the first query, and sets the dialect.
 func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
-	if db == nil || db.Config == nil {
-		return nil, errNilDB
+	if err := checkDB(db); err != nil {
+		return nil, err
 	}
 	if _, installed := db.Plugins[pluginName]; installed {
 		return nil, fmt.Errorf("gormplugin: the handle has a plugin %q already: %w", pluginName, gorm.ErrRegistered)
@@ -75,7 +75,7 @@ func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
 	if err := plugin.keys.Validate(db, cfg.Plugin.Models); err != nil {
 		return nil, err
 	}
-	if db.Dialector != nil && cfg.Store.Dialect == sqlstore.Detect {
+	if cfg.Store.Dialect == sqlstore.Detect {
 		cfg.Store.Dialect = map[string]sqlstore.Dialect{"postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL, "sqlite": sqlstore.SQLite}[db.Name()]
 		if cfg.Store.Dialect == sqlstore.Detect {
 			return nil, fieldError("Store.Dialect", "Detect", fmt.Sprintf("gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with", db.Name()))

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -32,15 +33,15 @@ func TestDestinationsRefused(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"[]any", []any{&Order{}, &Order{}}, "row 0 is of type interface {}: create gormplugin_test.Order, []gormplugin_test.Order"},
+		{"[]any", []any{&Order{}, &Order{}}, "row 0 is of type interface {}: create gormtest.Order, []gormtest.Order"},
 		{"pointer to []any", &[]any{Order{}}, "row 0 is of type interface {}"},
 		{"interface", &boxed, gorm.ErrInvalidData.Error()},
 		{"nil element", []*Order{{}, nil}, "row 1 is nil"},
 		{"nil pointer to a nil element", []**Order{new(*Order)}, "row 0 is nil"},
 		{"pointers to maps", []*map[string]any{&row}, "row 0 is of type map[string]interface {}"},
 		{"a type over map", rowMap{"name": "a"}, "row 0 is of type gormplugin_test.rowMap"},
-		{"a list of lists", [][]Order{{{}}}, "row 0 is of type []gormplugin_test.Order"},
-		{"another model", &Line{}, "row 0 is of type gormplugin_test.Line"},
+		{"a list of lists", [][]Order{{{}}}, "row 0 is of type []gormtest.Order"},
+		{"another model", &Line{}, "row 0 is of type gormtest.Line"},
 		{"nil map", map[string]any(nil), "a nil map cannot be given a key"},
 		{"nil among maps", []map[string]any{{"name": "a"}, nil}, "a nil map cannot be given a key"},
 		{"an empty list", []Order{}, gorm.ErrEmptySlice.Error()},
@@ -49,19 +50,19 @@ func TestDestinationsRefused(t *testing.T) {
 		{"a nil list", []Order(nil), gorm.ErrEmptySlice.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			src := &counter{}
-			tx := dry(t, gormplugin.Config{Source: src}).Model(&Order{}).Create(c.value)
+			src := &gormtest.Counter{}
+			tx := gormtest.Dry(t, gormplugin.Config{Source: src}).Model(&Order{}).Create(c.value)
 			if tx.Error == nil || !strings.Contains(tx.Error.Error(), c.want) {
 				t.Errorf("error %v, want %q", tx.Error, c.want)
 			}
 			ours := strings.HasPrefix(fmt.Sprint(tx.Error), "gormplugin: ") // gorm may have begun to build
-			if sql := tx.Statement.SQL.String(); ours && sql != "" || src.last != 0 {
-				t.Errorf("%d ids were taken, and it was built: %s", src.last, sql)
+			if sql := tx.Statement.SQL.String(); ours && sql != "" || src.Last != 0 {
+				t.Errorf("%d ids were taken, and it was built: %s", src.Last, sql)
 			}
 		})
 	}
 	same := SameAsOrder{}
-	if err := dry(t, gormplugin.Config{Source: &counter{}}).Model(&Order{}).Create(&same).Error; err != nil || same.ID != 1 {
+	if err := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}}).Model(&Order{}).Create(&same).Error; err != nil || same.ID != 1 {
 		t.Errorf("a type with the same fields: %+v, %v", same, err)
 	}
 }
@@ -79,7 +80,7 @@ type Piece struct {
 
 // gorm would panic on them when the parcel is already written.
 func TestNilChildrenRefused(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	for want, value := range map[string]any{
 		"Parcel.Items[1] of row 0 is nil": &Parcel{Items: []*Piece{{}, nil}},
 		"Parcel.Items[0] of row 2 is nil": []Parcel{{}, {}, {Items: []*Piece{nil}}},
@@ -140,7 +141,7 @@ func TestMapKeys(t *testing.T) {
 				},
 			} {
 				m := maps.Clone(c.in)
-				if err := create(dry(t, gormplugin.Config{Source: &counter{}}), m); err != nil || fmt.Sprintf("%#v", m) != fmt.Sprintf("%#v", c.want) {
+				if err := create(gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}}), m); err != nil || fmt.Sprintf("%#v", m) != fmt.Sprintf("%#v", c.want) {
 					t.Errorf("%s: %#v, %v, want %#v", name, m, err, c.want)
 				}
 			}
@@ -158,7 +159,7 @@ func (c *Clears) BeforeCreate(*gorm.DB) error {
 
 // Neither a hook nor a map may set a key to zero.
 func TestKeysSetToZero(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	if tx := db.Create(&Clears{}); tx.Error == nil || !strings.Contains(tx.Error.Error(), "Clears.ID was filled, and a hook has set it to zero") || tx.Statement.SQL.Len() > 0 {
 		t.Errorf("a hook: %v, %s", tx.Error, tx.Statement.SQL.String())
 	}
@@ -168,9 +169,9 @@ func TestKeysSetToZero(t *testing.T) {
 	if err := db.Session(&gorm.Session{SkipHooks: true}).Create(&Clears{}).Error; err != nil {
 		t.Error(err)
 	}
-	for _, m := range []map[string]any{{"id": 0}, {"name": "x", "ID": nil}, {"id": sqltype.NullID{}}} {
+	for _, m := range []map[string]any{{"id": 0}, {"name": "x", "ID": nil}, {"id": sqltype.NullID{}}, {"id": new(int64)}} {
 		tx := db.Model(&Order{ID: 5}).Updates(m)
-		if tx.Error == nil || !strings.Contains(tx.Error.Error(), "Order.ID is a key, and the map sets it to ") || tx.Statement.SQL.Len() > 0 {
+		if tx.Error == nil || !strings.Contains(tx.Error.Error(), "Order.ID is a key, and the map sets it to ") || strings.Contains(tx.Error.Error(), "0x") || tx.Statement.SQL.Len() > 0 {
 			t.Errorf("%v: %v, %s", m, tx.Error, tx.Statement.SQL.String())
 		}
 	}
@@ -181,7 +182,7 @@ func TestKeysSetToZero(t *testing.T) {
 
 // Where gorm itself would put something else into the map or the row.
 func TestMapsRefused(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	for want, model := range map[string]any{
 		"Forgotten.ID is auto-increment to gorm": &Forgotten{},
 	} {
@@ -238,13 +239,13 @@ func (h *Hooked) BeforeCreate(*gorm.DB) error {
 
 func TestHooksOfTheModel(t *testing.T) {
 	for mode, want := range map[string]sqltype.ID{"": 1, "set": 4711, "set if zero": 1} {
-		db := dry(t, gormplugin.Config{Source: &counter{}})
+		db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 		h := Hooked{Mode: mode, Children: []HookedChild{{}}}
 		if err := db.Create(&h).Error; err != nil || h.Seen != 1 || h.ID != want || h.Children[0].HookedID != want || h.Children[0].ID != 2 {
 			t.Errorf("%q: %+v, %v", mode, h, err)
 		}
 	}
-	db := dry(t, gormplugin.Config{Source: &counter{}}).Session(&gorm.Session{SkipDefaultTransaction: true})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}}).Session(&gorm.Session{SkipDefaultTransaction: true})
 	h := Hooked{Mode: "create in the hook"}
 	if err := db.Create(&h).Error; err != nil || h.ID != 1 || h.Children[0].ID != 2 || h.Children[2].ID != 4 {
 		t.Errorf("%+v, %v", h, err)
@@ -261,7 +262,7 @@ func TestErrorsOfTheSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := dry(t, gormplugin.Config{Source: gen})
+	db := gormtest.Dry(t, gormplugin.Config{Source: gen})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, value := range []any{&Order{}, &[]Order{{}, {}}, &Parcel{Items: []*Piece{{}}}} {
@@ -281,7 +282,7 @@ func TestErrorsOfTheSource(t *testing.T) {
 	}
 	defer fenced.Close()
 	orders := make([]Order, 2)
-	if err := dry(t, gormplugin.Config{Source: fenced}).Create(&orders).Error; !errors.Is(err, core.ErrFenced) || orders[0].ID != 0 ||
+	if err := gormtest.Dry(t, gormplugin.Config{Source: fenced}).Create(&orders).Error; !errors.Is(err, core.ErrFenced) || orders[0].ID != 0 ||
 		!strings.Contains(err.Error(), "table orders: Order.ID (2 ids): ") {
 		t.Errorf("fenced: %+v, %v", orders, err)
 	}
@@ -303,7 +304,7 @@ func (o once) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
 
 // A nested Select or Omit applies to the children as their own.
 func TestNestedSelectAndOmit(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	p := Parcel{Items: []*Piece{{}}}
 	if err := db.Omit("Items.ID").Create(&p).Error; err == nil || !strings.Contains(err.Error(), "Piece.ID is left out by Omit") {
 		t.Errorf("Omit(Items.ID): %v", err)
@@ -333,18 +334,18 @@ func TestNestedSelectAndOmit(t *testing.T) {
 
 // The batches of one call are filled each from one reservation, ascending.
 func TestBatches(t *testing.T) {
-	src := &counter{}
-	db := dry(t, gormplugin.Config{Source: src}).Session(&gorm.Session{SkipDefaultTransaction: true})
+	src := &gormtest.Counter{}
+	db := gormtest.Dry(t, gormplugin.Config{Source: src}).Session(&gorm.Session{SkipDefaultTransaction: true})
 	orders := make([]Order, 25)
-	if err := db.CreateInBatches(&orders, 10).Error; err != nil || src.calls != 3 {
-		t.Errorf("%d reservations, %v", src.calls, err)
+	if err := db.CreateInBatches(&orders, 10).Error; err != nil || src.Calls != 3 {
+		t.Errorf("%d reservations, %v", src.Calls, err)
 	}
 	more := make([]*Order, 25)
 	for i := range more {
 		more[i] = &Order{}
 	}
-	if err := db.Session(&gorm.Session{CreateBatchSize: 10}).Create(more).Error; err != nil || src.calls != 6 {
-		t.Errorf("%d reservations, %v", src.calls, err)
+	if err := db.Session(&gorm.Session{CreateBatchSize: 10}).Create(more).Error; err != nil || src.Calls != 6 {
+		t.Errorf("%d reservations, %v", src.Calls, err)
 	}
 	keys := keysOf(orders...)
 	for _, o := range more {
@@ -357,12 +358,12 @@ func TestBatches(t *testing.T) {
 
 // A statement that has failed already takes no ids.
 func TestFailedStatementTakesNothing(t *testing.T) {
-	src, before := &counter{}, errors.New("before")
-	tx := dry(t, gormplugin.Config{Source: src}).Set("a", "setting")
+	src, before := &gormtest.Counter{}, errors.New("before")
+	tx := gormtest.Dry(t, gormplugin.Config{Source: src}).Set("a", "setting")
 	_ = tx.AddError(before)
 	o := Order{}
-	if err := tx.Create(&o).Error; !errors.Is(err, before) || src.calls != 0 || o.ID != 0 {
-		t.Errorf("%+v after %d calls, %v", o, src.calls, err)
+	if err := tx.Create(&o).Error; !errors.Is(err, before) || src.Calls != 0 || o.ID != 0 {
+		t.Errorf("%+v after %d calls, %v", o, src.Calls, err)
 	}
 }
 
@@ -371,7 +372,7 @@ func TestSelectsAreNotShared(t *testing.T) {
 	columns := make([]string, 1, 8)
 	columns[0] = "Name"
 	o := Order{}
-	if err := dry(t, gormplugin.Config{Source: &counter{}}).Select(columns).Create(&o).Error; err != nil || o.ID == 0 {
+	if err := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}}).Select(columns).Create(&o).Error; err != nil || o.ID == 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	if all := columns[:8]; slices.ContainsFunc(all[1:], func(c string) bool { return c != "" }) {

@@ -87,6 +87,12 @@ func (p *Plugin) Name() string { return pluginName }
 // Initialize is called by db.Use. It checks Config.Models and registers the callbacks that fill
 // keys. If it fails, no callback stays registered.
 func (p *Plugin) Initialize(db *gorm.DB) error {
+	if p == nil || p.keys == nil {
+		return errors.New("gormplugin: a Plugin must be made by New")
+	}
+	if err := checkDB(db); err != nil {
+		return err
+	}
 	if err := p.keys.Validate(db, p.models); err != nil {
 		return err
 	}
@@ -112,13 +118,22 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 // If the handle has a [Plugin], Validate also applies its Config.Tables, Config.Exempt and
 // sources.
 func Validate(db *gorm.DB, models ...any) error {
-	if db == nil || db.Config == nil {
-		return errNilDB
+	if err := checkDB(db); err != nil {
+		return err
 	}
 	return keys.Of(db).Validate(db, models)
 }
 
-var errNilDB = errors.New("gormplugin: the *gorm.DB is nil")
+// checkDB refuses a handle on which methods of gorm would panic.
+func checkDB(db *gorm.DB) error {
+	switch {
+	case db == nil || db.Config == nil:
+		return errors.New("gormplugin: the *gorm.DB is nil")
+	case db.Dialector == nil:
+		return errors.New("gormplugin: the *gorm.DB has no Dialector")
+	}
+	return nil
+}
 
 // Model is gorm.Model with a Snowflake key: embed it in a model.
 type Model struct {

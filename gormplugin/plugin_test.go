@@ -1,84 +1,22 @@
 package gormplugin_test
 
 import (
-	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/logger"
-	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// counter is a source whose ids are easy to read: from+1, from+2, …
-type counter struct {
-	mu    sync.Mutex
-	last  int64
-	calls int
-	err   error
-}
-
-func (c *counter) Next(ctx context.Context) (int64, error) {
-	ids := []int64{0}
-	err := c.Fill(ctx, ids)
-	return ids[0], err
-}
-
-func (c *counter) Fill(_ context.Context, ids []int64) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls++
-	if c.err != nil {
-		return c.err
-	}
-	for i := range ids {
-		c.last++
-		ids[i] = c.last
-	}
-	return nil
-}
-
-// dry opens a handle that builds statements and sends none.
-func dry(t testing.TB, cfg gormplugin.Config) *gorm.DB {
-	t.Helper()
-	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	use(t, db, cfg)
-	return db
-}
-
-func use(t testing.TB, db *gorm.DB, cfg gormplugin.Config) {
-	t.Helper()
-	plugin, err := gormplugin.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
-		t.Fatal(err)
-	}
-}
-
-type Order struct {
-	ID    sqltype.ID
-	Name  string
-	Lines []Line
-}
-
-type Line struct {
-	ID      int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
-	OrderID sqltype.ID
-	Hooked  int64 `gorm:"-"` // the key as BeforeCreate saw it
-}
-
-func (l *Line) BeforeCreate(*gorm.DB) error { l.Hooked = l.ID; return nil }
+type (
+	Order = gormtest.Order
+	Line  = gormtest.Line
+)
 
 type Base struct{ ID sqltype.ID }
 
@@ -136,8 +74,8 @@ func TestFillsEveryShape(t *testing.T) {
 		}, []int64{7, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			src := &counter{}
-			db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"orders": &counter{last: 1000}}})
+			src := &gormtest.Counter{}
+			db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"orders": &gormtest.Counter{Last: 1000}}})
 			if err := db.Create(c.value).Error; err != nil {
 				t.Fatal(err)
 			}
@@ -151,8 +89,8 @@ func TestFillsEveryShape(t *testing.T) {
 					break
 				}
 			}
-			if src.calls > 1 {
-				t.Errorf("%d reservations for one create", src.calls)
+			if src.Calls > 1 {
+				t.Errorf("%d reservations for one create", src.Calls)
 			}
 		})
 	}
@@ -166,8 +104,8 @@ func keysOf(orders ...Order) (keys []int64) {
 }
 
 func TestFillsMaps(t *testing.T) {
-	src := &counter{}
-	db := dry(t, gormplugin.Config{Source: src, Tables: map[string]gormplugin.Table{"logs": {Column: "log_id"}}})
+	src := &gormtest.Counter{}
+	db := gormtest.Dry(t, gormplugin.Config{Source: src, Tables: map[string]gormplugin.Table{"logs": {Column: "log_id"}}})
 	single := map[string]any{"name": "a", "ID": 0, "id": nil}
 	if err := db.Model(&Order{}).Create(single).Error; err != nil {
 		t.Fatal(err)
@@ -193,7 +131,7 @@ func TestFillsMaps(t *testing.T) {
 }
 
 func TestHooksAndChildrenSeeTheKey(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	o := Order{Lines: []Line{{}, {}}}
 	if err := db.Create(&o).Error; err != nil {
 		t.Fatal(err)
@@ -210,7 +148,7 @@ func TestHooksAndChildrenSeeTheKey(t *testing.T) {
 }
 
 func TestSelectAndOmit(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	base := db.Select("Name")
 	for range 2 { // a second use of the handle must not see what the first appended
 		o := Order{Name: "x"}
@@ -249,8 +187,8 @@ type Cover struct {
 }
 
 func TestNeverFillsForeignKeys(t *testing.T) {
-	src := &counter{}
-	db := dry(t, gormplugin.Config{Source: src})
+	src := &gormtest.Counter{}
+	db := gormtest.Dry(t, gormplugin.Config{Source: src})
 	a := Article{Tags: []Tag{{}, {}}, Children: []Article{{}}, Cover: Cover{URL: "/a.png"}}
 	if err := db.Create(&a).Error; err != nil {
 		t.Fatal(err)
@@ -259,8 +197,8 @@ func TestNeverFillsForeignKeys(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	// article, two tags, child: join rows and the cover take none.
-	if src.last != 4 {
-		t.Errorf("%d ids were taken, want 4", src.last)
+	if src.Last != 4 {
+		t.Errorf("%d ids were taken, want 4", src.Last)
 	}
 }
 
@@ -279,7 +217,7 @@ type Extension struct {
 func TestSharedKeyMustBeSet(t *testing.T) {
 	for name, models := range map[string][]any{"parent first": {Root{}, Article{}}, "parent not yet": nil} {
 		t.Run(name, func(t *testing.T) {
-			db := dry(t, gormplugin.Config{Source: &counter{}, Models: models})
+			db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Models: models})
 			if models == nil {
 				if err := db.Create(&Extension{}).Error; err != nil { // nothing refers to it, as far as gorm knows
 					t.Error(err)
@@ -300,24 +238,24 @@ func TestFailuresWriteNothing(t *testing.T) {
 	boom := errors.New("no worker number")
 	for _, c := range []struct {
 		name  string
-		src   *counter
+		src   *gormtest.Counter
 		value any
 		want  string
 	}{
-		{"the source fails", &counter{err: boom}, &Order{}, "gormplugin: table things: Order.ID: no worker number"},
-		{"a batch fails", &counter{err: boom}, []Order{{}, {}}, "gormplugin: table things: Order.ID (2 ids): no worker number"},
-		{"the source gives zero", &counter{last: -1}, &Order{}, "returned 0"},
-		{"by value", &counter{}, Order{}, "create a pointer"},
-		{"array by value", &counter{}, [2]Order{}, "create a pointer"},
-		{"an unknown name", &counter{}, &struct {
+		{"the source fails", &gormtest.Counter{Err: boom}, &Order{}, "gormplugin: table things: Order.ID: no worker number"},
+		{"a batch fails", &gormtest.Counter{Err: boom}, []Order{{}, {}}, "gormplugin: table things: Order.ID (2 ids): no worker number"},
+		{"the source gives zero", &gormtest.Counter{Last: -1}, &Order{}, "returned 0"},
+		{"by value", &gormtest.Counter{}, Order{}, "create a pointer"},
+		{"array by value", &gormtest.Counter{}, [2]Order{}, "create a pointer"},
+		{"an unknown name", &gormtest.Counter{}, &struct {
 			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake:nobody"`
 		}{}, `source "nobody"`},
-		{"a narrow type", &counter{}, &Narrow{}, "Narrow.ID: the type int32"},
-		{"a pointer to a pointer", &counter{}, &DoublePointer{}, "DoublePointer.ID: the type **sqltype.ID"},
-		{"a protected key", &counter{}, &Protected{}, `Protected.ID: the tag "<-:false"`},
+		{"a narrow type", &gormtest.Counter{}, &Narrow{}, "Narrow.ID: the type int32"},
+		{"a pointer to a pointer", &gormtest.Counter{}, &DoublePointer{}, "DoublePointer.ID: the type **sqltype.ID"},
+		{"a protected key", &gormtest.Counter{}, &Protected{}, `Protected.ID: the tag "<-:false"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			db := dry(t, gormplugin.Config{Source: c.src})
+			db := gormtest.Dry(t, gormplugin.Config{Source: c.src})
 			tx := db.Table("things").Create(c.value)
 			if tx.Error == nil || !strings.Contains(tx.Error.Error(), c.want) {
 				t.Errorf("error %v, want %q", tx.Error, c.want)
@@ -327,12 +265,12 @@ func TestFailuresWriteNothing(t *testing.T) {
 			}
 		})
 	}
-	db := dry(t, gormplugin.Config{Source: &counter{err: boom}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{Err: boom}})
 	if err := db.Create(&Order{}).Error; !errors.Is(err, boom) {
 		t.Errorf("the source's error is hidden: %v", err)
 	}
 	for _, maps := range []any{map[string]any(nil), []map[string]any{{"name": "a"}, nil}} {
-		tx := dry(t, gormplugin.Config{Source: &counter{}}).Model(&Order{}).Create(maps)
+		tx := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}}).Model(&Order{}).Create(maps)
 		if tx.Error == nil || tx.Statement.SQL.String() != "" {
 			t.Errorf("%v was created: %v", maps, tx.Error)
 		}

@@ -133,7 +133,7 @@ func TestTextOfTableAndTag(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Use(p); (err != nil) != tt.fault || err != nil && !strings.Contains(err.Error(), "two forms") {
+		if err := db.Use(p); (err != nil) != tt.fault || err != nil && !strings.Contains(err.Error(), "contradict each other") {
 			t.Errorf("%q for %T: %v", tt.text, tt.model, err)
 		}
 	}

@@ -5,79 +5,24 @@ import (
 	"testing"
 
 	"github.com/DATA-DOG/go-sqlmock"
-	"gorm.io/driver/mysql"
-	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/logger"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-type Item struct {
-	ID     sqltype.ID
-	Name   string
-	Prices []Price
-}
-
-type Price struct {
-	ID     int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
-	ItemID sqltype.ID
-	Cents  int64
-}
-
-// The statements, to the letter, of each dialect: the key is a parameter like
-// any other, and nothing is read back.
-var dialects = []struct {
-	name                  string
-	open                  func(gorm.ConnPool) gorm.Dialector
-	insertItem, insertTwo string
-	upsertPrices          string
-	thirdPrice            string
-}{
-	{
-		name:         "postgres",
-		thirdPrice:   `,($7,$8,$9)`,
-		open:         func(c gorm.ConnPool) gorm.Dialector { return postgres.New(postgres.Config{Conn: c}) },
-		insertItem:   `INSERT INTO "items" ("id","name") VALUES ($1,$2)`,
-		insertTwo:    `INSERT INTO "items" ("id","name") VALUES ($1,$2),($3,$4)`,
-		upsertPrices: `INSERT INTO "prices" ("id","item_id","cents") VALUES ($1,$2,$3),($4,$5,$6) ON CONFLICT ("id") DO UPDATE SET "item_id"="excluded"."item_id"`,
-	},
-	{
-		name:       "mysql",
-		thirdPrice: ",(?,?,?)",
-		open: func(c gorm.ConnPool) gorm.Dialector {
-			return mysql.New(mysql.Config{Conn: c, SkipInitializeWithVersion: true})
-		},
-		insertItem:   "INSERT INTO `items` (`id`,`name`) VALUES (?,?)",
-		insertTwo:    "INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?)",
-		upsertPrices: "INSERT INTO `prices` (`id`,`item_id`,`cents`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `item_id`=VALUES(`item_id`)",
-	},
-}
-
-// mocked opens gorm on a mock that accepts exactly the expected statements.
-func mocked(t *testing.T, open func(gorm.ConnPool) gorm.Dialector, src gormplugin.Source) (*gorm.DB, sqlmock.Sqlmock) {
-	t.Helper()
-	conn, mock, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherEqual))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	db, err := gorm.Open(open(conn), &gorm.Config{Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	use(t, db, gormplugin.Config{Source: src, Models: []any{Item{}, Price{}}})
-	return db, mock
-}
+type (
+	Item  = gormtest.Item
+	Price = gormtest.Price
+)
 
 func TestExactSQL(t *testing.T) {
-	for _, d := range dialects {
-		t.Run(d.name, func(t *testing.T) {
-			db, mock := mocked(t, d.open, &counter{last: 41})
+	for _, d := range gormtest.Dialects() {
+		t.Run(d.Name, func(t *testing.T) {
+			db, mock := d.Mock(t, &gormtest.Counter{Last: 41})
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertItem).WithArgs(42, "tea").WillReturnResult(sqlmock.NewResult(7, 1))
+			mock.ExpectExec(d.InsertItem).WithArgs(42, "tea").WillReturnResult(sqlmock.NewResult(7, 1))
 			mock.ExpectCommit()
 			one := Item{Name: "tea"}
 			if err := db.Create(&one).Error; err != nil || one.ID != 42 {
@@ -85,7 +30,7 @@ func TestExactSQL(t *testing.T) {
 			}
 
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertTwo).WithArgs(43, "a", 44, "b").WillReturnResult(sqlmock.NewResult(7, 2))
+			mock.ExpectExec(d.InsertItems).WithArgs(43, "a", 44, "b").WillReturnResult(sqlmock.NewResult(7, 2))
 			mock.ExpectCommit()
 			two := []Item{{Name: "a"}, {Name: "b"}}
 			if err := db.Create(&two).Error; err != nil || two[0].ID != 43 || two[1].ID != 44 {
@@ -93,8 +38,8 @@ func TestExactSQL(t *testing.T) {
 			}
 
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertItem).WithArgs(45, "set").WillReturnResult(sqlmock.NewResult(7, 1))
-			mock.ExpectExec(d.upsertPrices).WithArgs(46, 45, 100, 47, 45, 200).WillReturnResult(sqlmock.NewResult(7, 2))
+			mock.ExpectExec(d.InsertItem).WithArgs(45, "set").WillReturnResult(sqlmock.NewResult(7, 1))
+			mock.ExpectExec(d.UpsertPrices).WithArgs(46, 45, 100, 47, 45, 200).WillReturnResult(sqlmock.NewResult(7, 2))
 			mock.ExpectCommit()
 			graph := Item{Name: "set", Prices: []Price{{Cents: 100}, {Cents: 200}}}
 			if err := db.Create(&graph).Error; err != nil || graph.Prices[1].ItemID != 45 {
@@ -110,10 +55,10 @@ func TestExactSQL(t *testing.T) {
 // A source that fails: the transaction is rolled back and no INSERT was sent.
 // A child that fails takes its parent with it.
 func TestErrorPath(t *testing.T) {
-	for _, d := range dialects {
-		t.Run(d.name, func(t *testing.T) {
+	for _, d := range gormtest.Dialects() {
+		t.Run(d.Name, func(t *testing.T) {
 			boom := errors.New("sequence used up")
-			db, mock := mocked(t, d.open, &counter{err: boom})
+			db, mock := d.Mock(t, &gormtest.Counter{Err: boom})
 			mock.ExpectBegin()
 			mock.ExpectRollback()
 			item := Item{Name: "tea"}
@@ -124,11 +69,11 @@ func TestErrorPath(t *testing.T) {
 				t.Error(err)
 			}
 
-			db, mock = mocked(t, d.open, &counter{})
+			db, mock = d.Mock(t, &gormtest.Counter{})
 			refused := errors.New("foreign key violated")
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertItem).WithArgs(1, "set").WillReturnResult(sqlmock.NewResult(0, 1))
-			mock.ExpectExec(d.upsertPrices).WithArgs(2, 1, 100, 3, 1, 200).WillReturnError(refused)
+			mock.ExpectExec(d.InsertItem).WithArgs(1, "set").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.UpsertPrices).WithArgs(2, 1, 100, 3, 1, 200).WillReturnError(refused)
 			mock.ExpectRollback()
 			graph := Item{Name: "set", Prices: []Price{{Cents: 100}, {Cents: 200}}}
 			if err := db.Create(&graph).Error; !errors.Is(err, refused) {
@@ -154,25 +99,24 @@ const collationQuery = `SELECT LOWER(COLUMN_NAME), COALESCE(COLLATION_NAME, '') 
 // What a restricted Select, a map and a conflict clause make of the statement.
 func TestExactSQLOfOtherPaths(t *testing.T) {
 	for _, d := range []struct {
-		name                     string
-		open                     func(gorm.ConnPool) gorm.Dialector
+		gormtest.Dialect
 		selected, mapped, upsert string
 	}{
 		{
-			dialects[0].name, dialects[0].open,
+			gormtest.Dialects()[0],
 			`INSERT INTO "seals" ("tenant","no","code","name") VALUES ($1,$2,$3,$4)`,
 			`INSERT INTO "seals" ("code","name","no","tenant") VALUES ($1,$2,$3,$4),($5,$6,$7,$8)`,
 			`INSERT INTO "seals" ("tenant","no","code","name") VALUES ($1,$2,$3,$4) ON CONFLICT DO NOTHING`,
 		},
 		{
-			dialects[1].name, dialects[1].open,
+			gormtest.Dialects()[1],
 			"INSERT INTO `seals` (`tenant`,`no`,`code`,`name`) VALUES (?,?,?,?)",
 			"INSERT INTO `seals` (`code`,`name`,`no`,`tenant`) VALUES (?,?,?,?),(?,?,?,?)",
 			"INSERT INTO `seals` (`tenant`,`no`,`code`,`name`) VALUES (?,?,?,?) ON DUPLICATE KEY UPDATE `tenant`=`tenant`",
 		},
 	} {
-		t.Run(d.name, func(t *testing.T) {
-			db, mock := mocked(t, d.open, &counter{})
+		t.Run(d.Name, func(t *testing.T) {
+			db, mock := d.Mock(t, &gormtest.Counter{})
 			db = db.Session(&gorm.Session{SkipDefaultTransaction: true})
 			if db.Name() == "mysql" { // asked once
 				mock.ExpectQuery(collationQuery).WithArgs(nil, "seals").

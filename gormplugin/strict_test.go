@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -65,14 +66,14 @@ var unkeyedModels = []struct {
 	{&Sized{}, "Sized.ID: size:32 is too small for a key of 63 bits", true},
 	{&Serialized{}, "Serialized.ID: a serializer would write the key in another form", true},
 	{&MisspelledTable{}, `MisspelledTable has no column "idd", which Config.Tables names for "misspelled_tables": it has ["id"]`, true},
-	{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID (a type declared over it, as gormplugin_test.OrderID may be, has none of its methods)", false},
+	{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID itself, since gormplugin_test.OrderID has none of its methods", false},
 	{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key", false},
 	{&Keyless{}, "Keyless has no primary key: add one", false},
 }
 
 func TestValidateFindsForgottenKeys(t *testing.T) {
-	cfg := gormplugin.Config{Source: &counter{}, Tables: map[string]gormplugin.Table{"misspelled_tables": {Column: "idd"}}}
-	db := dry(t, cfg)
+	cfg := gormplugin.Config{Source: &gormtest.Counter{}, Tables: map[string]gormplugin.Table{"misspelled_tables": {Column: "idd"}}}
+	db := gormtest.Dry(t, cfg)
 	for _, c := range unkeyedModels {
 		if err := gormplugin.Validate(db, c.model); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Validate(%T): %v, want %q", c.model, err, c.want)
@@ -103,10 +104,10 @@ func TestValidateFindsForgottenKeys(t *testing.T) {
 
 func TestStrict(t *testing.T) {
 	cfg := gormplugin.Config{
-		Source: &counter{}, Strict: true,
+		Source: &gormtest.Counter{}, Strict: true,
 		Tables: map[string]gormplugin.Table{"misspelled_tables": {Column: "idd"}, "logs": {Column: "log_id"}},
 	}
-	strict, loose := dry(t, cfg), dry(t, gormplugin.Config{Source: &counter{}, Tables: cfg.Tables})
+	strict, loose := gormtest.Dry(t, cfg), gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Tables: cfg.Tables})
 	for _, c := range unkeyedModels {
 		for name, create := range map[string]func(db *gorm.DB) *gorm.DB{
 			"Create": func(db *gorm.DB) *gorm.DB { return db.Create(c.model) },
@@ -142,7 +143,7 @@ func TestStrict(t *testing.T) {
 }
 
 func TestExempt(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}, Strict: true, Exempt: []any{&Country{}, []Keyless{}, "untaggeds", "others"}, Models: []any{&Country{}, Keyless{}, Untagged{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Strict: true, Exempt: []any{&Country{}, []Keyless{}, "untaggeds", "others"}, Models: []any{&Country{}, Keyless{}, Untagged{}}})
 	for _, model := range []any{&Country{Code: "de"}, &Keyless{}, &Untagged{}} {
 		if err := db.Create(model).Error; err != nil {
 			t.Errorf("%T: %v", model, err)
@@ -154,8 +155,8 @@ func TestExempt(t *testing.T) {
 	if err := db.Table("others").Create(map[string]any{"text": "x"}).Error; err != nil {
 		t.Error(err)
 	}
-	_, err := gormplugin.New(gormplugin.Config{Source: &counter{}, Exempt: []any{"", "shop.orders", 5, nil, "fine"}})
-	for _, want := range []string{`Exempt[0] "": must be the name`, `Exempt[1] "shop.orders": must be the name`, "Exempt[2] 5: is of type int: must be a model", "Exempt[3] nil: is of type <nil>"} {
+	_, err := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}, Exempt: []any{"", "shop.orders", 5, nil, "fine", new(int)}})
+	for _, want := range []string{`Exempt[0] "": must be the name`, `Exempt[1] "shop.orders": must be the name`, "Exempt[2] 5: is of type int: must be a model", "Exempt[3] nil: is of type <nil>", "Exempt[5] *int: is of type *int"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
@@ -163,7 +164,7 @@ func TestExempt(t *testing.T) {
 }
 
 func TestValidateFindsNarrowColumns(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	for _, c := range []struct {
 		model any
 		want  string
@@ -207,7 +208,7 @@ func TestTagsOfTheWarehouse(t *testing.T) {
 		Name string     `snowflake:"NAME"`
 	}
 	sale := &Sale{Name: "x"}
-	if err := dry(t, gormplugin.Config{Source: &counter{}}).Create(sale).Error; err != nil || sale.ID == 0 {
+	if err := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}}).Create(sale).Error; err != nil || sale.ID == 0 {
 		t.Errorf("%+v, %v", sale, err)
 	}
 }

@@ -14,8 +14,9 @@ import (
 
 // column is the type of a column.
 type column struct {
-	oid   uint32 // its type; that beneath it if it is a domain
-	array uint32 // the type of an array of oid; for Unnest only
+	oid    uint32 // its type; that beneath it if it is a domain
+	array  uint32 // the type of an array of oid; for Unnest only
+	family family // of its codec
 }
 
 // describe requests the columns of all tables in one round trip, so that a wrong name is found
@@ -41,7 +42,7 @@ func (l *loader) describe() error {
 		}
 		columns := make([]column, len(description.Fields))
 		for c, field := range description.Fields {
-			columns[c].oid = field.DataTypeOID
+			columns[c].oid, columns[c].family = field.DataTypeOID, familyOf(l.types, field.DataTypeOID)
 		}
 		l.tables[i].types = columns
 	}
@@ -126,21 +127,30 @@ func quoted(names []string) string {
 // appendValue appends a value's length and its binary form, as in COPY and in arrays. Like pgx's
 // CopyFrom it encodes a value by way of text if it cannot do so directly, such as a string for
 // a timestamp.
-func appendValue(m *pgtype.Map, oid uint32, v any, buf []byte) (_ []byte, null bool, err error) {
+func (c column) appendValue(m *pgtype.Map, v any, buf []byte) ([]byte, error) {
 	start := len(buf)
-	buf = binary.BigEndian.AppendUint32(buf, math.MaxUint32) // -1, which stands for NULL
-	encoded, err := m.Encode(oid, pgtype.BinaryFormatCode, v, buf)
+	buf = binary.BigEndian.AppendUint32(buf, math.MaxUint32) // -1: NULL
+	encoded, err := c.encode(m, v, buf)
 	if err != nil {
 		var byText bool
-		if encoded, byText = encodeByText(m, oid, v, buf); !byText {
-			return buf[:start], false, hint(m, oid, v, err)
+		if encoded, byText = encodeByText(m, c.oid, v, buf); !byText {
+			return nil, hint(m, c.oid, v, err)
 		}
 	}
 	if encoded == nil {
-		return buf, true, nil
+		return buf, nil
 	}
 	binary.BigEndian.PutUint32(encoded[start:], uint32(len(encoded)-start-4))
-	return encoded, false, nil
+	return encoded, nil
+}
+
+func (c column) encode(m *pgtype.Map, v any, buf []byte) ([]byte, error) {
+	if p, ok := c.family.direct(v); ok {
+		if encoded, err := m.Encode(c.oid, pgtype.BinaryFormatCode, p, buf); err == nil {
+			return encoded, nil // otherwise the error is that of the caller's type
+		}
+	}
+	return m.Encode(c.oid, pgtype.BinaryFormatCode, v, buf)
 }
 
 func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, bool) {

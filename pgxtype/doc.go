@@ -54,5 +54,5 @@
 // a number. float4, float8, xml, bytea and the like refuse an ID.
 //
 // docs/pgx.md has a table of types and modes, and the details of JSON, errors, the order of
-// registration, Load and Retry.
+// registration and Retry.
 package pgxtype

@@ -47,9 +47,9 @@ func (e *encoder) add(row []any) error {
 	if len(row) != len(e.columns) {
 		return e.refuse(fmt.Errorf("%d values for %d columns", len(row), len(e.columns)))
 	}
-	var first []print
+	var first []hash
 	if l.replay != nil && !l.seen[e.table] {
-		first = make([]print, len(row))
+		first = make([]hash, len(row))
 	}
 	if len(e.buf) == 0 {
 		e.buf = append(e.buf, copyHead...)
@@ -58,7 +58,7 @@ func (e *encoder) add(row []any) error {
 	e.buf = binary.BigEndian.AppendUint16(e.buf, uint16(len(row)))
 	for c, v := range row {
 		from := len(e.buf)
-		buf, _, err := appendValue(l.types, e.types[c].oid, v, e.buf)
+		buf, err := e.types[c].appendValue(l.types, v, e.buf)
 		if err != nil {
 			return l.fail(e.table, e.rows, e.columns[c], unencodable(l.types, e.types[c].oid, v, err))
 		}

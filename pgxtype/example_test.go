@@ -47,7 +47,7 @@ func ExampleRegister() {
 	// pgxtype: scan: NULL does not fit an ID, use sqltype.NullID or *sqltype.ID
 }
 
-// offline stands for a pool whose server cannot be reached.
+// offline is a pool whose server cannot be reached.
 type offline struct{}
 
 var errOffline = errors.New("no server here")

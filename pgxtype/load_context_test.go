@@ -16,7 +16,7 @@ import (
 )
 
 // However the context ends, Load ends, and nothing stays; not even where the
-// caller's own transaction goes on and is committed.
+// caller's own transaction continues and is committed.
 func TestLoadContext(t *testing.T) {
 	for name, method := range methods {
 		for where, run := range map[string]func(ctx context.Context, cancel func(), db pgxtype.Beginner, cfg pgxtype.LoadConfig[order]) error{

@@ -196,7 +196,7 @@ func TestLoadMastersError(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once, before a transaction is begun.
+// One error lists all that is wrong, before a transaction begins.
 func TestLoadConfig(t *testing.T) {
 	values := func(_ *order, row []any) []any { return row }
 	name := pgx.Identifier{"t"}

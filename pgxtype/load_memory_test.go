@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -86,17 +87,26 @@ func TestLoadAllocations(t *testing.T) {
 	if testing.CoverMode() != "" {
 		t.Skip("coverage changes what escapes")
 	}
-	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table t (id bigint, parent bigint)`)
-	type link struct{ ID, Parent ID }
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table t (id bigint, parent bigint, name text, n integer, price float8, made timestamptz, due date)`)
+	type link struct {
+		ID, Parent ID
+		Name       string
+		N          int
+		Price      float64
+		Made, Due  time.Time
+	}
+	now := time.Now()
 	for name, method := range methods {
 		cfg := pgxtype.LoadConfig[link]{Method: method, Tables: []pgxtype.Table[link]{
-			pgxtype.ParentTable(pgx.Identifier{"t"}, []string{"id", "parent"}, func(l *link, row []any) []any { return append(row, &l.ID, &l.Parent) }),
+			pgxtype.ParentTable(pgx.Identifier{"t"}, []string{"id", "parent", "name", "n", "price", "made", "due"}, func(l *link, row []any) []any {
+				return append(row, &l.ID, &l.Parent, &l.Name, &l.N, &l.Price, &l.Made, &l.Due)
+			}),
 		}}
 		const rows = 20_000
 		got := testing.AllocsPerRun(3, func() {
 			if _, err := pgxtype.Load(t.Context(), s.pool, func(yield func(link, error) bool) {
 				for i := range rows {
-					if !yield(link{ID(i + 1), 1}, nil) {
+					if !yield(link{ID(i + 1), 1, "a name", 1000 + i, float64(i), now, now}, nil) {
 						return
 					}
 				}

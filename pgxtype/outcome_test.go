@@ -122,7 +122,7 @@ func (s *shop) through(t *testing.T, w *breaker) *pgxpool.Pool {
 }
 
 // The connection breaks at COMMIT, before or after the server has had it. The
-// caller is told that nobody knows; its keys settle it, and nothing is there twice.
+// caller gets ErrOutcomeUnknown; its keys show the outcome, and nothing is written twice.
 func TestOutcomeUnknown(t *testing.T) {
 	for _, arrived := range []bool{true, false} {
 		t.Run(fmt.Sprintf("arrived=%v", arrived), func(t *testing.T) {

@@ -75,7 +75,7 @@ func TestMapsAreApart(t *testing.T) {
 	}
 }
 
-// custom stands for a codec of the program's own.
+// custom is a codec of the program's own.
 type custom struct{ pgtype.Int8Codec }
 
 func (custom) DecodeValue(*pgtype.Map, uint32, int16, []byte) (any, error) { return "custom", nil }

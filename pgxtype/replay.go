@@ -29,13 +29,13 @@ type rowsRead struct{ tables []tableRows }
 
 type tableRows struct {
 	name  pgx.Identifier
-	first []print // of the first row, by column; nil before it is known
-	rows  int64   // the most that an attempt has read
-	all   bool    // an attempt has sent all its rows
+	first []hash // of the first row, by column; nil before it is known
+	rows  int64  // the most that an attempt has read
+	all   bool   // an attempt has sent all its rows
 }
 
-// print is a value's hash.
-type print = [sha256.Size]byte
+// hash is that of an encoded value.
+type hash = [sha256.Size]byte
 
 func (tx *attemptTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	nested, err := tx.Tx.Begin(ctx)
@@ -73,7 +73,7 @@ const mustRepeat = "each attempt must load the same rows, under the same keys"
 var errOtherRow = errors.New("the first row differs from that of an earlier attempt: " + mustRepeat)
 
 // compare compares the hashes of a table's first row with those of earlier attempts.
-func (l *loader) compare(table int, first []print) error {
+func (l *loader) compare(table int, first []hash) error {
 	l.seen[table] = true
 	before := &l.replay.tables[table]
 	if before.first == nil && !before.all {

@@ -25,7 +25,7 @@ type TxBeginner interface {
 
 // RetryConfig configures [Retry]. The zero value is ready for use.
 type RetryConfig struct {
-	Attempts   int           // at most, including the first; zero: 5
+	Attempts   int           // at most, including the first; 1: no retry; zero: 5
 	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; pauses are random, at least half of that; zero: 10ms
 	MaxBackoff time.Duration // the longest pause; zero: 1s
 	Tx         pgx.TxOptions // zero: the server's defaults

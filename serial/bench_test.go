@@ -11,7 +11,7 @@ import (
 func configs(t testing.TB) map[string]serial.Config {
 	return map[string]serial.Config{
 		"utc":            {Prefix: "PAY"},
-		"shanghai+check": {Prefix: "PAY", Location: zone(t, "Asia/Shanghai"), Separator: "-", Check: true},
+		"shanghai+check": {Prefix: "PAY", Location: zone(t, "Asia/Shanghai"), Separator: "-", Check: serial.Mod97},
 		"berlin+fold":    {Prefix: "PAY", Location: zone(t, "Europe/Berlin"), Fold: true},
 	}
 }

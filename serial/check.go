@@ -2,12 +2,13 @@ package serial
 
 import "fmt"
 
-// Scheme computes the check characters at the end of a serial. The zero value is Mod97.
+// Scheme computes the check characters at the end of a serial. The zero value is NoCheck.
 type Scheme uint8
 
-// All schemes detect every single wrong digit. docs/serials.md compares them.
+// All but NoCheck detect every single wrong digit. docs/serials.md compares them.
 const (
-	Mod97   Scheme = iota // ISO 7064 MOD 97-10, two digits: detects every swap of two digits
+	NoCheck Scheme = iota // no check characters
+	Mod97                 // ISO 7064 MOD 97-10, two digits: detects every swap of two digits
 	Mod11                 // ISO 7064 MOD 11-2, a digit or X: every swap, unless 10, 20, … places apart
 	Mod1110               // ISO 7064 MOD 11,10, one digit: 97.8% of the swaps of neighbours
 	Luhn                  // that of bank cards, one digit: swaps of neighbours, except 09 and 90
@@ -20,12 +21,15 @@ func (s Scheme) String() string {
 	if s >= schemes {
 		return fmt.Sprintf("Scheme(%d)", uint8(s))
 	}
-	return [...]string{"ISO 7064 MOD 97-10", "ISO 7064 MOD 11-2", "ISO 7064 MOD 11,10", "Luhn"}[s]
+	return [...]string{"none", "ISO 7064 MOD 97-10", "ISO 7064 MOD 11-2", "ISO 7064 MOD 11,10", "Luhn"}[s]
 }
 
 // width is how many check characters there are.
 func (s Scheme) width() int {
-	if s == Mod97 {
+	switch s {
+	case NoCheck:
+		return 0
+	case Mod97:
 		return 2
 	}
 	return 1

@@ -35,7 +35,7 @@ func TestKnownChecks(t *testing.T) {
 // What a scheme promises, over all places of texts of every length that a serial
 // can have, and all digits there: a wrong digit, and a swap of two.
 func TestChecksCatch(t *testing.T) {
-	for scheme := range schemes {
+	for scheme := Mod97; scheme < schemes; scheme++ {
 		t.Run(scheme.String(), func(t *testing.T) {
 			var single, near, far int
 			distances := map[int]int{}
@@ -160,7 +160,7 @@ func TestSwapsThatPass(t *testing.T) {
 }
 
 func TestSchemeNames(t *testing.T) {
-	for s, want := range map[Scheme]string{Mod97: "ISO 7064 MOD 97-10", Mod11: "ISO 7064 MOD 11-2", Mod1110: "ISO 7064 MOD 11,10", Luhn: "Luhn", 9: "Scheme(9)"} {
+	for s, want := range map[Scheme]string{NoCheck: "none", Mod97: "ISO 7064 MOD 97-10", Mod11: "ISO 7064 MOD 11-2", Mod1110: "ISO 7064 MOD 11,10", Luhn: "Luhn", 9: "Scheme(9)"} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			if s.String() != want {
 				t.Errorf("%s, want %s", s, want)

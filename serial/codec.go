@@ -133,9 +133,9 @@ func (c *Codec) totalWidth() int {
 	for _, p := range c.parts {
 		width += p.digits
 	}
-	if c.cfg.Check {
+	if c.cfg.Check != NoCheck {
 		groups++
-		width += c.cfg.Scheme.width()
+		width += c.cfg.Check.width()
 	}
 	return width + (groups-1)*len(c.cfg.Separator)
 }

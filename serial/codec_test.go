@@ -85,9 +85,9 @@ func TestForms(t *testing.T) {
 		want string
 	}{
 		{"a payment", serial.Config{Prefix: "PAY", Location: shanghai}, pay, "PAY2026112115304512308170042"},
-		{"check", serial.Config{Prefix: "PAY", Location: shanghai, Check: true}, pay, "PAY202611211530451230817004229"},
-		{"one digit", serial.Config{Prefix: "PAY", Location: shanghai, Check: true, Scheme: serial.Luhn}, pay, "PAY20261121153045123081700421"},
-		{"separated", serial.Config{Prefix: "PAY", Location: shanghai, Check: true, Separator: "-"}, pay, "PAY-20261121153045123-0817-0042-29"},
+		{"check", serial.Config{Prefix: "PAY", Location: shanghai, Check: serial.Mod97}, pay, "PAY202611211530451230817004229"},
+		{"one digit", serial.Config{Prefix: "PAY", Location: shanghai, Check: serial.Luhn}, pay, "PAY20261121153045123081700421"},
+		{"separated", serial.Config{Prefix: "PAY", Location: shanghai, Check: serial.Mod97, Separator: "-"}, pay, "PAY-20261121153045123-0817-0042-29"},
 		{"UTC", serial.Config{}, pay, "2026112107304512308170042"},
 		{"fold", serial.Config{Prefix: "B", Location: berlin, Fold: true, Separator: "."}, pay, "B.202611210830451230.0817.0042"},
 		{"zero", serial.Config{}, 0, "2010110401425465700000000"},
@@ -204,15 +204,12 @@ func TestInverse(t *testing.T) {
 	}
 	for i, l := range layouts {
 		for _, name := range []string{"", "Asia/Kolkata", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia"} {
-			f := serial.Config{Prefix: "X1", Layout: l, Location: zone(t, name), Fold: name != "" && name != "Asia/Kolkata", Check: i%2 == 0, Scheme: serial.Scheme(i % 8 / 2), Separator: "-:"[:i%3]}
-			if !f.Check {
-				f.Scheme = 0
-			}
+			f := serial.Config{Prefix: "X1", Layout: l, Location: zone(t, name), Fold: name != "" && name != "Asia/Kolkata", Check: serial.Scheme(i % 5), Separator: "-:"[:i%3]}
 			if name == "Asia/Kolkata" && l.Epoch.Year() < 1946 {
 				f.Fold = true
 			}
 			c, plain := codec(t, f), f
-			plain.Check, plain.Scheme = false, 0
+			plain.Check = serial.NoCheck
 			unchecked := codec(t, plain)
 			for range 40 {
 				id := randomID(l, rand.Uint64(), rand.Uint64())
@@ -270,7 +267,7 @@ func TestOrder(t *testing.T) {
 		layouts = append(layouts, randomLayout(rand.Uint64(), rand.Uint64()))
 	}
 	for i, l := range layouts {
-		c, err := serial.New(serial.Config{Layout: l, Prefix: "P", Separator: "--"[:i%3], Check: i%2 == 0, Location: time.FixedZone("", 3600*(i%24-12))})
+		c, err := serial.New(serial.Config{Layout: l, Prefix: "P", Separator: "--"[:i%3], Check: serial.Scheme(i % 2), Location: time.FixedZone("", 3600*(i%24-12))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,13 +334,12 @@ func TestConfigErrors(t *testing.T) {
 		{serial.Config{Location: berlin, Fold: true}, nil},
 		{serial.Config{Location: zone(t, "Asia/Shanghai")}, nil},
 		{serial.Config{Location: zone(t, "Asia/Shanghai"), Layout: core.Mastodon()}, []string{"at 1986-05-03T18:00:00Z"}},
-		{serial.Config{Scheme: 4, Check: true}, []string{"Scheme Scheme(4): must be Mod97"}},
-		{serial.Config{Scheme: serial.Luhn}, []string{"Check false: must be true if Scheme is set, here to Luhn"}},
+		{serial.Config{Check: 5}, []string{"Check Scheme(5): must be NoCheck, Mod97"}},
 		{serial.Config{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400)}, nil},
 		{serial.Config{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400-1)}, []string{`Layout.Epoch "0001-01-01T00:00:00Z": is before the year 0 in w`}},
 		{
-			serial.Config{Prefix: "A B", Separator: "12345", Layout: core.Layout{TimeBits: 60, WorkerBits: 10, Tick: time.Microsecond}, Location: time.Local, Scheme: 7},
-			[]string{"Prefix", "Layout.Tick", "Layout.TimeBits+", "Location", "Separator", "Scheme"},
+			serial.Config{Prefix: "A B", Separator: "12345", Layout: core.Layout{TimeBits: 60, WorkerBits: 10, Tick: time.Microsecond}, Location: time.Local, Check: 7},
+			[]string{"Prefix", "Layout.Tick", "Layout.TimeBits+", "Location", "Separator", "Check"},
 		},
 		{serial.Config{Prefix: "A B", Location: berlin}, []string{"Prefix", "Location"}},
 	} {

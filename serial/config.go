@@ -26,10 +26,9 @@ type Config struct {
 	Fold bool
 	// Separator between the parts: at most 4 ASCII punctuation characters. Zero: none.
 	Separator string
-	// Check appends check characters, computed from all digits after the prefix.
-	Check bool
-	// Scheme of the check characters. Zero: Mod97, of two digits.
-	Scheme Scheme
+	// Check says which check characters end the serial. They are computed from all digits
+	// after the prefix. Zero: none.
+	Check Scheme
 }
 
 const (
@@ -51,10 +50,8 @@ func (c *Config) check() (wrong fields.Errors) {
 	}
 	c.Layout = c.Layout.WithDefaults()
 	checkText(&wrong, &c.Location, c.Separator)
-	if c.Scheme >= schemes {
-		wrong.Add("Scheme", c.Scheme, "must be Mod97, Mod11, Mod1110 or Luhn")
-	} else if c.Scheme != Mod97 && !c.Check {
-		wrong.Add("Check", false, "must be true if Scheme is set, here to %v", c.Scheme)
+	if c.Check >= schemes {
+		wrong.Add("Check", c.Check, "must be NoCheck, Mod97, Mod11, Mod1110 or Luhn")
 	}
 	return wrong
 }

@@ -25,7 +25,7 @@ func (c *Codec) Decode(s string) (int64, error) {
 		r.skip()
 		groups[i] = r.take(p.name, p.digits)
 	}
-	if c.cfg.Check {
+	if c.cfg.Check != NoCheck {
 		body := s[len(c.cfg.Prefix) : len(s)-len(r.rest)]
 		r.skip()
 		c.verify(&r, body)
@@ -52,7 +52,7 @@ func (c *Codec) Decode(s string) (int64, error) {
 func (c *Codec) verify(r *reader, body string) {
 	var buf [maxWidth]byte
 	var want [2]byte
-	if string(c.cfg.Scheme.append(want[:0], append(buf[:0], body...))) != r.rest {
+	if string(c.cfg.Check.append(want[:0], append(buf[:0], body...))) != r.rest {
 		r.fail("check", r.rest, "does not match the digits before it: at least one is wrong or misplaced")
 	}
 }

@@ -1,7 +1,7 @@
 // Package serial writes IDs as serial numbers that people can read out, and counts
 // invoices and the like by date.
 //
-//	payments, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
+//	payments, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
 //	…
 //	text, err := payments.Encode(id) // PAY-20261121073045123-0817-0042-42
 //	id, err = payments.Decode(text)

@@ -29,7 +29,7 @@ func (c *Codec) AppendEncode(dst []byte, id int64) ([]byte, error) {
 	sec, ms := c.instant(u >> c.timeShift)
 	local, fold, ok := c.zone.wall(sec)
 	if !ok {
-		return dst, fmt.Errorf("serial: id %d: the zone %s has an offset of a day or more at %s, or shows that time too often", u, c.cfg.Location, show(sec))
+		return dst, fmt.Errorf("serial: id %d: the zone %s has an offset of more than 26 hours at %s, or shows that time too often", u, c.cfg.Location, show(sec))
 	}
 	separator := c.cfg.Separator
 	dst = append(dst, c.cfg.Prefix...)
@@ -46,10 +46,10 @@ func (c *Codec) AppendEncode(dst []byte, id int64) ([]byte, error) {
 		dst = append(dst, separator...)
 		dst = appendDigits(dst, u>>p.shift&p.max, p.digits)
 	}
-	if c.cfg.Check {
+	if c.cfg.Check != NoCheck {
 		end := len(dst)
 		dst = append(dst, separator...)
-		dst = c.cfg.Scheme.append(dst, dst[body:end])
+		dst = c.cfg.Check.append(dst, dst[body:end])
 	}
 	return dst, nil
 }

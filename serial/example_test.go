@@ -13,7 +13,7 @@ import (
 const payment = 2124042817363972138 // from a generator
 
 func ExampleNew() {
-	payments, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
+	payments, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -46,7 +46,7 @@ func ExampleNew_errors() {
 func ExampleCodec_Encode() {
 	shanghai := time.FixedZone("CST", 8*3600) // or time.LoadLocation("Asia/Shanghai")
 	for _, cfg := range []serial.Config{
-		{Prefix: "PAY", Location: shanghai, Check: true, Scheme: serial.Mod1110},
+		{Prefix: "PAY", Location: shanghai, Check: serial.Mod1110},
 		{Layout: core.Sonyflake(), Separator: "."}, // the sequence before the worker, as in the layout
 	} {
 		c, err := serial.New(cfg)
@@ -99,7 +99,7 @@ func ExampleCodec_Config() {
 }
 
 func ExampleCodec_Width() {
-	c, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
+	c, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,11 +11,11 @@ import (
 // fuzzConfig makes a Config from numbers; most are valid.
 func fuzzConfig(t testing.TB, a, b uint64, prefix string, kind uint16) serial.Config {
 	f := serial.Config{
-		Prefix: prefix, Layout: randomLayout(a, b), Fold: kind&1 == 1, Check: kind&2 == 2,
+		Prefix: prefix, Layout: randomLayout(a, b), Fold: kind&1 == 1,
 		Separator: []string{"", "-", "--", "./:_"}[kind>>2&3],
 	}
-	if f.Check {
-		f.Scheme = serial.Scheme(kind >> 4 & 3)
+	if kind&2 == 2 {
+		f.Check = serial.Mod97 + serial.Scheme(kind>>4&3)
 	}
 	switch which := int(kind >> 6); {
 	case which < len(zones):

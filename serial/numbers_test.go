@@ -236,7 +236,7 @@ func TestNextAndContext(t *testing.T) {
 	})
 }
 
-// NextIn takes one number, from where it is told, and leaves the block alone.
+// NextIn takes one number from the given counter, and not from the block.
 func TestNextIn(t *testing.T) {
 	store, tx := &counter{}, &counter{at: map[string]int64{"19700101:A": 41}}
 	n := numbers(t, serial.NumbersConfig{Prefix: "A", Block: 10, Counter: store, Now: func() time.Time { return time.Unix(0, 0) }})

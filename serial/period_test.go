@@ -55,9 +55,9 @@ func TestParseInZones(t *testing.T) {
 	}
 }
 
-// Clocks that go back and forth over midnight, in several processes: no number comes
-// twice, none is dated by a day that it was not counted for, and what is skipped of a
-// block is told by how often the day has changed.
+// Clocks that go back and forth over midnight, in several processes: no number is issued
+// twice, or dated by a day for which it was not counted, and how many are skipped follows
+// from how often the day has changed.
 func TestClockOverMidnight(t *testing.T) {
 	const processes, goroutines, each, block = 3, 4, 200, 5
 	store := &counter{}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -29,7 +30,7 @@ type Skin struct {
 // Rows of different models at one address are different rows, also when the
 // graph is walked anew.
 func TestAssignRowsOfOneAddress(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	nuts := make([]Nut, 3)
 	for i := range nuts {
 		nuts[i].Shell.Skin.Colour = "brown"

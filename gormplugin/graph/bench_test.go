@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -17,7 +18,7 @@ import (
 func BenchmarkAssign(b *testing.B) {
 	for _, parents := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(parents, "x10"), func(b *testing.B) {
-			db := dry(b, gormplugin.Config{Source: &counter{}})
+			db := gormtest.Dry(b, gormplugin.Config{Source: &gormtest.Counter{}})
 			orders := make([]Order, parents)
 			for i := range orders {
 				orders[i].Lines = make([]Line, 10)
@@ -51,7 +52,7 @@ func BenchmarkAssignByHand(b *testing.B) {
 	for i := range orders {
 		orders[i].lines = make([]line, 10)
 	}
-	src := &counter{}
+	src := &gormtest.Counter{}
 	for b.Loop() {
 		for i := range orders {
 			orders[i].id = 0
@@ -78,7 +79,7 @@ func BenchmarkCreateGraph(b *testing.B) {
 		"gorm": func(_ context.Context, db *gorm.DB, baskets []Basket) error { return db.Create(&baskets).Error },
 	} {
 		b.Run(name, func(b *testing.B) {
-			db := dry(b, gormplugin.Config{Source: &counter{}})
+			db := gormtest.Dry(b, gormplugin.Config{Source: &gormtest.Counter{}})
 			b.ReportAllocs()
 			for b.Loop() {
 				baskets := make([]Basket, 1000)

@@ -22,7 +22,7 @@ var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 
 // Config configures [CreateWith]. The zero value is ready for use; [Create] uses it.
 type Config struct {
-	BatchSize int // rows of one INSERT; zero: 1000, or gorm's CreateBatchSize; fewer where the database limits the parameters
+	BatchSize int // rows of one INSERT; zero: gorm's CreateBatchSize, or as many as are fast; fewer where the database limits parameters or bytes
 
 	// KeepKeys leaves keys and foreign keys set if the create fails. The next create treats
 	// them like keys that the caller has set: such a row is an existing one to gorm, and a
@@ -30,9 +30,9 @@ type Config struct {
 	// key of the existing row.
 	KeepKeys bool
 
-	Attempts   int           // zero: 5, the first included; 1: no retry
-	Backoff    time.Duration // zero: 10ms; the pause after the first attempt, doubled after each; the actual pause is random, at least half of that
-	MaxBackoff time.Duration // zero: 1s; no pause is longer
+	Attempts   int           // at most, including the first; 1: no retry; zero: 5
+	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; pauses are random, at least half of that; zero: 10ms
+	MaxBackoff time.Duration // the longest pause; zero: 1s
 }
 
 func (cfg *Config) validate() error {

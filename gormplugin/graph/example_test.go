@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -32,7 +33,7 @@ func example() *gorm.DB {
 	if err != nil {
 		panic(err)
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: &counter{}}) // a *core.Generator, for example
+	plugin, err := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}}) // a *core.Generator, for example
 	if err != nil {
 		panic(err)
 	}

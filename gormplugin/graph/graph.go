@@ -90,7 +90,8 @@ type node struct {
 	group   *group
 	slot    int     // in the group
 	waits   int     // for how many rows, or placed
-	waiting []*node // the rows that wait for this one
+	waiters int     // how many rows wait for this one, while they are counted
+	waiting []*node // those rows
 	same    *node   // another row with the same key, which is written instead
 	batch   *batch  // once it is begun
 }

@@ -18,7 +18,15 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type (
+	Order = gormtest.Order
+	Line  = gormtest.Line
+	Item  = gormtest.Item
+	Price = gormtest.Price
 )
 
 // Twig is a tree with references upwards, downwards and across.
@@ -64,8 +72,8 @@ func twig() *Twig {
 
 func TestAssignOrderAndReservation(t *testing.T) {
 	for range 5 {
-		src, nests := &counter{}, &counter{last: 1000}
-		db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": nests}})
+		src, nests := &gormtest.Counter{}, &gormtest.Counter{Last: 1000}
+		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": nests}})
 		w := twig()
 		w.Leaves[1].TwigID = 4
 		if err := graph.Assign(t.Context(), db, []*Twig{w, w}); err != nil {
@@ -75,19 +83,19 @@ func TestAssignOrderAndReservation(t *testing.T) {
 		if want := "1 2 1 1001 [{6 2} {77 2}] 5 7 3 2 4 {2 brown}"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if src.calls != 1 || nests.calls != 1 || src.last != 7 || nests.last != 1001 {
-			t.Errorf("%d and %d reservations, %d keys", src.calls, nests.calls, src.last)
+		if src.Calls != 1 || nests.Calls != 1 || src.Last != 7 || nests.Last != 1001 {
+			t.Errorf("%d and %d reservations, %d keys", src.Calls, nests.Calls, src.Last)
 		}
 		before := fmt.Sprintf("%+v", *w)
-		if err := graph.Assign(t.Context(), db, w); err != nil || src.calls != 1 || fmt.Sprintf("%+v", *w) != before {
-			t.Errorf("again: %d reservations, %v", src.calls, err)
+		if err := graph.Assign(t.Context(), db, w); err != nil || src.Calls != 1 || fmt.Sprintf("%+v", *w) != before {
+			t.Errorf("again: %d reservations, %v", src.Calls, err)
 		}
 	}
 }
 
 // A foreign key behind a pointer gets a new pointer: the old one may be another row's.
 func TestAssignDoesNotWriteThroughPointers(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
 	other := &Twig{ID: 50}
 	w := &Twig{ParentID: &other.ID, Parent: &Twig{}}
 	if err := graph.Assign(t.Context(), db, w); err != nil {
@@ -102,26 +110,26 @@ func TestGraphRefuses(t *testing.T) {
 	boom := errors.New("no worker number")
 	var none *Twig
 	for name, c := range map[string]struct {
-		src   *counter
+		src   *gormtest.Counter
 		value any
 		want  string
 		is    error
 	}{
-		"nil":                 {&counter{}, nil, "is nil", gorm.ErrInvalidValue},
-		"a nil pointer":       {&counter{}, none, "nil *graph_test.Twig", gorm.ErrInvalidValue},
-		"a nil row":           {&counter{}, []*Twig{{}, nil}, "row 1 is a nil", gorm.ErrInvalidValue},
-		"a nil child":         {&counter{}, &Twig{Twigs: []*Twig{{}, nil}}, "Twig.Twigs[1] is nil", gorm.ErrInvalidData},
-		"a nil far side":      {&counter{}, &Twig{Birds: []*Bird{nil}}, "Twig.Birds[0] is nil", gorm.ErrInvalidData},
-		"by value":            {&counter{}, Twig{}, "by value: give a pointer", nil},
-		"an array by value":   {&counter{}, [1]Twig{}, "by value: give a pointer", nil},
-		"a map":               {&counter{}, map[string]any{"name": "a"}, "not a model", gorm.ErrInvalidValue},
-		"a number":            {&counter{}, new(int), "not a model", gorm.ErrInvalidValue},
-		"the source fails":    {&counter{err: boom}, &Twig{Leaves: []Leaf{{}}}, "(2 ids): no worker number", boom},
-		"the source gives 0":  {&counter{last: -1}, &Twig{}, "returned 0", nil},
-		"a key in two halves": {&counter{last: -3}, &Twig{Leaves: []Leaf{{}, {}, {}, {}}}, "returned -2", nil},
+		"nil":                 {&gormtest.Counter{}, nil, "is nil", gorm.ErrInvalidValue},
+		"a nil pointer":       {&gormtest.Counter{}, none, "nil *graph_test.Twig", gorm.ErrInvalidValue},
+		"a nil row":           {&gormtest.Counter{}, []*Twig{{}, nil}, "row 1 is a nil", gorm.ErrInvalidValue},
+		"a nil child":         {&gormtest.Counter{}, &Twig{Twigs: []*Twig{{}, nil}}, "Twig.Twigs[1] is nil", gorm.ErrInvalidData},
+		"a nil far side":      {&gormtest.Counter{}, &Twig{Birds: []*Bird{nil}}, "Twig.Birds[0] is nil", gorm.ErrInvalidData},
+		"by value":            {&gormtest.Counter{}, Twig{}, "by value: give a pointer", nil},
+		"an array by value":   {&gormtest.Counter{}, [1]Twig{}, "by value: give a pointer", nil},
+		"a map":               {&gormtest.Counter{}, map[string]any{"name": "a"}, "not a model", gorm.ErrInvalidValue},
+		"a number":            {&gormtest.Counter{}, new(int), "not a model", gorm.ErrInvalidValue},
+		"the source fails":    {&gormtest.Counter{Err: boom}, &Twig{Leaves: []Leaf{{}}}, "(2 ids): no worker number", boom},
+		"the source gives 0":  {&gormtest.Counter{Last: -1}, &Twig{}, "returned 0", nil},
+		"a key in two halves": {&gormtest.Counter{Last: -3}, &Twig{Leaves: []Leaf{{}, {}, {}, {}}}, "returned -2", nil},
 	} {
 		for verb, do := range map[string]func(context.Context, *gorm.DB, any) error{"Assign": graph.Assign, "Create": graph.Create} {
-			db := dry(t, gormplugin.Config{Source: &counter{last: c.src.last, err: c.src.err}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+			db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{Last: c.src.Last, Err: c.src.Err}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
 			err := do(t.Context(), db, c.value)
 			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("%s, %s: %v, want %q", verb, name, err, c.want)
@@ -144,7 +152,7 @@ func TestGraphRefuses(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	db := dry(t, gormplugin.Config{Source: &counter{}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	if err := graph.Create(t.Context(), db, []Order{}); !errors.Is(err, gorm.ErrEmptySlice) {
 		t.Errorf("an empty slice: %v", err)
 	}
@@ -159,12 +167,12 @@ func TestGraphRefuses(t *testing.T) {
 // The statements to the letter, on two dialects: parents first, one INSERT a
 // table, and nothing of ON CONFLICT for rows with new keys.
 func TestCreateExactSQL(t *testing.T) {
-	for _, d := range dialects {
-		t.Run(d.name, func(t *testing.T) {
-			db, mock := mocked(t, d.open, &counter{last: 41})
+	for _, d := range gormtest.Dialects() {
+		t.Run(d.Name, func(t *testing.T) {
+			db, mock := d.Mock(t, &gormtest.Counter{Last: 41})
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertTwo).WithArgs(42, "a", 45, "b").WillReturnResult(sqlmock.NewResult(0, 2))
-			mock.ExpectExec(strings.Split(d.upsertPrices, " ON ")[0]+d.thirdPrice).WithArgs(43, 42, 1, 44, 42, 2, 46, 45, 3).WillReturnResult(sqlmock.NewResult(0, 3))
+			mock.ExpectExec(d.InsertItems).WithArgs(42, "a", 45, "b").WillReturnResult(sqlmock.NewResult(0, 2))
+			mock.ExpectExec(strings.Split(d.UpsertPrices, " ON ")[0]+d.ThirdPrice).WithArgs(43, 42, 1, 44, 42, 2, 46, 45, 3).WillReturnResult(sqlmock.NewResult(0, 3))
 			mock.ExpectCommit()
 			items := []Item{{Name: "a", Prices: []Price{{Cents: 1}, {Cents: 2}}}, {Name: "b", Prices: []Price{{Cents: 3}}}}
 			result, err := graph.CreateWith(t.Context(), db, items, graph.Config{})
@@ -177,8 +185,8 @@ func TestCreateExactSQL(t *testing.T) {
 
 			// Children that exist move to the new parent, as in gorm.
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertItem).WithArgs(47, "c").WillReturnResult(sqlmock.NewResult(0, 1))
-			mock.ExpectExec(d.upsertPrices).WithArgs(7, 47, 1, 8, 47, 2).WillReturnResult(sqlmock.NewResult(0, 2))
+			mock.ExpectExec(d.InsertItem).WithArgs(47, "c").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.UpsertPrices).WithArgs(7, 47, 1, 8, 47, 2).WillReturnResult(sqlmock.NewResult(0, 2))
 			mock.ExpectCommit()
 			if err := graph.Create(t.Context(), db, &Item{Name: "c", Prices: []Price{{ID: 7, Cents: 1}, {ID: 8, Cents: 2}}}); err != nil {
 				t.Fatal(err)
@@ -187,8 +195,8 @@ func TestCreateExactSQL(t *testing.T) {
 			// A failure between parent and child.
 			refused := errors.New("disk full")
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertItem).WithArgs(48, "d").WillReturnResult(sqlmock.NewResult(0, 1))
-			mock.ExpectExec(d.upsertPrices).WillReturnError(refused)
+			mock.ExpectExec(d.InsertItem).WithArgs(48, "d").WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.UpsertPrices).WillReturnError(refused)
 			mock.ExpectRollback()
 			item := &Item{Name: "d", Prices: []Price{{ID: 7}, {ID: 8}}}
 			if err := graph.Create(t.Context(), db, item); !errors.Is(err, refused) || item.ID != 0 || item.Prices[0].ItemID != 0 || item.Prices[0].ID != 7 {
@@ -209,19 +217,19 @@ func (e stateError) SQLState() string { return string(e) }
 
 // Of a COMMIT that failed, only the server's own refusal is a plain failure.
 func TestCommitErrors(t *testing.T) {
-	for _, d := range dialects {
+	for _, d := range gormtest.Dialects() {
 		for err, unknown := range map[error]bool{
 			stateError("23503"): false, stateError("40001"): false, stateError("08006"): true, stateError("57P01"): true, stateError("40003"): true,
 			stateError(""): true, errors.New("unexpected EOF"): true, context.DeadlineExceeded: true,
 		} {
-			db, mock := mocked(t, d.open, &counter{})
+			db, mock := d.Mock(t, &gormtest.Counter{})
 			mock.ExpectBegin()
-			mock.ExpectExec(d.insertItem).WillReturnResult(sqlmock.NewResult(0, 1))
+			mock.ExpectExec(d.InsertItem).WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectCommit().WillReturnError(err)
 			item := &Item{Name: "a"}
 			_, got := graph.CreateWith(t.Context(), db, item, graph.Config{Attempts: 1})
 			if !errors.Is(got, err) || errors.Is(got, graph.ErrOutcomeUnknown) != unknown || (item.ID != 0) != unknown {
-				t.Errorf("%s, %v: %v, key %d", d.name, err, got, item.ID)
+				t.Errorf("%s, %v: %v, key %d", d.Name, err, got, item.ID)
 			}
 		}
 	}
@@ -252,9 +260,9 @@ func TestGraphsAtRandom(t *testing.T) {
 			twigs[i].Leaves = make([]Leaf, r.IntN(3))
 		}
 		r.Shuffle(n, func(i, k int) { twigs[i], twigs[k] = twigs[k], twigs[i] })
-		src := &counter{}
+		src := &gormtest.Counter{}
 		log := &sqlLog{Interface: logger.Discard}
-		db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": &counter{}}}).Session(&gorm.Session{Logger: log})
+		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}}).Session(&gorm.Session{Logger: log})
 		result, err := graph.CreateWith(context.Background(), db, twigs, graph.Config{})
 		if err != nil {
 			rt.Fatal(err)
@@ -262,8 +270,8 @@ func TestGraphsAtRandom(t *testing.T) {
 		if result.RowsAffected != int64(n) || result.Tables[0].Table != "twigs" || result.Tables[0].Inserts != 1 {
 			rt.Errorf("%+v", result)
 		}
-		if src.calls > 1 {
-			rt.Errorf("%d reservations", src.calls)
+		if src.Calls > 1 {
+			rt.Errorf("%d reservations", src.Calls)
 		}
 		seen := map[int64]bool{}
 		for _, w := range twigs {
@@ -329,7 +337,7 @@ func (l *sqlLog) ParamsFilter(_ context.Context, sql string, params ...any) (str
 func (l *sqlLog) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) { sql() }
 
 func TestSelfTreeIsOneInsert(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
 	root := &Twig{Twigs: []*Twig{{Twigs: []*Twig{{}, {}}}, {}}}
 	result, err := graph.CreateWith(t.Context(), db, []*Twig{root, {}}, graph.Config{})
 	if err != nil || len(result.Tables) != 1 || result.Tables[0].Inserts != 1 {

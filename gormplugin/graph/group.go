@@ -29,6 +29,7 @@ func (e *edge) parentOf() (parent *node, waits bool) {
 
 // countWaits counts for how many rows each row waits, and notes which rows wait for it.
 func (g *graph) countWaits() error {
+	total := 0
 	for i := range g.edges {
 		e := &g.edges[i]
 		if e.parent.role == isOmitted {
@@ -39,9 +40,21 @@ func (g *graph) countWaits() error {
 				}
 			}
 		}
+		if parent, waits := e.parentOf(); waits {
+			parent.waiters++
+			total++
+		}
+	}
+	all := make([]*node, total)
+	for i := range g.edges {
+		e := &g.edges[i]
 		parent, waits := e.parentOf()
 		if !waits {
 			continue
+		}
+		if n := parent.waiters; n > 0 {
+			parent.waiting, all = all[:0:n], all[n:]
+			parent.waiters = 0
 		}
 		e.child.waits++
 		parent.waiting = append(parent.waiting, e.child)
@@ -73,8 +86,8 @@ func parentsFirst(groups []*group) []*group {
 	return sorted
 }
 
-// take places the rows of a group that wait for no row, and those that wait only for others of
-// the group.
+// take places the rows of a group that wait for no row, and then those that wait only for placed
+// rows of the group.
 func (gr *group) take() []*node {
 	taken := make([]*node, 0, gr.left)
 	for _, n := range gr.rows {

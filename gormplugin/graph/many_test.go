@@ -9,11 +9,12 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 )
 
 // Rows of several models in one call.
 func TestAssignOfSeveralModels(t *testing.T) {
-	db := dry(t, gormplugin.Config{Source: &counter{}, Named: map[string]gormplugin.Source{"nests": &counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
 	bird := &Bird{}
 	values := []any{&Twig{Birds: []*Bird{bird}}, bird, &Order{Lines: []Line{{}}}}
 	if err := graph.Create(t.Context(), db, values); err != nil {
@@ -34,8 +35,8 @@ func TestAssignOfSeveralModels(t *testing.T) {
 // Many goroutines meet the models at the same time, by Create, by Assign and by
 // gorm's create: no race, and no key twice.
 func TestGraphsConcurrently(t *testing.T) {
-	src := &counter{}
-	db := dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": src}})
+	src := &gormtest.Counter{}
+	db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": src}})
 	const writers, each = 8, 20
 	keys := make([][]int64, writers)
 	var wg sync.WaitGroup
@@ -62,7 +63,7 @@ func TestGraphsConcurrently(t *testing.T) {
 	wg.Wait()
 	all := slices.Concat(keys...)
 	slices.Sort(all)
-	if len(all) != writers*each*12 || len(slices.Compact(all)) != len(all) || all[0] == 0 || src.last != int64(len(all)) {
-		t.Errorf("%d keys, %d taken, the least %d, or some are there twice", len(all), src.last, all[0])
+	if len(all) != writers*each*12 || len(slices.Compact(all)) != len(all) || all[0] == 0 || src.Last != int64(len(all)) {
+		t.Errorf("%d keys, %d taken, the least %d, or some are there twice", len(all), src.Last, all[0])
 	}
 }

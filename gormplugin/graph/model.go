@@ -50,13 +50,15 @@ type model struct {
 	scope      scope
 	columns    []keys.Column // those that are filled or must be set
 	relations  []relation
-	belongsTo  int           // the first relations are the belongs-to relations
-	foreignKey bool          // a part of its key is another row's
-	autoKey    bool          // the database makes its key
-	unique     []keys.Unique // what the tags declare unique, beside the key
-	unkeyed    error         // under Config.Strict: why the key is not filled
-	related    []string      // the names of all relations
-	omitted    []string      // the columns that Select and Omit keep out of the INSERT
+	belongsTo  int             // the first relations are the belongs-to relations
+	foreignKey bool            // a part of its key is another row's
+	autoKey    bool            // the database makes its key
+	unique     []keys.Unique   // what the tags declare unique, beside the key
+	unkeyed    error           // under Config.Strict: why the key is not filled
+	related    []string        // the names of all relations
+	omitted    []string        // the columns that Select and Omit keep out of the INSERT
+	texts      []*schema.Field // whose values are measured
+	unsure     bool            // the length of a column's values is not known
 }
 
 type modelID struct {
@@ -92,6 +94,7 @@ func (g *graph) modelOf(s *schema.Schema, sc scope) (*model, error) {
 			m.omitted = append(m.omitted, name)
 		}
 	}
+	m.measure()
 	for _, f := range s.PrimaryFields {
 		m.autoKey = m.autoKey || isAuto(f, m.columns)
 	}

@@ -66,25 +66,48 @@ func (g *graph) ownsTransaction() bool {
 // database makes.
 type snapshot struct {
 	nodes []*node
-	rows  []reflect.Value // copies
+	rows  map[reflect.Type]*copied
 	undo  undoMark
 }
 
+// copied is the copies of the rows of one type, in the order of the nodes.
+type copied struct {
+	list reflect.Value // a slice
+	at   int
+}
+
 func (g *graph) snapshot() snapshot {
-	s := snapshot{nodes: slices.Clone(g.order), rows: make([]reflect.Value, len(g.order)), undo: g.undo.mark()}
-	for i, n := range s.nodes {
-		s.rows[i] = reflect.New(n.row.Type()).Elem()
-		s.rows[i].Set(n.row)
+	s := snapshot{nodes: slices.Clone(g.order), rows: map[reflect.Type]*copied{}, undo: g.undo.mark()}
+	for _, n := range s.nodes {
+		t := n.row.Type()
+		if s.rows[t] == nil {
+			s.rows[t] = &copied{}
+		}
+		s.rows[t].at++
 	}
+	for t, c := range s.rows {
+		c.list = reflect.MakeSlice(reflect.SliceOf(t), c.at, c.at)
+	}
+	s.each(func(n *node, saved reflect.Value) { saved.Set(n.row) })
 	return s
+}
+
+// each calls do with each row and its copy.
+func (s *snapshot) each(do func(n *node, saved reflect.Value)) {
+	for _, c := range s.rows {
+		c.at = 0
+	}
+	for _, n := range s.nodes {
+		c := s.rows[n.row.Type()]
+		do(n, c.list.Index(c.at))
+		c.at++
+	}
 }
 
 // reset sets the graph back to the snapshot. Rows that hooks have added lose their keys.
 func (g *graph) reset(to snapshot) {
 	g.undo.restoreTo(to.undo)
-	for i, n := range to.nodes {
-		n.row.Set(to.rows[i])
-	}
+	to.each(func(n *node, saved reflect.Value) { n.row.Set(saved) })
 	for _, n := range g.nodes {
 		for ; n != nil; n = n.inner {
 			n.state, n.batch, n.same = pending, nil, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/DATA-DOG/go-sqlmock"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 )
 
 // Which errors begin the transaction anew, wherever they come, and with the same keys.
@@ -26,42 +27,42 @@ func TestLostTransactions(t *testing.T) {
 		"postgres": {stateError("55P03"), stateError("23505"), errors.New("Error 1213 (40001): Deadlock found")},
 		"mysql":    {errors.New("Error 1205 (HY000): Lock wait timeout exceeded; try restarting transaction"), errors.New("Error 1062 (23000): Duplicate entry 'Error 1213' for key 'x'")},
 	}
-	for _, d := range dialects {
+	for _, d := range gormtest.Dialects() {
 		for _, again := range []bool{true, false} {
-			errs := lost[d.name]
+			errs := lost[d.Name]
 			if !again {
-				errs = other[d.name]
+				errs = other[d.Name]
 			}
 			for _, e := range errs {
 				for _, at := range []string{"BEGIN", "INSERT", "COMMIT"} {
 					if at == "COMMIT" && !again {
 						continue // TestCommitErrors
 					}
-					db, mock := mocked(t, d.open, &counter{})
+					db, mock := d.Mock(t, &gormtest.Counter{})
 					switch at {
 					case "BEGIN":
 						mock.ExpectBegin().WillReturnError(e)
 					case "INSERT":
 						mock.ExpectBegin()
-						mock.ExpectExec(d.insertItem).WithArgs(1, "a").WillReturnError(e)
+						mock.ExpectExec(d.InsertItem).WithArgs(1, "a").WillReturnError(e)
 						mock.ExpectRollback()
 					case "COMMIT":
 						mock.ExpectBegin()
-						mock.ExpectExec(d.insertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
+						mock.ExpectExec(d.InsertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
 						mock.ExpectCommit().WillReturnError(e)
 					}
 					if again {
 						mock.ExpectBegin()
-						mock.ExpectExec(d.insertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
+						mock.ExpectExec(d.InsertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
 						mock.ExpectCommit()
 					}
 					item := &Item{Name: "a"}
 					err := graph.Create(t.Context(), db, item)
 					if again && (err != nil || item.ID != 1) || !again && (!errors.Is(err, e) || item.ID != 0) {
-						t.Errorf("%s, %v at %s: %v, key %d", d.name, e, at, err, item.ID)
+						t.Errorf("%s, %v at %s: %v, key %d", d.Name, e, at, err, item.ID)
 					}
 					if err := mock.ExpectationsWereMet(); err != nil {
-						t.Errorf("%s, %v at %s: %v", d.name, e, at, err)
+						t.Errorf("%s, %v at %s: %v", d.Name, e, at, err)
 					}
 				}
 			}
@@ -71,13 +72,13 @@ func TestLostTransactions(t *testing.T) {
 
 // It gives up after the last attempt, and when the context ends.
 func TestLastAttempt(t *testing.T) {
-	for _, d := range dialects {
-		if d.name != "postgres" {
+	for _, d := range gormtest.Dialects() {
+		if d.Name != "postgres" {
 			continue
 		}
 		lost := stateError("40001")
 		for attempts, want := range map[int]string{1: "", 2: "(attempt 2 of 2)", 0: "(attempt 5 of 5)"} {
-			db, mock := mocked(t, d.open, &counter{})
+			db, mock := d.Mock(t, &gormtest.Counter{})
 			for range max(attempts, 1) {
 				mock.ExpectBegin().WillReturnError(lost)
 			}
@@ -93,7 +94,7 @@ func TestLastAttempt(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		db, mock := mocked(t, d.open, &counter{})
+		db, mock := d.Mock(t, &gormtest.Counter{})
 		mock.ExpectBegin().WillReturnError(lost)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
@@ -106,7 +107,7 @@ func TestLastAttempt(t *testing.T) {
 }
 
 func TestCreateConfigFaults(t *testing.T) {
-	db, _ := mocked(t, dialects[0].open, &counter{})
+	db, _ := gormtest.Dialects()[0].Mock(t, &gormtest.Counter{})
 	_, err := graph.CreateWith(t.Context(), db, &Item{}, graph.Config{BatchSize: -1, Attempts: -2, Backoff: -time.Second, MaxBackoff: -time.Minute})
 	for _, want := range []string{"BatchSize -1", "Attempts -2", "Backoff -1s", "MaxBackoff -1m0s"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

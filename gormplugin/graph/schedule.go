@@ -48,7 +48,7 @@ func (g *graph) schedule() ([]*batch, error) {
 	}
 }
 
-// place cannot place all groups if rows wait for each other in a cycle.
+// place puts the groups into batches. all is false if rows wait for each other in a cycle.
 func place(groups []*group) (batches []*batch, all bool) {
 	for left := len(groups); left > 0; {
 		progress := false
@@ -97,7 +97,7 @@ func (g *graph) groups() []*group {
 	met := map[rowKey]*node{}
 	var last *group
 	for _, n := range g.order {
-		n.group, n.waits, n.waiting = nil, 0, n.waiting[:0]
+		n.group, n.waits, n.waiters, n.waiting = nil, 0, 0, nil
 		if n.state == written || n.role == isOmitted {
 			continue
 		}
@@ -127,9 +127,16 @@ func (g *graph) groups() []*group {
 			}
 			last = gr
 		}
-		n.group, n.slot = last, len(last.rows)
-		last.rows = append(last.rows, n)
+		n.group, n.slot = last, last.left
 		last.left++
+	}
+	for _, n := range g.order {
+		if gr := n.group; gr != nil {
+			if gr.rows == nil {
+				gr.rows = make([]*node, 0, gr.left)
+			}
+			gr.rows = append(gr.rows, n)
+		}
 	}
 	return groups
 }

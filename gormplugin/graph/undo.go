@@ -7,7 +7,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// undoLog remembers what fields were before the graph has set them.
+// undoLog has the values of fields before the graph set them.
 type undoLog struct {
 	entries []undoEntry
 	made    []madeStruct // the outer before the inner

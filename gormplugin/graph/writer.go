@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
-
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/dialect"
 )
 
 // writer writes a graph in one transaction.
@@ -167,21 +165,6 @@ func (w *writer) recordStatement(db *gorm.DB) {
 	if w.db.DryRun {
 		w.result.Statements = append(w.result.Statements, Statement{SQL: db.Statement.SQL.String(), Vars: slices.Clone(db.Statement.Vars)})
 	}
-}
-
-// chunks splits a batch by the number of rows and of parameters. It sorts rows that other
-// transactions may write too.
-func (w *writer) chunks(b *batch) [][]*node {
-	size := w.cfg.BatchSize
-	if size == 0 {
-		size = w.db.CreateBatchSize
-	}
-	if size <= 0 {
-		size = 1000
-	}
-	const spare = 64 // for what an upsert adds
-	size = min(size, max(1, (dialect.MaxParameters(w.db)-spare)/max(1, len(b.model.schema.DBNames))))
-	return slices.Collect(slices.Chunk(w.sortShared(b.rows), size))
 }
 
 // stop ends the insertions that were begun and not finished.

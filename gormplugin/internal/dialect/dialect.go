@@ -2,6 +2,7 @@
 package dialect
 
 import (
+	"math"
 	"reflect"
 	"slices"
 
@@ -17,6 +18,21 @@ func MaxParameters(db *gorm.DB) int {
 		return 2100
 	}
 	return 32766 // SQLite's, and likely enough for others
+}
+
+// FastInsert returns how many parameters and rows an INSERT has at most, unless the caller sets
+// the number of rows. With more parameters, MariaDB is slower at every latency, and each prepared
+// statement takes megabytes in PostgreSQL. SQLite has no round trips to save, and its driver in
+// pure Go binds parameters in time that grows with the square of their number. SQL Server takes
+// 1,000 rows.
+func FastInsert(db *gorm.DB) (parameters, rows int) {
+	switch db.Name() {
+	case "postgres", "mysql":
+		return 16384, math.MaxInt
+	case "sqlite":
+		return 500, math.MaxInt
+	}
+	return MaxParameters(db), 1000
 }
 
 // Returns reports whether an INSERT can return columns.

@@ -1,6 +1,5 @@
 // Package insert lets the graph writer take part in the callbacks of its INSERTs. The plugin's
-// callbacks find the writer's Insert in the settings of the statement; a statement of anybody
-// else has none.
+// callbacks find the writer's Insert in the settings of the statement; other statements have none.
 package insert
 
 import (

@@ -104,8 +104,16 @@ func (c *Column) isZeroAt(list *rows.Rows, i int) (bool, error) {
 // Fill sets the column in the rows that have no value there. It returns how many ids are
 // unused: rows that are the same struct take one together.
 func (c *Column) Fill(ctx context.Context, list *rows.Rows, ids []int64) (unused int, err error) {
+	direct := c.direct != nil && list.Fast()
 	for i := 0; i < list.Len && len(ids) > 0; i++ {
-		zero, err := c.isZeroAt(list, i)
+		if direct {
+			if key := list.Direct(i, c.direct); key.Int() == 0 {
+				key.SetInt(ids[0])
+				ids = ids[1:]
+			}
+			continue
+		}
+		zero, err := c.IsZero(list.At(i))
 		if err != nil {
 			return 0, err
 		}
@@ -137,7 +145,10 @@ func (c *Column) ErrNotSet() error {
 // CheckMapUpdate refuses an update by a map that sets a key to zero.
 func (c *Column) CheckMapUpdate(m map[string]any) error {
 	for key, value := range m {
-		if c.matches(key) && isZero(reflect.ValueOf(value)) {
+		if v := reflect.ValueOf(value); c.matches(key) && isZero(v) {
+			if to := rows.Indirect(v); to.IsValid() {
+				value = to.Interface() // not an address
+			}
 			return fmt.Errorf("%s is a key, and the map sets it to %v", c.Name, value)
 		}
 	}

@@ -44,7 +44,7 @@ func (r *Registry) keyFields(s *schema.Schema, other string) (fields []keyField,
 			if !tagged {
 				o.base62 = table.Kind == base62
 			} else if table.Kind != signed && o.base62 != (table.Kind == base62) {
-				faults = append(faults, fmt.Errorf("%s: its tag and Text in Config.Tables for %s give one column two forms, and base62 is one of them: say the same in both",
+				faults = append(faults, fmt.Errorf("%s: the tag and Text in Config.Tables for %s contradict each other: one says base62, the other does not",
 					FieldName(f), table.Name))
 				continue
 			}
@@ -58,7 +58,7 @@ func (r *Registry) keyFields(s *schema.Schema, other string) (fields []keyField,
 			fields = append(fields, keyField{Field: f, options: o})
 		case !f.PrimaryKey || !isID && !isNull || isForeignKey(s, f):
 		case sole:
-			faults = append(faults, fmt.Errorf("%s: a key of type sqltype.NullID is filled by the tag snowflake only: use sqltype.ID", FieldName(f)))
+			faults = append(faults, fmt.Errorf("%s: a key of type sqltype.NullID is filled only with the tag snowflake: add it, or use sqltype.ID", FieldName(f)))
 		case f.TagSettings["DEFAULT"] == "":
 			fields = append(fields, keyField{Field: f, required: true})
 		}
@@ -69,7 +69,7 @@ func (r *Registry) keyFields(s *schema.Schema, other string) (fields []keyField,
 	return fields, faults
 }
 
-// checkTagPlace says why a tag does not do what its author wants.
+// checkTagPlace returns why a tag has no effect: it is misspelled, or in the wrong place.
 func checkTagPlace(f *schema.Field, tagged bool) error {
 	_, ignored := f.TagSettings["-"]
 	_, inherited := f.TagSettings["SNOWFLAKE"]
@@ -80,8 +80,8 @@ func checkTagPlace(f *schema.Field, tagged bool) error {
 		}
 	}
 	value, outside := f.Tag.Lookup("snowflake")
-	// Other packages read a tag of that name too, such as those for the data warehouse: on a
-	// field that is no key, it counts only if its value is one of ours.
+	// Packages for the data warehouse read a tag of that name too: on a field that is no key, it
+	// counts only with a value of ours.
 	outside = outside && !tagged && (f.PrimaryKey || slices.Contains([]string{"", never, decimalText, base62Text}, value))
 	switch {
 	case misspelled != "":

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Reservation is what a create needs from its sources, and then the ids that it got: with Take, one
-// call takes them from each source before a row is changed. The zero value needs nothing.
+// Reservation takes the ids of a create from its sources, before a row is changed: Need counts them,
+// Take gets them with one call for each source, and IDs returns them. The zero value needs none.
 type Reservation struct{ requests []request }
 
 // request is for the ids of one source. Sources are distinguished by name, because comparing the
@@ -16,6 +16,7 @@ type request struct {
 	column *Column // the first that needs ids
 	n      int
 	ids    []int64
+	one    [1]int64 // ids of a single row, which take no other allocation
 	next   int
 }
 
@@ -41,11 +42,12 @@ func (r *Reservation) Need(c *Column, n int) {
 func (r *Reservation) Take(ctx context.Context) error {
 	for k := range r.requests {
 		q := &r.requests[k]
-		q.ids = make([]int64, q.n)
 		var err error
 		if q.n == 1 {
+			q.ids = q.one[:]
 			q.ids[0], err = q.column.Source.Next(ctx)
 		} else {
+			q.ids = make([]int64, q.n)
 			err = q.column.Source.Fill(ctx, q.ids)
 		}
 		if err != nil {

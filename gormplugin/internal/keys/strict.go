@@ -99,9 +99,9 @@ func remedy(f *schema.Field, composite bool) string {
 	case t == rows.IDType || t == rows.NullType || t.Kind() == reflect.String:
 		return "add snowflake to its gorm tag"
 	case !rows.IsInteger(t):
-		return fmt.Sprintf("the type %s cannot hold one, sqltype.ID can", TypeName(f.FieldType))
+		return fmt.Sprintf("its type %s cannot hold a Snowflake id: use sqltype.ID", TypeName(f.FieldType))
 	case isDefined(t) && !composite:
-		return fmt.Sprintf("use sqltype.ID (a type declared over it, as %v may be, has none of its methods), or add autoIncrement:false;snowflake to its gorm tag", t)
+		return fmt.Sprintf("use sqltype.ID itself, since %v has none of its methods, or add autoIncrement:false;snowflake to its gorm tag", t)
 	}
 	return "use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag"
 }

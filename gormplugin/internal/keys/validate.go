@@ -67,9 +67,9 @@ func (r *Registry) validateField(f keyField, database string) error {
 	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), k, database):
 		return fmt.Errorf("the type in its gorm tag %q is too small for a key of 63 bits: say %s", tag, columnFor(k))
 	case bareNumber(f.Field):
-		return fmt.Errorf("the type %v has none of the methods of sqltype.ID, though it may be declared over it: its JSON is a bare number, which JavaScript rounds: use sqltype.ID, or add `json:\",string\"`", f.FieldType)
+		return fmt.Errorf("the type %v has none of the methods of sqltype.ID, so its JSON is a bare number, which JavaScript rounds: use sqltype.ID, or add `json:\",string\"`", f.FieldType)
 	case k == base62 && database == "mysql" && !strings.Contains(columnType, "bin"):
-		return fmt.Errorf("columns of MySQL take A for a, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", tag)
+		return fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", tag)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (u *upsert) findBy(suspects []int, indexes []keys.Unique) ([]int, error) {
 func (u *upsert) tableIndexes() (sets []keys.Unique, err error) {
 	indexes, err := dialect.UniqueIndexes(u.db)
 	if err != nil {
-		return nil, fmt.Errorf("which unique indexes it has: %w", err)
+		return nil, fmt.Errorf("look up its unique indexes: %w", err)
 	}
 	for _, index := range indexes {
 		set, ok := keys.NewUnique(u.db.Statement.Schema, index.Columns, index.Where)

@@ -41,8 +41,8 @@ type upsert struct {
 	rows   []reflect.Value
 }
 
-// Before makes the statement return the keys where that is right, and else prepares to look
-// them up.
+// Before makes the statement return the keys, or prepares to look them up if RETURNING would not
+// report the right ones.
 func (p Upserts) Before(db *gorm.DB) {
 	stmt := db.Statement
 	on, ignore, conflict := conflictOf(stmt)

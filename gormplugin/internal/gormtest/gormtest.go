@@ -1,0 +1,150 @@
+// Package gormtest has what the tests of gormplugin and of the graph writer share.
+package gormtest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/DATA-DOG/go-sqlmock"
+	"gorm.io/driver/mysql"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Counter is a source whose ids are easy to read: Last+1, Last+2, …
+type Counter struct {
+	mu    sync.Mutex
+	Last  int64
+	Calls int
+	Err   error // of each call
+}
+
+// Next returns one id.
+func (c *Counter) Next(ctx context.Context) (int64, error) {
+	ids := []int64{0}
+	err := c.Fill(ctx, ids)
+	return ids[0], err
+}
+
+// Fill counts on.
+func (c *Counter) Fill(_ context.Context, ids []int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Calls++
+	if c.Err != nil {
+		return c.Err
+	}
+	for i := range ids {
+		c.Last++
+		ids[i] = c.Last
+	}
+	return nil
+}
+
+// Dry opens a handle that builds statements and sends none.
+func Dry(tb testing.TB, cfg gormplugin.Config) *gorm.DB {
+	tb.Helper()
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	Use(tb, db, cfg)
+	return db
+}
+
+// Use installs a plugin.
+func Use(tb testing.TB, db *gorm.DB, cfg gormplugin.Config) {
+	tb.Helper()
+	plugin, err := gormplugin.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := db.Use(plugin); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Order is a parent whose child has a hook.
+type Order struct {
+	ID    sqltype.ID
+	Name  string
+	Lines []Line
+}
+
+// Line is a child of an Order.
+type Line struct {
+	ID      int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	OrderID sqltype.ID
+	Hooked  int64 `gorm:"-"` // the key as BeforeCreate saw it
+}
+
+// BeforeCreate records the key.
+func (l *Line) BeforeCreate(*gorm.DB) error { l.Hooked = l.ID; return nil }
+
+// Item is a parent without hooks.
+type Item struct {
+	ID     sqltype.ID
+	Name   string
+	Prices []Price
+}
+
+// Price is a child of an Item.
+type Price struct {
+	ID     int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	ItemID sqltype.ID
+	Cents  int64
+}
+
+// Dialect has the exact statements of a database: the key is a parameter like any other, and
+// nothing is read back.
+type Dialect struct {
+	Name         string
+	Open         func(gorm.ConnPool) gorm.Dialector
+	InsertItem   string
+	InsertItems  string // two
+	UpsertPrices string // two
+	ThirdPrice   string // its parameters
+}
+
+// Dialects are those of the statements.
+func Dialects() []Dialect {
+	return []Dialect{{
+		Name:         "postgres",
+		Open:         func(c gorm.ConnPool) gorm.Dialector { return postgres.New(postgres.Config{Conn: c}) },
+		InsertItem:   `INSERT INTO "items" ("id","name") VALUES ($1,$2)`,
+		InsertItems:  `INSERT INTO "items" ("id","name") VALUES ($1,$2),($3,$4)`,
+		UpsertPrices: `INSERT INTO "prices" ("id","item_id","cents") VALUES ($1,$2,$3),($4,$5,$6) ON CONFLICT ("id") DO UPDATE SET "item_id"="excluded"."item_id"`,
+		ThirdPrice:   `,($7,$8,$9)`,
+	}, {
+		Name: "mysql",
+		Open: func(c gorm.ConnPool) gorm.Dialector {
+			return mysql.New(mysql.Config{Conn: c, SkipInitializeWithVersion: true})
+		},
+		InsertItem:   "INSERT INTO `items` (`id`,`name`) VALUES (?,?)",
+		InsertItems:  "INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?)",
+		UpsertPrices: "INSERT INTO `prices` (`id`,`item_id`,`cents`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `item_id`=VALUES(`item_id`)",
+		ThirdPrice:   ",(?,?,?)",
+	}}
+}
+
+// Mock opens gorm, with a plugin, on a mock that accepts exactly the expected statements.
+func (d Dialect) Mock(t *testing.T, source gormplugin.Source) (*gorm.DB, sqlmock.Sqlmock) {
+	t.Helper()
+	conn, mock, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherEqual))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	db, err := gorm.Open(d.Open(conn), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	Use(t, db, gormplugin.Config{Source: source, Models: []any{Item{}, Price{}}})
+	return db, mock
+}
