@@ -101,10 +101,9 @@ func (l *Lease) warn(w warner) {
 
 // Grant implements [core.GrantSource] for generators; programs need not call it.
 //
-// A lease serves one generator at a time: with a nil prev, the error is core.ErrInUse while
-// the grant that was handed out last is in use (core.Grant.Done). Afterwards there is
-// another grant of the same worker ID, from the first instant that no id carries up to the
-// recorded fence.
+// A lease serves one generator at a time. With a nil prev, Grant fails with core.ErrInUse
+// until the grant before is done (core.Grant.Done). Then it returns another grant of the same
+// worker ID, from the first instant that no id carries to the recorded fence.
 //
 // If prev is lost, or its generator needs another worker ID, Grant returns the grant of
 // another claim. The old worker ID is released, with its unused time, as soon as the

@@ -86,7 +86,7 @@ func TestOneGeneratorAfterTheOther(t *testing.T) {
 	})
 }
 
-// A core.New that fails has not used up the lease.
+// After core.New has failed, the lease serves the next generator.
 func TestANewThatFails(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -210,8 +210,8 @@ func TestNoGenerator(t *testing.T) {
 	})
 }
 
-// The worker ID is lost and there is no other: what was recorded is used to its end, by
-// a generator that is made anew as well.
+// The worker ID is lost and no other is free: ids continue up to the fence, also those of a
+// new generator.
 func TestANewGeneratorOfALostNumber(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -237,7 +237,7 @@ func TestANewGeneratorOfALostNumber(t *testing.T) {
 	})
 }
 
-// While the store does not answer, a generator is made anew all the same.
+// A new generator can be made while the store does not answer.
 func TestANewGeneratorDuringAnOutage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)

@@ -35,11 +35,11 @@ const (
 // newAssignment makes an assignment of a claim. If the claim begins beyond the layout's
 // time, it returns an error, and an assignment that only needs to be released.
 func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, error) {
-	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
-		return nil, fmt.Errorf("worker: the store's claim does not match the request: worker ID %d of %d, fencing token %d, from %d to %d, FenceWindow %d", c.Worker, r.WorkerIDs, c.FencingToken, c.From, c.Fence, r.FenceWindow)
+	err := r.CheckClaim(c)
+	if err != nil {
+		return nil, err
 	}
 	a := &assignment{claim: c, claimID: r.ClaimID, fence: c.Fence, renewed: time.Now()}
-	var err error
 	a.grant, err = core.NewGrant(cfg.Layout, c.Worker, time.UnixMilli(c.From), time.UnixMilli(c.Fence))
 	if err != nil {
 		a.grant, _ = core.NewGrant(cfg.Layout, c.Worker, time.Time{}, time.Time{}) // without times it cannot fail

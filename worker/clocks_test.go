@@ -91,8 +91,8 @@ func TestRotateInVain(t *testing.T) {
 	})
 }
 
-// A machine wakes up: its clock and the store's have gone on, its monotonic clock
-// has not. Another holder may have taken the worker ID, or not.
+// A machine wakes up: its wall clock and the store's have advanced, and its monotonic clock
+// has not. Another holder may have taken the worker ID.
 func TestSleepOfTheMachine(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		for _, numbers := range []uint8{0, 2} { // one worker ID in the namespace, or four

@@ -89,12 +89,7 @@ func (cfg Config) check() (Config, error) {
 	names := driver.Request{ // valid but for the two names
 		Namespace: cfg.Namespace, Owner: cfg.Owner, Layout: "-", WorkerIDs: 1, Preferred: -1, ClaimID: "-", FenceWindow: 1, TTL: 1,
 	}
-	for _, err := range []error{names.Validate(), layoutErr} {
-		var e *core.ConfigError
-		if errors.As(err, &e) {
-			wrong = append(wrong, e.Fields...)
-		}
-	}
+	addFields(&wrong, names.Validate(), layoutErr)
 	cfg.Layout = cfg.Layout.WithDefaults()
 	for _, d := range []struct {
 		name string
@@ -149,6 +144,16 @@ func (cfg Config) check() (Config, error) {
 		cfg.rand = rand.Float64
 	}
 	return cfg, wrong.Err("worker")
+}
+
+// addFields adds the fields of errors that are a *core.ConfigError.
+func addFields(wrong *fields.Errors, errs ...error) {
+	for _, err := range errs {
+		var e *core.ConfigError
+		if errors.As(err, &e) {
+			*wrong = append(*wrong, e.Fields...)
+		}
+	}
 }
 
 // checkIDs checks Preferred and Datacenter, and copies them: the caller may change what they

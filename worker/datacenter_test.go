@@ -141,6 +141,7 @@ func TestDatacenterRotates(t *testing.T) {
 			if err != nil {
 				w.Fatal(err)
 			}
+			time.Sleep(time.Millisecond) // in which the worker ID before is released
 			if p, _ := layout.Decode(id); p.Datacenter<<1|p.Worker != want || lease.Worker() != want {
 				w.Errorf("step %d: %+v, the lease has %d, want %d", i, p, lease.Worker(), want)
 			}

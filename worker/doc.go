@@ -64,5 +64,5 @@
 //
 // memstore, filestore, sqlstore, redisstore, etcdstore (a module of its own), pgxstore, and
 // httpstore, which offers any of them over HTTP. Package driver is for authors of further
-// stores. This package and most stores import only the standard library and package core.
+// stores. Of other modules, only pgxstore and etcdstore import any.
 package worker

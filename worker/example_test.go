@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -199,17 +198,4 @@ func ExampleAcquire_assigned() {
 	// Output:
 	// 12
 	// true
-}
-
-func ExampleFingerprint() {
-	fmt.Println(driver.Fingerprint(core.Layout{}))
-	// Output: epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed
-}
-
-func ExampleCheckNamespace() {
-	fmt.Println(driver.CheckNamespace("shop/orders:eu"))
-	fmt.Println(driver.CheckNamespace("shop orders"))
-	// Output:
-	// <nil>
-	// worker: Namespace "shop orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
 }

@@ -142,8 +142,7 @@ func TestTheOtherNumberIsRefused(t *testing.T) {
 	}
 }
 
-// A generator that is closed while it gets another worker ID has given up
-// both, whether or not it comes to say so.
+// A generator that is closed while it gets another worker ID gives up both.
 func TestClosedWhileItIsGivenAnother(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -179,12 +178,12 @@ func TestClosedWhileItIsGivenAnother(t *testing.T) {
 	})
 }
 
-// just gives one grant.
+// just returns one grant.
 type just struct{ grant *core.Grant }
 
 func (j just) Grant(context.Context, *core.Grant) (*core.Grant, error) { return j.grant, nil }
 
-// Another source's grant is no right to a second worker ID.
+// A grant of another source counts as none: the call is for a new generator.
 func TestAnotherWorkersGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		foreign, err := core.NewGrant(testLayout, 3, time.Time{}, time.Time{})

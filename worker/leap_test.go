@@ -43,7 +43,7 @@ func (w *world) caughtUp(lease *worker.Lease) {
 
 // The machine wakes up, and each request takes 1.2s, which is longer than a call waits.
 // Ids continue all the same, and soon have the new time: whether the claim has expired
-// meanwhile or, as one from a pool, has not.
+// meanwhile or, with NoExpiry, has not.
 func TestLeapOverASlowStore(t *testing.T) {
 	for name, noExpiry := range map[string]bool{"expired": false, "held": true} {
 		for _, asleep := range []time.Duration{61 * time.Second, time.Hour, 1000 * time.Hour} {
@@ -145,8 +145,8 @@ func TestClockLeapsAhead(t *testing.T) {
 	})
 }
 
-// What the store answers to the question for its clock is lost, delayed or taken for
-// something else: no worker ID is given up for it, and no lease ends.
+// Answers to the claim that compares the clocks are lost: no worker ID is given up for that,
+// and no lease ends.
 func TestLeapWhileAnswersAreLost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for lose := range 4 {
@@ -195,7 +195,7 @@ func TestLeapAfterALoss(t *testing.T) {
 	})
 }
 
-// The wall clock leaps for a moment and is back: nothing is asked for but the time.
+// The wall clock jumps ahead and back: the lease only asks for the store's time.
 func TestLeapThatPasses(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -239,9 +239,9 @@ func TestRotateOverASlowStore(t *testing.T) {
 	})
 }
 
-// A worker ID that was claimed for a generator which does not come for it is kept for it: else
-// one that asks less often than that, and a store slower than its MaxWait, would never meet. It
-// is used at the fence, and the one before is released.
+// A worker ID that was claimed for a generator is kept until the generator asks again. Otherwise
+// a generator that asks seldom would never get one from a store slower than its MaxWait. It is
+// used at the fence, and the one before is released.
 func TestRotateThatIsNotFetched(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -257,6 +257,7 @@ func TestRotateThatIsNotFetched(t *testing.T) {
 		if second.Worker == first.Worker {
 			t.Errorf("%+v", second)
 		}
+		time.Sleep(time.Millisecond) // not at the instant of the last claim, whose delay would apply
 		w.ahead.Add(-int64(8 * time.Second))
 		if _, err := w.draw(gen); err == nil {
 			t.Fatal("the test shows nothing")

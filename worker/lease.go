@@ -19,9 +19,8 @@ import (
 // The zero value is not usable: its methods return a [*core.ConfigError] or nothing. All
 // methods may be called by many goroutines.
 //
-// One goroutine, the lease's owner, makes all requests to the store, one at a time, and
-// only it changes the lease's state. Calls wait for the outcome as long as their context
-// allows.
+// One goroutine of the lease, its owner, makes all requests to the store. Calls wait for the
+// outcome as long as their context allows.
 type Lease struct {
 	store     driver.Store
 	storeType string  // of the store passed to Acquire, for errors

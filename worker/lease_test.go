@@ -258,8 +258,8 @@ func TestReleaseWhileTheStoreFails(t *testing.T) {
 	})
 }
 
-// What a crash leaves is taken over when its time to live is over, not before, and
-// begins at its fence.
+// A worker ID whose holder crashed can be claimed when its time to live has ended, not before,
+// and the claim begins at its fence.
 func TestTakeoverAfterACrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cut := &flaky{Store: w.mem}
@@ -300,7 +300,7 @@ func (warning) Warnings(context.Context) ([]string, error) {
 	return []string{"a setting: it may lose a write; set it"}, nil
 }
 
-// A store's warnings are logged.
+// A store's warnings are reported to the observer.
 func TestWarnings(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log strings.Builder

@@ -282,7 +282,7 @@ func (d *deaf) set(until chan struct{}) {
 }
 
 // A client that does not heed contexts holds up no call beyond its own, and costs two
-// goroutines; when the store answers, ids continue.
+// goroutines. When the store answers, ids continue.
 func TestDeafStore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		store := &deaf{Store: w.mem}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// A nil value, or one that New has not made, is a *ConfigError and no panic.
+// Methods of a nil value, or of one that New has not made, return a *core.ConfigError.
 func TestNilAndZero(t *testing.T) {
 	acquire := func(s driver.Store) error {
 		_, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: -1})
@@ -82,7 +82,7 @@ func TestNilAndZero(t *testing.T) {
 	}
 }
 
-// Every method of a nil store returns a *ConfigError.
+// Every method of a nil store returns a *core.ConfigError.
 func TestMethodsOfNilStores(t *testing.T) {
 	ctx := t.Context()
 	good := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}

@@ -10,10 +10,10 @@ import (
 )
 
 // The kinds of events of a lease. Their core.Event.Duration is how long ids can continue
-// without a renewal, and Err the reason, if there is one. Lost and Fenced are errors, and
-// failures warnings; a request that keeps failing is a warning once, and then has
-// [slog.LevelDebug]. The others have [slog.LevelInfo], or LevelDebug for a renewal that
-// follows no failure.
+// without a renewal, and Err the reason, if there is one. Lost and Fenced have
+// [slog.LevelError]; Claimed, Renewed, Released and Resumed [slog.LevelInfo]; the others
+// [slog.LevelWarn]. A failure that repeats, and a renewal that follows no failure, have
+// [slog.LevelDebug].
 const (
 	Claimed          core.EventKind = "worker ID claimed"
 	Renewed          core.EventKind = "lease renewed"

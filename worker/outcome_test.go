@@ -176,8 +176,7 @@ func (m *mislaid) Claim(ctx context.Context, r driver.Request) (driver.Claim, er
 	return m.Store.Claim(ctx, r)
 }
 
-// That the clocks differ says nothing of a claim whose answer was lost: it is found again and
-// released.
+// A SkewError says nothing about a claim whose answer was lost: it is found again and released.
 func TestLostAnswerBeforeAWrongClock(t *testing.T) {
 	inWorld(t, func(w *world) {
 		_, err := worker.Acquire(w.Context(), &mislaid{Store: w.mem}, w.cfg)

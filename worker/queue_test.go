@@ -138,7 +138,7 @@ func TestCrowdIsServed(t *testing.T) {
 	})
 }
 
-// A lease that waits alone asks as often as without a Queue.
+// A lease that waits alone asks as often as without a ClaimLimiter.
 func TestQueueOfOne(t *testing.T) {
 	var alone, queued []time.Duration
 	for _, times := range []*[]time.Duration{&alone, &queued} {
@@ -202,8 +202,8 @@ func lostAnswer(t *testing.T, away time.Duration) {
 	})
 }
 
-// One who waits is answered by a claim that is made after it came: what was refused before
-// says nothing.
+// A caller that waits gets the outcome of a claim that is made after its call: an earlier
+// refusal says nothing.
 func TestQueueIsNeverStale(t *testing.T) {
 	inWorld(t, func(w *world) {
 		free := w.holdAll(testLayout)

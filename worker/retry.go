@@ -35,7 +35,8 @@ func (r *retry) failed(err error, longest time.Duration, random func() float64) 
 func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }
 
 // A RetryError says which request of a lease to its store fails, since when, and why. The
-// lease repeats the request at least every half second.
+// lease repeats it half a second after a failure at the latest, or, while the clocks are too
+// far apart, after Config.RenewInterval.
 type RetryError struct {
 	Op        string // the request: "renew", "claim" or "compare the clocks"
 	Namespace string

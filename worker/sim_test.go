@@ -381,8 +381,8 @@ func (p *proc) draw(gen *core.Generator) {
 	p.sim.note("%d: ids %d to %d of %d, %v", p.id, ids[0], ids[len(ids)-1], len(ids), err)
 }
 
-// crash ends the process for the store and all who watch it, but its generator is
-// there still, for whoever was paused in it.
+// crash ends the process for the store and the checks, but keeps its generator for
+// goroutines that were paused in it.
 func (p *proc) crash() {
 	if p.busy || p.lease == nil {
 		return

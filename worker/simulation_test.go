@@ -106,7 +106,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// The simulation finds each way in which the fence can be broken.
+// The simulation finds each fault that breaks the fence.
 func TestSimulationFindsFaults(t *testing.T) {
 	for _, b := range []breakage{noFence, ownClock, noEpoch, eager, earlyRelease} {
 		t.Run(b.String(), func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestSimulationFindsFaults(t *testing.T) {
 	}
 }
 
-// A seed is the whole truth about a run.
+// The same seed gives the same run.
 func TestSimulationIsReplayable(t *testing.T) {
 	for seed := uint64(1); seed <= 200; seed++ {
 		if a, b := simulate(t, seed, sound, true), simulate(t, seed, sound, true); a.trace != b.trace {

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -60,11 +59,13 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if err := errors.Join(l.Validate(), driver.CheckNamespace(name)); err != nil {
-		return noWorkerID, 0, err
-	}
+	var wrong fields.Errors
+	addFields(&wrong, l.Validate(), driver.CheckNamespace(name))
 	if fields.IsNil(c) {
-		return noWorkerID, 0, fields.Error("worker", "Counter", nil, "must be given")
+		wrong.Add("Counter", nil, "must be given")
+	}
+	if err := wrong.Err("worker"); err != nil {
+		return noWorkerID, 0, err
 	}
 	n, err := driver.Do(ctx, new(driver.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {

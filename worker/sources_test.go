@@ -185,9 +185,9 @@ func FuzzDecimal(f *testing.F) {
 	})
 }
 
-// FuzzCheckSpace holds that a name that passes has none of the characters that
+// FuzzCheckNamespace holds that a name that passes has none of the characters that
 // mean something to a store.
-func FuzzCheckSpace(f *testing.F) {
+func FuzzCheckNamespace(f *testing.F) {
 	for _, text := range []string{"", "a", "a'b", "A.b_c-d:e/f", strings.Repeat("x", 65), "ä", "a\x00", "{a}"} {
 		f.Add(text)
 	}
@@ -231,5 +231,9 @@ func TestFromCounter(t *testing.T) {
 	}
 	if n, _, err := FromCounter(t.Context(), count, small, "a b"); n != -1 || err == nil {
 		t.Error("a bad name")
+	}
+	var config *core.ConfigError
+	if _, _, err := FromCounter(t.Context(), nil, core.Layout{TimeBits: 99}, "a b"); !errors.As(err, &config) || len(config.Fields) < 3 || strings.Contains(err.Error(), "\n") {
+		t.Errorf("one error must name the layout's field, the name and the counter: %v", err)
 	}
 }

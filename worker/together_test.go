@@ -30,9 +30,9 @@ func (l *ids) add(t *testing.T, who string, drawn ...int64) {
 	}
 }
 
-// Leases whose generators are closed and made anew all the time, by several
-// goroutines at once, while others draw, worker IDs are taken away and leases are
-// released: one New wins each time, and no id comes twice. Time moves only when a
+// Generators of leases are closed and made anew all the time, by several goroutines at
+// once, while others draw, worker IDs are taken away and leases are released. One New
+// wins each time, and no id is issued twice. Time moves only when a
 // tick is full, so what two intervals had in common would come twice at once.
 func TestOpenAndCloseTogether(t *testing.T) {
 	layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 2}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -16,13 +17,15 @@ const (
 // yet. The zero value is ready for use.
 type Calls struct{ abandoned atomic.Int64 }
 
+var errGoexit = errors.New("the client ended its goroutine")
+
 // Do lets a call return when its context is done, even if the client below ignores contexts:
 // a driver that has only deadlines of its own, or a disk that hangs.
 //
 // Do calls f in a goroutine of its own and returns its result. If f has not returned 100 ms
 // after ctx is done, Do abandons it and returns the error of ctx after the text what; the
 // result of f is dropped. While 16 calls are abandoned, Do fails at once. A panic of f
-// becomes an error.
+// becomes an error, and so does runtime.Goexit.
 func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -39,7 +42,7 @@ func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) 
 	outcomes := make(chan outcome, 1)
 	var ended atomic.Bool // f has returned, or was abandoned, whichever came first
 	go func() {
-		var o outcome
+		o := outcome{err: errGoexit}
 		defer func() {
 			if p := recover(); p != nil { // the caller is in another goroutine and could not
 				o = outcome{err: fmt.Errorf("the client panicked: %v", p)}

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,6 +24,7 @@ func TestDo(t *testing.T) {
 		{"a result", func(context.Context) (int, error) { return 7, nil }, 7, nil, "", 0},
 		{"an error", func(context.Context) (int, error) { return 0, broken }, 0, broken, "broken", 0},
 		{"a panic", func(context.Context) (int, error) { panic("ouch") }, 0, nil, "the client panicked: ouch", 0},
+		{"a goroutine that ends", func(context.Context) (int, error) { runtime.Goexit(); return 7, nil }, 0, nil, "the client ended its goroutine", 0},
 		{"a client that heeds its context", func(ctx context.Context) (int, error) {
 			<-ctx.Done()
 			return 0, errors.Join(broken, ctx.Err())

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A bound far ahead is a long wait, and no short one of a product that wrapped around.
+// A fence far ahead is a long wait: the product must not overflow.
 func TestLongWait(t *testing.T) {
 	const now = 1_700_000_000_000
 	for _, until := range []int64{now + 1000 + math.MaxInt64/int64(time.Millisecond), 1 << 53, 1 << 62, math.MaxInt64} {

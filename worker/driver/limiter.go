@@ -41,8 +41,8 @@ type attempt struct {
 func newAttempt() *attempt { return &attempt{done: make(chan struct{})} }
 
 // LimitClaims is for package worker. It calls ask, or returns the error of a claim that
-// another lease made after this call began, so that a worker ID which was free by then is
-// found. sent reports whether ask was called.
+// another lease made after this call began. An older error says nothing, because a worker ID
+// may have become free since. sent reports whether ask was called.
 //
 // A repeated claim, whose first answer was lost, may have been granted. That the store
 // refuses another claim proves nothing about it, so it shares failures only.

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -82,6 +83,15 @@ func (r Request) Replay(rec Record) Claim {
 // of its holder.
 func (r Request) allows(worker int64) bool {
 	return worker >= 0 && worker < r.WorkerIDs && worker != r.Exclude && (!r.RequirePreferred || worker == r.Preferred)
+}
+
+// CheckClaim returns an error if c cannot be the result of the request, for stores that get it
+// from a server.
+func (r Request) CheckClaim(c Claim) error {
+	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
+		return fmt.Errorf("worker: the store's claim does not match the request: worker ID %d of %d, fencing token %d, from %d to %d, FenceWindow %d", c.Worker, r.WorkerIDs, c.FencingToken, c.From, c.Fence, r.FenceWindow)
+	}
+	return nil
 }
 
 // CheckSkew returns a *SkewError if the claimant's clock is further than MaxSkew from the

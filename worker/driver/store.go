@@ -20,6 +20,9 @@ type Store interface {
 	// and the claim ID. If a record has the claim ID already, because the first answer was
 	// lost, Claim returns r.Replay of that record and changes nothing.
 	//
+	// Claim compares the layouts and the clocks ([Request.CheckSkew]) before it looks for the
+	// claim ID or a free worker ID: for a lease, a *NoWorkerIDError means that they agree.
+	//
 	// The errors are *core.ConfigError, [*LayoutError], [*SkewError], [*NoWorkerIDError],
 	// [*DurabilityError], and the store's own. Of those, [Permanent] marks the ones that
 	// a retry cannot mend.

@@ -47,7 +47,7 @@ func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingTok
 	if len(found.Kvs) == 0 {
 		return driver.ErrNotHeld
 	}
-	rec, err := parseRecord(found.Kvs[0])
+	rec, err := decode(found.Kvs[0])
 	if err != nil {
 		return err
 	}

@@ -67,8 +67,8 @@ func (s *Store) check() error {
 	return nil
 }
 
-// begin starts each method. A client that reaches no member doubles its delay between attempts,
-// up to two minutes; a lease asks every half second and needs the first answer that there is.
+// begin starts each method. It makes the client connect again at once: a client that reaches no
+// member doubles its delay between attempts, up to two minutes.
 func (s *Store) begin(ctx context.Context, namespace string) error {
 	if err := s.check(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (s *Store) claimOnce(ctx context.Context, r driver.Request, now int64, leas
 	if old.ClaimID != "" {
 		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.presenceKey(r.Namespace, old.ClaimID)), "=", 0))
 	}
-	then := []clientv3.Op{clientv3.OpPut(key, recordOf(granted).String()), put}
+	then := []clientv3.Op{clientv3.OpPut(key, encode(granted)), put}
 	if found.layout == nil {
 		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.layoutKey(r.Namespace)), "=", 0))
 		then = append(then, clientv3.OpPut(s.layoutKey(r.Namespace), r.Layout))
@@ -228,7 +228,7 @@ func (s *Store) change(ctx context.Context, verb, namespace string, workerID, fe
 			return false, driver.ErrNotHeld
 		}
 		e := entry{revision: found[0].ModRevision}
-		if e.record, err = parseRecord(found[0]); err != nil {
+		if e.Record, err = decode(found[0]); err != nil {
 			return false, err
 		}
 		if e.FencingToken != fencingToken || e.ClaimID != claimID {
@@ -244,7 +244,7 @@ func (s *Store) change(ctx context.Context, verb, namespace string, workerID, fe
 		written, err := hedge(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 			return s.client.Txn(ctx).
 				If(clientv3.Compare(clientv3.ModRevision(key), "=", e.revision)).
-				Then(clientv3.OpPut(key, e.String()), also).
+				Then(clientv3.OpPut(key, encode(e.Record)), also).
 				Commit()
 		})
 		if err != nil {

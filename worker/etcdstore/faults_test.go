@@ -131,7 +131,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 	}
 }
 
-// Between the reading and the writing of a verb others come: what they have written
+// Other clients write between the read and the write of a call: what they have written
 // stays.
 func TestMeanwhile(t *testing.T) {
 	ctx, server := t.Context(), testserver.Etcd(t)
@@ -262,8 +262,8 @@ func (e ending) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*client
 	return e.Lease.KeepAliveOnce(ctx, id)
 }
 
-// The time to live ends within a renewal: no other holder has claimed the worker ID, so it goes
-// on, and has a holder again.
+// The time to live ends during a renewal. No other holder has claimed the worker ID, so the
+// renewal succeeds.
 func TestLifeEndsMeanwhile(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
 	client.Lease = ending{client.Lease}

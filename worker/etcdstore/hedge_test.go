@@ -109,7 +109,7 @@ type soon struct{ context.Context }
 
 func (soon) Deadline() (time.Time, bool) { return time.Now().Add(600 * time.Millisecond), true }
 
-// endless does not say when it ends.
+// endless is a context without a deadline.
 type endless struct{ context.Context }
 
 func (endless) Deadline() (time.Time, bool) { return time.Time{}, false }

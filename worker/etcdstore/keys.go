@@ -39,7 +39,7 @@ func validPrefix(prefix string) bool {
 	return len(prefix) <= 255 && !strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' })
 }
 
-// record is the value of a worker ID's key.
+// record is the value of a worker ID's key: a driver.Record as it is written.
 type record struct {
 	FencingToken int64  `json:"epoch"`
 	ClaimID      string `json:"token"`
@@ -47,25 +47,21 @@ type record struct {
 	Fence        int64  `json:"until"`
 }
 
-func recordOf(rec driver.Record) record {
-	return record{rec.FencingToken, rec.ClaimID, rec.Owner, rec.Fence}
-}
-
-func (r record) String() string {
-	text, _ := json.Marshal(r) //nolint:errchkjson // it has numbers and strings only
+func encode(rec driver.Record) string {
+	text, _ := json.Marshal(record{rec.FencingToken, rec.ClaimID, rec.Owner, rec.Fence}) //nolint:errchkjson // it has numbers and strings only
 	return string(text)
 }
 
-func parseRecord(kv *mvccpb.KeyValue) (record, error) {
+func decode(kv *mvccpb.KeyValue) (driver.Record, error) {
 	var r record
 	err := json.Unmarshal(kv.Value, &r)
 	if err == nil && r.FencingToken < 1 {
 		err = fmt.Errorf("its epoch is %d, and must be at least 1", r.FencingToken)
 	}
 	if err != nil {
-		return record{}, fmt.Errorf("etcdstore: key %q holds %.300q, which is not a record of a worker ID: %w", kv.Key, kv.Value, err)
+		return driver.Record{}, fmt.Errorf("etcdstore: key %q holds %.300q, which is not a record of a worker ID: %w", kv.Key, kv.Value, err)
 	}
-	return r, nil
+	return driver.Record{FencingToken: r.FencingToken, ClaimID: r.ClaimID, Owner: r.Owner, Fence: r.Fence}, nil
 }
 
 // parseWorkerID reads the worker ID at the end of a key.

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// What uniqueness rests on hangs on no etcd lease; what tells that a holder is
-// there does, unless it has no time to live; and release deletes only that.
+// A record has no etcd lease. The presence key has one, unless there is no time to live, and
+// a release deletes only that key.
 func TestWhatIsKept(t *testing.T) {
 	client := connect(t, testserver.Etcd(t))
 	store, ctx, name := mustNew(New(client, Config{})), t.Context(), newNamespace()
@@ -71,7 +71,7 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-// Whatever the prefixes and the namespaces are called, a claim is seen in its own only.
+// Whatever the names of prefixes and namespaces, a claim is seen only in its own.
 func TestNames(t *testing.T) {
 	client, ctx, id := connect(t, testserver.Etcd(t)), t.Context(), newNamespace()
 	type place struct{ prefix, namespace string }
@@ -121,8 +121,8 @@ func TestConfigFaults(t *testing.T) {
 	}
 }
 
-// What others have written below the prefix is told by its key, and nothing is
-// claimed over it.
+// What others have written below the prefix is an error that names the key, and is not
+// overwritten.
 func TestForeignKeys(t *testing.T) {
 	client, ctx := connect(t, testserver.Etcd(t)), t.Context()
 	for suffix, value := range map[string]string{
@@ -169,7 +169,7 @@ func TestCount(t *testing.T) {
 	wg.Wait()
 }
 
-// The wait that is told is what is left of the first that may end.
+// NoWorkerIDError.Wait is the rest of the time to live that ends first.
 func TestWait(t *testing.T) {
 	store, name := mustNew(New(connect(t, testserver.Etcd(t)), Config{})), newNamespace()
 	const first = 10 * time.Minute
@@ -237,8 +237,8 @@ func FuzzRecord(f *testing.F) {
 	f.Add(`{"epoch":9223372036854775807}`, "-0")
 	f.Add(`null`, "00")
 	f.Fuzz(func(t *testing.T, value, number string) {
-		if r, err := parseRecord(&mvccpb.KeyValue{Value: []byte(value)}); err == nil {
-			again, err := parseRecord(&mvccpb.KeyValue{Value: []byte(r.String())})
+		if r, err := decode(&mvccpb.KeyValue{Value: []byte(value)}); err == nil {
+			again, err := decode(&mvccpb.KeyValue{Value: []byte(encode(r))})
 			if err != nil || again != r {
 				t.Errorf("%q: %+v, then %+v, %v", value, r, again, err)
 			}

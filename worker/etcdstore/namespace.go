@@ -15,11 +15,10 @@ import (
 
 // entry is a worker ID as it was read.
 type entry struct {
-	record
-	workerID int64
-	revision int64
-	presence *mvccpb.KeyValue // nil: there is no holder, or its time to live has ended
-	left     int64            // of the time to live, in milliseconds; at most this
+	driver.Record // without Expires
+	revision      int64
+	presence      *mvccpb.KeyValue // nil: there is no holder, or its time to live has ended
+	left          int64            // of the time to live, in milliseconds; at most this
 }
 
 // namespace is all of a namespace, read at one revision.
@@ -50,10 +49,10 @@ func (s *Store) read(ctx context.Context, name string) (*namespace, error) {
 	}
 	for _, kv := range answer.Responses[1].GetResponseRange().Kvs {
 		e := entry{revision: kv.ModRevision}
-		if e.workerID, err = parseWorkerID(kv.Key, prefix); err != nil {
+		if e.Record, err = decode(kv); err != nil {
 			return nil, err
 		}
-		if e.record, err = parseRecord(kv); err != nil {
+		if e.Worker, err = parseWorkerID(kv.Key, prefix); err != nil {
 			return nil, err
 		}
 		if e.ClaimID != "" {
@@ -65,9 +64,9 @@ func (s *Store) read(ctx context.Context, name string) (*namespace, error) {
 			}
 		}
 		ns.entries = append(ns.entries, e)
-		ns.revisions[e.workerID] = e.revision
+		ns.revisions[e.Worker] = e.revision
 	}
-	slices.SortFunc(ns.entries, func(a, b entry) int { return cmp.Compare(a.workerID, b.workerID) })
+	slices.SortFunc(ns.entries, func(a, b entry) int { return cmp.Compare(a.Worker, b.Worker) })
 	return ns, nil
 }
 
@@ -75,7 +74,8 @@ func (s *Store) read(ctx context.Context, name string) (*namespace, error) {
 func (ns *namespace) records(now int64) []driver.Record {
 	all := make([]driver.Record, len(ns.entries))
 	for i, e := range ns.entries {
-		all[i] = driver.Record{Worker: e.workerID, FencingToken: e.FencingToken, ClaimID: e.ClaimID, Owner: e.Owner, Fence: e.Fence, Expires: e.expires(now)}
+		all[i] = e.Record
+		all[i].Expires = e.expires(now)
 	}
 	return all
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Every method of a store that was not made by New gives a *ConfigError.
+// Every method of a store that New has not made returns a *core.ConfigError.
 func TestMethodsOfNilStores(t *testing.T) {
 	ctx := t.Context()
 	for name, s := range map[string]*Store{"nil": nil, "zero": {}} {

@@ -31,8 +31,8 @@ func await(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// The server crashes and comes back, again and again, under generators that go on:
-// no id comes twice, and no fence is forgotten.
+// The server crashes and comes back, again and again, while generators continue: no id is
+// issued twice, and no fence is lost.
 func TestServerIsKilled(t *testing.T) {
 	server := testserver.NewEtcd(t)
 	layout := core.Layout{TimeBits: 41, WorkerBits: 3, SequenceBits: 4}
@@ -187,8 +187,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// While no member answers, each request makes the client try again at once: so ids
-// go on soon after the server is back, however long it was away.
+// While no member answers, each request makes the client connect again at once. So ids
+// resume soon after the server is back, however long it was away.
 func TestEachRequestConnects(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -223,7 +223,7 @@ func TestEachRequestConnects(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 		err := store.Renew(ctx, driver.Renewal{Namespace: "s", FencingToken: 1, ClaimID: "t", Fence: 1, TTL: 1})
 		if err == nil {
-			t.Error("nobody has answered, and there is no error")
+			t.Error("no member has answered, and there is no error")
 		}
 		cancel()
 	}
@@ -265,7 +265,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Whatever words the client finds for it, a context that is done is told as such.
+// Whatever the client's error is, the error of a context that is done is the context's.
 func TestFailed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := (&Store{}).failed(ctx, "renew", errLost); !errors.Is(err, errLost) || errors.Is(err, context.Canceled) {

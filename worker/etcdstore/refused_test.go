@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// What etcd refuses for good is said to be so; what may pass is not.
+// Errors of etcd that a retry cannot mend are marked as permanent, and no others.
 func TestRefusedForGood(t *testing.T) {
 	for _, c := range []struct {
 		err  error

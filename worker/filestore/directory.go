@@ -2,12 +2,14 @@ package filestore
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,7 +78,7 @@ func decode(content []byte) (driver.Record, error) {
 	return driver.Record{FencingToken: *f.FencingToken, ClaimID: *f.ClaimID, Owner: f.Owner, Fence: *f.Fence, Expires: f.Expires}, nil
 }
 
-// records reads all records.
+// records reads all records, and orders them by worker ID.
 func (d directory) records() ([]driver.Record, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
@@ -98,6 +100,7 @@ func (d directory) records() ([]driver.Record, error) {
 		}
 		records = append(records, rec)
 	}
+	slices.SortFunc(records, func(a, b driver.Record) int { return cmp.Compare(a.Worker, b.Worker) })
 	return records, nil
 }
 

@@ -70,6 +70,27 @@ func TestStore(t *testing.T) {
 	})
 }
 
+// A directory lists 10 before 2.
+func TestListIsOrdered(t *testing.T) {
+	store := open(t, t.TempDir())
+	for id := range int64(11) {
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: &id, RequirePreferred: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lease.Close()
+	}
+	records, err := store.List(t.Context(), "default")
+	if err != nil || len(records) != 11 {
+		t.Fatalf("%+v, %v", records, err)
+	}
+	for i, rec := range records {
+		if rec.Worker != int64(i) {
+			t.Errorf("record %d is that of worker ID %d", i, rec.Worker)
+		}
+	}
+}
+
 // A process that is killed holds its worker ID to its end and no longer; the next
 // begins at its fence, and so above its ids, whatever the clock says.
 func TestProcessIsKilled(t *testing.T) {
@@ -306,7 +327,7 @@ func TestFilesAreRemoved(t *testing.T) {
 				t.Errorf("%+v", st)
 			}
 			if name == "directory" || name == "space" {
-				ctx, cancel := context.WithTimeout(t.Context(), ample) // it is told at once
+				ctx, cancel := context.WithTimeout(t.Context(), ample) // it fails at once
 				defer cancel()
 				if _, err := store.Claim(ctx, driver.Request{Namespace: "default", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 1000, MaxLead: 1000}); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
 					t.Errorf("a claim by the same store: %v", err)

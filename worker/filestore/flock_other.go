@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// errReadOnly has no name that all these systems share, and no lock comes before it there.
+// errReadOnly is not needed here: every lock fails before anything is written.
 var errReadOnly = errors.ErrUnsupported
 
 func flock(f *os.File) error {

@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// errReadOnly is what a file system answers that is mounted for reading only.
+// errReadOnly is the error of a file system that is mounted read-only.
 const errReadOnly = syscall.EROFS
 
-// flock locks the file for this opening of it, without waiting.
+// flock locks the file, without waiting. The lock belongs to f alone: even this process cannot
+// take it again through another *os.File.
 func flock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 )
 
-// The disk is full: what was recorded stays as it was, ids go on up to it and no
-// further, nothing is claimed; and all goes on when there is room again.
+// The disk is full: records stay as they were, ids continue up to the fence and then stop,
+// and claims fail. When there is room again, ids resume.
 func TestDiskIsFull(t *testing.T) {
 	if dir := os.Getenv("SNOWKEY_TEST_FULL_DISK"); dir != "" { // in the process that is started below
 		if err := full(t.Context(), dir); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 )
 
-// No call outlasts its context on a disk that hangs; here, on a row that is a pipe into
-// which nobody writes.
+// No call outlasts its context on a disk that hangs: here a record is a pipe without a
+// writer.
 func TestHungDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "s"), 0o750); err != nil {

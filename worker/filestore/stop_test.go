@@ -20,7 +20,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 )
 
-// In its own process this is a program and no test.
+// In its own process this is a program, not a test.
 func TestStopIn(*testing.T) {
 	if dir := os.Getenv("SNOWKEY_TEST_STOP"); dir != "" {
 		filestore.StopIn(dir, os.Getenv("SNOWKEY_TEST_STOP_IN"))

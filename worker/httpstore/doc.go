@@ -28,8 +28,8 @@
 // Each request has a random ID and each answer repeats it. So an answer that a proxy has
 // cached, mixed up or made itself is an error, never a claim or the loss of one.
 //
-// The errors of packages worker and driver arrive with their types, for errors.Is and errors.As.
-// Any other error is a [*StoreError] with its text.
+// The errors that driver.Store lists arrive with their types, for errors.Is and errors.As. Any
+// other error is a [*StoreError] with its text.
 //
 // # Limits
 //

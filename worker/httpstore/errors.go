@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A StoreError is any error of a server that has no type in packages worker and driver: its
-// store failed, it rejected the request, or it is not a server of this package. Whether the
-// request was carried out is unknown.
+// A StoreError is any error of a server but those that driver.Store lists: its store failed, it
+// rejected the request, or it is not a server of this package. Whether the request was carried
+// out is unknown.
 type StoreError struct {
 	Verb    string // "claim"
 	Status  int    // the HTTP status
@@ -57,34 +56,27 @@ const (
 	kindSkew       = "skew"
 	kindLayout     = "layout"
 	kindDurability = "lossy"
-	kindLost       = "lost"
-	kindExhausted  = "used_up"
 	kindNotHeld    = "taken"
-	kindReleased   = "released"
 	kindOther      = "other"
 )
 
 // wireError is an error as it is written: its kind, and the fields of that kind.
 type wireError struct {
-	Kind      string     `json:"kind"`
-	Message   string     `json:"message"`
-	Fields    []field    `json:"faults,omitempty"`
-	Namespace string     `json:"space,omitempty"`
-	Name      string     `json:"name,omitempty"`
-	WorkerIDs int64      `json:"numbers,omitempty"`
-	Leased    int64      `json:"held,omitempty"`
-	Ahead     int64      `json:"ahead,omitempty"`
-	Wait      int64      `json:"wait,omitempty"`
-	Local     int64      `json:"local,omitempty"`
-	Store     int64      `json:"store,omitempty"`
-	Max       int64      `json:"max,omitempty"`
-	Have      string     `json:"have,omitempty"`
-	Want      string     `json:"want,omitempty"`
-	Setting   string     `json:"setting,omitempty"`
-	Value     string     `json:"value,omitempty"`
-	Worker    int64      `json:"worker,omitempty"`
-	Fence     int64      `json:"until,omitempty"`
-	Cause     *wireError `json:"cause,omitempty"`
+	Kind      string  `json:"kind"`
+	Message   string  `json:"message"`
+	Fields    []field `json:"faults,omitempty"`
+	Namespace string  `json:"space,omitempty"`
+	WorkerIDs int64   `json:"numbers,omitempty"`
+	Leased    int64   `json:"held,omitempty"`
+	Ahead     int64   `json:"ahead,omitempty"`
+	Wait      int64   `json:"wait,omitempty"`
+	Local     int64   `json:"local,omitempty"`
+	Store     int64   `json:"store,omitempty"`
+	Max       int64   `json:"max,omitempty"`
+	Have      string  `json:"have,omitempty"`
+	Want      string  `json:"want,omitempty"`
+	Setting   string  `json:"setting,omitempty"`
+	Value     string  `json:"value,omitempty"`
 }
 
 type field struct {
@@ -101,8 +93,6 @@ func encode(err error) *wireError {
 		skew       *driver.SkewError
 		layout     *driver.LayoutError
 		durability *driver.DurabilityError
-		lost       *worker.LostError
-		exhausted  *driver.CounterExhaustedError
 	)
 	switch {
 	case errors.As(err, &config):
@@ -118,17 +108,8 @@ func encode(err error) *wireError {
 		w.Kind, w.Namespace, w.Have, w.Want = kindLayout, layout.Namespace, layout.Have, layout.Want
 	case errors.As(err, &durability):
 		w.Kind, w.Setting, w.Value, w.Want = kindDurability, durability.Setting, durability.Value, durability.Want
-	case errors.As(err, &lost): // before ErrNotHeld, which it may also match
-		w.Kind, w.Namespace, w.Worker, w.Fence = kindLost, lost.Namespace, lost.Worker, lost.Fence.UnixMilli()
-		if lost.Err != nil {
-			w.Cause = encode(lost.Err)
-		}
-	case errors.As(err, &exhausted):
-		w.Kind, w.Name, w.WorkerIDs = kindExhausted, exhausted.Name, exhausted.WorkerIDs
 	case errors.Is(err, driver.ErrNotHeld):
 		w.Kind = kindNotHeld
-	case errors.Is(err, worker.ErrReleased):
-		w.Kind = kindReleased
 	}
 	return w
 }
@@ -162,18 +143,8 @@ func (w *wireError) decoded(verb string, status int) error {
 		err = &driver.LayoutError{Namespace: w.Namespace, Have: w.Have, Want: w.Want}
 	case kindDurability:
 		err = &driver.DurabilityError{Setting: w.Setting, Value: w.Value, Want: w.Want}
-	case kindLost:
-		lost := &worker.LostError{Namespace: w.Namespace, Worker: w.Worker, Fence: time.UnixMilli(w.Fence)}
-		if w.Cause != nil {
-			lost.Err = w.Cause.decoded(verb, status)
-		}
-		err = lost
-	case kindExhausted:
-		err = &driver.CounterExhaustedError{Name: w.Name, WorkerIDs: w.WorkerIDs}
 	case kindNotHeld:
 		err = driver.ErrNotHeld
-	case kindReleased:
-		err = worker.ErrReleased
 	default:
 		return &StoreError{Verb: verb, Status: status, Message: w.Message}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
@@ -43,9 +42,7 @@ func TestErrors(t *testing.T) {
 		&driver.SkewError{Local: at, Store: at.Add(-time.Millisecond), Max: 10 * time.Second},
 		&driver.LayoutError{Namespace: "s", Have: "a", Want: "b"},
 		&driver.DurabilityError{Setting: "a", Value: "b", Want: "c"},
-		&worker.LostError{Namespace: "s", Worker: 5, Fence: at, Err: driver.ErrNotHeld},
-		&driver.CounterExhaustedError{Name: "n", WorkerIDs: 32},
-		driver.ErrNotHeld, worker.ErrReleased,
+		driver.ErrNotHeld,
 	} {
 		for _, store.err = range []error{sent, fmt.Errorf("in other words: %w", sent)} {
 			for verb, got := range verbs(t.Context(), client) {
@@ -55,7 +52,7 @@ func TestErrors(t *testing.T) {
 				if target := reflect.New(reflect.TypeOf(sent)); !errors.As(got, target.Interface()) || !reflect.DeepEqual(target.Elem().Interface(), sent) {
 					t.Errorf("%s: %#v, want %#v", verb, target.Elem(), sent)
 				}
-				for _, is := range []error{driver.ErrNotHeld, driver.ErrNoWorkerID, worker.ErrLost, worker.ErrReleased} {
+				for _, is := range []error{driver.ErrNotHeld, driver.ErrNoWorkerID} {
 					if errors.Is(got, is) != errors.Is(store.err, is) {
 						t.Errorf("%s: %v is %v: %v", verb, got, is, errors.Is(got, is))
 					}
@@ -77,7 +74,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What the handler does not offer is said to be so.
+// A verb that the handler does not offer is errors.ErrUnsupported.
 func TestUnsupported(t *testing.T) {
 	h, err := NewHandler(memstore.New(memstore.Config{}), HandlerConfig{Tokens: []string{secret}})
 	if err != nil {
@@ -90,7 +87,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// hanging is a store that answers when it is told to end.
+// hanging is a store that returns only when its context is done.
 type hanging struct{ failing }
 
 func (hanging) Claim(ctx context.Context, _ driver.Request) (driver.Claim, error) {
@@ -109,11 +106,10 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// Whatever a server says is an answer, or an error, and what it says is read the
-// same when it is written again.
+// Whatever a server sends, read returns a result or an error.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, []byte(`{"id":"i","result":{"worker":0,"epoch":1,"from":1,"until":2}}`))
-	f.Add(409, []byte(`{"id":"i","error":{"kind":"lost","message":"m","cause":{"kind":"taken"}}}`))
+	f.Add(409, []byte(`{"id":"i","error":{"kind":"taken","message":"m"}}`))
 	f.Add(409, []byte(`{"id":"i","error":{"kind":"none_free","wait":9223372036854775807}}`))
 	f.Fuzz(func(t *testing.T, status int, text []byte) {
 		result, err := read[claimResult]("claim", "i", status, text, maxReply)
@@ -130,7 +126,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// Whatever is sent to a server, it answers.
+// The handler answers every request, whatever it contains.
 func FuzzRequest(f *testing.F) {
 	f.Add("claim", `{"id":"i","request":{"space":"s"}}`)
 	f.Add("list", `{"id":"i","request":{}}`)

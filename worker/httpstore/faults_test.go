@@ -109,7 +109,7 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
-// A worker ID that was not asked for is none.
+// A claim that does not match the request is an error.
 func TestImpossibleClaims(t *testing.T) {
 	for _, result := range []string{
 		`{}`, `{"worker":4,"epoch":1,"from":1,"until":2}`, `{"worker":-1,"epoch":1,"from":1,"until":2}`, `{"worker":0,"epoch":0,"from":1,"until":2}`,
@@ -186,7 +186,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// What is no request reaches no store.
+// A malformed request does not reach the store.
 func TestBadRequests(t *testing.T) {
 	h := handlerOf(t, &failing{err: errors.New("it was asked")})
 	const fields = `"space":"s","worker":0,"epoch":1,"token":"t","until":1,"ttl":1`
@@ -254,7 +254,7 @@ func TestConfigFaults(t *testing.T) {
 			}
 		}
 	}
-	h, err := NewHandler(nil, HandlerConfig{Tokens: []string{"short"}, Timeout: -1})
+	h, err := NewHandler((*memstore.Store)(nil), HandlerConfig{Tokens: []string{"short"}, Timeout: -1})
 	var config *core.ConfigError
 	if h != nil || !errors.As(err, &config) || len(config.Fields) != 3 || strings.Contains(err.Error(), "short") {
 		t.Errorf("%v, %v", h, err)
@@ -264,7 +264,7 @@ func TestConfigFaults(t *testing.T) {
 	}
 }
 
-// An answer without end is left at its limit.
+// An endless answer is read up to the limit.
 func TestEndlessAnswer(t *testing.T) {
 	page := bytes.Repeat([]byte(" "), 4096)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

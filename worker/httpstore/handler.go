@@ -43,7 +43,7 @@ type handler struct {
 // error is a *core.ConfigError.
 func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 	var wrong fields.Errors
-	if store == nil {
+	if fields.IsNil(store) {
 		wrong.Add("store", nil, "must be given")
 	}
 	if len(cfg.Tokens) == 0 {

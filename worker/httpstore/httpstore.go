@@ -157,11 +157,11 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 		return driver.Claim{}, err
 	}
 	c, err := ask[claimRequest, claimResult](ctx, s, "claim", claimRequest(r), maxReply)
-	if err == nil {
-		err = c.validate(r)
-	}
 	if err != nil {
 		return driver.Claim{}, err
+	}
+	if err := r.CheckClaim(driver.Claim(c)); err != nil {
+		return driver.Claim{}, fmt.Errorf("httpstore: claim in namespace %q: %w", r.Namespace, err)
 	}
 	return driver.Claim(c), nil
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // The requests and results as they are written. Each is converted from and to its counterpart
@@ -132,12 +130,4 @@ func decodeRequest[Q any](raw json.RawMessage) (request Q, err error) {
 		}
 	}
 	return request, decode(bytes.NewReader(raw), &request, true)
-}
-
-// validate reports whether a claim can be the answer to the request.
-func (c claimResult) validate(r driver.Request) error {
-	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
-		return fmt.Errorf("httpstore: claim in namespace %q: the server returned a claim that does not fit the request: %+v", r.Namespace, c)
-	}
-	return nil
 }

@@ -65,14 +65,11 @@ func (s *Store) WorkerIDOf(ctx context.Context, namespace, identity string, work
 	if identity == "" {
 		wrong.Add("identity", identity, "must not be empty")
 	}
-	if workerIDs < 1 {
-		wrong.Add("workerIDs", workerIDs, "must be at least 1")
+	if workerIDs < 1 || workerIDs > maxWorkerIDs {
+		wrong.Add("workerIDs", workerIDs, "must be 1 to 2^53, which is as far as Redis's scripts can count")
 	}
 	if err := wrong.Err("redisstore"); err != nil {
 		return 0, err
-	}
-	if workerIDs > maxWorkerIDs {
-		return 0, tooMany("workerIDs", workerIDs)
 	}
 	answer, err := s.run(ctx, "map an identity", identityScript, s.key("identity", namespace), identity, workerIDs)
 	if err != nil {

@@ -128,7 +128,7 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 		return driver.Claim{}, err
 	}
 	if r.WorkerIDs > maxWorkerIDs {
-		return driver.Claim{}, tooMany("WorkerIDs", r.WorkerIDs)
+		return driver.Claim{}, fields.Error("redisstore", "WorkerIDs", r.WorkerIDs, "must be at most 2^53, which is as far as Redis's scripts can count")
 	}
 	if err := s.check(r.Namespace); err != nil {
 		return driver.Claim{}, err
@@ -212,8 +212,4 @@ func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, er
 	}
 	slices.SortFunc(records, func(a, b driver.Record) int { return cmp.Compare(a.Worker, b.Worker) })
 	return records, nil
-}
-
-func tooMany(field string, n int64) error {
-	return fields.Error("redisstore", field, n, "must be at most 2^53, which is as far as Redis's scripts can count")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 )
 
-// What no Redis can have answered is an error, never a number.
+// An answer that no Redis can have sent is an error, never a number.
 func TestReserveAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer any

@@ -19,7 +19,7 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 	what := fmt.Sprintf("count %q", name)
 	return call(ctx, s, what, counterTables, func(st *statements) (value int64, err error) {
 		if _, err = s.exec(ctx, st, st.addCount, name); err == nil {
-			err = retry(ctx, func() (raised bool, err error) {
+			err = retrySwap(ctx, func() (raised bool, err error) {
 				if value, err = s.queryInteger(ctx, st, st.count, name); err != nil {
 					return false, err
 				}
@@ -46,11 +46,9 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(st *statements) (first int64, err error) {
-		err = retry(ctx, func() (bool, error) { // a reservation that a conflict has undone took nothing
-			return true, s.single(ctx, st.cfg.Dialect, func(q querier) (err error) {
-				first, err = st.reserveIn(ctx, q, key, n)
-				return err
-			})
+		err = s.commit(ctx, st, func(q querier) (err error) { // what a conflict has undone took nothing
+			first, err = st.reserveIn(ctx, q, key, n)
+			return err
 		})
 		if err != nil {
 			return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
@@ -134,43 +132,24 @@ func checkTx(tx Tx) error {
 func (st *statements) reserveIn(ctx context.Context, tx Tx, key string, n int64) (first int64, err error) {
 	var last int64
 	if st.cfg.Dialect == MySQL {
-		result, err := tx.ExecContext(ctx, st.reserve, key, n, n)
-		if err != nil {
-			return 0, err
+		var result sql.Result
+		if result, err = tx.ExecContext(ctx, st.reserve, key, n, n); err == nil {
+			last, err = result.LastInsertId()
 		}
-		if last, err = result.LastInsertId(); err != nil {
-			return 0, err
+	} else {
+		found := false
+		err = eachRow(ctx, tx, func(rows *sql.Rows) error { found = true; return rows.Scan(&last) }, st.reserve, key, n)
+		if err == nil && !found {
+			err = errors.New("the counter would exceed 64 bits")
 		}
-	} else if last, err = scanOne(tx.QueryContext(ctx, st.reserve, key, n)); err != nil {
-		return 0, err
 	}
-	if last < n {
-		return 0, fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
+	if err == nil && last < n {
+		err = fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
 	}
-	return last - n + 1, nil
-}
-
-// scanOne returns the number that a statement returns. It reads to the end: the row may come
-// before the commit, and the error of the commit after the row.
-func scanOne(rows *sql.Rows, err error) (n int64, _ error) {
 	if err != nil {
 		return 0, err
 	}
-	defer rows.Close()
-	found := false
-	for rows.Next() {
-		if err := rows.Scan(&n); err != nil {
-			return 0, err
-		}
-		found = true
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return 0, err
-	}
-	if !found {
-		return 0, errors.New("the counter would exceed 64 bits")
-	}
-	return n, nil
+	return last - n + 1, nil
 }
 
 // ReserveSQL returns the statement of Reserve, for transactions that are not of database/sql,

@@ -23,7 +23,7 @@ func ExampleConfig_DDL() {
 	// <nil>
 }
 
-// The swap, as each dialect has it: the one statement that everything hangs on.
+// The compare-and-set of each dialect, on which uniqueness depends.
 func TestStatements(t *testing.T) {
 	for dialect, want := range map[Dialect][2]string{
 		Postgres: {
@@ -101,7 +101,7 @@ func TestConflict(t *testing.T) {
 		})
 	}
 	tries := 0
-	err := retry(t.Context(), func() (bool, error) { tries++; return tries == 3, nil })
+	err := retrySwap(t.Context(), func() (bool, error) { tries++; return tries == 3, nil })
 	if err != nil || tries != 3 {
 		t.Errorf("%d tries, %v", tries, err)
 	}

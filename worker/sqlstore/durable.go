@@ -91,24 +91,18 @@ func (s *Store) checkDurability(ctx context.Context, cfg Config) error {
 // inFile reports whether a database of SQLite has a file. A temporary one, which is removed with
 // the connection, has no name.
 func (s *Store) inFile(ctx context.Context, schema string) (bool, error) {
-	databases, err := s.db.QueryContext(ctx, "PRAGMA database_list")
-	if err != nil {
-		return false, err
-	}
-	defer databases.Close()
 	inFile := true
-	for databases.Next() {
+	err := eachRow(ctx, s.db, func(databases *sql.Rows) error {
 		var number int
 		var name string
 		var file sql.NullString
-		if err := databases.Scan(&number, &name, &file); err != nil {
-			return false, err
-		}
+		err := databases.Scan(&number, &name, &file)
 		if strings.EqualFold(name, schema) && file.String == "" {
 			inFile = false
 		}
-	}
-	return inFile, databases.Err()
+		return err
+	}, "PRAGMA database_list")
+	return inFile, err
 }
 
 // Warnings describes settings that might make the database lose an acknowledged write. Claim

@@ -1,25 +1,16 @@
 package sqlstore
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // The drivers of PostgreSQL report an SQLSTATE. Those of MySQL and SQLite are recognized by
 // their texts, since this package does not import them.
-
-// sqlState returns the SQLSTATE of an error, or "".
-func sqlState(err error) string {
-	var state interface{ SQLState() string }
-	if errors.As(err, &state) {
-		return state.SQLState()
-	}
-	return ""
-}
 
 func hasText(err error, texts ...string) bool {
 	return err != nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) })
@@ -37,7 +28,7 @@ var (
 // markPermanent marks errors that last until somebody changes the database or how it is opened.
 // A database that is starting, or full, is not one of them.
 func markPermanent(err error) error {
-	if err != nil && (slices.Contains(permanentStates, sqlState(err)) || permanentText.MatchString(err.Error())) {
+	if err != nil && (slices.Contains(permanentStates, retry.SQLState(err)) || permanentText.MatchString(err.Error())) {
 		return driver.Permanent(err)
 	}
 	return err
@@ -48,15 +39,15 @@ func markPermanent(err error) error {
 // changed after the transaction looked, with innodb_snapshot_isolation, which is the default
 // from 11.6 on.
 func conflict(err error) bool {
-	if state := sqlState(err); state != "" {
-		return state == "40001" || state == "40P01"
+	if retry.SQLState(err) != "" {
+		return retry.IsConflict(err)
 	}
 	return hasText(err, "Error 1213", "Error 1020", "database is locked", "SQLITE_BUSY")
 }
 
 // denied reports whether the role lacks a right.
 func denied(err error) bool {
-	if state := sqlState(err); state != "" || err == nil {
+	if state := retry.SQLState(err); state != "" || err == nil {
 		return state == "42501"
 	}
 	return deniedText.MatchString(err.Error())
@@ -64,7 +55,7 @@ func denied(err error) bool {
 
 // readOnly reports whether the database takes no writes, or none on this connection.
 func readOnly(err error) bool {
-	if state := sqlState(err); state != "" {
+	if state := retry.SQLState(err); state != "" {
 		return state == "25006"
 	}
 	return hasText(err, "Error 1290", "Error 1792", "Error 1836")

@@ -18,8 +18,8 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// retry is driver.Retry, which also repeats what a conflict has undone.
-func retry(ctx context.Context, swap func() (swapped bool, err error)) error {
+// retrySwap is driver.Retry, which also repeats what a conflict has undone.
+func retrySwap(ctx context.Context, swap func() (swapped bool, err error)) error {
 	var last error // a conflict
 	err := driver.Retry(ctx, func() (bool, error) {
 		swapped, err := swap()
@@ -33,6 +33,16 @@ func retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 		return fmt.Errorf("%w: %w", err, last)
 	}
 	return err
+}
+
+// commit is single, repeated while a conflict undoes it.
+func (s *Store) commit(ctx context.Context, st *statements, f func(querier) error) error {
+	return retrySwap(ctx, func() (bool, error) { return true, s.single(ctx, st.cfg.Dialect, f) })
+}
+
+// commitSynced is synced, repeated while a conflict undoes it.
+func (s *Store) commitSynced(ctx context.Context, st *statements, f func(querier) error) error {
+	return retrySwap(ctx, func() (bool, error) { return true, s.synced(ctx, st, f) })
 }
 
 // single calls f, which runs one statement, and commits it. A session of MySQL may have
@@ -81,11 +91,9 @@ func inTransaction(ctx context.Context, conn *sql.Conn, f func(querier) error) e
 
 // exec runs a statement, and reports whether it changed a row.
 func (s *Store) exec(ctx context.Context, st *statements, query string, args ...any) (changed bool, err error) {
-	err = retry(ctx, func() (bool, error) {
-		return true, s.single(ctx, st.cfg.Dialect, func(q querier) (err error) {
-			changed, err = change(ctx, q, query, args...)
-			return err
-		})
+	err = s.commit(ctx, st, func(q querier) (err error) {
+		changed, err = change(ctx, q, query, args...)
+		return err
 	})
 	return changed && err == nil, err
 }
@@ -96,11 +104,9 @@ func (s *Store) execKnown(ctx context.Context, st *statements, query string, arg
 	if changed, err = s.exec(ctx, st, query, args...); changed || err != nil || !st.galera {
 		return changed, err
 	}
-	err = retry(ctx, func() (bool, error) {
-		return true, s.synced(ctx, st, func(q querier) (err error) {
-			changed, err = change(ctx, q, query, args...)
-			return err
-		})
+	err = s.commitSynced(ctx, st, func(q querier) (err error) {
+		changed, err = change(ctx, q, query, args...)
+		return err
 	})
 	return changed && err == nil, err
 }
@@ -117,10 +123,27 @@ func change(ctx context.Context, q querier, query string, args ...any) (changed 
 
 // queryInteger returns the one value of a query.
 func (s *Store) queryInteger(ctx context.Context, st *statements, query string, args ...any) (n int64, err error) {
-	err = retry(ctx, func() (bool, error) {
-		return true, s.synced(ctx, st, func(q querier) error { return q.QueryRowContext(ctx, query, args...).Scan(&n) })
-	})
+	err = s.commitSynced(ctx, st, func(q querier) error { return q.QueryRowContext(ctx, query, args...).Scan(&n) })
 	return n, err
+}
+
+// eachRow runs a query, and calls scan for each row. It reads to the end: a row may come before
+// the commit, and the error of the commit after the row.
+func eachRow(ctx context.Context, q Tx, scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return rows.Close()
 }
 
 // snapshot is a namespace as one statement has read it.
@@ -133,7 +156,7 @@ type snapshot struct {
 
 // read reads a namespace. After a race, fresh makes MySQL read in a new transaction.
 func (s *Store) read(ctx context.Context, st *statements, namespace string, fresh bool) (found snapshot, err error) {
-	err = retry(ctx, func() (bool, error) { // a serializable read may be undone as well
+	err = retrySwap(ctx, func() (bool, error) { // a serializable read may be undone as well
 		look := func(q querier) (err error) {
 			found, err = st.read(ctx, q, namespace)
 			return err
@@ -163,29 +186,23 @@ func (st *statements) read(ctx context.Context, q querier, namespace string) (fo
 	if st.cfg.Dialect == MySQL {
 		query, args = strings.ReplaceAll(query, "?", "'"+namespace+"'"), nil
 	}
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return found, err
-	}
-	defer rows.Close()
 	complete := false
-	for rows.Next() {
+	err = eachRow(ctx, q, func(rows *sql.Rows) error {
 		var layout sql.NullString
 		var rec driver.Record
-		if err := rows.Scan(&layout, &rec.Worker, &rec.FencingToken, &rec.ClaimID, &rec.Owner, &rec.Fence, &rec.Expires); err != nil {
-			return found, err
-		}
+		err := rows.Scan(&layout, &rec.Worker, &rec.FencingToken, &rec.ClaimID, &rec.Owner, &rec.Fence, &rec.Expires)
 		if rec.Worker >= 0 {
 			found.records = append(found.records, rec)
-			continue
+		} else {
+			complete, found.layout, found.now, found.open = true, layout, rec.Fence, rec.Expires == 0
 		}
-		complete, found.layout, found.now, found.open = true, layout, rec.Fence, rec.Expires == 0
+		return err
+	}, query, args...)
+	if err == nil && !complete {
+		err = errors.New("the answer lacks the database's clock")
 	}
-	if err := rows.Err(); err != nil {
+	if err != nil {
 		return found, err
-	}
-	if !complete {
-		return found, errors.New("the answer lacks the database's clock")
 	}
 	slices.SortFunc(found.records, func(a, b driver.Record) int { return cmp.Compare(a.Worker, b.Worker) })
 	return found, nil

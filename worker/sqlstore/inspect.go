@@ -80,15 +80,7 @@ func (s *Store) inspectionError(done error) error {
 // outlive returns a context that is done a given time after ctx.
 func outlive(ctx context.Context, by time.Duration) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(by)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			cancel(ctx.Err())
-		case <-longer.Done():
-		}
-	})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, func() { cancel(ctx.Err()) }) })
 	return longer, func() { stop(); cancel(nil) }
 }
 

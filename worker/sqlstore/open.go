@@ -122,8 +122,8 @@ func (g *Generator) Failing() error {
 // Lease.MaxWait.
 //
 // After Close no more ids are issued, even if it returns an error. The error means that the
-// worker ID was not released. The ID becomes free after Lease.TTL, and Close may be called
-// again. After a successful Close, it returns nil.
+// worker ID was not released: others can claim it after Lease.TTL. Close may be called again.
+// After a successful Close, it returns nil.
 func (g *Generator) Close(ctx context.Context) error {
 	if g == nil || g.gen == nil {
 		return nil

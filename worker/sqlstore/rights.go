@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -13,7 +14,6 @@ import (
 func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing []table, err error) error {
 	role, schema := s.role(ctx, cfg)
 	var script, grants []string
-	first := ""
 	for _, t := range missing {
 		name := cfg.table(t.suffix())
 		full := schema + name // for another role, the name alone may mean another schema
@@ -21,10 +21,8 @@ func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing 
 		if role != "" {
 			grants = append(grants, "GRANT "+t.rights()+" ON "+full+" TO "+role+";")
 		}
-		if first == "" {
-			first = full
-		}
 	}
+	first := schema + cfg.table(missing[0].suffix())
 	subject := "the role"
 	if role != "" {
 		subject += " " + role
@@ -57,7 +55,7 @@ func (s *Store) role(ctx context.Context, cfg Config) (role, schema string) {
 
 // withRights adds the missing right to PostgreSQL's error, which names only the table.
 func (s *Store) withRights(ctx context.Context, err error) error {
-	if sqlState(err) == "" || !denied(err) { // MySQL's error names both
+	if retry.SQLState(err) == "" || !denied(err) { // MySQL's error names both
 		return err
 	}
 	var missing string

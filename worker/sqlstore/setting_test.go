@@ -69,8 +69,8 @@ func (r *oneValue) Next(into []sqldriver.Value) error {
 	return nil
 }
 
-// A setting is passed over where it may not be seen, and not because a connection was
-// lost at that moment: nobody would look again.
+// A setting is not checked if the database hides it, but it is if a connection was lost
+// during the query: the store would not look again.
 func TestSettingAndALostConnection(t *testing.T) {
 	lossy := func(d Dialect) func(string) (sqldriver.Value, error) {
 		return func(query string) (sqldriver.Value, error) {

@@ -120,7 +120,7 @@ func (s *Store) claim(ctx context.Context, st *statements, r driver.Request) (c 
 	var shuffle func(int, func(i, j int)) // after a race, to choose another worker ID than the winner
 	err = s.onConnection(ctx, func(conn *sql.Conn) error {
 		ctx := context.WithValue(ctx, connectionKey{}, conn)
-		return retry(ctx, func() (swapped bool, err error) {
+		return retrySwap(ctx, func() (swapped bool, err error) {
 			c, swapped, err = s.claimOnce(ctx, st, r, shuffle)
 			shuffle = rand.Shuffle
 			return swapped, err
@@ -155,7 +155,7 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	}
 	old := free[0]
 	_, c = r.Grant(old, found.now)
-	args := []any{r.ClaimID, r.Owner, c.FencingToken, c.Fence, min(r.TTL, driver.NoTTL), r.Namespace, c.Worker}
+	args := []any{r.ClaimID, r.Owner, c.FencingToken, c.Fence, r.TTL, r.Namespace, c.Worker}
 	// The compare-and-set: the row must be as it was read and still free, or must not exist.
 	query, forever := st.claim, st.claimForever
 	if known := slices.ContainsFunc(records, func(rec driver.Record) bool { return rec.Worker == c.Worker }); known {
@@ -166,16 +166,14 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	if r.TTL >= driver.NoTTL {
 		query = forever
 	}
-	err = retry(ctx, func() (bool, error) {
-		return true, s.single(ctx, st.cfg.Dialect, func(q querier) (err error) {
-			if !found.layout.Valid { // another claim may be the first, with another layout
-				if swapped, err = change(ctx, q, st.addNamespace, r.Namespace, r.Layout); !swapped || err != nil {
-					return err
-				}
+	err = s.commit(ctx, st, func(q querier) (err error) {
+		if !found.layout.Valid { // another claim may be the first, with another layout
+			if swapped, err = change(ctx, q, st.addNamespace, r.Namespace, r.Layout); !swapped || err != nil {
+				return err
 			}
-			swapped, err = change(ctx, q, query, args...)
-			return err
-		})
+		}
+		swapped, err = change(ctx, q, query, args...)
+		return err
 	})
 	if err != nil {
 		return c, false, fmt.Errorf("sqlstore: claim worker ID %d of namespace %q: %w", c.Worker, r.Namespace, err)

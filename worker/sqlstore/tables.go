@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -43,42 +43,26 @@ func (s *Store) prepareTables(ctx context.Context, cfg Config, wanted []table, r
 	if len(wanted) == 0 {
 		return nil // another call has inspected them meanwhile
 	}
-	exists, err := s.inspectTables(ctx, cfg, wanted)
+	missing, err := s.inspectTables(ctx, cfg, wanted, ready)
 	switch {
 	case denied(err) && cfg.Dialect == Postgres:
 		return fmt.Errorf("%w: the role lacks USAGE on the schema %q: GRANT it", err, cfg.schema())
 	case denied(err): // MySQL returns this also for a table that does not exist
 		return s.forbidden(ctx, cfg, "look at", wanted, err)
-	case err != nil:
+	case err != nil || len(missing) == 0:
 		return err
-	}
-	var missing []table
-	for i, t := range wanted {
-		if exists[i] {
-			ready[t] = true
-		} else {
-			missing = append(missing, t)
-		}
 	}
 	for i := range missing {
 		if err := s.create(ctx, cfg, missing[i:]); err != nil {
 			return err
 		}
 	}
-	if len(missing) == 0 {
-		return nil
-	}
 	// Another process may have created them first, with other settings.
-	if exists, err = s.inspectTables(ctx, cfg, missing); err != nil {
-		return err
+	missing, err = s.inspectTables(ctx, cfg, missing, ready)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("sqlstore: the table %s was created, but does not exist", cfg.table(missing[0].suffix()))
 	}
-	for i, t := range missing {
-		if !exists[i] {
-			return fmt.Errorf("sqlstore: the table %s was created, but does not exist", cfg.table(t.suffix()))
-		}
-		ready[t] = true
-	}
-	return nil
+	return err
 }
 
 // create creates the first of the missing tables.
@@ -102,7 +86,7 @@ func (s *Store) create(ctx context.Context, cfg Config, missing []table) error {
 	if denied(err) {
 		return s.forbidden(ctx, cfg, "create", missing, err)
 	}
-	if sqlState(err) == "3F000" {
+	if retry.SQLState(err) == "3F000" {
 		return fmt.Errorf("sqlstore: create the table %s: the role may not use any schema in its search_path: GRANT USAGE on one, or set Table with a schema, such as app.snow_worker: %w", table, err)
 	}
 	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, ddl, err)
@@ -111,70 +95,65 @@ func (s *Store) create(ctx context.Context, cfg Config, missing []table) error {
 // probe selects from a table, without rows.
 func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
 	return s.single(ctx, d, func(q querier) error {
-		rows, err := q.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		return errors.Join(rows.Err(), rows.Close())
+		return eachRow(ctx, q, func(*sql.Rows) error { return nil }, "SELECT 1 FROM "+table+" WHERE 1 = 0")
 	})
 }
 
-// inspectTables reports which of these tables exist. Temporary tables are an error and, unless
-// that is allowed, tables that a crash of the server may empty whatever its settings are.
-func (s *Store) inspectTables(ctx context.Context, cfg Config, wanted []table) (exists []bool, err error) {
+// inspectTables notes in ready which of these tables exist, and returns the others. Temporary
+// tables are an error and, unless that is allowed, tables that a crash of the server may empty
+// whatever its settings are.
+func (s *Store) inspectTables(ctx context.Context, cfg Config, wanted []table, ready *[tables]bool) (missing []table, err error) {
 	inspect := s.inspectSQLite
 	switch cfg.Dialect {
-	case Postgres:
-		return s.inspectPostgres(ctx, cfg, wanted)
+	case Postgres: // all by one query
+		exists, err := s.inspectPostgres(ctx, cfg, wanted)
+		if err != nil {
+			return nil, err
+		}
+		inspect = func(_ context.Context, _ Config, t table) (bool, error) { return exists[t], nil }
 	case MySQL:
 		inspect = s.inspectMySQL
 	}
-	exists = make([]bool, len(wanted))
-	for i, t := range wanted {
-		if exists[i], err = inspect(ctx, cfg, t.suffix()); err != nil {
+	for _, t := range wanted {
+		if ready[t], err = inspect(ctx, cfg, t); err != nil {
 			return nil, err
 		}
+		if !ready[t] {
+			missing = append(missing, t)
+		}
 	}
-	return exists, nil
+	return missing, nil
 }
 
 // inspectPostgres looks at the tables and all their partitions by one query.
-func (s *Store) inspectPostgres(ctx context.Context, cfg Config, wanted []table) ([]bool, error) {
+func (s *Store) inspectPostgres(ctx context.Context, cfg Config, wanted []table) (exists [tables]bool, err error) {
 	values := make([]string, len(wanted))
 	for i, t := range wanted {
-		values[i] = "(" + strconv.Itoa(i) + ", CAST(to_regclass('" + cfg.table(t.suffix()) + "') AS oid))"
+		values[i] = "(" + strconv.Itoa(int(t)) + ", CAST(to_regclass('" + cfg.table(t.suffix()) + "') AS oid))"
 	}
-	fail := func(err error) ([]bool, error) {
-		return nil, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", cfg.table(""), err)
-	}
-	rows, err := s.db.QueryContext(ctx, "WITH RECURSIVE tree (n, oid) AS (VALUES "+strings.Join(values, ", ")+" UNION "+
+	var refused error
+	err = eachRow(ctx, s.db, func(rows *sql.Rows) error {
+		var t table
+		var name, persistence string
+		err := rows.Scan(&t, &name, &persistence)
+		switch {
+		case err != nil || refused != nil:
+			return err
+		case persistence == "t":
+			refused = temporary(name)
+		case persistence != "p" && !cfg.AllowDataLoss:
+			refused = &driver.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
+		}
+		exists[t] = true
+		return nil
+	}, "WITH RECURSIVE tree (n, oid) AS (VALUES "+strings.Join(values, ", ")+" UNION "+
 		"SELECT t.n, i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON i.inhparent = t.oid) "+
 		"SELECT DISTINCT ON (t.n) t.n, CAST(CAST(c.oid AS regclass) AS TEXT), CAST(c.relpersistence AS TEXT) FROM pg_catalog.pg_class c JOIN tree t ON c.oid = t.oid "+
 		"ORDER BY t.n, CASE c.relpersistence WHEN 't' THEN 0 WHEN 'p' THEN 2 ELSE 1 END")
 	if err != nil {
-		return fail(err)
+		return exists, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", cfg.table(""), err)
 	}
-	defer rows.Close()
-	exists := make([]bool, len(wanted))
-	for rows.Next() {
-		var i int
-		var name, persistence string
-		if err := rows.Scan(&i, &name, &persistence); err != nil {
-			return fail(err)
-		}
-		switch {
-		case persistence == "t":
-			return nil, temporary(name)
-		case persistence != "p" && !cfg.AllowDataLoss:
-			return nil, &driver.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
-		}
-		exists[i] = true
-	}
-	if err := rows.Err(); err != nil {
-		return fail(err)
-	}
-	return exists, nil
+	return exists, refused
 }
 
 // temporary is the error for a temporary table, which hides the shared one. It would cause
@@ -184,7 +163,8 @@ func temporary(table string) error {
 }
 
 // inspectSQLite looks at a table.
-func (s *Store) inspectSQLite(ctx context.Context, cfg Config, suffix string) (exists bool, err error) {
+func (s *Store) inspectSQLite(ctx context.Context, cfg Config, t table) (exists bool, err error) {
+	suffix := t.suffix()
 	if s.probe(ctx, cfg.Dialect, cfg.table(suffix)) != nil {
 		return false, ctx.Err()
 	}
@@ -207,7 +187,8 @@ var engineOf = regexp.MustCompile(`(?m)^\) ENGINE=(\w+)`)
 
 // inspectMySQL looks at a table by SHOW CREATE TABLE, which begins no transaction and keeps no
 // lock. No other statement shows temporary tables.
-func (s *Store) inspectMySQL(ctx context.Context, cfg Config, suffix string) (exists bool, err error) {
+func (s *Store) inspectMySQL(ctx context.Context, cfg Config, t table) (exists bool, err error) {
+	suffix := t.suffix()
 	table := cfg.table(suffix)
 	text, err := s.showCreate(ctx, table)
 	switch {
@@ -236,26 +217,21 @@ func (s *Store) inspectMySQL(ctx context.Context, cfg Config, suffix string) (ex
 
 // showCreate returns the statement that would create a table.
 func (s *Store) showCreate(ctx context.Context, table string) (text string, err error) {
-	rows, err := s.db.QueryContext(ctx, "SHOW CREATE TABLE "+table)
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return "", err
-	}
-	texts := make([]sql.NullString, max(len(columns), 2)) // a view has more
-	into := make([]any, len(columns))
-	for i := range columns {
-		into[i] = &texts[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return "", err
+	err = eachRow(ctx, s.db, func(rows *sql.Rows) error {
+		columns, err := rows.Columns()
+		if err != nil {
+			return err
 		}
-	}
-	return texts[1].String, rows.Err()
+		texts := make([]sql.NullString, max(len(columns), 2)) // a view has more
+		into := make([]any, len(columns))
+		for i := range columns {
+			into[i] = &texts[i]
+		}
+		err = rows.Scan(into...)
+		text = texts[1].String
+		return err
+	}, "SHOW CREATE TABLE "+table)
+	return text, err
 }
 
 // listedEngine returns the engine of a table in information_schema. Two tables may have names
@@ -266,17 +242,12 @@ func (s *Store) listedEngine(ctx context.Context, cfg Config, suffix string) (en
 		schema = "'" + cfg.schema() + "'"
 	}
 	err = s.single(ctx, cfg.Dialect, func(q querier) error {
-		rows, err := q.QueryContext(ctx, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+schema+" AND table_name = '"+cfg.name(suffix)+"'")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() && (engine == "" || engine == "InnoDB") {
-			if err := rows.Scan(&engine); err != nil {
-				return err
+		return eachRow(ctx, q, func(rows *sql.Rows) error {
+			if engine != "" && engine != "InnoDB" {
+				return nil
 			}
-		}
-		return rows.Err()
+			return rows.Scan(&engine)
+		}, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+schema+" AND table_name = '"+cfg.name(suffix)+"'")
 	})
 	return engine, err
 }

@@ -129,7 +129,7 @@ func TestWaiterWithoutACall(t *testing.T) {
 	})
 }
 
-// Nothing is asked of a driver that may not look whether the context is done.
+// No statement is sent when the context is done: a driver might not check it.
 func TestDoneBeforehand(t *testing.T) {
 	db := sql.OpenDB(hanging{})
 	defer db.Close()

@@ -22,12 +22,12 @@ func skew(t *testing.T, s *suite) {
 		})
 		var skew *driver.SkewError
 		if !errors.As(err, &skew) || skew.Max != 10*time.Second || (skew.Local.Sub(skew.Store)-apart).Abs() > time.Minute {
-			t.Errorf("%v apart: %v", apart, err)
+			t.Errorf("clocks %v apart: %v, want a SkewError with both clocks and a Max of 10s", apart, err)
 		}
 	}
 	h := s.claim(t, store, nil)
 	if h.From > time.Now().UnixMilli() {
-		t.Errorf("a refused claim has left a fence: %+v", h.Claim)
+		t.Errorf("a refused claim has left a fence: the next is %+v", h.Claim)
 	}
 }
 
@@ -47,12 +47,12 @@ func clocksFirst(t *testing.T, s *suite) {
 	for _, apart := range []time.Duration{time.Hour, -time.Hour} {
 		var skew *driver.SkewError
 		if err := own(apart); !errors.As(err, &skew) {
-			t.Errorf("%v apart, and the worker ID is held: %v, want a SkewError", apart, err)
+			t.Errorf("clocks %v apart, and the worker ID is held: %v, want a SkewError", apart, err)
 		}
 	}
 	var none *driver.NoWorkerIDError
 	if err := own(0); !errors.As(err, &none) || none.WorkerIDs != 1 || none.Leased != 1 {
-		t.Errorf("the worker ID that it holds itself: %v, want a NoWorkerIDError", err)
+		t.Errorf("a claim of the worker ID that is held: %v, want a NoWorkerIDError with 1 leased of 1", err)
 	}
 	must(t, h.renew(t.Context(), h.Fence+1)) // it has not lost it
 }
@@ -63,11 +63,11 @@ func layouts(t *testing.T, s *suite) {
 	_, err := s.try(t, s.Open(t), func(r *driver.Request) { r.Layout = "layout 2" })
 	var layout *driver.LayoutError
 	if !errors.As(err, &layout) || layout.Have != "layout 1" || layout.Want != "layout 2" || layout.Namespace != s.namespace {
-		t.Errorf("%v", err)
+		t.Errorf("a claim with another layout: %v, want a LayoutError with both layouts", err)
 	}
 	must(t, h.release(t.Context(), h.From))
 	if _, err := s.try(t, store, func(r *driver.Request) { r.Layout = "LAYOUT 1" }); err == nil {
-		t.Error("a namespace without holders took another layout")
+		t.Error("a namespace without holders accepted another layout")
 	}
 	s.claim(t, store, func(r *driver.Request) { r.Namespace += "2"; r.Layout = "layout 2" })
 }
@@ -83,7 +83,7 @@ func namespaces(t *testing.T, s *suite) {
 			held = append(held, s.claim(t, store, func(r *driver.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }))
 		}
 		if _, err := s.try(t, store, func(r *driver.Request) { r.Namespace, r.Layout, r.WorkerIDs = name, layout, 2 }); !errors.Is(err, driver.ErrNoWorkerID) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("a third claim in namespace %q, which has 2 worker IDs: %v, want a NoWorkerIDError", name, err)
 		}
 	}
 	for _, h := range held {
@@ -91,8 +91,8 @@ func namespaces(t *testing.T, s *suite) {
 	}
 }
 
-// A worker ID that a fast clock has used is left for last, and not given at all
-// when it lies too far ahead.
+// A worker ID that a fast clock has used comes last, and is not given while its fence is too
+// far ahead.
 func farAhead(t *testing.T, s *suite) {
 	store := s.Open(t)
 	now := time.Now().UnixMilli()
@@ -106,13 +106,13 @@ func farAhead(t *testing.T, s *suite) {
 	for _, want := range []int64{2, 3, 0} { // those never held, then the one that is 30s ahead
 		h := s.claim(t, store, func(r *driver.Request) { at(4, now)(r); r.Preferred = 1 })
 		if want == 0 && (h.Worker != 0 || h.From != near.Fence) || want != 0 && h.Worker != 2 && h.Worker != 3 {
-			t.Errorf("%+v, want worker ID %d", h.Claim, want)
+			t.Errorf("%+v, want worker ID %d (2 or 3 come first, then 0 from its fence, %d)", h.Claim, want, near.Fence)
 		}
 	}
 	_, err := s.try(t, store, at(4, now))
 	var none *driver.NoWorkerIDError
 	if !errors.As(err, &none) || none.Ahead != 1 || none.Leased != 3 || none.Wait <= 0 {
-		t.Errorf("%v", err)
+		t.Errorf("a claim when 3 worker IDs are leased and 1 is too far ahead: %v, want a NoWorkerIDError that says so, with a Wait", err)
 	}
 	if h := s.claim(t, store, at(4, now+2_990_000)); h.Worker != 1 || h.From != fast.Fence {
 		t.Errorf("%+v, want worker ID 1 from %d", h.Claim, fast.Fence)
@@ -125,7 +125,7 @@ func forever(t *testing.T, s *suite) {
 	_, err := s.try(t, s.Open(t), func(r *driver.Request) { r.WorkerIDs = 1 })
 	var none *driver.NoWorkerIDError
 	if !errors.As(err, &none) || none.Wait != 0 {
-		t.Errorf("%v", err)
+		t.Errorf("a claim when the only worker ID has no time to live: %v, want a NoWorkerIDError without a Wait", err)
 	}
 	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.namespace, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.claimID, Fence: h.Fence + 1, TTL: driver.NoTTL}))
 	must(t, h.release(t.Context(), h.From))
@@ -162,7 +162,7 @@ func badRequests(t *testing.T, s *suite) {
 		var config *core.ConfigError
 		field, _, _ := strings.Cut(what, " ")
 		if !errors.As(err, &config) || len(config.Fields) != 1 || config.Fields[0].Field != field {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("a request with a wrong %s: %v, want a ConfigError for this field only", what, err)
 		}
 	}
 	h := s.claim(t, store, func(r *driver.Request) { r.Owner = `'"\%_; DROP TABLE x` + "`" })
@@ -170,7 +170,7 @@ func badRequests(t *testing.T, s *suite) {
 		if records, err := admin.List(t.Context(), s.namespace); err != nil || len(records) == 0 || !slices.ContainsFunc(records, func(rec driver.Record) bool {
 			return rec.Worker == h.Worker && rec.Owner == `'"\%_; DROP TABLE x`+"`"
 		}) {
-			t.Errorf("%+v, %v", records, err)
+			t.Errorf("List returned %+v, %v, want the owner of worker ID %d unchanged", records, err, h.Worker)
 		}
 	}
 }
@@ -181,13 +181,13 @@ func doneContext(t *testing.T, s *suite) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := store.Claim(ctx, s.request()); !errors.Is(err, context.Canceled) {
-		t.Errorf("Claim: %v", err)
+		t.Errorf("Claim: %v, want context.Canceled", err)
 	}
 	if err := h.renew(ctx, h.Fence+1); !errors.Is(err, context.Canceled) {
-		t.Errorf("Renew: %v", err)
+		t.Errorf("Renew: %v, want context.Canceled", err)
 	}
 	if err := h.release(ctx, h.From); !errors.Is(err, context.Canceled) {
-		t.Errorf("Release: %v", err)
+		t.Errorf("Release: %v, want context.Canceled", err)
 	}
 	must(t, h.renew(t.Context(), h.Fence+1))
 }
@@ -200,9 +200,9 @@ func hung(t *testing.T, s *suite) {
 	store := s.Hung(t)
 	h := &holder{Claim: driver.Claim{FencingToken: 1}, store: store, namespace: s.namespace, claimID: "claim-1"}
 	calls := map[string]func(ctx context.Context) error{
-		"Claim":         func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
-		"RenewInterval": func(ctx context.Context) error { return h.renew(ctx, 1) },
-		"Release":       func(ctx context.Context) error { return h.release(ctx, 1) },
+		"Claim":   func(ctx context.Context) error { _, err := store.Claim(ctx, s.request()); return err },
+		"Renew":   func(ctx context.Context) error { return h.renew(ctx, 1) },
+		"Release": func(ctx context.Context) error { return h.release(ctx, 1) },
 	}
 	if admin, ok := store.(driver.Admin); ok {
 		calls["List"] = func(ctx context.Context) error { _, err := admin.List(ctx, s.namespace); return err }
@@ -238,7 +238,7 @@ func hung(t *testing.T, s *suite) {
 		select {
 		case a := <-answers:
 			if !errors.Is(a.err, context.DeadlineExceeded) || a.err.Error() == context.DeadlineExceeded.Error() {
-				t.Errorf("%s: %v, want what was asked, and that its time is over", a.what, a.err)
+				t.Errorf("%s: %v, want context.DeadlineExceeded with a text before it", a.what, a.err)
 			}
 		case <-limit:
 			t.Fatal("a call has not returned")
@@ -254,16 +254,16 @@ func operators(t *testing.T, s *suite) {
 	}
 	ctx := t.Context()
 	if records, err := admin.List(ctx, s.namespace); err != nil || len(records) > 0 {
-		t.Errorf("nothing was claimed yet: %v, %v", records, err)
+		t.Errorf("List returned %v, %v before the first claim", records, err)
 	}
 	h := s.claim(t, store, func(r *driver.Request) { r.Preferred, r.TTL = 2, driver.NoTTL })
 	records, err := admin.List(ctx, s.namespace)
 	records = slices.DeleteFunc(records, func(r driver.Record) bool { return r.FencingToken == 0 }) // prepared, never held
 	if err != nil || len(records) != 1 {
-		t.Fatalf("%+v, %v", records, err)
+		t.Fatalf("List returned %+v, %v, want one record", records, err)
 	}
 	if rec := records[0]; rec.Worker != 2 || rec.FencingToken != h.FencingToken || rec.ClaimID == "" || rec.Owner != "storetest" || rec.Fence != h.Fence || rec.Free(time.Now().UnixMilli()) {
-		t.Errorf("%+v for %+v", rec, h.Claim)
+		t.Errorf("List returned %+v for %+v", rec, h.Claim)
 	}
 	mustNotHeld(t, "freed under another fencing token", admin.Free(ctx, s.namespace, 2, h.FencingToken+1))
 	mustNotHeld(t, "a worker ID never held", admin.Free(ctx, s.namespace, 3, 0))

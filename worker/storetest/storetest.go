@@ -129,7 +129,7 @@ func (s *suite) try(t *testing.T, store driver.Store, change func(*driver.Reques
 		return nil, err
 	}
 	if c.Worker < 0 || c.Worker >= r.WorkerIDs || c.FencingToken < 1 || c.Fence-c.From != r.FenceWindow {
-		t.Fatalf("claim %+v for %+v", c, r)
+		t.Fatalf("the claim %+v does not match the request %+v", c, r)
 	}
 	return &holder{Claim: c, store: store, namespace: r.Namespace, claimID: r.ClaimID}, nil
 }

@@ -17,7 +17,7 @@ import (
 // span is the validity interval of a claim.
 type span struct{ worker, fencingToken, from, fence int64 }
 
-// disjoint fails where two spans of one worker ID meet.
+// disjoint fails if two spans of one worker ID overlap.
 func disjoint(t *testing.T, spans []span) {
 	t.Helper()
 	slices.SortFunc(spans, func(a, b span) int {
@@ -29,7 +29,7 @@ func disjoint(t *testing.T, spans []span) {
 	for i := 1; i < len(spans); i++ {
 		a, b := spans[i-1], spans[i]
 		if a.worker == b.worker && (a.fencingToken == b.fencingToken || b.from < a.fence) {
-			t.Errorf("two holders may issue the same: %+v and %+v", a, b)
+			t.Errorf("two claims of one worker ID overlap: %+v and %+v", a, b)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func manyAtOnce(t *testing.T, s *suite) {
 				sp := span{h.Worker, h.FencingToken, h.From, h.Fence}
 				if rand.IntN(2) == 0 {
 					if err := h.renew(t.Context(), h.Fence+100); err != nil {
-						t.Errorf("%+v: %v", h.Claim, err)
+						t.Errorf("renew %+v: %v", h.Claim, err)
 					} else {
 						sp.fence += 100
 					}
@@ -70,7 +70,7 @@ func manyAtOnce(t *testing.T, s *suite) {
 					sp.fence = h.From + rand.Int64N(sp.fence-h.From)
 				}
 				if err := h.release(t.Context(), sp.fence); err != nil {
-					t.Errorf("%+v: %v", h.Claim, err)
+					t.Errorf("release %+v: %v", h.Claim, err)
 				}
 				mu.Lock()
 				spans = append(spans, sp)
@@ -80,7 +80,7 @@ func manyAtOnce(t *testing.T, s *suite) {
 	}
 	wg.Wait()
 	if len(spans) < rounds {
-		t.Errorf("only %d claims came through in %v", len(spans), patience)
+		t.Errorf("only %d claims succeeded in %v", len(spans), patience)
 	}
 	disjoint(t, spans)
 }
@@ -182,8 +182,8 @@ func (m *mortal) Release(ctx context.Context, r driver.Return) error {
 	return m.Store.Release(ctx, r)
 }
 
-// Leases and generators over the store, some cut off from it without noticing:
-// no id comes twice.
+// Leases and generators over the store, some cut off from it without noticing. No id is
+// issued twice.
 func generators(t *testing.T, s *suite) {
 	const least = 100 // ids
 	layout := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 3}
@@ -273,8 +273,8 @@ func generators(t *testing.T, s *suite) {
 	t.Logf("%d ids, %d of them twice", len(seen), twice)
 }
 
-// expected reports whether a generator may say so where time passes by itself: it came
-// to its fence, or its worker ID went to another, and there was no third one.
+// expected reports whether a generator may return the error: its ids have reached the fence,
+// or its worker ID is lost and no other is free.
 func expected(err error) bool {
 	return errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) || errors.Is(err, core.ErrSequenceExhausted) ||
 		errors.Is(err, worker.ErrLost) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, errDead)

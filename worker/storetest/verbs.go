@@ -12,7 +12,7 @@ func firstClaim(t *testing.T, s *suite) {
 	now := time.Now().UnixMilli()
 	h := s.claim(t, s.Open(t), func(r *driver.Request) { r.Now = now })
 	if h.From != now || h.Fence != now+window || h.FencingToken != 1 {
-		t.Errorf("%+v at %d", h.Claim, now)
+		t.Errorf("the first claim is %+v, want fencing token 1, from %d", h.Claim, now)
 	}
 }
 
@@ -22,17 +22,17 @@ func runOut(t *testing.T, s *suite) {
 	for range 4 {
 		h := s.claim(t, store, nil)
 		if seen[h.Worker] {
-			t.Errorf("%d was given twice", h.Worker)
+			t.Errorf("worker ID %d was given twice", h.Worker)
 		}
 		seen[h.Worker] = true
 	}
 	_, err := s.try(t, s.Open(t), nil)
 	var none *driver.NoWorkerIDError
 	if !errors.As(err, &none) || !errors.Is(err, driver.ErrNoWorkerID) || none.WorkerIDs != 4 || none.Leased != 4 || none.Namespace != s.namespace {
-		t.Errorf("%v", err)
+		t.Errorf("a claim when all are leased: %v, want a NoWorkerIDError with 4 leased of 4", err)
 	}
 	if s.Crash == nil && none != nil && (none.Wait <= 0 || none.Wait > 2*ttl*time.Millisecond) {
-		t.Errorf("the next is said to be free in %v", none.Wait)
+		t.Errorf("the error says that the next may be free in %v", none.Wait)
 	}
 }
 
@@ -40,23 +40,23 @@ func preferred(t *testing.T, s *suite) {
 	store := s.Open(t)
 	for _, n := range []int64{2, 0} {
 		if h := s.claim(t, store, func(r *driver.Request) { r.Preferred = n }); h.Worker != n {
-			t.Errorf("%d was free and preferred, and %d given", n, h.Worker)
+			t.Errorf("worker ID %d was free and preferred, and %d was given", n, h.Worker)
 		}
 	}
 	third := s.claim(t, store, func(r *driver.Request) { r.Preferred = 2 })
 	if third.Worker == 2 || third.Worker == 0 {
-		t.Errorf("%d was given twice", third.Worker)
+		t.Errorf("worker ID %d was given twice", third.Worker)
 	}
 	if _, err := s.try(t, store, only(2)); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Errorf("only a worker ID that is held: %v", err)
+		t.Errorf("a claim that requires a worker ID that is held: %v, want ErrNoWorkerID", err)
 	}
 	last := 4 - third.Worker // 1 and 3 were left
 	if _, err := s.try(t, store, func(r *driver.Request) { r.Exclude = last }); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Errorf("the last worker ID was to be avoided: %v", err)
+		t.Errorf("a claim that excludes the last free worker ID: %v, want ErrNoWorkerID", err)
 	}
 	must(t, third.release(t.Context(), third.From))
 	if h := s.claim(t, store, only(third.Worker)); h.Worker != third.Worker {
-		t.Errorf("only %d would do, and %d was given", third.Worker, h.Worker)
+		t.Errorf("worker ID %d was required, and %d was given", third.Worker, h.Worker)
 	}
 }
 
@@ -108,7 +108,7 @@ func renewGuarded(t *testing.T, s *suite) {
 	mustNotHeld(t, "renewed after another's claim", h.renew(ctx, far))
 	must(t, next.release(ctx, next.From))
 	if last := s.claim(t, store, only(h.Worker)); last.From >= far {
-		t.Errorf("one of them raised the fence to %d", last.From)
+		t.Errorf("a renewal that was not held raised the fence to %d", last.From)
 	}
 	must(t, other.renew(ctx, other.Fence+1)) // it is unharmed
 }
@@ -121,7 +121,7 @@ func release(t *testing.T, s *suite) {
 	must(t, h.release(ctx, h.From+700))
 	next := s.claim(t, store, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
 	if next.From != h.From+700 || next.FencingToken <= h.FencingToken {
-		t.Errorf("released from %d on, fencing token %d; the next has %+v", h.From+700, h.FencingToken, next.Claim)
+		t.Errorf("released with fence %d and fencing token %d; the next claim is %+v", h.From+700, h.FencingToken, next.Claim)
 	}
 }
 
@@ -147,7 +147,7 @@ func releaseGuarded(t *testing.T, s *suite) {
 	next := s.claim(t, store, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From })
 	mustNotHeld(t, "released after another's claim", h.release(ctx, 0))
 	if next.From != h.From+10 {
-		t.Errorf("begins at %d, want %d", next.From, h.From+10)
+		t.Errorf("the next claim begins at %d, want %d", next.From, h.From+10)
 	}
 	must(t, next.renew(ctx, next.Fence+1))
 }
@@ -156,12 +156,12 @@ func takeover(t *testing.T, s *suite) {
 	h := s.claim(t, s.Open(t), nil)
 	other := s.Open(t)
 	if _, err := s.try(t, other, only(h.Worker)); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Fatalf("a worker ID that is held: %v", err)
+		t.Fatalf("a claim of a worker ID that is held: %v, want ErrNoWorkerID", err)
 	}
 	s.expire(t, h)
 	next := s.await(t, other, func(r *driver.Request) { only(h.Worker)(r); r.Now = h.From - 60_000 })
 	if next.From != h.Fence || next.FencingToken <= h.FencingToken {
-		t.Errorf("fence %d, fencing token %d; then %+v", h.Fence, h.FencingToken, next.Claim)
+		t.Errorf("the fence was %d and the fencing token %d; the next claim is %+v", h.Fence, h.FencingToken, next.Claim)
 	}
 	if s.Crash != nil {
 		return
@@ -182,7 +182,7 @@ func clocksBehind(t *testing.T, s *suite) {
 	for i, step := range []int64{0, -1, -1_000_000, 5, 20_000, -2_000_000} {
 		h := s.claim(t, store, func(r *driver.Request) { only(1)(r); r.Now = now + step })
 		if want := max(bound, now+step); h.From != want {
-			t.Errorf("%d: begins at %d, want %d", i, h.From, want)
+			t.Errorf("claim %d begins at %d, want %d", i, h.From, want)
 		}
 		bound = h.From + 100
 		must(t, h.release(t.Context(), bound))
@@ -199,12 +199,12 @@ func repeated(t *testing.T, s *suite) {
 	again, err := store.Claim(t.Context(), r)
 	must(t, err)
 	if again != first {
-		t.Errorf("first %+v, again %+v", first, again)
+		t.Errorf("the claim was %+v, and repeated %+v: want the same", first, again)
 	}
 	h := &holder{Claim: first, store: store, namespace: r.Namespace, claimID: r.ClaimID}
 	must(t, h.renew(t.Context(), h.Fence+5))
 	if late, err := store.Claim(t.Context(), r); err != nil || late.Worker != first.Worker || late.FencingToken != first.FencingToken || late.Fence != first.Fence+5 {
-		t.Errorf("delivered late: %+v, %v", late, err)
+		t.Errorf("the claim repeated after a renewal: %+v, %v, want the same worker ID and fencing token, and the raised fence", late, err)
 	}
 	must(t, h.renew(t.Context(), h.Fence+6)) // it did no harm
 	for range 3 {
