@@ -35,7 +35,7 @@ and from several goroutines, in the given layout and in one without a practical 
 The IDs are discarded, and no worker ID is leased.
 
 With --dsn, measure instead how long a store takes to claim, renew and release a
-worker ID, in a namespace of its own. Its rows remain there, free.`
+worker ID, in a namespace of its own. Its rows remain, with all worker IDs free.`
 
 func (a *app) benchCommand() *cobra.Command {
 	m := &measured{each: time.Second, goroutines: int64(runtime.GOMAXPROCS(0)), rounds: 200}

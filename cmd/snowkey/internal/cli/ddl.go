@@ -28,10 +28,10 @@ const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
 
   functions    functions that decode IDs in the database (the default)
   drop         drop those functions
-  expressions  the same as expressions, in a query of --table and its --column
-  domain       a type that only accepts IDs (PostgreSQL)
-  check        a constraint with the same effect for --column of --table
-  view         --view over --table with its IDs decoded
+  expressions  a query that decodes --column of --table without functions
+  domain       a type that accepts only IDs (PostgreSQL)
+  check        a constraint that accepts only IDs in --column of --table
+  view         a view named --view over --table, with its IDs decoded
   workers      the tables of the worker leases`
 
 func (a *app) ddlCommand() *cobra.Command {
@@ -60,8 +60,8 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql or sqlite; required")
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of functions and of the domain (default \"snowflake_\")")
-	f.StringVar(&s.table, "table", "", "`TABLE` of the view, check or expressions (default \"orders\", but for a view)")
-	f.StringVar(&s.column, "column", "id", "`COLUMN` that holds the ids")
+	f.StringVar(&s.table, "table", "", "`TABLE` of the view, check or expressions (default \"orders\"; a view requires it)")
+	f.StringVar(&s.column, "column", "id", "`COLUMN` of the IDs")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	a.jsonFlag(cmd, "the statements as a list")
 	addLayout(cmd, &s.layout)
@@ -79,7 +79,7 @@ func (a *app) ddl(s *sqlOf, part string) error {
 	}
 	script, err := s.script(part)
 	if err != nil {
-		return sqlError(err)
+		return sqlError(s.dialect, err)
 	}
 	if unnamed {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey ddl:"), s.table)
@@ -159,15 +159,15 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 	return ddl.Script{"SELECT\n" + strings.Join(columns, ",\n") + "\nFROM " + table}, err
 }
 
-// sqlError reports a wrong name or layout as a usage error.
-func sqlError(err error) error {
+// sqlError reports a wrong name or layout as a usage error, and what the dialect lacks.
+func sqlError(d ddl.Dialect, err error) error {
 	all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
 	for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
 		flag := strings.ToLower(name)
 		all[name], all[flag] = "--"+flag, "--"+flag
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		return usage("--dialect: %w", err)
+		return usage("--dialect %s: %s", d, strings.TrimSuffix(strings.TrimPrefix(err.Error(), "ddl: "), ": "+errors.ErrUnsupported.Error()))
 	}
 	return byFlag(err, all)
 }

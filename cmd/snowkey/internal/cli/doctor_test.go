@@ -100,6 +100,9 @@ func TestDoctorRedis(t *testing.T) {
 	d.want(t, "appendonly", doctor.Fail, "no")
 	d.want(t, "appendfsync", doctor.Fail, "no")
 	d.want(t, "maxmemory-policy", doctor.Warn, "allkeys-lru")
+	if got := run(t, "gen", "--lease", dsn); got.code != 1 || got.out != "" || !strings.HasSuffix(got.err, "or accept it with --allow-data-loss\n") || strings.Contains(got.err, "AllowDataLoss") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
+	}
 	set("maxmemory", "100mb")
 	examine(t, Env{}, "--dsn", dsn).want(t, "maxmemory-policy", doctor.Fail, "allkeys-lru")
 	set("appendonly", "yes")

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -14,11 +16,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 )
 
+// A splitFunc appends the texts in an argument or a line to texts.
+type splitFunc func(texts []string, line string) []string
+
 // each calls do for each text in the arguments or, with none or with -, in standard
-// input, and reports errors with the position. split splits an argument or a line.
-func (a *app) each(cmd *cobra.Command, args []string, split func(string) []string, do func(text string) error) (err error) {
+// input, and reports errors with the position.
+func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(text string) error) (err error) {
 	failed := false
-	report := func(where, text string, err error) {
+	report := func(what string, n int, text string, err error) {
 		if err == nil {
 			return
 		}
@@ -26,7 +31,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split func(string) []strin
 		if text != "" {
 			text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
 		}
-		a.note("%s %s: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), where, text, a.clean(err))
+		a.note("%s %s %d: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), what, n, text, a.clean(err))
 	}
 	switch {
 	case len(args) == 0 || len(args) == 1 && args[0] == "-":
@@ -35,12 +40,12 @@ func (a *app) each(cmd *cobra.Command, args []string, split func(string) []strin
 		err = usage("- means standard input and must be the only argument")
 	default:
 		for i, arg := range args {
-			texts := split(arg)
+			texts := split(nil, arg)
 			if len(texts) == 0 {
 				texts = []string{""}
 			}
 			for _, text := range texts {
-				report(fmt.Sprintf("argument %d", i+1), text, do(text))
+				report("argument", i+1, text, do(text))
 			}
 		}
 	}
@@ -53,58 +58,95 @@ func (a *app) each(cmd *cobra.Command, args []string, split func(string) []strin
 // maxLine bounds a line of standard input.
 const maxLine = 1 << 20
 
-func (a *app) eachLine(ctx context.Context, split func(string) []string, do func(text string) error, report func(where, text string, err error)) error {
+func (a *app) eachLine(ctx context.Context, split splitFunc, do func(text string) error, report func(what string, n int, text string, err error)) error {
 	if a.InTTY {
 		a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
 	}
-	lines, found := a.lines(ctx), false
-	writable := func() bool { _, err := a.out.Write(nil); return err == nil }
-	for n := 1; writable(); n++ {
-		var l line
-		select {
-		case l = <-lines:
-		case <-ctx.Done():
-			return errors.New("interrupted")
+	blocks, found, n := a.blocks(ctx), false, 0
+	var texts []string
+	for a.writable() {
+		b, err := a.nextBlock(ctx, blocks)
+		if err != nil {
+			return err
 		}
-		where := fmt.Sprintf("line %d", n)
-		if errors.Is(l.err, errLong) {
+		if errors.Is(b.err, errLong) {
 			found = true
-			report(where, "", fmt.Errorf("longer than %s, skipped", humanize.IBytes(maxLine)))
+			n++
+			report("line", n, "", fmt.Errorf("longer than %s, skipped", humanize.IBytes(maxLine)))
 			continue
 		}
-		for _, text := range split(l.text) {
-			found = true
-			report(where, text, do(text))
-		}
-		if a.InTTY {
-			_ = a.out.Flush()
+		for line := range strings.Lines(b.text) {
+			n++
+			texts = split(texts[:0], line)
+			for _, text := range texts {
+				found = true
+				report("line", n, text, do(text))
+			}
+			if !a.writable() {
+				return nil
+			}
 		}
 		switch {
-		case errors.Is(l.err, io.EOF) && !found:
+		case errors.Is(b.err, io.EOF) && !found:
 			return errors.New("standard input is empty; give arguments, or one per line")
-		case errors.Is(l.err, io.EOF):
+		case errors.Is(b.err, io.EOF):
 			return nil
-		case l.err != nil:
-			return fmt.Errorf("read standard input: %w", l.err)
+		case b.err != nil:
+			return fmt.Errorf("read standard input: %w", b.err)
 		}
 	}
 	return nil // finish reports the error of the output
 }
 
-type line struct {
-	text string
-	err  error // io.EOF at the last, errLong for a skipped one
+// nextBlock waits for a block, and prints what is there before it waits. If that fails, it
+// returns an empty block.
+func (a *app) nextBlock(ctx context.Context, blocks <-chan block) (b block, err error) {
+	select {
+	case b = <-blocks:
+	default:
+		_ = a.out.Flush()
+		if !a.writable() {
+			return block{}, nil
+		}
+		select {
+		case b = <-blocks:
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return block{}, errors.New("interrupted")
+	}
+	return b, nil
 }
 
-// lines reads in the background, so that an interrupt does not wait for input.
-func (a *app) lines(ctx context.Context) <-chan line {
-	lines := make(chan line, 64)
+// writable reports whether standard output has no error yet.
+func (a *app) writable() bool {
+	_, err := a.out.Write(nil)
+	return err == nil
+}
+
+// A block is one or more whole lines.
+type block struct {
+	text string
+	err  error // io.EOF at the last, errLong for a skipped line
+}
+
+// blocks reads in the background, so that an interrupt does not wait for input, and the
+// lines that are there at once together.
+func (a *app) blocks(ctx context.Context) <-chan block {
+	blocks := make(chan block, 4)
 	go func() {
 		in := bufio.NewReaderSize(a.In, 64<<10)
 		for {
 			text, err := readLine(in)
+			if err == nil {
+				more, _ := in.Peek(in.Buffered())
+				end := bytes.LastIndexByte(more, '\n') + 1
+				text += string(more[:end])
+				_, _ = in.Discard(end)
+			}
 			select {
-			case lines <- line{text, err}:
+			case blocks <- block{text, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -113,7 +155,7 @@ func (a *app) lines(ctx context.Context) <-chan line {
 			}
 		}
 	}()
-	return lines
+	return blocks
 }
 
 var errLong = errors.New("too long")

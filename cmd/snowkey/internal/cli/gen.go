@@ -169,8 +169,9 @@ func (n leaseNotes) Observe(e core.Event) {
 	}
 }
 
-// batch is the number of IDs that are reserved and written at once.
-const batch = 4096
+// batch is the number of IDs that are reserved and written at once: in decimal they fit a
+// pipe of 64 KiB, so a write wakes the reader once.
+const batch = 3072
 
 // showFrom is the number of IDs from which on a progress bar is worth it.
 const showFrom = 200_000
@@ -182,7 +183,7 @@ func (a *app) genAll(ctx context.Context, g *gen, generator *core.Generator) err
 		add, done = a.progress(g.count, "IDs")
 	}
 	defer done()
-	ids := make([]int64, min(batch, g.count))
+	ids, text := make([]int64, min(batch, g.count)), []byte(nil)
 	for made := int64(0); made < g.count; {
 		ids = ids[:min(int64(len(ids)), g.count-made)]
 		if err := generator.Fill(ctx, ids); err != nil {
@@ -196,26 +197,19 @@ func (a *app) genAll(ctx context.Context, g *gen, generator *core.Generator) err
 			}
 			return fmt.Errorf("after %s of %d: %w", plural(made, "ID"), g.count, err)
 		}
-		if err := a.writeIDs(ids, g.format, unsigned); err != nil {
+		if a.json {
+			for _, id := range ids {
+				d := describe.Text(id, g.format)
+				_ = a.line(&d) // the write below returns its error, too
+			}
+		} else {
+			text = g.format.AppendLines(text[:0], ids, unsigned)
+		}
+		if _, err := a.out.Write(text); err != nil {
 			return fmt.Errorf("write standard output: %w", dsn.Bare(err))
 		}
 		made += int64(len(ids))
 		add(len(ids))
 	}
 	return nil
-}
-
-func (a *app) writeIDs(ids []int64, format idtext.Format, unsigned bool) error {
-	text := make([]byte, 0, 24*len(ids))
-	for _, id := range ids {
-		if a.json {
-			if err := a.line(describe.Text(id, format)); err != nil {
-				return err
-			}
-			continue
-		}
-		text = append(format.Append(text, id, unsigned), '\n')
-	}
-	_, err := a.out.Write(text)
-	return err
 }

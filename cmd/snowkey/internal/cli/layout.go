@@ -66,7 +66,7 @@ func (a *app) layout(l core.Layout) error {
 	a.label("epoch", fmt.Sprintf("%s  %d ms", d.Epoch, d.EpochMS))
 	a.label("tick", l.Tick.String())
 	a.label("workers", workers)
-	a.label("capacity", fmt.Sprintf("%s IDs in a tick of a worker, %s in a second", comma(d.PerTick), comma(d.PerSecond)))
+	a.label("capacity", fmt.Sprintf("%s in a tick of a worker, %s in a second", plural(l.IDsPerTick(), "ID"), comma(d.PerSecond)))
 	a.label("ends", end)
 	a.label("JavaScript", javascript)
 	if l.Unsigned {
@@ -132,10 +132,10 @@ var ( //nolint:gochecknoglobals // constants
 // addLayout adds the flags of a layout, which all commands on IDs share. *to is set
 // before the command runs.
 func addLayout(cmd *cobra.Command, to *core.Layout) {
-	var preset string
+	base := core.Twitter()
 	var custom core.Layout
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) (err error) {
-		*to, err = layoutOf(cmd, preset, custom)
+		*to, err = layoutOf(cmd, base, custom)
 		return err
 	}
 	set := cmd.Flags()
@@ -143,10 +143,10 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	for _, p := range core.Presets() {
 		presets = append(presets, p.Name)
 	}
-	set.Var(flagval.New(&preset, "NAME", "twitter", flagval.OneOf(presets...)), "preset", "layout by name: "+flagval.List(presets))
+	set.Var(flagval.New(&base, "NAME", "twitter", flagval.Preset), "preset", "layout by name: "+flagval.List(presets))
 	completeWith(cmd, "preset", presets)
 	set.Var(flagval.New(&custom.Epoch, "TIME", "", timetext.ParseEpoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or UNIXMILLISECONDS (default the preset's)")
-	set.Var(flagval.New(&custom.Tick, "DURATION", "", tick), "tick", "unit of the time field, in whole milliseconds, such as 10ms (default the preset's)")
+	set.Var(flagval.New(&custom.Tick, "DURATION", "", flagval.Tick), "tick", "unit of the time field, in whole milliseconds, such as 10ms (default the preset's)")
 	for i, w := range []struct {
 		to   *uint8
 		what string
@@ -170,22 +170,17 @@ func given(cmd *cobra.Command, names []string) (given []string) {
 	return given
 }
 
-// layoutOf returns the layout of the flags: the fields of c that were given count.
-func layoutOf(cmd *cobra.Command, preset string, c core.Layout) (core.Layout, error) {
-	l, changed := core.Twitter(), cmd.Flags().Changed
+// layoutOf returns the layout of the flags: that of the preset, with the fields of c that were given.
+func layoutOf(cmd *cobra.Command, l, c core.Layout) (core.Layout, error) {
+	changed := cmd.Flags().Changed
 	if widths := given(cmd, widthFlags); len(widths) > 0 {
 		if changed("preset") {
-			return core.Layout{}, usage("--preset %s and %s: a preset has its own widths; give one or the other", preset, strings.Join(widths, ", "))
+			return core.Layout{}, usage("--preset %s and %s: a preset has its own widths; give one or the other", cmd.Flag("preset").Value, strings.Join(widths, ", "))
 		}
 		if c.TimeBits == 0 { // core takes all zero for the default's widths
 			return core.Layout{}, usage("--time-bits: must be at least 1 if widths are given")
 		}
 		l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = c.TimeBits, c.RollbackBits, c.DatacenterBits, c.WorkerBits, c.SequenceBits
-	}
-	for _, p := range core.Presets() {
-		if p.Name == preset {
-			l = p.Layout.WithDefaults()
-		}
 	}
 	if changed("epoch") {
 		l.Epoch = c.Epoch
@@ -197,14 +192,6 @@ func layoutOf(cmd *cobra.Command, preset string, c core.Layout) (core.Layout, er
 	l.Unsigned = l.Unsigned && !changed("unsigned") || c.Unsigned
 	flags := map[string]string{"Layout.Epoch": "--epoch", "Layout.Tick": "--tick", "Layout.TimeBits": "--time-bits", "Layout.SequenceBits": "--sequence-bits", "Layout.TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits": "the layout's widths"}
 	return l.WithDefaults(), byFlag(l.Validate(), flags)
-}
-
-func tick(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil || d < time.Millisecond || d%time.Millisecond != 0 {
-		return 0, errors.New("must be whole milliseconds such as 1ms, 10ms or 1s")
-	}
-	return d, nil
 }
 
 func width(s string) (uint8, error) {

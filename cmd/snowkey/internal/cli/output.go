@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -34,16 +35,19 @@ func (s style) warn(text string) string  { return s.paint("33", text) }
 func (s style) bad(text string) string   { return s.paint("31", text) }
 
 // object prints indented JSON.
-func (a *app) object(v any) error { return a.encode(v, "  ") }
+func (a *app) object(v any) error {
+	enc := newEncoder(a.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
 
 // line prints JSON on one line.
-func (a *app) line(v any) error { return a.encode(v, "") }
+func (a *app) line(v any) error { return a.lines.Encode(v) }
 
-func (a *app) encode(v any, indent string) error {
-	enc := json.NewEncoder(a.out)
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	return enc.Encode(v)
+	return enc
 }
 
 // table prints rows in columns; the first is the head. Cells have no colours, which

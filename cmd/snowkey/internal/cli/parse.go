@@ -13,6 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -29,14 +30,15 @@ type parse struct {
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
 and what JavaScript makes of them.
 
-IDs are arguments or, with none or with -, come from standard input, any number per
-line, also with quotes and commas, or one per line as --json writes them. They may
-be decimal, hex (0x…), base32, base58 or base62; digits alone are decimal. A text
-that can be read in two formats is rejected: choose one with --from, which most IDs
-in base58 need.
+IDs are the arguments. Without any, or with -, they come from standard input: a line
+has any number of IDs, with or without quotes and commas, or one object of --json.
+
+IDs may be decimal, hex (0x…), base32, base58 or base62; digits alone are decimal. A
+text that fits two formats is rejected: choose one with --from. Most IDs in base58
+need it.
 
 With --to, IDs are only converted. A text that is not an ID is reported with its
-line number; the others are processed, and the exit status is 1.`
+position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
 	p := &parse{from: idtext.Auto}
@@ -73,33 +75,42 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	return a.each(cmd, args, idtext.Split, func(text string) error { return a.parseOne(p, text) })
+	return a.each(cmd, args, idtext.AppendSplit, func(text string) error { return a.parseOne(p, text) })
 }
 
 func (a *app) parseOne(p *parse, text string) error {
-	d, id, err := describe.Parse(p.layout, text, p.from, a.now(), p.zone)
+	r, err := describe.Read(p.layout, text, p.from)
 	if err != nil {
 		return withFrom(err)
 	}
 	p.shown++
-	switch {
+	switch line := a.out.AvailableBuffer(); {
 	case p.to != "":
-		fmt.Fprintln(a.out, p.to.Text(id, p.layout.Unsigned))
-	case a.json:
-		_ = a.line(d)
+		_, _ = a.out.Write(append(p.to.Append(line, r.ID, p.layout.Unsigned), '\n'))
 	case p.brief:
-		at := d.Time
-		if d.Local != "" {
-			at = d.Local
-		}
-		fmt.Fprintf(a.out, "%s\t%s\t%d\t%d\n", idtext.Decimal.Text(id, p.layout.Unsigned), at, d.WorkerID, d.Sequence)
+		_, _ = a.out.Write(p.appendBrief(line, &r))
+	case a.json:
+		d := r.Describe(a.now(), p.zone)
+		_ = a.line(&d)
 	default:
 		if p.shown > 1 {
-			fmt.Fprintln(a.out)
+			a.print("\n")
 		}
-		a.show(p.layout, id, d)
+		a.show(p.layout, r.ID, r.Describe(a.now(), p.zone))
 	}
 	return nil
+}
+
+// appendBrief appends the line of --brief.
+func (p *parse) appendBrief(line []byte, r *describe.Reading) []byte {
+	line = append(idtext.Decimal.Append(line, r.ID, p.layout.Unsigned), '\t')
+	at := r.Time
+	if p.zone != nil {
+		at = at.In(p.zone)
+	}
+	line = append(timetext.Append(line, at), '\t')
+	line = append(strconv.AppendInt(line, r.WorkerID, 10), '\t')
+	return append(strconv.AppendInt(line, r.Sequence, 10), '\n')
 }
 
 // withFrom adds the flag that settles an ambiguity.
@@ -114,15 +125,23 @@ func withFrom(err error) error {
 // label prints a name and a value on a line.
 func (a *app) label(name, text string) {
 	if text != "" {
-		fmt.Fprintf(a.out, "  %s %s\n", a.style.faint(fmt.Sprintf("%-10s", name)), text)
+		const width = "          "
+		a.print("  ", a.style.faint(name+width[min(len(name), len(width)):]), " ", text, "\n")
+	}
+}
+
+// print prints texts as they are.
+func (a *app) print(texts ...string) {
+	for _, text := range texts {
+		_, _ = a.out.WriteString(text)
 	}
 }
 
 // show prints an ID for people.
 func (a *app) show(l core.Layout, id int64, d describe.ID) {
-	s := a.style
-	fmt.Fprintln(a.out, s.bold(idtext.Decimal.Text(id, l.Unsigned)))
-	a.label("time", fmt.Sprintf("%s  %s", d.Time, s.faint(d.Relative)))
+	s, decimal := a.style, idtext.Decimal.Text(id, l.Unsigned)
+	a.print(s.bold(decimal), "\n")
+	a.label("time", d.Time+"  "+s.faint(d.Relative))
 	a.label("local", d.Local)
 	if l.RollbackBits > 0 {
 		a.label("rollback", strconv.FormatInt(d.Rollback, 10))
@@ -140,22 +159,24 @@ func (a *app) show(l core.Layout, id int64, d describe.ID) {
 	a.label("base58", d.Base58)
 	a.label("base62", d.Base62)
 	a.label("base32", d.Base32)
-	a.label("JavaScript", a.javascriptNote(id, d.JavaScript))
+	a.label("JavaScript", a.javascriptNote(decimal))
 	if explained, err := l.Explain(id); err == nil {
-		fmt.Fprintln(a.out)
+		a.print("\n")
 		for line := range strings.Lines(explained) {
-			fmt.Fprint(a.out, "  ", line)
+			a.print("  ", line)
 		}
 	}
 }
 
-func (a *app) javascriptNote(id int64, js describe.JavaScript) string {
+func (a *app) javascriptNote(decimal string) string {
+	js := describe.NewJavaScript(decimal)
 	if js.Safe {
 		return "exact as a number"
 	}
-	number, _ := new(big.Int).SetString(js.Value, 10)
-	if off := number.Sub(number, big.NewInt(id)); off.Sign() != 0 {
-		return a.style.warn(fmt.Sprintf("JSON.parse turns it into %s, off by %+d: send it as a string", js.Value, off))
+	if js.Value == decimal {
+		return a.style.warn("exact by chance; most IDs near it are not: send it as a string")
 	}
-	return a.style.warn("exact by chance, most IDs near it are not: send it as a string")
+	number, _ := new(big.Int).SetString(js.Value, 10)
+	id, _ := new(big.Int).SetString(decimal, 10)
+	return a.style.warn(fmt.Sprintf("JSON.parse turns it into %s, off by %+d: send it as a string", js.Value, number.Sub(number, id)))
 }

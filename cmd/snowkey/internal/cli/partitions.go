@@ -47,7 +47,7 @@ func (a *app) partitionsCommand() *cobra.Command {
 	f.StringVar(&c.p.Column, "column", "id", "`COLUMN` of the IDs")
 	f.StringVar(&c.p.Schema, "schema", "", "`SCHEMA` of the table, in MySQL its database (default the connection's)")
 	f.StringVar(&c.from, "from", "now", "`TIME` of the first partition: "+timetext.Forms)
-	f.StringVar(&c.to, "to", "", "`TIME` before which the last one starts (default --count)")
+	f.StringVar(&c.to, "to", "", "`TIME` before which the last partition starts, instead of --count")
 	f.Var(flagval.New(&c.count, "N", "3", flagval.Whole(1, ddl.MaxPartitions)), "count", "number of partitions, instead of --to")
 	f.Var(flagval.New(&c.p.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the days, such as Europe/Vienna")
 	f.BoolVar(&c.clause, "clause", false, "print the end of CREATE TABLE or, in MySQL, of ALTER TABLE")
@@ -79,7 +79,7 @@ func (a *app) partitions(c *cut, given func(flag string) bool) error {
 	}
 	parts, err := c.p.Bounds(from, to)
 	if err != nil {
-		return sqlError(outsideLayout(err))
+		return sqlError(c.p.Dialect, outsideLayout(err))
 	}
 	if !given("table") {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey partitions:"), c.p.Table)
@@ -93,7 +93,7 @@ func (a *app) partitions(c *cut, given func(flag string) bool) error {
 	}
 	switch {
 	case err != nil:
-		return sqlError(err)
+		return sqlError(c.p.Dialect, err)
 	case a.json:
 		return a.cutJSON(parts, script)
 	case c.clause: // not a statement

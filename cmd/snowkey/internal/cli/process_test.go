@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -277,6 +278,37 @@ func TestBrokenPipeAfterFailure(t *testing.T) {
 			t.Errorf("%q: %v, want exit code %d", args, err, code)
 		}
 		_ = w.Close()
+	}
+}
+
+// A worker ID that cannot be released is a failure, also after the pipe is closed. The IDs
+// are printed.
+func TestNotReleased(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ids.db")
+	if got := run(t, "gen", "--lease", file); got.code != 0 { // creates the tables
+		t.Fatal(got.err)
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER refuse BEFORE UPDATE ON snow_worker WHEN NEW.token = '' BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, "gen", "-n", "3", "--lease", file)
+	if got.code != 1 || strings.Count(got.out, "\n") != 3 || !strings.Contains(got.err, "was not released and will expire: ") || !strings.Contains(got.err, "refused") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
+	}
+	g := startGen(t, "file:"+file, "default")
+	if err := g.pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := g.end(t); code != 1 || !strings.Contains(g.err.String(), "was not released") {
+		t.Errorf("exit code %d: %s", code, g.err.String())
+	}
+	if h := held(t, file, "default"); len(h) != 2 {
+		t.Errorf("held: %+v", h)
 	}
 }
 

@@ -19,10 +19,16 @@ import (
 const rangeAbout = `Print the IDs of a time range, FROM inclusive and TO exclusive, to select rows by
 time with the index of the primary key.
 
-Times are 2006-01-02 or 2006-01-02T15:04:05 in the zone of --tz, either with an
-offset or Z of their own, now, today, yesterday, tomorrow, -24h, +7d (in w, d, h,
-m, s, ms), @UNIXSECONDS, or UNIXMILLISECONDS. If the clocks of the zone show a time
-twice, the first counts; if they skip it, the instant at which they do.`
+A time is one of:
+
+  2006-01-02, 2006-01-02T15:04:05     in the zone of --tz
+  2006-01-02T15:04:05+01:00, or Z     with a zone of its own
+  now, today, yesterday, tomorrow     a day starts in the zone of --tz
+  -24h, +7d                           relative to now, in w, d, h, m, s and ms
+  @UNIXSECONDS, UNIXMILLISECONDS
+
+If the clocks of the zone show a time twice, the first counts. If they skip it, the
+instant of the change counts.`
 
 func dialects() []ddl.Dialect { return []ddl.Dialect{ddl.Postgres, ddl.MySQL, ddl.SQLite} }
 

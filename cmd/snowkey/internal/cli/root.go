@@ -4,6 +4,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"os/signal"
@@ -23,6 +24,7 @@ import (
 type app struct {
 	Env
 	out             *bufio.Writer // keeps its first error
+	lines           *json.Encoder // writes lines of JSON to out
 	style, errStyle style         // of standard output, and of standard error
 	secrets         []string
 	started         bool // the command line was parsed
@@ -35,6 +37,7 @@ type app struct {
 func Run(ctx context.Context, args []string, env Env) int {
 	colour := env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 	a := &app{Env: env, out: bufio.NewWriterSize(env.Out, 64<<10), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY)}
+	a.lines = newEncoder(a.out)
 	for _, arg := range args { // a DSN may be in a wrong position, and messages quote wrong values
 		a.secrets = append(a.secrets, dsn.Secrets(arg)...)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +18,17 @@ import (
 // serials holds the flags.
 type serials struct {
 	format serial.Config
-	scheme serialScheme
+	check  bool
+	scheme serial.Scheme
 	from   idtext.Format
 }
 
-// serialScheme is a serial.Scheme by name.
-type serialScheme string
+var schemes = []string{"mod97", "mod11", "mod1110", "luhn"} //nolint:gochecknoglobals // constant, in the order of serial's
 
-var schemes = map[serialScheme]serial.Scheme{"mod97": serial.Mod97, "mod11": serial.Mod11, "mod1110": serial.Mod1110, "luhn": serial.Luhn} //nolint:gochecknoglobals // constant
+func scheme(s string) (serial.Scheme, error) {
+	name, err := flagval.OneOf(schemes...)(s)
+	return serial.Mod97 + serial.Scheme(slices.Index(schemes, name)), err
+}
 
 const serialAbout = `Convert IDs to serial numbers that people can read, type and check, and back:
 
@@ -44,7 +48,7 @@ func (a *app) serialCommand() *cobra.Command {
 	}
 	encode := &serials{from: idtext.Auto}
 	encoding := a.serialWay(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
-		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idtext.Split, encodeSerial)
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idtext.AppendSplit, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	cmd.AddCommand(encoding,
 		a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
@@ -52,12 +56,12 @@ func (a *app) serialCommand() *cobra.Command {
 	return cmd
 }
 
-// oneText returns an argument or a line whole: a serial may contain separators.
-func oneText(line string) []string {
+// oneText appends an argument or a line whole: a serial may contain separators.
+func oneText(texts []string, line string) []string {
 	if line = idtext.Unquote(line); line == "" {
-		return nil
+		return texts
 	}
-	return []string{line}
+	return append(texts, line)
 }
 
 type serialJSON struct {
@@ -81,8 +85,8 @@ func decodeSerial(c *serial.Codec, _ idtext.Format, text string) (serialJSON, st
 	return serialJSON{idtext.Decimal.Text(id, false), text}, idtext.Decimal.Text(id, c.Config().Layout.Unsigned), err
 }
 
-func (a *app) serialWay(s *serials, use, brief, long, example string, split func(string) []string, turn serialFunc) *cobra.Command {
-	s.format, s.scheme = serial.Config{Location: time.UTC}, "mod97"
+func (a *app) serialWay(s *serials, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {
+	s.format = serial.Config{Location: time.UTC}
 	cmd := &cobra.Command{
 		Use: use, Short: brief, Long: long, Example: example,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) }),
@@ -90,24 +94,26 @@ func (a *app) serialWay(s *serials, use, brief, long, example string, split func
 	f := cmd.Flags()
 	f.StringVar(&s.format.Prefix, "prefix", "", "`TEXT` at the start, such as PAY")
 	f.StringVar(&s.format.Separator, "separator", "", "`TEXT` between the parts, such as -")
-	f.BoolVar(&s.format.Check, "check", false, "add check digits at the end")
-	f.Var(flagval.New(&s.scheme, "NAME", "mod97", flagval.OneOf[serialScheme]("mod97", "mod11", "mod1110", "luhn")), "scheme", "scheme of the check digits: mod97, mod11, mod1110 or luhn")
+	f.BoolVar(&s.check, "check", false, "add check digits at the end")
+	f.Var(flagval.New(&s.scheme, "NAME", "mod97", scheme), "scheme", "scheme of the check digits: "+flagval.List(schemes))
 	f.Var(flagval.New(&s.format.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the date and time; one with summer time requires --fold")
 	f.BoolVar(&s.format.Fold, "fold", false, "add a digit that tells the repeated hours of autumn apart")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &s.format.Layout)
-	completeWith(cmd, "scheme", []string{"mod97", "mod11", "mod1110", "luhn"})
+	completeWith(cmd, "scheme", schemes)
 	return cmd
 }
 
-func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split func(string) []string, turn serialFunc) error {
-	if cmd.Flags().Changed("scheme") && !s.format.Check {
+func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split splitFunc, turn serialFunc) error {
+	if cmd.Flags().Changed("scheme") && !s.check {
 		return usage("--scheme requires --check")
 	}
-	s.format.Scheme = schemes[s.scheme]
+	if s.check {
+		s.format.Check = max(s.scheme, serial.Mod97)
+	}
 	codec, err := serial.New(s.format)
 	if err != nil {
-		err = byFlag(err, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Scheme": "--scheme", "Location": "--tz", "Layout.Epoch": "--epoch"})
+		err = byFlag(err, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Location": "--tz", "Layout.Epoch": "--epoch"})
 		return usage("%s", strings.Replace(err.Error(), "set Fold", "give --fold", 1)) // that advice is for programs
 	}
 	return a.each(cmd, args, split, func(text string) error {

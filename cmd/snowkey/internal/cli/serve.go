@@ -26,9 +26,9 @@ type serving struct {
 }
 
 const serveAbout = `Serve the web page, which decodes IDs in the browser, and its HTTP API. With --store
-it also leases worker IDs from a database to programs that cannot reach it; they
-need the token. Their DSN, and their httpstore.Config.URL, is the server's URL
-followed by /leases:
+it also leases worker IDs from a database to programs that have the token but cannot
+reach the database. They use the server's URL followed by /leases, as a DSN or as
+httpstore.Config.URL:
 
   snowkey gen --lease https://ids.example.org/leases --token-file token
 
@@ -49,7 +49,7 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")
-	f.StringSliceVar(&s.hosts, "host", nil, "`NAME` under which a proxy on this machine connects; otherwise only localhost and IP addresses are accepted over loopback")
+	f.StringSliceVar(&s.hosts, "host", nil, "host `NAME` that a proxy on this machine sends; other requests over loopback must name localhost or an IP address")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
 	s.store.addDataLoss(cmd)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -90,6 +89,9 @@ func (a *app) open(ctx context.Context, p *storeFlags, create bool) (*dsn.Target
 		if token, err = a.secret(p.token, p.tokenFile); err != nil {
 			return nil, err
 		}
+		if token == "" {
+			return nil, usage("%s: %s requires a token: give --token-file or set SNOWKEY_TOKEN", p.flag, d.Name)
+		}
 	} else if p.token != "" || p.tokenFile != "" && p.flag != "--store" {
 		return nil, usage("--token and --token-file require an http(s) DSN: %s takes none", d.Kind)
 	}
@@ -153,11 +155,11 @@ func readSome(file string, limit int64) (string, error) {
 	return string(content), err
 }
 
-// withAdvice adds the flag that accepts a server's settings.
+// withAdvice names the flag that accepts a server's settings, instead of the field.
 func withAdvice(err error) error {
 	var lossy *worker.DurabilityError
 	if errors.As(err, &lossy) {
-		return fmt.Errorf("%w; correct it, or accept it with --allow-data-loss", err)
+		return errors.New(strings.Replace(err.Error(), "allow it with AllowDataLoss", "accept it with --allow-data-loss", 1))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -23,13 +24,18 @@ import (
 
 // An ID is an ID as text and, if it was parsed, its fields.
 type ID struct {
+	Texts
+	*Fields
+}
+
+// Texts is an ID in several formats.
+type Texts struct {
 	ID       string `json:"id"`                 // decimal, as a signed column of 64 bits holds it
 	Unsigned string `json:"unsigned,omitempty"` // the same bits as an unsigned number, if ID is negative
 	Hex      string `json:"hex,omitempty"`
 	Base32   string `json:"base32,omitempty"` // not of a negative ID, like Base58 and Base62
 	Base58   string `json:"base58,omitempty"`
 	Base62   string `json:"base62,omitempty"`
-	*Fields
 }
 
 // Fields is what an ID holds in its layout.
@@ -58,15 +64,24 @@ type JavaScript struct {
 }
 
 // Text describes an ID in decimal and in further formats.
-func Text(id int64, formats ...idtext.Format) ID {
-	d := ID{ID: idtext.Decimal.Text(id, false)}
+func Text(id int64, formats ...idtext.Format) Texts {
+	d := Texts{ID: idtext.Decimal.Text(id, false)}
 	if id < 0 {
 		d.Unsigned = idtext.Decimal.Text(id, true)
 	}
 	for _, f := range formats {
-		to := map[idtext.Format]*string{idtext.Hex: &d.Hex, idtext.Base32: &d.Base32, idtext.Base58: &d.Base58, idtext.Base62: &d.Base62}[f]
-		if to != nil && (id >= 0 || !f.Signed()) {
-			*to = f.Text(id, true)
+		if id < 0 && f.Signed() {
+			continue
+		}
+		switch f {
+		case idtext.Hex:
+			d.Hex = f.Text(id, true)
+		case idtext.Base32:
+			d.Base32 = f.Text(id, true)
+		case idtext.Base58:
+			d.Base58 = f.Text(id, true)
+		case idtext.Base62:
+			d.Base62 = f.Text(id, true)
 		}
 	}
 	return d
@@ -74,28 +89,65 @@ func Text(id int64, formats ...idtext.Format) ID {
 
 // Parse reads and describes an ID. zone may be nil. It also returns the ID itself.
 func Parse(l core.Layout, text string, format idtext.Format, now time.Time, zone *time.Location) (ID, int64, error) {
-	id, format, err := idtext.Parse(text, format, l.Unsigned)
+	r, err := Read(l, text, format)
 	if err != nil {
 		return ID{}, 0, err
 	}
+	return r.Describe(now, zone), r.ID, nil
+}
+
+// A Reading is an ID that was read and decoded, which costs little. Describe adds the rest.
+type Reading struct {
+	core.Parts
+	ID       int64
+	WorkerID int64
+
+	text   string
+	format idtext.Format
+	tick   uint64
+}
+
+// Read reads and decodes an ID.
+func Read(l core.Layout, text string, format idtext.Format) (Reading, error) {
+	id, format, err := idtext.Parse(text, format, l.Unsigned)
+	if err != nil {
+		return Reading{}, err
+	}
 	parts, err := l.Decode(id)
 	if err != nil {
-		return ID{}, 0, Outside(err)
+		return Reading{}, Outside(err)
 	}
-	d := Text(id, idtext.Formats()...)
+	return Reading{parts, id, parts.Datacenter<<l.WorkerBits | parts.Worker, text, format, Tick(l, id)}, nil
+}
+
+// Describe describes the ID. zone may be nil.
+func (r *Reading) Describe(now time.Time, zone *time.Location) ID {
+	d := ID{Texts: Text(r.ID, idtext.Formats()...)}
 	d.Fields = &Fields{
-		Input: text, Format: format, Time: timetext.Format(parts.Time), UnixMS: unixMS(parts.Time), Relative: timetext.Relative(parts.Time, now),
-		Tick: strconv.FormatUint(Tick(l, id), 10), Rollback: parts.Rollback, Datacenter: parts.Datacenter, Worker: parts.Worker,
-		WorkerID: parts.Datacenter<<l.WorkerBits | parts.Worker, Sequence: parts.Sequence, JavaScript: javaScript(id), Bits: fmt.Sprintf("%064b", uint64(id)),
+		Input: r.text, Format: r.format, Time: timetext.Format(r.Time), UnixMS: unixMS(r.Time), Relative: timetext.Relative(r.Time, now),
+		Tick: strconv.FormatUint(r.tick, 10), Rollback: r.Rollback, Datacenter: r.Datacenter, Worker: r.Worker,
+		WorkerID: r.WorkerID, Sequence: r.Sequence, JavaScript: NewJavaScript(d.ID), Bits: bits(r.ID),
 	}
 	if zone != nil {
-		d.Local = parts.Time.In(zone).Format(timetext.Stamp)
+		d.Local = string(timetext.Append(nil, r.Time.In(zone)))
 	}
-	return d, id, nil
+	return d
+}
+
+// bits writes all 64 bits.
+func bits(id int64) string {
+	var b [64]byte
+	for i := range b {
+		b[i] = '0' + byte(uint64(id)>>(63-i)&1)
+	}
+	return string(b[:])
 }
 
 // unixMS is time.Time.UnixMilli, which overflows after 292 million years.
 func unixMS(t time.Time) json.Number {
+	if s := t.Unix(); s > math.MinInt64/1000 && s < math.MaxInt64/1000 {
+		return json.Number(strconv.FormatInt(t.UnixMilli(), 10))
+	}
 	ms := big.NewInt(t.Unix())
 	return json.Number(ms.Mul(ms, big.NewInt(1000)).Add(ms, big.NewInt(int64(t.Nanosecond())/1e6)).String())
 }
@@ -117,11 +169,12 @@ func lowBits(l core.Layout) int {
 	return int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
 
-func javaScript(id int64) JavaScript {
-	number := float64(id)
+// NewJavaScript describes an ID that is written in decimal.
+func NewJavaScript(decimal string) JavaScript {
+	number, _ := strconv.ParseFloat(decimal, 64)
 	return JavaScript{
-		Safe:  id >= -1<<53+1 && id <= 1<<53-1,
-		Exact: number < 1<<63 && int64(number) == id,
+		Safe:  math.Abs(number) <= 1<<53-1,
+		Exact: strconv.FormatFloat(number, 'f', 0, 64) == decimal, // all of its digits
 		Value: strconv.FormatFloat(number, 'f', -1, 64),
 	}
 }

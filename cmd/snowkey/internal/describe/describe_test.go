@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -22,9 +23,12 @@ func TestJavaScript(t *testing.T) {
 		0:                   {true, true, "0"},
 		-1:                  {true, true, "-1"},
 	} {
-		if got := javaScript(id); got != want {
+		if got := NewJavaScript(strconv.FormatInt(id, 10)); got != want {
 			t.Errorf("%d: %+v, want %+v", id, got, want)
 		}
+	}
+	if got, want := NewJavaScript("18446744073709551615"), (JavaScript{false, false, "18446744073709552000"}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
@@ -40,7 +44,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, d := range map[string]ID{
+	for want, d := range map[string]any{
 		`{"id":"7"}`:                        Text(7, idtext.Decimal),
 		`{"id":"7","base58":"11111111118"}`: Text(7, idtext.Base58),
 		`{"id":"-1","unsigned":"18446744073709551615","hex":"0xffffffffffffffff"}`: Text(-1, idtext.Hex, idtext.Base32),

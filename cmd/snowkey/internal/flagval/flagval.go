@@ -1,5 +1,5 @@
 // Package flagval provides flags whose help and errors name the accepted values, which
-// those of pflag.Func do not.
+// those of pflag.Func do not. The HTTP API parses its parameters with the same functions.
 package flagval
 
 import (
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize/english"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // A Value is a pflag.Value that is parsed when it is set.
@@ -98,4 +100,25 @@ func Zone(s string) (*time.Location, error) {
 		return nil, errors.New("must be a time zone such as Europe/Vienna, UTC or local")
 	}
 	return loc, nil
+}
+
+// Preset parses the name of a layout, in any case.
+func Preset(s string) (core.Layout, error) {
+	var names []string
+	for _, p := range core.Presets() {
+		if strings.EqualFold(s, p.Name) {
+			return p.Layout.WithDefaults(), nil
+		}
+		names = append(names, p.Name)
+	}
+	return core.Layout{}, fmt.Errorf("must be %s", List(names))
+}
+
+// Tick parses the tick of a layout.
+func Tick(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < time.Millisecond || d%time.Millisecond != 0 {
+		return 0, errors.New("must be whole milliseconds such as 1ms, 10ms or 1s")
+	}
+	return d, nil
 }

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -42,7 +43,11 @@ func Formats() []Format { return []Format{Decimal, Hex, Base32, Base58, Base62} 
 func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 	switch f {
 	case Hex:
-		return fmt.Appendf(b, "0x%016x", uint64(id))
+		b = append(b, "0x"...)
+		for shift := 60; shift >= 0; shift -= 4 {
+			b = append(b, hexDigits[uint64(id)>>shift&0xf])
+		}
+		return b
 	case Base32:
 		return sqltype.ID(id).AppendBase32(b)
 	case Base58:
@@ -56,8 +61,29 @@ func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 	return strconv.AppendInt(b, id, 10)
 }
 
+// AppendLines appends IDs to b, one per line; see Append. It is fast for IDs of one tick,
+// which differ in their last digits only.
+func (f Format) AppendLines(b []byte, ids []int64, unsigned bool) []byte {
+	last, above := 0, int64(0) // where the last line begins, and its ID without three digits
+	for _, id := range ids {
+		begin := len(b)
+		if high := id / 1000; f == Decimal && high == above && high > 0 {
+			digits := int(id % 1000)
+			b = append(b, b[last:begin-len("000\n")]...)
+			b = append(b, '0'+byte(digits/100), '0'+byte(digits/10%10), '0'+byte(digits%10), '\n')
+		} else {
+			b = append(f.Append(b, id, unsigned), '\n')
+			above = high
+		}
+		last = begin
+	}
+	return b
+}
+
 // Text returns an ID as text; see Append.
-func (f Format) Text(id int64, unsigned bool) string { return string(f.Append(nil, id, unsigned)) }
+func (f Format) Text(id int64, unsigned bool) string {
+	return string(f.Append(make([]byte, 0, 24), id, unsigned))
+}
 
 // Signed reports whether the format ends at the largest int64.
 func (f Format) Signed() bool { return f != Decimal && f != Hex }
@@ -69,17 +95,12 @@ type AmbiguousError struct {
 
 func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Readings, " or ") }
 
-var (
-	decimalForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
-	hexForm     = regexp.MustCompile(`^(?:0[xX])?([0-9a-fA-F]+)$`)
-	// A spreadsheet turns an ID into such a number; it may be hex as well.
-	exponentForm = regexp.MustCompile(`^[0-9]+[eE][0-9]{1,3}$`)
-)
+const hexDigits = "0123456789abcdef"
+
+// A spreadsheet turns an ID into such a number; it may be hex as well.
+var exponentForm = regexp.MustCompile(`^[0-9]+[eE][0-9]{1,3}$`)
 
 const numberReading = "a number with an exponent, whose last digits are lost"
-
-// Without 0x, hex needs as many digits; "bad" or "abc1" is rather not an ID.
-const minBareHex, maxBareHex = 8, 16
 
 // Parse reads an ID, with or without quotes, white space and a comma around it. With
 // Auto, digits alone are decimal and 0x starts hex; otherwise 13 characters may be
@@ -93,9 +114,9 @@ func Parse(text string, format Format, unsigned bool) (id int64, found Format, e
 	case text == "":
 		return 0, "", errors.New("is empty")
 	case format != Auto:
-	case len(text) > 1 && strings.EqualFold(text[:2], "0x"):
+	case marked(text):
 		format = Hex
-	case decimalForm.MatchString(text):
+	case isDecimal(text):
 		format = Decimal
 	default:
 		return detect(text, unsigned)
@@ -104,33 +125,66 @@ func Parse(text string, format Format, unsigned bool) (id int64, found Format, e
 	return id, format, err
 }
 
+// marked reports whether 0x marks a text as hex.
+func marked(text string) bool {
+	return len(text) > 1 && text[0] == '0' && text[1]|' ' == 'x'
+}
+
+// isDecimal reports whether a text is a decimal number without leading zeros.
+func isDecimal(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return digits == "0" || digits != "" && digits[0] != '0'
+}
+
 // detect returns the only reading of a text that is neither decimal nor marked by 0x.
 func detect(text string, unsigned bool) (id int64, found Format, err error) {
-	var candidates []Format
-	if len(text) >= minBareHex && len(text) <= maxBareHex {
-		candidates = append(candidates, Hex)
+	type reading struct {
+		format Format
+		id     int64
 	}
-	var readings []string
-	for _, f := range append(candidates, Base32, Base58, Base62) {
-		n, err := read(text, f, unsigned)
-		if err != nil {
+	var all []reading
+	for _, f := range [...]Format{Hex, Base32, Base58, Base62} {
+		if low, high := f.digits(); len(text) < low || len(text) > high {
 			continue
 		}
-		id, found = n, f
-		readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
+		if n, err := read(text, f, unsigned); err == nil {
+			all = append(all, reading{f, n})
+		}
 	}
 	exponent := exponentForm.MatchString(text)
 	switch {
-	case exponent && len(readings) == 0:
+	case exponent && len(all) == 0:
 		return 0, "", errors.New("is " + numberReading)
-	case exponent:
-		readings = append(readings, numberReading)
-	case len(readings) == 1:
-		return id, found, nil
-	case len(readings) == 0:
+	case !exponent && len(all) == 0:
 		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58 or base62")
+	case !exponent && len(all) == 1:
+		return all[0].id, all[0].format, nil
+	}
+	var readings []string
+	for _, r := range all {
+		readings = append(readings, fmt.Sprintf("%s for %s", r.format, Decimal.Text(r.id, unsigned)))
+	}
+	if exponent {
+		readings = append(readings, numberReading)
 	}
 	return 0, "", &AmbiguousError{readings}
+}
+
+// digits bounds the number of digits that an ID has in a format without a mark. Without 0x,
+// hex needs as many: "bad" or "abc1" is rather not an ID.
+func (f Format) digits() (low, high int) {
+	switch f {
+	case Hex:
+		return 8, 16
+	case Base32:
+		return 13, 13
+	}
+	return 11, 11
 }
 
 func read(text string, format Format, unsigned bool) (int64, error) {
@@ -138,17 +192,19 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 	case Decimal:
 		return readDecimal(text, unsigned)
 	case Hex:
-		digits := hexForm.FindStringSubmatch(text)
-		if digits == nil {
+		if marked(text) {
+			text = text[2:]
+		}
+		if text == "" || strings.Trim(text, hexDigits+"ABCDEF") != "" {
 			return 0, errors.New("is not hexadecimal")
 		}
-		n, err := strconv.ParseUint(digits[1], 16, 64)
+		n, err := strconv.ParseUint(text, 16, 64)
 		return fit(n, err, unsigned)
 	}
-	parse, digits := sqltype.ParseBase62, 11
+	parse := sqltype.ParseBase62
 	switch format {
 	case Base32:
-		parse, digits = sqltype.ParseBase32, 13
+		parse = sqltype.ParseBase32
 	case Base58:
 		parse = sqltype.ParseBase58
 	}
@@ -157,6 +213,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 	case errors.Is(err, sqltype.ErrRange):
 		return fit(0, err, false)
 	case err != nil:
+		digits, _ := format.digits()
 		return 0, fmt.Errorf("is not %s, which has %d digits", format, digits)
 	}
 	return int64(id), nil
@@ -164,7 +221,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 
 func readDecimal(text string, unsigned bool) (int64, error) {
 	switch {
-	case !decimalForm.MatchString(text) || text == "-0":
+	case !isDecimal(text) || text == "-0":
 		return 0, errors.New("is not a decimal ID")
 	case text[0] != '-':
 		n, err := strconv.ParseUint(text, 10, 64)
@@ -192,23 +249,45 @@ func fit(n uint64, err error, unsigned bool) (int64, error) {
 
 // Split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
 // table, or on each line an object of JSON, whose "id" counts. Quotes are kept off.
-func Split(text string) []string {
-	ids := []string{}
+func Split(text string) []string { return AppendSplit(nil, text) }
+
+// AppendSplit appends what Split returns to ids.
+func AppendSplit(ids []string, text string) []string {
 	for line := range strings.Lines(text) {
-		line = strings.Trim(line, " \t\r\n\ufeff")
-		if strings.HasPrefix(line, "{") && strings.Contains(line, ":") {
-			ids = append(ids, ofObject(line))
-			continue
-		}
-		for _, item := range strings.FieldsFunc(line, func(r rune) bool {
-			return unicode.IsSpace(r) || r == '\ufeff' || strings.ContainsRune(",;()[]{}|", r)
-		}) {
-			if item = Unquote(item); item != "" {
-				ids = append(ids, item)
+		if strings.Contains(line, "{") && strings.Contains(line, ":") {
+			if line = strings.Trim(line, " \t\r\n\ufeff"); line[0] == '{' {
+				ids = append(ids, ofObject(line))
+				continue
 			}
 		}
+		begin := 0
+		item := func(end int) {
+			if id := Unquote(line[begin:end]); id != "" {
+				ids = append(ids, id)
+			}
+		}
+		for i, r := range line {
+			if separates(r) {
+				item(i)
+				begin = i + utf8.RuneLen(r)
+			}
+		}
+		item(len(line))
 	}
 	return ids
+}
+
+// separators are the ASCII characters between the items of a list.
+var separators = [utf8.RuneSelf]bool{ //nolint:gochecknoglobals // constant
+	' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true,
+	',': true, ';': true, '|': true, '(': true, ')': true, '[': true, ']': true, '{': true, '}': true,
+}
+
+func separates(r rune) bool {
+	if r < utf8.RuneSelf {
+		return separators[r]
+	}
+	return unicode.IsSpace(r) || r == '\ufeff'
 }
 
 // ofObject returns the "id" of an object as it is written; other lines are returned

@@ -2,6 +2,7 @@ package timetext
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -140,4 +141,23 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is %v, want %v", text, got, std)
 		}
 	})
+}
+
+// Append writes what the time package writes with Stamp.
+func TestAppend(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	zones := []*time.Location{time.UTC, time.FixedZone("", -30), time.FixedZone("", 3*3600+17)}
+	for _, name := range []string{"Europe/Vienna", "Asia/Kathmandu", "America/St_Johns", "Africa/Monrovia"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zones = append(zones, zone)
+	}
+	for range 10_000 {
+		at := time.Unix(r.Int64N(1<<r.IntN(50)+1)-1<<38, r.Int64N(1e9)).In(zones[r.IntN(len(zones))]) // also before the year 0 and after 9999
+		if got, want := string(Append([]byte("at "), at)), "at "+at.Format(Stamp); got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
-	"errors"
 	"fmt"
 	"net/http"
 	"path"
@@ -25,54 +24,30 @@ var mediaTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-type asset struct {
-	media, tag string
-	text       []byte
-}
-
-// assets are the files of the page. Their names do not change between versions, so
+// page serves the files of the page. Their names do not change between versions, so
 // browsers revalidate them each time and mostly get a 304.
-type assets map[string]asset
-
-func newAssets() (assets, error) {
-	all := assets{}
-	files, err := static.ReadDir("static")
-	for _, f := range files {
-		text, failed := static.ReadFile("static/" + f.Name())
-		err = errors.Join(err, failed)
-		media := mediaTypes[path.Ext(f.Name())]
-		if media == "" {
-			err = errors.Join(err, fmt.Errorf("web: the embedded file %s has an unknown type", f.Name()))
-		}
-		all["/"+f.Name()] = asset{media: media, tag: tagOf(text), text: text}
-	}
-	return all, err
-}
-
-func tagOf(text []byte) string { return fmt.Sprintf(`"%.16x"`, sha256.Sum256(text)) }
-
-func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func page(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path
 	if name == "/" {
 		name = "/index.html"
 	}
-	file, ok := a[name]
+	text, err := static.ReadFile("static" + name)
 	w.Header().Set("Cache-Control", "no-store") // of an error
 	switch {
-	case !ok || r.URL.Path == "/index.html": // the page has one address
+	case err != nil || r.URL.Path == "/index.html": // the page has one address
 		http.Error(w, "Not found. The page is at /.", http.StatusNotFound)
 	case !allows(w, r, []string{http.MethodGet, http.MethodHead}):
 		http.Error(w, "The method must be GET or HEAD.", http.StatusMethodNotAllowed)
 	default:
-		serve(w, r, file)
+		serve(w, r, mediaTypes[path.Ext(name)], text)
 	}
 }
 
-func serve(w http.ResponseWriter, r *http.Request, file asset) {
-	w.Header().Set("Content-Type", file.media)
+func serve(w http.ResponseWriter, r *http.Request, media string, text []byte) {
+	w.Header().Set("Content-Type", media)
 	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("ETag", file.tag)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.text))
+	w.Header().Set("ETag", fmt.Sprintf(`"%.16x"`, sha256.Sum256(text)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
 // openAPI serves the description of the API. It takes no parameters.
@@ -80,6 +55,6 @@ func (s *server) openAPI(p *params, w http.ResponseWriter, r *http.Request) (any
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	serve(w, r, asset{media: "application/json; charset=utf-8", tag: tagOf(openAPIText), text: openAPIText})
+	serve(w, r, "application/json; charset=utf-8", openAPIText)
 	return nil, nil
 }

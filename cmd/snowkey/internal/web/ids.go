@@ -19,13 +19,13 @@ import (
 const maxIDs = 10_000
 
 type idsBody struct {
-	IDs       []describe.ID `json:"ids"`
-	WorkerID  int64         `json:"worker_id"` // datacenter<<worker_bits | worker
-	Source    string        `json:"source"`    // generator or time
-	Guarantee string        `json:"guarantee"` // of the source, in words
-	Layout    string        `json:"layout"`    // in one line
-	FirstTime string        `json:"first_time"`
-	LastTime  string        `json:"last_time"`
+	IDs       []describe.Texts `json:"ids"`
+	WorkerID  int64            `json:"worker_id"` // datacenter<<worker_bits | worker
+	Source    string           `json:"source"`    // generator or time
+	Guarantee string           `json:"guarantee"` // of the source, in words
+	Layout    string           `json:"layout"`    // in one line
+	FirstTime string           `json:"first_time"`
+	LastTime  string           `json:"last_time"`
 }
 
 const (
@@ -47,7 +47,7 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	hasTime := p.values.Has("time")
 	sequence, given := read(p, "sequence", whole(0, math.MaxInt64))
 	if given && !hasTime {
-		p.wrong("sequence", quote(sequence), "needs time; without it the generator counts")
+		p.wrong("sequence", quote(sequence), "requires time: a generator counts by itself")
 	}
 	if valid && !hasTime {
 		if limit := atOnce(l); n > limit {

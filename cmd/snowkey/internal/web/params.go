@@ -104,14 +104,10 @@ func moment(text string) (time.Time, error) { return timetext.Parse(text, time.N
 
 // format reads how IDs are written; the first of the formats is the default.
 func (p *params) format(formats ...idtext.Format) idtext.Format {
-	text, given := p.text("format")
-	if !given {
-		return formats[0]
+	if f, ok := read(p, "format", flagval.OneOf(formats...)); ok {
+		return f
 	}
-	if !slices.Contains(formats, idtext.Format(text)) {
-		p.wrong("format", text, fmt.Sprintf("must be one of %s; the default is %s", flagval.List(formats), formats[0]))
-	}
-	return idtext.Format(text)
+	return formats[0]
 }
 
 // end reports all errors, those of unknown parameters last.
@@ -139,11 +135,11 @@ var apiNames = strings.NewReplacer("Layout.", "", "TimeBits", "time_bits", "Roll
 // default is Twitter's.
 func (p *params) layout() core.Layout {
 	before := len(p.errs)
-	l, _ := read(p, "preset", preset)
+	l, _ := read(p, "preset", flagval.Preset)
 	if t, ok := read(p, "epoch", timetext.ParseEpoch); ok {
 		l.Epoch = t
 	}
-	if tick, ok := read(p, "tick", tick); ok {
+	if tick, ok := read(p, "tick", flagval.Tick); ok {
 		l.Tick = tick
 	}
 	widths := false
@@ -171,30 +167,12 @@ func (p *params) layout() core.Layout {
 		var config *core.ConfigError
 		if errors.As(l.Validate(), &config) {
 			for _, f := range config.Fields {
-				p.wrong(apiNames.Replace(f.Field), f.Value, f.Reason)
+				name := apiNames.Replace(f.Field)
+				p.wrong(name, cmp.Or(p.values.Get(name), f.Value), f.Reason)
 			}
 		}
 	}
 	return l.WithDefaults()
-}
-
-func preset(name string) (core.Layout, error) {
-	var names []string
-	for _, p := range core.Presets() {
-		if p.Name == name {
-			return p.Layout, nil
-		}
-		names = append(names, p.Name)
-	}
-	return core.Layout{}, errors.New("must be one of " + strings.Join(names, ", "))
-}
-
-func tick(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 { // core takes 0 for its default
-		return 0, errors.New("must be a duration above 0, such as 1ms, 10ms or 1s")
-	}
-	return d, nil
 }
 
 // outside reports a value that does not fit a layout under the API's name for it.

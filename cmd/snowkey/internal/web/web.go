@@ -92,10 +92,6 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	files, err := newAssets()
-	if err != nil {
-		return nil, err
-	}
 	s := &server{generators: newGenerators(cmp.Or(cfg.pairs, 4096), cmp.Or(cfg.patience, 2*time.Second)), logger: cfg.Logger}
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
@@ -108,7 +104,7 @@ func New(cfg Config) (http.Handler, error) {
 		case leases != nil && strings.HasPrefix(r.URL.Path, LeasesPath+"/"):
 			leases.ServeHTTP(w, r)
 		default:
-			files.ServeHTTP(w, r)
+			page(w, r)
 		}
 	}
 	return guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), nil

@@ -19,9 +19,9 @@ function javaScriptNote(layout, id, js) {
   try {
     const was = decode(layout, id);
     const is = decode(layout, rounded);
-    const differ = ["worker", "datacenter", "sequence"].filter((name) => was[name] !== is[name]).map((name) => `${titles[name]} ${is[name]} for ${was[name]}`);
+    const differ = ["worker", "datacenter", "sequence"].filter((name) => was[name] !== is[name]).map((name) => `${titles[name]} ${is[name]} instead of ${was[name]}`);
     if (was.time !== is.time) differ.unshift("another time");
-    if (differ.length > 0) becomes = ` Decoded, that is ${differ.join(", ")}.`;
+    if (differ.length > 0) becomes = ` Its fields are then wrong: ${differ.join(", ")}.`;
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
     becomes = " That is not an ID of this layout.";

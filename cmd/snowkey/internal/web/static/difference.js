@@ -2,7 +2,7 @@
 import { FieldError, decode } from "./layout.js";
 import { parse } from "./idtext.js";
 import { formatSpan, utc } from "./times.js";
-import { changed, copyButton, el, find, grouped, sentence, setError, terms } from "./dom.js";
+import { changed, copyButton, el, find, grouped, setError, terms } from "./dom.js";
 import { current, noLayout } from "./layoutform.js";
 
 function one(layout, id) {
@@ -14,7 +14,7 @@ function one(layout, id) {
     return { value, bits: BigInt.asUintN(64, value), parts: decode(layout, value) };
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
-    setError(field, sentence(error.message));
+    setError(field, `This ${error.message}.`);
     return null;
   }
 }

@@ -34,7 +34,7 @@ const yearTenThousand = 253402300800000n;
 export function validate(l) {
   const all = [];
   if (l.epoch <= yearOne || l.epoch >= yearTenThousand) {
-    all.push(new FieldError("epoch", l.epoch, "must lie in the years 1 to 9999"));
+    all.push(new FieldError("epoch", l.epoch, "must be in the years 1 to 9999"));
   }
   if (l.tick < 1n || l.tick > maxInt64 / nsPerMs) {
     all.push(new FieldError("tick", l.tick, "must be a whole number of milliseconds, at least 1ms"));
@@ -52,7 +52,7 @@ export function validate(l) {
     const widths = widthNames.map((name) => l[name]).join("+");
     all.push(new FieldError(apiWidths.join("+"), `${widths} = ${sum}`, `must be at most ${limit}`));
   } else if (l.timeBits > 0 && (greatest(l.timeBits) * l.tick) / 1000n >= 1n << 60n) {
-    all.push(new FieldError("time_bits", l.timeBits, `of ${l.tick}ms ticks reach farther than a time can say`));
+    all.push(new FieldError("time_bits", l.timeBits, `must be lower: ${l.timeBits} bits of ${l.tick}ms reach farther than any time`));
   }
   if (l.timeBits === 1 && l.sequenceBits === 63) {
     all.push(new FieldError("sequence_bits", 63, "must be at most 62 beside one bit of time"));

@@ -52,7 +52,8 @@ function readFields() {
 function update() {
   const [l, found] = readFields();
   for (const id of ["epoch", "tick", ...Object.values(inputs)]) {
-    setError(find(id), found.find((f) => f.field === id)?.message);
+    const wrong = found.find((f) => f.field === id);
+    setError(find(id), wrong && `This ${wrong.message}.`);
   }
   const sum = found.find((f) => f.field.includes("+"));
   find("widths-error").textContent = sum ? `The widths ${sum.value}; they ${sum.message}.` : "";
@@ -130,7 +131,7 @@ export function save(state) {
 // load shows the layout of a state, with the errors that typing it would show.
 export function load(state) {
   const name = state.get("preset");
-  const preset = presets.find((p) => p.name === name);
+  const preset = presets.find((p) => p.name === name?.toLowerCase());
   show((preset ?? presets[0]).layout);
   setError(find("preset"), name === null || preset ? null : `The link names “${name.slice(0, 60)}”, which is not a preset. ${presets[0].title}’s is shown.`);
   const own = all.filter((id) => state.has(id));

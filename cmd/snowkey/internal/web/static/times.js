@@ -4,7 +4,7 @@
 import { FieldError, floorDiv, maxInt64 } from "./layout.js";
 
 const formError = "must be a time: 2006-01-02, 2006-01-02T15:04:05Z, now, today, yesterday, tomorrow, -24h, +7d, @UNIXSECONDS or UNIXMILLISECONDS";
-const fixedError = "must be a time that is the same each time: 2006-01-02, 2006-01-02T15:04:05Z or UNIXMILLISECONDS";
+const fixedError = "must be a fixed time: 2006-01-02, 2006-01-02T15:04:05Z or UNIXMILLISECONDS";
 const dateForm = /^(\d{4})-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?)?$/;
 const nsPerMs = 1_000_000n;
 const day = 86_400_000n;

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+// While the input pauses, the output has all lines that were complete by then.
+func TestInputPauses(t *testing.T) {
+	for _, args := range [][]string{{"parse", "--to", "decimal"}, {"parse", "--brief"}, {"parse", "--json"}, {"serial", "encode"}} {
+		in, stdin := io.Pipe()
+		stdout, out := io.Pipe()
+		done := make(chan int, 1)
+		go func() {
+			code := Run(t.Context(), args, Env{In: in, Out: out, Err: io.Discard, Getenv: environment("", ""), Build: build})
+			_ = out.Close()
+			done <- code
+		}()
+		lines := make(chan string, 10)
+		go func() {
+			defer close(lines)
+			for s := bufio.NewScanner(stdout); s.Scan(); {
+				lines <- s.Text()
+			}
+		}()
+		for _, step := range []struct {
+			write string
+			lines int
+		}{{"1\n", 1}, {"2\n3\n", 2}, {"4", 0}, {"5\n6", 1}, {"7\n8\n", 2}} {
+			_, _ = io.WriteString(stdin, step.write)
+			for range step.lines {
+				select {
+				case <-lines:
+				case <-time.After(endless):
+					t.Fatalf("%q: nothing was printed after %q", args, step.write)
+				}
+			}
+		}
+		_ = stdin.Close()
+		if _, more := <-lines; more {
+			t.Errorf("%q: more lines than IDs", args)
+		}
+		if code := <-done; code != 0 {
+			t.Errorf("%q: exit code %d", args, code)
+		}
+	}
+}
+
+// The output does not depend on how the input arrives, and errors are printed where their
+// lines are.
+func TestInputInPieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var in, want strings.Builder
+	for n := 1; in.Len() < 300_000; n++ { // several blocks
+		switch id := r.Int64() >> r.IntN(63); r.IntN(30) {
+		case 0:
+			in.WriteString("\n")
+		case 1:
+			fmt.Fprintf(&in, "x%d\n", n)
+			fmt.Fprintf(&want, "snowkey parse: line %d: \"x%d\": is not an ID in decimal, hex (0x…), base32, base58 or base62\n", n, n)
+		case 2:
+			fmt.Fprintf(&in, "[%d, \"0x%x\"],\r\n", id, id)
+			fmt.Fprintf(&want, "%d\n%d\n", id, id)
+		default:
+			fmt.Fprintf(&in, "%d\n", id)
+			fmt.Fprintf(&want, "%d\n", id)
+		}
+	}
+	in.WriteString(strings.Repeat(" ", 100_000) + "7") // a line longer than a block
+	want.WriteString("7\n")
+	for name, reader := range map[string]func(io.Reader) io.Reader{
+		"whole": func(r io.Reader) io.Reader { return r }, "bytes": iotest.OneByteReader, "halves": iotest.HalfReader, "with the end": iotest.DataErrReader,
+	} {
+		var got bytes.Buffer // of both
+		code := Run(t.Context(), []string{"parse", "--to", "decimal"}, Env{In: reader(strings.NewReader(in.String())), Out: &got, Err: &got, Getenv: environment("", ""), Build: build})
+		if code != 1 || got.String() != want.String() {
+			t.Errorf("%s: exit code %d, %d bytes, want %d", name, code, got.Len(), want.Len())
+		}
+	}
+}
+
+// A pipe that is closed while the input pauses ends the command: it does not wait for input.
+func TestBrokenPipeInPause(t *testing.T) {
+	cmd := program(t, "parse", "--brief")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = stdout.Close()
+	_, _ = io.WriteString(stdin, "1\n")
+	stop := time.AfterFunc(endless, func() { _ = stdin.Close() })
+	_ = cmd.Wait() // its exit code is not the subject
+	if !stop.Stop() || said.Len() > 0 {
+		t.Errorf("standard error %q", said.String())
+	}
+}
+
+// endlessLines is a reader of one line, over and over.
+type endlessLines struct{}
+
+func (endlessLines) Read(p []byte) (int, error) {
+	n := len(p) - len(p)%2
+	copy(p, strings.Repeat("1\n", n/2))
+	return n, nil
+}
+
+// An interrupt ends the command while it waits for input, and while there is always more.
+func TestInterruptedInput(t *testing.T) {
+	silent, _ := io.Pipe()
+	for name, in := range map[string]io.Reader{"silent": silent, "endless": endlessLines{}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(50*time.Millisecond, cancel)
+		got := runIn(ctx, Env{In: in}, "parse", "--to", "hex")
+		if got.code != 1 || got.err != "snowkey parse: interrupted\n" {
+			t.Errorf("%s: exit code %d: %s", name, got.code, got.err)
+		}
+	}
+}
