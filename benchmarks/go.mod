@@ -6,6 +6,7 @@ require (
 	github.com/GUAIK-ORG/go-snowflake v0.0.0-20200116064823-220c4260e85f
 	github.com/bwmarrin/snowflake v0.3.0
 	github.com/disgoorg/snowflake/v2 v2.0.3
+	github.com/dustin/go-humanize v1.0.1
 	github.com/edwingeng/slog v0.0.0-20191011125256-3ac46ac3623d
 	github.com/edwingeng/wuid v0.0.0-20191129013112-1bf3d98c028d
 	github.com/glebarez/go-sqlite v1.23.0
@@ -37,7 +38,6 @@ require (
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
-	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/golang/glog v0.0.0-20160126235308-23def4e6c14b // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect

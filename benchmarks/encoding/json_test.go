@@ -22,24 +22,30 @@ type tagged struct {
 	Name  string `json:"name"`
 }
 
+// codec is a JSON package.
+type codec struct {
+	marshal   func(v any) ([]byte, error)
+	unmarshal func(data []byte, v any) error
+}
+
 type jsonCase struct {
 	name string
-	run  func(b *testing.B, marshal bool)
+	run  func(b *testing.B, c codec, marshal bool)
 }
 
 func jsonOf[T comparable](name string, ids func(b *testing.B) []T) jsonCase {
-	return jsonCase{name, func(b *testing.B, marshal bool) {
+	return jsonCase{name, func(b *testing.B, c codec, marshal bool) {
 		list := make([]row[T], rows)
 		for i, id := range ids(b) {
 			list[i] = row[T]{id, id, "a name"}
 		}
-		measureJSON(b, marshal, list)
+		measureJSON(b, c, marshal, list)
 	}}
 }
 
 // measureJSON writes or reads the list. What is read must be what was written.
-func measureJSON[R comparable](b *testing.B, marshal bool, list []R) {
-	text, err := json.Marshal(list)
+func measureJSON[R comparable](b *testing.B, c codec, marshal bool, list []R) {
+	text, err := c.marshal(list)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -47,10 +53,10 @@ func measureJSON[R comparable](b *testing.B, marshal bool, list []R) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if marshal {
-			_, err = json.Marshal(list)
+			_, err = c.marshal(list)
 		} else {
 			back = back[:0]
-			err = json.Unmarshal(text, &back)
+			err = c.unmarshal(text, &back)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -64,17 +70,19 @@ func measureJSON[R comparable](b *testing.B, marshal bool, list []R) {
 	b.ReportMetric(0, "ns/op") // the same, said once
 }
 
-func BenchmarkJSON(b *testing.B) {
+func BenchmarkJSON(b *testing.B) { benchmarkJSON(b, codec{json.Marshal, json.Unmarshal}) }
+
+func benchmarkJSON(b *testing.B, with codec) {
 	cases := []jsonCase{
 		jsonOf("snowkey", integers[sqltype.ID]),
 		jsonOf("bwmarrin", integers[bwmarrinID]),
 		jsonOf("disgoorg", integers[disgoorgID]),
-		{"int64-string-tag", func(b *testing.B, marshal bool) {
+		{"int64-string-tag", func(b *testing.B, c codec, marshal bool) {
 			list := make([]tagged, rows)
 			for i, id := range snowflakes(b) {
 				list[i] = tagged{id, id, "a name"}
 			}
-			measureJSON(b, marshal, list)
+			measureJSON(b, c, marshal, list)
 		}},
 		jsonOf("google-uuid", uuids),
 		jsonOf("gofrs-uuid", gofrsUUIDs),
@@ -86,7 +94,7 @@ func BenchmarkJSON(b *testing.B) {
 	}
 	for _, op := range []string{"marshal", "unmarshal"} {
 		for _, c := range scale.Rotate(b, cases) {
-			b.Run("op="+op+"/lib="+c.name, func(b *testing.B) { c.run(b, op == "marshal") })
+			b.Run("op="+op+"/lib="+c.name, func(b *testing.B) { c.run(b, with, op == "marshal") })
 		}
 	}
 }

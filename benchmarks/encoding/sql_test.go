@@ -51,6 +51,12 @@ func sqlOf[T comparable](name string, ids func(b *testing.B) []T) sqlCase {
 	}
 }
 
+// valuer is the least that a type with a Value method does: an int64 in an interface, which is an
+// allocation, and no check.
+type valuer int64
+
+func (v valuer) Value() (driver.Value, error) { return int64(v), nil }
+
 func sqlCases() []sqlCase {
 	return []sqlCase{
 		sqlOf("snowkey", integers[sqltype.ID]),
@@ -61,6 +67,7 @@ func sqlCases() []sqlCase {
 		sqlOf("ulid", ulids),
 		sqlOf("xid", xids),
 		sqlOf("ksuid", ksuids),
+		sqlOf("floor-valuer", integers[valuer]),
 		sqlOf("floor-int64", snowflakes),
 	}
 }

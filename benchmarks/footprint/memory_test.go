@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// kept measures the heap and the stacks that many of a thing hold, told for one.
+// kept measures the heap and the stacks that many values hold, and reports them for one.
 // What prepare makes is not counted.
 func kept[P, T any](b *testing.B, many int, prepare func() P, make1 func(p P) T) {
 	var heap, stacks float64
@@ -34,12 +34,12 @@ func kept[P, T any](b *testing.B, many int, prepare func() P, make1 func(p P) T)
 	}
 	b.ReportMetric(max(0, heap/float64(b.N)), "heapB")
 	b.ReportMetric(max(0, stacks/float64(b.N)), "stackB")
-	b.ReportMetric(0, "ns/op") // collecting garbage, for the most part
+	b.ReportMetric(0, "ns/op") // mostly garbage collection
 }
 
 func memory() (heap, stacks float64) {
 	runtime.GC()
-	runtime.GC() // what had a finalizer goes in the second
+	runtime.GC() // the second one frees what had a finalizer
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc), float64(m.StackInuse)

@@ -6,4 +6,4 @@ import (
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/smoke"
 )
 
-func TestBenchmarks(t *testing.T) { smoke.Run(t, "Next", "Processors", "Block") }
+func TestBenchmarks(t *testing.T) { smoke.Run(t, "Next", "Loop", "Processors", "Block") }

@@ -76,8 +76,8 @@ func (t *table) written(b *testing.B) int64 {
 	return t.e.Log(b)
 }
 
-// grow adds rows until there are as many, and tells the speed of these and the
-// size of all. A second iteration finds nothing to do, and changes no figure.
+// grow adds rows until there are that many, and reports the speed of these and the size of
+// all. A second iteration does nothing, and changes no figure.
 func (t *table) grow(b *testing.B, rows int) {
 	var took time.Duration
 	added := 0

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
-// graphWay is one way to write masters with their details by gorm.
+// graphWay is one way to write parents with their children by gorm.
 type graphWay struct {
 	name string
 	run  func(db *gorm.DB, masters, details int) error
@@ -121,7 +121,7 @@ func rowByRow(db *gorm.DB, m, d int) error {
 	})
 }
 
-// BenchmarkGraph writes 1,000 masters with ten details each by gorm, in one
+// BenchmarkGraph writes 1,000 parents with ten children each by gorm, in one
 // transaction.
 func BenchmarkGraph(b *testing.B) {
 	masters := scale.Pick(b, 3, 1_000)
@@ -130,7 +130,7 @@ func BenchmarkGraph(b *testing.B) {
 	}
 }
 
-// BenchmarkGraphFar does the same with 100 masters, on a server behind a network
+// BenchmarkGraphFar does the same with 100 parents, on a server behind a network
 // of 1 ms a round trip.
 func BenchmarkGraphFar(b *testing.B) {
 	masters := scale.Pick(b, 2, 100)

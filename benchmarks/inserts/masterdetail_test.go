@@ -8,8 +8,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
 )
 
-// BenchmarkMasterDetail writes masters with ten details each, in plain SQL: one
-// INSERT for the masters and one for the details, in one transaction. A key that
+// BenchmarkMasterDetail writes parents with ten children each, in plain SQL: one
+// INSERT for the parents and one for the children, in one transaction. A key that
 // the database makes comes back by RETURNING, and the client waits for it. That
 // RETURNING has the order of the rows is promised by none of the three.
 func BenchmarkMasterDetail(b *testing.B) {

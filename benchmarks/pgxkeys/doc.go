@@ -6,6 +6,6 @@
 //   - google-uuid and gofrs-uuid are registered by the packages that pgx's own
 //     documents name for them; pgx-uuid is pgtype.UUID. A UUID is 16 bytes on the
 //     wire, a bigint 8.
-//   - bwmarrin has neither Value nor Scan; pgx takes it for the int64 that it is.
-//   - floor-int64 is what pgx does with a bare int64.
+//   - bwmarrin has neither Value nor Scan; pgx encodes it as the int64 that it is.
+//   - floor-int64 is a plain int64.
 package pgxkeys

@@ -2,8 +2,8 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +16,9 @@ type Picture struct {
 	SVG  []byte
 }
 
-// Charts draws those charts for which there are figures.
-//
-// The libraries that draw charts have neither a title and a description that a
-// screen reader finds, nor colours that follow a dark page, and horizontal bars
-// are all that is needed; so they are drawn here.
+// Charts draws the charts for which there are figures. It uses no library, because none
+// gives a picture a title and a description for screen readers, and colours that follow a
+// dark page.
 func Charts(all []*Series) ([]Picture, error) {
 	var list []Picture
 	for _, c := range charts() {
@@ -44,7 +42,7 @@ func draw(c chart, all []*Series) ([]byte, error) {
 		}
 		name := ""
 		if c.Group != "" {
-			name = Name{Keys: s.Keys}.Get(c.Group)
+			name = s.Get(c.Group)
 		}
 		if groups[name] == nil {
 			names = append(names, name)
@@ -60,7 +58,7 @@ func draw(c chart, all []*Series) ([]byte, error) {
 
 func matches(s *Series, where map[string]string) bool {
 	for k, v := range where {
-		if (Name{Keys: s.Keys}).Get(k) != v {
+		if s.Get(k) != v {
 			return false
 		}
 	}
@@ -84,11 +82,16 @@ type (
 		Y    int
 		Text string
 	}
+	line struct {
+		X, Bottom int
+		Text      string
+	}
 	drawing struct {
 		Title, Description string
 		Height             int
 		Bars               []bar
 		Labels             []label
+		Lines              []line // at most one
 	}
 )
 
@@ -115,25 +118,24 @@ func page(c chart, names []string, groups map[string][]*Series) ([]byte, error) 
 			d.Labels = append(d.Labels, label{y + 16, name})
 			y += groupHeight
 		}
-		slices.SortStableFunc(list, func(a, b *Series) int {
-			if d := rank(a.Pivot) - rank(b.Pivot); d != 0 {
-				return d
-			}
-			return natural(a.Pivot, b.Pivot)
-		})
+		slices.SortStableFunc(list, func(a, b *Series) int { return byRank(a.Pivot, b.Pivot) })
 		for _, s := range list {
 			w := int(s.Median / most * (width - left - right))
-			class := "rival"
-			if s.isOurs {
-				class = "ours"
-			} else if s.isFloor {
-				class = "floor"
+			if s.Pivot == c.Line {
+				d.Lines = append(d.Lines, line{X: left + w, Text: s.Pivot + " " + number(s.Median)})
+				said = append(said, s.Pivot+" "+number(s.Median))
+				continue
 			}
+			class := [...]string{rankBase: "ours", rankOurs: "ours", rankRival: "rival", rankFloor: "floor"}[rank(s.Pivot)]
 			d.Bars = append(d.Bars, bar{class, s.Pivot, number(s.Median), y, max(w, 1), left + max(w, 1) + 6})
 			said = append(said, strings.TrimSpace(name+" "+s.Pivot)+" "+number(s.Median))
 			y += barPitch
 		}
 		y += 6
+	}
+	for i := range d.Lines {
+		d.Lines[i].Bottom = y
+		y += barPitch
 	}
 	d.Height, d.Description = y+6, strings.Join(said, "; ")
 	var b bytes.Buffer
@@ -143,7 +145,7 @@ func page(c chart, names []string, groups map[string][]*Series) ([]byte, error) 
 	return b.Bytes(), nil
 }
 
-// heading is what stands above a group: "mariadb", "8 goroutines", "1,000,000 rows", "delay 1ms".
+// heading is the title of a group: "mariadb", "8 goroutines", "1,000,000 rows", "delay 1ms".
 func heading(key, value string) string {
 	switch n, err := strconv.Atoi(value); {
 	case err == nil && n == 1:
@@ -158,14 +160,8 @@ func heading(key, value string) string {
 	return value
 }
 
-func escape(s string) (string, error) {
-	var b bytes.Buffer
-	err := xml.EscapeText(&b, []byte(s))
-	return b.String(), err
-}
-
 var svg = template.Must(template.New("svg").Funcs(template.FuncMap{
-	"x": escape, "add": func(a, b int) int { return a + b },
+	"x": html.EscapeString, "add": func(a, b int) int { return a + b },
 }).Parse(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d {{.Height}}" width="%[1]d" height="{{.Height}}" role="img" aria-labelledby="title about">
 <title id="title">{{x .Title}}</title>
 <desc id="about">{{x .Description}}</desc>
@@ -177,17 +173,20 @@ text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 .ours { fill: #0969da }
 .rival { fill: #8c959f }
 .floor { fill: #d0d7de }
+.line { stroke: #cf222e; stroke-dasharray: 4 3 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 }
 .page { fill: #0d1117 }
 .ours { fill: #4493f8 }
 .rival { fill: #7d8590 }
 .floor { fill: #3d444d }
+.line { stroke: #ff7b72 }
 }
 </style>
 <rect class="page" width="%[1]d" height="{{.Height}}"/>
 <text class="title" x="12" y="22">{{x .Title}}</text>
 {{range .Labels}}<text class="title" x="12" y="{{.Y}}">{{x .Text}}</text>
 {{end}}{{range .Bars}}<text class="name" x="%[2]d" y="{{add .Y 11}}">{{x .Name}}</text><rect class="{{.Class}}" x="%[3]d" y="{{.Y}}" width="{{.Width}}" height="%[4]d"/><text x="{{.FigureX}}" y="{{add .Y 11}}">{{.Figure}}</text>
+{{end}}{{range .Lines}}<path class="line" d="M{{.X}} %[5]d V{{.Bottom}}"/><text x="{{.X}}" y="{{add .Bottom 12}}">{{x .Text}}</text>
 {{end}}</svg>
-`, width, left-8, left, barHeight)))
+`, width, left-8, left, barHeight, headHeight-4)))

@@ -12,6 +12,7 @@ import (
 const charted = `
 BenchmarkNext/mode=uncapped/goroutines=1/lib=snowkey-2 100 40.0 ns/id
 BenchmarkNext/mode=uncapped/goroutines=1/lib=b&c<d>-2  100 80.0 ns/id
+BenchmarkNext/mode=uncapped/goroutines=1/lib=floor-clock-2  100 60.0 ns/id
 BenchmarkNext/mode=uncapped/goroutines=24/lib=snowkey-2 100 50.0 ns/id
 BenchmarkNext/mode=uncapped/goroutines=8/lib=snowkey-2 100 50.0 ns/id
 `
@@ -46,7 +47,7 @@ func TestCharts(t *testing.T) {
 		}
 	}
 	if at8, at24 := strings.Index(string(pictures[1].SVG), "8 goroutines"), strings.Index(string(pictures[1].SVG), "24 goroutines"); at8 < 0 || at8 > at24 {
-		t.Error("8 goroutines do not stand before 24")
+		t.Error("8 goroutines are not before 24")
 	}
 }
 
@@ -77,6 +78,9 @@ BenchmarkGrowth/db=postgres/rows=10000/lib=snowkey-2 1 9 rows/s
 			if !strings.Contains(svg, ", less is better</title>") {
 				t.Error("next does not say that less is better")
 			}
+			if strings.Count(svg, `<path class="line"`) != 1 || !strings.Contains(svg, ">floor-clock ") {
+				t.Errorf("next has no line for the clock:\n%s", svg)
+			}
 		case "growth-postgres.svg":
 			n++
 			if few, many := strings.Index(svg, ">10,000 rows<"), strings.Index(svg, ">1,000,000 rows<"); !strings.Contains(svg, ", more is better</title>") || few < 0 || many < few {
@@ -90,11 +94,8 @@ BenchmarkGrowth/db=postgres/rows=10000/lib=snowkey-2 1 9 rows/s
 }
 
 func TestMarkdown(t *testing.T) {
-	p, all := parsed(t, text)
-	out, err := Markdown(p, all, []string{"next.svg"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, _ := parsed(t, text)
+	out := Markdown(p, []string{"next.svg"})
 	for _, want := range []string{
 		"| machine | two cores |", "## Where we lose", "| Pick | mode=free | other | 30.5 ns/op | 41.0 | 1.34 | few runs |",
 		"![next](next.svg)", "| floor-add | 3.00 (0.07×) |", "| snowflake | **1,000** |", "| uuid4 | 900 (0.90×) |", "| procs=8 | **7.00** |",

@@ -1,17 +1,15 @@
-// Package report turns the output of benchmarks into tables, a list of what is
-// lost, and charts.
+// Package report turns the output of benchmarks into tables, charts, and a list of the
+// benchmarks in which a rival is better.
 //
-// A benchmark's name says what it is by keys:
+// A benchmark's name has keys:
 //
 //	BenchmarkNext/goroutines=1/lib=bwmarrin
 //
-// One of the keys is the pivot, lib, key or way: what is compared. The others
-// say under which conditions. Of the values of the pivot "snowkey" or
-// "snowflake" is ours, to which all ratios are taken; what begins with either
-// and a hyphen is ours as well; what begins with "floor" is what nothing can go
-// below, and is no rival.
+// One of the keys, lib, key or way, is the pivot: what is compared. The others are the
+// conditions. Among the values of the pivot, "snowkey" and "snowflake" are ours, and all
+// ratios are relative to them. Values that begin with either and a hyphen are ours too.
+// Values that begin with "floor" are lower bounds, and no rivals.
 //
-// Everything is made of the text alone, so the same text gives the same files,
-// byte for byte. Figures are medians over all runs in the text. A difference
-// counts when the Mann-Whitney test says so at the level of 5 %.
+// The same text gives the same files, byte for byte. Figures are medians of all runs. A
+// difference counts if the Mann-Whitney test confirms it at the level of 5 %.
 package report

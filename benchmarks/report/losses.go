@@ -6,27 +6,27 @@ import "slices"
 type Loss struct {
 	Ours, Rival *Series
 	Worse       float64 // how many times better the rival is, above 1; 0 if it needs nothing at all
-	Few         bool    // too few runs to tell it from chance
+	Few         bool    // too few runs to exclude chance
 }
 
-// Losses are all of them, in the order of the series, in the figures that stand
-// in the report's tables. A difference below 3 % or one that may be chance is
-// none. Where we have several ways, the best of them is what a rival must beat.
-func Losses(p *Parsed, all []*Series) []Loss {
+// Losses returns all losses in the figures that the report's tables show, in the order of the
+// series. A difference below 3 %, or one that may be chance, is not a loss. If we have several
+// ways, a rival must beat the best of them.
+func Losses(p *Parsed) []Loss {
 	best := map[string]*Series{}
-	for _, s := range all {
-		if !s.isOurs {
+	for _, s := range p.Series {
+		if rank(s.Pivot) > rankOurs {
 			continue
 		}
-		id := s.place()
+		id := s.group()
 		if b := best[id]; b == nil || (s.Median-b.Median)*float64(p.direction(s.Unit)) > 0 {
 			best[id] = s
 		}
 	}
 	var list []Loss
-	for _, s := range all {
-		o := best[s.place()]
-		if s.isOurs || s.isFloor || o == nil || !shown(s) || !differs(o, s) {
+	for _, s := range p.Series {
+		o := best[s.group()]
+		if rank(s.Pivot) != rankRival || o == nil || !shown(s) || !differs(o, s) {
 			continue
 		}
 		more, less := o.Median, s.Median // where less is better, the rival has less
@@ -44,9 +44,6 @@ func Losses(p *Parsed, all []*Series) []Loss {
 	}
 	return list
 }
-
-// place is where series are compared with one another.
-func (s *Series) place() string { return s.Function + "\x00" + s.Condition + "\x00" + s.Unit }
 
 // shown reports whether the figure has a table. A benchmark without a section
 // shows all of its own.

@@ -14,40 +14,19 @@ import (
 // Key is one part of a benchmark's name, or one line of the text's head.
 type Key struct{ Name, Value string }
 
-// Name is a benchmark's name, taken apart.
-type Name struct {
-	Function string // without "Benchmark"
-	Keys     []Key  // in their order; a part without "=" has no Name
-}
-
-// Get is the value of a key, or "".
-func (n Name) Get(key string) string {
-	for _, k := range n.Keys {
-		if k.Name == key {
-			return k.Value
-		}
-	}
-	return ""
-}
-
-// Result is one line of output.
-type Result struct {
-	Name   Name
-	Values map[string]float64 // by unit, as printed
-}
-
 // Parsed is what a text holds, in its order.
 type Parsed struct {
-	Head    []Key           // what stands before the first result, such as "cpu: …"
-	Better  map[string]int8 // by unit: 1 if more is better, -1 if less is
-	Results []Result
+	Head   []Key           // the configuration before the first result, such as "cpu: …"
+	Better map[string]int8 // by unit: 1 if more is better, -1 if less is
+	Series []*Series
 }
 
-// Parse reads the output of go test -bench, of any number of runs. A result that
-// cannot be read is an error that names its line; other lines are left out, as
-// benchstat does.
+// Parse reads the output of go test -bench, of any number of runs, and joins the runs of each
+// benchmark and unit. A result that cannot be read is an error that names its line; other
+// lines are ignored, as benchstat does.
 func Parse(r io.Reader) (*Parsed, error) {
 	p := &Parsed{Better: map[string]int8{}}
+	index := map[string]*Series{}
 	reader := benchfmt.NewReader(r, "the benchmarks")
 	for reader.Scan() {
 		switch rec := reader.Result().(type) {
@@ -61,18 +40,19 @@ func Parse(r io.Reader) (*Parsed, error) {
 			if p.Head == nil {
 				p.Head = head(rec)
 			}
-			res, err := result(rec)
-			if err != nil {
+			if err := p.add(rec, index); err != nil {
 				return nil, err
 			}
-			p.Results = append(p.Results, res)
 		}
 	}
 	if err := reader.Err(); err != nil {
 		return nil, err
 	}
-	if len(p.Results) == 0 {
+	if len(p.Series) == 0 {
 		return nil, errors.New("the benchmarks: there is no result in the text")
+	}
+	for _, s := range p.Series {
+		s.sum()
 	}
 	return p, nil
 }
@@ -87,38 +67,60 @@ func head(rec *benchfmt.Result) []Key {
 	return h
 }
 
-func result(rec *benchfmt.Result) (Result, error) {
+// pivots are the keys of what is compared.
+var pivots = []string{"lib", "key", "way"}
+
+// Procs is a key whose value is the number of processors that -cpu gave, which
+// go test writes at the end of the name: "/procs=n/lib=xid-8".
+const Procs = "procs"
+
+// add adds the values of one result to its series. A part of its name without "=" is a key
+// without a name.
+func (p *Parsed) add(rec *benchfmt.Result, index map[string]*Series) error {
 	base, parts := rec.Name.Parts()
-	res := Result{Name: Name{Function: string(base)}, Values: map[string]float64{}}
+	name := Series{Function: string(base)}
 	procs := "1"
 	for _, part := range parts {
 		text := string(part)
 		if number, ok := strings.CutPrefix(text, "-"); ok {
 			if _, err := strconv.Atoi(number); err != nil {
-				return Result{}, fmt.Errorf("%q: %q is no number of processors", rec.Name, text)
+				return fmt.Errorf("%q: %q is not a number of processors", rec.Name, text)
 			}
 			procs = number
 			continue
 		}
-		name, value, ok := strings.Cut(strings.TrimPrefix(text, "/"), "=")
+		key, value, ok := strings.Cut(strings.TrimPrefix(text, "/"), "=")
 		if !ok {
-			name, value = "", name
+			key, value = "", key
 		}
-		res.Name.Keys = append(res.Name.Keys, Key{name, value})
+		if slices.Contains(pivots, key) {
+			name.Pivot = value
+			continue
+		}
+		name.Keys = append(name.Keys, Key{key, value})
 	}
-	if i := slices.IndexFunc(res.Name.Keys, func(k Key) bool { return k.Name == Procs }); i >= 0 {
-		res.Name.Keys[i].Value = procs
+	var condition []string
+	for i, k := range name.Keys {
+		if k.Name == Procs {
+			k.Value = procs
+			name.Keys[i] = k
+		}
+		condition = append(condition, strings.TrimPrefix(k.Name+"="+k.Value, "="))
 	}
+	name.Condition = strings.Join(condition, " ")
 	for _, v := range rec.Values {
-		if v.OrigUnit != "" {
-			res.Values[v.OrigUnit] = v.OrigValue
-		} else {
-			res.Values[v.Unit] = v.Value
+		value := v.Value
+		if name.Unit = v.Unit; v.OrigUnit != "" {
+			name.Unit, value = v.OrigUnit, v.OrigValue
 		}
+		id := name.group() + "\x00" + name.Pivot
+		s := index[id]
+		if s == nil {
+			s = &Series{Function: name.Function, Condition: name.Condition, Keys: name.Keys, Pivot: name.Pivot, Unit: name.Unit}
+			index[id] = s
+			p.Series = append(p.Series, s)
+		}
+		s.Runs = append(s.Runs, value)
 	}
-	return res, nil
+	return nil
 }
-
-// Procs is a key whose value is the number of processors that -cpu gave, which
-// go test writes at the end of the name: "/procs=n/lib=xid-8".
-const Procs = "procs"

@@ -1,85 +1,63 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchmath"
 )
 
-// pivots are the keys of what is compared.
-var pivots = []string{"lib", "key", "way"}
-
 // Series is all that was measured of one benchmark in one unit.
 type Series struct {
-	Function  string
+	Function  string // without "Benchmark"
 	Condition string // all keys but the pivot: "db=postgres batch=100"
-	Keys      []Key
-	Pivot     string // the value of the pivot: who
+	Keys      []Key  // those of the condition
+	Pivot     string // the value of the pivot: what is compared; or none, and there is no rival
 	Unit      string
 	Runs      []float64 // in the order of the text
 
-	Median  float64
-	Spread  float64 // half the range between the quartiles as a share of the median
-	sample  *benchmath.Sample
-	isFloor bool
-	isOurs  bool
+	Median float64
+	Spread float64 // half the range between the quartiles as a share of the median
+	sample *benchmath.Sample
 }
 
-func floor(pivot string) bool { return strings.HasPrefix(pivot, "floor") }
-
-// base tells whether a value of the pivot is what ratios are taken to.
-func base(pivot string) bool { return pivot == "snowkey" || pivot == "snowflake" }
-
-func ours(pivot string) bool {
-	return base(pivot) || strings.HasPrefix(pivot, "snowkey-") || strings.HasPrefix(pivot, "snowflake-")
-}
-
-// Collect joins the runs of each benchmark and unit, in the order in which they
-// first appear. A name without a pivot stands for itself, with no rival.
-func Collect(p *Parsed) []*Series {
-	var all []*Series
-	index := map[string]*Series{}
-	for _, r := range p.Results {
-		var condition []string
-		var pivot string
-		var keys []Key
-		for _, k := range r.Name.Keys {
-			if slices.Contains(pivots, k.Name) {
-				pivot = k.Value
-				continue
-			}
-			keys = append(keys, k)
-			condition = append(condition, strings.TrimPrefix(k.Name+"="+k.Value, "="))
-		}
-		for _, unit := range units(r) {
-			id := strings.Join([]string{r.Name.Function, strings.Join(condition, " "), pivot, unit}, "\x00")
-			s := index[id]
-			if s == nil {
-				s = &Series{
-					Function: r.Name.Function, Condition: strings.Join(condition, " "), Keys: keys,
-					Pivot: pivot, Unit: unit, isFloor: floor(pivot), isOurs: ours(pivot),
-				}
-				index[id] = s
-				all = append(all, s)
-			}
-			s.Runs = append(s.Runs, r.Values[unit])
+// Get returns the value of a key, or "".
+func (s *Series) Get(key string) string {
+	for _, k := range s.Keys {
+		if k.Name == key {
+			return k.Value
 		}
 	}
-	for _, s := range all {
-		s.sum()
-	}
-	return all
+	return ""
 }
 
-func units(r Result) []string {
-	var list []string
-	for u := range r.Values {
-		list = append(list, u)
+// group identifies the series that are compared with one another.
+func (s *Series) group() string { return s.Function + "\x00" + s.Condition + "\x00" + s.Unit }
+
+// Ranks of a pivot's values, in the order of tables.
+const (
+	rankBase = iota // ratios are relative to it
+	rankOurs        // another way of ours
+	rankRival
+	rankFloor
+)
+
+func rank(pivot string) int {
+	switch {
+	case pivot == "snowkey" || pivot == "snowflake":
+		return rankBase
+	case strings.HasPrefix(pivot, "snowkey-") || strings.HasPrefix(pivot, "snowflake-"):
+		return rankOurs
+	case strings.HasPrefix(pivot, "floor"):
+		return rankFloor
+	default:
+		return rankRival
 	}
-	slices.Sort(list) // a map has no order, and the report is to have one
-	return list
 }
+
+// byRank sorts values of the pivot for tables and charts.
+func byRank(a, b string) int { return cmp.Or(rank(a)-rank(b), natural(a, b)) }
 
 func (s *Series) sum() {
 	s.sample = benchmath.NewSample(slices.Clone(s.Runs), &benchmath.DefaultThresholds)
@@ -100,8 +78,8 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// differs reports whether two series differ by more than chance. Too few runs
-// cannot tell, and then whatever is not equal differs.
+// differs reports whether two series differ by more than chance. With too few runs for the
+// test, any difference counts.
 func differs(a, b *Series) bool {
 	if a.Median == b.Median {
 		return false

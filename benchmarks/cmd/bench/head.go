@@ -13,12 +13,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/database"
 )
 
-// head writes what there is to know about the machine, the programs and the
-// settings, in lines that benchstat takes for the configuration.
+// head writes the machine, the programs and the settings, in lines that benchstat reads as
+// configuration.
 func head(ctx context.Context, cfg config, w *bytes.Buffer) error {
-	for unit, better := range map[string]string{"rows/s": "higher"} {
-		fmt.Fprintf(w, "Unit %s better=%s\n", unit, better)
-	}
+	fmt.Fprintln(w, "Unit rows/s better=higher")
 	line := func(key, value string) {
 		if value = strings.Join(strings.Fields(value), " "); value != "" {
 			fmt.Fprintf(w, "%s: %s\n", key, value)
@@ -26,7 +24,7 @@ func head(ctx context.Context, cfg config, w *bytes.Buffer) error {
 	}
 	line("suite", fmt.Sprintf("%s, %d rounds, scale %s", cfg.suite, cfg.count, cfg.scale))
 	if cfg.scale == "small" {
-		line("warning", "sizes that only prove that all runs: these figures mean nothing")
+		line("warning", "small sizes, which only prove that everything runs: the figures mean nothing")
 	}
 	if cfg.only != "" {
 		line("only", cfg.only)
@@ -34,14 +32,14 @@ func head(ctx context.Context, cfg config, w *bytes.Buffer) error {
 	line("date", time.Now().UTC().Format(time.DateOnly))
 	line("commit", commit(ctx, cfg))
 	line("go", runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH)
-	line("machine-cpu", processor())
+	line("machine-cpu", field("/proc/cpuinfo", "model name"))
 	line("machine-cores", fmt.Sprint(runtime.NumCPU()))
-	line("machine-memory", memory())
+	line("machine-memory", field("/proc/meminfo", "MemTotal"))
 	line("machine-kernel", command(ctx, ".", "uname", "-sr"))
 	for _, engine := range database.Engines() {
 		version, err := database.Version(ctx, engine)
 		if err != nil {
-			version = "not here"
+			version = "not installed"
 			fmt.Fprintf(cfg.log, "%v\n", err)
 		}
 		line(engine, version)
@@ -55,7 +53,7 @@ func head(ctx context.Context, cfg config, w *bytes.Buffer) error {
 	return nil
 }
 
-// commit is the short hash, with a mark if the tree has changes.
+// commit is the short hash, marked if the tree has changes.
 func commit(ctx context.Context, cfg config) string {
 	hash := command(ctx, cfg.module, "git", "rev-parse", "--short=10", "HEAD")
 	if hash != "" && command(ctx, cfg.module, "git", "status", "--porcelain", "--untracked-files=no") != "" {
@@ -77,16 +75,12 @@ func versions(ctx context.Context, cfg config) (string, error) {
 	return strings.ReplaceAll(strings.Join(list, ", "), "github.com/", ""), nil
 }
 
-// processor is the model's name, where the system tells it.
-func processor() string { return field("/proc/cpuinfo", "model name") }
-
-func memory() string { return field("/proc/meminfo", "MemTotal") }
-
-// field is the first value of a key in one of the kernel's files, or "".
+// field is the first value of a key in one of the kernel's files, or "" on other systems,
+// where go test itself prints the processor.
 func field(file, key string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "" // another system; go test itself prints the processor
+		return ""
 	}
 	for line := range strings.Lines(string(text)) {
 		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == key {
@@ -96,7 +90,7 @@ func field(file, key string) string {
 	return ""
 }
 
-// command is the first line that a program prints, or "" where there is none.
+// command is the first line that a program prints, or "" if it fails.
 func command(ctx context.Context, dir, name string, arguments ...string) string {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Dir = dir

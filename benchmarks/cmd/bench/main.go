@@ -1,14 +1,13 @@
-// Command bench runs the benchmarks of this module, several times over, and
-// writes what came out: the raw text, which benchstat reads, a report made of it,
-// and charts.
+// Command bench runs the benchmarks of this module several times and writes the raw text,
+// which benchstat reads, and a report and charts of it.
 //
 //	go run ./cmd/bench                 the comparison with the peers
 //	go run ./cmd/bench -suite growth   tables that grow to 10⁷ rows
-//	go run ./cmd/bench -report         makes report and charts anew from the text that is there
+//	go run ./cmd/bench -report         makes the report and charts from existing text
 //
-// A round runs each benchmark once. Rounds follow one another, and in each the
-// order begins at another place, so that what disturbs the machine for a while
-// hits all alike. Nothing is written before all rounds are done.
+// A round runs each benchmark once. Each round begins with another benchmark, so that a
+// disturbance of the machine affects all alike. Nothing is written before all rounds are
+// done.
 package main
 
 import (
@@ -23,12 +22,12 @@ import (
 	"syscall"
 )
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	suite  string
 	count  int    // rounds; 0: as many as the suite has
 	scale  string // full or small
-	only   string // names of parts, with commas between; "": all
+	only   string // names of parts, separated by commas; "": all
 	out    string
 	report bool
 	module string // the folder of this module
@@ -39,10 +38,10 @@ func main() {
 	cfg := config{log: os.Stderr}
 	flag.StringVar(&cfg.suite, "suite", "bench", "what to run: "+strings.Join(suiteNames(), " or "))
 	flag.IntVar(&cfg.count, "count", 0, "how many rounds; 0: 6, and 1 for growth")
-	flag.StringVar(&cfg.scale, "scale", "full", "full, or small: proves that all runs, and measures nothing")
-	flag.StringVar(&cfg.only, "only", "", "some parts alone, with commas between")
+	flag.StringVar(&cfg.scale, "scale", "full", "full, or small: proves that everything runs, and measures nothing")
+	flag.StringVar(&cfg.only, "only", "", "only these parts, separated by commas")
 	flag.StringVar(&cfg.out, "out", "results", "the folder to write to")
-	flag.BoolVar(&cfg.report, "report", false, "run nothing, make the report anew from the text")
+	flag.BoolVar(&cfg.report, "report", false, "run nothing, make the report from existing text")
 	flag.StringVar(&cfg.module, "module", ".", "the folder of the module benchmarks")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -70,5 +69,5 @@ func run(ctx context.Context, cfg config) error {
 	return write(cfg)
 }
 
-// text is where the raw text of the suite stands.
+// text returns the path of the raw text of the suite.
 func (cfg config) text() string { return filepath.Join(cfg.out, cfg.suite+".txt") }

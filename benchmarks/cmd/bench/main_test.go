@@ -55,13 +55,15 @@ func TestFolders(t *testing.T) {
 func TestRun(t *testing.T) {
 	out := t.TempDir()
 	var log bytes.Buffer
-	cfg := config{suite: "bench", count: 2, scale: "small", only: "encoding", out: out, module: filepath.Join("..", ".."), log: &log}
+	cfg := config{suite: "bench", count: 2, scale: "small", only: "encoding,jsonv2", out: out, module: filepath.Join("..", ".."), log: &log}
 	if err := run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	text := read(t, filepath.Join(out, "bench.txt"))
-	if n := strings.Count(text, "BenchmarkJSON/op=marshal/lib=snowkey-"); n != 2 {
-		t.Errorf("two rounds gave %d results:\n%s", n, text)
+	for _, name := range []string{"BenchmarkJSON/", "BenchmarkJSONv2/"} {
+		if n := strings.Count(text, name+"op=marshal/lib=snowkey-"); n != 2 {
+			t.Errorf("two rounds gave %d results of %s:\n%s", n, name, text)
+		}
 	}
 	page := read(t, filepath.Join(out, "bench.md"))
 	for _, want := range []string{"| suite | bench, 2 rounds, scale small |", "| machine-cores |", "| postgres | ", "| mariadb | ", "| sqlite | 3.", "bwmarrin/snowflake v", "## JSON of 1,000 rows", "![json](json.svg)"} {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// measure runs all rounds and then writes the text, in one piece.
+// measure runs all rounds and then writes the text at once.
 func measure(ctx context.Context, cfg config, parts []part) (err error) {
 	bin, err := os.MkdirTemp("", "snowkey-bench-")
 	if err != nil {
@@ -31,7 +31,7 @@ func measure(ctx context.Context, cfg config, parts []part) (err error) {
 		for i := range parts {
 			p := parts[(i+round)%len(parts)]
 			began := time.Now()
-			out, err := once(ctx, cfg, p, programs[p.folder], round)
+			out, err := once(ctx, cfg, p, programs[p.program()], round)
 			if err != nil {
 				return fmt.Errorf("round %d, %s: %w", round+1, p.name, err)
 			}
@@ -46,34 +46,37 @@ func measure(ctx context.Context, cfg config, parts []part) (err error) {
 	return os.Rename(partial, cfg.text())
 }
 
-// build compiles the test binary of each folder: without the workspace, so with
-// the versions that this module's go.mod names.
+// build compiles the test binary of each folder and experiment without the workspace, so with
+// the versions of this module's go.mod.
 func build(ctx context.Context, cfg config, parts []part, bin string) (map[string]string, error) {
 	programs := map[string]string{}
 	for _, p := range parts {
-		if programs[p.folder] != "" {
+		if programs[p.program()] != "" {
 			continue
 		}
-		program := filepath.Join(bin, p.folder+".test")
+		program := filepath.Join(bin, p.program()+".test")
 		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./"+p.folder)
 		cmd.Dir = cfg.module
 		cmd.Env = append(os.Environ(), "GOWORK=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", p.folder, err, out)
+		if p.experiment != "" {
+			cmd.Env = append(cmd.Env, "GOEXPERIMENT="+p.experiment)
 		}
-		programs[p.folder] = program
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build %s: %w\n%s", p.program(), err, out)
+		}
+		programs[p.program()] = program
 	}
 	return programs, nil
 }
 
-// once runs one part. Of its output the lines that benchstat knows are kept.
+// once runs one part. It returns the lines of its output that benchstat reads.
 func once(ctx context.Context, cfg config, p part, program string, round int) ([]byte, error) {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, p.arguments(cfg)...)
 	cmd.Dir = filepath.Join(cfg.module, p.folder)
 	cmd.Env = append(os.Environ(), cfg.environment(round)...)
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // its servers end with it
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its servers
 	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, tail(out.String()))
@@ -97,5 +100,5 @@ func once(ctx context.Context, cfg config, p part, program string, round int) ([
 	return kept.Bytes(), nil
 }
 
-// tail is the end of an output, which holds the reason.
+// tail returns the end of an output, which has the reason.
 func tail(s string) string { return strings.TrimSpace(s[max(0, len(s)-8000):]) }

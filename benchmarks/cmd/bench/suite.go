@@ -16,7 +16,12 @@ type part struct {
 	bench  string // -test.bench
 	time   string // -test.benchtime
 	cpu    string // -test.cpu
+
+	experiment string // GOEXPERIMENT of the build
 }
+
+// program names the test binary of a part. Parts share it.
+func (p part) program() string { return strings.TrimSuffix(p.folder+"-"+p.experiment, "-") }
 
 type suite struct {
 	name  string
@@ -24,14 +29,15 @@ type suite struct {
 	parts []part
 }
 
-// The times keep six rounds of all of them within 25 minutes on two cores. What
-// writes to databases has sizes of its own, so it runs twice a round.
+// With these times, six rounds take 25 minutes on two cores. Benchmarks of databases write a
+// fixed number of rows, so they run twice a round.
 func suites() []suite {
 	return []suite{
 		{"bench", 6, []part{
-			{name: "generate", folder: "generate", bench: "^Benchmark(Next|Block)$", time: "100ms"},
+			{name: "generate", folder: "generate", bench: "^Benchmark(Next|Loop|Block)$", time: "100ms"},
 			{name: "processors", folder: "generate", bench: "^BenchmarkProcessors$", time: "100ms", cpu: "1,2,4,8"},
 			{name: "encoding", folder: "encoding", bench: ".", time: "100ms"},
+			{name: "jsonv2", folder: "encoding", bench: "^BenchmarkJSONv2$", time: "100ms", experiment: "jsonv2"},
 			{name: "pgxkeys", folder: "pgxkeys", bench: ".", time: "100ms"},
 			{name: "inserts", folder: "inserts", bench: ".", time: "2x"},
 			{name: "footprint", folder: "footprint", bench: ".", time: "5x"},
@@ -48,7 +54,7 @@ func suiteNames() []string {
 	return names
 }
 
-// parts are those that were asked for, or all faults of the flags.
+// parts returns the parts that the flags ask for, or all errors in the flags.
 func (cfg *config) parts() ([]part, error) {
 	var faults []error
 	i := slices.IndexFunc(suites(), func(s suite) bool { return s.name == cfg.suite })
@@ -100,6 +106,6 @@ func (cfg config) environment(round int) []string {
 	return []string{
 		scale.Variable + "=" + cfg.scale,
 		fmt.Sprintf("%s=%d", scale.Round, round),
-		"SNOWKEY_TEST_REQUIRE=1", // a server that is missing is an error, and not a gap in the figures
+		"SNOWKEY_TEST_REQUIRE=1", // a missing server is an error, not a gap in the figures
 	}
 }

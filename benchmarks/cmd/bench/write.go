@@ -19,8 +19,7 @@ func write(cfg config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", cfg.text(), err)
 	}
-	all := report.Collect(parsed)
-	pictures, err := report.Charts(all)
+	pictures, err := report.Charts(parsed.Series)
 	if err != nil {
 		return err
 	}
@@ -31,12 +30,8 @@ func write(cfg config) error {
 			return err
 		}
 	}
-	tables, err := report.Markdown(parsed, all, names)
-	if err != nil {
-		return err
-	}
 	page := filepath.Join(cfg.out, cfg.suite+".md")
-	if err := os.WriteFile(page, tables, 0o644); err != nil {
+	if err := os.WriteFile(page, report.Markdown(parsed, names), 0o644); err != nil {
 		return err
 	}
 	fmt.Fprintf(cfg.log, "%s, %s and %d charts\n", cfg.text(), page, len(pictures))

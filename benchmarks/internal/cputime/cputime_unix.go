@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Busy is the time that this process has been busy.
+// Busy returns the CPU time of this process.
 func Busy(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -1,3 +1,3 @@
-// Package cputime says how long this process has been busy, which other programs
-// on the machine disturb less than they do a clock.
+// Package cputime measures the CPU time of this process, which other programs on the
+// machine affect less than elapsed time.
 package cputime

@@ -28,24 +28,23 @@ const (
 	SQLite   = "sqlite"
 )
 
-// Engines are their names.
+// Engines returns the names of all engines.
 func Engines() []string { return []string{Postgres, MariaDB, SQLite} }
 
-// Engine is one database that nobody else uses at the time.
+// Engine is one database of which this benchmark is the only user.
 type Engine struct {
 	Name   string
 	Server *testserver.Server // nil for SQLite
 	DB     *sql.DB            // of one connection
 
-	id     uint32 // in the names of Fresh, for the server may have others' tables
+	id     uint32 // in the names of Fresh, because the server may have other tables
 	file   string // SQLite's
 	tables int    // that had a name of Fresh
 }
 
-// Settings are how an engine is started: arguments of the server, or pragmas of
-// SQLite. The caches are larger than a table of a million rows under the widest
-// key, so that what is measured is the engine's work and not this machine's disk;
-// for ten million rows they are not.
+// Settings returns the arguments of a server, or the pragmas of SQLite. The caches hold a
+// table of a million rows under the widest key, but not ten million, so that the engine is
+// measured and not the disk.
 func Settings(engine string, durable bool) []string {
 	switch engine {
 	case Postgres:
@@ -69,15 +68,14 @@ func Settings(engine string, durable bool) []string {
 	}
 }
 
-// Open starts an engine that ends with the benchmark. A server that is not
-// installed skips it, or fails it, as testserver has it.
+// Open starts an engine that ends with the benchmark. If its server is not installed, the
+// benchmark is skipped or fails, as package testserver documents.
 func Open(tb testing.TB, engine string, durable bool) *Engine {
 	tb.Helper()
 	return OpenFar(tb, engine, durable, 0)
 }
 
-// OpenFar is Open with a network between, whose round trip takes so long. There
-// is none before SQLite.
+// OpenFar is Open behind a network with this round-trip time. SQLite ignores it.
 func OpenFar(tb testing.TB, engine string, durable bool, roundTrip time.Duration) *Engine {
 	tb.Helper()
 	e := &Engine{Name: engine, id: rand.Uint32()}
@@ -106,19 +104,19 @@ func OpenFar(tb testing.TB, engine string, durable bool, roundTrip time.Duration
 	return e
 }
 
-// server is a new one. At the small scale, where nothing is measured, it is the
-// one that the whole test binary shares, for starting it is what takes the time.
+// server returns a new server. At the small scale, where nothing is measured, it returns the
+// one that the test binary shares, because starting one takes most of the time.
 func server(tb testing.TB, kind testserver.Kind, shared func(testing.TB) *testserver.Server, arguments []string) *testserver.Server {
 	tb.Helper()
 	if scale.Pick(tb, true, false) {
-		if s := shared(tb); !s.External() { // on somebody's own we may not be allowed what is needed
+		if s := shared(tb); !s.External() { // a server that the environment names may refuse what is needed
 			return s
 		}
 	}
 	return testserver.New(tb, kind, arguments...)
 }
 
-// Far is the DSN of a server behind a network; a round trip of 0 is none.
+// Far returns the DSN of a server behind a network, unless the round trip is 0.
 func Far(tb testing.TB, server *testserver.Server, roundTrip time.Duration) string {
 	tb.Helper()
 	if roundTrip == 0 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Settle brings what was written to where it stays, so that the log of the next
-// measurement holds nothing of the last one.
+// Settle runs a checkpoint, so that the log of the next measurement holds nothing of the
+// last one.
 func (e *Engine) Settle(tb testing.TB) {
 	tb.Helper()
 	switch e.Name {
@@ -21,8 +21,8 @@ func (e *Engine) Settle(tb testing.TB) {
 	}
 }
 
-// Log is how many bytes of log were written so far: PostgreSQL's write-ahead
-// log, InnoDB's redo log, and SQLite's since Settle. Take the difference.
+// Log returns the bytes of log written so far, of which only differences mean something:
+// PostgreSQL's write-ahead log, InnoDB's redo log, and SQLite's since Settle.
 func (e *Engine) Log(tb testing.TB) int64 {
 	tb.Helper()
 	if e.Name == SQLite {
@@ -38,9 +38,9 @@ func (e *Engine) Log(tb testing.TB) int64 {
 	}[e.Name])
 }
 
-// Sizes are the bytes of a table: with all its indexes, and of the index of its
-// primary key alone. In InnoDB that is the table itself, and in SQLite an integer
-// key has none: those are 0.
+// Sizes returns the bytes of a table with all its indexes, and of the index of its primary
+// key. The second is 0 in InnoDB, where that index is the table, and for an integer key in
+// SQLite, which has none.
 func (e *Engine) Sizes(tb testing.TB, table string) (all, key int64) {
 	tb.Helper()
 	switch e.Name {
@@ -65,7 +65,7 @@ func (e *Engine) integer(tb testing.TB, query string, args ...any) int64 {
 	return n
 }
 
-// Count is the number of rows of a table.
+// Count returns the number of rows of a table.
 func (e *Engine) Count(tb testing.TB, table string) int {
 	tb.Helper()
 	return int(e.integer(tb, "SELECT count(*) FROM "+table))

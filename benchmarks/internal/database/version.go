@@ -11,26 +11,31 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// Version is what an engine says it is. Its server is started for the question,
-// and an error says what is not installed.
+// Version returns the version that an engine reports. It starts a server to ask it; the error
+// names what is not installed.
 func Version(ctx context.Context, engine string) (version string, err error) {
-	driver, dsn := "sqlite", ":memory:"
-	if engine != SQLite {
-		kind := map[string]testserver.Kind{Postgres: testserver.KindPostgres, MariaDB: testserver.KindMariaDB}[engine]
-		server, stop, err := testserver.Run(kind)
-		if err != nil {
-			return "", fmt.Errorf("version of %s: %w", engine, err)
+	e := map[string]struct {
+		kind               testserver.Kind
+		driver, dsn, query string
+	}{
+		Postgres: {testserver.KindPostgres, "pgx", "", "SHOW server_version"},
+		MariaDB:  {testserver.KindMariaDB, "mysql", "", "SELECT version()"},
+		SQLite:   {"", "sqlite", ":memory:", "SELECT sqlite_version()"},
+	}[engine]
+	if e.kind != "" {
+		server, stop, runErr := testserver.Run(e.kind)
+		if runErr != nil {
+			return "", fmt.Errorf("version of %s: %w", engine, runErr)
 		}
 		defer func() { err = errors.Join(err, stop()) }()
-		driver, dsn = map[string]string{Postgres: "pgx", MariaDB: "mysql"}[engine], server.DSN
+		e.dsn = server.DSN
 	}
-	db, err := sql.Open(driver, dsn)
+	db, err := sql.Open(e.driver, e.dsn)
 	if err != nil {
 		return "", err
 	}
 	defer db.Close()
-	query := map[string]string{Postgres: "SHOW server_version", MariaDB: "SELECT version()", SQLite: "SELECT sqlite_version()"}[engine]
-	if err := db.QueryRowContext(ctx, query).Scan(&version); err != nil {
+	if err := db.QueryRowContext(ctx, e.query).Scan(&version); err != nil {
 		return "", fmt.Errorf("version of %s: %w", engine, err)
 	}
 	return version, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// What docs/migrating.md says of others' layouts is so: their ids, taken apart here,
-// have the parts that they say themselves.
+// The layouts of other libraries in docs/migrating.md are right: their ids decode to the
+// parts that the libraries report.
 func TestLayoutsOfOthers(t *testing.T) {
 	node, err := snowflake.NewNode(777)
 	if err != nil {

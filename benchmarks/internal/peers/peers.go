@@ -1,5 +1,5 @@
-// Package peers holds the generators of ids that ours is measured beside, each
-// behind one function, and says what is unlike about each.
+// Package peers holds the generators of ids that ours is compared with, each behind one
+// function, and documents how each differs.
 package peers
 
 import (
@@ -30,22 +30,21 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Next makes one id and throws it away; what it costs to keep it is the
-// caller's affair. It may be called by several goroutines.
+// Next makes one id and discards it. It may be called by several goroutines.
 type Next func() error
 
-// Peer is one generator. Make gives a new one, or one on the library's global
-// state where it has nothing else.
+// Peer is one generator. Make returns a new one, or the library's global one if it has no
+// other.
 type Peer struct {
 	Name string
 	Make func(tb testing.TB) Next
 }
 
-// Wide bears 2^20 ids a millisecond, more than one process can draw, so that
-// what is measured is the generator and not its layout.
+// Wide has 2^20 ids a millisecond, more than one process can draw, so the generator is
+// measured and not its layout.
 func Wide() core.Layout { return core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 20} }
 
-// Generator is a new one of ours that is closed at the end.
+// Generator returns a new one of ours, which is closed after the benchmark.
 func Generator(tb testing.TB, layout core.Layout) *core.Generator {
 	tb.Helper()
 	g, err := core.New(core.Config{Layout: layout, Worker: core.Fixed(1)})
@@ -63,17 +62,17 @@ func ours(layout core.Layout) func(testing.TB) Next {
 	}
 }
 
-// Capped are snowflakes with the layout they come with: 12 bits of sequence a
-// millisecond, so none that keeps to its layout can take less than 244.1 ns an id.
+// Capped are snowflakes with their library's default layout: 12 bits of sequence a
+// millisecond, so a generator that respects its layout needs at least 244.1 ns an id.
 //
-//   - yitter has 6 bits, but runs ahead of the clock for up to two seconds and
-//     then stands still, so its figure depends on how long it is measured.
-//   - influx runs ahead of the clock without a bound, so its figure is no cap.
-//   - godruoyi has one generator for the process, and leaves out the last number
-//     of each millisecond.
+//   - yitter has 6 bits, but runs ahead of the clock for up to two seconds and then
+//     stops, so its figure depends on how long it is measured.
+//   - influx runs ahead of the clock without a limit, so its figure is no cap.
+//   - godruoyi has one generator for the process, and skips the last sequence number of
+//     each millisecond.
 //   - bwmarrin, holdno, guaik and godruoyi spin on the clock while they wait; ours
-//     sleeps. The figure cpu-% stands beside theirs.
-//   - holdno and guaik have no error: when the clock goes back, they duplicate.
+//     sleeps. The figure cpu-% shows it.
+//   - holdno and guaik return no error: when the clock goes back, they issue duplicates.
 func Capped() []Peer {
 	return []Peer{
 		{"snowkey", ours(core.Twitter())},
@@ -120,19 +119,18 @@ func CappedSonyflake() []Peer {
 	}
 }
 
-// Uncapped are generators that no layout holds back: snowflakes whose library
-// lets the sequence be widened to 20 bits, and keys of other kinds, which have no
-// sequence or a random one.
+// Uncapped are generators that no layout limits: snowflakes whose library allows a
+// sequence of 20 bits, and keys of other kinds, which have no sequence or a random one.
 //
 //   - bwmarrin: the widths are global variables, set while the node is made.
-//   - yitter: 16 bits are the most beside its worker number, which is lost by a
-//     shift in 16 bits; that makes it neither faster nor slower.
-//   - wuid: a counter in memory under a number from a store; here from a
-//     function. It reads no clock, so its ids tell no time.
+//   - yitter: at most 16 bits. Its worker number is then lost by a shift in 16 bits; that
+//     does not change its speed.
+//   - wuid: a counter in memory under a number from a store; here from a function. It
+//     reads no clock, so its ids hold no time.
 //   - xid, ksuid, ulid, typeid and the UUIDs are 12, 20, 16, 16 and 16 bytes;
-//     nanoid is 21 characters of text. They need no worker number.
+//     nanoid is 21 characters of text. They need no worker ID.
 //   - google-uuid4-pool: with the pool of random bytes that google/uuid offers.
-//   - ulid: Make, whose source of randomness is for the whole process.
+//   - ulid: Make, whose source of randomness is process-wide.
 func Uncapped() []Peer {
 	return append([]Peer{
 		{"snowkey", ours(Wide())},
@@ -156,15 +154,15 @@ func Uncapped() []Peer {
 	}, Others()...)
 }
 
-// Floors are what an id cannot cost less than: a reading of the clock, a swap,
-// both, and a counter alone.
+// Floors are lower bounds of the cost of an id: a reading of the clock, a swap, both, and
+// a counter alone.
 func Floors() []Peer {
 	return []Peer{
 		{"floor-clock", func(testing.TB) Next {
 			start, last := time.Now(), new(atomic.Int64)
 			return func() error {
 				if time.Since(start) < 0 {
-					last.Add(1) // so that the reading is not left out
+					last.Add(1) // so that the compiler keeps the reading
 				}
 				return nil
 			}
@@ -208,9 +206,9 @@ func Others() []Peer {
 	}
 }
 
-// bwmarrinNext is a node with other widths than the library's. They are global
-// there, so they are put back at once; the node keeps what it was made with.
-func bwmarrinNext(tb testing.TB, nodeBits, stepBits uint8) Next {
+// Bwmarrin returns a node with its own widths. They are global variables, which are restored at
+// once; the node keeps those that it was made with.
+func Bwmarrin(tb testing.TB, nodeBits, stepBits uint8) *bwmarrin.Node {
 	tb.Helper()
 	node, step := bwmarrin.NodeBits, bwmarrin.StepBits
 	bwmarrin.NodeBits, bwmarrin.StepBits = nodeBits, stepBits
@@ -219,6 +217,11 @@ func bwmarrinNext(tb testing.TB, nodeBits, stepBits uint8) Next {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return n
+}
+
+func bwmarrinNext(tb testing.TB, nodeBits, stepBits uint8) Next {
+	n := Bwmarrin(tb, nodeBits, stepBits)
 	return func() error { n.Generate(); return nil }
 }
 

@@ -1,11 +1,10 @@
-// Package scale says how large the measurements are, and in which order.
-//
-// Two variables of the environment, set by cmd/bench:
+// Package scale decides how large the measurements are, and in which order they run, by two
+// environment variables that cmd/bench sets:
 //
 //	BENCH_SCALE  small: sizes that only prove that a benchmark runs; full, or
 //	             not set: those of the published figures
-//	BENCH_ROUND  0, 1, 2 …: where the order of cases begins, so that in several
-//	             rounds no case always follows the same one
+//	BENCH_ROUND  0, 1, 2 …: the case that runs first, so that no case always follows
+//	             the same one
 package scale
 
 import (
@@ -20,7 +19,7 @@ const (
 	Round    = "BENCH_ROUND"
 )
 
-// Pick is small or full, as the environment says. Any other value fails the
+// Pick returns small or full, as the environment says. Any other value fails the
 // benchmark, with the value in quotes.
 func Pick[T any](tb testing.TB, small, full T) T {
 	tb.Helper()
@@ -35,8 +34,8 @@ func Pick[T any](tb testing.TB, small, full T) T {
 	}
 }
 
-// Rotate is the cases in this round's order: a copy that begins at another case
-// in each round. A round that is no number fails the benchmark.
+// Rotate returns the cases in this round's order: a copy that begins at another case in
+// each round. A round that is not a number fails the benchmark.
 func Rotate[T any](tb testing.TB, cases []T) []T {
 	tb.Helper()
 	v := os.Getenv(Round)

@@ -1,5 +1,5 @@
-// Package smoke runs all benchmarks of a test binary once, at the small scale,
-// so that the module's tests say whether they still work.
+// Package smoke runs all benchmarks of a test binary once, at the small scale, so that the
+// module's tests show whether they work.
 package smoke
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/benchmarks/report"
 )
 
-// Run runs the benchmarks of the calling test's binary, each body once, in a
-// process of its own: a benchmark that fails fails the test, and so does one of
-// the names in want that printed no figure. What was measured is of no interest.
+// Run runs each benchmark of the calling test's binary once, in a process of its own. The
+// test fails if a benchmark fails, or if one that want names prints no figure.
 func Run(t *testing.T, want ...string) {
 	t.Helper()
 	program, err := os.Executable()
@@ -25,11 +24,11 @@ func Run(t *testing.T, want ...string) {
 	}
 	var out bytes.Buffer
 	args := []string{"-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.v"}
-	if deadline, ok := t.Deadline(); ok { // before this one, so that it says where it hangs and ends its servers
+	if deadline, ok := t.Deadline(); ok { // before this one, so that it prints where it hangs, and ends its servers
 		args = append(args, "-test.timeout="+max(time.Until(deadline)-15*time.Second, time.Second).String())
 	}
 	cmd := exec.CommandContext(t.Context(), program, args...)
-	// Without -test.v nothing would tell that a benchmark was skipped.
+	// -test.v also prints which benchmarks were skipped.
 	cmd.Env = append(os.Environ(), scale.Variable+"=small", scale.Round+"=1")
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
@@ -44,8 +43,8 @@ func Run(t *testing.T, want ...string) {
 		t.Fatal(err)
 	}
 	printed := map[string]bool{}
-	for _, r := range parsed.Results {
-		printed[r.Name.Function] = true
+	for _, s := range parsed.Series {
+		printed[s.Function] = true
 	}
 	for _, name := range want {
 		if !printed[name] {
@@ -54,8 +53,8 @@ func Run(t *testing.T, want ...string) {
 	}
 }
 
-// skipped reports whether a benchmark was skipped, and the reason it gave, in one
-// line: test.sh compares it with the reasons that are allowed.
+// skipped reports whether a benchmark was skipped, and the reason in one line: test.sh
+// compares it with the allowed reasons.
 func skipped(text string) (why string, ok bool) {
 	why = "it gave no reason"
 	for line := range strings.Lines(text) {
