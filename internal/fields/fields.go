@@ -11,6 +11,7 @@ package fields
 import (
 	"fmt"
 	"reflect"
+	"unicode/utf8"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -19,7 +20,7 @@ import (
 // is ready for use.
 type Errors []core.FieldError
 
-// maxQuoted is how many bytes of a value an error quotes.
+// maxQuoted is how many characters of a string an error quotes.
 const maxQuoted = 100
 
 // Add appends the error of one field. It writes the value as [Quote] does, and formats the
@@ -31,20 +32,36 @@ func (e *Errors) Add(field string, value any, reason string, args ...any) {
 	*e = append(*e, core.FieldError{Field: field, Value: Quote(value), Reason: reason})
 }
 
-// Quote returns a value as errors show it: a string quoted, and shortened to 100 bytes; nil
-// and a nil pointer as nil, and any other value as fmt.Sprint prints it.
+// Quote returns a value as errors show it: a string quoted, and shortened to 100 characters; nil
+// and a nil pointer as nil; a value that would be printed as an address by its type; and any
+// other as fmt.Sprint prints it.
 func Quote(value any) string {
 	if IsNil(value) {
 		return "nil"
 	}
 	text, ok := value.(string)
-	if !ok {
+	switch {
+	case !ok && isAddress(value):
+		return fmt.Sprintf("%T", value)
+	case !ok:
 		return fmt.Sprint(value)
-	}
-	if len(text) > maxQuoted {
+	case utf8.RuneCountInString(text) > maxQuoted:
 		return fmt.Sprintf("%.*q…", maxQuoted, text)
 	}
 	return fmt.Sprintf("%q", text)
+}
+
+// isAddress reports whether fmt.Sprint prints the value, or its elements, as an address.
+func isAddress(value any) bool {
+	switch value.(type) {
+	case fmt.Stringer, error:
+		return false
+	}
+	t := reflect.TypeOf(value)
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Pointer || t.Kind() == reflect.Func || t.Kind() == reflect.Chan
 }
 
 // Err returns a *core.ConfigError of the package, or nil if the list is empty.

@@ -20,6 +20,21 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A value has no address in its text, and is not marked as shortened if it is whole.
+func TestQuote(t *testing.T) {
+	for want, value := range map[string]any{
+		"*int": new(int), "func()": func() {}, "chan int": make(chan int), "[]*int": []*int{new(int)},
+		"Europe/Berlin": time.FixedZone("Europe/Berlin", 0), "[1 2]": []int{1, 2},
+		`"` + strings.Repeat("é", 60) + `"`: strings.Repeat("é", 60),
+	} {
+		t.Run(want, func(t *testing.T) {
+			if got := Quote(value); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+}
+
 func TestIsNil(t *testing.T) {
 	for name, c := range map[string]struct {
 		value any

@@ -27,16 +27,16 @@ import (
 // more than once, as several processes would.
 type database struct {
 	name string
-	// usual is false in modes that differ only in how the client encodes parameters. Rows by
-	// the ten thousand need not be written again in those.
+	// usual is false in modes that differ only in how the client encodes parameters. They
+	// need no tests of ten thousand rows.
 	usual bool
 	open  func(t *testing.T) gorm.Dialector
-	// replica opens another database of the same kind, which nothing is copied to: a replica
+	// replica opens another database of the same kind, to which nothing is copied: a replica
 	// that lags.
 	replica func(t *testing.T) gorm.Dialector
 }
 
-// size is how many rows a test writes: all in a usual mode, else few.
+// size returns the number of rows that a test writes: all in a usual mode, else few.
 func (d database) size(all, few int) int {
 	if d.usual {
 		return all
@@ -56,7 +56,7 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 		}
 		test(t, database{"sqlite", true, open("test.sqlite"), open("replica.sqlite")})
 	})
-	for name, mode := range map[string]struct { // the server is started within, so that its absence skips only this
+	for name, mode := range map[string]struct { // the server is started in the subtest, so that its absence skips only that
 		exec     pgx.QueryExecMode
 		register bool
 	}{
@@ -66,7 +66,8 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 		"simple+registered":   {pgx.QueryExecModeSimpleProtocol, true},
 	} {
 		t.Run("postgres/"+name, func(t *testing.T) {
-			fresh := func(t *testing.T) *pgx.ConnConfig { return freshPostgres(t, testserver.Postgres(t).DSN) }
+			dsn := testserver.Postgres(t).DSN
+			fresh := func(t *testing.T) *pgx.ConnConfig { return freshPostgres(t, dsn) }
 			open := func(cfg func(t *testing.T) *pgx.ConnConfig) func(t *testing.T) gorm.Dialector {
 				return func(t *testing.T) gorm.Dialector {
 					cfg := cfg(t)
@@ -107,10 +108,15 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 	})
 }
 
-// once calls fresh at the first use and keeps the result for the whole test.
+// once calls fresh at the first use and keeps the result for the whole test. It is not
+// sync.OnceValue, which panics if fresh fails or skips the test.
 func once[T any](t *testing.T, fresh func(t *testing.T) T) func(t *testing.T) T {
-	made := sync.OnceValue(func() T { return fresh(t) })
-	return func(*testing.T) T { return made() }
+	var once sync.Once
+	var made T
+	return func(*testing.T) T {
+		once.Do(func() { made = fresh(t) })
+		return made
+	}
 }
 
 // freshPostgres makes a database that is dropped after the test.
@@ -161,7 +167,7 @@ func handle(t *testing.T, d database, worker int64) *gorm.DB {
 	return db
 }
 
-// migrated is a handle on a database that has the tables.
+// migrated returns a handle on a database that has the tables.
 func migrated(t *testing.T, d database) *gorm.DB {
 	t.Helper()
 	db := handle(t, d, 1)

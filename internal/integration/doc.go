@@ -1,11 +1,10 @@
-// Package integration runs snowkey against real databases: one suite, every
-// database, each in the modes its drivers have. See suite_test.go for what is
-// held, databases_test.go for where. Encoders and web frameworks, which need no
-// database, are in the folders encoding and binding.
+// Package integration runs one suite on every real database, in all modes of its drivers.
+// suite_test.go begins the tests, databases_test.go has the databases. Encoders and web
+// frameworks, which need no database, are in the folders encoding and binding.
 //
-// PostgreSQL and MariaDB are started privately from the programs on the machine.
-// With SNOWKEY_TEST_POSTGRES the server given is used instead, and with
-// SNOWKEY_TEST_MYSQL one more is run beside MariaDB, for example a MySQL.
+// The tests start private PostgreSQL and MariaDB servers from the installed programs. They use
+// the server that SNOWKEY_TEST_POSTGRES names instead of PostgreSQL, and the one that
+// SNOWKEY_TEST_MYSQL names in addition to MariaDB.
 package integration
 
 //go:generate go run gen/generate.go

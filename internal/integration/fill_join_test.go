@@ -31,8 +31,8 @@ type Membership struct {
 	ClubID   sqltype.ID `gorm:"uniqueIndex:pair"`
 }
 
-// The rows of a join table that is a model have its key filled like any other's; what
-// refers to other rows is left alone.
+// The key of a join table that is a model is filled like any other. Its references are not
+// changed.
 func TestJoinTableWithItsOwnKey(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
@@ -70,7 +70,7 @@ func TestJoinTableWithItsOwnKey(t *testing.T) {
 	})
 }
 
-// What is there already is neither changed by a conflict nor given another key.
+// A conflict neither changes an existing row nor its key.
 func TestConflicts(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
@@ -111,8 +111,8 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-// Many goroutines create graphs on one handle that none of them has used before, so
-// that the models are met for the first time by all at once.
+// Many goroutines create graphs on a new handle, so that all of them parse the models for the
+// first time.
 func TestConcurrentGraphsOnOneHandle(t *testing.T) {
 	const writers, graphs = 8, 12
 	onEvery(t, func(t *testing.T, d database) {

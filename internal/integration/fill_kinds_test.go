@@ -178,7 +178,7 @@ func checkNoAutoIncrement(t *testing.T, db *gorm.DB, model any) {
 	}
 }
 
-// Base 62 in each database's own words: the column must tell A from a, and sort by bytes.
+// Base 62 in the syntax of each database: the column must be case-sensitive, and sort by bytes.
 type (
 	base62SQLite struct {
 		ID string `gorm:"primaryKey;size:11;snowflake:base62"`
@@ -229,7 +229,7 @@ func refuseBase62(t *testing.T, d database) {
 	} {
 		err := create(&[]base62SQLite{{}, {}})
 		var n int64
-		if counting := db.Model(&base62SQLite{}).Count(&n).Error; err == nil || !strings.Contains(err.Error(), "_ci\", which takes A for a") || counting != nil || n > 0 {
+		if counting := db.Model(&base62SQLite{}).Count(&n).Error; err == nil || !strings.Contains(err.Error(), "_ci\", which ignores case") || counting != nil || n > 0 {
 			t.Errorf("%s: %v, %d rows, %v", what, err, n, counting)
 		}
 	}

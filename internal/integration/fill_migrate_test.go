@@ -40,8 +40,7 @@ func (shopAfter) TableName() string  { return "shops" }
 func (saleBefore) TableName() string { return "sales" }
 func (saleAfter) TableName() string  { return "sales" }
 
-// Old rows stay what they are, new ones have greater keys, and migrating is possible
-// as often as one likes.
+// Old rows do not change, new ones have greater keys, and the migration can be repeated.
 func TestFromAutoIncrement(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
@@ -81,7 +80,7 @@ func TestFromAutoIncrement(t *testing.T) {
 			t.Errorf("%+v", shops)
 		}
 		checkParts(t, shops[2].ID, 1)
-		// What docs/migrating.md says of old processes: only a sequence stays below.
+		// Old processes, as in docs/migrating.md: only a sequence stays below the new keys.
 		late := shopBefore{Name: "late"}
 		if err := old.Create(&late).Error; err != nil {
 			t.Error(err)
@@ -91,7 +90,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		if err := old.Delete(&late).Error; err != nil {
 			t.Error(err)
 		}
-		// What gorm leaves as it was is mended by hand, and only then is it gone.
+		// gorm leaves some properties, which the documented statements remove.
 		byHand := map[string][]string{
 			"postgres": {
 				"ALTER TABLE shops ALTER COLUMN id DROP DEFAULT", "DROP SEQUENCE shops_id_seq",

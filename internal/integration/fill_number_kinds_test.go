@@ -35,7 +35,7 @@ type BatchRow struct {
 	Ref   string `gorm:"size:20;uniqueIndex"`
 }
 
-// onFresh gives a handle on tables of these models.
+// onFresh runs a test on new tables of these models.
 func onFresh(t *testing.T, models []any, test func(t *testing.T, db *gorm.DB)) {
 	onFreshDatabase(t, models, func(t *testing.T, _ database, db *gorm.DB) { test(t, db) })
 }
@@ -78,7 +78,7 @@ func TestSaveKeepsThePrintedNumber(t *testing.T) {
 	})
 }
 
-// A number that several rows have does not tell which of them a struct is.
+// A number that several rows share does not identify the row of a struct.
 func TestUpsertWithSharedNumber(t *testing.T) {
 	onFresh(t, []any{&BatchRow{}}, func(t *testing.T, db *gorm.DB) {
 		if err := db.Create(&[]BatchRow{{Batch: 7, Ref: "a"}, {Batch: 7, Ref: "b"}}).Error; err != nil {

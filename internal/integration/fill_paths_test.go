@@ -18,7 +18,7 @@ import (
 
 type Doc = model.Doc
 
-// docsOf are docs of a path's own names.
+// docsOf returns docs with names of their path.
 func docsOf(path string, n int) []Doc {
 	docs := make([]Doc, n)
 	for i := range docs {
@@ -35,7 +35,7 @@ func pointersTo(docs []Doc) []*Doc {
 	return pointers
 }
 
-// ofMaps are the docs that maps tell of once they are created.
+// ofMaps returns the docs of maps after their creation.
 func ofMaps(maps ...map[string]any) (docs []Doc) {
 	for _, m := range maps {
 		d := Doc{Name: m["name"].(string)}
@@ -201,8 +201,8 @@ var createPaths = []struct {
 	}},
 }
 
-// Every way of creating a row gives it its key and its public number, and the caller
-// holds what the table does.
+// Every way of creating a row fills its key and its public number, and the caller gets the same
+// values as the table.
 func TestEveryCreatePath(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
@@ -259,7 +259,7 @@ func TestEveryCreatePath(t *testing.T) {
 	})
 }
 
-// What is deleted softly is there still, and its key is not given again.
+// A softly deleted row still exists, and its key is not used again.
 func TestSoftDeleteDryRunAndTables(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})

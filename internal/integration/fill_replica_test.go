@@ -13,8 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
-// A replica lags: it has the tables, and none of the rows. What decides about rows is read
-// where they are written.
+// The replica lags: it has the tables, and none of the rows. Queries that decide about rows go
+// to the primary.
 func TestReplicaThatLags(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		for _, foreignKeys := range []bool{true, false} {
@@ -79,7 +79,7 @@ func replicated(t *testing.T, d database, foreignKeys, resolverFirst bool) *gorm
 	return db
 }
 
-// checkReplicated writes rows that meet others, and looks whether each refers to a row.
+// checkReplicated writes rows that collide with others, and checks that each refers to a row.
 func checkReplicated(t *testing.T, db *gorm.DB, what string, create func(v any) error) {
 	t.Helper()
 	writer := func() *gorm.DB { return db.Clauses(dbresolver.Write) }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 )
 
-// What the documentation says of Save and keys that are set beforehand.
+// Save and keys that are set beforehand, as documented.
 func TestSaveWithKeysThatAreSet(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := migrated(t, d)
@@ -42,8 +42,8 @@ func TestSaveWithKeysThatAreSet(t *testing.T) {
 	})
 }
 
-// Models that gorm.io/gen makes of a table have a key that is auto-increment to gorm,
-// unless it is told otherwise in one of these ways.
+// Models that gorm.io/gen generates from a table have a key that gorm takes for auto-increment,
+// unless one of these options changes it.
 func TestModelsGeneratedFromATable(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := migrated(t, d)

@@ -43,8 +43,8 @@ type Volume struct {
 	Genres   []Genre `gorm:"many2many:volume_genres"`
 }
 
-// onVolumes gives tables whose unique indexes no tag tells of. A partial index is in the tag
-// where the database has such.
+// onVolumes runs a test on tables whose unique indexes are not in tags, except a partial index
+// if the database has such.
 func onVolumes(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 	onEvery(t, func(t *testing.T, d database) {
 		for _, foreignKeys := range []bool{true, false} {
@@ -86,7 +86,7 @@ func volumes(t *testing.T, d database, foreignKeys bool) *gorm.DB {
 		}
 	}
 	series := any(&Series{})
-	if db.Name() == "mysql" { // which has no such index: this one stands for it
+	if db.Name() == "mysql" { // which has no partial index: this one replaces it
 		if err := db.Exec("CREATE TABLE series (id bigint PRIMARY KEY, word varchar(40), deleted_at datetime(3), UNIQUE KEY series_word (word))").Error; err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func volumes(t *testing.T, d database, foreignKeys bool) *gorm.DB {
 	return db
 }
 
-// nothingDangles looks for rows that refer to none.
+// nothingDangles finds references to missing rows.
 func nothingDangles(t *testing.T, db *gorm.DB) {
 	t.Helper()
 	for _, sql := range []string{
@@ -133,9 +133,9 @@ func existingRows(t *testing.T, db *gorm.DB) (*Writer, *Series, *Genre) {
 	return ada, saga, red
 }
 
-// What a row collides with is found by the indexes that the database has, and is what the
-// others refer to.
-func TestCollisionsByUntoldIndexes(t *testing.T) {
+// The row that a new one collides with is found by the database's indexes, and other rows refer
+// to it.
+func TestCollisionsByIndexesWithoutTags(t *testing.T) {
 	onVolumes(t, func(t *testing.T, db *gorm.DB) {
 		ada, saga, red := existingRows(t, db)
 		fresh := func() *Volume {
@@ -180,8 +180,8 @@ func TestCollisionsByUntoldIndexes(t *testing.T) {
 	})
 }
 
-// computedUnique makes the first three characters of a column unique, so that nobody but the
-// database can tell what a row collides with.
+// computedUnique makes the first three characters of a column unique, so that only the database
+// knows what a row collides with.
 func computedUnique(t *testing.T, db *gorm.DB, table, column string) {
 	t.Helper()
 	sql := "CREATE UNIQUE INDEX " + table + "_low ON " + table + " (substr(" + column + ", 1, 3))"
@@ -193,13 +193,13 @@ func computedUnique(t *testing.T, db *gorm.DB, table, column string) {
 	}
 }
 
-// tellsCollisions reports whether the database returns the rows that others collided with.
-func tellsCollisions(db *gorm.DB) bool {
+// returnsCollisions reports whether the database returns the rows that others collided with.
+func returnsCollisions(db *gorm.DB) bool {
 	return db.Name() == "mysql" && slices.Contains(db.Callback().Create().Clauses, "RETURNING")
 }
 
-// A row that collides by what only the database can compute is not found: then nothing is
-// written, rather than a reference to nothing.
+// A row that collides by an expression that only the database can compute is not found. Then
+// nothing is written, rather than a reference to a missing row.
 func TestCollisionsThatAreNotFound(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		for _, foreignKeys := range []bool{true, false} {
@@ -212,7 +212,7 @@ func TestCollisionsThatAreNotFound(t *testing.T) {
 				if err := db.Create(old).Error; err != nil {
 					t.Fatal(err)
 				}
-				told := tellsCollisions(db)
+				returned := returnsCollisions(db)
 				for what, write := range map[string]func() error{
 					"Create, belongs to": func() error { return db.Create(&Volume{Title: "new", Writer: &Writer{Email: "ada@y"}}).Error },
 					"Create, many to many": func() error {
@@ -228,13 +228,13 @@ func TestCollisionsThatAreNotFound(t *testing.T) {
 					},
 				} {
 					err := write()
-					if err == nil && !told || err != nil && (strings.Contains(err.Error(), "FOREIGN KEY") || strings.Contains(err.Error(), "foreign key constraint")) {
+					if err == nil && !returned || err != nil && (strings.Contains(err.Error(), "FOREIGN KEY") || strings.Contains(err.Error(), "foreign key constraint")) {
 						t.Errorf("%s: %v", what, err)
 					}
 					nothingDangles(t, db)
 				}
 				var n int64
-				if err := db.Model(&Volume{}).Where("title = ?", "new").Count(&n).Error; err != nil || n > 0 && !told {
+				if err := db.Model(&Volume{}).Where("title = ?", "new").Count(&n).Error; err != nil || n > 0 && !returned {
 					t.Errorf("%d volumes are written, %v", n, err)
 				}
 			})

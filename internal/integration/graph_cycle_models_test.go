@@ -13,16 +13,16 @@ import (
 
 // Models whose rows refer to each other in a circle.
 
-// Firm has a head who is one of its clerks: two tables that refer to each other.
+// Firm has a head, which is one of its clerks: two tables that refer to each other.
 type Firm struct {
 	ID     sqltype.ID
 	Name   string `gorm:"size:40;uniqueIndex"`
 	HeadID *sqltype.ID
-	Head   *Clerk `gorm:"foreignKey:HeadID"` // else gorm takes it for one of those who have its FirmID
+	Head   *Clerk `gorm:"foreignKey:HeadID"` // else gorm takes it for one of the rows with its FirmID
 	Clerks []*Clerk
 }
 
-// Clerk must have a firm, and may have a mentor and many pupils, who are clerks.
+// Clerk must have a firm, and may have a mentor and many pupils, which are clerks.
 type Clerk struct {
 	ID       sqltype.ID
 	Name     string     `gorm:"size:40"`
@@ -50,7 +50,7 @@ type Link struct {
 	Next   *Link
 }
 
-// Hen and Egg cannot be without each other.
+// Hen and Egg require each other.
 type Hen struct {
 	ID    sqltype.ID
 	EggID sqltype.ID

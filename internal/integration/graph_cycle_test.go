@@ -306,12 +306,12 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 				t.Errorf("committed %v: the head is %d, want %d", committed, headOf(f.ID), f.Head.ID)
 			}
 		}
-		// Left out by Omit, it is not set at all.
+		// If Omit leaves it out, it is not set.
 		f := build("omitted")
 		if err := graph.Create(t.Context(), db.Omit("HeadID"), f); err != nil || headOf(f.ID) != 0 {
 			t.Errorf("the head is %d, %v", headOf(f.ID), err)
 		}
-		// A dry run tells the UPDATE.
+		// A dry run shows the UPDATE.
 		result, err := graph.CreateWith(t.Context(), db.Session(&gorm.Session{DryRun: true}), build("dry"), graph.Config{})
 		if n := len(result.Statements); err != nil || n != 3 || !strings.HasPrefix(result.Statements[2].SQL, "UPDATE") || len(result.Statements[2].Vars) != 2 {
 			t.Errorf("%+v, %v", result.Statements, err)
@@ -319,7 +319,7 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 	})
 }
 
-// Graphs at random, with circles of all kinds in them.
+// Random graphs with cycles of all kinds.
 func TestGraphCyclesAtRandom(t *testing.T) {
 	onCycles(t, func(t *testing.T, db *gorm.DB) {
 		for seed := range uint64(30) {

@@ -148,7 +148,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 				t.Errorf("%s: keys are left: %s, want %s", name, got, want)
 			}
 		}
-		// So it is with a key that the caller set: it is as he set it.
+		// A key that the caller set is restored too.
 		s.at = func(_ int, what string) error {
 			if what == "COMMIT" {
 				return errors.Join(stateError("40001"))
@@ -245,7 +245,7 @@ func TestGraphOfAnotherTable(t *testing.T) {
 	})
 }
 
-// Lowest, Lower and Base have one key as well, told from below.
+// Lowest, Lower and Base share one key too, set from below.
 type Lowest struct {
 	ID    sqltype.ID
 	Lower *Lower `gorm:"belongsTo;foreignKey:ID;references:ID"`

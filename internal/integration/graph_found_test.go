@@ -10,8 +10,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// With clientFoundRows, MySQL counts a row that was there as one that was written, so its count
-// cannot tell that all were.
+// With clientFoundRows, MySQL counts existing rows as written ones, so its count does not show
+// that all rows were written.
 func TestCollisionsWithClientFoundRows(t *testing.T) {
 	for _, server := range testserver.MySQLs(t) {
 		cfg := freshMySQL(t, server.DSN)

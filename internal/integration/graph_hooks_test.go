@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// The models of hooks write down who was called, and do what their Wish says.
+// The hooks of these models record their calls, and do what Wish says.
 
 type Farm struct {
 	ID     sqltype.ID
@@ -51,7 +51,7 @@ var farmTables = []string{"cows", "barns", "farms", "areas"}
 
 var errHook = errors.New("the hook refuses")
 
-// note writes down a call, and what the hook finds in the database.
+// note records a call, and what the hook finds in the database.
 func note(tx *gorm.DB, what, name string, id sqltype.ID, parent any, parentID sqltype.ID) {
 	v, ok := tx.Statement.Context.Value(callsKey{}).(*[]string)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Crate and its Bottles: what collides is moved, and their keys stand behind pointers.
+// Crate and its Bottles have keys behind pointers, which change when a row collides.
 type Crate struct {
 	ID      sqltype.ID
 	Bottles []*Bottle
@@ -24,7 +24,7 @@ type Bottle struct {
 	CrateID sqltype.ID
 }
 
-// Rows of one key are one row, wherever the key stands.
+// Rows with the same key are one row, wherever the key is.
 func TestGraphSameKeyBehindPointers(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Crate{}, &Bottle{})
@@ -40,7 +40,7 @@ func TestGraphSameKeyBehindPointers(t *testing.T) {
 	})
 }
 
-// A nil context is one without an end, and a nil handle an error.
+// A nil context is context.Background, and a nil handle an error.
 func TestGraphNilContext(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Crate{}, &Bottle{})

@@ -37,8 +37,8 @@ type Door[K any] struct {
 
 func (Door[K]) TableName() string { return "doors" }
 
-// Keys behind pointers are taken back as pointers: what the caller's leads to is
-// never written, and after a failure the field holds his pointer again.
+// Keys behind pointers are undone as pointers: Create never writes through the caller's
+// pointer, and after a failure the field has that pointer again.
 func TestGraphPointerKeysFail(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		pointerKeys[sqltype.ID](t, d, 42)
@@ -79,7 +79,7 @@ func pointerKeys[K comparable](t *testing.T, d database, set K) {
 			"set":  func() *K { v := set; return &v },
 		} {
 			if what == "set" && name == "nothing" {
-				continue // a key that is set, and a conflict by any index: nobody knows the row
+				continue // a key that is set, and a conflict by any index: the row is unknown
 			}
 			what = fmt.Sprintf("%T: %s, %s", set, name, what)
 			lodge := &Lodge[K]{ID: key(), Town: "x", Rooms: []Room[K]{{ID: new(K), LodgeID: new(K)}, {}}, Doors: []*Door[K]{{}}}

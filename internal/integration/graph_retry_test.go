@@ -18,7 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
-// lostTo is what the database says when the transaction has lost to another.
+// lostTo is the error of a transaction that has lost to another.
 func lostTo(db *gorm.DB) error {
 	switch db.Name() {
 	case "postgres":
@@ -207,7 +207,7 @@ func oppositeOrders(rounds, genres int, create func(v *Volume) error) (failed []
 }
 
 // Creates that meet the same rows in opposite orders: they lose to each other, are begun anew,
-// and all succeed. The rows cannot be sorted beforehand, for no tag tells what is unique.
+// and all succeed. The rows cannot be sorted beforehand, because no tag has the unique index.
 func TestGraphOppositeOrders(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := volumes(t, d, true)
@@ -247,8 +247,7 @@ func TestGraphOppositeOrders(t *testing.T) {
 	})
 }
 
-// Where a tag tells what is unique, such rows are written in one order, and wait for each
-// other in no circle.
+// If a tag has the unique index, such rows are written in one order, so there is no deadlock.
 func TestGraphSortsSharedRows(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		seen, s := spyOn(db)

@@ -14,7 +14,7 @@ import (
 
 // What the rows of a graph collide with is found by the indexes that the database has, as by
 // gorm's own create.
-func TestGraphCollisionsByUntoldIndexes(t *testing.T) {
+func TestGraphCollisionsByIndexesWithoutTags(t *testing.T) {
 	onVolumes(t, func(t *testing.T, db *gorm.DB) {
 		ada, saga, red := existingRows(t, db)
 		write := func() []*Volume {
@@ -63,8 +63,8 @@ func TestGraphCollisionsByUntoldIndexes(t *testing.T) {
 	})
 }
 
-// A partial index of which no tag tells: PostgreSQL tells its condition, and the row is found.
-// SQLite does not, and the create fails and leaves nothing.
+// A partial index that is in no tag: PostgreSQL returns its condition, and the row is found.
+// SQLite does not, so the create fails and writes nothing.
 func TestGraphCollisionsByUntoldPartialIndexes(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		for _, foreignKeys := range []bool{true, false} {
@@ -135,8 +135,8 @@ type Talk struct {
 	Topics  []Topic `gorm:"many2many:talk_topics"`
 }
 
-// Of a key that the database makes, it is not known what the row collided with, but on MariaDB:
-// then nothing is written, rather than a reference to 0 or to another's row.
+// If the database makes the key, only MariaDB returns the row that another one collided with.
+// Elsewhere nothing is written, rather than a reference to 0 or to a wrong row.
 func TestGraphCollisionsOfMadeKeys(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		for _, foreignKeys := range []bool{true, false} {
@@ -166,7 +166,7 @@ func TestGraphCollisionsOfMadeKeys(t *testing.T) {
 					talk := build()
 					talk.Title = what
 					err := graph.Create(t.Context(), db, talk)
-					if may := tellsCollisions(db) || strings.HasPrefix(what, "none"); may != (err == nil) || err != nil && !isUniqueViolation(err) {
+					if may := returnsCollisions(db) || strings.HasPrefix(what, "none"); may != (err == nil) || err != nil && !isUniqueViolation(err) {
 						t.Errorf("%s: %v", what, err)
 					}
 					if err != nil && (talk.ID != 0 || talk.OtherID != nil) {

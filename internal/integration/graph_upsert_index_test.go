@@ -48,17 +48,17 @@ func TestUpsertByHiddenIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		nothing := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{})
-		told := tellsCollisions(db)
+		returned := returnsCollisions(db)
 		for what, create := range map[string]func(v any) error{
 			"gorm": func(v any) error { return nothing.Create(v).Error },
 			"ours": func(v any) error { return graph.Create(t.Context(), nothing, v) },
 		} {
 			secrets := []*Secret{{Code: "x"}, {Code: what}}
-			if err := create(secrets); err != nil || (secrets[0].ID == old.ID) != told || (secrets[0].ID == 0) == told || secrets[1].ID == 0 {
+			if err := create(secrets); err != nil || (secrets[0].ID == old.ID) != returned || (secrets[0].ID == 0) == returned || secrets[1].ID == 0 {
 				t.Errorf("%s: %+v, %+v, %v", what, secrets[0], secrets[1], err)
 			}
 			parent := &Secret{Code: "x", Uses: []Use{{}}}
-			if err := create(parent); told && (err != nil || parent.Uses[0].SecretID != old.ID) || !told && (err == nil || !strings.Contains(err.Error(), "not written")) {
+			if err := create(parent); returned && (err != nil || parent.Uses[0].SecretID != old.ID) || !returned && (err == nil || !strings.Contains(err.Error(), "not written")) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

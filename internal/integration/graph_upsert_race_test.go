@@ -13,8 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
-// Writers that meet at the same users: each user is there once, and every visit
-// refers to one that is there.
+// Writers create the same users: each user exists once, and every visit refers to one.
 func TestUpsertConcurrently(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		const writers, each = 4, 10
@@ -58,10 +57,9 @@ func TestUpsertConcurrently(t *testing.T) {
 	})
 }
 
-// The row was committed by another after this transaction had its first look at
-// the table: it is found all the same. MariaDB refuses it where innodb_snapshot_isolation
-// is on, as it is by default from 11.6 on, and has then undone the whole transaction:
-// nothing is left, and it succeeds when it is run again.
+// A row that another transaction committed after the first read of this one is still found.
+// With innodb_snapshot_isolation, the default since 11.6, MariaDB rolls back the transaction
+// instead: nothing is written, and a second run succeeds.
 func TestUpsertInOldTransaction(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		if db.Name() == "sqlite" {

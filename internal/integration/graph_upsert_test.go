@@ -47,7 +47,7 @@ type Keyword struct {
 	Word string `gorm:"size:20;unique"`
 }
 
-// Secret has a unique index that the model does not tell.
+// Secret has a unique index that is not in the model.
 type Secret struct {
 	ID   sqltype.ID
 	Code string `gorm:"size:20"`
@@ -192,7 +192,7 @@ func TestUpsertOfSetKey(t *testing.T) {
 				t.Errorf("%s: %d, want %d: %v", what, u[0].ID, old.ID, err)
 			}
 			stored(t, db, what, u)
-			// But where nothing says by what it may collide, the caller's key stands.
+			// Without a known conflict, the caller's key stays.
 			nothing, kept := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{}), &User{ID: 98, Email: "a@x"}
 			if what == "gorm" {
 				err = nothing.Create(kept).Error
@@ -225,7 +225,7 @@ func TestUpsertByOtherIndexes(t *testing.T) {
 			t.Errorf("the keys are %d and %d, want %d and %d", users[0].ID, users[2].ID, old[0].ID, old[1].ID)
 		}
 		stored(t, db, "NULL", users[1:2])
-		if db.Name() == "mysql" { // its collation does not tell these apart
+		if db.Name() == "mysql" { // its collation takes these for equal
 			again := &User{Email: "A@X", Realm: "z", Nick: text("zed")}
 			if err := graph.Create(t.Context(), db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}), again); err != nil || again.ID != old[0].ID {
 				t.Errorf("%d, want %d: %v", again.ID, old[0].ID, err)
@@ -266,14 +266,14 @@ func TestUpsertOfAssociations(t *testing.T) {
 			if len(back[0].Tags) != 2 || len(back[1].Tags) != 1 || back[0].User == nil || back[0].User.Email != "a@x" || back[1].User == nil {
 				t.Errorf("%s: %+v", what, back)
 			}
-			// A child that collides is an error: it would take the place of another's.
+			// A child that collides is an error: it would replace the child of another parent.
 			empty(t, db, "visit_keywords", "visits")
 		}
 	})
 }
 
-// A struct that is there twice is written once, and the rows after it are still
-// told apart by who set their key.
+// A struct that is listed twice is written once. For the rows after it, the source of their
+// keys is still known.
 func TestUpsertOfRepeatedRows(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		old := []*Keyword{{Word: "red"}, {Word: "set"}}
@@ -300,7 +300,7 @@ func TestUpsertOfRepeatedRows(t *testing.T) {
 	})
 }
 
-// Posts share a tag, and gorm hands it to one statement as often as it is there.
+// Posts share a tag, which gorm passes to one statement several times.
 type Post struct {
 	ID   sqltype.ID
 	Tags []*Hashtag `gorm:"many2many:post_hashtags"`

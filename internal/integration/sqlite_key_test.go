@@ -327,7 +327,7 @@ func TestSQLiteKeyStays(t *testing.T) {
 		if err := db.Table("lite_orders").AutoMigrate(&changed{}); err != nil { // AddColumn
 			t.Fatal(err)
 		}
-		// What is rebuilt is the lines' table: gorm drops a table with its details, which is its own affair.
+		// The lines' table is rebuilt: gorm would drop a parent table together with its children.
 		m := db.Migrator()
 		for _, step := range []struct {
 			name  string

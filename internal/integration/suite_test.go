@@ -17,8 +17,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Migrating gives plain keys: no sequence, no auto_increment, no default. And
-// migrating again alters nothing.
+// AutoMigrate creates plain keys: no sequence, no auto_increment, no default. A second run
+// alters nothing.
 func TestMigrate(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := migrated(t, d)
@@ -76,7 +76,7 @@ func TestKeysAreFilled(t *testing.T) {
 			}
 		}
 		if one.Hooked != one.ID || one.Lines[1].Hooked != one.Lines[1].ID || one.CustomerID == nil || *one.CustomerID != one.Customer.ID || *one.CustomerID == 0 {
-			t.Errorf("the hooks or the details did not see the key: %+v", one)
+			t.Errorf("the hooks or the children did not see the key: %+v", one)
 		}
 		var orders []Order
 		if err := db.Preload("Lines").Preload("Customer").Order("id").Find(&orders).Error; err != nil {
@@ -127,7 +127,7 @@ func checkParts(t *testing.T, id sqltype.ID, worker int64) {
 	}
 }
 
-// What a browser gets and sends back is what the database has, to the last digit.
+// A browser receives and sends back the ids of the database, to the last digit.
 func TestJSONRoundTrip(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := migrated(t, d)
@@ -176,7 +176,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// checkStored compares the keys the callers hold with those in the table.
+// checkStored compares the keys of the callers with those in the table.
 func checkStored(t *testing.T, db *gorm.DB, events []Event) {
 	t.Helper()
 	var stored []sqltype.ID
@@ -196,7 +196,7 @@ func checkStored(t *testing.T, db *gorm.DB, events []Event) {
 	}
 }
 
-// newOrder is an order whose keys and whose lines' keys are known before it is written.
+// newOrder returns an order whose keys, and those of its lines, are known before it is written.
 func newOrder(t *testing.T, db *gorm.DB, gen sqltype.Filler, lines int) *Order {
 	t.Helper()
 	customer := Customer{Name: "Ada"}
@@ -217,7 +217,7 @@ func newOrder(t *testing.T, db *gorm.DB, gen sqltype.Filler, lines int) *Order {
 	return &o[0]
 }
 
-func TestMasterAndDetailsInOneTransaction(t *testing.T) {
+func TestParentAndChildrenInOneTransaction(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := migrated(t, d)
 		gen, err := core.New(core.Config{Worker: core.Fixed(2)})
@@ -283,9 +283,9 @@ func TestMasterAndDetailsInOneTransaction(t *testing.T) {
 	})
 }
 
-// Four handles with a worker number each, as four processes would have them,
-// four goroutines on each. The primary key refuses a duplicate, and the keys that
-// callers hold are compared with those in the table.
+// Four handles with a worker ID each, like four processes, and four goroutines on each. The
+// primary key rejects duplicates, and the keys of the callers are compared with those in the
+// table.
 func TestManyWriters(t *testing.T) {
 	const handles, each, batch = 4, 4, 100
 	onEvery(t, func(t *testing.T, d database) {

@@ -41,6 +41,7 @@ func TestCommands(t *testing.T) {
 var foreign = []string{"snowkey", "cd", "cp", "mkdir", "curl", "docker", "git", "kill", "kubectl", "psql", "wait", "./notes"}
 
 func TestCommandsAreJudged(t *testing.T) {
+	misspelt := strings.Replace(module, "/snowkey/", "/snowky/", 1)
 	for line, well := range map[string]bool{
 		"make bench":                                  true,
 		"make fuzz FUZZTIME=\"1 m\"":                  true,
@@ -67,6 +68,8 @@ func TestCommandsAreJudged(t *testing.T) {
 		"go install " + module + "cmd/snowflake@v1":   false,
 		"go get " + strings.TrimSuffix(module, "/"):   true,
 		"go get " + module + "gormplugin":             false,
+		"go get github.com/jackc/pgx/v5":              true,
+		"go get " + misspelt + "core":                 false,
 		"go fetch ./core":                             false,
 	} {
 		t.Run(line, func(t *testing.T) {

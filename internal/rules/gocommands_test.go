@@ -29,8 +29,8 @@ func goes(verb string, args []string) error {
 			dir = filepath.Join(root, strings.TrimSuffix(arg, "/..."))
 		case strings.HasPrefix(arg, "github.com/") && dir == "":
 			path, _, _ := strings.Cut(arg, "@")
-			if !strings.HasPrefix(path+"/", module) {
-				return nil // of others
+			if owner, _, _ := strings.Cut(strings.TrimPrefix(module, "github.com/"), "/"); !strings.HasPrefix(path, "github.com/"+owner+"/") {
+				return nil // of other owners
 			}
 			dir = filepath.Join(root, strings.TrimPrefix(path+"/", module))
 		case !strings.HasPrefix(arg, "-"):

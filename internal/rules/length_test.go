@@ -2,6 +2,7 @@ package rules
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,19 @@ func TestLengthOfDocuments(t *testing.T) {
 			if n := utf8.RuneCountInString(line); n > 100 && !code && !strings.HasPrefix(line, "|") {
 				t.Errorf("%s:%d has %d characters", page, i+1, n)
 			}
+		}
+	}
+}
+
+// No file of the repository is as large as a program that was built.
+func TestSizes(t *testing.T) {
+	files, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		return // not a checkout
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(files), "\x00"), "\x00") {
+		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.Size() > 1<<20 {
+			t.Errorf("%s has %d bytes", name, info.Size())
 		}
 	}
 }

@@ -11,42 +11,13 @@ import (
 	"sync"
 )
 
-// this is the state of this test binary: what must exist once in it.
-var this testBinary
+// shared holds the servers that this test binary shares, and the failures to start one: for
+// each engine's kind a function that starts it once. Two kinds may start at the same time.
+var shared sync.Map // Kind → func() (*Server, error)
 
-type testBinary struct {
-	mu      sync.Mutex
-	servers map[Kind]*sharedServer
-
-	homeOnce sync.Once
-	homeDir  string
-	homeErr  error
-	alive    *os.File // held open; the kernel closes it when this process is gone
-
-	startOnce sync.Once
-	starts    chan func()
-}
-
-// sharedServer starts one shared server once, and remembers the failure as well.
-type sharedServer struct {
-	once   sync.Once
-	server *Server
-	err    error
-}
-
-func (b *testBinary) shared(e *engine) (*Server, error) {
-	b.mu.Lock()
-	if b.servers == nil {
-		b.servers = map[Kind]*sharedServer{}
-	}
-	s := b.servers[e.kind]
-	if s == nil {
-		s = new(sharedServer)
-		b.servers[e.kind] = s
-	}
-	b.mu.Unlock() // two kinds may start at the same time
-	s.once.Do(func() { s.server, s.err = boot(e, freeAddr) })
-	return s.server, s.err
+func sharedServer(e *engine) (*Server, error) {
+	start, _ := shared.LoadOrStore(e.kind, sync.OnceValues(func() (*Server, error) { return boot(e, freeAddr) }))
+	return start.(func() (*Server, error))()
 }
 
 // watchdog removes a home folder, and kills its servers, at the end of its input.
@@ -54,13 +25,8 @@ func (b *testBinary) shared(e *engine) (*Server, error) {
 //go:embed watchdog.sh
 var watchdog string
 
-// home returns the folder of this binary's servers. A watchdog is looking after it.
-func (b *testBinary) home() (string, error) {
-	b.homeOnce.Do(func() { b.homeDir, b.homeErr = b.newHome() })
-	return b.homeDir, b.homeErr
-}
-
-func (b *testBinary) newHome() (string, error) {
+// home returns the folder of this binary's servers. A watchdog removes it.
+var home = sync.OnceValues(func() (string, error) {
 	base, err := tempBase()
 	if err != nil {
 		return "", err
@@ -70,15 +36,18 @@ func (b *testBinary) newHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := b.watch(dir); err != nil {
+	if err := watch(dir); err != nil {
 		return "", fmt.Errorf("start watchdog: %w", errors.Join(err, os.RemoveAll(dir)))
 	}
 	// PostgreSQL's user must get in if root owns the folder.
 	return dir, os.Chmod(dir, 0o711)
-}
+})
+
+// alive is held open; the kernel closes it when this process is gone.
+var alive *os.File //nolint:unused // the garbage collector would close the file
 
 // watch starts the watchdog. Its input ends when this process does, however it dies.
-func (b *testBinary) watch(dir string) error {
+func watch(dir string) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -89,23 +58,25 @@ func (b *testBinary) watch(dir string) error {
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, r.Close(), w.Close())
 	}
-	b.alive = w
+	alive = w
 	return r.Close()
 }
 
-// start starts cmd from one thread that lives as long as this process, because
-// Linux sends the signal of a parent's death when the starting thread ends.
-func (b *testBinary) start(cmd *exec.Cmd) error {
-	b.startOnce.Do(func() {
-		b.starts = make(chan func())
-		go func() {
-			runtime.LockOSThread()
-			for f := range b.starts {
-				f()
-			}
-		}()
-	})
+// starts runs functions on one thread that lives as long as this process, because Linux
+// sends the signal of a parent's death when the starting thread ends.
+var starts = sync.OnceValue(func() chan<- func() {
+	c := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range c {
+			f()
+		}
+	}()
+	return c
+})
+
+func startCommand(cmd *exec.Cmd) error {
 	errc := make(chan error, 1)
-	b.starts <- func() { errc <- cmd.Start() }
+	starts() <- func() { errc <- cmd.Start() }
 	return <-errc
 }

@@ -46,7 +46,7 @@ func prepare(e *engine) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	home, err := this.home()
+	home, err := home()
 	if err != nil {
 		return nil, fmt.Errorf("temporary folder of %s: %w", e.kind, err)
 	}
@@ -110,7 +110,7 @@ func (s *Server) start() error {
 	}
 	// A file, and not the test's own output: `go test` would wait for its end.
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := this.start(cmd); err != nil {
+	if err := startCommand(cmd); err != nil {
 		return fmt.Errorf("start %s: %w", s.Kind, err)
 	}
 	exited := make(chan struct{})
@@ -172,7 +172,7 @@ func (s *Server) run(argv ...string) error {
 	cmd := s.program(argv...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = quickLimit // a child of its own may keep the output open
-	err := this.start(cmd)
+	err := startCommand(cmd)
 	if err == nil {
 		late := time.AfterFunc(setUpLimit, func() { _ = cmd.Process.Kill() })
 		err = cmd.Wait()

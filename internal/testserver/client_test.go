@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// The smallest clients with which a test can write one value and read it back.
-// Every call makes a connection of its own and has limit to end.
+// Minimal clients that write one value and read it back. Each call opens a connection of its
+// own, and must end within limit.
 
 func put(s *Server, limit time.Duration, value string) error {
 	_, err := call(s, limit, map[Kind]string{
@@ -139,7 +139,7 @@ func mysqlQuery(conn net.Conn, sql string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// It ends with the plug-in for passwords, of which each takes an empty one as it is.
+	// It ends with the password plug-in; each of them accepts an empty password.
 	plugin := greeting[bytes.LastIndexByte(greeting[:len(greeting)-1], 0)+1:]
 	// Long password, database at connect, protocol 4.1, secure connection, plug-in.
 	login := binary.LittleEndian.AppendUint32(nil, 1|8|0x200|0x8000|0x80000)

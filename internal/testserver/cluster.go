@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 )
 
-// member is what a server knows of the cluster that it belongs to.
+// member is the part of a server that belongs to a cluster.
 type member struct {
 	of    []*Server // all members
 	peer  string    // where the others reach this one
@@ -41,19 +42,12 @@ func cluster(t testing.TB, e *engine, n, more int) []*Server {
 	for try := 1; ; try++ {
 		members, err := bootCluster(e, n, more)
 		if err == nil {
-			t.Cleanup(func() {
-				for _, s := range members {
-					if t.Failed() {
-						t.Logf("end of the log of %s:\n%s", s, s.logTail(0))
-					}
-					if err := s.remove(); err != nil {
-						t.Errorf("remove %s: %v", s, err)
-					}
-				}
-			})
+			for _, s := range slices.Backward(members) { // cleanups run in reverse
+				s.removeAfter(t)
+			}
 			return members
 		}
-		// Galera's helpers do not say what is wrong when a port has been taken meanwhile.
+		// Galera's scripts do not report that a port is in use.
 		if !portInUse(err) && !e.sequential || isMissing(err) || try == portTries {
 			skipOrFail(t, err)
 			return nil
@@ -61,8 +55,8 @@ func cluster(t testing.TB, e *engine, n, more int) []*Server {
 	}
 }
 
-// bootCluster starts the first member, and then all others. Members that need most of
-// the others to be ready are started at once.
+// bootCluster starts the members one after the other, or all at once if the first ones need
+// the others to be ready.
 func bootCluster(e *engine, n, more int) (members []*Server, err error) {
 	defer func() {
 		if err == nil {

@@ -10,7 +10,7 @@ import (
 
 const (
 	stopLimit  = 3 * time.Minute // of an orderly end
-	quickLimit = time.Minute     // of what the kernel does for us: it waits for disks
+	quickLimit = time.Minute     // of the work of the kernel, which waits for disks
 )
 
 // Start starts a server that was stopped or killed, on the same data and
@@ -42,8 +42,8 @@ func (s *Server) Restart() error {
 }
 
 // Pause suspends all processes of the server. Its connections stay open, the
-// kernel still accepts new ones, and nothing answers: to clients it is a server
-// behind a network that swallows everything.
+// kernel still accepts new ones, and nothing answers: to clients it looks like a
+// server behind a network that drops all packets.
 func (s *Server) Pause() error {
 	return s.control("Pause", true, func() error {
 		_, err := freeze(s.cmd.Process.Pid)
@@ -51,7 +51,7 @@ func (s *Server) Pause() error {
 	})
 }
 
-// Resume lets a paused server go on. On one that runs it does nothing.
+// Resume resumes a paused server. On a running one it does nothing.
 func (s *Server) Resume() error {
 	return s.control("Resume", true, func() error { return thaw(s.cmd.Process.Pid) })
 }
@@ -127,7 +127,7 @@ func (s *Server) end(sig syscall.Signal, limit time.Duration) error {
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		return err
 	}
-	// A stopped process gets the signal only when it goes on.
+	// A stopped process gets the signal only when it is resumed.
 	if err := thaw(pid); err != nil && !errors.Is(err, errEnded) {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// deathVar names the way in which a second run of the test binary ends.
+// deathVar sets how a second run of the test binary ends.
 const deathVar = "SNOWKEY_TEST_DEATH"
 
 // leftBehind is what the dying binary leaves behind.

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// Delayed is the address of a proxy before server, a host:port, that delays
-// all bytes by roundTrip, however many are in flight, as a network does.
-// All of it is added on the way back: two short sleeps would be longer than one,
-// and clients see no difference. It ends with the test, and so do connections
-// that its clients have left open.
+// Delayed returns the address of a proxy in front of server, a host:port. It delays all bytes
+// by roundTrip, however many are in flight, as a network does. The whole delay is on the way
+// back: two short sleeps would take longer than one, and clients see no difference. The proxy
+// and its open connections end with the test.
 func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +48,7 @@ func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
 	return l.Addr().String()
 }
 
-// carry moves what from sends to to, each piece a delay after it came.
+// carry copies from one connection to the other, and delays each piece.
 func carry(from, to net.Conn, delay time.Duration) {
 	type piece struct {
 		due  time.Time

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The proxy delays what it should, by about what it should, and loses nothing.
+// The proxy delays one direction by about the round trip, and loses nothing.
 func TestDelayed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,7 +34,7 @@ func TestDelayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It is not closed: that must not hold up the end of the test.
+	// It is left open, which must not block the end of the test.
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@
 // # Guarantees
 //
 //   - A returned server answers its own protocol, and it is the process that
-//     was started, not a stranger on the same port.
+//     was started, not another one on the same port.
 //   - A private server listens on 127.0.0.1 only, on a free port which it keeps
 //     across [Server.Restart]. It uses no Unix socket, no system service, no
 //     configuration file, and no variable of the caller such as PGPORT.
@@ -19,7 +19,7 @@
 //     machine: nothing is flushed to the disk, which is what makes them fast.
 //   - However the test binary ends (return, os.Exit, panic, timeout, kill -9),
 //     its servers and its temporary folder are gone within seconds. A watchdog
-//     process sees to that, and on Linux a signal at the death of the parent.
+//     process removes them, and on Linux a signal at the death of the parent.
 //
 // The package holds no database client, so a private server has one database
 // and isolation is up to the caller: let each test make tables, keys or a
@@ -32,8 +32,8 @@
 //
 // # Environment
 //
-// A server of one's own is given by its DSN. The shared functions then return
-// it instead of starting one; the New functions never use it.
+// These variables name a running server by its DSN. The shared functions then
+// return it instead of starting one; the New functions never use it.
 //
 //	SNOWKEY_TEST_POSTGRES  postgres://user:password@host:5432/database
 //	SNOWKEY_TEST_MYSQL     user:password@tcp(host:3306)/database
@@ -47,7 +47,7 @@
 // Programs are looked for in PATH, then where distributions keep them. Another
 // folder is given by SNOWKEY_TEST_POSTGRES_BIN, SNOWKEY_TEST_MARIADB_BIN,
 // SNOWKEY_TEST_REDIS_BIN or SNOWKEY_TEST_ETCD_BIN; then nothing else is tried.
-// SNOWKEY_TEST_MYSQL_BIN is a folder of MySQL's, which then takes MariaDB's place. If
+// SNOWKEY_TEST_MYSQL_BIN is a folder of MySQL, which then replaces MariaDB. If
 // SNOWKEY_TEST_POSTGRES_VERSION, SNOWKEY_TEST_MARIADB_VERSION or
 // SNOWKEY_TEST_MYSQL_VERSION is set, a private server of another version fails the test,
 // and the test's output names the version.
@@ -56,12 +56,13 @@
 //
 // # Errors
 //
-// Where neither program nor DSN is there, the test is skipped with the reason;
-// with SNOWKEY_TEST_REQUIRE=1 it fails instead. A program that is there and
-// does not start, a _BIN folder without the program, and a malformed DSN always
-// fail the test. go test -short starts no server and skips the test, unless
-// SNOWKEY_TEST_REQUIRE=1. [Slow] skips a test unless SNOWKEY_TEST_FULL=1. Starting fails after three minutes without an answer, or
-// as soon as the process ends, and the error holds the end of the server's log.
+// Without a program and a DSN, the test is skipped with the reason; with
+// SNOWKEY_TEST_REQUIRE=1 it fails. A program that does not start, a _BIN folder
+// without the program, and a malformed DSN always fail the test. go test -short
+// starts no server and skips the test, unless SNOWKEY_TEST_REQUIRE=1. [Slow]
+// skips a test unless SNOWKEY_TEST_FULL=1. Starting fails after three minutes
+// without an answer, or as soon as the process ends, and the error holds the end
+// of the server's log.
 //
 // Servers are started on Unix-like systems only, and Linux is the one the
 // guarantees are tested on. Elsewhere give a DSN.

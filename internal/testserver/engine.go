@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// engine says how one kind of server is found, started and asked.
+// engine describes how one kind of server is found, started and queried.
 type engine struct {
 	kind       Kind
-	dsnVar     string // holds the DSN of a server that is there already
+	dsnVar     string // holds the DSN of a running server
 	binVar     string // holds the folder of the programs
 	versionVar string // holds the version that a private server must have; may be empty
 	packages   string // the Debian packages, for the message about a missing program

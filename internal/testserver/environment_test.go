@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that writes down how it ended.
+// recorder is a test that records how it ended.
 type recorder struct {
 	testing.TB
 	skip, fatal string
@@ -146,7 +146,7 @@ func TestMySQLs(t *testing.T) {
 	}
 }
 
-// TestBroken puts programs in place that do not work: never a reason to skip.
+// TestBroken checks that programs that do not work fail the test, and never skip it.
 func TestBroken(t *testing.T) {
 	if !supported || testing.Short() {
 		t.Skip("starts servers")
@@ -163,7 +163,7 @@ func TestBroken(t *testing.T) {
 	} {
 		t.Setenv("SNOWKEY_TEST_REDIS_BIN", dir)
 		r := new(recorder)
-		if s := private(r, KindRedis); s != nil || r.skip != "" {
+		if s := New(r, KindRedis); s != nil || r.skip != "" {
 			t.Errorf("%v, skip %q", s, r.skip)
 		}
 		for _, part := range want {

@@ -76,7 +76,7 @@ func firstExecutable(dirs, names []string) string {
 }
 
 // searchPath lists the folders of PATH, then those that distributions use. The
-// sbin folders are not in the PATH of an ordinary user, PostgreSQL's in no one's.
+// sbin folders are not in the PATH of an ordinary user, PostgreSQL's in no user's.
 func searchPath() []string {
 	var dirs []string
 	for _, d := range filepath.SplitList(os.Getenv("PATH")) {

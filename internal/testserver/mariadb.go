@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -76,21 +77,27 @@ func mariadbSetup(s *Server) error {
 func mariadbCommand(s *Server) []string {
 	argv := []string{s.programs[0], "--no-defaults",
 		"--datadir=" + filepath.Join(s.dir, "data"),
+		"--character-set-server=utf8mb4",
+		"--innodb-flush-log-at-trx-commit=2", // written, not flushed: a commit survives Kill
+		"--innodb-flush-method=nosync",
+		"--innodb-buffer-pool-size=32M",
+		"--innodb-log-file-size=16M",
+	}
+	return slices.Concat(argv, mysqldArguments(s), asRoot(s))
+}
+
+// mysqldArguments are those of a running server, MariaDB's or MySQL's.
+func mysqldArguments(s *Server) []string {
+	return []string{
 		"--pid-file=" + mariadbPidFile(s),
 		"--init-file=" + mariadbInitFile(s),
 		"--bind-address=127.0.0.1",
 		"--port=" + portOf(s.Addr),
 		"--socket=", // none: the path would soon be too long
 		"--skip-name-resolve",
-		"--character-set-server=utf8mb4",
 		"--default-time-zone=+00:00",
-		"--innodb-flush-log-at-trx-commit=2", // written, not flushed: a commit survives Kill
-		"--innodb-flush-method=nosync",
-		"--innodb-buffer-pool-size=32M",
-		"--innodb-log-file-size=16M",
 		"--max-connections=300",
 	}
-	return append(argv, asRoot(s)...)
 }
 
 func mariadbPidFile(s *Server) string  { return filepath.Join(s.dir, "pid") }

@@ -77,7 +77,7 @@ func mysqlConfigure(s *Server) error {
 	}
 	// The data does not have it before the first start, and has it after that.
 	start := "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery';\n"
-	if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(start), 0o644); err != nil {
+	if err := os.WriteFile(mariadbInitFile(s), []byte(start), 0o644); err != nil {
 		return err
 	}
 	if err := s.run(append(mysqlBase(s), "--initialize-insecure", "--init-file="+filepath.Join(s.dir, "data.sql"), "--skip-log-bin")...); err != nil {
@@ -89,17 +89,22 @@ func mysqlConfigure(s *Server) error {
 // serverUUID is a member's UUID, which the Router needs.
 func serverUUID(s *Server) string { return fmt.Sprintf("%s%012s", groupName[:24], portOf(s.Addr)) }
 
-func mysqlBase(s *Server) []string {
-	argv := []string{s.programs[0], "--no-defaults",
+// mysqlArguments are those of each MySQL server, also while its data is made.
+func mysqlArguments(s *Server) []string {
+	return append([]string{s.programs[0], "--no-defaults",
 		"--basedir=" + filepath.Join(filepath.Dir(s.programs[0]), ".."),
 		"--datadir=" + filepath.Join(s.dir, "data"),
-		"--secure-file-priv=NULL",
-		"--auto-generate-certs=OFF", // they take seconds
-		"--caching-sha2-password-auto-generate-rsa-keys=OFF",
+		"--secure-file-priv=NULL", // else it requires the folder that it was built for
 		"--innodb-buffer-pool-size=32M",
 		"--innodb-redo-log-capacity=32M",
-	}
-	return append(argv, asRoot(s)...)
+	}, asRoot(s)...)
+}
+
+func mysqlBase(s *Server) []string {
+	return append(mysqlArguments(s),
+		"--auto-generate-certs=OFF", // they take seconds
+		"--caching-sha2-password-auto-generate-rsa-keys=OFF",
+	)
 }
 
 func mysqlCommand(s *Server) []string {
@@ -111,18 +116,10 @@ func mysqlCommand(s *Server) []string {
 	if s.member.joins {
 		bootstrap = "OFF"
 	}
-	return append(mysqlBase(s),
-		"--pid-file="+mysqlPidFile(s),
-		"--init-file="+filepath.Join(s.dir, "init.sql"),
-		"--bind-address=127.0.0.1",
-		"--port="+portOf(s.Addr),
+	return append(append(mysqlBase(s), mysqldArguments(s)...),
 		"--report-host=127.0.0.1",
 		"--server-id="+portOf(s.Addr),
-		"--socket=", // none: the path would soon be too long
 		"--mysqlx=OFF",
-		"--skip-name-resolve",
-		"--default-time-zone=+00:00",
-		"--max-connections=300",
 		"--gtid-mode=ON",
 		"--enforce-gtid-consistency=ON",
 		"--relay-log=relay",
@@ -142,13 +139,11 @@ func mysqlCommand(s *Server) []string {
 	)
 }
 
-func mysqlPidFile(s *Server) string { return filepath.Join(s.dir, "pid") }
-
 var errNotOnline = errors.New("it is not online in its group yet")
 
 // mysqlReady looks for the server's messages in what it has logged since this start.
 func mysqlReady(s *Server) error {
-	lines, err := s.ownPidFile(mysqlPidFile(s))
+	lines, err := s.ownPidFile(mariadbPidFile(s))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@ package testserver
 
 import (
 	"os"
-	"path/filepath"
+	"slices"
 )
 
 // mysqlAloneEngine is MySQL's. It takes MariaDB's place where its folder is given: it speaks
@@ -32,28 +32,12 @@ func mysqlAloneSetup(s *Server) error {
 
 // mysqlAloneArguments are those that making the data needs as well.
 func mysqlAloneArguments(s *Server) []string {
-	return append([]string{s.programs[0], "--no-defaults",
-		"--datadir=" + filepath.Join(s.dir, "data"),
-		"--basedir=" + filepath.Join(filepath.Dir(s.programs[0]), ".."),
-		"--secure-file-priv=NULL", // else it requires the folder that it was built for
-		"--skip-log-bin",
-		"--innodb-flush-method=nosync",
-		"--innodb-buffer-pool-size=32M",
-		"--innodb-redo-log-capacity=16M",
-	}, asRoot(s)...)
+	return append(mysqlArguments(s), "--skip-log-bin", "--innodb-flush-method=nosync")
 }
 
 func mysqlAloneCommand(s *Server) []string {
-	return append(mysqlAloneArguments(s),
-		"--pid-file="+mariadbPidFile(s),
-		"--init-file="+mariadbInitFile(s),
-		"--bind-address=127.0.0.1",
-		"--port="+portOf(s.Addr),
-		"--socket=", // none: the path would soon be too long
+	return slices.Concat(mysqlAloneArguments(s), mysqldArguments(s), []string{
 		"--mysqlx=OFF",
-		"--skip-name-resolve",
-		"--default-time-zone=+00:00",
 		"--innodb-flush-log-at-trx-commit=2", // written, not flushed: a commit survives Kill
-		"--max-connections=300",
-	)
+	})
 }

@@ -13,7 +13,7 @@ func TestPortIsKept(t *testing.T) {
 	addr := FreeAddr(t)
 	if conn, err := net.DialTimeout("tcp", addr, patience); err == nil {
 		_ = conn.Close()
-		t.Errorf("somebody answers at %s", addr)
+		t.Errorf("something answers at %s", addr)
 	}
 	unshared := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) (err error) {
 		refused := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 0) })
@@ -28,7 +28,7 @@ func TestPortIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if l, err := unshared.Listen(t.Context(), "tcp", addr); !errors.Is(err, syscall.EADDRINUSE) {
-			t.Errorf("%v: %s is anybody's", err, addr)
+			t.Errorf("%v: the port of %s is not held", err, addr)
 			if err == nil {
 				_ = l.Close()
 			}

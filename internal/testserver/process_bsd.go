@@ -11,7 +11,7 @@ import (
 )
 
 // dependent returns the attributes of a server's process. These systems send no
-// signal when the parent dies: the watchdog alone sees to the end.
+// signal when the parent dies: only the watchdog ends the servers.
 func dependent(unprivileged bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if unprivileged {

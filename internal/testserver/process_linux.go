@@ -18,8 +18,8 @@ func dependent(unprivileged bool) *syscall.SysProcAttr {
 	return a
 }
 
-// processes reads /proc. Its stat files are readable for everybody, even where
-// a container forbids root to look into the processes of other users.
+// processes reads /proc. Every user can read its stat files, even in a container that
+// forbids root to read the processes of other users.
 func processes() ([]process, error) {
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -51,7 +51,7 @@ func processes() ([]process, error) {
 	return table, nil
 }
 
-// commandLine is a process's, with a zero behind each word; empty when it has ended.
+// commandLine returns the command line of a process, with a zero after each word, or "" if it has ended.
 func commandLine(pid int) string {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {

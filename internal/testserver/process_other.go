@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// supported is what keeps everything below from being called.
+// supported is false, so nothing below is called.
 const supported = false
 
 type process struct{ pid int }

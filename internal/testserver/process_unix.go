@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// supported says whether this system can start servers.
+// supported reports whether this system can start servers.
 const supported = true
 
 // process is one entry of the process table.
@@ -180,7 +180,7 @@ func signal(pid int, sig syscall.Signal) error {
 	return nil
 }
 
-// serverUser returns whom a server runs as that refuses root: nil if we are not root.
+// serverUser returns the user of a server that refuses root, or nil if we are not root.
 func serverUser() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -263,7 +263,7 @@ func freeSharedMemory(dir string) {
 		return
 	}
 	if words := strings.Fields(lines[6]); len(words) == 2 {
-		// At worst 56 bytes stay: without the program there is nothing to be done.
+		// Without the program, 56 bytes stay.
 		_ = exec.Command(firstExecutable(searchPath(), []string{"ipcrm"}), "-m", words[1]).Run()
 	}
 }

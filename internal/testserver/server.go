@@ -51,36 +51,36 @@ type Server struct {
 func (s *Server) External() bool { return s.external }
 
 // Postgres returns the PostgreSQL server which the tests of this binary share.
-func Postgres(t testing.TB) *Server { t.Helper(); return shared(t, KindPostgres) }
+func Postgres(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindPostgres) }
 
 // MariaDB returns the MariaDB server which the tests of this binary share.
 // Use [MySQLs] for tests that should run over every server of that protocol.
-func MariaDB(t testing.TB) *Server { t.Helper(); return shared(t, KindMariaDB) }
+func MariaDB(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindMariaDB) }
 
 // Redis returns the Redis server which the tests of this binary share.
-func Redis(t testing.TB) *Server { t.Helper(); return shared(t, KindRedis) }
+func Redis(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindRedis) }
 
 // Etcd returns the etcd server which the tests of this binary share: one member.
-func Etcd(t testing.TB) *Server { t.Helper(); return shared(t, KindEtcd) }
+func Etcd(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindEtcd) }
 
 // NewPostgres starts a PostgreSQL server for this test alone.
-func NewPostgres(t testing.TB) *Server { t.Helper(); return private(t, KindPostgres) }
+func NewPostgres(t testing.TB) *Server { t.Helper(); return New(t, KindPostgres) }
 
 // NewMariaDB starts a MariaDB server for this test alone.
-func NewMariaDB(t testing.TB) *Server { t.Helper(); return private(t, KindMariaDB) }
+func NewMariaDB(t testing.TB) *Server { t.Helper(); return New(t, KindMariaDB) }
 
 // NewRedis starts a Redis server for this test alone.
-func NewRedis(t testing.TB) *Server { t.Helper(); return private(t, KindRedis) }
+func NewRedis(t testing.TB) *Server { t.Helper(); return New(t, KindRedis) }
 
 // NewEtcd starts an etcd server of one member for this test alone.
-func NewEtcd(t testing.TB) *Server { t.Helper(); return private(t, KindEtcd) }
+func NewEtcd(t testing.TB) *Server { t.Helper(); return New(t, KindEtcd) }
 
 // New starts a server of a kind for this test alone, with arguments that follow
 // those of the package on its command line, at every start, and win over them:
 // "-c", "fsync=on" for PostgreSQL.
 func New(t testing.TB, kind Kind, arguments ...string) *Server {
 	t.Helper()
-	return private(t, kind, arguments...)
+	return startFor(t, engines()[kind], arguments...)
 }
 
 // External returns the server that the environment gives for kind, if any.
@@ -108,7 +108,7 @@ func MySQLs(t testing.TB) []*Server {
 	return servers
 }
 
-func shared(t testing.TB, kind Kind) *Server {
+func sharedFor(t testing.TB, kind Kind) *Server {
 	t.Helper()
 	e := engines()[kind]
 	if !e.additional {
@@ -117,7 +117,7 @@ func shared(t testing.TB, kind Kind) *Server {
 		}
 	}
 	skipShort(t)
-	s, err := this.shared(e)
+	s, err := sharedServer(e)
 	if isMissing(err) {
 		if s, ok := External(t, kind); ok {
 			return s
@@ -131,11 +131,6 @@ func shared(t testing.TB, kind Kind) *Server {
 	return s
 }
 
-func private(t testing.TB, kind Kind, arguments ...string) *Server {
-	t.Helper()
-	return startFor(t, engines()[kind], arguments...)
-}
-
 // startFor starts a server that ends with the test.
 func startFor(t testing.TB, e *engine, arguments ...string) *Server {
 	t.Helper()
@@ -146,6 +141,12 @@ func startFor(t testing.TB, e *engine, arguments ...string) *Server {
 		return nil
 	}
 	s.logVersion(t)
+	s.removeAfter(t)
+	return s
+}
+
+// removeAfter removes the server after the test, and logs the end of its log if that failed.
+func (s *Server) removeAfter(t testing.TB) {
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("end of the log of %s:\n%s", s, s.logTail(0))
@@ -154,7 +155,6 @@ func startFor(t testing.TB, e *engine, arguments ...string) *Server {
 			t.Errorf("remove %s: %v", s, err)
 		}
 	})
-	return s
 }
 
 // String names the server for messages, without its password.

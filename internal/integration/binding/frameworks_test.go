@@ -99,7 +99,7 @@ func withEcho4(seen func(request, error)) http.Handler {
 	return e
 }
 
-// The same, but echo's fifth version shows the reason only where it is told to.
+// The same, but echo's fifth version shows the reason only if configured.
 func withEcho5(seen func(request, error)) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = echo.DefaultHTTPErrorHandler(true)

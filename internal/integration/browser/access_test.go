@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A state in which every part of the page shows something, faults too.
+// A state in which every part of the page shows something, including errors.
 const full = "#preset=discord&ids=175928847299117063%0A0x1bb5404d9b33914d%0Ano-id&datacenter=1&worker=3&count=3&from=2026-01-01&to=2026-02-01&column=orders.id&a=175928847299117063&b=1312345678901234567"
 
 // shown opens the page with something in each part.
@@ -24,8 +24,8 @@ func shown(t testing.TB, state string) *tab {
 	return tb
 }
 
-// Who hears the page finds a name on every control, headings in order, and the
-// faults beside their fields.
+// A screen reader finds a name on every control, headings in order, and errors beside their
+// fields.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	tb := shown(t, full)
@@ -42,7 +42,7 @@ func TestAccessibility(t *testing.T) {
 		"a table without heads":               "[...document.querySelectorAll('table')].filter(t => [...t.querySelectorAll('th')].some(h => !h.scope) || !t.querySelector('th')).map(t => t.className)",
 		"a tab order of its own":              "[...document.querySelectorAll('[tabindex]')].filter(e => e.tabIndex > 0).map(e => e.id)",
 		"no language":                         "document.documentElement.lang === 'en' ? [] : ['lang']",
-		"no place for what is told":           "['live', 'decode-status'].filter(id => document.getElementById(id).getAttribute('role') !== 'status').concat(document.getElementById('generate-error').getAttribute('role') === 'alert' ? [] : ['generate-error'])",
+		"no live region":                      "['live', 'decode-status'].filter(id => document.getElementById(id).getAttribute('role') !== 'status').concat(document.getElementById('generate-error').getAttribute('role') === 'alert' ? [] : ['generate-error'])",
 		"a visible text that is not the name": "[...document.querySelectorAll('button[aria-label]')].filter(b => !b.ariaLabel.toLowerCase().includes(b.textContent.toLowerCase())).map(b => b.ariaLabel)",
 	} {
 		t.Run(fault, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestAccessibility(t *testing.T) {
 			}
 		})
 	}
-	// As the browser itself tells it.
+	// The accessibility tree of the browser.
 	nodes := get(tb, func(ctx context.Context, _ *chromedp.Target) ([]*accessibility.Node, error) {
 		tree, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 		return tree.Nodes, err
@@ -82,7 +82,7 @@ func trim(value fmt.Stringer) string { return strings.Trim(value.String(), `"`) 
 //go:embed testdata/contrast.js
 var contrast string
 
-// contrast gives how many texts and edges were seen, and those that are too pale.
+// contrast returns the number of texts and edges, and those whose contrast is too low.
 func (tb *tab) contrast() (seen int, low []string) {
 	tb.t.Helper()
 	got := eval[struct {
@@ -92,8 +92,8 @@ func (tb *tab) contrast() (seen int, low []string) {
 	return got.Seen, got.Low
 }
 
-// Every text has a contrast of 4.5 with its ground, and every control's edge one of 3,
-// in both schemes, with something in each part of the page.
+// Every text has a contrast of 4.5 with its background, and the edge of every control one of
+// 3, in both colour schemes, with something in each part of the page.
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	tb := shown(t, full)
@@ -110,7 +110,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// On narrow screens nothing stands out to the side, however long it is.
+// On narrow screens nothing overflows to the side, however long it is.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	tb := shown(t, full)
@@ -120,13 +120,13 @@ func TestNarrow(t *testing.T) {
 		for _, width := range []int64{390, 320, 768, 1280} {
 			tb.do(chromedp.EmulateViewport(width, 844))
 			if over := eval[[]string](tb, "document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML.slice(0, 100))"); len(over) > 0 {
-				t.Errorf("%d px, %q: %d stand out, such as %s", width, state, len(over), over[0])
+				t.Errorf("%d px, %q: %d overflow, such as %s", width, state, len(over), over[0])
 			}
 		}
 	}
 }
 
-// The page as it looks; for eyes.
+// Screenshots of the page, to be looked at.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	tb := shown(t, strings.Replace(full, "%0Ano-id", "", 1))

@@ -20,8 +20,8 @@ func ptime(t testing.TB, text string) time.Time {
 //go:embed testdata/agreement.js
 var agreement string
 
-// The page and the API, whose answers are core's, say the same of thousands of ids in
-// random layouts, of spans of time, and of what is no layout, no id and no time.
+// The page and the API, whose answers come from package core, agree on thousands of ids in
+// random layouts, on periods, and on invalid layouts, ids and times.
 func TestAgreement(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")

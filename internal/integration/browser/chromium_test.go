@@ -15,9 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The environment has SNOWKEY_TEST_CHROMIUM=/path/of/chromium to name a browser, or
-// "none" for a machine without; and SNOWKEY_TEST_REQUIRE=1 where a missing one fails
-// the test instead of skipping it.
+// SNOWKEY_TEST_CHROMIUM is the path of a browser, or "none". With SNOWKEY_TEST_REQUIRE=1 a
+// missing browser fails the test instead of skipping it.
 const (
 	chromiumVar = "SNOWKEY_TEST_CHROMIUM"
 	requireVar  = "SNOWKEY_TEST_REQUIRE"
@@ -36,7 +35,7 @@ func chromium(t testing.TB) string {
 		t.Skipf("no browser: %s is none", chromiumVar)
 	default:
 		path, err := exec.LookPath(named)
-		if err != nil { // somebody asked for it: to skip would hide a typing error
+		if err != nil { // it was asked for: a skip would hide a typing error
 			t.Fatalf("%s: %v", chromiumVar, err)
 		}
 		return path
@@ -54,7 +53,7 @@ func chromium(t testing.TB) string {
 	return ""
 }
 
-// snap reports whether the path is a snap's: it may not read the folders that tests make.
+// snap reports whether the path is a snap's, which may not read the folders of tests.
 func snap(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || strings.HasPrefix(real, "/snap/") || filepath.Base(real) == "snap" {
@@ -70,8 +69,8 @@ func snap(path string) bool {
 	return bytes.HasPrefix(head, []byte("#!")) && bytes.Contains(head[:n], []byte("/snap/bin"))
 }
 
-// browser is the one headless Chromium of this binary, started by the first test that
-// wants it.
+// browser is the one headless Chromium of this binary, started by the first test that needs
+// it.
 var browser struct {
 	sync.Once
 	ctx  context.Context
@@ -79,7 +78,7 @@ var browser struct {
 	stop func()
 }
 
-// startBrowser gives the context in which tabs are made.
+// startBrowser returns the context for new tabs.
 func startBrowser(t testing.TB) context.Context {
 	t.Helper()
 	path := chromium(t)
@@ -107,7 +106,7 @@ func startBrowser(t testing.TB) context.Context {
 	return browser.ctx
 }
 
-// closeBrowser ends the browser, which may not want to: then it ends with this process.
+// closeBrowser ends the browser. If that fails, it ends with this process.
 func closeBrowser() {
 	if browser.stop == nil {
 		return

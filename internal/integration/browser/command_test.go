@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// scratch is the folder of what all tests of this binary share: what they have built,
-// and the browser's profile.
+// scratch is the folder of the built commands and the browser's profile, which all tests of
+// this binary share.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -34,16 +34,16 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// built holds what the tests of this binary have built, by folder.
+// built holds the commands that are built, by folder.
 var built struct {
 	sync.Mutex
 	paths map[string]string
 }
 
-// build gives the path of the command in a folder of a module of the repository, for
-// example "cmd/snowkey". It is built once, as its module's own go.mod says, which is
-// how test.sh has just built it: so most of it comes from the cache. It has no race
-// detector, which its own module's tests have and which would make it much slower.
+// build builds the command in a folder of the repository, such as "cmd/snowkey", once, and
+// returns its path. It uses the go.mod of the command's module, as test.sh does, so most of
+// it comes from the cache. It does without the race detector, which is slow, and which the
+// module's own tests use.
 func build(t testing.TB, folder string) string {
 	t.Helper()
 	built.Lock()
@@ -82,9 +82,9 @@ func exists(path string) bool {
 
 var address = regexp.MustCompile(`https?://(127\.0\.0\.1|\[::1\]|localhost):[1-9][0-9]*`)
 
-// start runs a command until the test is over, and gives the URL at which it says
-// that it listens, without a slash at the end. Let it listen on port 0 of 127.0.0.1
-// and print its URL. At the end it is interrupted, and must then end with status 0.
+// start runs a command until the test ends, and returns the URL that it prints, without a
+// slash at the end. The command must listen on port 0 of 127.0.0.1. After the test it is
+// interrupted, and must end with status 0.
 func start(t testing.TB, folder string, args ...string) (url string) {
 	t.Helper()
 	cmd := exec.Command(build(t, folder), args...)
@@ -125,7 +125,7 @@ func start(t testing.TB, folder string, args ...string) (url string) {
 	return url
 }
 
-// output keeps what a command prints, and finds its URL in it.
+// output keeps the output of a command, and finds its URL in it.
 type output struct {
 	mu    sync.Mutex
 	text  []byte
@@ -139,7 +139,7 @@ func (o *output) Write(p []byte) (int, error) {
 	if len(o.text) < 1<<20 {
 		o.text = append(o.text, p...)
 	}
-	// Until its line has ended, a port may be cut off.
+	// Before the end of the line the port may be incomplete.
 	if end := bytes.LastIndexByte(o.text, '\n'); !o.done && end >= 0 {
 		if url := address.FindString(string(o.text[:end])); url != "" {
 			o.done = true

@@ -1,4 +1,4 @@
-// Package browser tests pages in a headless Chromium: that of `snowkey serve`, and
-// those of the examples. Its helpers build a command, start it on a free port, and
-// open tabs that fail the test for whatever the page complains of.
+// Package browser tests the pages of `snowkey serve` and of the examples in a headless
+// Chromium. Its helpers build a command, start it on a free port, and open tabs that fail the
+// test for each error that the page logs.
 package browser

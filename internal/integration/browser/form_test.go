@@ -16,7 +16,7 @@ func serve(t testing.TB) string {
 	return start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0")
 }
 
-// page opens the page in a state, and waits until it is there.
+// page opens the page in a state, and waits until it is loaded.
 func page(t testing.TB, url, state string) *tab {
 	t.Helper()
 	tb := open(t, url+"/"+state)
@@ -24,7 +24,7 @@ func page(t testing.TB, url, state string) *tab {
 	return tb
 }
 
-// follow opens a link to the page, and waits until it is there.
+// follow opens a link to the page, and waits until it is loaded.
 func follow(t testing.TB, link string) *tab {
 	t.Helper()
 	tb := open(t, link)
@@ -32,7 +32,7 @@ func follow(t testing.TB, link string) *tab {
 	return tb
 }
 
-// hear keeps what an element says from now on, also what it says for a moment only: see said.
+// hear records each text of an element from now on, however short it lasts: see said.
 func (tb *tab) hear(selector string) {
 	tb.t.Helper()
 	eval[bool](tb, fmt.Sprintf(`(() => {
@@ -43,15 +43,14 @@ func (tb *tab) hear(selector string) {
 	})()`, selector))
 }
 
-// said waits until an element that is heard has said something that begins so.
+// said waits until an element that is recorded has had a text with this beginning.
 func (tb *tab) said(text string) {
 	tb.t.Helper()
 	tb.wait(fmt.Sprintf("window.heard.some(t => t.startsWith(%q))", text))
 }
 
-// settled carries something out, and waits until the page has followed. The page itself
-// takes the mark away at each change, so that it is of the last one, however slowly they
-// come.
+// settled calls a function, and waits until the page has updated. The page removes its mark
+// at each change, so the mark is of the last one.
 func (tb *tab) settled(act func()) {
 	tb.t.Helper()
 	eval[bool](tb, "delete document.documentElement.dataset.settled")
@@ -59,7 +58,7 @@ func (tb *tab) settled(act func()) {
 	tb.wait("document.documentElement.dataset.settled")
 }
 
-// write fills fields of the page, and waits until it has followed.
+// write fills fields of the page, and waits until it has updated.
 func (tb *tab) write(pairs ...string) {
 	tb.t.Helper()
 	var differ []string // if none does, nothing would happen
@@ -91,7 +90,7 @@ func (tb *tab) scheme(dark bool) {
 	}))
 }
 
-// has fails the test unless each text can be seen within the selector.
+// has fails the test unless each text is visible within the selector.
 func (tb *tab) has(selector string, texts ...string) {
 	tb.t.Helper()
 	seen := strings.Join(strings.Fields(tb.text(selector)), " ")

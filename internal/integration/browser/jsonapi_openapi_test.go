@@ -24,8 +24,8 @@ type described struct {
 	seen   map[string]bool // operation and status
 }
 
-// send sends a request and holds it and its answer to the description: does that
-// take the request too, and does it know the answer, with its status and fields?
+// send sends a request, and compares it and its answer with the description: the request is
+// valid in both or in neither, and the answer has a status and fields of the description.
 func (d *described) send(valid bool, status int, method, target, body string, headers ...string) (header http.Header, text string) {
 	d.t.Helper()
 	request, err := http.NewRequestWithContext(d.t.Context(), method, d.url+target, strings.NewReader(body))
@@ -72,8 +72,8 @@ func (d *described) send(valid bool, status int, method, target, body string, he
 	return response.Header, answer.String()
 }
 
-// The service does what its openapi.yaml says, and that takes and refuses what the
-// service does; every id in it is a string of the format int64.
+// The service and its openapi.yaml accept and reject the same requests. Every id in it is a
+// string of the format int64.
 func TestOrdersMatchTheirDescription(t *testing.T) {
 	t.Parallel()
 	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite"))
@@ -120,7 +120,7 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	d.send(true, 403, "POST", "/orders", tea, "Sec-Fetch-Site: cross-site")
 	d.send(true, 204, "GET", "/healthz", "")
 
-	// What one refuses the other does.
+	// Both reject these.
 	for _, body := range []string{
 		`{"customer":"Ada","lines":[]}`, `{"lines":[]}`, `[]`, `{}`,
 		strings.Replace(tea, "2,", "-2,", 1), strings.Replace(tea, "2,", "10001,", 1), strings.Replace(tea, "2,", `"2",`, 1), strings.Replace(tea, "2,", "1.5,", 1),
@@ -161,7 +161,7 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	}
 }
 
-// checkIDs looks at every schema that is or holds an id.
+// checkIDs checks every schema that is or holds an id.
 func checkIDs(t *testing.T, doc *openapi3.T) {
 	t.Helper()
 	n := 0

@@ -36,7 +36,7 @@ func openShop(t *testing.T) *shop {
 	return s
 }
 
-// ids are those that a query finds, in the database's own digits.
+// ids returns the ids that a query finds, in the database's own digits.
 func (s *shop) ids(query string, args ...any) (ids []string) {
 	s.t.Helper()
 	rows, err := s.db.Query(query, args...)
@@ -59,8 +59,8 @@ func (s *shop) ids(query string, args ...any) (ids []string) {
 
 const allOrders = "SELECT id FROM jsonapi_orders ORDER BY id DESC"
 
-// shown are the ids of the list, as they stand in the page, in the text of the
-// links and in their addresses.
+// shown returns the ids of the list in the page, in the text of the links and in their
+// addresses.
 func (s *shop) shown() []string {
 	s.t.Helper()
 	texts := eval[[]string](s.tab, "Array.from(document.querySelectorAll('#orders a'), a => a.textContent)")
@@ -71,7 +71,7 @@ func (s *shop) shown() []string {
 	return texts
 }
 
-// same tells ids that differ.
+// same fails the test if the ids differ.
 func (s *shop) same(what string, got, want []string) {
 	s.t.Helper()
 	if !slices.Equal(got, want) {
@@ -95,7 +95,7 @@ func (s *shop) post(n int) {
 	}
 }
 
-// add places an order with the keyboard alone: from field to field by Tab, and Enter.
+// add places an order by keyboard: from field to field with Tab, then Enter.
 func (s *shop) add(customer, sku, quantity, price string) {
 	s.t.Helper()
 	s.do(chromedp.Focus(chromedp.CSS("#customer")))
@@ -104,14 +104,14 @@ func (s *shop) add(customer, sku, quantity, price string) {
 	}
 }
 
-// No id is rounded on its way from the database to the page and back: what is
-// added, listed, opened, ordered again and deleted there has the very digits that
-// the database has, and JavaScript's numbers would have changed them.
+// No id is rounded on its way from the database to the page and back. JavaScript's numbers
+// would change these ids; added, listed, opened, ordered again and deleted, they keep the
+// digits of the database.
 func TestOrdersKeepTheirIDs(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	s.post(12)
-	// What a customer is called is text, whatever it looks like.
+	// A customer's name is shown as text, whatever it looks like.
 	const name = `<img src=x onerror="throw 1"> & Söhne`
 	s.add(name, "cup", "3", "12.50")
 	s.wait("document.querySelector('#added a')")
@@ -166,14 +166,14 @@ func TestOrdersKeepTheirIDs(t *testing.T) {
 		t.Errorf("ordered again from %s, the page says %s", id, link)
 	}
 
-	// And deletes the row that it names, and no other.
+	// And it deletes the row that it names, and no other.
 	eval[bool](s.tab, "window.confirm = () => true, true")
 	s.click("#delete")
 	s.wait("document.querySelector('#one').hidden && document.querySelector('#orders a')?.textContent === '" + want[0] + "'")
 	s.same("after deleting", s.ids(allOrders), want)
 }
 
-// Wrong input is told at its field, nothing is written, and what was typed stays.
+// Wrong input is reported at its field, nothing is written, and the input stays.
 func TestOrdersRefuseWrongInput(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -195,9 +195,9 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 	if at := eval[string](s.tab, "Array.from(document.querySelectorAll('[aria-invalid]'), e => e.name).join() + ' ' + document.activeElement.name"); at != "quantity,price quantity" {
 		t.Errorf("marked and focused: %s", at)
 	}
-	// Who hears the page is told with each field which line it is of, and what is wrong.
-	if told := eval[string](s.tab, "Array.from(document.querySelectorAll('[aria-invalid]'), e => e.closest('[role=group]').ariaLabel + ': ' + document.getElementById(e.getAttribute('aria-describedby')).textContent).join(' ')"); told != "Line 1: Line 1, Quantity “-1”: want a whole number from 1 to 10000 Line 1: Line 1, Price “4,5”: want an amount like 12.50, at most 999999.99" {
-		t.Errorf("told: %q", told)
+	// A screen reader announces with each field its line, and what is wrong.
+	if said := eval[string](s.tab, "Array.from(document.querySelectorAll('[aria-invalid]'), e => e.closest('[role=group]').ariaLabel + ': ' + document.getElementById(e.getAttribute('aria-describedby')).textContent).join(' ')"); said != "Line 1: Line 1, Quantity “-1”: want a whole number from 1 to 10000 Line 1: Line 1, Price “4,5”: want an amount like 12.50, at most 999999.99" {
+		t.Errorf("announced: %q", said)
 	}
 	s.click("#add-line")
 	s.click("[aria-label='Remove line 2']")
@@ -212,19 +212,19 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 	}
 	s.screenshot("jsonapi-faults")
 
-	// Mended, it is taken.
+	// Corrected, it is accepted.
 	s.fill("[name=quantity]", "1")
 	s.fill("[name=price]", "4,50")
 	s.press(kb.Enter)
 	s.wait("document.querySelector('#added a')")
 	if eval[bool](s.tab, "!document.querySelector('#faults').hidden || Boolean(document.querySelector('[aria-invalid], [aria-describedby]'))") {
-		t.Error("the faults still stand there")
+		t.Error("the errors are still shown")
 	}
 	if cents := s.ids("SELECT price_cents FROM jsonapi_lines"); !slices.Equal(cents, []string{"450"}) {
 		t.Errorf("4,50 became %q", cents)
 	}
 
-	// An address with no id, and one of no order.
+	// Addresses without an id, and with one of no order.
 	for hash, want := range map[string]string{"#/orders/12x": `id "12x": want an id`, "#/orders/%zz": `id "%zz": want an id`, "#/orders/7": "there is no such order"} {
 		t.Run(hash, func(t *testing.T) {
 			eval[string](s.tab, "location.hash = '"+hash+"'")
@@ -236,7 +236,7 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 	}
 }
 
-// The page can be read in the light, in the dark and on a telephone.
+// The page in light and dark colours, and on a phone.
 func TestOrdersOnEveryScreen(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

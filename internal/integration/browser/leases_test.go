@@ -13,8 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
 
-// With a store, snowkey serve allots worker numbers beside the page, to those who have
-// the token and to nobody's browser.
+// With a store, snowkey serve also leases worker IDs: to clients with the token, and never to
+// a browser.
 func TestAllocationServer(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-of-these-tests"

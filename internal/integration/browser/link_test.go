@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A link is somebody else's text: whatever it holds is shown as text, and changes
-// neither the page nor what it may load.
+// A link may come from an attacker: what it holds is shown as text, and changes neither the
+// page nor what it may load.
 func TestHostileLink(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
@@ -41,14 +41,14 @@ func TestHostileLink(t *testing.T) {
 	}
 }
 
-// visit follows a link to another state of the page, and waits until it is there.
+// visit follows a link to another state of the page, and waits until it is loaded.
 func (tb *tab) visit(state, there string) {
 	tb.t.Helper()
 	eval[bool](tb, fmt.Sprintf("location.hash = %q, true", state))
 	tb.wait(there)
 }
 
-// Layouts of every kind go into a link and come out of it as they were.
+// A link restores layouts of every kind.
 func TestLinkOfOddLayouts(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
@@ -78,12 +78,12 @@ func TestLinkOfOddLayouts(t *testing.T) {
 		})
 	}
 
-	// As in the API, a preset's fields may be given anew, and the rest is the preset's.
+	// As in the API, a link may override fields of a preset.
 	tb.visit("preset=discord&worker_bits=6&sequence_bits=11", "document.getElementById('worker').value === ''")
 	tb.has("#figures", "2015-01-01 00:00:00.000 UTC", "datacenter 5 bits", "worker 6 bits", "sequence 11 bits", "2,048,000")
-	// A preset that there is not is told; nobody would see it in the ids.
-	tb.visit("preset=Discord&ids=1", "document.getElementById('ids').value === '1'")
-	tb.has("#preset-error", "“Discord”", "Twitter’s")
+	// An unknown preset is an error: the ids would not show it.
+	tb.visit("preset=Disqord&ids=1", "document.getElementById('ids').value === '1'")
+	tb.has("#preset-error", "“Disqord”", "Twitter’s")
 	if !eval[bool](tb, "document.getElementById('preset').ariaInvalid === 'true'") {
 		t.Error("the field is not marked")
 	}
@@ -96,7 +96,7 @@ func TestLinkOfOddLayouts(t *testing.T) {
 	}
 }
 
-// What is pasted from elsewhere is read: JSON, a list of SQL, a table of psql.
+// Pasted lists are read: JSON, a list of SQL, a table of psql.
 func TestPastedLists(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
@@ -111,5 +111,5 @@ func TestPastedLists(t *testing.T) {
 	tb.write("#from", "", "#to", "2026-01-01")
 	tb.has("#from-error", "must be given")
 	tb.write("#b", "zz", "#a", fmt.Sprint(1))
-	tb.has("#b-error", "Is not an ID")
+	tb.has("#b-error", "This is not an ID")
 }

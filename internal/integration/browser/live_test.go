@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Who hears the page is not told again what has not changed: typing in one tool leaves
-// the answers of the others as they are.
-func TestToldOnce(t *testing.T) {
+// A screen reader does not repeat what has not changed: typing in one tool leaves the answers
+// of the others as they are.
+func TestAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#ids=5&from=2026-01-01&to=2026-02-01&a=1&b=2")
 	eval[bool](tb, `(() => {
@@ -33,7 +33,7 @@ func TestToldOnce(t *testing.T) {
 			}
 		})
 	}
-	// The layout is everybody's.
+	// The layout affects all tools.
 	eval[bool](tb, "changes = {}, true")
 	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "discord")); tb.change("#preset") })
 	if got := eval[int](tb, "Object.keys(changes).length"); got != 3 {
@@ -41,7 +41,7 @@ func TestToldOnce(t *testing.T) {
 	}
 }
 
-// How long ago an id was made stays true while it is looked at.
+// The age of an id is updated while it is shown.
 func TestRelativeTimeGoesOn(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=discord&ids=175928847299117063")
@@ -54,8 +54,8 @@ func TestRelativeTimeGoesOn(t *testing.T) {
 	tb.wait(said + " === 'in 3 months'")
 }
 
-// Times are shown in UTC and in the browser's own zone, with what tells the two passes
-// of a repeated hour apart.
+// Times are shown in UTC and in the browser's own zone, with what distinguishes the two
+// passes of a repeated hour.
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
 	url := serve(t)
@@ -74,7 +74,7 @@ func TestLocalTime(t *testing.T) {
 	}
 }
 
-// Without JavaScript nothing stands there that does nothing, but why, and where else to ask.
+// Without JavaScript the page hides its tools, says why, and names an alternative.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	url := serve(t)
@@ -99,7 +99,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 }
 
-// On a small screen the tools come first, and what a layout holds is a tap away.
+// On a small screen the tools come first, and the details of a layout are a tap away.
 func TestSmallScreen(t *testing.T) {
 	t.Parallel()
 	url := serve(t)

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// The API under load: many connections draw ids of the same number for a moment, or for
-// as long as SNOWKEY_LOAD says. No answer is a failure, and no id comes
-// twice. It is not parallel: others would spoil its figures.
+// The API under load: many connections draw ids of the same worker ID for a moment, or for
+// SNOWKEY_LOAD. No request fails, and no id is issued twice. The test is not parallel, because
+// others would change its figures.
 func TestLoad(t *testing.T) {
 	span := 400 * time.Millisecond
 	if text := os.Getenv("SNOWKEY_LOAD"); text != "" {
@@ -81,7 +81,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// draw asks once, and gives the ids of the answer.
+// draw sends one request, and returns the ids of the answer.
 func draw(client *http.Client, url string) ([]string, error) {
 	answer, err := client.Get(url)
 	if err != nil {

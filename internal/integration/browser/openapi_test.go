@@ -13,8 +13,8 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// The description of the API is valid, and every answer is as it says: right ones, and
-// those to bad input.
+// The description of the API is valid, and every answer matches it, also those to bad
+// input.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	url := serve(t)
@@ -101,7 +101,7 @@ func TestOpenAPI(t *testing.T) {
 			if err := conforms(t.Context(), question, answer, text); err != nil {
 				t.Errorf("%s: the answer: %v", name, err)
 			}
-			// The check is one: an answer with a field too many does not pass.
+			// The check can fail: an answer with a field too many does not pass.
 			if c.status == http.StatusOK && route.Path != "/api/openapi.json" {
 				if conforms(t.Context(), question, answer, bytes.Replace(text, []byte("{"), []byte(`{"more":1,`), 1)) == nil {
 					t.Errorf("%s: the description allows any answer", name)

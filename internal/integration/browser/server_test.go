@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A server that is slow, silent, or answers nonsense is told as what it is, it is not
-// asked twice by an impatient hand, and no old ids stand beside the fault.
+// The page reports a server that is slow, silent, or answers nonsense. A second click sends no
+// second request, and no old ids stay beside the error.
 func TestMakeTrouble(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#datacenter=1&worker=3")
@@ -61,7 +61,7 @@ func TestMakeTrouble(t *testing.T) {
 		t.Error("it would wait for ever")
 	}
 
-	// What was asked for another layout is not shown under this one.
+	// An answer for another layout is not shown.
 	tb.click("#generate-button")
 	tb.wait(fmt.Sprintf("window.asked === %d", n+1))
 	tb.settled(func() {
@@ -71,7 +71,7 @@ func TestMakeTrouble(t *testing.T) {
 	eval[bool](tb, "server(...question).then(resolve), true")
 	tb.wait("document.getElementById('generate-error').textContent.includes('layout changed')")
 
-	// Nor do ids stay when the layout changes under them.
+	// When the layout changes, its ids disappear.
 	tb.settled(func() { tb.click("#by-page") })
 	tb.click("#generate-button")
 	tb.wait("document.getElementById('generated')")
@@ -84,8 +84,8 @@ func TestMakeTrouble(t *testing.T) {
 	}
 }
 
-// A text that is too long is refused with the reason, before it makes the browser slow,
-// and does not get into the address.
+// A text that is too long is rejected with the reason before it slows the browser, and is not
+// put into the address.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
@@ -107,11 +107,11 @@ func TestTooLong(t *testing.T) {
 		})
 	}
 	tb.has("#ids-error", "65,537 characters")
-	tb.has("#a-error", "Is above the largest ID")
+	tb.has("#a-error", "This is above the largest ID")
 	if n := eval[int](tb, "location.href.length"); n > 100 {
 		t.Errorf("an address of %d characters", n)
 	}
-	// The most that is read becomes an address that can be opened.
+	// The longest text that is accepted becomes an address that can be opened.
 	most := strings.TrimSpace(strings.Repeat("\""+some+"\",\n", 1000))
 	tb.settled(func() {
 		eval[bool](tb, fmt.Sprintf("document.getElementById('ids').value = %q, true", most))
@@ -123,7 +123,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// Copying says what became of it, and copies in the old way what the new one may not.
+// Copying reports the result, and falls back to the old API if the new one is not allowed.
 func TestCopyRefused(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#ids="+some)

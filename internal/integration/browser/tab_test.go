@@ -19,13 +19,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// limit bounds each step, generously: the machine may be busy.
+// limit is the timeout of each step, for a busy machine.
 const limit = 2 * time.Minute
 
-// A tab shows a page in the headless Chromium, apart from all others: it shares no
-// storage, cache or connection with them. Every error that the page logs or throws,
-// and every violation of its content security policy, fails the test when it ends,
-// unless it was allowed.
+// A tab shows a page in the headless Chromium. It shares no storage, cache or connection with
+// other tabs. Every error that the page logs or throws, and every violation of its content
+// security policy, fails the test when it ends, unless it was allowed.
 type tab struct {
 	t   testing.TB
 	ctx context.Context
@@ -35,7 +34,7 @@ type tab struct {
 	allowed    []string
 }
 
-// open makes a tab, which ends with the test, and loads the page.
+// open opens a tab, which ends with the test, and loads the page.
 func open(t testing.TB, url string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(startBrowser(t), chromedp.WithNewBrowserContext())
@@ -59,7 +58,7 @@ func open(t testing.TB, url string) *tab {
 	return tb
 }
 
-// listen is called in the order of what happens.
+// listen is called in the order of the events.
 func (tb *tab) listen(event any) {
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
@@ -93,8 +92,8 @@ func (tb *tab) complain(what string) {
 	tb.complaints = append(tb.complaints, what)
 }
 
-// allow says that complaints with this text in them are expected, such as the
-// browser's own about a fetch that is answered with 400.
+// allow expects errors with this text, such as the browser's own about a fetch that is
+// answered with 400.
 func (tb *tab) allow(text string) {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
@@ -112,7 +111,7 @@ func (tb *tab) unexpected() (all []string) {
 	return all
 }
 
-// do carries out actions of chromedp, and fails the test if one cannot be.
+// do runs actions of chromedp, and fails the test if one fails.
 func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, limit)
@@ -122,7 +121,7 @@ func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// get carries out an action that gives a value.
+// get runs an action that returns a value.
 func get[T any](tb *tab, action chromedp.Action[T]) T {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, limit)
@@ -134,7 +133,7 @@ func get[T any](tb *tab, action chromedp.Action[T]) T {
 	return value
 }
 
-// eval is the value of an expression in the page; a promise is awaited.
+// eval returns the value of an expression in the page. It awaits a promise.
 func eval[T any](tb *tab, expression string) T {
 	tb.t.Helper()
 	return get(tb, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -151,7 +150,7 @@ func (tb *tab) wait(expression string) {
 	}
 }
 
-// text is what can be seen of the first element that the selector finds.
+// text returns the visible text of the first element that the selector finds.
 func (tb *tab) text(selector string) string {
 	tb.t.Helper()
 	return get(tb, chromedp.Text(chromedp.CSS(selector)))
@@ -163,7 +162,7 @@ func (tb *tab) click(selector string) {
 	tb.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// fill replaces what stands in a field, as somebody who types does.
+// fill replaces the text of a field by typing.
 func (tb *tab) fill(selector, text string) {
 	tb.t.Helper()
 	eval[bool](tb, fmt.Sprintf(`(() => {
@@ -174,14 +173,14 @@ func (tb *tab) fill(selector, text string) {
 	})()`, selector, text))
 }
 
-// press presses keys where the focus is; package kb of chromedp names them.
+// press presses keys, which package kb of chromedp names, in the focused element.
 func (tb *tab) press(keys string) {
 	tb.t.Helper()
 	tb.do(chromedp.KeyEvent(keys))
 }
 
-// screenshot writes the whole page into a file of the folder that SNOWKEY_SCREENSHOTS
-// names, and does nothing if it names none.
+// screenshot writes the whole page into a file of the folder SNOWKEY_SCREENSHOTS, if it is
+// set.
 func (tb *tab) screenshot(name string) {
 	tb.t.Helper()
 	dir := os.Getenv("SNOWKEY_SCREENSHOTS")
@@ -193,7 +192,7 @@ func (tb *tab) screenshot(name string) {
 	}
 }
 
-// The helper sees what it is there to see.
+// A tab reports the errors of its page.
 func TestComplaints(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

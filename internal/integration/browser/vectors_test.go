@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The page reads every text of the vectors as packages idtext and timetext do, whose own
-// tests run the same file.
+// The page reads every text of the vectors as packages idtext and timetext do, whose tests
+// use the same file.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	vectors, err := os.ReadFile(filepath.Join("..", "..", "..", "cmd", "snowkey", "internal", "testdata", "vectors.json"))

@@ -20,10 +20,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// few numbers, so that they change hands, and few ids in a millisecond.
+// few worker IDs, so that they change holders, and few ids in a millisecond.
 var layout = core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 6}
 
-// patience is for what is certain to come, on a machine that is busy.
+// patience is the timeout of what must happen, on a busy machine.
 const patience = 3 * time.Minute
 
 const (
@@ -32,8 +32,8 @@ const (
 	ttl    = 5 * time.Second
 )
 
-// A crowd is many holders of one space that draw ids all the time. The clocks of any two
-// lie apart by up to some tenths of a second.
+// A crowd is many holders of one namespace that draw ids all the time. Their clocks differ by
+// up to some tenths of a second.
 type crowd struct {
 	t       *testing.T
 	ids     tally
@@ -43,8 +43,8 @@ type crowd struct {
 	batch   int // how many ids each draws at once, every two milliseconds
 }
 
-// A holder keeps its lease, or takes another one every second or two. Of those leases, half
-// are never released, as after a crash.
+// A holder keeps its lease, or takes another one every second or two. Half of those leases are
+// never released, as after a crash.
 type holder struct {
 	name    string
 	steady  bool         // keeps its lease
@@ -99,7 +99,7 @@ func (h *holder) Observe(e core.Event) {
 
 var digits = regexp.MustCompile(`\b(\d+(\.\d+)?(ms|s|m)?|[0-9a-f]{16,})\b`)
 
-// plain is an error without what differs each time.
+// plain returns an error without the parts that differ each time.
 func plain(err error) string {
 	text := err.Error()
 	if i := strings.Index(text, "Error "); i >= 0 {
@@ -108,7 +108,7 @@ func plain(err error) string {
 	return fmt.Sprintf("%.160s", digits.ReplaceAllString(text, "N"))
 }
 
-// live is one lease; it reports whether there shall be another.
+// live is one lease. It reports whether the holder takes another.
 func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changing bool, life int) bool {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	defer cancel()
@@ -155,7 +155,7 @@ func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changi
 	return more
 }
 
-// draw takes ids until the end; it reports whether the holder shall go on.
+// draw takes ids until the end. It reports whether the holder continues.
 func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-chan time.Time) bool {
 	pause := time.NewTicker(2 * time.Millisecond)
 	defer pause.Stop()
@@ -194,7 +194,7 @@ func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-
 	}
 }
 
-// await waits until every holder has what is asked for.
+// await waits until a condition is true for every holder.
 func (c *crowd) await(what string, ok func(h *holder) bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -211,14 +211,14 @@ func (c *crowd) await(what string, ok func(h *holder) bool) {
 	}
 }
 
-// progress waits until every holder has drawn ids and had claims or renewals acknowledged,
-// from now on.
+// progress waits until every holder has drawn new ids, and has had new claims or renewals
+// acknowledged.
 func (c *crowd) progress(times int64) {
 	c.t.Helper()
 	c.others(-1, times)
 }
 
-// others is progress, but of those who have a store at this node.
+// others is progress of the holders whose store is not at this node.
 func (c *crowd) others(node int, times int64) {
 	c.t.Helper()
 	away := fmt.Sprintf("at node %d", node)
@@ -232,8 +232,7 @@ func (c *crowd) others(node int, times int64) {
 	})
 }
 
-// phase carries out what shall be ridden out, waits until all go on, and reports what it
-// has cost.
+// phase causes a failure, waits until all holders continue, and reports the cost.
 func (c *crowd) phase(name string, what func()) {
 	c.t.Helper()
 	for _, h := range c.holders {

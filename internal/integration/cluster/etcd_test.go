@@ -23,7 +23,7 @@ func connectEtcd(t *testing.T, members ...*testserver.Server) *clientv3.Client {
 	}
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: endpoints, Logger: zap.NewNop(),
-		// A member that is silent, and not gone, is found out by this only. gRPC does not
+		// A member that is silent but not gone is detected by this only. gRPC does not
 		// ask more often than every ten seconds.
 		DialTimeout: time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: time.Second,
 	})
@@ -32,7 +32,7 @@ func connectEtcd(t *testing.T, members ...*testserver.Server) *clientv3.Client {
 	return client
 }
 
-// A council knows which member has which id, so that one can be asked for another.
+// A council maps members to their IDs, so that one member can be asked about another.
 type council struct {
 	clients []*clientv3.Client
 	number  map[uint64]int
@@ -51,7 +51,7 @@ func newCouncil(t *testing.T, members []*testserver.Server) *council {
 	return c
 }
 
-// leader is the number of the member that leads, other than that one, as a member sees it.
+// leader returns the index of the member that leads, other than that one, as a member sees it.
 func (c *council) leader(t *testing.T, asked, other int) int {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -87,7 +87,7 @@ func TestEtcd(t *testing.T) {
 		asked.leader(t, (lead+1)%3, lead)
 		t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
 		c.progress(1)
-		t.Logf("all holders go on after %v", time.Since(began).Round(time.Millisecond))
+		t.Logf("all holders continue after %v", time.Since(began).Round(time.Millisecond))
 		time.Sleep(time.Until(began.Add(6 * time.Second)))
 		must(t, members[lead].Resume())
 	})
@@ -98,11 +98,11 @@ func TestEtcd(t *testing.T) {
 		asked.leader(t, (lead+1)%3, lead)
 		t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
 		c.progress(1)
-		t.Logf("all holders go on after %v", time.Since(began).Round(time.Millisecond))
+		t.Logf("all holders continue after %v", time.Since(began).Round(time.Millisecond))
 		time.Sleep(time.Until(began.Add(5 * time.Second)))
 		must(t, members[lead].Start())
 	})
-	c.phase("two members are paused until nobody has ids", func() { noQuorum(t, c, members) })
+	c.phase("two members are paused until ids end", func() { noQuorum(t, c, members) })
 	for i, m := range members {
 		c.phase(fmt.Sprintf("member %d is killed and started", i), func() {
 			must(t, m.Kill())
@@ -112,7 +112,7 @@ func TestEtcd(t *testing.T) {
 	}
 }
 
-// noQuorum takes away most of the members: ids go on, and end at the bound.
+// noQuorum pauses most of the members: ids continue, and end at the fence.
 func noQuorum(t *testing.T, c *crowd, members []*testserver.Server) {
 	t.Helper()
 	drawn := map[*holder]int64{}
@@ -127,7 +127,7 @@ func noQuorum(t *testing.T, c *crowd, members []*testserver.Server) {
 	c.await("end of its ids", func(h *holder) bool { return !steady(h) || h.fenced.Load() > 0 })
 	t.Logf("ids went on for %v", time.Since(began).Round(time.Millisecond))
 	time.Sleep(2 * time.Second)
-	ended := time.Now() // who asks from now on gets none; who has asked before may count them late
+	ended := time.Now() // calls from now on get none; earlier calls may count theirs late
 	time.Sleep(time.Second)
 	for _, h := range c.holders {
 		if late := time.Unix(0, h.asked.Load()).Sub(ended); late > 0 {
@@ -138,5 +138,5 @@ func noQuorum(t *testing.T, c *crowd, members []*testserver.Server) {
 	must(t, members[1].Resume())
 	back := time.Now()
 	c.progress(1)
-	t.Logf("all holders go on %v after the quorum is back", time.Since(back).Round(time.Millisecond))
+	t.Logf("all holders continue %v after the quorum is back", time.Since(back).Round(time.Millisecond))
 }

@@ -16,20 +16,20 @@ import (
 
 // A target is a cluster whose primary is killed again and again.
 type target interface {
-	// about names the programs and their settings, for the table.
+	// about is the programs and their settings, for the table.
 	about(t *testing.T) string
-	// connect opens a pool by the DSN that its users have.
+	// connect opens a pool by the DSN for clients.
 	connect(t *testing.T) *sql.DB
-	// ways are how its primary can end.
+	// ways are the ways to end its primary.
 	ways() []way
-	// await waits until the cluster survives another end of its primary: with all
-	// members in place, or, early, with no more than is needed.
+	// await waits until the cluster survives another end of its primary: with all members,
+	// or, if early, with as many as it needs.
 	await(t *testing.T, early bool)
-	// primary names the member that takes writes.
+	// primary names the member that accepts writes.
 	primary(t *testing.T) string
 	// table is the statement that creates the writers' table.
 	table() string
-	// placeholder is that of the nth argument, from 1 on.
+	// placeholder returns the placeholder of the nth argument, from 1 on.
 	placeholder(n int) string
 	// duplicate reports whether an insert failed because its key is there.
 	duplicate(err error) bool
@@ -40,8 +40,8 @@ type way struct {
 	name  string
 	share int  // how many of the kills, against the shares of the others
 	early bool // while a member of the kill before may still be away
-	// kill ends the primary and returns when it is gone; mend is called when another one
-	// takes writes, and may be nil.
+	// kill ends the primary and waits for its end. mend is called when another one accepts
+	// writes, and may be nil.
 	kill func(t *testing.T) (mend func())
 }
 
@@ -59,14 +59,14 @@ func setting(t *testing.T, name string, unset uint64) uint64 {
 	return n
 }
 
-// failover kills the primary of a cluster under holders of leases and writers of rows:
-// no id comes twice, ids and rows come again after each kill, and no acknowledged row is
-// lost. How long it lasts is said by variables of the environment:
+// failover kills the primary of a cluster under holders of leases and writers of rows: no id
+// is issued twice, ids and rows continue after each kill, and no acknowledged row is lost.
+// Environment variables set its length:
 //
 //	SNOWKEY_FAILOVER_KILLS    the least number of kills, 4 if not set
 //	SNOWKEY_FAILOVER_IDS      the least number of ids, 100,000 if not set
 //	SNOWKEY_FAILOVER_SECONDS  the least time, 0 if not set
-//	SNOWKEY_FAILOVER_SEED     decides how the primary ends each time; chance has its part
+//	SNOWKEY_FAILOVER_SEED     decides how the primary ends each time; the rest is random
 //
 // A full run asks for 100 kills of each cluster; see CONTRIBUTING.md.
 func failover(t *testing.T, on target) {
@@ -123,7 +123,7 @@ func pick(ways []way, chance *rand.Rand) way {
 	return way{}
 }
 
-// once ends the primary once, and gives what has come of it.
+// once ends the primary once, and returns the outcome.
 func once(t *testing.T, on target, c *crowd, w *writers, acks *acknowledged, how way) (o outcome) {
 	t.Helper()
 	before := on.primary(t)

@@ -22,8 +22,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// nodes is a sqldriver.Connector to several nodes, as a balancer is: each connection is to
-// the next node that is ready.
+// nodes is a sqldriver.Connector to several nodes, like a load balancer: each connection goes
+// to the next node that is ready.
 type nodes struct {
 	all  []sqldriver.Connector
 	next atomic.Int64
@@ -71,14 +71,14 @@ func ready(ctx context.Context, conn sqldriver.Conn) error {
 	return nil
 }
 
-// connectGalera opens a pool of connections to one node, or to several in turn, that
-// gives up a node which is silent.
+// connectGalera opens a pool of connections to one node, or to several in turn. It closes
+// connections to a silent node.
 func connectGalera(t *testing.T, members ...*testserver.Server) *sql.DB {
 	t.Helper()
 	return connectFor(t, 3*time.Second, members...)
 }
 
-// connectFor is for nodes that answer, within this time.
+// connectFor is connectGalera with this timeout.
 func connectFor(t *testing.T, silent time.Duration, members ...*testserver.Server) *sql.DB {
 	t.Helper()
 	n := &nodes{away: make([]atomic.Int64, len(members))}
@@ -99,7 +99,7 @@ func connectFor(t *testing.T, silent time.Duration, members ...*testserver.Serve
 	return db
 }
 
-// status asks a node for one of its words.
+// status returns a status variable of a node.
 func status(ctx context.Context, db *sql.DB, name string) string {
 	var value string
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
@@ -143,7 +143,7 @@ func TestGalera(t *testing.T) {
 	t.Run("crowd", func(t *testing.T) { galeraCrowd(t, members, admins) })
 }
 
-// oneWinner lets two nodes claim the only number at once.
+// oneWinner claims the only worker ID at two nodes at once.
 func oneWinner(t *testing.T, members []*testserver.Server) {
 	stores := make([]*sqlstore.Store, len(members))
 	for i, m := range members {
@@ -193,9 +193,9 @@ func oneWinner(t *testing.T, members []*testserver.Server) {
 	t.Logf("%d rounds of 3 claimants, wins of each node %v", rounds, wins)
 }
 
-// renewedElsewhere claims a number at one node, and at once renews it at another, claims it
-// again at the third, and releases it at the second, while these have much else to apply
-// before the claim: who has been answered once is known everywhere.
+// renewedElsewhere claims a worker ID at one node, and at once renews it at another, claims it
+// again at the third, and releases it at the second, while these have many other writes to
+// apply first: an acknowledged claim is known at every node.
 func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 	stores := make([]*sqlstore.Store, len(members))
 	for i, m := range members {
@@ -276,7 +276,7 @@ func counter(t *testing.T, members []*testserver.Server) {
 	}
 }
 
-// isolate cuts a node off from the others, or lets it back.
+// isolate disconnects a node from the others, or reconnects it.
 func isolate(t *testing.T, admin *sql.DB, value int) {
 	t.Helper()
 	_, err := admin.ExecContext(t.Context(), fmt.Sprintf("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=%d'", value))
@@ -297,7 +297,7 @@ func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 		must(t, members[2].Kill())
 		began := time.Now()
 		c.others(2, 1)
-		t.Logf("those at other nodes go on after %v", time.Since(began).Round(time.Millisecond))
+		t.Logf("those at other nodes continue after %v", time.Since(began).Round(time.Millisecond))
 		time.Sleep(time.Until(began.Add(3 * time.Second)))
 		began = time.Now()
 		for try := 1; ; try++ { // a port that it needs may be in use for a moment
@@ -316,7 +316,7 @@ func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 		must(t, members[0].Pause())
 		began := time.Now()
 		c.others(0, 1)
-		t.Logf("those at other nodes go on after %v", time.Since(began).Round(time.Millisecond))
+		t.Logf("those at other nodes continue after %v", time.Since(began).Round(time.Millisecond))
 		time.Sleep(time.Until(began.Add(6 * time.Second)))
 		must(t, members[0].Resume())
 		began = time.Now()
@@ -327,7 +327,7 @@ func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 		isolate(t, admins[1], 1)
 		began := time.Now()
 		c.others(1, 1)
-		t.Logf("those at other nodes go on after %v", time.Since(began).Round(time.Millisecond))
+		t.Logf("those at other nodes continue after %v", time.Since(began).Round(time.Millisecond))
 		time.Sleep(time.Until(began.Add(6 * time.Second)))
 		isolate(t, admins[1], 0)
 		began = time.Now()

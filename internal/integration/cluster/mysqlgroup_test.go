@@ -29,9 +29,9 @@ type mysqlGroup struct {
 	pools int
 }
 
-// mysqlConfig is what a DSN should say where the primary may change: by default the driver
-// waits for a silent server until the kernel gives up, and keeps a connection to a primary
-// that has become a secondary.
+// mysqlConfig has the settings of a DSN that survive a change of the primary: by default the
+// driver waits for a silent server until the kernel gives up, and keeps a connection to a
+// primary that has become a secondary.
 func mysqlConfig(t *testing.T, dsn string) *mysql.Config {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn + "?timeout=2s&readTimeout=5s&writeTimeout=5s&rejectReadOnly=true")
@@ -40,8 +40,8 @@ func mysqlConfig(t *testing.T, dsn string) *mysql.Config {
 	return cfg
 }
 
-// connect opens a pool that is led to the primary by the Router, or, each second time, by
-// the group itself.
+// connect opens a pool that finds the primary by the Router, or, every second time, by the
+// group itself.
 func (g *mysqlGroup) connect(t *testing.T) *sql.DB {
 	t.Helper()
 	g.pools++
@@ -71,8 +71,8 @@ func opened(t *testing.T, c driver.Connector) *sql.DB {
 	return db
 }
 
-// primaryConnector connects to the member of a group that is its primary: what a program
-// does that has no Router. It asks all at once, since one that hangs accepts connections.
+// primaryConnector connects to the primary of a group without a Router. It asks all members at
+// once, because one that hangs accepts connections.
 type primaryConnector struct{ members []driver.Connector }
 
 func (p *primaryConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -118,7 +118,7 @@ func (p *primaryConnector) Driver() driver.Driver { return p.members[0].Driver()
 
 var errNotPrimary = errors.New("this member is not the primary")
 
-// isPrimary asks a member whether it takes writes.
+// isPrimary asks a member whether it accepts writes.
 func isPrimary(ctx context.Context, conn driver.Conn) error {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, "SELECT 1 FROM performance_schema.replication_group_members"+
 		" WHERE member_id = @@server_uuid AND member_state = 'ONLINE' AND member_role = 'PRIMARY' AND @@super_read_only = 0", nil)
@@ -152,7 +152,7 @@ func (g *mysqlGroup) duplicate(err error) bool {
 
 func (g *mysqlGroup) primary(t *testing.T) string { t.Helper(); return g.leader(t).Addr }
 
-// leader is the member that takes writes.
+// leader returns the member that accepts writes.
 func (g *mysqlGroup) leader(t *testing.T) *testserver.Server {
 	t.Helper()
 	var address string
@@ -166,9 +166,9 @@ func (g *mysqlGroup) leader(t *testing.T) *testserver.Server {
 	return nil
 }
 
-// await waits until all members see all others, and the same primary: the group counts one
-// that is away only until it has expelled it, and then two are all, of which none may end. One
-// that was suspended does not know at first that it was expelled.
+// await waits until all members see all others, and the same primary. The group expels a
+// member that is away, and then consists of two, neither of which may end. A member that was
+// suspended does not know at first that it was expelled.
 func (g *mysqlGroup) await(t *testing.T, _ bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -202,7 +202,7 @@ func (g *mysqlGroup) ways() []way {
 			must(t, m.Kill())
 			return func() { must(t, m.Start()) }
 		}},
-		// It comes back as what it was, until it learns that the group has expelled it.
+		// It keeps its role until it learns that the group has expelled it.
 		{name: "suspended", share: 20, kill: func(t *testing.T) func() {
 			t.Helper()
 			m := g.leader(t)
@@ -231,7 +231,7 @@ func TestFailoverGroupReplication(t *testing.T) {
 	t.Run("outside the group", func(t *testing.T) { outsideGroup(t, g) })
 }
 
-// outsideGroup refuses a member whose writes the others do not get.
+// outsideGroup checks that a store refuses a member whose writes the others do not get.
 func outsideGroup(t *testing.T, g *mysqlGroup) {
 	leader := g.leader(t)
 	for _, m := range g.Members {

@@ -44,14 +44,14 @@ func (p *patroni) duplicate(err error) bool {
 
 func (p *patroni) primary(t *testing.T) string { t.Helper(); return fmt.Sprint(p.port(t)) }
 
-// port is the primary's.
+// port returns the primary's port.
 func (p *patroni) port(t *testing.T) (port int) {
 	t.Helper()
 	asksFor(t, p.admin, "SELECT CAST(current_setting('port') AS INTEGER)", &port)
 	return port
 }
 
-// leader is the member that takes writes.
+// leader returns the member that accepts writes.
 func (p *patroni) leader(t *testing.T) *testserver.PatroniMember {
 	t.Helper()
 	port := p.port(t)
@@ -65,8 +65,8 @@ func (p *patroni) leader(t *testing.T) *testserver.PatroniMember {
 }
 
 // await asks Patroni which members it may promote, and the primary what they have. A member
-// whose data have parted from the primary's connects as well, and is taken for a standby
-// until Patroni has rewound it: its timeline tells.
+// whose data has diverged from the primary's also connects, and looks like a standby until
+// Patroni has rewound it. Its timeline shows the difference.
 func (p *patroni) await(t *testing.T, early bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -87,7 +87,7 @@ func (p *patroni) await(t *testing.T, early bool) {
 	}
 }
 
-// caughtUp counts the synchronous standbys that have all that the primary has by now.
+// caughtUp counts the synchronous standbys that have everything that the primary has now.
 func (p *patroni) caughtUp(t *testing.T, states []testserver.PatroniState) (standbys int) {
 	t.Helper()
 	var lsn string

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// acknowledged notes the first renewal and the first row after a kill that were asked for
-// when the old primary was gone, and acknowledged.
+// acknowledged records the first renewal and the first row that were requested after the end
+// of the old primary, and acknowledged.
 type acknowledged struct {
 	mu           sync.Mutex
 	since        time.Time // zero: nothing is waited for
@@ -32,7 +32,7 @@ func (a *acknowledged) forget() {
 	a.since, a.renewal, a.row, a.both = time.Time{}, time.Time{}, time.Time{}, make(chan struct{})
 }
 
-// from says when the old primary was gone.
+// from sets the end of the old primary.
 func (a *acknowledged) from(gone time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +53,7 @@ func (a *acknowledged) note(first *time.Time, asked time.Time) {
 	}
 }
 
-// await gives how long after the kill each came.
+// await returns how long after the kill each was acknowledged.
 func (a *acknowledged) await(t *testing.T, killed time.Time) (renewal, row time.Duration) {
 	t.Helper()
 	late := time.NewTimer(patience)
@@ -68,7 +68,7 @@ func (a *acknowledged) await(t *testing.T, killed time.Time) (renewal, row time.
 	return a.renewal.Sub(killed), a.row.Sub(killed)
 }
 
-// watched is a store whose renewals are noted.
+// watched is a store whose renewals are recorded.
 type watched struct {
 	driver.Store
 	acks *acknowledged
@@ -84,15 +84,15 @@ func (w watched) Renew(ctx context.Context, r driver.Renewal) error {
 	return err
 }
 
-// An outcome is what has come of one kill.
+// An outcome is the result of one kill.
 type outcome struct {
 	renewal, row time.Duration // from the kill to the first one acknowledged
-	gap          time.Duration // the longest that a holder who keeps its lease was without ids
+	gap          time.Duration // the longest time without ids of a holder that keeps its lease
 	moved        bool          // another member takes writes
 	lost         int           // acknowledged rows that are not there
 }
 
-// figures are those of a run.
+// figures are the results of a run.
 type figures struct {
 	ids, rows, unknown int
 	byWay              map[string][]outcome
@@ -110,7 +110,7 @@ func (f *figures) add(t *testing.T, way string, o outcome) {
 	}
 }
 
-// table shows the figures as in docs/verification.md.
+// table formats the figures as in docs/verification.md.
 func (f *figures) table(took time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| killed | times | another primary | renewed after: p50 | p99 | row after: p50 | p99 | longest without ids: p50 | p99 |\n")

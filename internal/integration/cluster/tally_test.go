@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A tally keeps all ids that were issued, by all holders. Ids come in runs of one tick, so
-// that 10^8 of them take some ten megabytes.
+// A tally keeps all ids that all holders have issued. Consecutive ids share an entry, so 10^8
+// of them take some ten megabytes.
 type tally struct {
 	mu     sync.Mutex
 	fresh  []stretch // not looked at yet
@@ -18,7 +18,7 @@ type tally struct {
 	double []int64 // what has been issued more than once, ascending
 }
 
-// A stretch is ids one after another.
+// A stretch is a range of consecutive ids.
 type stretch struct{ first, last int64 }
 
 func (a *tally) add(ids []int64) {
@@ -34,8 +34,7 @@ func (a *tally) add(ids []int64) {
 	}
 }
 
-// twice gives the ids that were issued more than once, ascending, and how many there
-// are in all.
+// twice returns the ids that were issued more than once, ascending, and the number of all ids.
 func (a *tally) twice() (duplicates []int64, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,7 +76,7 @@ func TestTally(t *testing.T) {
 		{[][]int64{{1, 2, 3}, {7, 8}, {3, 4, 5, 6, 7}}, []int64{3, 7}},
 	} {
 		t.Run(fmt.Sprint(c.holders), func(t *testing.T) {
-			// All at once, and with a look after each, which must not forget.
+			// All at once, and with a call of twice after each, which must forget nothing.
 			var once, each tally
 			var wg sync.WaitGroup
 			total := 0

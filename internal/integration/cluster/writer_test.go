@@ -19,8 +19,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// writers insert rows whose primary keys are ids of the crowd's namespace. Each has a
-// lease with the default settings and shares its pool with it, as most programs do.
+// writers insert rows whose primary keys are ids of the crowd's namespace. As in most programs,
+// each has a lease with the default settings, and one pool for both.
 type writers struct {
 	t     *testing.T
 	on    target
@@ -36,7 +36,7 @@ type writers struct {
 	checked int     // how many of them were looked at after a kill
 }
 
-// Each insert has so many rows.
+// The rows of each insert.
 const rowsAtOnce = 8
 
 func newWriters(t *testing.T, on target, c *crowd, acks *acknowledged, n int) *writers {
@@ -101,7 +101,7 @@ func (w *writers) write(ctx context.Context, number int, gen *core.Generator) {
 	}
 }
 
-// progress waits until each writer has inserted so many times more.
+// progress waits until each writer has made this many more inserts.
 func (w *writers) progress(times int64) {
 	w.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -116,7 +116,7 @@ func (w *writers) progress(times int64) {
 	}
 }
 
-// acknowledged gives the rows that were acknowledged by now and not looked for yet.
+// acknowledged returns the rows that were acknowledged and not yet checked.
 func (w *writers) acknowledged() []int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,7 +125,7 @@ func (w *writers) acknowledged() []int64 {
 	return fresh
 }
 
-// missing counts the rows that are not there.
+// missing counts the rows that do not exist.
 func (w *writers) missing(rows []int64) (missing int) {
 	w.t.Helper()
 	for chunk := range slices.Chunk(rows, 1000) {
@@ -140,7 +140,7 @@ func (w *writers) missing(rows []int64) (missing int) {
 	return missing
 }
 
-// ask reads rows, again when that fails.
+// ask reads rows, and retries.
 func (w *writers) ask(query string, args []any, row func(*sql.Rows) error) {
 	w.t.Helper()
 	once := func() error {
@@ -177,8 +177,8 @@ func (w *writers) leave() {
 	w.wg.Wait()
 }
 
-// end ends the writers and compares all acknowledged rows with the table. It gives how
-// many were acknowledged, and how many are there whose acknowledgement did not come.
+// end ends the writers and compares all acknowledged rows with the table. It returns the number
+// of acknowledged rows, and of rows in the table whose acknowledgement was lost.
 func (w *writers) end() (acknowledged, unknown int) {
 	w.t.Helper()
 	w.leave()
@@ -201,7 +201,7 @@ func (w *writers) end() (acknowledged, unknown int) {
 	return len(w.rows), len(there) - (len(w.rows) - lost)
 }
 
-// asksFor is a row of the primary, which may be another one by then.
+// asksFor reads a row from the primary, which may have changed meanwhile.
 func asksFor(t *testing.T, db *sql.DB, query string, into ...any) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

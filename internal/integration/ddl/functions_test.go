@@ -58,8 +58,8 @@ func lastID(l core.Layout) int64 {
 	}
 }
 
-// decoded is what the database should say of an id: its fields as words, all NULL
-// where the layout or the database's times end.
+// decoded is the expected result of the database for an id: its fields as texts, all NULL
+// beyond the layout or the database's times.
 func decoded(d ddl.Dialect, l core.Layout, id int64) string {
 	p, err := l.Decode(id)
 	if err != nil {
@@ -105,7 +105,7 @@ func fillIDs(t *testing.T, s *server, ids []int64) {
 	s.run(t, strings.ReplaceAll("INSERT INTO ids VALUES "+strings.Join(rows, ","), "-9223372036854775808", "-9223372036854775807 - 1"))
 }
 
-// The functions, and the expressions, say of every id what Decode says.
+// The functions and the expressions return the same as Decode for every id.
 func TestFieldsAreDecomposes(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		s.run(t, "CREATE TABLE ids (n integer PRIMARY KEY, id bigint NOT NULL)")
@@ -154,7 +154,7 @@ func TestFieldsAreDecomposes(t *testing.T) {
 	})
 }
 
-// The query that stands for the functions in SQLite runs.
+// The query that replaces the functions in SQLite runs.
 func TestSQLiteQuery(t *testing.T) {
 	s := openSQLite(t)
 	query := script(t)(ddl.Config{Dialect: ddl.SQLite}.Functions())

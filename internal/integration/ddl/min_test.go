@@ -48,7 +48,7 @@ func randomTimes(d ddl.Dialect, l core.Layout, n int) []time.Time {
 	return times
 }
 
-// The least id of a time is what FirstAt says.
+// The least id of a time is that of FirstAt.
 func TestMinIsFirstAt(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		kind := map[ddl.Dialect]string{ddl.Postgres: "timestamptz", ddl.MySQL: "datetime(6)", ddl.SQLite: "text"}[s.dialect]
@@ -100,8 +100,8 @@ func literal(d ddl.Dialect, at time.Time) string {
 	return at.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// Outside the layout the least id goes on, so that comparisons stay right, up to
-// where no bigint is.
+// Outside the layout the least id continues, so that comparisons stay right, to the ends of
+// bigint.
 func TestMinOutsideTheLayout(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		least := func(l core.Layout, at time.Time) (got float64, err error) {
@@ -156,7 +156,7 @@ func TestMinNow(t *testing.T) {
 	})
 }
 
-// MinNow goes on before the epoch, to where no bigint is.
+// MinNow continues before the epoch, to the end of bigint.
 func TestMinNowLongAgo(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	onEvery(t, func(t *testing.T, s *server) {

@@ -253,7 +253,7 @@ func TestPartitionsOfOthers(t *testing.T) {
 	})
 }
 
-// A table that has rows is divided where it stands, in MySQL.
+// MySQL partitions a table with rows in place.
 func TestDivideATable(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		if s.dialect != ddl.MySQL {

@@ -100,8 +100,8 @@ func openMySQL(t testing.TB, dsn string) *server {
 	return s
 }
 
-// patience is how long a clean-up may take: whoever still holds a lock there must not
-// hold up all tests that follow.
+// patience is the timeout of a clean-up: a lock that is still held must not block the tests that
+// follow.
 const patience = 3 * time.Minute
 
 func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }

@@ -270,7 +270,7 @@ func TestStringOption(t *testing.T) {
 		sonSt: {plain, true, false},
 		iter:  {`{"id":""7""}`, true, false}, // no JSON
 		iterC: {`{"id":""7""}`, true, false},
-		segm:  {`{"id":"\"7\""}`, true, false}, // what nobody else reads
+		segm:  {`{"id":"\"7\""}`, true, false}, // which no other package reads
 	}
 	for _, c := range codecs() {
 		b, err := c.marshal(quoted{7})

@@ -32,7 +32,7 @@ func TestHuma(t *testing.T) {
 	}
 }
 
-// kin-openapi sees an int64, and has to be told.
+// kin-openapi sees an int64, and needs a customizer.
 func TestKinOpenAPI(t *testing.T) {
 	const wrong = `{"type":"integer","format":"int64"}`
 	plain, err := openapi3gen.NewSchemaRefForValue(schemaRow{}, nil)
@@ -40,7 +40,7 @@ func TestKinOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSchema(t, "id", plain.Value.Properties["id"], wrong)
-	told, err := openapi3gen.NewSchemaRefForValue(schemaRow{}, nil, openapi3gen.SchemaCustomizer(
+	customized, err := openapi3gen.NewSchemaRefForValue(schemaRow{}, nil, openapi3gen.SchemaCustomizer(
 		func(_ string, typ reflect.Type, _ reflect.StructTag, schema *openapi3.Schema) error {
 			switch typ {
 			case reflect.TypeFor[ID]():
@@ -60,7 +60,7 @@ func TestKinOpenAPI(t *testing.T) {
 		"list":   `{"type":"array","items":{"type":"string","format":"int64"}}`,
 		"price":  `{"type":"number","format":"double"}`,
 	} {
-		checkSchema(t, property, told.Value.Properties[property], want)
+		checkSchema(t, property, customized.Value.Properties[property], want)
 	}
 }
 

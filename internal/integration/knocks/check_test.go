@@ -10,7 +10,7 @@ import (
 	_ "github.com/glebarez/go-sqlite"
 )
 
-// What the check is there to find, it finds.
+// The check finds each kind of fault.
 func TestCheck(t *testing.T) {
 	whole := func() *ledger {
 		l := newLedger()
@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 		{name: "refused and there", book: func(l *ledger) { l.attempts["b"] = refused }, want: `order "b" was refused and is there`},
 		{name: "never tried", book: func(l *ledger) { delete(l.attempts, "b") }, want: `order "b" was never tried`},
 		{name: "another key", book: func(l *ledger) { l.keys["a"] = 2 }, want: `order "a" was written as 2 and is 1`},
-		{name: "foreign id", book: func(l *ledger) { l.ids = l.ids[:2] }, want: `has the id 3, which nobody issued`},
+		{name: "foreign id", book: func(l *ledger) { l.ids = l.ids[:2] }, want: `has the id 3, which was not issued`},
 		{name: "fault", book: func(l *ledger) { l.fault(errors.New("UNIQUE")) }, want: "UNIQUE"},
 		{name: "nothing", book: func(l *ledger) { *l = *newLedger() }, want: "nothing was written"},
 	} {

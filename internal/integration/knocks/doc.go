@@ -1,8 +1,8 @@
 // Package knocks lets many writers write graphs of rows, by the GORM plug-in and by
 // COPY, while their server is killed, paused and restarted, their clocks step, and
-// the leases of their generators lie in that same server. Afterwards it counts: no
-// id issued twice, no row without its master, no half graph, every acknowledged
-// row there, no row of a graph that was refused.
+// the leases of their generators are in that same server. Afterwards no id was issued
+// twice, every row has its parent, every graph is complete, every acknowledged row
+// exists, and no row of a rejected graph does.
 //
 // The normal run takes some seconds for each server. For longer ones:
 //

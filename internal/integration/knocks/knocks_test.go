@@ -49,7 +49,7 @@ func TestMariaDB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Logger = &driver.NopLogger{} // it would tell of each connection that a knock breaks
+	cfg.Logger = &driver.NopLogger{} // it would log each connection that a knock breaks
 	connector, err := driver.NewConnector(cfg)
 	if err != nil {
 		t.Fatal(err)

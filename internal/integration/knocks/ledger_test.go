@@ -25,7 +25,7 @@ type Line struct {
 	SKU     string     `gorm:"size:32"`
 }
 
-// outcome is what a writer was told of an attempt.
+// outcome is the result of an attempt, as its writer knows it.
 type outcome uint8
 
 const (
@@ -34,7 +34,7 @@ const (
 	written                // all of it must be there
 )
 
-// A ledger keeps what all writers were told, and all ids that were ever issued.
+// A ledger keeps the outcomes of all writers, and all ids that were ever issued.
 type ledger struct {
 	mu       sync.Mutex
 	attempts map[string]outcome
@@ -176,7 +176,7 @@ func (l *ledger) compare(db *sql.DB) (there map[string]bool, faults []error) {
 			faults = append(faults, fmt.Errorf("order %q has %d of %d lines", note, have, want))
 		}
 		if _, issued := slices.BinarySearch(l.ids, id.Int64()); !issued {
-			faults = append(faults, fmt.Errorf("order %q has the id %d, which nobody issued", note, id))
+			faults = append(faults, fmt.Errorf("order %q has the id %d, which was not issued", note, id))
 		}
 	}
 	if err := rows.Err(); err != nil {

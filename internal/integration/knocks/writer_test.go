@@ -45,7 +45,7 @@ type writer struct {
 // writing writes graphs with keys of the writer's source.
 type writing func(ctx context.Context, w *writer, orders []Order) (outcome, error)
 
-// run writes until ctx is done. Now and then it begins anew with another lease.
+// run writes until ctx is done. Sometimes it takes another lease.
 func (w *writer) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.life(ctx); err != nil {
@@ -86,7 +86,7 @@ func (w *writer) life(ctx context.Context) error {
 	return nil
 }
 
-// attempt writes some graphs at once, and enters what it is told about each.
+// attempt writes some graphs at once, and records the outcome of each.
 func (w *writer) attempt() {
 	orders := make([]Order, 1+w.rand.IntN(5))
 	notes := make([]string, len(orders))
@@ -98,7 +98,7 @@ func (w *writer) attempt() {
 			orders[i].Lines = append(orders[i].Lines, Line{SKU: fmt.Sprintf("SKU-%d", j)})
 		}
 	}
-	// Not the context of the test: an attempt that was begun is brought to its end.
+	// Not the context of the test: an attempt is completed.
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	if w.rand.IntN(50) == 0 { // gives up at any moment
 		cancel()

@@ -212,7 +212,7 @@ func TestNoDatabase(t *testing.T) {
 		}
 	})
 	if _, err := gormplugin.Open(t.Context(), new(gorm.DB), gormplugin.OpenConfig{}); err == nil {
-		t.Error("a handle of nobody is taken")
+		t.Error("an empty handle is accepted")
 	}
 }
 
@@ -239,7 +239,7 @@ func TestFailing(t *testing.T) {
 	must(t, err)
 	var failing *worker.RetryError
 	until("failing", func() bool { return errors.As(gen.Failing(), &failing) })
-	_, err = gen.Next(t.Context()) // ids go on meanwhile
+	_, err = gen.Next(t.Context()) // ids continue meanwhile
 	must(t, err)
 	if err := gen.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "not released") {
 		t.Errorf("Close of what cannot be released: %v", err)

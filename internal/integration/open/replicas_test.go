@@ -78,8 +78,8 @@ func together[T any](t *testing.T, n int, f func(i int) (T, error)) []T {
 	return results
 }
 
-// childVar tells this test binary, run once more, which replica to be: a way, a kind of database
-// and its DSN.
+// childVar makes a second run of this test binary a replica: a way, a kind of database and its
+// DSN.
 const childVar = "SNOWKEY_OPEN_CHILD"
 
 // brief configures a lease that expires soon.

@@ -83,7 +83,7 @@ func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
 	}
 	t.Cleanup(func() { _ = x.Close() })
 	x.SetLogger(xlog.DiscardLogger{})
-	db.LC().SetLogger(log.New(io.Discard, "", 0)) // it tells of every error
+	db.LC().SetLogger(log.New(io.Discard, "", 0)) // it logs every error
 	u, err := postgresql.New(pool)
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,7 @@ func startMySQL(t *testing.T, _ how) backend {
 }
 
 func overMySQL(t *testing.T, cfg *driver.Config) backend {
-	cfg.Logger = &driver.NopLogger{} // it would tell of each connection that breaks
+	cfg.Logger = &driver.NopLogger{} // it would log each connection that breaks
 	connector, err := driver.NewConnector(cfg)
 	must(t, err)
 	return backend{

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// A reader keeps SQLite from committing: the row is there, and then the commit fails.
-// What was read is not handed out.
+// A reader blocks the COMMIT of SQLite: the row is written, and then the commit fails. The
+// numbers are not handed out.
 func TestCommitFails(t *testing.T) {
 	file := "file:" + filepath.Join(t.TempDir(), "x.sqlite") + "?_pragma=journal_mode(delete)&_pragma=busy_timeout(1)"
 	store := mustNew(sqlstore.New(open(t, "sqlite", file), sqlstore.Config{}))

@@ -1,3 +1,3 @@
-// Package serial counts on real servers: the numbers of package serial from the SQL
-// and Redis stores, by many processes, in transactions, and while servers die.
+// Package serial tests the numbers of package serial on real servers: from the SQL and Redis
+// stores, by many processes, in transactions, and while servers die.
 package serial

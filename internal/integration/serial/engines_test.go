@@ -31,7 +31,7 @@ var (
 	_ sqlstore.Tx    = (*sql.Tx)(nil)
 )
 
-// patience is for what is certain to come, on a machine that is busy.
+// patience is the timeout of what must happen, on a busy machine.
 const patience = 3 * time.Minute
 
 // engine is one empty database, which another process can open too.
@@ -101,7 +101,7 @@ func open(t testing.TB, driver, dsn string) *sql.DB {
 	return db
 }
 
-// counter opens a store, as a process of its own would.
+// counter opens a store, as another process would.
 func (e engine) counter(t testing.TB) serial.Counter {
 	t.Helper()
 	if e.driver == "redis" {
@@ -129,7 +129,7 @@ func redisOptions(dsn string) (*redis.Options, error) {
 			return nil, err
 		}
 	}
-	options.MaxRetries = -1 // what is tried again is the test's affair
+	options.MaxRetries = -1 // the test itself retries
 	return options, nil
 }
 

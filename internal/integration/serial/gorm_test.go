@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// bill numbers itself, in whatever its hook runs in.
+// bill sets its number in a hook, in the transaction of the hook.
 type bill struct {
 	Number string `gorm:"primaryKey;size:40"`
 	Cents  int64  `gorm:"check:cents > 0"`
@@ -30,8 +30,8 @@ func (b *bill) BeforeCreate(tx *gorm.DB) (err error) {
 	return err
 }
 
-// With gorm, in its own transactions and with prepared statements: no gaps; and where it
-// has no transaction, because it was told to skip that, an error and no number.
+// In gorm's own transactions, and with prepared statements, there are no gaps. With
+// SkipDefaultTransaction there is an error and no number.
 func TestGORM(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		dialector := map[string]func(string) gorm.Dialector{"sqlite": sqlite.Open, "pgx": postgres.Open, "mysql": mysql.Open}[e.driver]

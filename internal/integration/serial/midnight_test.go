@@ -26,10 +26,9 @@ var midnights = map[string][]moment{
 	},
 }
 
-// Processes of their own number over midnights, one of them with a clock that goes
-// backwards. No number comes twice, each has the date of its time, each day counts
-// from 1, and no more is skipped than a block less one for each time that a process
-// came to a day.
+// Several processes draw numbers over midnight, one of them with a clock that goes backwards.
+// No number is issued twice, each has the date of its time, and each day begins with 1. A
+// process skips less than a block each time that it reaches a day.
 func TestMidnights(t *testing.T) {
 	const processes, each, block = 3, 10, 4
 	program, err := os.Executable()

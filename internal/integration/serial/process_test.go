@@ -35,7 +35,7 @@ func numbering(c serial.Counter, code string, block int64) serial.NumbersConfig 
 	}
 }
 
-// child is another process: it prints numbers, each as soon as it has it.
+// child is another process: it prints each number at once.
 func child() int {
 	var driver, code string
 	var block int64
@@ -69,7 +69,7 @@ func child() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience) // who hangs must not hang the test
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience) // a child that hangs must not block the test
 	defer cancel()
 	n, err := serial.NewNumbers(describe)
 	if err != nil {
@@ -90,8 +90,8 @@ func child() int {
 	return 0
 }
 
-// liveThrough gives the numbering the zone and the clock that the environment says,
-// and steps from one time to the next. Without, there is one time.
+// liveThrough sets the zone and the clock of the numbering from the environment, and steps
+// from one time to the next. By default there is one time.
 func liveThrough(n *serial.NumbersConfig) (iter.Seq[func()], error) {
 	fields := strings.Fields(os.Getenv(childClock))
 	if len(fields) == 0 {
@@ -114,9 +114,9 @@ func liveThrough(n *serial.NumbersConfig) (iter.Seq[func()], error) {
 	return slices.Values(steps), nil
 }
 
-// Processes of their own draw from one counter, some are killed on the way, and
-// others begin after them. No number comes twice; what a process leaves is less than
-// a block, or one block more where it died with an answer on the way.
+// Several processes draw from one counter. Some are killed, and others begin after them. No
+// number is issued twice. A process leaves less than a block unused, or one block more if it
+// dies before an answer arrives.
 func TestProcesses(t *testing.T) {
 	const processes, many, block = 6, 400, 8
 	program, err := os.Executable()
@@ -179,7 +179,7 @@ func TestProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		given, taken := int64(len(seen)), first-1
-		// A killed one may have had lines that were never read: a pipe's worth.
+		// Lines of a killed process may be lost in the pipe.
 		if limit := int64(processes*(block-1) + killed*(many+block)); taken < given || taken-given > limit {
 			t.Errorf("%d taken, %d given, %d killed; at most %d may be skipped", taken, given, killed, limit)
 		}

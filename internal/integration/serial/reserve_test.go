@@ -18,8 +18,8 @@ import (
 
 type span struct{ first, n int64 }
 
-// whole reports how many numbers the spans have, and fails unless they cover all from
-// 1 on without gaps or overlaps.
+// whole returns how many numbers the blocks have. It fails the test unless they cover all
+// numbers from 1 without gaps or overlaps.
 func whole(t *testing.T, spans []span) (last int64) {
 	t.Helper()
 	slices.SortFunc(spans, func(a, b span) int { return int(a.first - b.first) })
@@ -32,8 +32,8 @@ func whole(t *testing.T, spans []span) (last int64) {
 	return last
 }
 
-// Many handles, each as a process would have it, begin at once with nothing there:
-// every number is given once, and none is skipped.
+// Many handles, like those of separate processes, begin at once on an empty database: every
+// number is issued once, and none is skipped.
 func TestReserve(t *testing.T) {
 	const handles, goroutines, each = 4, 3, 20
 	onEvery(t, func(t *testing.T, e engine) {
@@ -69,7 +69,7 @@ func TestReserve(t *testing.T) {
 			t.Errorf("%d, %v; want %d", first, err, last+1)
 		}
 		if first, err := c.Reserve(t.Context(), strings.ToLower(key), 1); err != nil || first != 1 {
-			t.Errorf("a key in lower case goes on with %d, %v", first, err)
+			t.Errorf("a key in lower case continues with %d, %v", first, err)
 		}
 		counting := c.(driver.Counter) // it counts from 0 what is given as from 1
 		if n, err := counting.Count(t.Context(), key); err != nil || n != last+7 {
@@ -90,7 +90,7 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// At the end of 64 bits a counter stands still, and says so.
+// At the end of 64 bits a counter stops with an error.
 func TestOverflow(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		key, c := code(), e.counter(t)
@@ -118,7 +118,7 @@ func TestOverflow(t *testing.T) {
 	})
 }
 
-// Who only counts needs one table, and need not be let create it.
+// Counting needs one table, and no right to create it.
 func TestOneTable(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := openCommitting(t, e)
@@ -142,7 +142,7 @@ func TestOneTable(t *testing.T) {
 	})
 }
 
-// What may lose an acknowledged write is refused.
+// A store that may lose an acknowledged write is refused.
 func TestLossy(t *testing.T) {
 	var lossy *worker.DurabilityError
 	memory := open(t, "sqlite", ":memory:")

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// openCommitting opens the database with autocommit, wherever the test has it off.
+// openCommitting opens the database with autocommit.
 func openCommitting(t *testing.T, e engine) *sql.DB {
 	t.Helper()
 	if e.driver == "mysql" {
@@ -35,8 +35,8 @@ func openCommitting(t *testing.T, e engine) *sql.DB {
 
 var errChangedMind = errors.New("the caller changes its mind")
 
-// Invoices that are numbered and written in one transaction have no gaps, though every
-// third is rolled back and many write at once.
+// Invoices that are numbered and written in one transaction have no gaps, even if every third
+// is rolled back and many are written at once.
 func TestNoGaps(t *testing.T) {
 	const handles, goroutines, each = 3, 2, 12
 	onEverySQL(t, func(t *testing.T, e engine) {
@@ -94,7 +94,7 @@ func TestNoGaps(t *testing.T) {
 	})
 }
 
-// inTransaction begins anew where the database says that the transaction gave way.
+// inTransaction retries after a deadlock or a serialization failure.
 func inTransaction(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
 	for {
 		tx, err := db.BeginTx(ctx, nil)
@@ -115,8 +115,8 @@ func inTransaction(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error
 	}
 }
 
-// A transaction that reserves before the store has seen its table is told so at once,
-// where it would otherwise wait for a connection that it holds itself.
+// A transaction that reserves before the store has checked its table gets an error at once,
+// instead of waiting for a connection that it holds itself.
 func TestNotPrepared(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := open(t, e.driver, e.dsn)
@@ -126,9 +126,9 @@ func TestNotPrepared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told, cancel := context.WithTimeout(t.Context(), patience) // who waits for itself waits for ever
+		ctx, cancel := context.WithTimeout(t.Context(), patience) // a transaction that waits for itself never ends
 		defer cancel()
-		if _, err := store.In(tx).Reserve(told, "a", 1); err == nil || !strings.Contains(err.Error(), "PrepareCounters") {
+		if _, err := store.In(tx).Reserve(ctx, "a", 1); err == nil || !strings.Contains(err.Error(), "PrepareCounters") {
 			t.Error(err)
 		}
 		if err := tx.Rollback(); err != nil {
@@ -193,7 +193,7 @@ func TestPgx(t *testing.T) {
 	}
 }
 
-// Who waits for another's transaction gives up with the own context.
+// A call that waits for another transaction ends with its own context.
 func TestWaitInTransaction(t *testing.T) {
 	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
 	db := open(t, "pgx", dsn)
@@ -216,8 +216,8 @@ func TestWaitInTransaction(t *testing.T) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	// Who gave up may have been served all the same, after the commit and before the
-	// server heard of it.
+	// The call that gave up may have succeeded, after the commit and before the server received
+	// its cancellation.
 	if first, err := store.Reserve(t.Context(), "a", 1); err != nil || first != 2 && first != 3 {
 		t.Errorf("%d, %v", first, err)
 	}

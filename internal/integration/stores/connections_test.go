@@ -17,7 +17,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// asking counts how often a connection is asked for, where none is kept idle.
+// asking counts the requests for a connection, with no idle ones kept.
 type asking struct {
 	driver.Connector
 	asked atomic.Int64
@@ -28,8 +28,7 @@ func (c *asking) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.Connector.Connect(ctx)
 }
 
-// A claim and a release queue for a connection once each: others may be in the queue, so
-// that it takes long.
+// A claim and a release wait for a connection once each, because the queue may be long.
 func TestOneConnection(t *testing.T) {
 	for name, connect := range map[string]func(t *testing.T) (driver.Connector, error){
 		"postgres": func(t *testing.T) (driver.Connector, error) {
@@ -82,8 +81,8 @@ func TestOneConnection(t *testing.T) {
 	}
 }
 
-// A connection that takes no writes is not kept: it may lead to a primary that has become a
-// standby, and others lead to the new one.
+// A connection that rejects writes is closed: it may lead to a primary that has become a
+// standby, while new ones lead to the new primary.
 func TestReadOnlyConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		open  func(t *testing.T) *sql.DB

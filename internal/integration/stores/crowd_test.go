@@ -3,6 +3,7 @@ package stores
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,8 +22,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// However many goroutines of a process wait for a worker ID, the store has a handful of
-// requests a second; and one that comes free is claimed at once.
+// However many goroutines of a process wait for a worker ID, the store gets a handful of
+// requests a second. A worker ID that becomes free is claimed at once.
 func TestCrowd(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) (driver.Store, *driver.ClaimLimiter){
 		"postgres": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
@@ -46,7 +47,7 @@ func TestCrowd(t *testing.T) {
 			return s, &s.ClaimLimiter
 		},
 		"files": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
-			s := mustNew(filestore.New(filestore.Config{Dir: t.TempDir()}))
+			s := mustNew(filestore.New(filestore.Config{Dir: busyDir(t)}))
 			return s, &s.ClaimLimiter
 		},
 	} {
@@ -57,7 +58,24 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// counted counts the claims that come to a store.
+// busyDir is t.TempDir for a store whose last abandoned call may still write when the test ends.
+func busyDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "crowd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for deadline := time.Now().Add(patience); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Errorf("the store still writes to %s", dir)
+				return
+			}
+		}
+	})
+	return dir
+}
+
+// counted counts the claims at a store.
 type counted struct {
 	driver.Store
 	*driver.ClaimLimiter
@@ -99,7 +117,7 @@ func crowd(t *testing.T, store *counted) {
 	time.Sleep(watched)
 	rate := float64(store.claims.Load()-before) / watched.Seconds()
 	t.Logf("%d callers make %.1f claims a second, which read %.0f rows", callers, rate, rate*numbers)
-	if rate > 10 {
+	if rate > 40 { // 4 on an idle machine; it was 700 when each caller asked for itself
 		t.Errorf("%.1f claims a second", rate)
 	}
 	for i, lease := range taken {

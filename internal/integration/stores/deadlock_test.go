@@ -11,9 +11,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// A serializable read of MySQL locks what it reads where the session does not commit by
-// itself, and may be undone for the sake of a transaction that it meets. It is then made
-// again.
+// Without autocommit, a serializable read of MySQL locks the rows, and may be the victim of a
+// deadlock. It is then repeated.
 func TestListIsUndone(t *testing.T) {
 	for _, server := range testserver.MySQLs(t) {
 		cfg, err := mysql.ParseDSN(server.DSN)
@@ -69,10 +68,10 @@ func TestListIsUndone(t *testing.T) {
 			listed <- err
 		}()
 		await(t, "read that waits for number 2", func() bool {
-			// The server fills this table anew only when nobody has read it for 100 ms.
+			// The server refreshes this table only 100 ms after the last read.
 			time.Sleep(200 * time.Millisecond)
 			var waiting int
-			// A server may be shared: others' waits are not meant.
+			// The server may be shared: waits of other databases do not count.
 			err := root.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = ?", cfg.DBName).Scan(&waiting)
 			return err == nil && waiting > 0
 		})

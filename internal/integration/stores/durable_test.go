@@ -20,8 +20,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
-// Sessions with autocommit off, by the DSN or by the server's default: what was
-// claimed, renewed and counted is there when the connection has gone.
+// With autocommit off, by the DSN or by the server's default, claims, renewals and counts are
+// still there after the connection is closed.
 func TestAutocommitOff(t *testing.T) {
 	server := testserver.NewMariaDB(t)
 	cfg, err := mysql.ParseDSN(server.DSN)
@@ -102,7 +102,7 @@ func TestAutocommitOff(t *testing.T) {
 	}
 }
 
-// The stores' suite, where no statement is committed unless it is said.
+// The stores' suite, without autocommit.
 func TestSuiteWithAutocommitOff(t *testing.T) {
 	server := testserver.MySQLs(t)[0]
 	cfg, err := mysql.ParseDSN(server.DSN)
@@ -116,8 +116,8 @@ func TestSuiteWithAutocommitOff(t *testing.T) {
 	}})
 }
 
-// A database of SQLite that goes with its connection is refused, whatever it is
-// called, and so is a temporary table.
+// A database of SQLite that ends with its connection is refused, whatever its name, and so is
+// a temporary table.
 func TestSQLiteWithoutFile(t *testing.T) {
 	acquire := func(db *sql.DB, cfg sqlstore.Config) error {
 		db.SetMaxOpenConns(1)
@@ -166,7 +166,7 @@ func TestSQLiteWithoutFile(t *testing.T) {
 	}
 }
 
-// A table that a crash empties is refused, whichever of the three it is.
+// A table that a crash empties is refused, whichever of the three tables it is.
 func TestLossyTables(t *testing.T) {
 	suffixes := []string{"_space", "", "_counter"}
 	use := func(db *sql.DB, table string) error {
@@ -203,7 +203,7 @@ func TestLossyTables(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		server := testserver.NewPostgres(t)
 		admin := open(t, "pgx", server.DSN)
-		// The test's servers have fsync off; here it looks as if it were on.
+		// The test's servers have fsync off; here they report that it is on.
 		if _, err := admin.Exec("CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'on' $$"); err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestLossyTables(t *testing.T) {
 		u.RawQuery = q.Encode()
 		db := open(t, "pgx", u.String())
 		check(t, db, "public", func(table string) string { return "ALTER TABLE " + table + " SET UNLOGGED" })
-		// Of a table in parts, each counts.
+		// Each partition of a table is checked.
 		ddl, err := sqlstore.Config{Dialect: sqlstore.Postgres, Table: "parted"}.DDL()
 		if err != nil {
 			t.Fatal(err)
@@ -274,8 +274,8 @@ func TestLossyTables(t *testing.T) {
 	})
 }
 
-// A temporary table takes the name of the one that all see: what is claimed in it, nobody
-// else knows of. It is refused in whatever database, and whatever else is allowed.
+// A temporary table hides the table that all sessions share, so its claims are invisible to
+// others. It is refused in every database, even with AllowDataLoss.
 func TestTemporaryTables(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		for _, suffix := range []string{"_space", "", "_counter"} {

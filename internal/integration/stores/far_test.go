@@ -22,8 +22,8 @@ import (
 // far is the round trip to the other side of the world.
 const far = 280 * time.Millisecond
 
-// The first Acquire succeeds with all defaults, however far the database is: what has been
-// found out about it is kept when a claim runs out of time, and so is the connection.
+// The first Acquire succeeds with all defaults, however far the database is: a claim that runs
+// out of time keeps its connection, and what it has learned about the database.
 func TestFirstAcquireFromAfar(t *testing.T) {
 	for _, c := range []struct {
 		name  string

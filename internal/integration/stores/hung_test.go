@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// deaf is a driver of database/sql that gets no answer, and knows no contexts.
+// deaf is a driver of database/sql that gets no answer, and ignores contexts.
 type deaf struct {
 	sqldriver.Conn
 	ended chan struct{}
@@ -39,7 +39,7 @@ func deafSQL(t *testing.T) driver.Store {
 	return mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 }
 
-// deafRedis is go-redis as it comes, without ContextTimeoutEnabled, at a server that hangs.
+// deafRedis is go-redis with its defaults, without ContextTimeoutEnabled, at a server that hangs.
 func deafRedis(t *testing.T) driver.Store {
 	server := testserver.NewRedis(t)
 	c := redis.NewClient(&redis.Options{Addr: server.Addr, ReadTimeout: -1, MaxRetries: -1})

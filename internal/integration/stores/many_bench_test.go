@@ -21,8 +21,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// What 1,024 holders cost one PostgreSQL. An operation of "acquire" is all of them; one of
-// "steady" is a second in which they renew, so that a minute of the defaults is
+// The load of 1,024 holders on one PostgreSQL. One operation of "acquire" is all of them, one
+// of "steady" is a second of renewals, so a minute of the defaults is
 //
 //	go test -run '^$' -bench 'ManyHolders/steady/renew=10s' -benchtime 60x ./stores
 func BenchmarkManyHolders(b *testing.B) {
@@ -91,7 +91,7 @@ func BenchmarkManyHolders(b *testing.B) {
 	}
 }
 
-// timed adds up how long renewals take.
+// timed adds up the time of renewals.
 type timed struct {
 	driver.Store
 	nanoseconds atomic.Int64
@@ -105,8 +105,8 @@ func (s *timed) Renew(ctx context.Context, r driver.Renewal) error {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// postgresCPU is the processor time of all processes of a PostgreSQL on this machine,
-// those that have ended too. Linux alone tells.
+// postgresCPU returns the CPU time of all processes of a PostgreSQL on this machine, including
+// those that have ended. It works on Linux only.
 func postgresCPU(b *testing.B, db *sql.DB) time.Duration {
 	b.Helper()
 	var pid int
@@ -147,8 +147,8 @@ func postgresCPU(b *testing.B, db *sql.DB) time.Duration {
 	return time.Duration(ticks) * time.Second / 100 // USER_HZ
 }
 
-// What a renewal costs MySQL and MariaDB in a transaction of its own, which holds whatever
-// the session's autocommit is, and what it would cost without one.
+// The cost of a renewal in MySQL and MariaDB in a transaction of its own, which works with any
+// autocommit, and without one.
 func BenchmarkRenew(b *testing.B) {
 	for i, server := range testserver.MySQLs(b) {
 		for _, params := range []string{"", "?interpolateParams=true"} {

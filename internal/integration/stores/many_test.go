@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// hold acquires n leases at once, over so many connections.
+// hold acquires n leases, atOnce of them at a time.
 func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, took func(i int, d time.Duration)) []*worker.Lease {
 	t.Helper()
 	leases := make([]*worker.Lease, n)
@@ -45,7 +45,7 @@ func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, to
 	return leases
 }
 
-// giveBack releases them all.
+// giveBack releases all leases.
 func giveBack(t testing.TB, leases []*worker.Lease, atOnce int) {
 	t.Helper()
 	turns := make(chan struct{}, atOnce)
@@ -62,15 +62,15 @@ func giveBack(t testing.TB, leases []*worker.Lease, atOnce int) {
 	wg.Wait()
 }
 
-// All 1,024 numbers of the default layout are held at once: each is another, and so are
-// the ids. Who comes then is told so, or waits until one is free.
+// All 1,024 worker IDs of the default layout are leased at once; all are different, and so are
+// the ids. The next Acquire fails, or waits until one is free.
 func TestAllNumbersAreHeld(t *testing.T) {
 	dsn := inDatabase(t, testserver.Postgres(t).DSN)
 	db := open(t, "pgx", dsn)
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
 	store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
-	// Long, so that none is taken over on a machine that is busy with other things.
+	// Long, so that none expires on a busy machine.
 	cfg := worker.Config{FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
 	numbers := int(core.Twitter().WorkerIDs())
 	leases := hold(t, store, numbers, 16, cfg, func(int, time.Duration) {})
@@ -106,14 +106,14 @@ func TestAllNumbersAreHeld(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 
-	// One waits for what is released, and another one in vain, until its context ends.
+	// One Acquire gets a released worker ID; another one waits until its context ends.
 	impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := worker.Acquire(impatient, store, cfg); err == nil || !errors.Is(err, worker.ErrNoWorkerID) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 	got := make(chan *worker.Lease, 1)
-	asked := &told{Store: store, refused: make(chan struct{})}
+	asked := &refusals{Store: store, refused: make(chan struct{})}
 	go func() {
 		lease, err := worker.Acquire(t.Context(), asked, cfg)
 		if err != nil {
@@ -145,14 +145,14 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	}
 }
 
-// told says when a claim was refused for the first time.
-type told struct {
+// refusals reports the first claim that was refused.
+type refusals struct {
 	driver.Store
 	refused chan struct{}
 	once    sync.Once
 }
 
-func (s *told) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+func (s *refusals) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
 	c, err := s.Store.Claim(ctx, r)
 	if errors.Is(err, worker.ErrNoWorkerID) {
 		s.once.Do(func() { close(s.refused) })

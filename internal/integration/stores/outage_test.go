@@ -20,8 +20,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// rideOutAKill kills the store's server under a lease and starts it again: ids
-// go on meanwhile, and the number stays.
+// rideOutAKill kills the store's server under a lease and starts it again: ids continue
+// meanwhile, and the worker ID stays.
 func rideOutAKill(t *testing.T, server *testserver.Server, store driver.Store) {
 	t.Helper()
 	lease, err := worker.Acquire(t.Context(), store, worker.Config{
@@ -58,10 +58,10 @@ func rideOutAKill(t *testing.T, server *testserver.Server, store driver.Store) {
 	}
 }
 
-// When a server is killed, ids continue for FenceWindow − RenewInterval at least, less what they are
-// ahead of the clock and what the last renewal came late; whoever asks after the bound
-// has ErrFenced; and when the server is back they go on by themselves. The figures are
-// said, to be taken from a machine at rest: `go test -v -count=5 -run OutageFigures`.
+// When a server is killed, ids continue for at least FenceWindow − RenewInterval, less their
+// lead over the clock and the delay of the last renewal. After the fence, Next returns
+// ErrFenced. When the server is back, ids continue by themselves. To log the figures, on an
+// idle machine: `go test -v -count=5 -run OutageFigures`.
 func TestOutageFigures(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -94,8 +94,8 @@ func TestOutageFigures(t *testing.T) {
 	}
 }
 
-// lastRenewal remembers when the lease read its clock for the last renewal that was
-// acknowledged: the bound lies a window after that, however slow all else was.
+// lastRenewal records when the lease read its clock for the last acknowledged renewal. The
+// fence is one window after that, however slow everything else was.
 type lastRenewal struct {
 	driver.Store
 	mu   sync.Mutex
@@ -132,7 +132,7 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	// draw takes ids at leisure until one comes, or none does.
+	// draw takes ids at intervals until one is issued, or none is.
 	seen := map[int64]bool{}
 	var asked time.Time // for the last id that came
 	draw := func(want bool) (at time.Time) {
@@ -162,7 +162,7 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	draw(true)
 
 	killed, lead, renewed := time.Now(), gen.Stats().Ahead, store.renewed()
-	dead := make(chan error, 1) // that may take long, and ids go on
+	dead := make(chan error, 1) // that may take long, and ids continue
 	go func() { dead <- server.Kill() }()
 	fenced := draw(false)
 	if err := <-dead; err != nil {
@@ -174,7 +174,7 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	if rode := fenced.Sub(killed); rode < least {
 		t.Errorf("ids went on for %v, and not for %v: FenceWindow − RenewInterval, ids %v ahead, the renewal %v late", rode, least, lead, late)
 	}
-	// How soon it comes hangs on the machine; that nobody who asks later has an id does not.
+	// When the error comes depends on the machine; that no later call returns an id does not.
 	if after := asked.Sub(until); after > 200*time.Millisecond { // clocks are set, a little at a time
 		t.Errorf("an id was asked for %v after the bound, and came", after)
 	}

@@ -34,7 +34,7 @@ func client(t *testing.T, server *testserver.Server) *redis.Client {
 	return c
 }
 
-// evaler is go-redis; bytes makes it answer as clients do that give []byte.
+// evaler is go-redis; with bytes it answers like clients that return []byte.
 func evaler(c *redis.Client, bytes bool) redisstore.EvalFunc {
 	return func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 		v, err := c.Eval(ctx, script, keys, args...).Result()
@@ -65,7 +65,7 @@ func TestRedisStore(t *testing.T) {
 	}
 }
 
-// As it comes, a Redis loses what it has acknowledged: it is refused, by name.
+// With its default settings, Redis may lose acknowledged writes: the store refuses it, and names the setting.
 func TestRedisLossy(t *testing.T) {
 	server := testserver.NewRedis(t)
 	c := client(t, server)
@@ -130,8 +130,8 @@ func TestRedisCounter(t *testing.T) {
 	}
 }
 
-// An address has the same number each time. Two containers with one address get two
-// numbers all the same, since it is only what their leases prefer.
+// An address has the same worker ID each time. Two containers with one address still get two
+// worker IDs, because their leases only prefer it.
 func TestRedisIdentity(t *testing.T) {
 	name := fmt.Sprintf("%016x", rand.Uint64())
 	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
@@ -178,8 +178,8 @@ func TestRedisIdentity(t *testing.T) {
 	}
 }
 
-// The script chooses as the stores in Go do: the same requests, in Redis and in
-// memory, have the same answers.
+// The script chooses as the stores in Go do: the same requests have the same answers in Redis
+// and in memory.
 func TestRedisAgainstMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	remote := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
@@ -243,7 +243,7 @@ func TestRedisAgainstMemory(t *testing.T) {
 	}
 }
 
-// A client that answers otherwise is an error and no grant.
+// An unexpected answer of a client is an error and no grant.
 func TestRedisOddClients(t *testing.T) {
 	for what, value := range map[string]any{
 		"nil": nil, "text": "ok", "numbers": []any{int64(1)}, "nothing": []any{}, "another word": []any{"yes"},
@@ -261,7 +261,7 @@ func TestRedisOddClients(t *testing.T) {
 	}
 }
 
-// Beyond 2^53 a script does not tell one number from the next: it is an error.
+// Above 2^53 the numbers of a script are not exact: it returns an error.
 func TestRedisTooManyNumbers(t *testing.T) {
 	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
 	for numbers, ok := range map[int64]bool{1 << 53: true, 1<<53 + 1: false, 1 << 60: false} {

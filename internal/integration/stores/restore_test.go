@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// documented gives the statement that docs/operations.md has for the dialect.
+// documented returns the statement of docs/operations.md for the dialect.
 func documented(t *testing.T, d sqlstore.Dialect) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/operations.md")
@@ -29,8 +29,8 @@ func documented(t *testing.T, d sqlstore.Dialect) string {
 	return strings.TrimSpace(string(found[1]))
 }
 
-// After the statement the holder that was there is refused, and who comes next
-// begins above whatever it may have issued.
+// After the statement the old holder is refused, and the next one begins above all ids that the
+// old one may have issued.
 func TestRestore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
@@ -45,7 +45,7 @@ func TestRestore(t *testing.T) {
 		defer before.Close()
 		bound := before.Stats().Fence
 
-		// As an older backup has it.
+		// As in an older backup.
 		if _, err := db.ExecContext(t.Context(), "UPDATE snow_worker SET until_ts = 1, epoch = 1"); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// An error says which right is missing, on which table, and nothing of creating one that is
-// there.
+// An error names the missing right and the table, and does not suggest creating a table that
+// exists.
 func TestMissingRights(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		server := testserver.Postgres(t)
@@ -104,7 +104,7 @@ func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dial
 				}
 				for _, want := range []string{"denied", lacks, table} {
 					if !strings.Contains(err.Error(), want) {
-						t.Errorf("%q is not told", want)
+						t.Errorf("the error has no %q", want)
 					}
 				}
 				if strings.Contains(err.Error(), "CREATE TABLE") {

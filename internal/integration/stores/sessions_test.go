@@ -10,8 +10,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// A store needs nothing of a session: each statement may have another one, as behind a
-// pooler that hands them out by the transaction.
+// A store does not depend on a session: each statement may run in another one, as behind a
+// pooler in transaction mode.
 func TestASessionForEachStatement(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)

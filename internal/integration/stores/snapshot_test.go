@@ -12,9 +12,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
-// MariaDB undoes a serializable transaction that meets what another one has changed since
-// its first look, where innodb_snapshot_isolation is on: it is by default from 11.6 on.
-// It is then made again.
+// With innodb_snapshot_isolation, the default since 11.6, MariaDB rolls back a serializable
+// transaction that reads rows which another one has changed since its first read. It is then
+// repeated.
 func TestSnapshotIsolation(t *testing.T) {
 	server := testserver.NewMariaDB(t)
 	cfg, err := mysql.ParseDSN(server.DSN)

@@ -96,7 +96,7 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 	})
 }
 
-// serializable is what a DSN of MySQL says for this isolation.
+// serializable is this isolation in a DSN of MySQL.
 func serializable(t *testing.T, admin *sql.DB) map[string]string {
 	t.Helper()
 	var name string // MariaDB has not always called it as MySQL does
@@ -116,7 +116,7 @@ func open(t testing.TB, driver, dsn string) *sql.DB {
 	return db
 }
 
-// inDatabase is the DSN of PostgreSQL for a database that is dropped after the test.
+// inDatabase returns the DSN of a PostgreSQL database that is dropped after the test.
 func inDatabase(t testing.TB, dsn string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -135,7 +135,7 @@ func create(t testing.TB, admin *sql.DB, drop string) (name string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Whoever still holds a lock there must not hold up all tests that follow.
+		// A lock that is still held must not block the tests that follow.
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if _, err := admin.ExecContext(ctx, "DROP DATABASE "+name+drop); err != nil {
@@ -153,8 +153,8 @@ func TestSQLStore(t *testing.T) {
 	})
 }
 
-// A generator over the database that the README's way gives it, many processes at
-// once, each of which creates the tables if they are not there.
+// Generators of many processes at once, opened as in the README. Each process creates the
+// tables if they do not exist.
 func TestManyStarts(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		const starts = 12
@@ -202,7 +202,7 @@ func TestDetectedAndNamed(t *testing.T) {
 			t.Fatalf("%q, %v", ddl, err)
 		}
 		db := e.open(t)
-		// Where nobody may create them, the error has the statement, with the schema before the name.
+		// If the user may not create them, the error has the statement, with the schema before the name.
 		refused := cfg
 		refused.NoCreate = true
 		_, err = worker.Acquire(t.Context(), mustNew(sqlstore.New(db, refused)), once)
@@ -304,7 +304,7 @@ func TestBadTableNames(t *testing.T) {
 	}
 }
 
-// A database that may lose what it has acknowledged is refused.
+// A database that may lose acknowledged writes is refused.
 func TestLossySettings(t *testing.T) {
 	lossy := func(t *testing.T, db *sql.DB, setting string) {
 		t.Helper()
@@ -361,8 +361,8 @@ func TestLossySettings(t *testing.T) {
 	})
 }
 
-// The server is killed while a lease is held, and started again: what it had
-// acknowledged is there, and the lease goes on.
+// The server is killed while a lease is held, and started again: it has all acknowledged writes,
+// and the lease continues.
 func TestServerIsKilled(t *testing.T) {
 	for name, start := range map[string]func(testing.TB) *testserver.Server{"postgres": testserver.NewPostgres, "mariadb": testserver.NewMariaDB} {
 		t.Run(name, func(t *testing.T) {
@@ -374,11 +374,10 @@ func TestServerIsKilled(t *testing.T) {
 	}
 }
 
-// patience is for what is certain to come, on a machine that is busy.
+// patience is the timeout of what must happen, on a busy machine.
 const patience = 3 * time.Minute
 
-// once tries once, and has the time for it; long holds on through what a busy machine
-// may do.
+// once makes one attempt, with enough time. long keeps its lease on a busy machine.
 var (
 	once = worker.Config{MaxWait: -1, Timeout: patience}
 	long = worker.Config{FenceWindow: 10 * time.Minute, TTL: 15 * time.Minute, MaxWait: patience, Timeout: patience}

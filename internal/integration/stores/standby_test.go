@@ -20,8 +20,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// pair is a primary that keeps what it commits, as far as its own disk goes, and a standby
-// that has all of it by now.
+// pair is a primary whose commits are durable on its own disk, and a standby that has all of
+// them at the start.
 type pair struct {
 	primary, standby *testserver.Server
 	db               *sql.DB // of the primary
@@ -66,7 +66,7 @@ func (p *pair) shows(t *testing.T, query string) (yes bool) {
 	return err == nil && yes
 }
 
-// behind ends the standby: what the primary commits from now on, it does not get.
+// behind stops the standby: it misses what the primary commits from now on.
 func (p *pair) behind(t *testing.T) {
 	t.Helper()
 	p.caughtUp(t)
@@ -85,7 +85,7 @@ func (p *pair) back(t *testing.T) {
 	p.away = false
 }
 
-// failover takes the primary away, and makes the standby one with what it has.
+// failover stops the primary, and promotes the standby with the data that it has.
 func (p *pair) failover(t *testing.T) *sql.DB {
 	t.Helper()
 	if err := p.primary.Kill(); err != nil {
@@ -103,7 +103,7 @@ func (p *pair) failover(t *testing.T) *sql.DB {
 	return db
 }
 
-// duplicates lets two leases issue ids at the same time, until both have issued one.
+// duplicates makes two leases issue ids at the same time, until both have issued one.
 func duplicates(t *testing.T, a, b *worker.Lease) bool {
 	t.Helper()
 	ids := make(chan int64)
@@ -143,9 +143,9 @@ func duplicates(t *testing.T, a, b *worker.Lease) bool {
 	}
 }
 
-// A claim whose answer was lost is given again only when the standby has it. The primary
-// shows its row before, once the wait for the standby was cancelled; with that alone, the
-// promoted standby would give the number to another holder for the same time.
+// A claim whose answer was lost is granted again only when the standby has it. The primary
+// shows the row earlier, after the wait for the standby was cancelled. If that were enough, the
+// promoted standby would grant the worker ID to another holder for the same time.
 func TestClaimAgainWaitsForStandby(t *testing.T) {
 	p := newPair(t)
 	store := mustNew(sqlstore.New(p.db, sqlstore.Config{}))
@@ -196,9 +196,8 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 	}
 }
 
-// An asynchronous standby that is promoted lacks what the primary has acknowledged last: ids
-// are issued twice. The store says so before, to those who may see the standby and to those
-// who may only see that there is something.
+// A promoted asynchronous standby lacks the last acknowledged writes, so ids are issued twice.
+// The store warns of it before, also users who may see only that there is a standby.
 func TestAsynchronousStandby(t *testing.T) {
 	p := newPair(t)
 	p.exec(t, "CREATE ROLE app LOGIN", "GRANT ALL ON SCHEMA public TO app")
@@ -233,7 +232,7 @@ func TestAsynchronousStandby(t *testing.T) {
 	}
 }
 
-// warned checks that a store has exactly one warning, which says that, or none.
+// warned checks that a store has exactly one warning, with this text, or none.
 func warned(t *testing.T, store *sqlstore.Store, says string) {
 	t.Helper()
 	warnings, err := store.Warnings(t.Context())
@@ -247,7 +246,7 @@ func warned(t *testing.T, store *sqlstore.Store, says string) {
 	}
 }
 
-// Which settings and which followers of a primary are refused, warned of, or passed over.
+// Which settings and followers of a primary are refused, reported as a warning, or ignored.
 func TestStandbyWarnings(t *testing.T) {
 	p := newPair(t)
 	store := mustNew(sqlstore.New(p.db, sqlstore.Config{}))

@@ -15,7 +15,7 @@ import (
 	"slices"
 )
 
-// An interval is some ids one after another, and which process handed them out.
+// An interval is a range of consecutive ids, and the process that issued them.
 type interval struct {
 	first, last int64
 	source      int64
@@ -23,9 +23,9 @@ type interval struct {
 
 const intervalSize = 24
 
-// A checker looks for ids that were handed out twice, in intervals that come in any
-// order. It keeps at most `most` of them in memory: those are sorted and written to
-// a file, and at the end the files are merged.
+// A checker finds ids that were issued twice, in intervals in any order. It keeps at most
+// `most` of them in memory, sorts them and writes them to a file. At the end it merges the
+// files.
 type checker struct {
 	dir    string
 	most   int
@@ -35,7 +35,7 @@ type checker struct {
 	count  uint64 // of intervals
 }
 
-// A finding is what a checker has found.
+// A finding is the result of a checker.
 type finding struct {
 	ids        uint64
 	intervals  uint64
@@ -43,7 +43,7 @@ type finding struct {
 	first      []duplicate // some of them
 }
 
-// A duplicate is a stretch of ids that two intervals have in common.
+// A duplicate is a range of ids that two intervals have in common.
 type duplicate struct {
 	first, last int64
 	sources     [2]int64
@@ -88,8 +88,8 @@ func (c *checker) spill() (err error) {
 	return w.Flush()
 }
 
-// finish merges what was sorted and compares each interval with the one that
-// reaches farthest of those before it. The checker is of no use afterwards.
+// finish merges the files and compares each interval with the one before it that ends last.
+// The checker cannot be used afterwards.
 func (c *checker) finish() (found finding, err error) {
 	if err := c.spill(); err != nil {
 		return found, err
@@ -150,7 +150,7 @@ func (c *checker) finish() (found finding, err error) {
 	return found, nil
 }
 
-// A stretch is one sorted file and the interval that it has come to.
+// A stretch is one sorted file and its current interval.
 type stretch struct {
 	file *os.File
 	r    *bufio.Reader

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The checker finds what counting each id by itself finds.
+// The checker finds the same as counting each id.
 func TestChecker(t *testing.T) {
 	withDuplicates := 0
 	for seed := range uint64(300) {
@@ -57,7 +57,7 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// What a process has written is read again, but for what its death cut off.
+// All records of a process can be read, except one that its death cut off.
 func TestLogbook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "book")
 	l, err := openLogbook(path)

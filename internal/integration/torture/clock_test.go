@@ -16,12 +16,12 @@ const (
 	ttl    = 2 * time.Second
 )
 
-// maxOff is how far a process's clock lies from the machine's, but for short leaps.
-// It is less than the skew at which a claim is refused, 10s.
+// maxOff is the largest offset of a process's clock from the machine's, apart from short
+// leaps. It is less than the skew at which a claim is refused, 10s.
 const maxOff = 8 * time.Second
 
-// A clock is a process's wall clock: it starts wrong and steps to and fro, by up to
-// seconds, all the time.
+// A clock is a process's wall clock: it starts wrong, and steps back and forth by up to
+// seconds all the time.
 type clock struct {
 	off  atomic.Int64
 	rand *random
@@ -34,7 +34,7 @@ func newClock(r *random) *clock {
 	return c
 }
 
-// now has no monotonic reading: of that no process knows more than its own.
+// now has no monotonic reading, which means nothing to other processes.
 func (c *clock) now() time.Time { return time.Now().Round(0).Add(time.Duration(c.off.Load())) }
 
 func (c *clock) run() {
@@ -66,20 +66,20 @@ func newRandom(seed, stream uint64) *random {
 	return &random{words: rand.New(rand.NewPCG(seed, stream))}
 }
 
-// below gives a number in [0, n).
+// below returns a number in [0, n).
 func (r *random) below(n int64) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.words.Int64N(n)
 }
 
-// between gives a number in [least, most].
+// between returns a number in [least, most].
 func (r *random) between(least, most int64) int64 { return least + r.below(most-least+1) }
 
-// oneIn is true once in so many times.
+// oneIn returns true once in n calls on average.
 func (r *random) oneIn(n int64) bool { return r.below(n) == 0 }
 
-// duration gives one from least to most.
+// duration returns one from least to most.
 func (r *random) duration(least, most time.Duration) time.Duration {
 	return time.Duration(r.between(int64(least), int64(most)))
 }

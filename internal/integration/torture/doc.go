@@ -1,9 +1,9 @@
-// Package torture tries to make leases issue an id twice: real processes that
-// compete for numbers of one space in a real store, each with a clock of its own
-// that steps to and fro, are stopped, killed and started again, while requests and
-// answers are lost, late and doubled and the store itself fails. What every one of
-// them handed out is written down, and then compared.
+// Package torture tries to make leases issue an id twice. Real processes compete for the
+// worker IDs of one namespace in a real store, each with a clock that steps back and forth.
+// They are stopped, killed and started again; requests and replies are lost, late and
+// doubled; and the store fails. Each process records the ids that it issues, and the records
+// are compared.
 //
-// The tests are all there is to it: see [TestFence], which says how to run it for
-// longer, and [TestWithoutFence], which shows that it would find what it looks for.
+// [TestFence] documents how to run it for longer. [TestWithoutFence] shows that it finds
+// duplicates if there are any.
 package torture

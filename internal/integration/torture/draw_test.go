@@ -14,8 +14,8 @@ import (
 
 const most = 20_000 // ids in one Fill: some ticks
 
-// draw takes ids, one or many at a time, and writes down what was handed out. What it
-// has not written when the process is killed counts as used by nobody.
+// draw takes ids, one or many at a time, and records them. An id that is not recorded when
+// the process is killed counts as unused.
 func (h *holder) draw(halt <-chan struct{}, lease *worker.Lease, gen *core.Generator) error {
 	buf := make([]int64, most)
 	var records []record
@@ -69,7 +69,7 @@ func (h *holder) some(gen *core.Generator, buf []int64) ([]int64, error) {
 	return buf, nil
 }
 
-// sortOut says whether an error ends the drawing; one that may not be is returned.
+// sortOut reports whether an error ends the drawing. It returns an unexpected error.
 func (h *holder) sortOut(lease *worker.Lease, err error) (done bool, unexpected error) {
 	var back *core.ClockError
 	switch {

@@ -15,17 +15,17 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// space is where all processes of a store compete.
+// space is the namespace of all processes of a store.
 const space = "torture"
 
-// layout has eight numbers, and ticks that are soon full: so those who draw as fast as
-// they can stand at the end of their grants most of the time.
+// layout has eight worker IDs, and small ticks, so that fast processes are at the end of
+// their grants most of the time.
 func layout() core.Layout {
 	return core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 3, SequenceBits: 10}
 }
 
-// A holder is a process that takes a number, issues under it as fast as it can,
-// gives it back and begins anew.
+// A holder is a process that leases a worker ID, issues ids as fast as it can, releases the
+// lease and begins again.
 type holder struct {
 	store driver.Store
 	rand  *random
@@ -58,7 +58,7 @@ func hold(ctx context.Context, k task) error {
 	return nil
 }
 
-// A pit is where the process stands still now and then for longer than its window.
+// A pit is a place where the process sometimes pauses for longer than its fencing window.
 type pit struct{ at atomic.Int64 } // when next, in Unix nanoseconds
 
 func (p *pit) dig(r *random) {
@@ -73,9 +73,9 @@ func (h *holder) pass(p *pit) {
 	}
 }
 
-// now is the clock as the generator reads it, and where it may stand still in the middle
-// of issuing: it has chosen its grant's run and the place in it, and has yet to look at
-// the bound and to take the place. The other pit comes behind all that.
+// now is the clock of the generator, and a pit in the middle of issuing: the generator has
+// chosen its allocator and a slot, and has not yet compared the fence or taken the slot. The
+// other pit comes after that.
 func (h *holder) now() time.Time {
 	now := h.clock.now()
 	h.pass(&h.inside)
@@ -89,8 +89,8 @@ func (h *holder) Observe(e core.Event) {
 	}
 }
 
-// tenure is one lease from its claim to its release. The error is one that no lease
-// and no generator may give here.
+// tenure is one lease from its claim to its release. It returns only errors that a lease or a
+// generator must not return here.
 func (h *holder) tenure(ctx context.Context) error {
 	cfg := worker.Config{
 		Namespace: space, Layout: layout(), FenceWindow: window, RenewInterval: renew, TTL: ttl,
@@ -137,7 +137,7 @@ func (h *holder) tenure(ctx context.Context) error {
 	return h.use(ctx, lease, gen)
 }
 
-// noLease sorts out why there was none.
+// noLease handles the error of a claim.
 func (h *holder) noLease(ctx context.Context, err error) error {
 	var config *core.ConfigError
 	var other *worker.LayoutError
@@ -158,7 +158,7 @@ func (h *holder) noLease(ctx context.Context, err error) error {
 	return nil
 }
 
-// strategy picks what the generator does when the clock goes back.
+// strategy picks the clock policy of the generator.
 func (h *holder) strategy() core.ClockPolicy {
 	all := []core.ClockPolicy{
 		core.Logical{}, core.Logical{}, core.Logical{MaxAhead: 100 * time.Millisecond}, core.Rotate{}, core.Rotate{},
@@ -170,7 +170,7 @@ func (h *holder) strategy() core.ClockPolicy {
 	return all[h.rand.below(int64(len(all)))]
 }
 
-// second makes sure that a lease serves one generator.
+// second checks that a lease serves only one generator.
 func second(lease *worker.Lease) error {
 	gen, err := core.New(core.Config{Worker: lease})
 	if err == nil {
@@ -182,8 +182,8 @@ func second(lease *worker.Lease) error {
 	return nil
 }
 
-// use draws from the generator with several goroutines for a while, and then closes
-// generator and lease: after those have ended, or while they draw.
+// use draws from the generator with several goroutines for a while, then closes the
+// generator and the lease: after the goroutines have ended, or while they draw.
 func (h *holder) use(ctx context.Context, lease *worker.Lease, gen *core.Generator) error {
 	halt := make(chan struct{})
 	errs := make(chan error, 3)

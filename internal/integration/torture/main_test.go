@@ -17,7 +17,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
 
-// TestMain runs the tests, or what one of them has started this binary for.
+// TestMain runs the tests, or the task for which a test has started this binary.
 func TestMain(m *testing.M) {
 	text := os.Getenv(taskVar)
 	if text == "" {
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// handle offers a store over HTTP.
+// handle serves a store over HTTP.
 func handle(ctx context.Context, k task) error {
 	store, err := openStore(k.Store, k.DSN)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// strange is the fingerprint of a layout that no version knows.
+// strange is the fingerprint of an unknown layout.
 const strange = "epoch=1 tick=1 time=41 shard=7 worker=3 sequence=12 order=shard,worker,sequence signed"
 
 // claimIn claims worker ID 0 of the space and releases it.
@@ -42,7 +42,7 @@ func claimIn(t *testing.T, s *service, layout string) {
 	}
 }
 
-// unreadable writes a record of worker ID 0 as no version does.
+// unreadable writes a record of worker ID 0 that no version can read.
 var unreadable = map[string]func(t *testing.T, s *service) error{
 	"sqlite": func(_ *testing.T, s *service) error {
 		db, err := sql.Open("sqlite", s.dsn)
@@ -77,8 +77,8 @@ var unreadable = map[string]func(t *testing.T, s *service) error{
 	},
 }
 
-// What a version cannot understand, it refuses: another layout, a record that it cannot
-// read. It claims nothing and issues nothing.
+// A version refuses a layout or a record that it does not know. It claims nothing and issues
+// nothing.
 func TestMixedRefuses(t *testing.T) {
 	own, err := present()
 	if err != nil {
@@ -156,8 +156,8 @@ func (h *refusing) tally(t *testing.T) (n tally) {
 	return n
 }
 
-// A request with a field that the server of either version does not know is refused: it
-// would do less than it was asked for.
+// The server of either version refuses a request with a field that it does not know, because
+// it would ignore a part of the request.
 func TestMixedRefusesARequest(t *testing.T) {
 	own, err := present()
 	if err != nil {

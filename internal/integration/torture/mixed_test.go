@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// oldVar names the binary of these tests as they were at an older commit.
+// oldVar names the binary of these tests at an older commit.
 const oldVar = "SNOWKEY_TORTURE_OLD"
 
 func older(t *testing.T) version {
@@ -26,8 +26,8 @@ func older(t *testing.T) version {
 // worker IDs of one space, are killed and stopped, and take over from each other.
 // The HTTP server before a store is of either version in turn.
 //
-// The variables of TestFence say how long it lasts: 105 seconds and 14,000,000 ids over
-// all stores if they are not set.
+// The variables of TestFence set its length. The default is 105 seconds and 14,000,000 ids
+// over all stores.
 func TestMixedVersions(t *testing.T) {
 	old := older(t)
 	n := len(stores())
@@ -66,7 +66,7 @@ func TestMixedVersions(t *testing.T) {
 	t.Logf("%d ids in all", all)
 }
 
-// versionsOf names the versions of those who issued a duplicate.
+// versionsOf names the versions that issued a duplicate.
 func (r *torture) versionsOf(d duplicate) string {
 	name := func(source int64) string { return r.versions[r.books[source].version].name }
 	return fmt.Sprintf("%s and %s", name(d.sources[0]), name(d.sources[1]))

@@ -12,8 +12,8 @@ import (
 
 var errReplyLost = errors.New("torture: the reply was lost on purpose")
 
-// A network stands between a lease and its store: now and then a request arrives
-// late, or a second time long after the first, or its reply does not arrive.
+// A network is between a lease and its store. Sometimes a request arrives late, or again long
+// after the first time, or its reply is lost.
 type network struct {
 	store driver.Store
 	rand  *random
@@ -26,7 +26,7 @@ const (
 	repliesOn = 25 // or is carried out and its reply lost
 )
 
-// carry sends a request once or twice. send gives the store's error.
+// carry sends a request once or twice. send returns the store's error.
 func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.Context, again bool) error) error {
 	if n.rand.oneIn(lateOne) {
 		n.book.write(record{kind: garbled})
@@ -41,7 +41,7 @@ func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.C
 			time.Sleep(n.rand.duration(0, 2*ttl))
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 			defer cancel()
-			_ = send(ctx, true) // its reply is nobody's
+			_ = send(ctx, true) // its reply is lost
 		}()
 	}
 	err := send(ctx, false)
@@ -52,7 +52,7 @@ func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.C
 	return err
 }
 
-// Claim writes down what the store has given, also where nobody is told of it.
+// Claim records each claim that the store grants, even if the reply is lost.
 func (n *network) Claim(ctx context.Context, r driver.Request) (got driver.Claim, err error) {
 	twice := n.rand.oneIn(4 * twiceOne) // it may take a number for nothing
 	err = n.carry(ctx, twice, func(ctx context.Context, again bool) error {

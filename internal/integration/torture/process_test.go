@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// taskVar tells this test binary, run once more, what it is to do instead of testing.
+// taskVar gives a second run of this test binary a task, instead of the tests.
 const taskVar = "SNOWKEY_TORTURE_TASK"
 
-// A task is what a process of the test is started for.
+// A task is what a process of the test does.
 type task struct {
 	Role   string
 	Store  string
@@ -33,19 +33,19 @@ const (
 	handlerRole = "handler"
 )
 
-// A version is a build of these tests. An older one understands the task and writes the
-// records as long as neither changes but by what is added to it.
+// A version is a build of these tests. An older one reads the tasks and writes the records, so
+// both may only be extended.
 type version struct{ name, binary string }
 
-// present is this very build.
+// present is this build.
 func present() (version, error) {
 	self, err := os.Executable()
 	return version{"present", self}, err
 }
 
-// A process is one that runs a task. It is to end when its input does, so also when
-// this one is killed. It has a process group of its own: should it be stopped just
-// then, the system lets it go on, with a SIGHUP.
+// A process runs a task. It ends when its input does, so also when this process is killed. It
+// has a process group of its own: if it is stopped at that moment, the system continues it
+// with a SIGHUP.
 type process struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
@@ -84,7 +84,7 @@ func startProcess(v version, k task) (*process, error) {
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) } // it may have ended
 
-// kill returns when the process is gone.
+// kill kills the process, and waits for its end.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.done
@@ -99,7 +99,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// said is the end of what this process, and those before it in its place, have said.
+// said returns the end of the output of this process, and of those before it in its slot.
 func (p *process) said() string {
 	b, err := os.ReadFile(p.errors)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"os"
 )
 
-// A record is one thing that a process has written down: 16 bytes, so that a
-// process that is killed while it writes leaves whole ones and at most one that is
-// cut off at the end.
+// A record is one event of a process, in 16 bytes. A process that is killed while it writes
+// leaves at most one incomplete record, at the end.
 type record struct {
 	a    int64
 	n    uint32
@@ -41,8 +40,8 @@ func (r record) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(r.kind))
 }
 
-// A logbook is what one process has written. What is written is with the kernel
-// when write returns, and stays there when the process is killed.
+// A logbook is the records of one process. When write returns, the kernel has them, and keeps
+// them if the process is killed.
 type logbook struct{ file *os.File }
 
 func openLogbook(path string) (*logbook, error) {
@@ -50,8 +49,7 @@ func openLogbook(path string) (*logbook, error) {
 	return &logbook{f}, err
 }
 
-// write appends records in one step. Without its book a process is of no use, so
-// it ends.
+// write appends records in one step. If that fails, the process ends.
 func (l *logbook) write(records ...record) {
 	b := make([]byte, 0, len(records)*recordSize)
 	for _, r := range records {
@@ -62,8 +60,8 @@ func (l *logbook) write(records ...record) {
 	}
 }
 
-// readLogbook reads the records from an offset on and gives the one behind the
-// last whole record.
+// readLogbook reads the records from an offset on, and returns the offset after the last
+// complete one.
 func readLogbook(path string, from int64, each func(record)) (next int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -90,8 +88,7 @@ func readLogbook(path string, from int64, each func(record)) (next int64, err er
 	}
 }
 
-// runs writes down ids as they were handed out: those that follow one another make
-// one record.
+// runs records ids: consecutive ones make one record.
 func runs(records []record, ids []int64) []record {
 	for begin := 0; begin < len(ids); {
 		end := begin + 1

@@ -45,18 +45,18 @@ type torture struct {
 // A tally counts records by kind; of issued, the ids.
 type tally [kinds]uint64
 
-// A claim is one that the store has given to a process.
+// A claim is one that the store has granted to a process.
 type claim struct{ worker, epoch, source int64 }
 
-// A slot is the place of one process after another.
+// A slot holds one process after another.
 type slot struct {
 	*process
 	version int
-	resume  time.Time // when it goes on; zero: it runs
+	resume  time.Time // when it is resumed; zero: it runs
 	begin   time.Time // when the next begins; zero: there is one
 }
 
-// A book is what one process has written, as far as it was counted.
+// A book is the records of one process that were counted.
 type book struct {
 	path    string
 	version int
@@ -106,8 +106,8 @@ func (r *torture) start(s *slot) {
 	s.process, s.begin, s.resume = p, time.Time{}, time.Time{}
 }
 
-// until torments processes and store until enough has happened. That takes as long as it
-// does on this machine, but no longer than the tests may.
+// until disturbs the processes and the store until enough has happened, or the tests' time is
+// over.
 func (r *torture) until(enough func(elapsed time.Duration) bool) {
 	r.t.Helper()
 	began := time.Now()
@@ -148,7 +148,7 @@ func (r *torture) until(enough func(elapsed time.Duration) bool) {
 	}
 }
 
-// tormentStore lets it fail again and again.
+// tormentStore makes the store fail again and again.
 func (r *torture) tormentStore(halt <-chan struct{}, failed chan<- error) {
 	random := newRandom(r.seed, 5)
 	for {
@@ -170,7 +170,7 @@ func (r *torture) tormentStore(halt <-chan struct{}, failed chan<- error) {
 	}
 }
 
-// operate is an operator who frees numbers, those of living holders as well.
+// operate is an operator who frees worker IDs, also those of live holders.
 func (r *torture) operate(halt <-chan struct{}, failed chan<- error) {
 	random := newRandom(r.seed, 6)
 	store, err := openStore(r.service.name, r.service.dsn)
@@ -199,7 +199,7 @@ func (r *torture) operate(halt <-chan struct{}, failed chan<- error) {
 	}
 }
 
-// tormentProcesses stops or kills one, and lets go on or begin whose time has come.
+// tormentProcesses stops or kills a process, and resumes or starts those that are due.
 func (r *torture) tormentProcesses() {
 	r.t.Helper()
 	now := time.Now()
@@ -239,7 +239,7 @@ func (r *torture) tormentProcesses() {
 	}
 }
 
-// resume lets all that are stopped go on.
+// resume resumes all stopped processes.
 func (r *torture) resume() {
 	for _, s := range r.slots {
 		s.signal(syscall.SIGCONT)
@@ -247,7 +247,7 @@ func (r *torture) resume() {
 	}
 }
 
-// end lets all processes come to an orderly end.
+// end ends all processes in an orderly way.
 func (r *torture) end() {
 	r.t.Helper()
 	r.resume()
@@ -271,7 +271,7 @@ func (r *torture) end() {
 	r.count()
 }
 
-// count takes in what was written since the last time.
+// count reads the records since the last time.
 func (r *torture) count() {
 	r.t.Helper()
 	for source, b := range r.books {
@@ -296,7 +296,7 @@ func (r *torture) count() {
 	}
 }
 
-// takeovers is how often a number came to another process than the one before.
+// takeovers returns how often a worker ID moved to another process.
 func (r *torture) takeovers() (n int) {
 	r.t.Helper()
 	for _, row := range r.takeoversBetween() {
@@ -352,7 +352,7 @@ func (r *torture) check() finding {
 	return found
 }
 
-// describe shows a duplicate.
+// describe formats a duplicate.
 func (r *torture) describe(d duplicate) string {
 	p, err := layout().Decode(d.first)
 	if err != nil {
@@ -362,8 +362,8 @@ func (r *torture) describe(d duplicate) string {
 		d.first, d.last, p.Worker, p.Time.Format("15:04:05.000"), p.Sequence, d.sources[0], d.sources[1])
 }
 
-// happened is what the store has suffered, in words; enough says that it was something
-// of everything.
+// happened lists the failures of the store in words. enough reports whether each kind was among
+// them.
 func (r *torture) happened() (text string, enough bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

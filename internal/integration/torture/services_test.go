@@ -17,19 +17,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// A service is a store's other side: where it is, and how it fails.
+// A service is the server or file of a store, and the ways in which it fails.
 type service struct {
 	name string
 	dsn  string
-	// fail lets the store fail once and mends it again. It says how, or nothing where
-	// there was nothing to fail yet.
+	// fail makes the store fail once, and repairs it. It returns the kind of failure, or "" if
+	// nothing could fail yet.
 	fail func(r *random) (how string, err error)
 }
 
-// longest is how long a service is away at most, when it fails.
+// longest is the longest failure of a service.
 const longest = 2500 * time.Millisecond
 
-// patience is for what is certain to come, on a machine that is busy.
+// patience is the timeout of what must happen, on a busy machine.
 const patience = 2 * time.Minute
 
 func rest(r *random) { time.Sleep(r.duration(100*time.Millisecond, longest)) }
@@ -61,7 +61,7 @@ func startService(t *testing.T, name, dir string, versions []version) *service {
 	return s
 }
 
-// of makes it a server of its own, which is killed, paused and started anew.
+// of uses a server of its own, which is killed, paused and restarted.
 func (s *service) of(server *testserver.Server) {
 	s.dsn = server.DSN
 	s.fail = func(r *random) (string, error) {
@@ -87,7 +87,7 @@ func sqliteIn(dir string) string {
 	return "file:" + filepath.Join(dir, "numbers.sqlite") + "?_pragma=busy_timeout(300)&_pragma=journal_mode(wal)&_pragma=synchronous(2)"
 }
 
-// lockSQLite keeps everybody from writing for a while, as a backup does.
+// lockSQLite blocks all writers for a while, as a backup does.
 func lockSQLite(dsn string, r *random) (how string, err error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -111,18 +111,18 @@ func lockSQLite(dsn string, r *random) (how string, err error) {
 	return "locked", err
 }
 
-// lockSpace keeps everybody from the directory of a space for a while, as a process
-// does that is stopped in the middle of a claim.
+// lockSpace locks the directory of a namespace for a while, as a process does that is stopped
+// during a claim.
 func lockSpace(dir string, r *random) (how string, err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR, 0)
-	if errors.Is(err, os.ErrNotExist) { // nobody has claimed yet
+	if errors.Is(err, os.ErrNotExist) { // there was no claim yet
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // who holds it may be stopped
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // its holder may be stopped
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 		case err == nil:
 			rest(r)
@@ -135,7 +135,7 @@ func lockSpace(dir string, r *random) (how string, err error) {
 	}
 }
 
-// startHandler puts an HTTP server, a process of its own, before a store in SQLite: of
+// startHandler starts HTTP servers in front of a store in SQLite: processes of their own, of
 // one version after the other.
 func startHandler(t *testing.T, s *service, behind string, versions []version) {
 	t.Helper()

@@ -25,11 +25,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// httpToken is what the processes and the handler between them and a store share.
+// httpToken is the shared secret of the processes and the HTTP handler.
 const httpToken = "torture-torture-torture"
 
-// openStore opens a store as every process does for itself. What dsn is depends on
-// the store: see startService.
+// openStore opens a store; every process has its own. startService documents dsn.
 func openStore(name, dsn string) (driver.Store, error) {
 	switch name {
 	case "postgres":
@@ -58,8 +57,8 @@ func openStore(name, dsn string) (driver.Store, error) {
 	return nil, fmt.Errorf("no store %q", name)
 }
 
-// The servers of the tests write to the kernel, which outlives them, and not to the
-// disk: hence AllowDataLoss.
+// The servers of the tests write to the kernel, which outlives them, and not to disk, so they
+// need AllowDataLoss.
 func openSQL(driver, dsn string) (driver.Store, error) {
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
@@ -69,8 +68,8 @@ func openSQL(driver, dsn string) (driver.Store, error) {
 	return sqlstore.New(db, sqlstore.Config{AllowDataLoss: driver != "sqlite"})
 }
 
-// openRedis lets each connection ask for what a Redis must be set to, since one that
-// was killed comes back without it.
+// openRedis configures the Redis on each new connection, because a restarted one has lost its
+// settings.
 func openRedis(addr string) (driver.Store, error) {
 	logging.Disable()
 	client := redis.NewClient(&redis.Options{Addr: addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {

@@ -33,7 +33,7 @@ func setting(t *testing.T, name string, unset uint64) uint64 {
 	return n
 }
 
-// seedOf gives the seed of a run, and says it.
+// seedOf returns the seed of a run, and logs it.
 func seedOf(t *testing.T) uint64 {
 	t.Helper()
 	seed := setting(t, "SNOWKEY_TORTURE_SEED", rand.Uint64N(1<<32))
@@ -41,22 +41,21 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// TestFence is the proof with real processes that no id of a space comes twice:
-// on each store 16 processes compete for eight numbers. Each has a clock of its own
-// that steps by up to seconds, and at times by more than a minute; it stands still
-// for longer than its window in the middle of issuing; it draws by Next and Fill
-// with every ClockPolicy, closes, releases, begins anew. They are stopped and killed
-// at any time, and so is the store; requests and replies are lost, late and doubled;
-// an operator frees numbers of those who live.
+// TestFence shows with real processes that no id of a namespace is issued twice. On each
+// store, 16 processes compete for eight worker IDs. Each has a clock that steps by up to
+// seconds, and at times by more than a minute. It pauses for longer than its fencing window in
+// the middle of issuing, draws by Next and Fill with every ClockPolicy, closes, releases, and
+// begins again. Processes and stores are stopped and killed at any time; requests and replies
+// are lost, late and doubled; an operator frees worker IDs of live holders.
 //
-// The run on one store lasts as long as it takes for enough to have happened, and
-// these variables of the environment say what is enough, over all stores:
+// The run on one store lasts until enough has happened. These environment variables set what
+// is enough, over all stores:
 //
 //	SNOWKEY_TORTURE_SECONDS    the least time, 56 if not set
 //	SNOWKEY_TORTURE_IDS        the least number of ids, 14,000,000 if not set
 //	SNOWKEY_TORTURE_PROCESSES  how many compete on each, 16 if not set
-//	SNOWKEY_TORTURE_SEED       decides who is stopped and killed when, and how clocks
-//	                           step; chance has its part all the same
+//	SNOWKEY_TORTURE_SEED       decides which process is stopped and killed when, and how
+//	                           clocks step; the rest is still random
 //
 // `make torture` asks for a billion ids in ten minutes.
 func TestFence(t *testing.T) {
@@ -89,15 +88,15 @@ func TestFence(t *testing.T) {
 	t.Logf("%d ids in all", all)
 }
 
-// enough reports whether there was some of everything: a run without it shows nothing.
+// enough reports whether each kind of event has happened: otherwise the run shows nothing.
 func (r *torture) enough() bool {
 	_, suffered := r.happened()
 	return suffered && r.kills >= 10 && r.stops >= 10 && r.takeovers() >= 15 && r.tally[lost] >= 2 &&
 		r.tally[stalled] >= 5 && r.tally[garbled] >= 10 && r.tally[fenced] >= 10 && r.tally[noneFree] > 0
 }
 
-// TestWithoutFence is the same with numbers that are held by their time to live
-// alone: there are duplicates, and they are found.
+// TestWithoutFence is the same with worker IDs that are protected by their time to live alone:
+// there are duplicates, and the test finds them.
 func TestWithoutFence(t *testing.T) {
 	seed := seedOf(t)
 	for _, name := range []string{"sqlite", "redis"} {

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// unfenced is what most do: a worker ID that is held as long as it is renewed in time,
-// and ids that go by the clock alone. It takes its worker IDs from a lease, and knows
-// nothing of the lease's fence. Once it learns that a worker ID is lost it stops using it.
+// unfenced is the usual way: a worker ID is held as long as it is renewed in time, and ids
+// depend on the clock alone. It takes its worker IDs from a lease and ignores the lease's
+// fence. When it learns that a worker ID is lost, it stops using it.
 type unfenced struct {
 	lease *worker.Lease
 
@@ -26,9 +26,9 @@ type unfenced struct {
 	lost    error       // why the worker ID is not to be used
 }
 
-// Grant implements core.GrantSource. core.New asks twice where the worker ID was lost before
-// it could take the first grant: it closes that one, and not the lease's, which it does
-// not know.
+// Grant implements core.GrantSource. core.New asks twice if the worker ID was lost before it
+// could take the first grant. It closes that grant, and not the lease's, which it does not
+// know.
 func (u *unfenced) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
 	u.mu.Lock()
 	if u.lost != nil {

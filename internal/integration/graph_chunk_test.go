@@ -1,0 +1,115 @@
+package integration
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Essay is a row that may be long.
+type Essay struct {
+	ID    sqltype.ID
+	Text  string
+	Notes []Footnote
+}
+
+// Footnote is a narrow one, of which an essay may have many.
+type Footnote struct {
+	ID      sqltype.ID
+	EssayID sqltype.ID `gorm:"index"`
+}
+
+// Wide has many columns.
+type Wide struct {
+	ID sqltype.ID
+	Ten
+	A Ten `gorm:"embedded;embeddedPrefix:a_"`
+	B Ten `gorm:"embedded;embeddedPrefix:b_"`
+	C Ten `gorm:"embedded;embeddedPrefix:c_"`
+	D Ten `gorm:"embedded;embeddedPrefix:d_"`
+}
+
+type Ten struct{ C1, C2, C3, C4, C5, C6, C7, C8, C9, C10 int }
+
+// Rows of which a thousand are longer than a packet may be on MySQL and MariaDB, and more short
+// ones than one statement takes. All are written, and every reference leads to a row.
+func TestGraphOfLongRows(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		if d.usual && d.name != "sqlite" { // which has no packets
+			longRows(t, d.open(t), 10)
+		}
+	})
+	server := testserver.New(t, testserver.KindMariaDB, "--max-allowed-packet=4M") // the least default of any version
+	for _, interpolate := range []bool{false, true} {
+		t.Run(fmt.Sprint("packets of 4 MiB/interpolate=", interpolate), func(t *testing.T) {
+			cfg := freshMySQL(t, server.DSN)
+			cfg.InterpolateParams = interpolate
+			longRows(t, mysql.New(mysql.Config{DSNConfig: cfg}), 1)
+		})
+	}
+}
+
+func longRows(t *testing.T, d gorm.Dialector, notes int) {
+	t.Helper()
+	db := graphHandle(t, d, nil, nil, &Essay{}, &Footnote{})
+	const essays, size = 1000, 20_000
+	rows := make([]Essay, essays)
+	for i := range rows {
+		rows[i].Text = strings.Repeat("'", size) // twice as long in a statement
+		rows[i].Notes = make([]Footnote, notes)
+	}
+	result, err := graph.CreateWith(t.Context(), db, rows, graph.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range []int{essays, essays * notes} {
+		if table := result.Tables[i]; table.RowsAffected != int64(n) {
+			t.Errorf("%+v, want %d rows", table, n)
+		}
+	}
+	counts(t, db, "SELECT COUNT(*) FROM essays WHERE LENGTH(text) = ?", []any{size}, essays)
+	counts(t, db, "SELECT COUNT(*) FROM footnotes JOIN essays ON essays.id = essay_id", nil, essays*notes)
+}
+
+// Rows of 51 columns: an INSERT has fewer of them.
+func TestGraphOfWideRows(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Wide{})
+		rows := make([]Wide, 700)
+		for i := range rows {
+			rows[i].D.C10 = i
+		}
+		want := insertsOf(db, len(rows), 51)
+		result, err := graph.CreateWith(t.Context(), db, rows, graph.Config{})
+		if err != nil || result.RowsAffected != 700 || result.Tables[0].Inserts != want {
+			t.Fatalf("%+v, %v; want %d INSERTs", result, err, want)
+		}
+		counts(t, db, "SELECT COUNT(DISTINCT d_c10) FROM wides", nil, len(rows))
+	})
+}
+
+// insertsOf returns how many INSERTs the rows take.
+func insertsOf(db *gorm.DB, rows, columns int) int {
+	parameters := 16384
+	if db.Name() == "sqlite" {
+		parameters = 500
+	}
+	each := parameters / columns
+	return (rows + each - 1) / each
+}
+
+func counts(t *testing.T, db *gorm.DB, query string, args []any, want int) {
+	t.Helper()
+	var n sql.NullInt64
+	if err := db.Raw(query, args...).Scan(&n).Error; err != nil || n.Int64 != int64(want) {
+		t.Errorf("%s: %d, %v; want %d", query, n.Int64, err, want)
+	}
+}
