@@ -146,6 +146,13 @@ elsewhere() {
     GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/...
 }
 
+# core reads the processor's counter with a line of assembly for amd64, and one for arm64.
+counters() {
+  go test -count=1 -short -tags purego ./core || return
+  [ "$(uname -m)" = aarch64 ] ||
+    GOARCH=arm64 CGO_ENABLED=0 go test -count=1 -short -exec qemu-aarch64-static -run 'Counter|Known|StepUnder' ./core
+}
+
 # The root requires the oldest pgx that passes, and is tested with it below. The workspace
 # uses the newest, because modules that are never imported require it.
 newest_pgx() {
@@ -154,8 +161,11 @@ newest_pgx() {
   go test -short -count=1 -timeout 20m ./pgxtype
 }
 
-# All seeds, without the race detector, which makes each of them ten times slower.
-simulated() { go test -count=1 -timeout 20m -run '^TestSimulation$' ./worker; }
+# The methods for encoding/json/v2, which is an experiment of the toolchain.
+jsonv2() { GOEXPERIMENT=jsonv2 go vet ./sqltype && GOEXPERIMENT=jsonv2 go test -vet=off -count=1 ./sqltype; }
+
+# All seeds and ids, without the race detector, which makes them ten times slower.
+simulated() { go test -count=1 -timeout 20m -run '^(TestSimulation|TestNoDuplicateUnderClockSteps)$' ./worker ./core; }
 
 # The Go code of the tools, and by it the licences of all modules.
 licensed() {
@@ -225,6 +235,8 @@ step all platforms elsewhere
 step all tools build_tools
 step all licences licensed
 step all 'newest pgx' newest_pgx
+step all counters counters
+step all jsonv2 jsonv2
 step all simulation simulated
 [ -n "$golangci" ] || lint=''
 

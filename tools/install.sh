@@ -21,7 +21,7 @@ fail() {
 
 # What the tests need. For each: is it here, and which packages hold it? The extras are
 # for targets of the Makefile only.
-needs='certificates compiler postgres mariadb redis etcd spin typescript chromium'
+needs='certificates compiler postgres mariadb redis etcd spin typescript arm64 chromium'
 extras='galera patroni'
 
 describe() {
@@ -34,6 +34,7 @@ describe() {
     etcd) echo 'etcd: the program etcd, or SNOWKEY_TEST_ETCD' ;;
     spin) echo 'Spin: the program spin, which checks the model of the leases' ;;
     typescript) echo 'TypeScript: the program tsc, which checks the types of a client' ;;
+    arm64) echo 'QEMU: the program qemu-aarch64-static, which runs tests for arm64' ;;
     galera) echo 'Galera: a MariaDB with libgalera_smm.so, and the programs wsrep_sst_rsync and rsync' ;;
     patroni) echo 'Patroni: the programs patroni, etcd, postgres, pg_rewind and pg_basebackup, and the Python modules etcd and psycopg2' ;;
     chromium) echo 'a browser: chromium or google-chrome, or SNOWKEY_TEST_CHROMIUM; without one, ./test.sh --no-browser' ;;
@@ -52,6 +53,7 @@ present() {
     etcd) [ -n "${SNOWKEY_TEST_ETCD_BIN:-}" ] || program etcd ;;
     spin) command -v spin >/dev/null 2>&1 ;;
     typescript) [ -x "$root/examples/jsonapi/client/node_modules/.bin/tsc" ] || command -v tsc >/dev/null 2>&1 ;;
+    arm64) [ "$(uname -m)" = aarch64 ] || command -v qemu-aarch64-static >/dev/null 2>&1 ;;
     galera) galera ;;
     patroni) patroni ;;
     chromium) [ -n "${SNOWKEY_TEST_CHROMIUM:-}" ] || browser ;;
@@ -166,6 +168,7 @@ packages() {
     etcd) first etcd-server etcd ;;
     spin) first spin ;;
     typescript) first node-typescript ;;
+    arm64) first qemu-user-static ;;
     # The helper that gives a new member its data comes with the whole server.
     galera) first mariadb-server && first galera-4 galera-3 && first rsync ;;
     patroni) first patroni && first python3-etcd && first python3-psycopg2 && first postgresql && first etcd-server etcd ;;

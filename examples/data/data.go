@@ -24,3 +24,12 @@ func At(path string) File {
 	}
 	return File{path, func() (io.ReadCloser, error) { return os.Open(path) }}
 }
+
+// Touch creates a file of SQLite unless it exists. SQLite's own error for a file that cannot be opened is "out of memory".
+func Touch(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -28,6 +28,7 @@ import (
 	_ "github.com/glebarez/go-sqlite" // or the driver of your database
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -35,7 +36,7 @@ import (
 
 func main() {
 	dsn := flag.String("db", "", "SQLite `file`, or postgres://user:password@host/database; default: SQLite in memory")
-	lossy := flag.Bool("allow-lossy", false, "accept a server that may lose a commit when it crashes: ids may then be made twice")
+	lossy := flag.Bool("allow-data-loss", false, "accept a server that may lose a commit when it crashes: ids may then be made twice")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, *dsn, *lossy)
@@ -89,12 +90,16 @@ func run(ctx context.Context, out io.Writer, dsn string, lossy bool) (err error)
 
 // open creates the tables. The client closes the pool.
 func open(ctx context.Context, dsn string) (*db.Client, *sql.DB, error) {
-	driver, kind, uri := "sqlite", dialect.SQLite, "file:"+dsn+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"
+	driver, kind, uri := "sqlite", dialect.SQLite, dsn+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"
 	switch {
 	case dsn == "":
 		uri = ":memory:?_pragma=foreign_keys(1)"
 	case strings.HasPrefix(dsn, "postgres"):
 		driver, kind, uri = "pgx", dialect.Postgres, dsn
+	default:
+		if err := data.Touch(dsn); err != nil {
+			return nil, nil, err
+		}
 	}
 	pool, err := sql.Open(driver, uri)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 func databases(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
-		"sqlite":   filepath.Join(t.TempDir(), "shop.sqlite"),
+		"sqlite":   filepath.Join(t.TempDir(), "shop %.sqlite"),
 		"postgres": postgres(t, "ent_"+strings.ToLower(strings.TrimPrefix(t.Name(), "Test"))),
 	}
 }
@@ -265,7 +265,7 @@ func TestBetween(t *testing.T) {
 
 func TestBadArguments(t *testing.T) {
 	for dsn, want := range map[string]string{
-		filepath.Join(t.TempDir(), "none", "x.sqlite"): "unable to open",
+		filepath.Join(t.TempDir(), "none", "x.sqlite"): "no such file or directory",
 		"postgres://u:secret@127.0.0.1:1/x":            "refused",
 		"postgres://u:secret@127.0.0.1:x/x":            "-db: ",
 	} {

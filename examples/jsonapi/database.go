@@ -19,6 +19,7 @@ import (
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
@@ -79,6 +80,9 @@ func dialect(dsn string) (database, error) {
 }
 
 func sqliteFile(name string) (database, error) {
+	if err := data.Touch(name); err != nil {
+		return database{}, err
+	}
 	// Synchronous FULL, so that leases survive a power cut: ids are unique as long as they do.
 	// Transactions lock at their beginning, because of two that have read only one can write.
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: name}).EscapedPath(),

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -165,7 +166,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return jsonFault(err)
+		return jsonFault(body, err)
 	}
 	if rest := bytes.TrimSpace(body[dec.InputOffset():]); len(rest) > 0 {
 		return bad(fault{"body", string(rest), "follows the JSON value"})
@@ -176,16 +177,33 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// jsonFault names the field, if encoding/json does.
-func jsonFault(err error) error {
+// lastScalar is a string, a number, true or false at the end of JSON.
+var lastScalar = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*"|[-+.0-9A-Za-z]+)$`)
+
+// jsonFault names the field and the value that encoding/json refused.
+func jsonFault(body []byte, err error) error {
 	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	name, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
 	switch {
 	case errors.As(err, &kind):
-		return invalid(fault{cmp.Or(kind.Field, "body"), kind.Value, "has the wrong type"})
+		value := kind.Value // "object", "array", or else:
+		if scalar := lastScalar.Find(body[:min(kind.Offset, int64(len(body)))]); scalar != nil {
+			value = plain(scalar)
+		}
+		return invalid(fault{cmp.Or(kind.Field, "body"), value, "must not be of type " + kind.Value})
+	case errors.As(err, &syntax):
+		at := max(0, min(int(syntax.Offset)-1, len(body)))
+		return bad(fault{"body", string(body[at:]), "is no JSON at byte " + strconv.Itoa(at) + ": " + syntax.Error()})
 	case errors.Is(err, io.EOF):
 		return bad(fault{"body", "", "is empty"})
-	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		return invalid(fault{"body", "", err.Error()})
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return bad(fault{"body", string(body), "ends in the middle of the JSON value"})
+	case unknown:
+		if text, err := strconv.Unquote(name); err == nil {
+			name = text
+		}
+		return invalid(fault{name, "", "there is no such field"})
 	}
 	return bad(fault{"body", "", err.Error()})
 }
@@ -258,7 +276,7 @@ func (p *span) times(layout core.Layout, values url.Values) error {
 		*bound.id = sqltype.ID(first)
 	}
 	if p.min > p.max {
-		return bad(fault{"from", values.Get("from"), "lies after to, " + values.Get("to")})
+		return bad(fault{"from", values.Get("from"), "is after to, " + values.Get("to")})
 	}
 	return nil
 }

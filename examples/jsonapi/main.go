@@ -30,7 +30,7 @@ func main() {
 	addr := flag.String("addr", "localhost:8080", "`host:port` to listen on; port 0 is any free one")
 	var cfg config
 	flag.StringVar(&cfg.db, "db", "jsonapi.sqlite", "postgres://…, a `file` .sqlite or .db, :memory:, or for MySQL and MariaDB user:password@tcp(host:3306)/database")
-	flag.BoolVar(&cfg.allowLossy, "allow-lossy", false, "accept a database that may lose a commit when it crashes: ids may then be made twice")
+	flag.BoolVar(&cfg.allowDataLoss, "allow-data-loss", false, "accept a database that may lose a commit when it crashes: ids may then be made twice")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *addr, cfg, os.Stdout)

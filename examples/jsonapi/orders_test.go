@@ -218,7 +218,7 @@ func TestIdempotency(t *testing.T) {
 	})
 }
 
-// Many at once over two services, each with its own worker number: every order is
+// Many at once over two services, each with its own worker ID: every order is
 // there, and no id twice.
 func TestConcurrentOrders(t *testing.T) {
 	t.Parallel()
@@ -227,7 +227,7 @@ func TestConcurrentOrders(t *testing.T) {
 		if dsn != ":memory:" {
 			clients = append(clients, serve(t, dsn))
 			if clients[0].svc.gen.Lease().Worker() == clients[1].svc.gen.Lease().Worker() {
-				t.Fatal("both have one worker number")
+				t.Fatal("both have the same worker ID")
 			}
 		}
 		const goroutines, each = 4, 25
@@ -260,7 +260,7 @@ func TestConcurrentOrders(t *testing.T) {
 	})
 }
 
-// While orders are added and deleted, what stays stands on exactly one page.
+// While orders are added and deleted, the others are each on exactly one page.
 func TestPagesOfChangingData(t *testing.T) {
 	t.Parallel()
 	onEvery(t, func(t *testing.T, dsn string) {
@@ -287,14 +287,14 @@ func TestPagesOfChangingData(t *testing.T) {
 				seen[o.ID]++
 				id, err := sqltype.Parse(o.ID)
 				if err != nil || last != 0 && id >= last {
-					t.Errorf("%s stands after %d: %v", o.ID, last, err)
+					t.Errorf("%s comes after %d: %v", o.ID, last, err)
 				}
 				last = id
 			}
 			if len(orders) != 4 && target != "" {
 				t.Errorf("a page of %d", len(orders))
 			}
-			c.send("POST", "/orders", tea) // stands before the first page
+			c.send("POST", "/orders", tea) // belongs before the first page
 			switch pages {
 			case 1:
 				remove(all[22]) // seen already

@@ -24,8 +24,7 @@ type failing struct{ err error }
 func (f failing) Next(context.Context) (int64, error) { return 0, f.err }
 func (f failing) Fill(context.Context, []int64) error { return f.err }
 
-// Without an id nothing is written, the client is told when to come again, and
-// reading goes on.
+// Without an id nothing is written, the answer says when to try again, and reading works.
 func TestNoIDs(t *testing.T) {
 	t.Parallel()
 	c := serve(t, sqliteDSN(t))
@@ -56,7 +55,7 @@ func TestNoIDs(t *testing.T) {
 	if n := len(stored(t, c.svc)); n != 3 {
 		t.Errorf("%d rows, want 3", n)
 	}
-	// The real one, after its number was given back.
+	// The real one, after its worker ID was released.
 	if err := c.svc.gen.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +137,7 @@ func TestClientGoesAway(t *testing.T) {
 	}
 }
 
-// When no answer to COMMIT came, the client is told under which key the order may be.
+// Without an answer to COMMIT, the client gets the key under which the order may be stored.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	o := &Order{ID: 1996573624012345677}

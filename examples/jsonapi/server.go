@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -35,11 +36,7 @@ func (s *service) handler() http.Handler {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = w.Write(openAPI)
 	})
-	mux.Handle("/orders", notAllowed("GET, POST"))
-	mux.Handle("/orders/{id}", notAllowed("GET, PATCH, DELETE"))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, newProblem(http.StatusNotFound, "there is nothing at "+short(r.URL.Path)))
-	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { writeProblem(w, noRoute(mux, r)) })
 	files, err := fs.Sub(pageFiles, "page")
 	if err != nil {
 		panic(err) // the folder is compiled in
@@ -88,8 +85,17 @@ func secure(next http.Handler) http.Handler {
 	})
 }
 
-func notAllowed(methods string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, newProblem(http.StatusMethodNotAllowed, r.Method+" is not for "+short(r.URL.Path)+", only "+methods).with("Allow", methods))
+// noRoute is 405 if the path has other methods, or else 404, as problems instead of the mux's texts.
+func noRoute(mux *http.ServeMux, r *http.Request) *problem {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL}); pattern != "/" {
+			allowed = append(allowed, method)
+		}
 	}
+	if allowed == nil {
+		return newProblem(http.StatusNotFound, "there is nothing at "+quoted(r.URL.Path))
+	}
+	methods := strings.Join(allowed, ", ")
+	return newProblem(http.StatusMethodNotAllowed, r.Method+" is not for "+quoted(r.URL.Path)+", only "+methods).with("Allow", methods)
 }

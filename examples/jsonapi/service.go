@@ -28,8 +28,8 @@ type service struct {
 }
 
 type config struct {
-	db         string // a DSN
-	allowLossy bool   // it may lose a committed write
+	db            string // a DSN
+	allowDataLoss bool   // it may lose a committed write
 }
 
 // newService opens the database, leases a worker ID, and creates the tables.
@@ -47,7 +47,7 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 	}()
 	// The lease has connections of its own: it must be renewed also while requests use all others.
 	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.OpenConfig{
-		Store:   sqlstore.Config{AllowDataLoss: cfg.allowLossy || base.inMemory},
+		Store:   sqlstore.Config{AllowDataLoss: cfg.allowDataLoss || base.inMemory},
 		Lease:   worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
 		CloseDB: true,
 	})

@@ -54,7 +54,7 @@ type client struct {
 func serve(t *testing.T, dsn string) *client {
 	t.Helper()
 	var log bytes.Buffer
-	svc, err := newService(t.Context(), config{db: dsn, allowLossy: true}, slog.New(slog.NewTextHandler(&log, nil)))
+	svc, err := newService(t.Context(), config{db: dsn, allowDataLoss: true}, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

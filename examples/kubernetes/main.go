@@ -71,7 +71,7 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 		return err
 	case <-ctx.Done():
 	}
-	// Within terminationGracePeriodSeconds: 20 s for requests, and 5 s for the lease.
+	// Within terminationGracePeriodSeconds: 20 s for requests, and at most 8 s for the lease.
 	finish, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return server.Shutdown(finish)

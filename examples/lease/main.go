@@ -23,6 +23,7 @@ import (
 
 	_ "github.com/glebarez/go-sqlite" // or the driver of your database
 
+	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -50,7 +51,10 @@ type options struct {
 }
 
 func run(ctx context.Context, out io.Writer, o options) (err error) {
-	db, err := sql.Open("sqlite", "file:"+o.file+"?_pragma=busy_timeout(5000)")
+	if err := data.Touch(o.file); err != nil {
+		return fmt.Errorf("-db: %w", err)
+	}
+	db, err := sql.Open("sqlite", o.file+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 
 // Two at once have two worker IDs; afterwards both are free again.
 func TestRun(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "lease.sqlite")
+	file := filepath.Join(t.TempDir(), "lease %.sqlite")
 	type result struct {
 		out string
 		err error
@@ -50,6 +51,13 @@ func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), &out, options{file: file, only: -1}); err != nil || strings.Count(out.String(), "is held by") != 1 {
 		t.Errorf("%s, %v", out.String(), err)
+	}
+}
+
+func TestBadPath(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "none", "x.sqlite")
+	if err := run(t.Context(), io.Discard, options{file: file, only: -1}); err == nil || err.Error() != "-db: open "+file+": no such file or directory" {
+		t.Error(err)
 	}
 }
 

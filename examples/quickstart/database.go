@@ -16,6 +16,8 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
+
+	"github.com/seed-299c1d6b/snowkey/examples/data"
 )
 
 // open opens the database. The names of its tables begin with quickstart_.
@@ -47,6 +49,9 @@ func dialect(dsn string) (*sql.DB, gorm.Dialector, error) {
 		}
 		return pool, sqlite.Dialector{Conn: pool}, err
 	case ext == ".sqlite" || ext == ".db":
+		if err := data.Touch(dsn); err != nil {
+			return nil, nil, err
+		}
 		file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: dsn}).EscapedPath(),
 			RawQuery: "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"}
 		pool, err := sql.Open(sqlite.DriverName, file.String())

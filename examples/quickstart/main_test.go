@@ -35,9 +35,9 @@ func TestDefaultRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"SO-10360  Leslie Tanaka  1      59.90", "└ worker 0", "quickstart_customers: 109 rows, 1 INSERT\n",
-		"quickstart_orders: 360 rows, 1 INSERT\n", "quickstart_order_lines: 950 rows, 1 INSERT\n",
-		"Written: 1419 rows by 3 INSERTs in one transaction",
+		"SO-10360  Leslie Tanaka  1      59.90", "└ worker 0", "quickstart_customers: 109 rows, INSERTs: 1\n",
+		"quickstart_orders: 360 rows, INSERTs: 3\n", "quickstart_order_lines: 950 rows, INSERTs: 14\n",
+		"Written: 1419 rows by 18 INSERTs in one transaction",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
@@ -158,7 +158,7 @@ func TestBadArguments(t *testing.T) {
 		{"", "postgres://u:secret@127.0.0.1:1/x?connect_timeout=2", "refused"},
 		{"", "u:secret@tcp(127.0.0.1:1)/x", "refused"},
 		{"", "u:secret@tcp(127.0.0.1:1)/x?parseTime=maybe", "invalid bool value"},
-		{"", "/no/such/folder/x.sqlite", "-db: unable to open database file"},
+		{"", "/no/such/folder/x.sqlite", "-db: open /no/such/folder/x.sqlite: no such file or directory"},
 		{"", notSQLite, "-db: file is not a database"},
 	} {
 		t.Run(c.in+c.db, func(t *testing.T) {

@@ -45,7 +45,7 @@ func report(db *gorm.DB, layout core.Layout, w io.Writer, written graph.Result, 
 
 	rows, inserts := int64(0), 0
 	for _, t := range written.Tables {
-		fmt.Fprintf(w, "%s: %d rows, %d INSERT\n", t.Table, t.RowsAffected, t.Inserts)
+		fmt.Fprintf(w, "%s: %d rows, INSERTs: %d\n", t.Table, t.RowsAffected, t.Inserts)
 		rows, inserts = rows+t.RowsAffected, inserts+t.Inserts
 	}
 	if skipped > 0 {

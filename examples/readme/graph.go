@@ -15,12 +15,3 @@ func checkout(ctx context.Context, db *gorm.DB) ([]Order, error) {
 	}
 	return orders, graph.Create(ctx, db, &orders)
 }
-
-func createGraph(ctx context.Context, db *gorm.DB) (*Order, error) {
-	order := &Order{
-		Note:  "urgent",
-		Lines: []OrderLine{{SKU: "tea"}, {SKU: "cup"}},
-	}
-	err := graph.Create(ctx, db, order)
-	return order, err
-}

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
@@ -32,20 +30,4 @@ func nextPartitions(ctx context.Context, db *sql.DB, orders ddl.Partitioning, no
 		}
 		failed = script.String() // another replica may have been first: read again
 	}
-}
-
-// partitionsOf reads the partitions with pgx alone.
-func partitionsOf(
-	ctx context.Context, pool *pgxpool.Pool, orders ddl.Partitioning,
-) ([]ddl.Partition, error) {
-	query, err := orders.Existing()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := pool.Query(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	return orders.ReadRows(rows)
 }

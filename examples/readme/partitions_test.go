@@ -169,7 +169,8 @@ func TestNextPartitions(t *testing.T) {
 	}
 }
 
-func TestPartitionsOf(t *testing.T) {
+// ReadRows reads rows of pgx, too.
+func TestPartitionsWithPgx(t *testing.T) {
 	server := testserver.Postgres(t)
 	db := replicas(t, ddl.Postgres, server.DSN)()
 	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
@@ -186,7 +187,16 @@ func TestPartitionsOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	have, err := partitionsOf(t.Context(), pool, orders)
+	query, err := orders.Existing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := pool.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	have, err := orders.ReadRows(rows)
 	if err != nil || len(have) != 1 || !have[0].Default {
 		t.Errorf("%+v, %v", have, err)
 	}

@@ -89,36 +89,3 @@ func TestPgx(t *testing.T) {
 		t.Errorf("%v, %v", ids, err)
 	}
 }
-
-func TestLoad(t *testing.T) {
-	pool, err := connect(t.Context(), testserver.Postgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	defer func() {
-		if _, err := pool.Exec(t.Context(), "DROP TABLE IF EXISTS items, invoices"); err != nil {
-			t.Error(err)
-		}
-	}()
-	if _, err := pool.Exec(t.Context(), `CREATE TABLE invoices (id bigint PRIMARY KEY);
-		CREATE TABLE items (id bigint PRIMARY KEY, invoice_id bigint NOT NULL REFERENCES invoices)`); err != nil {
-		t.Fatal(err)
-	}
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
-	invoices := []Invoice{{Items: make([]Item, 2)}, {Items: make([]Item, 3)}}
-	if err := assign(t.Context(), gen, invoices); err != nil {
-		t.Fatal(err)
-	}
-	if err := load(t.Context(), pool, invoices); err != nil {
-		t.Fatal(err)
-	}
-	var items int
-	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM items WHERE invoice_id = $1", invoices[1].ID).Scan(&items); err != nil || items != 3 {
-		t.Errorf("%d items, %v", items, err)
-	}
-}

@@ -10,7 +10,7 @@ import (
 
 // PAY-20261121073045123-0817-0042-42: date and time, worker ID, sequence, check digits.
 func paymentCodec() (*serial.Codec, error) {
-	return serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
+	return serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
 }
 
 // INV-20261121-000001 and so on, across all processes.

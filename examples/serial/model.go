@@ -11,7 +11,7 @@ import (
 
 // payments encodes ids as PAY-20261121073045123-0001-0000-17. Its Width is the size of the column
 // below.
-var payments = mustCodec(serial.Config{Prefix: "PAY", Separator: "-", Check: true})
+var payments = mustCodec(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
 
 // mustCodec is for constant configurations.
 func mustCodec(cfg serial.Config) *serial.Codec {

@@ -41,7 +41,7 @@ type options struct {
 func main() {
 	var opt options
 	flag.StringVar(&opt.dsn, "dsn", "", "postgres://user:password@host/database; default: PGHOST, PGUSER and so on")
-	flag.BoolVar(&opt.lossy, "allow-lossy", false, "accept a server that may lose a commit when it crashes: ids may then be made twice")
+	flag.BoolVar(&opt.lossy, "allow-data-loss", false, "accept a server that may lose a commit when it crashes: ids may then be made twice")
 	flag.IntVar(&opt.orders, "orders", 1000, "orders to write")
 	flag.IntVar(&opt.lines, "lines", 3, "lines of each order")
 	flag.Parse()

@@ -19,7 +19,7 @@ export async function refused(orders: Orders, order: Order): Promise<void> {
   const same = order.id === 7;
   // @ts-expect-error the server gives the keys
   const keyed: NewOrder = { id: order.id, customer: "Ada", lines: [] };
-  // @ts-expect-error a line's master is an order, not a number
+  // @ts-expect-error a line's parent is an order, not a number
   const again: NewOrder = { reorderOf: 7, customer: "Ada", lines: [] };
 
   // And what they do not.

@@ -137,7 +137,7 @@
     $("json").href = "/orders/" + order.id;
     $("one").hidden = false;
     $("one").scrollIntoView({ block: "nearest" });
-    $("one-title").focus({ preventScroll: true }); // who hears the page is told
+    $("one-title").focus({ preventScroll: true }); // a screen reader announces it
   });
 
   addEventListener("hashchange", open);
@@ -173,7 +173,7 @@
     await newest();
   };
 
-  // Who hears the page is told which line a field is of.
+  // A screen reader announces which line a field belongs to.
   const numberLines = () => {
     Array.from($("lines").children, (/** @type {Element} */ line, /** @type {number} */ i) => {
       line.setAttribute("aria-label", "Line " + (i + 1));
