@@ -3,6 +3,7 @@ package sqltype
 import (
 	"context"
 	"fmt"
+	"unsafe"
 )
 
 // Filler generates many ids at once: Fill sets every element of ids, ascending, or returns an
@@ -12,9 +13,9 @@ type Filler interface {
 	Fill(ctx context.Context, ids []int64) error
 }
 
-// Child describes one kind of rows that belong to a parent row P, such as the lines of an order.
-// Make it with [Children]; [Assign] returns an error for the zero Child.
-type Child[P any] struct {
+// Child describes one kind of rows that belong to a parent row P with a key K, such as the lines
+// of an order. Make it with [Children]; [Assign] returns an error for the zero Child.
+type Child[P any, K ~int64] struct {
 	collect func(parent *P, parentKey *ID, p *plan) error
 	err     error // in the arguments of Children
 }
@@ -24,7 +25,11 @@ type Child[P any] struct {
 // and foreignKey return the address of a child's own key and of the key of its parent. They
 // may be the same address, if a child has its parent's key as its own: such a child takes no
 // id. Assign returns an error for a nil function.
-func Children[P, C any](list func(*P) []C, key, foreignKey func(*C) *ID) Child[P] {
+//
+// The foreign key has the type K of the parent's key, so the key of another table does not compile.
+func Children[P, C any, L, K ~int64](
+	list func(*P) []C, key func(*C) *L, foreignKey func(*C) *K,
+) Child[P, K] {
 	var missing string
 	switch {
 	case list == nil:
@@ -35,12 +40,12 @@ func Children[P, C any](list func(*P) []C, key, foreignKey func(*C) *ID) Child[P
 		missing = "foreignKey"
 	}
 	if missing != "" {
-		return Child[P]{err: fmt.Errorf("function %s is %w", missing, ErrNil)}
+		return Child[P, K]{err: fmt.Errorf("function %s is %w", missing, ErrNil)}
 	}
-	return Child[P]{collect: func(parent *P, parentKey *ID, p *plan) error {
+	return Child[P, K]{collect: func(parent *P, parentKey *ID, p *plan) error {
 		rows := list(parent)
 		for i := range rows {
-			own, foreign := key(&rows[i]), foreignKey(&rows[i])
+			own, foreign := asID(key(&rows[i])), asID(foreignKey(&rows[i]))
 			if foreign == nil {
 				return fmt.Errorf("children[%d]: foreignKey returned %w", i, ErrNil)
 			}
@@ -68,7 +73,11 @@ func Children[P, C any](list func(*P) []C, key, foreignKey func(*C) *ID) Child[P
 // On an error nothing is changed. An error of src is wrapped. The error is ErrNil if src, a
 // function, or an address that a function returned is nil, ErrNegative if a key is negative,
 // and ErrSource if src returns an id that is not above zero. It says which parent and child.
-func Assign[P any](ctx context.Context, src Filler, parents []P, key func(*P) *ID, kinds ...Child[P]) error {
+//
+// A key is an ID, a [Key] or another int64.
+func Assign[P any, K ~int64](
+	ctx context.Context, src Filler, parents []P, key func(*P) *K, kinds ...Child[P, K],
+) error {
 	if isNil(src) {
 		return fmt.Errorf("sqltype: Assign: source is %w", ErrNil)
 	}
@@ -86,7 +95,7 @@ func Assign[P any](ctx context.Context, src Filler, parents []P, key func(*P) *I
 	p := plan{missing: make([]*ID, 0, len(parents))}
 	for i := range parents {
 		parent := &parents[i]
-		own := key(parent)
+		own := asID(key(parent))
 		if err := p.need(own); err != nil {
 			return fmt.Errorf("sqltype: Assign: parents[%d]: %w", i, err)
 		}
@@ -98,6 +107,9 @@ func Assign[P any](ctx context.Context, src Filler, parents []P, key func(*P) *I
 	}
 	return p.assign(ctx, src)
 }
+
+// asID returns the address of a key as that of an ID, which every ~int64 has the layout of.
+func asID[K ~int64](key *K) *ID { return (*ID)(unsafe.Pointer(key)) }
 
 // plan holds the addresses to set, so that the caller's functions run only once, and nothing is
 // set before everything is known to succeed.

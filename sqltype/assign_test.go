@@ -148,23 +148,24 @@ func TestAssignErrors(t *testing.T) {
 	nilLine := func(*line) *ID { return nil }
 	lines := func(o *order) []line { return o.Lines }
 	var noList func(*order) []line
+	var noKey func(*line) *ID
 	id := func(l *line) *ID { return &l.ID }
 	orderID := func(l *line) *ID { return &l.OrderID }
 	for _, tt := range []struct {
 		name  string
 		src   Filler
 		key   func(*order) *ID
-		kind  Child[order]
+		kind  Child[order, ID]
 		want  error
 		shows string
 	}{
 		{"nil source", nil, orderKey, lineKind, ErrNil, "source"},
 		{"nil pointer", (*counter)(nil), orderKey, lineKind, ErrNil, "source"},
 		{"nil key", &counter{}, nil, lineKind, ErrNil, "function key"},
-		{"zero Child", &counter{}, orderKey, Child[order]{}, ErrNil, "kinds[1]"},
+		{"zero Child", &counter{}, orderKey, Child[order, ID]{}, ErrNil, "kinds[1]"},
 		{"nil list", &counter{}, orderKey, Children(noList, id, orderID), ErrNil, "kinds[1]: function list"},
-		{"nil child key", &counter{}, orderKey, Children(lines, nil, orderID), ErrNil, "function key"},
-		{"nil foreignKey", &counter{}, orderKey, Children(lines, id, nil), ErrNil, "function foreignKey"},
+		{"nil child key", &counter{}, orderKey, Children(lines, noKey, orderID), ErrNil, "function key"},
+		{"nil foreignKey", &counter{}, orderKey, Children(lines, id, noKey), ErrNil, "function foreignKey"},
 		{"key returns nil", &counter{}, nilKey, lineKind, ErrNil, "parents[0]: key returned nil"},
 		{"child key returns nil", &counter{}, orderKey, Children(lines, nilLine, orderID), ErrNil,
 			"parents[1]: kinds[1]: children[0]: key returned nil"},

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 )
 
 // The digits of the short forms, in byte order: texts of a fixed width then sort as the ids do.
 const (
 	digits32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"                               // Crockford's: no I, L, O, U
+	lower32  = "0123456789abcdefghjkmnpqrstvwxyz"                               // of prefixed keys
 	digits58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"     // Bitcoin's: no 0, I, O, l
 	digits62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" // all of them
 )
@@ -39,9 +39,13 @@ func (id ID) Base62() string { return string(id.AppendBase62(make([]byte, 0, wid
 // AppendBase32 appends what Base32 returns to b.
 func (id ID) AppendBase32(b []byte) []byte {
 	b, n := id.sign(b)
+	return append32(b, digits32, n)
+}
+
+func append32(b []byte, digits string, n uint64) []byte {
 	var t [width32]byte
 	for i := width32 - 1; i >= 0; i-- {
-		t[i] = digits32[n%32]
+		t[i] = digits[n%32]
 		n /= 32
 	}
 	return append(b, t[:]...)
@@ -103,7 +107,7 @@ type form struct {
 const noDigit = 0xff
 
 var (
-	form32 = newForm(digits32, width32, strings.ToLower(digits32), digits32, "IiLlOo", "111100")
+	form32 = newForm(digits32, width32, lower32, digits32, "IiLlOo", "111100")
 	form58 = newForm(digits58, width58)
 	form62 = newForm(digits62, width62)
 )

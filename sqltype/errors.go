@@ -17,11 +17,15 @@ var (
 	// ErrNegative means that an id is negative.
 	ErrNegative = errors.New("an id is never negative")
 	// ErrNull means that NULL was read into an ID.
-	ErrNull = errors.New("NULL does not fit an ID, use sqltype.NullID or *sqltype.ID")
+	ErrNull = errors.New("NULL does not fit an ID, use sqltype.NullID or *sqltype.ID, or NullKey for a Key")
 	// ErrType means that a value of this type cannot be an id.
 	ErrType = errors.New("unsupported type")
 	// ErrNil means that a source, a function or a destination is nil.
 	ErrNil = errors.New("nil")
+	// ErrPrefix means that a text is not one of the key's type, because of its prefix.
+	ErrPrefix = errors.New("not a key of this type")
+	// ErrForm means that the Form of a key's type is wrong.
+	ErrForm = errors.New("the Form of this type of key is wrong")
 	// ErrSource means that a source returned an id that is not above zero.
 	ErrSource = errors.New("a source's ids must be above zero")
 )

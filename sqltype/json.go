@@ -22,13 +22,18 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 }
 
 func fromJSON(data []byte) (ID, error) {
-	text := data
-	if len(data) >= 2 && data[0] == '"' && data[len(data)-1] == '"' {
-		text = data[1 : len(data)-1]
-	}
+	text, _ := unquote(data)
 	n, err := decimal(text)
 	if err != nil {
 		return 0, inputError("parse JSON", string(data), err)
 	}
 	return n, nil
+}
+
+// unquote returns what is in a JSON string, with escapes as they are.
+func unquote(data []byte) (text []byte, quoted bool) {
+	if len(data) >= 2 && data[0] == '"' && data[len(data)-1] == '"' {
+		return data[1 : len(data)-1], true
+	}
+	return data, false
 }
