@@ -11,23 +11,24 @@ import (
 const ff1Rounds = 10
 
 // ff1 is FF1 of NIST SP 800-38G for one radix, length and tweak: a permutation of the numbers of
-// that many digits. A number is two halves, the first with length/2 digits, each below 2^62.
+// that many digits. A number is two parts, the first with length/2 digits, each below 2^61.
 //
 // Only the last block of what a round encrypts differs between rounds. What CBC makes of the blocks
 // before it is computed once.
 type ff1 struct {
 	block     cipher.Block
-	high, low uint64    // the CBC state, with the constant part of the last block added
-	bytes     int       // of the last block, how many are for a half
-	mods      [2]uint64 // radix^length of each half
+	high, low uint64     // the CBC state, with the constant bytes of the last block added
+	at        uint64     // where in the last block the round's number is, in bits from its end
+	wide      bool       // whether a round's random number has 12 bytes, not 8
+	mods      [2]modulus // radix^length of each part
 }
 
-// newFF1 returns FF1 for a radix of 2 to 62. The numbers of digits of the halves differ by at most
-// one, and radix to the power of the larger is below 2^62.
+// newFF1 returns FF1 for a radix of 2 to 62 and a length of at least 2.
 func newFF1(block cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	u := length / 2
-	f := &ff1{block: block, mods: [2]uint64{pow(radix, u), pow(radix, length-u)}}
-	f.bytes = (bits.Len64(f.mods[1]-1) + 7) / 8
+	f := &ff1{block: block, mods: [2]modulus{newModulus(pow(radix, u)), newModulus(pow(radix, length-u))}}
+	numeral := (bits.Len64(f.mods[1].m-1) + 7) / 8 // the bytes of a part
+	f.at, f.wide = uint64(8*numeral), numeral > 4
 
 	p := [aes.BlockSize]byte{1, 2, 1, byte(radix >> 16), byte(radix >> 8), byte(radix), ff1Rounds, byte(u)}
 	binary.BigEndian.PutUint32(p[8:], uint32(length))
@@ -35,9 +36,9 @@ func newFF1(block cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	state := p[:]
 	block.Encrypt(state, state)
 
-	// The tweak, zeros up to whole blocks, the round's number and a half; these two are zero here.
-	zeros := -(len(tweak) + 1 + f.bytes) & (aes.BlockSize - 1)
-	q := make([]byte, len(tweak)+zeros+1+f.bytes)
+	// The tweak, zeros up to whole blocks, the round's number and a part; these two are zero here.
+	zeros := -(len(tweak) + 1 + numeral) & (aes.BlockSize - 1)
+	q := make([]byte, len(tweak)+zeros+1+numeral)
 	copy(q, tweak)
 	for ; ; q = q[aes.BlockSize:] {
 		for i := range state {
@@ -52,43 +53,88 @@ func newFF1(block cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	return f
 }
 
-// encrypt returns the halves of the permuted number. It overwrites scratch.
+// encrypt returns the parts of the permuted number. It overwrites scratch.
 func (f *ff1) encrypt(a, b uint64, scratch *[aes.BlockSize]byte) (uint64, uint64) {
-	for i := range uint64(ff1Rounds) {
-		mod := f.mods[i&1]
-		c := a + f.round(i, b, mod, scratch)
-		if c >= mod {
-			c -= mod
-		}
-		a, b = b, c
+	for i := uint64(0); i < ff1Rounds; i += 2 {
+		high, low := f.round(i, b, scratch)
+		a = f.mods[0].add(a, high, low)
+		high, low = f.round(i+1, a, scratch)
+		b = f.mods[1].add(b, high, low)
 	}
 	return a, b
 }
 
 // decrypt is the inverse of encrypt.
 func (f *ff1) decrypt(a, b uint64, scratch *[aes.BlockSize]byte) (uint64, uint64) {
-	for i := uint64(ff1Rounds); i > 0; i-- {
-		mod := f.mods[(i-1)&1]
-		c := b - f.round(i-1, a, mod, scratch)
-		if c >= mod { // below zero
-			c += mod
-		}
-		a, b = c, a
+	for i := uint64(ff1Rounds); i > 0; i -= 2 {
+		high, low := f.round(i-1, a, scratch)
+		b = f.mods[1].subtract(b, high, low)
+		high, low = f.round(i-2, b, scratch)
+		a = f.mods[0].subtract(a, high, low)
 	}
 	return a, b
 }
 
-// round returns the pseudorandom number, below mod, that round i adds to the other half.
-func (f *ff1) round(i, half, mod uint64, scratch *[aes.BlockSize]byte) uint64 {
-	at := uint(8 * f.bytes) // where the round's number is, in bits from the end
-	binary.BigEndian.PutUint64(scratch[:8], f.high^i>>(64-at))
-	binary.BigEndian.PutUint64(scratch[8:], f.low^i<<at^half)
+// round returns the random number of round i for a part: high*2^32 + low, with low below 2^32.
+func (f *ff1) round(i, part uint64, scratch *[aes.BlockSize]byte) (high, low uint64) {
+	binary.BigEndian.PutUint64(scratch[:8], f.high^i>>(64-f.at))
+	binary.BigEndian.PutUint64(scratch[8:], f.low^i<<f.at^part)
 	f.block.Encrypt(scratch[:], scratch[:])
-	high, low := binary.BigEndian.Uint64(scratch[:8]), binary.BigEndian.Uint64(scratch[8:])
-	if f.bytes <= 4 {
-		return high % mod // of 8 bytes
+	high, low = binary.BigEndian.Uint64(scratch[:8]), binary.BigEndian.Uint64(scratch[8:])
+	if f.wide {
+		return high, low >> 32
 	}
-	return bits.Rem64(high>>32, high<<32|low>>32, mod) // of 12 bytes
+	return high >> 32, high & (1<<32 - 1)
+}
+
+// modulus adds and subtracts modulo m, with multiplications: a division takes longer, and a time
+// that depends on its operands.
+type modulus struct {
+	m        uint64
+	over     uint64 // 2^96/m = over*2^64 + under
+	under    uint64
+	inverted uint64 // 2^64/m
+}
+
+func newModulus(m uint64) modulus {
+	d := modulus{m: m, over: 1 << 32 / m}
+	d.under, _ = bits.Div64(1<<32%m, 0, m)
+	d.inverted, _ = bits.Div64(1, 0, m)
+	return d
+}
+
+// reduce returns (high*2^32 + low) mod m, for low below 2^32.
+func (d *modulus) reduce(high, low uint64) uint64 {
+	// The quotient is too small by at most 3: each of the two products loses less than one by its
+	// rounding, and the first less than one by that of under.
+	q1, _ := bits.Mul64(high, d.under)
+	q2, _ := bits.Mul64(low, d.inverted)
+	r := high<<32 + low - (high*d.over+q1+q2)*d.m
+	if r >= 2*d.m {
+		r -= 2 * d.m
+	}
+	if r >= d.m {
+		r -= d.m
+	}
+	return r
+}
+
+// add returns (a + high*2^32 + low) mod m, for a below m.
+func (d *modulus) add(a, high, low uint64) uint64 {
+	c := a + d.reduce(high, low)
+	if c >= d.m {
+		c -= d.m
+	}
+	return c
+}
+
+// subtract returns (a - high*2^32 - low) mod m, for a below m.
+func (d *modulus) subtract(a, high, low uint64) uint64 {
+	c := a - d.reduce(high, low)
+	if c >= d.m { // below zero
+		c += d.m
+	}
+	return c
 }
 
 func pow(base uint64, exponent int) uint64 {
