@@ -87,54 +87,48 @@ func (f *ff1) round(i, part uint64, scratch *[aes.BlockSize]byte) (high, low uin
 	return high >> 32, high & (1<<32 - 1)
 }
 
-// modulus adds and subtracts modulo m, with multiplications: a division takes longer, and a time
-// that depends on its operands.
+// modulus adds and subtracts modulo m, with multiplications alone: a division takes longer, and a
+// time that depends on its operands. x mod m is m times the fraction of x/m.
 type modulus struct {
-	m        uint64
-	over     uint64 // 2^96/m = over*2^64 + under
-	under    uint64
-	inverted uint64 // 2^64/m
+	m     uint64
+	unit  fraction // 1/m
+	shift fraction // 2^32/m
 }
 
+// fraction is the fraction of a number, in units of 2^-128, rounded down.
+type fraction struct{ high, low uint64 }
+
+// newModulus returns the modulus m, from 2 to 2^61.
 func newModulus(m uint64) modulus {
-	d := modulus{m: m, over: 1 << 32 / m}
-	d.under, _ = bits.Div64(1<<32%m, 0, m)
-	d.inverted, _ = bits.Div64(1, 0, m)
-	return d
+	over := func(n uint64) fraction {
+		high, rest := bits.Div64(n%m, 0, m)
+		low, _ := bits.Div64(rest, 0, m)
+		return fraction{high, low}
+	}
+	return modulus{m, over(1), over(1 << 32)}
 }
 
-// reduce returns (high*2^32 + low) mod m, for low below 2^32.
-func (d *modulus) reduce(high, low uint64) uint64 {
-	// The quotient is too small by at most 3: each of the two products loses less than one by its
-	// rounding, and the first less than one by that of under.
-	q1, _ := bits.Mul64(high, d.under)
-	q2, _ := bits.Mul64(low, d.inverted)
-	r := high<<32 + low - (high*d.over+q1+q2)*d.m
-	if r >= 2*d.m {
-		r -= 2 * d.m
-	}
-	if r >= d.m {
-		r -= d.m
-	}
-	return r
+// times returns the fraction of n times f in units of 2^-64, too small by less than 2: the
+// rounding of f times n, and of the result, are less than one each.
+func (f *fraction) times(n uint64) uint64 {
+	carry, _ := bits.Mul64(n, f.low)
+	return n*f.high + carry
 }
 
 // add returns (a + high*2^32 + low) mod m, for a below m.
 func (d *modulus) add(a, high, low uint64) uint64 {
-	c := a + d.reduce(high, low)
-	if c >= d.m {
-		c -= d.m
-	}
-	return c
+	// Too small by less than 6, so with 6 too large by at most 6/2^64, which is below 1/m.
+	sum := d.unit.times(a) + 6 + d.shift.times(high) + d.unit.times(low)
+	r, _ := bits.Mul64(sum, d.m)
+	return r
 }
 
 // subtract returns (a - high*2^32 - low) mod m, for a below m.
 func (d *modulus) subtract(a, high, low uint64) uint64 {
-	c := a - d.reduce(high, low)
-	if c >= d.m { // below zero
-		c += d.m
-	}
-	return c
+	// Too small by less than 2, or too large by less than 4.
+	sum := d.unit.times(a) + 2 - d.shift.times(high) - d.unit.times(low)
+	r, _ := bits.Mul64(sum, d.m)
+	return r
 }
 
 func pow(base uint64, exponent int) uint64 {
