@@ -40,11 +40,14 @@ func Example() {
 	text, err := json.Marshal(Order{ID: 1996573624012345677})
 	fmt.Println(string(text), err)
 
-	key, err := sqltype.ParseKey[Order]("ord_")
+	key, err := sqltype.ParseKey[Order]("ord_6SAPX568jFlC91Nu9cArMb")
 	fmt.Println(key.Int64(), err)
-	_, err = sqltype.ParseKey[Order]("ord_1")
+	_, err = sqltype.ParseKey[Order]("ord_6SAPX568jFlC91Nu9cArMx")
 	fmt.Println(err)
 	// Output:
+	// {"id":"ord_6SAPX568jFlC91Nu9cArMb"} <nil>
+	// 1996573624012345677 <nil>
+	// sqltype: parse "ord_6SAPX568jFlC91Nu9cArMx": token: unseal "6SAPX568jFlC91Nu9cArMx": not a token of type "order": no key of the ring opens it
 }
 
 // exampleRing is a ring of both kinds of keys.
@@ -86,6 +89,10 @@ func ExampleNew() {
 	})
 	fmt.Println(err)
 	// Output:
+	// 1996573624012345677 <nil>
+	// 0 token: unseal "B00000000000": not a token of type "order": it opens to no id
+	// 2177123611198314168 <nil>
+	// 0 token: unseal "C00000000000": not a token of type "order": the ring has no short key with the number 12
 }
 
 func ExampleGenerateSecret() {
@@ -135,8 +142,8 @@ func ExampleSealer_Unseal() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(orders.Unseal("TOKEN"))
-	fmt.Println(orders.Unseal("TOKEX"))
+	fmt.Println(orders.Unseal("6SAPX568jFlC91Nu9cArMb"))
+	fmt.Println(orders.Unseal("6SAPX568jFlC91Nu9cArMB"))
 	// Output:
 }
 
@@ -191,8 +198,8 @@ func ExampleShortSealer_Unseal() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(orders.Unseal("SHORT"))
-	for _, text := range []string{"B00000000000", "B00000000001", "C00000000000"} {
+	fmt.Println(orders.Unseal("BuOEmjUXjQ7Y"))
+	for _, text := range []string{"B00000000000", "B00000000006", "C00000000000"} {
 		fmt.Println(orders.Unseal(text))
 	}
 	// Output:

@@ -47,9 +47,9 @@ func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	all := slices.Grow(b, longDigits)[:len(b)+longDigits]
 	text := all[len(b):]
 	high, low := in.digits.split(binary.BigEndian.Uint64(token))
-	in.digits.put(text, high, low)
+	in.digits.put((*[wordDigits]byte)(text), high, low)
 	high, low = in.digits.split(binary.BigEndian.Uint64(token[8:]))
-	in.digits.put(text[wordDigits:], high, low)
+	in.digits.put((*[wordDigits]byte)(text[wordDigits:]), high, low)
 	return all, nil
 }
 

@@ -42,7 +42,7 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
 	text := all[len(b):]
 	text[0] = in.digits.units[in.newest]
-	in.digits.put(text[1:], high, low)
+	in.digits.put((*[wordDigits]byte)(text[1:]), high, low)
 	return all, nil
 }
 
