@@ -88,7 +88,8 @@ func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, wh
 		return fmt.Errorf("%w: %T returned no other grant and no error", ErrLost, g.source)
 	}
 	defer func() {
-		if !grant.Attached() { // an error, a panic in Config.Now, or another call has replaced the allocator
+		// After an error, a panic in Config.Now, or if another call has replaced the allocator.
+		if !grant.Attached() {
 			grant.Close()
 		}
 	}()

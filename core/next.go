@@ -56,7 +56,8 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 
 // Fill issues len(ids) ids in ascending order, or none. If it fails, ids is unchanged, and the
 // slots that it has taken are never issued. If the ids do not fit into the present tick, it waits
-// for the next ones. Config.MaxWait limits each of these waits. Only ctx limits all of them together.
+// for the next ones. Config.MaxWait limits each of these waits. Only ctx limits all of them
+// together.
 //
 // The errors are those of Next.
 func (g *Generator) Fill(ctx context.Context, ids []int64) error {

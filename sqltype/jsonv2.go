@@ -7,13 +7,12 @@ import (
 	"encoding/json/v2"
 )
 
-// Of the optional methods of encoding/json/v2, only NullID.MarshalJSONTo is worth having. v2 calls
-// ID.AppendText, which writes into its buffer, and UnmarshalJSON of both types, which reads from
-// its buffer. Neither allocates, and the methods of v2 would only be slower. But a NullID has a
-// method MarshalJSON, which v2 prefers to AppendText, and which allocates.
+// encoding/json/v2 calls ID.AppendText, which writes into its buffer, and UnmarshalJSON of both
+// types, which reads from it: nothing is allocated. MarshalJSONTo and UnmarshalJSONFrom would only
+// be slower there. A NullID needs the first, because v2 prefers MarshalJSON to AppendText.
 var _ json.MarshalerTo = NullID{}
 
-// MarshalJSONTo writes what MarshalJSON returns, without an allocation. It exists only if the
+// MarshalJSONTo writes what MarshalJSON returns, without an allocation. It exists where the
 // toolchain has encoding/json/v2.
 func (n NullID) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if !n.Valid {
