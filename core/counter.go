@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	knownSlots     = 256                          // at most so many ids between two readings of the clock
-	longestKnown   = int64(time.Millisecond)      // and at most so much time
-	firstEvery     = int64(time.Millisecond)      // between comparisons with the clock, before the counter is trusted
-	compareEvery   = int64(10 * time.Millisecond) // the same, while it is trusted
-	sourceEvery    = int64(time.Minute)           // between looks at the machine's clock source
+	knownSlots     = 256                          // the most ids between two readings of the clock
+	longestKnown   = int64(time.Millisecond)      // how long after a reading ids are issued without another
+	firstEvery     = int64(time.Millisecond)      // the time between two comparisons with the clock, before trust
+	compareEvery   = int64(10 * time.Millisecond) // the same, while the counter is trusted
+	sourceEvery    = int64(time.Minute)           // the time between two looks at the machine's clock source
 	longestReading = int64(5 * time.Microsecond)  // a comparison that takes longer was interrupted
 	backNoise      = 10 * time.Microsecond        // a smaller step back is ignored: a processor may read its counter early
 	tolerance      = int64(time.Millisecond)      // counter and clock may differ by this, plus 1/512 of the time compared
@@ -45,7 +45,7 @@ type counter struct {
 	machine machine   // for tests; nil: this one
 	start   time.Time // clock.start: elapsed times count from here
 	event   func(EventKind, time.Duration)
-	off     atomic.Bool // not used, for good
+	off     atomic.Bool // never used, or no longer
 	trusted atomic.Bool // changed under mu
 
 	mu         sync.Mutex // held by the goroutine that calibrates

@@ -2,8 +2,8 @@
 // creation, and are unique without asking a server for each one.
 //
 // A [Layout] defines the bit fields of an id. A [GrantSource] gives a generator its worker ID,
-// which no other generator with the same layout may have. A [Generator] combines time, worker
-// ID and sequence:
+// which it must not share with another generator of the same layout. A [Generator] combines
+// time, worker ID and sequence:
 //
 //	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
 //	if err != nil {

@@ -172,8 +172,8 @@ const (
 )
 
 // awaitClock waits for d, or for a change of the grant. It fails at once if the wait cannot end
-// before the context's deadline, or if the call would wait for more than limit in all. It
-// may return early: the caller looks again.
+// before the context's deadline, or if the call would wait for more than limit in all. It may
+// return early: the caller looks again.
 func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.Duration, refusal func() error) error {
 	left := limit - time.Since(w.began)
 	if left <= 0 || d > left {
