@@ -36,10 +36,11 @@ func Register(m *pgtype.Map) {
 		return
 	}
 	m.RegisterDefaultPgType(registered{}, "int8")
-	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapInt64, wrapSlice}, m.TryWrapEncodePlanFuncs...)
-	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapSliceTarget}, m.TryWrapScanPlanFuncs...)
+	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapInt64, wrapSlice, wrapKey, wrapContainer}, m.TryWrapEncodePlanFuncs...)
+	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapSliceTarget, wrapContainerTarget}, m.TryWrapScanPlanFuncs...)
 	registerDefaults[sqltype.ID](m)
 	registerDefaults[sqltype.NullID](m)
+	registerContainers(m)
 }
 
 // registered marks a map that has our wrappers and defaults. A copy of the map keeps or loses the
