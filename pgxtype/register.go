@@ -110,6 +110,18 @@ func rebuild(m *pgtype.Map, name string, element *pgtype.Type) (*pgtype.Type, bo
 	return t, true
 }
 
+// RegisterKey lets [pgtype.Map.SQLScanner] scan an array, a range or a multirange of keys of T,
+// which database/sql needs before Go 1.27. Everything else works without it. It calls Register,
+// and m must not be in use by another goroutine.
+func RegisterKey[T any](m *pgtype.Map) {
+	if m == nil {
+		return
+	}
+	Register(m)
+	registerDefaults[sqltype.Key[T]](m)
+	registerDefaults[sqltype.NullKey[T]](m)
+}
+
 // registerDefaults registers the PostgreSQL type of every Go type that is made of
 // T. pgx uses it if the server has not described a parameter: in the
 // modes Exec and SimpleProtocol, and for the OID of an unknown domain.
