@@ -66,6 +66,22 @@ var badFlags = map[string]map[string][]string{
 		"scheme":    {"", "mod98"},
 		"tz":        {"", "Mars/Olympus", "Europe/Vienna"},
 	},
+	"token seal": {
+		"type":     {"", "Order", "_", "order_", "ord1", strings.Repeat("x", 64)},
+		"prefix":   {"", "Ord", "ord_", strings.Repeat("x", 64)},
+		"alphabet": {"", "base64"},
+		"from":     {"", "base64", "guess", "ord"},
+		"key-file": {"", "/does/not/exist", "."},
+	},
+	"token open": {
+		"type":     {"", "Order"},
+		"prefix":   {"", "Ord"},
+		"alphabet": {"", "base64"},
+		"key-file": {"", "/does/not/exist", "."},
+	},
+	"token key": {
+		"number": {"", "-1", "58", "x"},
+	},
 	"workers list": {
 		"dsn":        {"", "nonsense", "mysql://h/", "redis://h/x", "etcd://", "dir:", "https://u:p@h/"},
 		"namespace":  {"", "a b"},
@@ -127,9 +143,12 @@ var otherwise = map[string][]string{
 	"ddl":           {"--dialect=postgres"},
 	"partitions":    {"--by=month", "--dialect=postgres", "--table=orders"},
 	"serial encode": {"1"},
+	"token seal":    {"--type=order", "1"},
+	"token open":    {"--type=order", "1"},
 	"workers list":  {"--dsn=file:none.db"},
 	"workers free":  {"7", "--dsn=file:none.db", "--fencing-token=1", "--yes"},
 	"doctor":        {"--dsn=file:none.db"},
+	"token key":     {},
 	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
 }
 

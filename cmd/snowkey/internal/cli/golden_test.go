@@ -91,6 +91,17 @@ var golden = []struct {
 	{name: "serial-encode", args: "serial encode --prefix PAY --separator - --check " + someID + " 0x1"},
 	{name: "serial-decode", args: "serial decode --prefix PAY --separator - --check", stdin: "PAY-20251204133341165-0697-0333-51\nPAY-20251204133341165-0697-0333-84\n"},
 	{name: "serial-json", args: "serial encode --json --scheme luhn --check " + someID},
+	{name: "token", args: "token"},
+	{name: "token-no-type", args: "token seal 1"},
+	{name: "token-seal", args: "token seal --type order " + someID + " 0x7 ord_1qda147xjq4ad"},
+	{name: "token-seal-prefix", args: "token seal --type order --prefix ord " + someID},
+	{name: "token-seal-short", args: "token seal --type order --short --alphabet base58", stdin: someID + "\n7\n"},
+	{name: "token-seal-json", args: "token seal --type order --json --prefix ord", stdin: `{"id":"` + someID + `"}`},
+	{name: "token-seal-bad", args: "token seal --type order x -5 9223372036854775808 ord_7 5doYnWboBWc"},
+	{name: "token-open", args: "token open --type order", stdin: openTokens},
+	{name: "token-open-short", args: "token open --type order --short", stdin: openTokens},
+	{name: "token-open-prefix", args: "token open --type order --prefix ord --json", stdin: openTokens},
+	{name: "token-open-other", args: "token open --type customer", stdin: openTokens},
 	{name: "workers", args: "workers"},
 	{name: "version", args: "version"},
 	{name: "version-json", args: "version --json"},
@@ -102,7 +113,7 @@ var golden = []struct {
 func TestGolden(t *testing.T) {
 	for _, c := range golden {
 		t.Run(c.name, func(t *testing.T) {
-			env := Env{In: strings.NewReader(c.stdin), Clock: at(noon), OutTTY: c.tty, ErrTTY: c.tty}
+			env := Env{In: strings.NewReader(c.stdin), Getenv: environment(keysVariable, someKeys), Clock: at(noon), OutTTY: c.tty, ErrTTY: c.tty}
 			got := runWith(t, env, strings.Fields(c.args)...)
 			compare(t, c.name, "snowkey "+c.args, got)
 		})
