@@ -6,7 +6,7 @@ import { FieldError, maxInt64 } from "./layout.js";
 // that and the digits of base32 in lower case.
 export const formats = ["decimal", "hex", "base32", "base58", "base62"];
 
-const prefixForm = /^[a-z](?:[a-z_]{0,61}[a-z])?_$/;
+export const prefixForm = /^[a-z](?:[a-z_]{0,61}[a-z])?_$/;
 
 export const digits = {
   base32: "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
@@ -73,7 +73,7 @@ function readShort(text, format) {
   return fit(text, sumOf(values, format), false);
 }
 
-const lower = (text) => text.replace(/[A-Z]/g, (c) => c.toLowerCase()); // ASCII only
+export const lower = (text) => text.replace(/[A-Z]/g, (c) => c.toLowerCase()); // ASCII only
 
 // readPrefixed reads a prefix, its underscore and the digits, in any case.
 function readPrefixed(text, want) {
