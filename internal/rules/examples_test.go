@@ -15,7 +15,7 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph",
+	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph",
 	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
 }
 
