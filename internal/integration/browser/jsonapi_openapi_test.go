@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -72,8 +73,8 @@ func (d *described) send(valid bool, status int, method, target, body string, he
 	return response.Header, answer.String()
 }
 
-// The service and its openapi.yaml accept and reject the same requests. Every id in it is a
-// string of the format int64.
+// The service and its openapi.yaml accept and reject the same requests. The service also reads
+// texts of ids that it does not write.
 func TestOrdersMatchTheirDescription(t *testing.T) {
 	t.Parallel()
 	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite"))
@@ -109,16 +110,28 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":"`+strings.TrimPrefix(at, "/orders/")+`",`, 1))
 	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":null,`, 1))
 	d.send(true, 200, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "")
-	header, _ = d.send(true, 200, "GET", "/orders?after=1996573624012345677", "")
-	d.send(true, 304, "GET", "/orders?after=1996573624012345677", "", "If-None-Match: "+header.Get("ETag"))
+	header, _ = d.send(true, 200, "GET", "/orders?after=ord_1qda147xjq4ad", "")
+	d.send(true, 304, "GET", "/orders?after=ord_1qda147xjq4ad", "", "If-None-Match: "+header.Get("ETag"))
 	d.send(true, 200, "GET", at, "")
 	d.send(true, 304, "GET", at, "", `If-None-Match: "v1"`)
-	d.send(true, 404, "GET", "/orders/7", "")
+	d.send(true, 404, "GET", "/orders/ord_0000000000007", "")
 	d.send(true, 200, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
 	d.send(true, 412, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
-	d.send(true, 404, "PATCH", "/orders/7", `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(true, 404, "PATCH", "/orders/ord_0000000000007", `{"note":"y"}`, `If-Match: "v1"`)
 	d.send(true, 403, "POST", "/orders", tea, "Sec-Fetch-Site: cross-site")
 	d.send(true, 204, "GET", "/healthz", "")
+	ada, _ := d.send(true, 201, "POST", "/customers", `{"name":"Ada"}`)
+	customer := strings.TrimPrefix(ada.Get("Location"), "/customers/")
+	d.send(true, 200, "GET", "/customers/"+customer, "")
+	d.send(true, 304, "GET", "/customers/"+customer, "", "If-None-Match: "+ada.Get("ETag"))
+	d.send(true, 404, "GET", "/customers/cus_0000000000007", "")
+	d.send(true, 403, "POST", "/customers", `{"name":"Ada"}`, "Sec-Fetch-Site: cross-site")
+	d.send(true, 413, "POST", "/customers", `{"name":"Ada"`+strings.Repeat(" ", 1<<16)+"}")
+	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"customerId":"`+customer+`",`, 1))
+
+	// The service reads these as well, for links from before and for people who type.
+	d.send(false, 200, "GET", "/orders?after=1996573624012345677", "")
+	d.send(false, 200, "GET", "/orders/"+strings.ToUpper(strings.TrimPrefix(at, "/orders/")), "")
 
 	// Both reject these.
 	for _, body := range []string{
@@ -131,6 +144,13 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	} {
 		d.send(false, 422, "POST", "/orders", body)
 	}
+	d.send(false, 422, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":"`+customer+`",`, 1))
+	d.send(false, 400, "GET", "/orders/"+customer, "")
+	d.send(false, 400, "GET", "/orders?after="+customer, "")
+	d.send(false, 400, "GET", "/customers/"+strings.TrimPrefix(at, "/orders/"), "")
+	d.send(false, 400, "POST", "/customers", "{")
+	d.send(false, 415, "POST", "/customers", `{"name":"Ada"}`, "Content-Type: text/plain")
+	d.send(false, 422, "POST", "/customers", `{}`)
 	d.send(false, 400, "POST", "/orders", "{")
 	d.send(false, 415, "POST", "/orders", tea, "Content-Type: text/plain")
 	d.send(true, 413, "POST", "/orders", strings.Replace(tea, "{", "{"+strings.Repeat(" ", 1<<16), 1))
@@ -161,25 +181,39 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	}
 }
 
-// checkIDs checks every schema that is or holds an id.
+// checkIDs checks every schema that is or holds an id: each kind has a pattern of its own.
 func checkIDs(t *testing.T, doc *openapi3.T) {
 	t.Helper()
-	n := 0
+	kinds := map[string]string{} // of a property
 	for name, schema := range doc.Components.Schemas {
 		for property, p := range schema.Value.Properties {
-			if property != "id" && property != "orderId" && property != "reorderOf" {
+			if !strings.HasSuffix(strings.ToLower(property), "id") && property != "reorderOf" {
 				continue
 			}
-			value := p.Value
-			if len(value.AllOf) > 0 {
-				value = value.AllOf[0].Value
+			if len(p.Value.AllOf) > 0 {
+				p = p.Value.AllOf[0]
 			}
-			if n++; !value.Type.Is("string") || value.Format != "int64" {
-				t.Errorf("%s.%s is a %v of the format %q", name, property, value.Type, value.Format)
-			}
+			kinds[name+"."+property] = strings.TrimPrefix(p.Ref, "#/components/schemas/")
 		}
 	}
-	if id := doc.Components.Schemas["ID"]; n != 5 || id == nil || !id.Value.Type.Is("string") || id.Value.Format != "int64" {
-		t.Errorf("%d ids were found, and ID is %+v", n, id)
+	want := map[string]string{
+		"Order.id": "OrderID", "Order.reorderOf": "OrderID", "Order.customerId": "CustomerID",
+		"Line.id": "LineID", "Line.orderId": "OrderID", "Customer.id": "CustomerID",
+		"NewOrder.reorderOf": "OrderID", "NewOrder.customerId": "CustomerID",
+	}
+	if !maps.Equal(kinds, want) {
+		t.Errorf("ids are %v, want %v", kinds, want)
+	}
+	names := []string{"OrderID", "LineID", "CustomerID"}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			schema := doc.Components.Schemas[name].Value
+			for _, other := range names {
+				err := schema.VisitJSON(doc.Components.Schemas[other].Value.Example)
+				if (err == nil) != (other == name) {
+					t.Errorf("the example of %s is %v", other, err)
+				}
+			}
+		})
 	}
 }
