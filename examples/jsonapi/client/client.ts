@@ -13,10 +13,10 @@ export function orderID(text: string): OrderID {
   return id as OrderID;
 }
 
-/** Takes a text for a customer's id; what is none throws. */
+/** Takes a text for a customer's id, which may be a token; what is none throws. */
 export function customerID(text: string): CustomerID {
-  if (!/^cus_[0-7][0-9a-hjkmnp-tv-z]{12}$/.test(text)) {
-    throw new RangeError(`${JSON.stringify(text)} is no customer's id: want "cus_" and 13 digits of base 32`);
+  if (!/^cus_(?:[0-7][0-9a-hjkmnp-tv-z]{12}|[0-9A-Za-z]{22})$/.test(text)) {
+    throw new RangeError(`${JSON.stringify(text)} is no customer's id: want "cus_" and 13 or 22 letters and digits`);
   }
   return text as CustomerID;
 }

@@ -13,7 +13,7 @@ type Key<Row extends string> = string & { readonly [snowkey]: Row };
 export type OrderID = Key<"Order">;
 /** As "line_1qda147xjq4ae". */
 export type LineID = Key<"Line">;
-/** As "cus_1qda147xjq4af". */
+/** As "cus_1qda147xjq4af", or with a token of 22 characters after the prefix. */
 export type CustomerID = Key<"Customer">;
 
 /** A time of RFC 3339, as "2026-11-21T15:04:05.123Z". */

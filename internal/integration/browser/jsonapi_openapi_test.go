@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,14 +16,46 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/seed-299c1d6b/snowkey/token"
 )
 
 // described is a service and the description that it serves.
 type described struct {
 	t      *testing.T
 	url    string
+	doc    *openapi3.T
 	router routers.Router
 	seen   map[string]bool // operation and status
+}
+
+// describe starts the service and reads its description.
+func describe(t *testing.T, args ...string) *described {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "orders.sqlite")
+	url := start(t, "examples/jsonapi", append(args, "-addr", "127.0.0.1:0", "-db", file)...)
+	response, err := http.Get(url + "/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	doc.Servers = openapi3.Servers{{URL: url}}
+	router, err := legacy.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &described{t, url, doc, router, map[string]bool{}}
 }
 
 // send sends a request, and compares it and its answer with the description: the request is
@@ -77,30 +110,8 @@ func (d *described) send(valid bool, status int, method, target, body string, he
 // texts of ids that it does not write.
 func TestOrdersMatchTheirDescription(t *testing.T) {
 	t.Parallel()
-	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite"))
-	response, err := http.Get(url + "/openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	checkIDs(t, doc)
-	doc.Servers = openapi3.Servers{{URL: url}}
-	router, err := legacy.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &described{t, url, router, map[string]bool{}}
+	d := describe(t)
+	checkIDs(t, d.doc)
 
 	const tea = `{"customer":"Ada","note":"x","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`
 	header, _ := d.send(true, 201, "POST", "/orders", tea, "Idempotency-Key: k")
@@ -170,7 +181,7 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	d.send(true, 204, "DELETE", at, "", `If-Match: "v2"`)
 	d.send(true, 404, "DELETE", at, "", `If-Match: "v2"`)
 	d.send(true, 410, "POST", "/orders", tea, "Idempotency-Key: k")
-	for path, item := range doc.Paths.Map() {
+	for path, item := range d.doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			for status := range operation.Responses.Map() {
 				if status != "503" && !d.seen[operation.OperationID+" "+status] { // that is what tests with a failing database are for
@@ -179,6 +190,27 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The description also fits customers' ids that are tokens.
+func TestSealedOrdersMatchTheirDescription(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte(token.GenerateSecret()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := describe(t, "-keys", keys)
+	header, _ := d.send(true, 201, "POST", "/customers", `{"name":"Ada"}`)
+	at := header.Get("Location")
+	customer := strings.TrimPrefix(at, "/customers/")
+	if len(customer) != len("cus_")+22 {
+		t.Errorf("no token: %s", customer)
+	}
+	d.send(true, 200, "GET", at, "")
+	d.send(true, 201, "POST", "/orders", `{"customerId":"`+customer+`","customer":"Ada","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`)
+	d.send(true, 200, "GET", "/orders", "")
+	d.send(true, 400, "GET", "/customers/cus_"+strings.Repeat("0", 22), "") // only the service can know
+	d.send(false, 400, "GET", "/orders/"+customer, "")
 }
 
 // checkIDs checks every schema that is or holds an id: each kind has a pattern of its own.
