@@ -6,8 +6,8 @@
 //	curl -i localhost:8080/orders
 //
 // An order and its lines are written in one transaction, under keys that are known before. In JSON,
-// in paths and in queries a key has the kind of its row in front, as ord_1qda147xjq4ad: another
-// kind is an error, in Go and in TypeScript already when it is compiled. Pages and times are ranges
+// in paths and in queries a key has the kind of its row in front, as ord_1qda147xjq4ad. A key of
+// another kind is refused, and in Go and TypeScript it does not compile. Pages and times are ranges
 // of ids. With -keys, customers' keys are tokens, which do not show when the customer was added:
 //
 //	openssl rand -hex 32 > customers.keys
