@@ -21,15 +21,16 @@ func TestModulus(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%d bytes", m, bytes), func(t *testing.T) {
 				d, modulo := newModulus(m, bytes), new(big.Int).SetUint64(m)
 				check := func(a, high uint64, low uint32) {
-					block := binary.BigEndian.AppendUint64(nil, high)
-					block = binary.BigEndian.AppendUint32(block, low)
-					n, start := new(big.Int).SetBytes(block[:bytes]), new(big.Int).SetUint64(a)
+					var b block
+					binary.BigEndian.PutUint64(b[:], high)
+					binary.BigEndian.PutUint32(b[8:], low)
+					n, start := new(big.Int).SetBytes(b[:bytes]), new(big.Int).SetUint64(a)
 					sum := new(big.Int).Add(start, n)
-					if got, want := d.add(d.start(a), block), sum.Mod(sum, modulo).Uint64(); got != want {
+					if got, want := d.add(d.start(a), &b), sum.Mod(sum, modulo).Uint64(); got != want {
 						t.Fatalf("%d + %d is %d, want %d", a, n, got, want)
 					}
 					difference := new(big.Int).Sub(start, n)
-					if got, want := d.subtract(d.start(a), block), difference.Mod(difference, modulo).Uint64(); got != want {
+					if got, want := d.subtract(d.start(a), &b), difference.Mod(difference, modulo).Uint64(); got != want {
 						t.Fatalf("%d - %d is %d, want %d", a, n, got, want)
 					}
 				}

@@ -190,7 +190,7 @@ func TestBlocks(t *testing.T) {
 		var forged block
 		binary.BigEndian.PutUint64(forged[:], 42)
 		binary.BigEndian.PutUint64(forged[8:], key.tag^1<<bit)
-		key.block.Encrypt(forged[:], forged[:])
+		forged.encrypt(key.cipher)
 		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 			t.Errorf("bit %d of the tag: %d, %v", bit, id, err)
 		}
@@ -259,7 +259,7 @@ func TestNegative(t *testing.T) {
 	// Only a holder of the key can make such a token.
 	s := long(t, oneKey(t, Base62), "order")
 	var b block
-	s.in.seal(b[:], -1)
+	s.in.seal(&b, -1)
 	if id, err := s.OpenBlock(b); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 		t.Errorf("%d, %v", id, err)
 	}
@@ -428,8 +428,8 @@ func TestRefused(t *testing.T) {
 	for _, tt := range []struct {
 		kind, name, token, want string
 	}{
-		{"long", "empty", "", `unseal "": not a token of type "order": it has 0 characters, not 22`},
-		{"long", "decimal", "1996573624012345677", "it has 19 characters, not 22"},
+		{"long", "empty", "", `unseal "": not a token of type "order": its length is 0, not 22`},
+		{"long", "decimal", "1996573624012345677", "its length is 19, not 22"},
 		{"long", "zeros", strings.Repeat("0", 22), "no key of the ring opens it"},
 		{"long", "above 2^64", strings.Repeat("z", 22), "not a token"},
 		{"long", "first half above 2^64", "z" + strings.Repeat("0", 21), "not a token"},
@@ -437,8 +437,8 @@ func TestRefused(t *testing.T) {
 		{"long", "hyphen", strings.Repeat("0", 21) + "-", "not a token"},
 		{"long", "two bytes", strings.Repeat("é", 11), "not a token"},
 		{"long", "huge", strings.Repeat("x", 1e6), "and 999936 more bytes"},
-		{"short", "empty", "", `unseal "": not a token of type "order": it has 0 characters, not 12`},
-		{"short", "long", strings.Repeat("0", 22), "it has 22 characters, not 12"},
+		{"short", "empty", "", `unseal "": not a token of type "order": its length is 0, not 12`},
+		{"short", "long", strings.Repeat("0", 22), "its length is 22, not 12"},
 		{"short", "hyphen", "B0000000000-", "other characters than digits of base 62"},
 		{"short", "zero byte", "\x00BCDEFGHIJKL", "other characters than digits of base 62"},
 		{"short", "another key", "C00000000000", "no short key with the number 12"},
@@ -469,6 +469,33 @@ func TestConcurrent(t *testing.T) {
 						if got, err := s.Unseal(string(text)); err != nil || got != id {
 							t.Errorf("%d is sealed as %q, which opens as %d, %v", id, text, got, err)
 						}
+					}
+				})
+			}
+			group.Wait()
+		})
+	}
+}
+
+// Blocks are on the stack of a goroutine, and AES has a pointer to them while the stack grows.
+func TestGrowingStack(t *testing.T) {
+	for kind, s := range both(t, oneKey(t, Base62), "order") {
+		t.Run(kind, func(t *testing.T) {
+			want := seal(t, s, benchID)
+			var deep func(depth int) (string, sqltype.ID)
+			deep = func(depth int) (string, sqltype.ID) {
+				if depth > 0 {
+					return deep(depth - 1)
+				}
+				text, _ := s.AppendSeal(nil, benchID)
+				id, _ := s.Unseal(string(text))
+				return string(text), id
+			}
+			var group sync.WaitGroup
+			for depth := range 500 {
+				group.Go(func() {
+					if text, id := deep(depth); text != want || id != benchID {
+						t.Errorf("at depth %d: %q, %d", depth, text, id)
 					}
 				})
 			}
