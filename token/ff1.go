@@ -32,7 +32,7 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	state := block{1, 2, 1, byte(radix >> 16), byte(radix >> 8), byte(radix), ff1Rounds, byte(u)}
 	binary.BigEndian.PutUint32(state[8:], uint32(length))
 	binary.BigEndian.PutUint32(state[12:], uint32(len(tweak)))
-	state.encrypt(c)
+	c.Encrypt(state[:], state[:])
 
 	// The tweak, zeros up to whole blocks, the round's number and a part; these two are zero here.
 	zeros := -(len(tweak) + 1 + numeral) & (aes.BlockSize - 1)
@@ -45,7 +45,7 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 		if len(q) == aes.BlockSize {
 			break
 		}
-		state.encrypt(c)
+		c.Encrypt(state[:], state[:])
 	}
 	for i := range uint64(ff1Rounds) {
 		f.rounds[i] = [2]uint64{
@@ -56,31 +56,38 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	return f
 }
 
-// encrypt returns the parts of the permuted number. AES waits for what is computed before its block
-// is written, so that comes first.
-func (f *ff1) encrypt(a, b uint64) (uint64, uint64) {
-	var text block
-	for i := range f.rounds {
-		binary.BigEndian.PutUint64(text[:], f.rounds[i][0])
-		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^b)
-		mod := &f.mods[i&1]
-		base := mod.start(a)
-		text.encrypt(f.cipher)
-		a, b = b, mod.add(base, &text)
+// encrypt returns the parts of the permuted number. It overwrites scratch.
+func (f *ff1) encrypt(a, b uint64, scratch *block) (uint64, uint64) {
+	for i := 0; i < ff1Rounds; i += 2 {
+		binary.BigEndian.PutUint64(scratch[:], f.rounds[i][0])
+		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i][1]^b)
+		start := f.mods[0].start(a)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		a = f.mods[0].add(start, scratch)
+
+		binary.BigEndian.PutUint64(scratch[:], f.rounds[i+1][0])
+		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i+1][1]^a)
+		start = f.mods[1].start(b)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		b = f.mods[1].add(start, scratch)
 	}
 	return a, b
 }
 
 // decrypt is the inverse of encrypt.
-func (f *ff1) decrypt(a, b uint64) (uint64, uint64) {
-	var text block
-	for i := ff1Rounds - 1; i >= 0; i-- {
-		binary.BigEndian.PutUint64(text[:], f.rounds[i][0])
-		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^a)
-		mod := &f.mods[i&1]
-		base := mod.start(b)
-		text.encrypt(f.cipher)
-		a, b = mod.subtract(base, &text), a
+func (f *ff1) decrypt(a, b uint64, scratch *block) (uint64, uint64) {
+	for i := ff1Rounds - 2; i >= 0; i -= 2 {
+		binary.BigEndian.PutUint64(scratch[:], f.rounds[i+1][0])
+		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i+1][1]^a)
+		start := f.mods[1].start(b)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		b = f.mods[1].subtract(start, scratch)
+
+		binary.BigEndian.PutUint64(scratch[:], f.rounds[i][0])
+		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i][1]^b)
+		start = f.mods[0].start(a)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		a = f.mods[0].subtract(start, scratch)
 	}
 	return a, b
 }
