@@ -17,9 +17,12 @@ const ff1Rounds = 10
 // before it is computed once.
 type ff1 struct {
 	cipher cipher.Block
-	rounds [ff1Rounds][2]uint64 // the last block of each round, without the part
-	mods   [2]modulus           // radix^length of each part
+	rounds [ff1Rounds / 2][2]roundBlock // those for the first part and for the second
+	mods   [2]modulus                   // radix^length of each part
 }
+
+// roundBlock is the last block of a round, without the part.
+type roundBlock struct{ high, low uint64 }
 
 // newFF1 returns FF1 for a radix of 2 to 62 and a length of at least 2.
 func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
@@ -48,7 +51,7 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 		c.Encrypt(state[:], state[:])
 	}
 	for i := range uint64(ff1Rounds) {
-		f.rounds[i] = [2]uint64{
+		f.rounds[i/2][i%2] = roundBlock{
 			binary.BigEndian.Uint64(state[:]) ^ i>>(64-8*numeral), // only for 8 bytes of a part
 			binary.BigEndian.Uint64(state[8:]) ^ i<<(8*numeral),
 		}
@@ -58,15 +61,16 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 
 // encrypt returns the parts of the permuted number. It overwrites scratch.
 func (f *ff1) encrypt(a, b uint64, scratch *block) (uint64, uint64) {
-	for i := 0; i < ff1Rounds; i += 2 {
-		binary.BigEndian.PutUint64(scratch[:], f.rounds[i][0])
-		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i][1]^b)
+	for i := range f.rounds {
+		round := &f.rounds[i]
+		binary.BigEndian.PutUint64(scratch[:], round[0].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[0].low^b)
 		start := f.mods[0].start(a)
 		f.cipher.Encrypt(scratch[:], scratch[:])
 		a = f.mods[0].add(start, scratch)
 
-		binary.BigEndian.PutUint64(scratch[:], f.rounds[i+1][0])
-		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i+1][1]^a)
+		binary.BigEndian.PutUint64(scratch[:], round[1].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[1].low^a)
 		start = f.mods[1].start(b)
 		f.cipher.Encrypt(scratch[:], scratch[:])
 		b = f.mods[1].add(start, scratch)
@@ -76,15 +80,16 @@ func (f *ff1) encrypt(a, b uint64, scratch *block) (uint64, uint64) {
 
 // decrypt is the inverse of encrypt.
 func (f *ff1) decrypt(a, b uint64, scratch *block) (uint64, uint64) {
-	for i := ff1Rounds - 2; i >= 0; i -= 2 {
-		binary.BigEndian.PutUint64(scratch[:], f.rounds[i+1][0])
-		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i+1][1]^a)
+	for i := len(f.rounds) - 1; i >= 0; i-- {
+		round := &f.rounds[i]
+		binary.BigEndian.PutUint64(scratch[:], round[1].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[1].low^a)
 		start := f.mods[1].start(b)
 		f.cipher.Encrypt(scratch[:], scratch[:])
 		b = f.mods[1].subtract(start, scratch)
 
-		binary.BigEndian.PutUint64(scratch[:], f.rounds[i][0])
-		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i][1]^b)
+		binary.BigEndian.PutUint64(scratch[:], round[0].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[0].low^b)
 		start = f.mods[0].start(a)
 		f.cipher.Encrypt(scratch[:], scratch[:])
 		a = f.mods[0].subtract(start, scratch)

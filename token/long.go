@@ -79,9 +79,11 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 	if len(token) != longDigits {
 		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), longDigits)
 	}
-	first, ok := in.digits.word(token)
-	last, ok2 := in.digits.word(token[wordDigits:])
-	if !ok || !ok2 {
+	high, low, ok := in.digits.get(token)
+	first, fits := in.digits.join(high, low)
+	high, low, ok2 := in.digits.get(token[wordDigits:])
+	last, fits2 := in.digits.join(high, low)
+	if !ok || !fits || !ok2 || !fits2 {
 		return 0, refuse(token, in.typeName, "")
 	}
 	id, ok := in.open(first, last)
