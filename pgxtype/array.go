@@ -60,7 +60,7 @@ func wrapSlice(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	case []sqltype.NullID:
 		return &encodeNullable[sqltype.NullID]{id: fromNullID}, pgtype.FlatArray[sqltype.NullID](v), true
 	}
-	return nil, nil, false
+	return wrapKeys(value)
 }
 
 type encodeSlice struct{ next pgtype.EncodePlan }
@@ -84,6 +84,11 @@ func (p *encodeSlice) Encode(value any, buf []byte) ([]byte, error) {
 	if !ok || ids == nil {
 		return encodeAny(p.next, slice(ids), len(ids), buf)
 	}
+	return appendIDs(out, ids)
+}
+
+// appendIDs appends the elements to a head, which has made room for them.
+func appendIDs(out []byte, ids []sqltype.ID) ([]byte, error) {
 	at := len(out)
 	out = out[:at+len(ids)*elementSize]
 	to := out[at:]
@@ -121,12 +126,17 @@ func (p *encodeNullable[T]) Encode(value any, buf []byte) ([]byte, error) {
 	if !ok || values == nil {
 		return encodeAny(p.next, pgtype.FlatArray[T](values), len(values), buf)
 	}
+	return appendNullable(out, len(buf), values, p.id)
+}
+
+// appendNullable is appendIDs for elements that may be NULL. The head is at start.
+func appendNullable[T any](out []byte, start int, values []T, idOf func(T) (sqltype.ID, bool)) ([]byte, error) {
 	for _, v := range values {
-		id, ok := p.id(v)
+		id, ok := idOf(v)
 		switch {
 		case !ok:
 			out = binary.BigEndian.AppendUint32(out, nullSize)
-			out[len(buf)+flagAt+3] = 1
+			out[start+flagAt+3] = 1
 		case id < 0:
 			return nil, negative("encode", id)
 		default:
@@ -146,7 +156,7 @@ func wrapSliceTarget(target any) (pgtype.WrappedScanPlanNextSetter, any, bool) {
 	case *[]sqltype.NullID:
 		return &scanArray[sqltype.NullID]{read: readNullIDs}, (*pgtype.FlatArray[sqltype.NullID])(t), true
 	}
-	return nil, nil, false
+	return wrapKeysTarget(target)
 }
 
 type scanArray[T any] struct {

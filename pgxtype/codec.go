@@ -3,7 +3,6 @@ package pgxtype
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -17,6 +16,8 @@ type codec struct{ pgtype.Codec }
 
 func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
 	switch {
+	case isKey(value):
+		return nil // see wrapKey
 	case !isID(value):
 	case format == pgtype.BinaryFormatCode:
 		return encodeBinary{}
@@ -33,6 +34,14 @@ func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgt
 			return scanBinary{}
 		case pgtype.TextFormatCode:
 			return scanText{}
+		}
+	}
+	if isKeyTarget(target) {
+		switch format {
+		case pgtype.BinaryFormatCode:
+			return planKey[scanBinary](target)
+		case pgtype.TextFormatCode:
+			return planKey[scanText](target)
 		}
 	}
 	return c.Codec.PlanScan(m, oid, format, target)
@@ -58,7 +67,7 @@ func (encodeText) Encode(value any, buf []byte) ([]byte, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	return strconv.AppendInt(buf, int64(id), 10), nil
+	return id.AppendText(buf)
 }
 
 // isID reports whether value is of a type that idOf reads.

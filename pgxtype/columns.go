@@ -15,7 +15,10 @@ var textOIDs = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgt
 type textCodec struct{ pgtype.Codec }
 
 func (c textCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
-	if isID(value) {
+	switch {
+	case isKey(value):
+		return nil // see wrapKey
+	case isID(value):
 		return encodeText{} // the binary format of a text is the same
 	}
 	return c.Codec.PlanEncode(m, oid, format, value)
@@ -35,14 +38,14 @@ type refusingCodec struct {
 }
 
 func (c refusingCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
-	if isID(value) {
+	if isID(value) || isKey(value) {
 		return refuse(c)
 	}
 	return c.Codec.PlanEncode(m, oid, format, value)
 }
 
 func (c refusingCodec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
-	if isTarget(target) {
+	if isTarget(target) || isKeyTarget(target) {
 		return refuse(c)
 	}
 	return c.Codec.PlanScan(m, oid, format, target)
@@ -52,7 +55,7 @@ func (c refusingCodec) PlanScan(m *pgtype.Map, oid uint32, format int16, target 
 type refuse refusingCodec
 
 func (r refuse) Encode(value any, _ []byte) ([]byte, error) {
-	_, ok, err := idOf(value)
+	_, ok, err := idOf(asID(value))
 	if err != nil || !ok {
 		return nil, err // NULL fits every column
 	}
@@ -61,7 +64,7 @@ func (r refuse) Encode(value any, _ []byte) ([]byte, error) {
 
 func (r refuse) Scan(src []byte, target any) error {
 	if src == nil {
-		return setNull(target)
+		return setNull(asID(target))
 	}
 	return fmt.Errorf("pgxtype: scan a column of type %s into %T: %w", r.name, target, sqltype.ErrType)
 }

@@ -25,15 +25,32 @@ type use struct {
 // back runs a query of one value, which must be want.
 func back[T any](want T, query string, args ...any) func(*testing.T, *pgx.Conn) error {
 	return func(t *testing.T, conn *pgx.Conn) error {
-		var got T
-		if err := conn.QueryRow(t.Context(), query, args...).Scan(&got); err != nil {
-			return err
-		}
-		if !reflect.DeepEqual(got, want) {
-			return wrong(fmt.Sprintf("%s: got %v, want %v", query, got, want))
-		}
-		return nil
+		return alike(func(as func(any) any) error {
+			var got T
+			if err := conn.QueryRow(t.Context(), query, each(as, args)...).Scan(as(&got)); err != nil {
+				return err
+			}
+			if !reflect.DeepEqual(got, want) {
+				return wrong(fmt.Sprintf("%s: got %v, want %v", query, got, want))
+			}
+			return nil
+		})
 	}
+}
+
+// alike tries ids and keys. One must work if the other does.
+func alike(try func(as func(any) any) error) error {
+	ids, keys := try(same), try(keyed)
+	var bad wrong
+	switch {
+	case errors.As(ids, &bad):
+		return bad
+	case errors.As(keys, &bad):
+		return "keys: " + bad
+	case (ids == nil) != (keys == nil):
+		return wrong(fmt.Sprintf("ids: %v; keys: %v", ids, keys))
+	}
+	return ids
 }
 
 // wrong is worse than an error: a value that is not the one that was sent.
@@ -71,23 +88,28 @@ func copied(column, want string, v any) func(*testing.T, *pgx.Conn) error {
 	return func(t *testing.T, conn *pgx.Conn) error {
 		table := pgx.Identifier{"copied " + column} // pgx keeps what it knows of a table by its name
 		run(t, conn, `create temp table `+table.Sanitize()+` (c `+column+`)`)
-		if _, err := conn.CopyFrom(t.Context(), table, []string{"c"}, pgx.CopyFromRows([][]any{{v}})); err != nil {
-			return err
-		}
-		return back(want, `select c::text from `+table.Sanitize())(t, conn)
+		return alike(func(as func(any) any) error {
+			run(t, conn, `truncate `+table.Sanitize())
+			if _, err := conn.CopyFrom(t.Context(), table, []string{"c"}, pgx.CopyFromRows([][]any{{as(v)}})); err != nil {
+				return err
+			}
+			return back(want, `select c::text from `+table.Sanitize())(t, conn)
+		})
 	}
 }
 
 // jsonType wants a parameter to be a JSON value of that type.
 func jsonType(want string, v any) func(*testing.T, *pgx.Conn) error {
 	return func(t *testing.T, conn *pgx.Conn) error {
-		for _, query := range []string{`select jsonb_typeof($1::jsonb)`, `select json_typeof($1::json)`} {
-			var got string
-			if err := conn.QueryRow(t.Context(), query, v).Scan(&got); err != nil || got != want {
-				return fmt.Errorf("a %s, want a %s, %w", got, want, err)
+		return alike(func(as func(any) any) error {
+			for _, query := range []string{`select jsonb_typeof($1::jsonb)`, `select json_typeof($1::json)`} {
+				var got string
+				if err := conn.QueryRow(t.Context(), query, as(v)).Scan(&got); err != nil || got != want {
+					return fmt.Errorf("a %s, want a %s, %w", got, want, err)
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	}
 }
 
@@ -144,6 +166,7 @@ var (
 		{"the same, after RegisterDefaultPgType", loaded("pair", func(t *testing.T, conn *pgx.Conn) error {
 			typ, _ := conn.TypeMap().TypeForName("pair")
 			conn.TypeMap().RegisterDefaultPgType(pair{}, typ.Name)
+			conn.TypeMap().RegisterDefaultPgType(keyed(pair{}), typ.Name)
 			return back(pair{big, NullID{}}, `select $1::pair`, pair{big, NullID{}})(t, conn)
 		})},
 		{"CopyFrom: ID, *ID, NullID into bigint, numeric, domain", all(

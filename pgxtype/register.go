@@ -36,10 +36,11 @@ func Register(m *pgtype.Map) {
 		return
 	}
 	m.RegisterDefaultPgType(registered{}, "int8")
-	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapInt64, wrapSlice}, m.TryWrapEncodePlanFuncs...)
-	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapSliceTarget}, m.TryWrapScanPlanFuncs...)
+	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapInt64, wrapSlice, wrapKey, wrapContainer}, m.TryWrapEncodePlanFuncs...)
+	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapSliceTarget, wrapContainerTarget}, m.TryWrapScanPlanFuncs...)
 	registerDefaults[sqltype.ID](m)
 	registerDefaults[sqltype.NullID](m)
+	registerContainers(m)
 }
 
 // registered marks a map that has our wrappers and defaults. A copy of the map keeps or loses the
@@ -107,6 +108,18 @@ func rebuild(m *pgtype.Map, name string, element *pgtype.Type) (*pgtype.Type, bo
 	}
 	m.RegisterType(t)
 	return t, true
+}
+
+// RegisterKey lets [pgtype.Map.SQLScanner] scan an array, a range or a multirange of keys of T,
+// which database/sql needs before Go 1.27. Everything else works without it. It calls Register,
+// and m must not be in use by another goroutine.
+func RegisterKey[T any](m *pgtype.Map) {
+	if m == nil {
+		return
+	}
+	Register(m)
+	registerDefaults[sqltype.Key[T]](m)
+	registerDefaults[sqltype.NullKey[T]](m)
 }
 
 // registerDefaults registers the PostgreSQL type of every Go type that is made of

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,30 +51,62 @@ func connect(t *testing.T, mode pgx.QueryExecMode) *pgx.Conn {
 	return conn
 }
 
+// run executes a statement. If it has ids, it does so with keys first, and undoes that.
 func run(t *testing.T, conn *pgx.Conn, query string, args ...any) {
 	t.Helper()
-	if _, err := conn.Exec(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
+	if hasIDs(args) {
+		run(t, conn, `begin`)
+		run(t, conn, query, each(keyed, args)...)
+		run(t, conn, `rollback`)
 	}
+	if _, err := conn.Exec(t.Context(), query, args...); err != nil {
+		t.Fatalf("%s with %T: %v", query, args, err)
+	}
+}
+
+// copyRows copies rows into a table, like run.
+func copyRows(t *testing.T, conn *pgx.Conn, table string, columns []string, rows ...[]any) error {
+	t.Helper()
+	if hasIDs(slices.Concat(rows...)) {
+		run(t, conn, `begin`)
+		keys := make([][]any, len(rows))
+		for i, row := range rows {
+			keys[i] = each(keyed, row)
+		}
+		err := copyRows(t, conn, table, columns, keys...)
+		run(t, conn, `rollback`)
+		if err != nil {
+			return err
+		}
+	}
+	n, err := conn.CopyFrom(t.Context(), pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+	if err == nil && n != int64(len(rows)) {
+		err = fmt.Errorf("%d rows", n)
+	}
+	return err
 }
 
 // expect runs a query of one value, scans it into a fresh T and compares.
 func expect[T any](t *testing.T, conn *pgx.Conn, want T, query string, args ...any) {
 	t.Helper()
-	var got T
-	if err := conn.QueryRow(t.Context(), query, args...).Scan(&got); err != nil {
-		t.Errorf("%s: %v", query, err)
-	} else if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: got %v, want %v", query, got, want)
+	for kind, as := range kinds {
+		var got T
+		if err := conn.QueryRow(t.Context(), query, each(as, args)...).Scan(as(&got)); err != nil {
+			t.Errorf("%s, %s: %v", query, kind, err)
+		} else if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s, %s: got %v, want %v", query, kind, got, want)
+		}
 	}
 }
 
 // refuse runs a query of one value and wants an error at the latest from Scan.
 func refuse(t *testing.T, conn *pgx.Conn, want error, target any, query string, args ...any) {
 	t.Helper()
-	err := conn.QueryRow(t.Context(), query, args...).Scan(target)
-	if err == nil || want != nil && !errors.Is(err, want) {
-		t.Errorf("%s: error %v, want %v", query, err, want)
+	for kind, as := range kinds {
+		err := conn.QueryRow(t.Context(), query, each(as, args)...).Scan(as(target))
+		if err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s, %s: error %v, want %v", query, kind, err, want)
+		}
 	}
 }
 
@@ -113,8 +146,10 @@ var checks = []check{
 		}
 		expect(t, conn, 1, `select count(*)::int from orders where parent = $1`, valid(big))
 		batch := &pgx.Batch{}
-		batch.Queue(`insert into orders values ($1, $2, 'c')`, big+2, big)
-		batch.Queue(`delete from orders where id = $1`, ptr(big+2))
+		for _, as := range kinds {
+			batch.Queue(`insert into orders values ($1, $2, 'c')`, as(big+2), as(big))
+			batch.Queue(`delete from orders where id = $1`, as(ptr(big+2)))
+		}
 		if err := conn.SendBatch(t.Context(), batch).Close(); err != nil {
 			t.Error(err)
 		}
@@ -227,14 +262,13 @@ var checks = []check{
 			{big, ptr(big), big, big, big, []ID{1, 2}},
 			{valid(big), NullID{}, ptr(big), ptr(big), ptr(big), []ID(nil)},
 		}
-		n, err := conn.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"a", "b", "c", "d", "e", "f"}, pgx.CopyFromRows(rows))
-		if err != nil || n != 2 {
-			t.Fatalf("%d rows, %v", n, err)
+		if err := copyRows(t, conn, "copied", []string{"a", "b", "c", "d", "e", "f"}, rows...); err != nil {
+			t.Fatal(err)
 		}
 		const id = "1996573624012345677"
 		want := fmt.Sprintf("(%[1]s,%[1]s,%[1]s,%[1]s,%[1]s,\"{1,2}\")\n(%[1]s,,%[1]s,%[1]s,%[1]s,)", id)
 		expect(t, conn, want, `select string_agg(copied::text, E'\n' order by b nulls last) from copied`)
-		if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"a"}, pgx.CopyFromRows([][]any{{ID(-1)}})); err == nil {
+		if err := copyRows(t, conn, "copied", []string{"a"}, []any{ID(-1)}); err == nil {
 			t.Error("a negative id was copied")
 		}
 	}},
@@ -279,7 +313,7 @@ func TestLoadedTypes(t *testing.T) {
 			expect(t, conn, big, `select $1::pg_temp.key`, big)
 			expect(t, conn, []ID{1, 2}, `select $1::pg_temp.key[]`, []ID{1, 2})
 			run(t, conn, `create temp table copied (ids pg_temp.key[])`)
-			if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{"copied"}, []string{"ids"}, pgx.CopyFromRows([][]any{{[]ID{3, 4}}})); err != nil {
+			if err := copyRows(t, conn, "copied", []string{"ids"}, []any{[]ID{3, 4}}); err != nil {
 				t.Fatal(err)
 			}
 			expect(t, conn, []ID{3, 4}, `select ids from copied`)
@@ -348,33 +382,36 @@ func TestDatabaseSQL(t *testing.T) {
 			config := config.Copy()
 			config.DefaultQueryExecMode = mode
 			m := registered()
+			pgxtype.RegisterKey[order](m)
 			for name, db := range map[string]*sql.DB{
 				"registered": stdlib.OpenDB(*config, stdlib.OptionAfterConnect(pgxtype.AfterConnect)),
 				"bare":       stdlib.OpenDB(*config),
 			} {
 				t.Cleanup(func() { _ = db.Close() })
-				var id ID
-				var parent, null NullID
-				var pointer *ID
-				err := db.QueryRowContext(t.Context(), `select $1::bigint, $2::bigint, $3::bigint, $4::bigint`,
-					big, valid(2), NullID{}, ptr(ID(4))).Scan(&id, &parent, &null, &pointer)
-				if err != nil || id != big || parent != valid(2) || null.Valid || pointer == nil || *pointer != 4 {
-					t.Errorf("%s: %d %v %v %v, %v", name, id, parent, null, pointer, err)
-				}
-				if err := db.QueryRowContext(t.Context(), `select null::bigint`).Scan(&id); !errors.Is(err, sqltype.ErrNull) || id != big {
-					t.Errorf("%s NULL: %d, %v", name, id, err)
-				}
-				if _, err := db.ExecContext(t.Context(), `select $1::bigint`, ID(-1)); err == nil || !strings.Contains(err.Error(), "-1") {
-					t.Errorf("%s negative: %v", name, err)
-				}
-				if name == "bare" {
-					continue
-				}
-				var ids []ID
-				err = db.QueryRowContext(t.Context(), `select array_agg(n) from generate_series(1::bigint, 3) n where n = any($1)`,
-					[]ID{1, 3}).Scan(m.SQLScanner(&ids))
-				if err != nil || !reflect.DeepEqual(ids, []ID{1, 3}) {
-					t.Errorf("array: %v, %v", ids, err)
+				for kind, as := range kinds {
+					var id ID
+					var parent, null NullID
+					var pointer *ID
+					err := db.QueryRowContext(t.Context(), `select $1::bigint, $2::bigint, $3::bigint, $4::bigint`,
+						each(as, []any{big, valid(2), NullID{}, ptr(ID(4))})...).Scan(each(as, []any{&id, &parent, &null, &pointer})...)
+					if err != nil || id != big || parent != valid(2) || null.Valid || pointer == nil || *pointer != 4 {
+						t.Errorf("%s %s: %d %v %v %v, %v", name, kind, id, parent, null, pointer, err)
+					}
+					if err := db.QueryRowContext(t.Context(), `select null::bigint`).Scan(as(&id)); !errors.Is(err, sqltype.ErrNull) || id != big {
+						t.Errorf("%s %s NULL: %d, %v", name, kind, id, err)
+					}
+					if _, err := db.ExecContext(t.Context(), `select $1::bigint`, as(ID(-1))); err == nil || !strings.Contains(err.Error(), "-1") {
+						t.Errorf("%s %s negative: %v", name, kind, err)
+					}
+					if name == "bare" {
+						continue
+					}
+					var ids []ID
+					err = db.QueryRowContext(t.Context(), `select array_agg(n) from generate_series(1::bigint, 3) n where n = any($1)`,
+						as([]ID{1, 3})).Scan(m.SQLScanner(as(&ids)))
+					if err != nil || !reflect.DeepEqual(ids, []ID{1, 3}) {
+						t.Errorf("%s array: %v, %v", kind, ids, err)
+					}
 				}
 			}
 		})

@@ -25,10 +25,10 @@ func TestDigits(t *testing.T) {
 					numbers = append(numbers, n, n-1)
 				}
 			}
-			var text [halfDigits]byte
+			var text [wordDigits]byte
 			for _, n := range numbers {
-				d.put(text[:], n)
-				if got, ok := d.half(string(text[:])); !ok || got != n {
+				d.putWord(text[:], n)
+				if got, ok := d.word(string(text[:])); !ok || got != n {
 					t.Fatalf("%d is written %q, and read as %d, %v", n, text, got, ok)
 				}
 				if id := sqltype.ID(n); id >= 0 && string(text[:]) != map[Alphabet]string{Base62: id.Base62(), Base58: id.Base58()}[a] {
@@ -47,22 +47,22 @@ func TestDigitsRefused(t *testing.T) {
 			limit := new(big.Int).Lsh(big.NewInt(1), 64)
 			for i := range int64(100) {
 				text := digitsOf(d, new(big.Int).Add(limit, big.NewInt(i)))
-				if n, ok := d.half(text); ok {
+				if n, ok := d.word(text); ok {
 					t.Fatalf("%q is read as %d", text, n)
 				}
 			}
 			highest := string(d.units[d.base-1])
-			for _, text := range []string{strings.Repeat(highest, halfDigits), highest + strings.Repeat("1", halfDigits-1)} {
-				if n, ok := d.half(text); ok {
+			for _, text := range []string{strings.Repeat(highest, wordDigits), highest + strings.Repeat("1", wordDigits-1)} {
+				if n, ok := d.word(text); ok {
 					t.Errorf("%q is read as %d", text, n)
 				}
 			}
 			for c := range 256 {
-				for at := range halfDigits {
+				for at := range wordDigits {
 					text := []byte("11111111111")
 					text[at] = byte(c)
 					isDigit := strings.IndexByte(string(d.units[:d.base]), byte(c)) >= 0
-					if n, ok := d.half(string(text)); ok != (isDigit && (at > 0 || uint64(d.values[c]) <= math.MaxUint64/pow(d.base, 10))) {
+					if n, ok := d.word(string(text)); ok != (isDigit && (at > 0 || uint64(d.values[c]) <= math.MaxUint64/pow(d.base, 10))) {
 						t.Fatalf("%q is read as %d, %v", text, n, ok)
 					}
 				}
@@ -73,7 +73,7 @@ func TestDigitsRefused(t *testing.T) {
 
 // digitsOf returns n as 11 digits, slowly.
 func digitsOf(d *digits, n *big.Int) string {
-	text := make([]byte, halfDigits)
+	text := make([]byte, wordDigits)
 	rest, base, digit := new(big.Int).Set(n), new(big.Int).SetUint64(d.base), new(big.Int)
 	for i := range text {
 		rest.DivMod(rest, base, digit)

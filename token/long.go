@@ -5,7 +5,6 @@ import (
 	"crypto/cipher"
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -14,10 +13,7 @@ import (
 
 // A block is the id and a tag, each of 8 bytes, encrypted together. Its text is two numbers of 11
 // digits: its first and its last 8 bytes.
-const (
-	halfDigits = 11
-	longDigits = 2 * halfDigits
-)
+const longDigits = 2 * wordDigits
 
 // Sealer makes and opens the tokens of one type of rows. It is made by Ring.Sealer, and safe for
 // concurrent use. The methods of a nil or zero Sealer return an error.
@@ -49,8 +45,8 @@ func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	text := all[len(b):]
 	in.seal((*[aes.BlockSize]byte)(text), id)
 	first, last := binary.BigEndian.Uint64(text), binary.BigEndian.Uint64(text[8:])
-	in.digits.put(text[:halfDigits], first)
-	in.digits.put(text[halfDigits:], last)
+	in.digits.putWord(text[:wordDigits], first)
+	in.digits.putWord(text[wordDigits:], last)
 	return all, nil
 }
 
@@ -78,8 +74,8 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 	if len(token) != longDigits {
 		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), longDigits)
 	}
-	first, ok := in.digits.half(token[:halfDigits])
-	last, ok2 := in.digits.half(token[halfDigits:])
+	first, ok := in.digits.word(token[:wordDigits])
+	last, ok2 := in.digits.word(token[wordDigits:])
 	if !ok || !ok2 {
 		return 0, refuse(token, in.typeName, "")
 	}
@@ -129,16 +125,6 @@ func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
 	}
 	s.blocks.Put(block)
 	return id, ok
-}
-
-// half returns the number that 11 digits mean. It reports whether they are digits, and the number
-// is below 2^64.
-func (d *digits) half(text string) (uint64, bool) {
-	high, seen := d.get(text[:halfDigits-1])
-	value := d.values[text[halfDigits-1]]
-	over, n := bits.Mul64(high, d.base)
-	n, carry := bits.Add64(n, uint64(value), 0)
-	return n, seen|value != noDigit && over|carry == 0
 }
 
 // check returns the sealer behind s, or the error of a nil or zero one or of a negative id.

@@ -104,7 +104,7 @@ func (r *Ring) ShortSealer(typeName string) (*ShortSealer, error) {
 	}
 	s := &shortSealer{typeName: typeName, digits: r.in.digits, blocks: r.in.blocks, newest: r.in.short[0].number}
 	for _, k := range r.in.short {
-		s.keys[k.number] = newFF1(k.block, r.in.digits.base, shortDigits, typeName)
+		s.keys[k.number] = newFF1(k.block, r.in.digits.base, wordDigits, typeName)
 	}
 	return &ShortSealer{s}, nil
 }

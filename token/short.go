@@ -4,7 +4,6 @@ import (
 	"crypto/aes"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -12,11 +11,7 @@ import (
 )
 
 // A short token is the number of its key, as one digit, and the encrypted id.
-const (
-	shortDigits = 11 // as many as the largest id has
-	shortWidth  = 1 + shortDigits
-	shortMiddle = 1 + shortDigits/2 // where the second half of the number begins
-)
+const shortWidth = 1 + wordDigits
 
 // ShortSealer makes and opens the short tokens of one type of rows. It is made by
 // Ring.ShortSealer, and safe for concurrent use. The methods of a nil or zero ShortSealer return
@@ -42,14 +37,14 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	}
 	key := in.keys[in.newest]
 	block := in.blocks.Get().(*[aes.BlockSize]byte)
-	first, last := key.encrypt(uint64(id)/key.mods[1], uint64(id)%key.mods[1], block)
+	high, low := in.digits.split(uint64(id))
+	high, low = key.encrypt(high, low, block)
 	in.blocks.Put(block)
 
 	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
 	text := all[len(b):]
 	text[0] = in.digits.units[in.newest]
-	in.digits.put(text[1:shortMiddle], first)
-	in.digits.put(text[shortMiddle:], last)
+	in.digits.putParts(text[1:], high, low)
 	return all, nil
 }
 
@@ -66,9 +61,8 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), shortWidth)
 	}
 	number := in.digits.values[token[0]]
-	first, seen := in.digits.get(token[1:shortMiddle])
-	last, seen2 := in.digits.get(token[shortMiddle:])
-	if number|seen|seen2 == noDigit {
+	high, low, ok := in.digits.parts(token[1:])
+	if !ok || number == noDigit {
 		return 0, refuse(token, in.typeName, ": it has other characters than digits of %s", in.digits.alphabet)
 	}
 	if number >= shortNumbers || in.keys[number] == nil {
@@ -76,12 +70,11 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 	}
 	key := in.keys[number]
 	block := in.blocks.Get().(*[aes.BlockSize]byte)
-	first, last = key.decrypt(first, last, block)
+	high, low = key.decrypt(high, low, block)
 	in.blocks.Put(block)
 
-	over, id := bits.Mul64(first, key.mods[1])
-	id, carry := bits.Add64(id, last, 0)
-	if over|carry != 0 || id > math.MaxInt64 {
+	id, ok := in.digits.join(high, low)
+	if !ok || id > math.MaxInt64 {
 		return 0, refuse(token, in.typeName, ": it opens to no id")
 	}
 	return sqltype.ID(id), nil

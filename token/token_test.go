@@ -169,7 +169,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%d is sealed as %x, which opens as %d, %v", id, block, got, err)
 		}
 		// The text is the same block.
-		first, _ := s.in.digits.half(seal(t, s, id)[:halfDigits])
+		first, _ := s.in.digits.word(seal(t, s, id)[:wordDigits])
 		if got := fmt.Sprintf("%016x", first); got != hex.EncodeToString(block[:8]) {
 			t.Fatalf("%d: %x and %s", id, block, got)
 		}
@@ -307,7 +307,7 @@ func TestAvalanche(t *testing.T) {
 			for i := range sqltype.ID(1000) {
 				a, b := seal(t, s, 2*i), seal(t, s, 2*i+1)
 				for j := range a {
-					if kind == "short" && j == 0 || kind == "long" && j%halfDigits == 0 {
+					if kind == "short" && j == 0 || kind == "long" && j%wordDigits == 0 {
 						continue // the key's number, and a digit that is not evenly distributed
 					}
 					all++

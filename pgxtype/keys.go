@@ -1,0 +1,208 @@
+package pgxtype
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// A Key has the memory of an ID, and a NullKey that of a NullID. So each type of keys has a twin of
+// ids, which is what the plans of this package work with: *Key[Order] has *ID, and []NullKey[Order]
+// has []NullID. A value gets the type of its twin without a copy, by a change of the interface that
+// holds it. Package reflect would take three times as long for a key, and copy it to the heap.
+// TestTwinsHaveOneLayout checks what this assumes.
+
+// words is the layout of an any.
+type words struct{ typ, data unsafe.Pointer }
+
+func wordsOf(v any) words { return *(*words)(unsafe.Pointer(&v)) }
+
+// retyped returns v with the type of twin.
+func retyped(v, twin any) any {
+	(*words)(unsafe.Pointer(&v)).typ = wordsOf(twin).typ
+	return v
+}
+
+// twinOf returns the zero value of the twin of v's type, or nil if v holds no keys.
+func twinOf(v any) any {
+	t := reflect.TypeOf(v)
+	if t == nil {
+		return nil
+	}
+	switch elem := t; t.Kind() {
+	case reflect.Int64, reflect.Struct:
+		return twinOfKey(t)
+	case reflect.Pointer:
+		elem = t.Elem()
+		switch elem.Kind() {
+		case reflect.Int64, reflect.Struct:
+			return pointerTo(twinOfKey(elem))
+		case reflect.Pointer, reflect.Slice:
+			return pointerTo(twinOf(reflect.Zero(elem).Interface()))
+		}
+	case reflect.Slice:
+		elem = t.Elem()
+		switch elem.Kind() {
+		case reflect.Int64, reflect.Struct, reflect.Pointer:
+			if t.Name() == "" { // a slice with a name may have methods
+				return sliceOf(twinOfElement(elem))
+			}
+		}
+	}
+	return nil
+}
+
+// twinOfKey is twinOf for Key and NullKey. A struct that embeds a key is an AnyKey of another
+// package.
+func twinOfKey(t reflect.Type) any {
+	if t.PkgPath() != reflect.TypeFor[sqltype.ID]().PkgPath() {
+		return nil
+	}
+	if _, ok := reflect.Zero(t).Interface().(sqltype.AnyKey); !ok {
+		return nil
+	}
+	if t.Kind() == reflect.Struct {
+		return sqltype.NullID{}
+	}
+	return sqltype.ID(0)
+}
+
+func twinOfElement(t reflect.Type) any {
+	if t.Kind() == reflect.Pointer {
+		return twinOf(reflect.Zero(t).Interface())
+	}
+	return twinOfKey(t)
+}
+
+func pointerTo(twin any) any {
+	switch twin.(type) {
+	case sqltype.ID:
+		return (*sqltype.ID)(nil)
+	case *sqltype.ID:
+		return (**sqltype.ID)(nil)
+	case sqltype.NullID:
+		return (*sqltype.NullID)(nil)
+	case []sqltype.ID:
+		return (*[]sqltype.ID)(nil)
+	case []*sqltype.ID:
+		return (*[]*sqltype.ID)(nil)
+	case []sqltype.NullID:
+		return (*[]sqltype.NullID)(nil)
+	}
+	return nil
+}
+
+func sliceOf(twin any) any {
+	switch twin.(type) {
+	case sqltype.ID:
+		return []sqltype.ID(nil)
+	case *sqltype.ID:
+		return []*sqltype.ID(nil)
+	case sqltype.NullID:
+		return []sqltype.NullID(nil)
+	}
+	return nil
+}
+
+// isKey is isID for keys, and isKeyTarget is isTarget.
+func isKey(v any) bool       { return isID(twinOf(v)) }
+func isKeyTarget(v any) bool { return isTarget(twinOf(v)) }
+
+// asID returns a key with the type of its twin, and other values as they are.
+func asID(v any) any {
+	if twin := twinOf(v); twin != nil {
+		return retyped(v, twin)
+	}
+	return v
+}
+
+// keyType is a type of keys with its twin.
+type keyType struct {
+	typ  unsafe.Pointer // as in words
+	twin any
+}
+
+func keyTypeOf(v any) (k keyType, ok bool) {
+	k = keyType{wordsOf(v).typ, twinOf(v)}
+	return k, k.twin != nil
+}
+
+// ids returns v with the type of the twin. No plan of pgx gets a value of another type than the one
+// it was made for, but a program's own array might give it one.
+func (k keyType) ids(v any) (any, error) {
+	if wordsOf(v).typ != k.typ {
+		return nil, fmt.Errorf("pgxtype: %T: %w", v, sqltype.ErrType)
+	}
+	return retyped(v, k.twin), nil
+}
+
+// named adds the type of v to an error that does not know it.
+func named(err error, v any) error { return fmt.Errorf("%w (%T)", err, v) }
+
+// wrapKey passes a key as an ID to all codecs.
+func wrapKey(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
+	k, ok := keyTypeOf(value)
+	if !ok {
+		return nil, nil, false
+	}
+	switch k.twin.(type) {
+	case sqltype.ID, *sqltype.ID, **sqltype.ID, sqltype.NullID, *sqltype.NullID:
+		return &encodeKey{keyType: k}, k.twin, true
+	}
+	return nil, nil, false
+}
+
+type encodeKey struct {
+	keyType
+	next pgtype.EncodePlan
+}
+
+func (p *encodeKey) SetNext(next pgtype.EncodePlan) { p.next = next }
+
+func (p *encodeKey) Encode(value any, buf []byte) ([]byte, error) {
+	id, err := p.ids(value)
+	if err != nil {
+		return nil, err
+	}
+	if buf, err = p.next.Encode(id, buf); err != nil {
+		return nil, named(err, value)
+	}
+	return buf, nil
+}
+
+// scanKey scans into a *Key, a **Key or a *NullKey by the plan P of the twin *T. It is one
+// pointer, so that it needs no memory.
+type scanKey[T any, P pgtype.ScanPlan] struct{ typ unsafe.Pointer }
+
+// planKey returns the plan for target, or nil if target is no key.
+func planKey[P pgtype.ScanPlan](target any) pgtype.ScanPlan {
+	typ := wordsOf(target).typ
+	switch twinOf(target).(type) {
+	case *sqltype.ID:
+		return scanKey[sqltype.ID, P]{typ}
+	case **sqltype.ID:
+		return scanKey[*sqltype.ID, P]{typ}
+	case *sqltype.NullID:
+		return scanKey[sqltype.NullID, P]{typ}
+	}
+	return nil
+}
+
+func (p scanKey[T, P]) Scan(src []byte, target any) error {
+	w := wordsOf(target)
+	switch {
+	case w.typ != p.typ:
+		return fmt.Errorf("pgxtype: scan into %T: %w", target, sqltype.ErrType)
+	case w.data == nil:
+		return fmt.Errorf("pgxtype: scan: destination %T is %w", target, sqltype.ErrNil)
+	}
+	var plan P
+	if err := plan.Scan(src, (*T)(w.data)); err != nil {
+		return named(err, target)
+	}
+	return nil
+}
