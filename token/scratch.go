@@ -12,6 +12,12 @@ type block [aes.BlockSize]byte
 // through the interface reaches, and would move b to the heap. All are of crypto/aes, and keep
 // no argument, so b may stay on the stack of the caller.
 func (b *block) bytes() []byte {
-	hidden := uintptr(unsafe.Pointer(b))
-	return (*(**block)(unsafe.Pointer(&hidden)))[:]
+	return (*block)(pointer[unsafe.Pointer](uintptr(unsafe.Pointer(b))))[:]
 }
+
+// pointer returns a pointer that the compiler does not take for one to b, as NoEscape of internal/abi does.
+// It must be a conversion: what is made of a uintptr in other ways, by a pointer to it or by
+// unsafe.Add, may stay a uintptr, which is wrong after the stack has grown and moved.
+//
+//go:nocheckptr
+func pointer[P ~unsafe.Pointer](address uintptr) P { return P(address) }
