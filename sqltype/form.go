@@ -52,18 +52,16 @@ func formerOf[T any]() former {
 // formOf returns the Form of T, which declares one. KeyForm is called on the nil pointer, without
 // an allocation. Where it cannot be, because its receiver is a T, or because it is promoted from a
 // struct in T, it is called on a new T.
-func formOf[T any](declared former) Form {
-	if _, byValue := any(*new(T)).(former); !byValue {
-		if f, ok := tryForm(declared); ok {
-			return f
-		}
+func formOf[T any](declared former) (f Form) {
+	if _, byValue := any(*new(T)).(former); byValue {
+		return any(new(T)).(former).KeyForm()
 	}
-	return any(new(T)).(former).KeyForm()
-}
-
-func tryForm(declared former) (f Form, ok bool) {
-	defer func() { _ = recover() }()
-	return declared.KeyForm(), true
+	defer func() {
+		if recover() != nil {
+			f = any(new(T)).(former).KeyForm()
+		}
+	}()
+	return declared.KeyForm()
 }
 
 // Check returns an error that wraps ErrForm and lists everything that is wrong with the form. The

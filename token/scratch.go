@@ -18,7 +18,7 @@ func (b *block) bytes() []byte {
 // pointer returns the address as a pointer that the compiler does not connect with b. It must be a
 // conversion, as in NoEscape of internal/abi: what is made of a uintptr in other ways, by a pointer
 // to it or by unsafe.Add, may stay a uintptr, which is wrong after the stack has grown and moved.
-// checkptr would refuse the conversion. Without it, b is on the stack as well.
+// checkptr would refuse it.
 //
 //go:nocheckptr
 func pointer[P ~unsafe.Pointer](address uintptr) P { return P(address) }

@@ -22,6 +22,12 @@ var exemplary = []string{
 // Functions that have no example that is run, and why. worker/storetest is left out
 // altogether: its one function takes a *testing.T, and its package comment shows it.
 var exempt = map[string]struct{ names, why string }{
+	"sqltype": {
+		"Key.ID Key.Int64 Key.IsZero Key.Compare Key.AppendText Key.MarshalText Key.UnmarshalText Key.UnmarshalParam Key.UnmarshalJSON " +
+			"Key.Value Key.Scan Key.GormDataType Key.Base32 Key.Base58 Key.Base62 Key.AppendBase32 Key.AppendBase58 Key.AppendBase62 " +
+			"NullKey.IsZero NullKey.Value NullKey.Scan NullKey.AppendText NullKey.MarshalText NullKey.UnmarshalText NullKey.UnmarshalParam NullKey.MarshalJSON NullKey.UnmarshalJSON NullKey.GormDataType",
+		"they do what those of ID and NullID do, which are shown",
+	},
 	"worker/driver":    {"ClaimLimiter.LimitClaims", "it is for package worker"},
 	"worker/filestore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/httpstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
