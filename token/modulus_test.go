@@ -44,9 +44,14 @@ func TestModulus(t *testing.T) {
 				for range 1000 {
 					a, high, low := rnd.Uint64N(m), rnd.Uint64()>>rnd.UintN(64), rnd.Uint32()
 					check(a, high, low)
-					// Where the sum, and the difference, are about a multiple of m.
-					check((m-(high%m))%m, high, 0)
-					check(high%m, high, 0)
+					// Where the sum, and the difference, are multiples of m.
+					n := new(big.Int).Lsh(new(big.Int).SetUint64(rnd.Uint64()), uint(8*bytes-64))
+					rest := new(big.Int).Mod(n, modulo).Uint64()
+					text := n.FillBytes(make([]byte, 12)[:bytes])
+					text = append(text, 0, 0, 0, 0)[:12]
+					high, low = binary.BigEndian.Uint64(text), binary.BigEndian.Uint32(text[8:])
+					check(rest, high, low)
+					check((m-rest)%m, high, low)
 				}
 			})
 		}

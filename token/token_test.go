@@ -1,10 +1,12 @@
 package token
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
@@ -174,16 +176,56 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%d: %x and %s", id, block, got)
 		}
 	}
-	block, _ := s.SealBlock(42)
+	token, _ := s.SealBlock(42)
 	for bit := range 128 {
-		forged := block
+		forged := token
 		forged[bit/8] ^= 1 << (bit % 8)
 		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 			t.Errorf("bit %d: %d, %v", bit, id, err)
 		}
 	}
+	// Each bit of the tag counts.
+	key := s.in.keys[0]
+	for bit := range 64 {
+		var forged block
+		binary.BigEndian.PutUint64(forged[:], 42)
+		binary.BigEndian.PutUint64(forged[8:], key.tag^1<<bit)
+		key.block.Encrypt(forged[:], forged[:])
+		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
+			t.Errorf("bit %d of the tag: %d, %v", bit, id, err)
+		}
+	}
 	if id, err := s.OpenBlock([16]byte{}); !errors.Is(err, sqltype.ErrSyntax) || id != 0 || !strings.Contains(err.Error(), strings.Repeat("0", 32)) {
 		t.Errorf("%d, %v", id, err)
+	}
+}
+
+// 11 digits hold more than 64 bits. A half that is 2^64 too large is no other spelling of a token.
+func TestOneSpelling(t *testing.T) {
+	for _, a := range []Alphabet{Base62, Base58} {
+		t.Run(a.String(), func(t *testing.T) {
+			s := long(t, oneKey(t, a), "order")
+			d, tried := s.in.digits, 0
+			largest := new(big.Int).Exp(new(big.Int).SetUint64(d.base), big.NewInt(wordDigits), nil)
+			for _, id := range someIDs(100) {
+				token := seal(t, s, id)
+				for _, half := range []int{0, wordDigits} {
+					n, _ := d.word(token[half:])
+					over := new(big.Int).Add(new(big.Int).SetUint64(n), new(big.Int).Lsh(big.NewInt(1), 64))
+					if over.Cmp(largest) >= 0 {
+						continue
+					}
+					tried++
+					other := token[:half] + digitsOf(d, over) + token[half+wordDigits:]
+					if got, err := s.Unseal(other); !errors.Is(err, sqltype.ErrSyntax) || got != 0 {
+						t.Errorf("%q opens as %d, %v, and so does %q", token, id, err, other)
+					}
+				}
+			}
+			if tried < 50 {
+				t.Errorf("only %d were tried", tried)
+			}
+		})
 	}
 }
 
