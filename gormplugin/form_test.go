@@ -29,7 +29,7 @@ type (
 )
 
 func (Crate) KeyForm() sqltype.Form   { return sqltype.Form{Prefix: "Crate"} }
-func (*Moved) KeyForm() sqltype.Form  { return sqltype.Form{OldPrefixes: []string{"moved"}} }
+func (*Moved) KeyForm() sqltype.Form  { return sqltype.Form{Old: []sqltype.Form{{Prefix: "Moved"}}} }
 func (*Sealed) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "sealed", Sealer: sealer{}} }
 func (*mark) KeyForm() sqltype.Form   { return sqltype.Form{Sealer: (*sealer)(nil)} }
 
@@ -44,10 +44,10 @@ func TestValidateFindsWrongForms(t *testing.T) {
 		models []any
 		want   string
 	}{
-		{"prefix", []any{&Crate{}, &Truck{}}, `Crate.ID: sqltype: the Form of this type of key is wrong: Prefix "Crate" is not 1 to 63 of a-z and _`},
-		{"of a foreign key", []any{&Truck{}, &Crate{}}, `Truck.CrateID: sqltype: the Form of this type of key is wrong: Prefix "Crate"`},
-		{"old prefix", []any{&Moved{}}, `Moved.ID: sqltype: the Form of this type of key is wrong: OldPrefixes ["moved"] without a Prefix`},
-		{"of no model", []any{&Marked{}}, "Marked.First: sqltype: the Form of this type of key is wrong: Sealer is a nil pointer"},
+		{"prefix", []any{&Crate{}, &Truck{}}, `Crate.ID: sqltype: wrong Form: Prefix "Crate" is not 1 to 63 of a-z and _`},
+		{"of a foreign key", []any{&Truck{}, &Crate{}}, `gormplugin_test.Crate]: wrong Form: Prefix "Crate"`},
+		{"old prefix", []any{&Moved{}}, `Moved.ID: sqltype: wrong Form: Old[0].Prefix "Moved" is not`},
+		{"of no model", []any{&Marked{}}, "gormplugin_test.mark]: wrong Form: Sealer is a nil *gormplugin_test.sealer"},
 		{"right", []any{&Ticket{}, &Sealed{}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestValidateFindsWrongForms(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, sqltype.ErrForm) || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "is wrong") != 1 {
+			if !errors.Is(err, sqltype.ErrForm) || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "wrong Form") != 1 {
 				t.Errorf("%v, want %q once", err, c.want)
 			}
 		})
