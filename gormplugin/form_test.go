@@ -46,7 +46,7 @@ func TestValidateFindsWrongForms(t *testing.T) {
 	}{
 		{"prefix", []any{&Crate{}, &Truck{}}, `Crate.ID: sqltype: wrong Form: Prefix "Crate" is not 1 to 63 of a-z and _`},
 		{"of a foreign key", []any{&Truck{}, &Crate{}}, `gormplugin_test.Crate]: wrong Form: Prefix "Crate"`},
-		{"old prefix", []any{&Moved{}}, `Moved.ID: sqltype: wrong Form: Old[0].Prefix "Moved" is not`},
+		{"old prefix", []any{&Moved{}}, `Moved.ID: sqltype: wrong Form: Old[0].Prefix "Moved"`},
 		{"of no model", []any{&Marked{}}, "gormplugin_test.mark]: wrong Form: Sealer is a nil *gormplugin_test.sealer"},
 		{"right", []any{&Ticket{}, &Sealed{}}, ""},
 	} {

@@ -38,45 +38,57 @@ func TestAllocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encode := func(oid uint32, format int16, v any) func() error {
-		return func() error { _, err := m.Encode(oid, format, v, buf); return err }
-	}
-	// A rows object plans a scan once per column, so the plan is not counted.
-	scan := func(oid uint32, format int16, src []byte, target any) func() error {
-		plan := m.PlanScan(oid, format, target)
-		return func() error { return plan.Scan(src, target) }
-	}
-	for _, tt := range []struct {
-		name string
-		max  float64
-		f    func() error
-	}{
-		{"encode ID binary", 0, encode(pgtype.Int8OID, bin, value)},
-		{"encode ID text", 0, encode(pgtype.Int8OID, txt, value)},
-		{"encode *ID binary", 0, encode(pgtype.Int8OID, bin, pointer)},
-		{"encode *ID text", 0, encode(pgtype.Int8OID, txt, pointer)},
-		{"encode NullID binary", 0, encode(pgtype.Int8OID, bin, nullable)},
-		{"encode NullID text", 0, encode(pgtype.Int8OID, txt, nullable)},
-		{"encode NULL", 0, encode(pgtype.Int8OID, bin, missing)},
-		{"encode ID to text", 0, encode(pgtype.TextOID, bin, value)},
-		{"encode ID to jsonb", 0, encode(pgtype.JSONBOID, bin, value)},
-		{"scan ID from jsonb", 0, scan(pgtype.JSONBOID, txt, text, &id)},
-		{"scan ID binary", 0, scan(pgtype.Int8OID, bin, number, &id)},
-		{"scan ID text", 0, scan(pgtype.Int8OID, txt, text, &id)},
-		{"scan NullID binary", 0, scan(pgtype.Int8OID, bin, number, &null)},
-		{"scan NullID text", 0, scan(pgtype.Int8OID, txt, text, &null)},
-		{"scan NULL", 0, scan(pgtype.Int8OID, bin, nil, &null)},
-		{"scan *ID", 1, scan(pgtype.Int8OID, bin, number, new(*ID))}, // the ID it points to
-		{"encode []ID of 1,000", 2, encode(pgtype.Int8ArrayOID, bin, array)},
-		{"scan []ID of 1,000", 2, scan(pgtype.Int8ArrayOID, bin, arrayBytes, &ids)},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if err := tt.f(); err != nil {
-				t.Errorf("%s: %v", tt.name, err)
-			}
-			if got := testing.AllocsPerRun(100, func() { _ = tt.f() }); got > tt.max {
-				t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
-			}
-		})
+	for kind, as := range kinds {
+		encode := func(oid uint32, format int16, v any) func() error {
+			v = as(v)
+			return func() error { _, err := m.Encode(oid, format, v, buf); return err }
+		}
+		// A rows object plans a scan once per column, so the plan is not counted.
+		scan := func(oid uint32, format int16, src []byte, target any) func() error {
+			target = as(target)
+			plan := m.PlanScan(oid, format, target)
+			return func() error { return plan.Scan(src, target) }
+		}
+		plan := func(target any) func() error {
+			target = as(target)
+			return func() error { m.PlanScan(pgtype.Int8OID, bin, target); return nil }
+		}
+		for _, tt := range []struct {
+			name string
+			max  float64
+			f    func() error
+		}{
+			{"encode ID binary", 0, encode(pgtype.Int8OID, bin, value)},
+			{"encode ID text", 0, encode(pgtype.Int8OID, txt, value)},
+			{"encode ID for an unknown type", 0, encode(0, txt, value)},
+			{"encode *ID binary", 0, encode(pgtype.Int8OID, bin, pointer)},
+			{"encode *ID text", 0, encode(pgtype.Int8OID, txt, pointer)},
+			{"encode NullID binary", 0, encode(pgtype.Int8OID, bin, nullable)},
+			{"encode NullID text", 0, encode(pgtype.Int8OID, txt, nullable)},
+			{"encode NULL", 0, encode(pgtype.Int8OID, bin, missing)},
+			{"encode ID to text", 0, encode(pgtype.TextOID, bin, value)},
+			{"encode ID to jsonb", 0, encode(pgtype.JSONBOID, bin, value)},
+			{"scan ID from jsonb", 0, scan(pgtype.JSONBOID, txt, text, &id)},
+			{"scan ID binary", 0, scan(pgtype.Int8OID, bin, number, &id)},
+			{"scan ID text", 0, scan(pgtype.Int8OID, txt, text, &id)},
+			{"scan NullID binary", 0, scan(pgtype.Int8OID, bin, number, &null)},
+			{"scan NullID text", 0, scan(pgtype.Int8OID, txt, text, &null)},
+			{"scan NULL", 0, scan(pgtype.Int8OID, bin, nil, &null)},
+			{"scan *ID", 1, scan(pgtype.Int8OID, bin, number, new(*ID))}, // the ID it points to
+			{"plan to scan ID", 0, plan(&id)},
+			{"plan to scan *ID", 0, plan(new(*ID))},
+			{"plan to scan NullID", 0, plan(&null)},
+			{"encode []ID of 1,000", 2, encode(pgtype.Int8ArrayOID, bin, array)},
+			{"scan []ID of 1,000", 2, scan(pgtype.Int8ArrayOID, bin, arrayBytes, &ids)},
+		} {
+			t.Run(tt.name+", "+kind, func(t *testing.T) {
+				if err := tt.f(); err != nil {
+					t.Errorf("%s: %v", tt.name, err)
+				}
+				if got := testing.AllocsPerRun(100, func() { _ = tt.f() }); got > tt.max {
+					t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
+				}
+			})
+		}
 	}
 }

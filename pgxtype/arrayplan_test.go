@@ -34,9 +34,9 @@ func TestArray(t *testing.T) {
 	}
 	for _, tt := range arrays {
 		for format, code := range formats {
-			t.Run(tt.name+" "+format, func(t *testing.T) {
+			try := func(t *testing.T, as func(any) any) {
 				m := registered()
-				b, err := m.Encode(pgtype.Int8ArrayOID, code, tt.value, nil)
+				b, err := m.Encode(pgtype.Int8ArrayOID, code, as(tt.value), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,13 +47,18 @@ func TestArray(t *testing.T) {
 				if plain, err := pgtype.NewMap().Encode(pgtype.Int8ArrayOID, code, int64s(tt.value), nil); err != nil || !bytes.Equal(plain, bytes.TrimPrefix(b, []byte("\f"))) {
 					t.Errorf("encoded %q, int64 is %q, %v", b, plain, err)
 				}
-				if err := m.Scan(pgtype.Int8ArrayOID, code, b, tt.target); err != nil {
+				target := reflect.New(reflect.TypeOf(tt.target).Elem())
+				target.Elem().Set(reflect.ValueOf(tt.target).Elem())
+				if err := m.Scan(pgtype.Int8ArrayOID, code, b, as(target.Interface())); err != nil {
 					t.Fatal(err)
 				}
-				if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
+				if got := target.Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
 					t.Errorf("scanned %v", got)
 				}
-			})
+			}
+			for kind, as := range kinds {
+				t.Run(tt.name+" "+format+" "+kind, func(t *testing.T) { try(t, as) })
+			}
 		}
 	}
 }
@@ -108,13 +113,15 @@ func TestArrayErrorsKeepTheSlice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ids := []ID{7, 8, 9}
-			err = m.Scan(pgtype.Int8ArrayOID, code, b, &ids)
-			if !errors.Is(err, sqltype.ErrNull) && !errors.Is(err, sqltype.ErrNegative) {
-				t.Errorf("%s %s: %v", format, name, err)
-			}
-			if !reflect.DeepEqual(ids, []ID{7, 8, 9}) {
-				t.Errorf("%s %s: %v", format, name, ids)
+			for _, as := range kinds {
+				ids := []ID{7, 8, 9}
+				err = m.Scan(pgtype.Int8ArrayOID, code, b, as(&ids))
+				if !errors.Is(err, sqltype.ErrNull) && !errors.Is(err, sqltype.ErrNegative) {
+					t.Errorf("%s %s: %v", format, name, err)
+				}
+				if !reflect.DeepEqual(ids, []ID{7, 8, 9}) {
+					t.Errorf("%s %s: %v", format, name, ids)
+				}
 			}
 		}
 	}
@@ -127,9 +134,11 @@ func TestArrayErrorsKeepTheSlice(t *testing.T) {
 			b = binary.BigEndian.AppendUint32(b, uint32(n))
 			b = binary.BigEndian.AppendUint32(b, 1)
 		}
-		ids := []ID{7}
-		if err := m.Scan(pgtype.Int8ArrayOID, pgtype.BinaryFormatCode, b, &ids); err == nil && len(ids) != 0 {
-			t.Errorf("dimensions %v: %v", dims, ids)
+		for _, as := range kinds {
+			ids := []ID{7}
+			if err := m.Scan(pgtype.Int8ArrayOID, pgtype.BinaryFormatCode, b, as(&ids)); err == nil && len(ids) != 0 {
+				t.Errorf("dimensions %v: %v", dims, ids)
+			}
 		}
 	}
 }
@@ -142,11 +151,13 @@ func TestArrayFlattens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var ids []ID
-		var ints []int64
-		err1, err2 := m.Scan(pgtype.Int8ArrayOID, code, b, &ids), m.Scan(pgtype.Int8ArrayOID, code, b, &ints)
-		if err1 != nil || err2 != nil || !reflect.DeepEqual(ids, []ID{1, 2, 3, 4}) || len(ints) != 4 {
-			t.Errorf("%s: %v %v, %v %v", format, ids, err1, ints, err2)
+		for _, as := range kinds {
+			var ids []ID
+			var ints []int64
+			err1, err2 := m.Scan(pgtype.Int8ArrayOID, code, b, as(&ids)), m.Scan(pgtype.Int8ArrayOID, code, b, &ints)
+			if err1 != nil || err2 != nil || !reflect.DeepEqual(ids, []ID{1, 2, 3, 4}) || len(ints) != 4 {
+				t.Errorf("%s: %v %v, %v %v", format, ids, err1, ints, err2)
+			}
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Every benchmark runs int64, the floor, beside ID in a bare and in a registered
-// map, so that a ratio can be taken within one run.
+// Every benchmark runs int64, the floor, beside ID and Key in a bare and in a
+// registered map, so that a ratio can be taken within one run.
 
 type subject struct {
 	name string
@@ -18,7 +18,10 @@ type subject struct {
 }
 
 func subjects[A, B any](plain A, id B) []subject {
-	return []subject{{"int64", pgtype.NewMap(), plain}, {"ID", registered(), id}, {"ID-bare", pgtype.NewMap(), id}}
+	return []subject{
+		{"int64", pgtype.NewMap(), plain}, {"ID", registered(), id}, {"Key", registered(), keyed(id)},
+		{"ID-bare", pgtype.NewMap(), id}, {"Key-bare", pgtype.NewMap(), keyed(id)},
+	}
 }
 
 func benchEncode(b *testing.B, oid uint32, format int16, subjects []subject) {

@@ -30,9 +30,12 @@ func FuzzScan(f *testing.F) {
 		}
 		m := registered()
 		before := bytes.Clone(src)
-		id, n := ID(42), int64(0)
-		if err := m.Scan(pgtype.Int8OID, format, src, &id); err != nil {
-			if id != 42 {
+		id, key, n := ID(42), Key(42), int64(0)
+		keyErr := m.Scan(pgtype.Int8OID, format, src, &key)
+		if err := m.Scan(pgtype.Int8OID, format, src, &id); (err == nil) != (keyErr == nil) || key.ID() != id && err == nil {
+			t.Fatalf("%q: id is %d, %v; key is %d, %v", src, id, err, key, keyErr)
+		} else if err != nil {
+			if id != 42 || key != 42 {
 				t.Fatalf("%q: id is %d after %v", src, id, err)
 			}
 		} else if err := m.Scan(pgtype.Int8OID, format, src, &n); err != nil || n != int64(id) || n < 0 {

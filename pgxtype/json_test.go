@@ -23,31 +23,34 @@ func TestJSON(t *testing.T) {
 			if oid == pgtype.JSONBOID && code == bin {
 				head = "\x01"
 			}
-			for _, v := range []any{big, ptr(big), valid(big), ptr(valid(big))} {
+			with := func(values ...any) []any { return append(values, each(keyed, values)...) }
+			for _, v := range with(big, ptr(big), valid(big), ptr(valid(big))) {
 				b, err := m.Encode(oid, code, v, []byte("prefix"))
 				if err != nil || string(b) != "prefix"+head+`"1996573624012345677"` {
 					t.Errorf("%T to %d, %s: %q, %v", v, oid, format, b, err)
 				}
 			}
-			for _, v := range []any{(*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)} {
+			for _, v := range with((*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)) {
 				if b, err := m.Encode(oid, code, v, []byte("prefix")); b != nil || err != nil {
 					t.Errorf("NULL %T to %d, %s: %q, %v", v, oid, format, b, err)
 				}
 			}
-			for _, v := range []any{ID(-1), ptr(ID(-1)), valid(-1), []ID{-1}} {
+			for _, v := range with(ID(-1), ptr(ID(-1)), valid(-1), []ID{-1}) {
 				if b, err := m.Encode(oid, code, v, nil); !errors.Is(err, sqltype.ErrNegative) {
 					t.Errorf("%T to %d, %s: %q, %v", v, oid, format, b, err)
 				}
 			}
 			for _, src := range []string{`"1996573624012345677"`, `1996573624012345677`, " \t\r\n\"1996573624012345677\"\n "} {
-				id, null, pointer := ID(42), NullID{}, ptr(ID(42))
-				for _, target := range []any{&id, &null, &pointer} {
-					if err := m.Scan(oid, code, []byte(head+src), target); err != nil {
-						t.Errorf("%s from %d, %s into %T: %v", src, oid, format, target, err)
+				for _, as := range kinds {
+					id, null, pointer := ID(42), NullID{}, ptr(ID(42))
+					for _, target := range []any{&id, &null, &pointer} {
+						if err := m.Scan(oid, code, []byte(head+src), as(target)); err != nil {
+							t.Errorf("%s from %d, %s into %T: %v", src, oid, format, as(target), err)
+						}
 					}
-				}
-				if id != big || null != valid(big) || *pointer != big {
-					t.Errorf("%s from %d, %s: %v, %v, %v", src, oid, format, id, null, *pointer)
+					if id != big || null != valid(big) || *pointer != big {
+						t.Errorf("%s from %d, %s: %v, %v, %v", src, oid, format, id, null, *pointer)
+					}
 				}
 			}
 			for src, want := range map[string]error{
@@ -57,7 +60,7 @@ func TestJSON(t *testing.T) {
 			} {
 				t.Run(src, func(t *testing.T) {
 					id, null, pointer := ID(42), valid(42), ptr(ID(42))
-					for _, target := range []any{&id, &null, &pointer} {
+					for _, target := range with(&id, &null, &pointer) {
 						if err := m.Scan(oid, code, []byte(head+src), target); !errors.Is(err, want) {
 							t.Errorf("%s from %d, %s into %T: %v, want %v", src, oid, format, target, err, want)
 						}
@@ -68,12 +71,14 @@ func TestJSON(t *testing.T) {
 				})
 			}
 			for _, src := range [][]byte{nil, []byte(head + "null"), []byte(head + " null ")} {
-				id, null, pointer := ID(42), valid(42), ptr(ID(42))
-				if err := m.Scan(oid, code, src, &id); !errors.Is(err, sqltype.ErrNull) || id != 42 {
-					t.Errorf("%q from %d, %s: %v, %v", src, oid, format, id, err)
-				}
-				if err := errors.Join(m.Scan(oid, code, src, &null), m.Scan(oid, code, src, &pointer)); err != nil || null.Valid || pointer != nil {
-					t.Errorf("%q from %d, %s: %v, %v, %v", src, oid, format, null, pointer, err)
+				for _, as := range kinds {
+					id, null, pointer := ID(42), valid(42), ptr(ID(42))
+					if err := m.Scan(oid, code, src, as(&id)); !errors.Is(err, sqltype.ErrNull) || id != 42 {
+						t.Errorf("%q from %d, %s: %v, %v", src, oid, format, id, err)
+					}
+					if err := errors.Join(m.Scan(oid, code, src, as(&null)), m.Scan(oid, code, src, as(&pointer))); err != nil || null.Valid || pointer != nil {
+						t.Errorf("%q from %d, %s: %v, %v, %v", src, oid, format, null, pointer, err)
+					}
 				}
 			}
 		}
@@ -129,7 +134,8 @@ func TestJSONParameters(t *testing.T) {
 			pgxtype.Register(conn.TypeMap())
 			described := mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol
 			run(t, conn, `create temp table docs (id int generated always as identity, b jsonb, j json)`)
-			for _, v := range []any{big, ptr(big), valid(big), []ID{big}, []ID{}, &[]ID{big}, []NullID{valid(big), {}}, []NullID{}, []*ID{ptr(big), nil}, []*ID{}} {
+			values := []any{big, ptr(big), valid(big), []ID{big}, []ID{}, &[]ID{big}, []NullID{valid(big), {}}, []NullID{}, []*ID{ptr(big), nil}, []*ID{}}
+			for _, v := range values {
 				slice := reflect.Indirect(reflect.ValueOf(v)).Kind() == reflect.Slice
 				want := map[string]string{
 					"sqltype.ID": `"1996573624012345677"`, "*sqltype.ID": `"1996573624012345677"`, "sqltype.NullID": `"1996573624012345677"`,
@@ -144,18 +150,20 @@ func TestJSONParameters(t *testing.T) {
 					text = want["[1996573624012345677 NULL]"]
 				}
 				for _, column := range []string{"b", "j"} {
-					_, err := conn.Exec(t.Context(), `insert into docs (`+column+`) values ($1)`, v)
-					switch {
-					case slice && !described:
-						if err == nil || !strings.Contains(err.Error(), "type json") {
-							t.Errorf("%T %v: %v, want it refused", v, v, err)
+					for _, as := range kinds {
+						_, err := conn.Exec(t.Context(), `insert into docs (`+column+`) values ($1)`, as(v))
+						switch {
+						case slice && !described:
+							if err == nil || !strings.Contains(err.Error(), "type json") {
+								t.Errorf("%T %v: %v, want it refused", v, v, err)
+							}
+						case err != nil:
+							t.Errorf("%T %v: %v", v, v, err)
+						case described:
+							expect(t, conn, strings.ReplaceAll(text, " ", ""), `select replace(coalesce(b::text, j::text), ' ', '') from docs order by id desc limit 1`)
+						default:
+							expect(t, conn, big.String(), `select coalesce(b::text, j::text) from docs order by id desc limit 1`)
 						}
-					case err != nil:
-						t.Errorf("%T %v: %v", v, v, err)
-					case described:
-						expect(t, conn, strings.ReplaceAll(text, " ", ""), `select replace(coalesce(b::text, j::text), ' ', '') from docs order by id desc limit 1`)
-					default:
-						expect(t, conn, big.String(), `select coalesce(b::text, j::text) from docs order by id desc limit 1`)
 					}
 				}
 				// A cast works in every mode.
@@ -165,7 +173,7 @@ func TestJSONParameters(t *testing.T) {
 					expect(t, conn, text, `select to_jsonb($1::text[])::text`, v)
 				}
 			}
-			if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{"docs"}, []string{"b", "j"}, pgx.CopyFromRows([][]any{{big, ptr(big)}})); err != nil {
+			if err := copyRows(t, conn, "docs", []string{"b", "j"}, []any{big, ptr(big)}); err != nil {
 				t.Error(err)
 			}
 			expect(t, conn, `"1996573624012345677" "1996573624012345677"`, `select b::text || ' ' || j::text from docs order by id desc limit 1`)

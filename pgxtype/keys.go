@@ -27,37 +27,32 @@ func retyped(v, twin any) any {
 	return v
 }
 
-// twinOf returns the zero value of the twin of v's type, or nil if v holds no keys.
+// twinOf returns the zero value of the twin of v's type, or nil if it has none.
 func twinOf(v any) any {
-	t := reflect.TypeOf(v)
-	if t == nil {
+	if v == nil {
 		return nil
 	}
-	switch elem := t; t.Kind() {
+	return twinOfType(reflect.TypeOf(v))
+}
+
+func twinOfType(t reflect.Type) any {
+	switch t.Kind() {
 	case reflect.Int64, reflect.Struct:
 		return twinOfKey(t)
 	case reflect.Pointer:
-		elem = t.Elem()
-		switch elem.Kind() {
-		case reflect.Int64, reflect.Struct:
-			return pointerTo(twinOfKey(elem))
-		case reflect.Pointer, reflect.Slice:
-			return pointerTo(twinOf(reflect.Zero(elem).Interface()))
+		if t.Name() == "" {
+			return pointerTo(twinOfType(t.Elem()))
 		}
 	case reflect.Slice:
-		elem = t.Elem()
-		switch elem.Kind() {
-		case reflect.Int64, reflect.Struct, reflect.Pointer:
-			if t.Name() == "" { // a slice with a name may have methods
-				return sliceOf(twinOfElement(elem))
-			}
+		if t.Name() == "" { // one with a name may have methods
+			return sliceOf(twinOfType(t.Elem()))
 		}
 	}
 	return nil
 }
 
-// twinOfKey is twinOf for Key and NullKey. A struct that embeds a key is an AnyKey of another
-// package.
+// twinOfKey is twinOfType for Key and NullKey. A struct that embeds a key is an AnyKey as well, of
+// another package.
 func twinOfKey(t reflect.Type) any {
 	if t.PkgPath() != reflect.TypeFor[sqltype.ID]().PkgPath() {
 		return nil
@@ -69,13 +64,6 @@ func twinOfKey(t reflect.Type) any {
 		return sqltype.NullID{}
 	}
 	return sqltype.ID(0)
-}
-
-func twinOfElement(t reflect.Type) any {
-	if t.Kind() == reflect.Pointer {
-		return twinOf(reflect.Zero(t).Interface())
-	}
-	return twinOfKey(t)
 }
 
 func pointerTo(twin any) any {

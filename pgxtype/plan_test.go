@@ -65,13 +65,17 @@ func TestScalar(t *testing.T) {
 		{"*NullID nil", (*NullID)(nil), ptr(&NullID{}), (*NullID)(nil), 0, true},
 	} {
 		for format, code := range formats {
-			for mapName, m := range map[string]*pgtype.Map{"registered": registered(), "bare": pgtype.NewMap()} {
+			for mapName, m := range map[string]*pgtype.Map{"registered": registered(), "bare": pgtype.NewMap(), "keys": registered(), "bare keys": pgtype.NewMap()} {
 				t.Run(fmt.Sprint(tt.name, " ", format, " ", mapName), func(t *testing.T) {
+					as := same
+					if strings.HasSuffix(mapName, "keys") {
+						as = keyed
+					}
 					want := wire(code, tt.n)
 					if tt.null {
 						want = nil
 					}
-					got, err := m.Encode(pgtype.Int8OID, code, tt.value, []byte("prefix"))
+					got, err := m.Encode(pgtype.Int8OID, code, as(tt.value), []byte("prefix"))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -80,7 +84,7 @@ func TestScalar(t *testing.T) {
 					}
 					target := reflect.New(reflect.TypeOf(tt.target).Elem())
 					target.Elem().Set(reflect.ValueOf(tt.target).Elem())
-					if err := m.Scan(pgtype.Int8OID, code, want, target.Interface()); err != nil {
+					if err := m.Scan(pgtype.Int8OID, code, want, as(target.Interface())); err != nil {
 						t.Fatal(err)
 					}
 					if got := target.Elem().Interface(); !reflect.DeepEqual(got, tt.want) {
@@ -125,9 +129,14 @@ func TestScalarErrors(t *testing.T) {
 				if (reflect.TypeOf(v).Kind() == reflect.Slice) != (oid == pgtype.Int8ArrayOID) {
 					continue
 				}
-				b, err := m.Encode(oid, code, v, nil)
-				if !errors.Is(err, sqltype.ErrNegative) || !strings.Contains(err.Error(), "-1") {
-					t.Errorf("%T to oid %d, %s: %q, %v", v, oid, format, b, err)
+				for kind, as := range kinds {
+					b, err := m.Encode(oid, code, as(v), nil)
+					if !errors.Is(err, sqltype.ErrNegative) || !strings.Contains(err.Error(), "-1") {
+						t.Errorf("%s of %T to oid %d, %s: %q, %v", kind, v, oid, format, b, err)
+					}
+					if kind == "keys" && !strings.Contains(err.Error(), "Key[") {
+						t.Errorf("%v does not name the type", err)
+					}
 				}
 			}
 		}
@@ -154,9 +163,14 @@ func TestScalarErrors(t *testing.T) {
 	}
 	for _, tt := range rows {
 		for _, target := range []any{ptr(ID(42)), ptr(ptr(ID(42))), ptr(valid(42))} {
-			err := m.Scan(pgtype.Int8OID, tt.format, tt.src, target)
-			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.shows) || len(err.Error()) > 300 {
-				t.Errorf("%s into %T: %v", tt.name, target, err)
+			for kind, as := range kinds {
+				err := m.Scan(pgtype.Int8OID, tt.format, tt.src, as(target))
+				if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.shows) || len(err.Error()) > 300 {
+					t.Errorf("%s into %s of %T: %v", tt.name, kind, target, err)
+				}
+				if kind == "keys" && !strings.Contains(err.Error(), fmt.Sprintf("(%T)", as(target))) {
+					t.Errorf("%v does not name the type", err)
+				}
 			}
 			switch v := reflect.ValueOf(target).Elem().Interface().(type) {
 			case ID:
@@ -175,25 +189,27 @@ func TestScalarErrors(t *testing.T) {
 		}
 	}
 	for format, code := range formats {
-		id := ID(42)
-		err := m.Scan(pgtype.Int8OID, code, nil, &id)
-		if !errors.Is(err, sqltype.ErrNull) || id != 42 {
-			t.Fatalf("%s NULL: %d, %v", format, id, err)
-		}
-		for _, hint := range []string{"NullID", "*sqltype.ID", "NULL"} {
-			if !strings.Contains(err.Error(), hint) {
-				t.Errorf("%q does not name %s", err, hint)
+		for kind, as := range kinds {
+			id := ID(42)
+			err := m.Scan(pgtype.Int8OID, code, nil, as(&id))
+			if !errors.Is(err, sqltype.ErrNull) || id != 42 {
+				t.Fatalf("%s NULL: %d, %v", format, id, err)
 			}
-		}
-		for _, src := range [][]byte{nil, wire(code, 7)} {
-			for _, target := range []any{(**ID)(nil), (*NullID)(nil)} {
-				if err := m.Scan(pgtype.Int8OID, code, src, target); !errors.Is(err, sqltype.ErrNil) {
-					t.Errorf("%s %q into a nil %T: %v", format, src, target, err)
+			for _, hint := range []string{"NullID", "*sqltype.ID", "NULL"} {
+				if !strings.Contains(err.Error(), hint) {
+					t.Errorf("%q does not name %s", err, hint)
 				}
 			}
-		}
-		if err := m.Scan(pgtype.Int8OID, code, wire(code, 7), (*ID)(nil)); !errors.Is(err, sqltype.ErrNil) {
-			t.Errorf("%s into a nil *ID: %v", format, err)
+			for _, src := range [][]byte{nil, wire(code, 7)} {
+				for _, target := range []any{(**ID)(nil), (*NullID)(nil)} {
+					if err := m.Scan(pgtype.Int8OID, code, src, as(target)); !errors.Is(err, sqltype.ErrNil) {
+						t.Errorf("%s %q into a nil %T, %s: %v", format, src, target, kind, err)
+					}
+				}
+			}
+			if err := m.Scan(pgtype.Int8OID, code, wire(code, 7), as((*ID)(nil))); !errors.Is(err, sqltype.ErrNil) {
+				t.Errorf("%s into a nil *ID, %s: %v", format, kind, err)
+			}
 		}
 	}
 }
@@ -213,22 +229,27 @@ func TestRange(t *testing.T) {
 			{pgtype.Int8multirangeOID, pgtype.Multirange[rng]{r, r}, new(pgtype.Multirange[rng])},
 		} {
 			t.Run(fmt.Sprint(tt.oid), func(t *testing.T) {
-				b, err := m.Encode(tt.oid, code, tt.value, nil)
-				if err != nil {
-					t.Errorf("%s %T: %v", format, tt.value, err)
-					return
-				}
-				if err := m.Scan(tt.oid, code, b, tt.target); err != nil {
-					t.Errorf("%s %T: %v", format, tt.value, err)
-				} else if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
-					t.Errorf("%s: %v, want %v", format, got, tt.value)
+				for kind, as := range kinds {
+					b, err := m.Encode(tt.oid, code, as(tt.value), nil)
+					if err != nil {
+						t.Errorf("%s %s of %T: %v", format, kind, tt.value, err)
+						return
+					}
+					reflect.ValueOf(tt.target).Elem().SetZero()
+					if err := m.Scan(tt.oid, code, b, as(tt.target)); err != nil {
+						t.Errorf("%s %s of %T: %v", format, kind, tt.value, err)
+					} else if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
+						t.Errorf("%s %s: %v, want %v", format, kind, got, tt.value)
+					}
 				}
 			})
 		}
 		bad := r
 		bad.Lower = -1
-		if b, err := m.Encode(pgtype.Int8rangeOID, code, bad, nil); !errors.Is(err, sqltype.ErrNegative) {
-			t.Errorf("%s negative bound: %q, %v", format, b, err)
+		for _, as := range kinds {
+			if b, err := m.Encode(pgtype.Int8rangeOID, code, as(bad), nil); !errors.Is(err, sqltype.ErrNegative) {
+				t.Errorf("%s negative bound: %q, %v", format, b, err)
+			}
 		}
 	}
 }
@@ -236,7 +257,8 @@ func TestRange(t *testing.T) {
 // Columns that are no bigint.
 func TestOtherColumns(t *testing.T) {
 	m := registered()
-	for _, v := range []any{big, ptr(big), valid(big), ptr(valid(big))} {
+	scalars := []any{big, ptr(big), valid(big), ptr(valid(big))}
+	for _, v := range append(scalars, each(keyed, scalars)...) {
 		for format, code := range formats {
 			for _, oid := range []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NumericOID} {
 				b, err := m.Encode(oid, code, v, nil)
@@ -247,9 +269,11 @@ func TestOtherColumns(t *testing.T) {
 				if oid != pgtype.NumericOID && string(b) != big.String() {
 					t.Errorf("%T to oid %d, %s: %q", v, oid, format, b)
 				}
-				var back ID
-				if err := m.Scan(oid, code, b, &back); err != nil || back != big {
-					t.Errorf("%T from oid %d, %s: %d, %v", v, oid, format, back, err)
+				for _, as := range kinds {
+					var back ID
+					if err := m.Scan(oid, code, b, as(&back)); err != nil || back != big {
+						t.Errorf("%T from oid %d, %s: %d, %v", v, oid, format, back, err)
+					}
 				}
 			}
 			for _, oid := range []uint32{pgtype.Int2OID, pgtype.Int4OID} {
@@ -260,24 +284,29 @@ func TestOtherColumns(t *testing.T) {
 		}
 	}
 	for _, oid := range []uint32{pgtype.TextOID, pgtype.NumericOID, pgtype.Int4OID, pgtype.Int2OID} {
-		for _, v := range []any{(*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)} {
+		nulls := []any{(*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)}
+		for _, v := range append(nulls, each(keyed, nulls)...) {
 			if b, err := m.Encode(oid, pgtype.BinaryFormatCode, v, nil); err != nil || b != nil {
 				t.Errorf("NULL %T to oid %d: %q, %v", v, oid, b, err)
 			}
 		}
 		for format, code := range formats {
-			b, err := m.Encode(oid, code, ID(300), nil)
-			var back ID
-			if err != nil || m.Scan(oid, code, b, &back) != nil || back != 300 {
-				t.Errorf("300 by oid %d, %s: %q, %v, back %d", oid, format, b, err, back)
-			}
-			if err := m.Scan(oid, code, nil, &back); !errors.Is(err, sqltype.ErrNull) {
-				t.Errorf("NULL of oid %d, %s: %v", oid, format, err)
+			for _, as := range kinds {
+				b, err := m.Encode(oid, code, as(ID(300)), nil)
+				var back ID
+				if err != nil || m.Scan(oid, code, b, as(&back)) != nil || back != 300 {
+					t.Errorf("300 by oid %d, %s: %q, %v, back %d", oid, format, b, err, back)
+				}
+				if err := m.Scan(oid, code, nil, as(&back)); !errors.Is(err, sqltype.ErrNull) {
+					t.Errorf("NULL of oid %d, %s: %v", oid, format, err)
+				}
 			}
 		}
 	}
-	if b, err := m.Encode(pgtype.TextArrayOID, pgtype.BinaryFormatCode, []ID{1, big}, nil); err != nil {
-		t.Errorf("[]ID to text[]: %q, %v", b, err)
+	for _, as := range kinds {
+		if b, err := m.Encode(pgtype.TextArrayOID, pgtype.TextFormatCode, as([]ID{1, big}), nil); err != nil || string(b) != "{1,"+big.String()+"}" {
+			t.Errorf("[]ID to text[]: %q, %v", b, err)
+		}
 	}
 }
 
@@ -287,11 +316,13 @@ func TestOwnTypes(t *testing.T) {
 	m.RegisterType(&pgtype.Type{Name: "serial_number", OID: 90_001, Codec: pgtype.Int8Codec{}})
 	m.RegisterType(&pgtype.Type{Name: "citext", OID: 90_002, Codec: pgtype.TextCodec{}})
 	for format, code := range formats {
-		if b, err := m.Encode(90_001, code, big, nil); err != nil || !bytes.Equal(b, wire(code, int64(big))) {
-			t.Errorf("%s: %q, %v", format, b, err)
-		}
-		if b, err := m.Encode(90_002, code, big, nil); err == nil || !strings.Contains(err.Error(), "citext") {
-			t.Errorf("%s: %q, %v", format, b, err)
+		for _, as := range kinds {
+			if b, err := m.Encode(90_001, code, as(big), nil); err != nil || !bytes.Equal(b, wire(code, int64(big))) {
+				t.Errorf("%s: %q, %v", format, b, err)
+			}
+			if b, err := m.Encode(90_002, code, as(big), nil); err == nil || !strings.Contains(err.Error(), "citext") {
+				t.Errorf("%s: %q, %v", format, b, err)
+			}
 		}
 	}
 }
@@ -321,8 +352,10 @@ func TestUnknownOID(t *testing.T) {
 				t.Errorf("%T: type %v", tt.value, typ)
 				return
 			}
-			if b, err := m.Encode(0, pgtype.TextFormatCode, tt.value, nil); err != nil || string(b) != tt.text {
-				t.Errorf("%T: %q, %v", tt.value, b, err)
+			for kind, as := range kinds {
+				if b, err := m.Encode(0, pgtype.TextFormatCode, as(tt.value), nil); err != nil || string(b) != tt.text {
+					t.Errorf("%s of %T: %q, %v", kind, tt.value, b, err)
+				}
 			}
 		})
 	}

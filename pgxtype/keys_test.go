@@ -1,0 +1,358 @@
+package pgxtype_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// prefixed is a row whose keys have a Form.
+type prefixed struct{}
+
+func (*prefixed) KeyForm() sqltype.Form {
+	return sqltype.Form{Prefix: "row", Old: []sqltype.Form{{}}}
+}
+
+// strict is one that does not read decimals.
+type strict struct{}
+
+func (*strict) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "row"} }
+
+type malformed struct{}
+
+func (*malformed) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "Row"} }
+
+const bigText = "row_1qda147xjq4ad"
+
+// A json column has the Form of a key, and every other column has the number.
+func TestKeysWithAForm(t *testing.T) {
+	type (
+		key  = sqltype.Key[strict]
+		null = sqltype.NullKey[strict]
+	)
+	k, n := key(big), null{Key: key(big), Valid: true}
+	m := registered()
+	quoted := `"` + bigText + `"`
+	for _, tt := range []struct {
+		name   string
+		oid    uint32
+		values []any
+		want   string
+		target func() any
+		back   string // of the target, as Go prints it
+	}{
+		{"bigint", pgtype.Int8OID, []any{k, &k, n, &n}, big.String(), func() any { return new(key) }, bigText},
+		{"unknown", 0, []any{k, &k, n, &n}, big.String(), func() any { return new(null) }, bigText},
+		{"text", pgtype.TextOID, []any{k, &k, n, &n}, big.String(), func() any { return new(key) }, bigText},
+		{"json", pgtype.JSONOID, []any{k, &k, n, &n}, quoted, func() any { return new(key) }, bigText},
+		{"jsonb", pgtype.JSONBOID, []any{k, &k, n, &n}, quoted, func() any { return new(null) }, bigText},
+		{"json list", pgtype.JSONOID, []any{[]key{k}, []*key{&k}, []null{n}, &[]key{k}}, "[" + quoted + "]", func() any { return new([]key) }, "[" + bigText + "]"},
+		{"bigint[]", pgtype.Int8ArrayOID, []any{[]key{k}, []*key{&k}, []null{n}, &[]key{k}}, "{" + big.String() + "}", func() any { return new([]null) }, "[" + bigText + "]"},
+		{"text[]", pgtype.TextArrayOID, []any{[]key{k}, []*key{&k}, []null{n}, &[]key{k}}, "{" + big.String() + "}", func() any { return new([]key) }, "[" + bigText + "]"},
+		{"json[]", pgtype.JSONArrayOID, []any{[]key{k}, []*key{&k}, []null{n}, &[]key{k}}, `{"\"` + bigText + `\""}`, func() any { return new([]key) }, "[" + bigText + "]"},
+		{"jsonb[]", pgtype.JSONBArrayOID, []any{[]key{k}, []*key{&k}, []null{n}}, `{"\"` + bigText + `\""}`, func() any { return new([]null) }, "[" + bigText + "]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, v := range tt.values {
+				b, err := m.Encode(tt.oid, txt, v, nil)
+				if err != nil || string(b) != tt.want {
+					t.Errorf("%T: %q, %v, want %q", v, b, err, tt.want)
+				}
+			}
+			for format, code := range formats {
+				if tt.oid == 0 && code == bin {
+					continue // pgx asks for text if it does not know a type
+				}
+				b, err := m.Encode(tt.oid, code, tt.values[0], nil)
+				target := tt.target()
+				if err == nil {
+					err = m.Scan(tt.oid, code, b, target)
+				}
+				if got := fmt.Sprint(reflect.ValueOf(target).Elem()); err != nil || got != tt.back {
+					t.Errorf("%s: scanned %s, %v, want %s", format, got, err, tt.back)
+				}
+			}
+		})
+	}
+}
+
+// What a json column has is read as UnmarshalJSON of the key reads it.
+func TestKeysFromJSON(t *testing.T) {
+	m := registered()
+	for _, tt := range []struct {
+		src             string
+		strict, lenient error // nil: it is read
+	}{
+		{`"` + bigText + `"`, nil, nil},
+		{`"ROW_1QDA147XJQ4AD"`, nil, nil},
+		{`1996573624012345677`, sqltype.ErrSyntax, nil},
+		{`"1996573624012345677"`, sqltype.ErrPrefix, nil},
+		{`"cus_1qda147xjq4ad"`, sqltype.ErrPrefix, sqltype.ErrPrefix},
+		{`"row_1qda147xjq4a"`, sqltype.ErrSyntax, sqltype.ErrSyntax},
+		{`true`, sqltype.ErrSyntax, sqltype.ErrPrefix},
+	} {
+		t.Run(tt.src, func(t *testing.T) {
+			for want, targets := range map[*error][]any{
+				&tt.strict:  {ptr(sqltype.Key[strict](42)), ptr(ptr(sqltype.Key[strict](42))), ptr(sqltype.NullKey[strict]{Key: 42, Valid: true})},
+				&tt.lenient: {ptr(sqltype.Key[prefixed](42)), ptr(ptr(sqltype.Key[prefixed](42))), ptr(sqltype.NullKey[prefixed]{Key: 42, Valid: true})},
+			} {
+				for _, target := range targets {
+					err := m.Scan(pgtype.JSONBOID, bin, []byte("\x01"+tt.src), target)
+					got := reflect.Indirect(reflect.ValueOf(target).Elem())
+					if got.Kind() == reflect.Struct {
+						got = got.Field(0)
+					}
+					wantID := int64(42)
+					if *want == nil {
+						wantID = int64(big)
+					}
+					if !errors.Is(err, *want) || got.Int() != wantID {
+						t.Errorf("%T: %d, %v, want %v", target, got.Int(), err, *want)
+					}
+					if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("(%T)", target)) {
+						t.Errorf("%v does not name %T", err, target)
+					}
+				}
+			}
+		})
+	}
+	if b, err := m.Encode(pgtype.JSONOID, txt, sqltype.Key[malformed](7), []byte("prefix")); !errors.Is(err, sqltype.ErrForm) || b != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// embedding is a struct that has the methods of its key.
+type embedding struct {
+	Key
+	Name string
+}
+
+// A struct that embeds a key is no key, however much it looks like one.
+func TestEmbeddedKeys(t *testing.T) {
+	type (
+		likeNull struct {
+			Key
+			Valid bool
+		}
+		pointer struct{ *Key }
+		any1    struct{ sqltype.AnyKey }
+	)
+	m, plain := registered(), pgtype.NewMap()
+	for _, v := range []any{embedding{Key: 7}, likeNull{7, true}, pointer{ptr(Key(7))}, any1{Key(7)}, []likeNull{{7, true}}} {
+		for _, oid := range []uint32{pgtype.Int8OID, pgtype.TextOID, pgtype.JSONBOID, pgtype.Int8ArrayOID, 0} {
+			for format, code := range formats {
+				got, gotErr := m.Encode(oid, code, v, nil)
+				want, wantErr := plain.Encode(oid, code, v, nil)
+				if string(got) != string(want) || (gotErr == nil) != (wantErr == nil) {
+					t.Errorf("%T to %d, %s: %q, %v, want %q, %v", v, oid, format, got, gotErr, want, wantErr)
+				}
+			}
+		}
+		for format, code := range formats {
+			target, twin := reflect.New(reflect.TypeOf(v)), reflect.New(reflect.TypeOf(v))
+			target.Elem().Set(reflect.ValueOf(v))
+			twin.Elem().Set(reflect.ValueOf(v))
+			src := wire(code, 8)
+			gotErr, wantErr := scanned(m, code, src, target), scanned(plain, code, src, twin)
+			if (gotErr == nil) != (wantErr == nil) || !reflect.DeepEqual(target.Interface(), twin.Interface()) {
+				t.Errorf("%T, %s: %v, %v, want %v, %v", v, format, target.Elem(), gotErr, twin.Elem(), wantErr)
+			}
+		}
+	}
+}
+
+// scanned scans a bigint. A struct that embeds a nil interface panics in its own Scan.
+func scanned(m *pgtype.Map, format int16, src []byte, target reflect.Value) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return m.Scan(pgtype.Int8OID, format, src, target.Interface())
+}
+
+// changing is an array whose elements are not of the type that it announces.
+type changing struct{ elements []any }
+
+func (c changing) Dimensions() []pgtype.ArrayDimension {
+	return []pgtype.ArrayDimension{{Length: int32(len(c.elements)), LowerBound: 1}}
+}
+func (c changing) Index(i int) any                             { return c.elements[i] }
+func (c changing) IndexType() any                              { return c.elements[0] }
+func (c changing) SetDimensions([]pgtype.ArrayDimension) error { return nil }
+func (c changing) ScanIndex(i int) any                         { return c.elements[i] }
+func (c changing) ScanIndexType() any                          { return c.elements[0] }
+
+// A plan for one type of keys writes to no other type.
+func TestElementsOfAnotherType(t *testing.T) {
+	m := registered()
+	key, name, other := Key(7), "name", sqltype.Key[strict](7)
+	for format, code := range formats {
+		for _, oid := range []uint32{pgtype.Int8ArrayOID, pgtype.JSONArrayOID} {
+			src := []byte(`{8,9}`)
+			if code == bin {
+				var err error
+				if src, err = m.Encode(oid, code, []ID{8, 9}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, second := range []any{&name, &other, nil} {
+				err := m.Scan(oid, code, src, changing{[]any{&key, second}})
+				if !errors.Is(err, sqltype.ErrType) || name != "name" || other != 7 {
+					t.Errorf("%s into %T: %q, %d, %v", format, second, name, other, err)
+				}
+			}
+		}
+	}
+}
+
+// A custom type of PostgreSQL that pgx does not know is scanned by the Go type.
+func TestUnknownTargets(t *testing.T) {
+	const unknown = 99_999
+	m := registered()
+	r := pgtype.Range[ID]{Lower: 5, Upper: 9, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
+	for _, tt := range []struct {
+		text string
+		want any
+	}{
+		{"7", big - big + 7}, {"7", valid(7)}, {"7", ptr(ID(7))},
+		{"{7,8}", []ID{7, 8}}, {"{7,NULL}", []*ID{ptr(ID(7)), nil}}, {"{7,NULL}", []NullID{valid(7), {}}},
+		{"{{1,2},{3,4}}", [][]ID{{1, 2}, {3, 4}}}, {"{7}", pgtype.FlatArray[ID]{7}},
+		{"{7}", pgtype.Array[ID]{Elements: []ID{7}, Dims: []pgtype.ArrayDimension{{Length: 1, LowerBound: 1}}, Valid: true}},
+		{"[5,9)", r}, {`{"[5,9)"}`, []pgtype.Range[ID]{r}}, {"{[5,9)}", pgtype.Multirange[pgtype.Range[ID]]{r}},
+	} {
+		for kind, as := range kinds {
+			t.Run(fmt.Sprintf("%T %s", tt.want, kind), func(t *testing.T) {
+				target := reflect.New(reflect.TypeOf(tt.want))
+				if err := m.Scan(unknown, txt, []byte(tt.text), as(target.Interface())); err != nil || !reflect.DeepEqual(target.Elem().Interface(), tt.want) {
+					t.Errorf("%v, %v, want %v", target.Elem(), err, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// A refused column names the type of the key.
+func TestRefusedKeys(t *testing.T) {
+	m := registered()
+	for _, v := range []any{Key(7), ptr(Key(7)), NullKey{Key: 7, Valid: true}} {
+		name := fmt.Sprintf("%T", v)
+		for _, oid := range []uint32{pgtype.Float8OID, pgtype.ByteaOID, pgtype.XMLOID} {
+			if _, err := m.Encode(oid, bin, v, nil); !errors.Is(err, sqltype.ErrType) || !strings.Contains(err.Error(), "encode "+name+" for") {
+				t.Errorf("%d: %v", oid, err)
+			}
+			target := reflect.New(reflect.TypeOf(v))
+			if err := m.Scan(oid, txt, []byte("7"), target.Interface()); !errors.Is(err, sqltype.ErrType) || !strings.Contains(err.Error(), "into *"+name) {
+				t.Errorf("%d: %v", oid, err)
+			}
+			if b, err := m.Encode(oid, bin, NullKey{}, nil); b != nil || err != nil {
+				t.Errorf("NULL to %d: %q, %v", oid, b, err)
+			}
+			null := NullKey{Key: 7, Valid: true}
+			if err := m.Scan(oid, txt, nil, &null); err != nil || null.Valid {
+				t.Errorf("NULL from %d: %v, %v", oid, null, err)
+			}
+		}
+	}
+}
+
+func TestRegisterKey(t *testing.T) {
+	m := pgtype.NewMap()
+	pgxtype.RegisterKey[order](m)
+	pgxtype.RegisterKey[order](m)
+	pgxtype.RegisterKey[order](nil)
+	works(t, m)
+	for _, v := range []any{Key(7), []Key{7}, []*Key{}, pgtype.Array[NullKey]{}, pgtype.Range[Key]{}, &[]Key{}} {
+		if _, ok := m.TypeForValue(v); !ok {
+			t.Errorf("%T has no type", v)
+		}
+	}
+	var keys []Key
+	if err := m.SQLScanner(&keys).Scan("{1,2}"); err != nil || !slices.Equal(keys, []Key{1, 2}) {
+		t.Errorf("%v, %v", keys, err)
+	}
+}
+
+// The rows of a load have keys.
+func TestLoadKeys(t *testing.T) {
+	type (
+		child struct {
+			ID     sqltype.Key[line]
+			Parent Key
+		}
+		parent struct {
+			ID    Key
+			Up    NullKey
+			Doc   sqltype.Key[prefixed]
+			All   []Key
+			Lines []child
+		}
+	)
+	in := []parent{
+		{ID: 1, Doc: 1, All: []Key{1, 2}, Lines: []child{{11, 1}, {12, 1}}},
+		{ID: 2, Up: NullKey{Key: 1, Valid: true}, Doc: 2, Lines: []child{{21, 2}}},
+	}
+	for _, method := range []pgxtype.Method{pgxtype.Copy, pgxtype.Unnest} {
+		t.Run(fmt.Sprint(method), func(t *testing.T) {
+			conn := connect(t, pgx.QueryExecModeCacheStatement)
+			pgxtype.Register(conn.TypeMap())
+			run(t, conn, `create temp table parents (id bigint primary key, up bigint, doc jsonb, name text)`)
+			run(t, conn, `create temp table children (id bigint primary key, parent bigint references parents)`)
+			load := func(rows []parent) error {
+				_, err := pgxtype.Load(t.Context(), conn, pgxtype.Seq(slices.Values(rows)), pgxtype.LoadConfig[parent]{
+					Method: method,
+					Tables: []pgxtype.Table[parent]{
+						pgxtype.ParentTable(pgx.Identifier{"parents"}, []string{"id", "up", "doc", "name"},
+							func(p *parent, row []any) []any { return append(row, &p.ID, &p.Up, &p.Doc, p.ID) }),
+						pgxtype.ChildTable(pgx.Identifier{"children"}, []string{"id", "parent"},
+							func(p *parent) []child { return p.Lines },
+							func(c *child, row []any) []any { return append(row, &c.ID, c.Parent) }),
+					},
+				})
+				return err
+			}
+			if err := load(in); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, conn, `1//"row_0000000000001"/1 2/1/"row_0000000000002"/2`, `select string_agg(concat_ws('/', id, coalesce(up::text, ''), doc, name), ' ' order by id) from parents`)
+			expect(t, conn, `11/1 12/1 21/2`, `select string_agg(id || '/' || parent, ' ' order by id) from children`)
+			var at *pgxtype.LoadError
+			if err := load([]parent{{ID: 3, Lines: []child{{-1, 3}}}}); !errors.As(err, &at) || !errors.Is(err, sqltype.ErrNegative) || at.Column != "id" || !strings.Contains(err.Error(), "Key[") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What a query of keys writes to a JSON column in each mode.
+func TestKeyColumns(t *testing.T) {
+	k := sqltype.Key[strict](big)
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			conn := connect(t, mode)
+			pgxtype.Register(conn.TypeMap())
+			described := mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol
+			want := big.String() // pgx does not know that the column is json
+			if described {
+				want = `"` + bigText + `"`
+			}
+			expect(t, conn, want, `select ($1::jsonb)::text`, k)
+			expect(t, conn, `"`+bigText+`"`, `select to_jsonb($1::text)::text`, k.String())
+			expect(t, conn, k, `select jsonb_build_object('id', $1::text)->'id'`, k.String())
+			expect(t, conn, []sqltype.Key[strict]{k}, `select jsonb_build_array($1::text)`, k.String())
+			expect(t, conn, k, `select $1::text`, k)
+			expect(t, conn, k, `select $1::bigint`, k)
+			expect(t, conn, []sqltype.Key[strict]{k}, `select $1::bigint[]`, []sqltype.Key[strict]{k})
+			expect(t, conn, [2]sqltype.Key[strict]{k, 7}, `select $1::bigint[]`, [2]sqltype.Key[strict]{k, 7})
+		})
+	}
+}
