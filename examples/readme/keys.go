@@ -6,15 +6,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-type Customer struct {
-	ID sqltype.Key[Customer] `json:"id"`
-}
-
 type Ticket struct {
 	ID         sqltype.Key[Ticket]     `json:"id"`
 	CustomerID sqltype.Key[Customer]   `json:"customerId"`
 	ParentID   sqltype.NullKey[Ticket] `json:"parentId"`
 }
+
+type Customer struct{ ID sqltype.Key[Customer] }
 
 func (*Customer) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "cus"} }
 
