@@ -11,8 +11,9 @@ import (
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
-// A value receiver works as well, and costs an allocation for each text. T is the struct, not a
-// pointer to it.
+// A value receiver works as well, and so does a method that is promoted from an embedded struct,
+// but they cost an allocation for each text. A method with another signature declares nothing. The
+// type is that in brackets: a Key[*Order] does not have the Form of an Order.
 type Form struct {
 	// Prefix and an underscore stand before the digits, as in ord_1qda147xjq4ad: 13 of
 	// Crockford's base 32 in lower case, whose texts sort as the ids do. Reading ignores case.
