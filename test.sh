@@ -186,10 +186,10 @@ linted() { (cd "$1" && "$golangci" run --allow-serial-runners --config "$root/.g
 tested() {
   local status=0 events="$work/events"
   : >"$events"
-  # -count=1: the cache of results does not know the servers. The step build has run vet, and
-  # the step simulation all seeds.
+  # -count=1: the cache of results does not know the servers. -p 4: tests wait for servers and
+  # clocks. The step build has run vet, and the step simulation all seeds.
   SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-1500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$events" \
-    -- -race "${as_c[@]}" -vet=off -count=1 -timeout 20m ./... || status=1
+    -- -p 4 -race "${as_c[@]}" -vet=off -count=1 -timeout 20m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '
     function field(name) {

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// SequenceStart says with which sequence number a new tick begins. The ids of an idle
-// generator are mostly the first of their tick: with SequenceZero all of these are even, and
-// id modulo the number of shards hits only a few shards.
+// SequenceStart says with which sequence number a new tick begins. It matters if rows are
+// sharded by id modulo the number of shards. The ids of a generator that is seldom used are
+// mostly the first of their tick. With SequenceZero these are all even, and reach only a few
+// shards.
 type SequenceStart uint8
 
 // Where the sequence begins. SequenceCarry and SequenceRandom begin in the lower half of the
-// range, so that every tick still has at least half of its ids.
+// range, so that every tick keeps at least half of its ids.
 const (
 	SequenceZero   SequenceStart = iota // at 0
-	SequenceCarry                       // where the last tick's ended
-	SequenceRandom                      // anywhere
+	SequenceCarry                       // where the last tick ended
+	SequenceRandom                      // at a random number
 )
 
 // String returns "Zero", "Carry" or "Random".
@@ -43,7 +44,7 @@ func (s SequenceStart) first(cursor, sequenceMax uint64) uint64 {
 // closedCursor is the cursor of a closed allocator. No slot reaches it.
 const closedCursor = math.MaxUint64
 
-// shared is what all allocators of a generator have in common.
+// shared holds what all allocators of a generator share.
 type shared struct {
 	layout   *compiledLayout
 	policy   compiledPolicy
@@ -52,19 +53,19 @@ type shared struct {
 	counters counters
 }
 
-// An allocator allocates slots under one grant and one value of the roll-back field. A slot,
-// tick<<SequenceBits | sequence, becomes one id. The cursor is the next slot: it only rises.
+// An allocator allocates slots under one grant and one value of the roll-back field. A slot is
+// tick<<SequenceBits | sequence, and becomes one id. The cursor is the next slot. It only rises.
 type allocator struct {
 	*shared
 	grant        *Grant
 	rollback     uint64
-	base         uint64 // the worker ID and the roll-back value at their places in the id
-	sequenceMax  uint64 // the layout's, and its shifts: here they are read faster
-	tickShift    uint8  // from a tick's place in a slot to that in an id
-	seqShift     uint8
-	grantOffset  int64  // of a clock that showed the grant's first tick when that was ahead; see limit
-	first        uint64 // the cursor at the beginning
-	maxAhead     uint64 // ticks that ids may be ahead of the clock
+	base         uint64 // the worker ID and the roll-back value at their places in an id
+	sequenceMax  uint64 // a copy of the layout's, which is read faster here
+	tickShift    uint8  // moves a tick from its place in a slot to its place in an id
+	seqShift     uint8  // the same for a sequence number
+	grantOffset  int64  // the offset of the grant clock, see limit
+	first        uint64 // the first slot
+	maxAhead     uint64 // how many ticks ids may be ahead of the clock
 	unused       *unusedSlots
 	lossReported atomic.Bool
 
@@ -75,11 +76,11 @@ type allocator struct {
 	known  knownTick
 
 	closeOnce sync.Once
-	final     uint64 // the cursor at the end
+	final     uint64 // the cursor when the allocator was closed
 }
 
-// newAllocator begins at the tick first, or at the grant's first if that is later, and never
-// at tick 0: so there is always a slot before the first.
+// newAllocator returns an allocator that begins at the tick first, or at the grant's first tick
+// if that is later. It never begins at tick 0, so there is always a slot before the first one.
 func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	a := &allocator{
 		shared: s, grant: grant, rollback: rollback, grantOffset: noOffset,
@@ -98,8 +99,9 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	return a
 }
 
-// startClock gives an allocator that is not in use yet the grant clock: an inherited one, or
-// one that shows the grant's first tick now, if that is ahead of the other clocks.
+// startClock starts the grant clock of an allocator that is not in use yet. If the grant's first
+// tick is ahead of all clocks, the grant clock shows that tick now. Otherwise the allocator
+// keeps the inherited grant clock.
 func (a *allocator) startClock(inherited int64) {
 	a.grantOffset = inherited
 	if a.policy.kind == policyDetached {
@@ -110,7 +112,7 @@ func (a *allocator) startClock(inherited int64) {
 	}
 }
 
-// raiseFirst makes an allocator that is not in use yet begin no earlier than at a tick.
+// raiseFirst makes an allocator that is not in use yet begin no earlier than at tick.
 func (a *allocator) raiseFirst(tick uint64) {
 	a.grant.mu.Lock() // Grant.Close compares first with final
 	defer a.grant.mu.Unlock()
@@ -121,9 +123,10 @@ func (a *allocator) raiseFirst(tick uint64) {
 }
 
 // takeKnown allocates want slots of the known tick and returns the first one, without reading
-// the clock. It reports false if take must do so.
+// the clock. It reports false if the clock must be read: then call take.
 //
-// The limit is below the fence. A fence only rises, or becomes 0 when the grant is revoked.
+// It only checks that the grant is not revoked. The fence need not be compared again: the limit
+// is below it, and a fence only rises, or becomes 0 when the grant is revoked.
 func (a *allocator) takeKnown(want uint64) (from uint64, ok bool) {
 	k := &a.known
 	for {
@@ -142,8 +145,8 @@ func (a *allocator) takeKnown(want uint64) (from uint64, ok bool) {
 	}
 }
 
-// take allocates up to want slots and returns the first one. It returns n == 0 if there is
-// none at present. It reads the clock, and finds out how long the tick lasts.
+// take allocates up to want slots and returns the first one, and how many (n). It returns n == 0
+// if there is none at present. It reads the clock, and records the known tick.
 func (a *allocator) take(want uint64) (from, n uint64) {
 	if want <= knownSlots {
 		if count, ok := a.clock.counter.begin(); ok {
@@ -157,8 +160,9 @@ func (a *allocator) take(want uint64) (from, n uint64) {
 	return from, n
 }
 
-// know records how long the tick lasts that the clock showed when the counter was at count.
-// After the n slots from from, those to the end of the tick last may be issued in it.
+// know records the known tick: the one that the clock showed, in the reading at, just after the
+// counter was at count. After the n slots from from, up to knownSlots more may be issued in it, but
+// none after the tick last.
 func (a *allocator) know(count uint64, at clockReading, from, n, last uint64) {
 	end := a.clock.startOf(a.clock.tickAt(at.wall) + 1)
 	length := a.clock.counter.countsIn(end-at.wall, count, at.elapsed)
@@ -169,12 +173,13 @@ func (a *allocator) know(count uint64, at clockReading, from, n, last uint64) {
 	a.known.set(count, length, limit)
 }
 
-// takeByClock is take, and returns the reading of the clock and the last tick that it allows.
+// takeByClock does what take does, but records nothing. It also returns the reading of the clock
+// and the last tick in which that allows ids.
 //
-// The swap makes this safe: it succeeds only if the cursor has not moved since it was loaded,
-// and never lowers it. A goroutine that pauses after reading the clock finds the cursor ahead
-// of its reading, and allocates from there; if such an old reading forbids a slot, await looks
-// again.
+// The swap makes this safe: it succeeds only if the cursor has not moved since it was loaded, and
+// it never lowers the cursor. A goroutine that pauses after reading the clock finds the cursor
+// ahead of its reading, and allocates from the cursor. If its old reading forbids a slot, await
+// looks again.
 func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, last uint64) {
 	l := a.layout
 	bits := l.SequenceBits
@@ -182,7 +187,7 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 	at, now, maxTick := a.readLimits()
 	for {
 		last = a.lastTick(maxTick)
-		if now > last { // also after the end of the layout
+		if now > last { // at the fence, or after the end of the layout
 			return 0, 0, at, last
 		}
 		from = cursor
@@ -190,7 +195,7 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 			from = clock + a.sequence.first(cursor, l.sequenceMax)
 		}
 		tick := from >> bits
-		if tick > last { // always so if the cursor is closed
+		if tick > last { // always true of a closed cursor
 			return 0, 0, at, last
 		}
 		n = want
@@ -210,17 +215,17 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 		if skip > 0 {
 			a.counters.skipped.Add(-skip)
 		}
-		// Another core has the cursor's cache line. To pass that back and forth for each id
+		// Another core has the cursor's cache line. Passing that back and forth for each id
 		// costs more than the id. So let the other core continue for a while. Then read the
-		// clock first, which leaves the other less time to come between.
+		// clock before the cursor, so that the other has less time to move the cursor.
 		a.clock.backOff()
 		at, now, maxTick = a.readLimits()
 		cursor = a.cursor.Load()
 	}
 }
 
-// lastTick returns the last tick in which ids may be issued, if the clock allows maxTick. It
-// is the one place that compares ids with the fence.
+// lastTick returns the last tick in which ids may be issued, if the clock allows maxTick. No
+// other function enforces the fence.
 func (a *allocator) lastTick(maxTick uint64) uint64 {
 	last := min(maxTick+a.maxAhead, a.layout.lastTick)
 	if fence := a.grant.fence.Load(); fence <= last {
@@ -232,7 +237,7 @@ func (a *allocator) lastTick(maxTick uint64) uint64 {
 	return last
 }
 
-// limits returns the present tick, and the last one that the clock allows.
+// limits returns the present tick, and the last tick that the clocks allow, see limit.
 func (a *allocator) limits() (now, maxTick uint64) {
 	_, now, maxTick = a.readLimits()
 	return now, maxTick
@@ -250,9 +255,9 @@ func (a *allocator) readLimits() (at clockReading, now, maxTick uint64) {
 	return at, now, now
 }
 
-// limit returns the time up to which ids are issued without running ahead: the highest of the
-// wall clock, the hybrid clock if the ClockPolicy uses it, and the grant clock, which runs
-// from the grant's first tick with the monotonic clock.
+// limit returns the time up to which ids are issued without running ahead. It is the highest of
+// the wall clock, the hybrid clock if the ClockPolicy uses it, and the grant clock. The grant
+// clock starts at the grant's first tick and advances with the monotonic clock.
 func (a *allocator) limit(at clockReading) int64 {
 	wall := at.wall
 	if a.policy.hybrid {
@@ -261,18 +266,19 @@ func (a *allocator) limit(at clockReading) int64 {
 	return max(wall, at.elapsed+a.grantOffset)
 }
 
-// timeUntil returns how long it takes until the limit reaches a tick.
+// timeUntil returns how long it takes until the limit reaches tick.
 func (a *allocator) timeUntil(tick uint64) time.Duration {
 	limit := a.limit(a.clock.read())
 	return time.Duration(max(a.clock.startOf(tick)-limit, 0))
 }
 
-// oldestUnused returns the first tick of Reuse's window before a tick.
+// oldestUnused returns the first tick of the window that Reuse has before tick.
 func (a *allocator) oldestUnused(tick uint64) uint64 {
 	return tick - min(uint64(a.policy.window/a.layout.Tick), tick)
 }
 
-// id returns the id of a slot. (No shift exceeds 63; said so, it is several times as fast.)
+// id returns the id of a slot. (No shift exceeds 63. The masks tell the compiler so, which makes
+// this several times as fast.)
 func (a *allocator) id(slot uint64) int64 {
 	sequence := slot & a.sequenceMax
 	return int64((slot-sequence)<<(a.tickShift&63) | sequence<<(a.seqShift&63) | a.base)
@@ -280,8 +286,8 @@ func (a *allocator) id(slot uint64) int64 {
 
 func (a *allocator) startOf(tick uint64) time.Time { return a.layout.startOf(tick) }
 
-// close ends the allocator and returns the first tick in which it has not issued. A goroutine
-// that finds the closed cursor issues nothing.
+// close closes the allocator, once, and returns the first tick above its ids. A goroutine that
+// finds the closed cursor issues nothing.
 func (a *allocator) close() (unused uint64) {
 	a.closeOnce.Do(func() {
 		a.final = a.cursor.Swap(closedCursor)
@@ -294,7 +300,7 @@ func (a *allocator) close() (unused uint64) {
 
 func (a *allocator) issued() bool { return a.final != a.first }
 
-// next returns the cursor, or where it was when the allocator was closed.
+// next returns the cursor, or what it was when the allocator was closed.
 func (a *allocator) next() uint64 {
 	if cursor := a.cursor.Load(); cursor != closedCursor {
 		return cursor
@@ -303,5 +309,6 @@ func (a *allocator) next() uint64 {
 	return a.final
 }
 
-// passed returns how many slots the cursor has passed, plus those of them issued later.
+// passed returns how many slots the cursor has passed, plus how many of these Reuse has issued
+// since.
 func (a *allocator) passed() uint64 { return a.next() - a.first + a.reused.Load() }

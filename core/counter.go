@@ -9,25 +9,25 @@ import (
 
 const (
 	knownSlots     = 256                          // the most ids between two readings of the clock
-	longestKnown   = int64(time.Millisecond)      // how long a tick is known at most
-	firstEvery     = int64(time.Millisecond)      // how often to compare the counter with the clock until it is trusted,
-	compareEvery   = int64(10 * time.Millisecond) // and then
-	sourceEvery    = int64(time.Minute)           // how often to look at the machine's clock source
+	longestKnown   = int64(time.Millisecond)      // how long after a reading ids are issued without another
+	firstEvery     = int64(time.Millisecond)      // the time between two comparisons with the clock, before trust
+	compareEvery   = int64(10 * time.Millisecond) // the same, while the counter is trusted
+	sourceEvery    = int64(time.Minute)           // the time between two looks at the machine's clock source
 	longestReading = int64(5 * time.Microsecond)  // a comparison that takes longer was interrupted
-	backNoise      = 10 * time.Microsecond        // a smaller step back is ignored: processors read the counter early
-	tolerance      = int64(time.Millisecond)      // by how much clock and counter may differ, beside 1/512 of the time between
+	backNoise      = 10 * time.Microsecond        // a smaller step back is ignored: a processor may read its counter early
+	tolerance      = int64(time.Millisecond)      // counter and clock may differ by this, plus 1/512 of the time compared
 	lowestRate     = 0.001                        // counts per nanosecond: a counter of 1 MHz
 	highestRate    = 20
 )
 
-// knownTick says how long the tick that the clock has last shown lasts by the processor's
-// counter. Ids within it need no reading of the clock.
+// knownTick is the tick that the clock has shown last. The processor's counter tells when it
+// ends. Until then ids need no reading of the clock.
 //
-// Only the time in the ids depends on it: the cursor alone keeps slots unique and ascending.
-// So if the counter is wrong, or the three values do not belong together because another
-// goroutine is storing them, the worst is an id whose time is old.
+// Only the time of an id depends on knownTick: the cursor alone keeps slots unique and ascending.
+// The counter may be wrong, and a reader may see a mix of two known ticks while another goroutine
+// stores one. The worst that follows is an id whose time is old.
 type knownTick struct {
-	start  atomic.Uint64 // the counter, read before the clock was
+	start  atomic.Uint64 // the counter, read just before the clock
 	length atomic.Uint64 // counts from start to the end of the tick; 0: no tick is known
 	limit  atomic.Uint64 // the first slot that needs a reading of the clock
 }
@@ -38,28 +38,28 @@ func (k *knownTick) set(start, length, limit uint64) {
 	k.length.Store(length)
 }
 
-// counter is the processor's counter. It is trusted once its rate, compared with the monotonic
-// clock, was the same twice, and never again after it has run backwards or twice in a row
-// disagreed with that clock.
+// counter is the processor's counter. It is trusted once two measurements of its rate in
+// succession agree. It is rejected for good when it runs backwards, when it disagrees with the
+// monotonic clock twice in a row, and when the machine's clock is another one.
 type counter struct {
 	machine machine   // for tests; nil: this one
-	start   time.Time // the clock's: elapsed times count from here
+	start   time.Time // clock.start: elapsed times count from here
 	event   func(EventKind, time.Duration)
-	off     atomic.Bool // not used, now or later
+	off     atomic.Bool // never used, or no longer
 	trusted atomic.Bool // changed under mu
 
 	mu         sync.Mutex // held by the goroutine that calibrates
 	readable   bool       // the machine's clock is the counter, so it may be read
 	disagreed  bool       // at the last comparison
 	last       uint64     // the last reading
-	count      uint64     // the reading at the last comparison,
-	elapsed    int64      // and the elapsed time then
+	count      uint64     // the reading at the last comparison
+	elapsed    int64      // the elapsed time at the last comparison
 	rate       float64    // counts per nanosecond; 0: unknown
-	next       int64      // the elapsed time of the next comparison,
-	nextSource int64      // and of the next look at the clock source
+	next       int64      // the elapsed time of the next comparison
+	nextSource int64      // the elapsed time of the next look at the clock source
 }
 
-// machine is a processor that tests make up.
+// machine replaces the processor in tests.
 type machine interface {
 	readCounter() uint64
 	counterIsClock() bool
@@ -79,8 +79,8 @@ func (c *counter) isClock() bool {
 	return counterIsClock()
 }
 
-// begin reads the counter. It reports false if the counter is not used, or another goroutine
-// calibrates it; otherwise the caller must call end.
+// begin reads the counter and locks it. It reports false if the counter is not used, or another
+// goroutine has locked it. Otherwise the caller must call end.
 func (c *counter) begin() (count uint64, ok bool) {
 	if c.off.Load() || !c.mu.TryLock() {
 		return 0, false
@@ -93,8 +93,9 @@ func (c *counter) begin() (count uint64, ok bool) {
 
 func (c *counter) end() { c.mu.Unlock() }
 
-// countsIn returns the counts of a duration, given a reading of begin and one of the clock
-// after it. It returns 0 while the counter is not trusted.
+// countsIn returns how many counts the next ns nanoseconds take, at most those of longestKnown.
+// count is the reading of begin, and elapsed a reading of the clock after it. It returns 0 while
+// the counter is not trusted.
 func (c *counter) countsIn(ns int64, count uint64, elapsed int64) uint64 {
 	if c.trusted.Load() {
 		if back := float64(int64(c.last-count)) / c.rate; back > float64(backNoise) {
@@ -112,7 +113,8 @@ func (c *counter) countsIn(ns int64, count uint64, elapsed int64) uint64 {
 	return uint64(float64(min(ns, longestKnown)) * c.rate)
 }
 
-// compare compares the counter with the monotonic clock.
+// compare compares the counter with the monotonic clock: it measures the rate since the last
+// comparison, and begins or ends trust.
 func (c *counter) compare(elapsed int64) {
 	if elapsed >= c.nextSource || c.disagreed {
 		if !c.isClock() {
@@ -150,7 +152,7 @@ func (c *counter) compare(elapsed int64) {
 		if c.disagreed {
 			c.stop(time.Duration(min(differs, math.MaxInt64/2)))
 		}
-		c.disagreed = true // the rate stays: the counter may have jumped just once
+		c.disagreed = true // keep the rate: the counter may have jumped just once
 		return
 	case differs > ns/512:
 		c.disagreed = false
@@ -159,7 +161,7 @@ func (c *counter) compare(elapsed int64) {
 	c.disagreed, c.rate = false, counts/ns
 }
 
-// stop ends the use of the counter. Only the loss of a trusted one is reported: it may have
+// stop rejects the counter for good. It reports this only of a trusted counter, which may have
 // been wrong by d.
 func (c *counter) stop(d time.Duration) {
 	c.off.Store(true)

@@ -15,7 +15,7 @@ import (
 func readCounter() uint64
 
 // counterIsClock reports whether Linux itself takes the time from the counter, and lets this
-// thread read it. Linux stops using a counter that it finds unsteady.
+// thread read it. Linux tests the counter, and changes to another clock if it is unsteady.
 func counterIsClock() bool {
 	const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 	name, err := os.ReadFile(file)
@@ -32,8 +32,9 @@ func counterIsClock() bool {
 }
 
 // mayReadCounter reports whether this thread may read the counter. prctl(PR_SET_TSC,
-// PR_TSC_SIGSEGV) forbids it; only amd64 and newer kernels of arm64 know that call. (Go's own
-// clock reads the counter too, so a Go program that is started like that does not get this far.)
+// PR_TSC_SIGSEGV) forbids it, on amd64 and newer kernels of arm64. Where the kernel does not know
+// that call, reading is allowed. (A Go program that starts with reading forbidden does not get
+// this far, because Go's own clock reads the counter too.)
 func mayReadCounter() bool {
 	const prGetTSC, tscSIGSEGV = 25, 2
 	var mode int32

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The counter of this processor rises with the time.
+// The counter of this processor advances with time.
 func TestReadCounter(t *testing.T) {
 	if !mayReadCounter() {
 		t.Fatal("this thread may not read the counter")

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// liar is a processor whose counter counts as tests say: wrong is how long it has been wrong.
+// liar is a processor whose counter is computed by a function of a test. Its arguments are the
+// time since start, and how long the counter has been wrong (0: not yet).
 type liar struct {
 	count   func(sinceStart, wrong time.Duration) float64
 	start   time.Time
-	wrong   atomic.Int64 // since when, from start; 0: not yet
+	wrong   atomic.Int64 // when it began to be wrong, counted from start; 0: not yet
 	another atomic.Bool  // whether the machine takes the time from another clock
 }
 
@@ -25,12 +26,12 @@ func (l *liar) readCounter() uint64 {
 
 func (l *liar) counterIsClock() bool { return !l.another.Load() }
 
-// A counter is trusted once it agrees with the clock, and not when it goes wrong.
+// A counter is trusted once it agrees with the clock, and no longer when it goes wrong.
 func TestCounterIsTrustedWhileItAgrees(t *testing.T) {
 	hz := func(rate float64) func(_, _ time.Duration) float64 {
 		return func(d, _ time.Duration) float64 { return rate / 1e9 * float64(d) }
 	}
-	// plus returns a counter of 2.5 GHz that is ahead of the time by what add returns.
+	// plus returns a counter of 2.5 GHz. While it is wrong, it is ahead by what add returns.
 	plus := func(add func(wrong time.Duration) time.Duration) func(_, _ time.Duration) float64 {
 		return func(d, wrong time.Duration) float64 {
 			if wrong > 0 {
@@ -42,7 +43,7 @@ func TestCounterIsTrustedWhileItAgrees(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		count         func(_, _ time.Duration) float64
-		before, after bool // whether it is trusted
+		before, after bool // whether it is trusted before and after it goes wrong
 		anotherSource bool
 	}{
 		{name: "2.5 GHz", count: hz(2.5e9), before: true, after: true},
@@ -106,7 +107,7 @@ func TestCounterIsTrustedWhileItAgrees(t *testing.T) {
 	}
 }
 
-// A machine may change its clock while a program runs, as Linux does when it finds the
+// A machine may change its clock source while a program runs. Linux does so when it finds the
 // counter unsteady.
 func TestCounterOfAnotherClock(t *testing.T) {
 	c := trustedCounter(t)
@@ -152,7 +153,7 @@ func trustedCounter(t *testing.T) *counter {
 	return c
 }
 
-// Where the machine's clock is the counter, a generator that is used for a while trusts it,
+// A generator that is used for a while trusts the counter if the machine takes the time from it,
 // unless the Config says otherwise.
 func TestCounterIsUsed(t *testing.T) {
 	gr, err := NewGrant(Twitter(), 1, time.Now(), time.Now().Add(time.Hour))
@@ -190,7 +191,7 @@ func TestCounterIsUsed(t *testing.T) {
 	}
 }
 
-// The clock of a bubble does not follow the counter, so that is never trusted there.
+// The clock of a bubble does not follow the counter, so the counter is never trusted there.
 func TestCounterInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(20 * 365 * 24 * time.Hour)

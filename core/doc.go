@@ -1,9 +1,9 @@
 // Package core generates Snowflake ids: 64-bit integers that sort by the time of their
 // creation, and are unique without asking a server for each one.
 //
-// A [Layout] defines the bit fields of an id. A [GrantSource] gives a generator its worker ID:
-// of two generators with the same layout, each must have its own. A [Generator] combines time,
-// worker ID and sequence:
+// A [Layout] defines the bit fields of an id. A [GrantSource] gives a generator its worker ID,
+// which it must not share with another generator of the same layout. A [Generator] combines
+// time, worker ID and sequence:
 //
 //	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
 //	if err != nil {
@@ -23,30 +23,34 @@
 //
 // A call whose context is done issues nothing. [Generator.Fill] issues all ids or none.
 //
-// Ids never leave the interval of their [Grant], from its beginning to its fence. So leases,
-// see package worker, keep ids unique across processes and restarts, whatever the clocks do.
+// The times of ids never leave the interval of their [Grant], from its beginning to its fence.
+// So leases, see package worker, keep ids unique across processes and restarts, whatever the
+// clocks do.
 //
-// A call that waits holds no lock, and returns an error at once if it can know that the wait
-// will exceed [Config.MaxWait] or the context's deadline.
+// A call that waits holds no lock. It returns an error at once if it knows that the wait will
+// exceed [Config.MaxWait] or the context's deadline.
 //
-// A call that succeeds allocates nothing, unless it waits for more than 25ms or continues
-// under another grant or roll-back value; once a second, a call compares the clocks and
-// allocates 24 bytes, once a minute one looks at the machine's clock source, and the first short
-// wait makes a timer.
+// A call that succeeds allocates nothing, with these exceptions:
+//
+//   - It waits for more than 25ms, or continues under another grant or roll-back value.
+//   - The first short wait of a generator makes a timer.
+//   - Once a second, one call compares the clocks and allocates 24 bytes.
+//   - Once a minute, one call looks at the machine's clock source.
 //
 // # Limits
 //
-// With [Fixed] nothing but the clock separates a generator from the one before a restart. The
-// new one begins a tick after its creation, so a restart is safe if the wall clock has not
-// stepped back and, where [Config.Now] is set, is as fine as a tick. Otherwise set
+// With [Fixed], only the clock separates a generator from the one before a restart. The new
+// generator begins in the tick after the present one. So a restart is safe if the wall clock has
+// not stepped back; a clock of [Config.Now] must also be as fine as a tick. Otherwise set
 // [Config.NotBefore] to the time of the greatest id in use. Within a process, a value of Fixed
 // remembers where the ids of its last generator ended.
 //
-// Within a tick, ids are issued by the processor's counter where it agrees with the clock. No
-// guarantee depends on it: if it is wrong, ids may carry an old time.
+// A generator does not read the clock for every id: the processor's counter tells whether a
+// tick has ended, where it agrees with the clock. No guarantee depends on the counter. If it is
+// wrong, ids may carry an old time.
 //
-// A step of the wall clock is noticed within a second, one back by less than a millisecond
-// not at all. A jump ahead by more than [Config.MaxJump] is ignored until it has persisted for
+// A step of the wall clock is noticed within a second. A step back by less than a millisecond
+// is ignored. A jump ahead by more than [Config.MaxJump] is ignored until it has persisted for
 // ten seconds.
 //
 // A call may notice up to two milliseconds late that its context is done.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// afterClose is called when an allocator is found closed. It returns nil if another one has
-// taken its place.
+// afterClose is called when a call finds its allocator closed. It returns nil if another one has
+// replaced it. If the grant was lost, it asks for another grant.
 func (g *Generator) afterClose(ctx context.Context, a *allocator, regrants *int) error {
 	if g.life.Err() != nil {
 		return ErrClosed
@@ -27,7 +27,7 @@ func (g *Generator) afterClose(ctx context.Context, a *allocator, regrants *int)
 	return nil
 }
 
-// replaceLost asks for another grant after the loss of one.
+// replaceLost reports the loss of a grant, once, and asks for another grant.
 func (g *Generator) replaceLost(ctx context.Context, a *allocator, regrants *int, cause error) error {
 	if a.lossReported.CompareAndSwap(false, true) {
 		g.observe(GrantLost, 0, cause)
@@ -39,20 +39,20 @@ func (g *Generator) replaceLost(ctx context.Context, a *allocator, regrants *int
 	return fmt.Errorf("%w, and there is no other: %w", cause, err)
 }
 
-// isOf reports whether the error is that ctx is done. A similar error of the source's, from
-// before, is reported as a loss.
+// isOf reports whether ctx is done and err wraps its error. While ctx is not done, the same error
+// from a GrantSource has another cause.
 func isOf(ctx context.Context, err error) bool {
 	done := ctx.Err()
 	return done != nil && errors.Is(err, done)
 }
 
-// regrant asks the source for another grant in place of a's, and continues under that. One
-// goroutine asks, the others wait for it. regrants counts the grants of one call.
+// regrant asks the source for another grant in place of a's, and installs it. One goroutine asks,
+// and the others wait for it. regrants counts how often one call has asked.
 func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, why RegrantReason) error {
 	if *regrants++; *regrants > maxGrants {
 		return fmt.Errorf("%w: none of %d grants could be used", ErrLost, maxGrants)
 	}
-	// Asking, and waiting for the goroutine that asks, take MaxWait together.
+	// Asking, and waiting for the goroutine that asks, may take MaxWait together.
 	ask, cancel := context.WithTimeout(ctx, g.maxWait)
 	defer cancel()
 	defer context.AfterFunc(g.life, cancel)()
@@ -88,13 +88,14 @@ func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, wh
 		return fmt.Errorf("%w: %T returned no other grant and no error", ErrLost, g.source)
 	}
 	defer func() {
-		if !grant.Attached() { // an error, a panic in Config.Now, or another call has replaced the allocator
+		// After an error, a panic in Config.Now, or if another call has replaced the allocator.
+		if !grant.Attached() {
 			grant.Close()
 		}
 	}()
 	if err := g.install(a, grant, why == RegrantRotate); err != nil {
 		if grant.revokedUnused() {
-			return nil // the caller looks again, and asks again
+			return nil // the caller looks again, and asks for another one
 		}
 		return err
 	}
@@ -104,8 +105,8 @@ func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, wh
 	return nil
 }
 
-// install closes the allocator and puts one for the new grant in its place. If rotate, ids may
-// continue below the last one, from the present.
+// install closes allocator a and replaces it by one for the new grant. If rotate, ids continue
+// from the present, which may be below the last id.
 func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 	l := g.layout
 	if err := grant.fits(l); err != nil {
@@ -121,7 +122,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 	}
 	now, _ := a.limits()
 	lowest := max(g.workerMarks[grant.worker], g.notBefore)
-	if grant.after.After(l.Epoch) { // where another generator's ids of a Fixed have ended
+	if grant.after.After(l.Epoch) { // the end of the ids of another generator with the same Fixed
 		if !grant.after.Before(l.end) {
 			return ErrTimestampExhausted
 		}
@@ -146,7 +147,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 	if err := grant.attach(next); err != nil {
 		return err // the old allocator continues, if it can
 	}
-	// Where its ids end is known only when it is closed.
+	// Only closing the old allocator shows where its ids end.
 	mark := max(a.close(), a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)
 	first := max(grant.firstAt(now), lowest, g.workerMarks[grant.worker])
@@ -161,7 +162,8 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 	return nil
 }
 
-// raiseMark records up to where ids of a worker ID exist, in case the source gives it again.
+// raiseMark raises the high-water mark of a worker ID: the first tick above its ids. The mark
+// counts if the source gives that worker ID again.
 func (g *Generator) raiseMark(worker int64, tick uint64) {
 	if g.workerMarks == nil {
 		g.workerMarks = make(map[int64]uint64)
@@ -169,7 +171,8 @@ func (g *Generator) raiseMark(worker int64, tick uint64) {
 	g.workerMarks[worker] = max(g.workerMarks[worker], tick)
 }
 
-// rollBack continues at the present under another value of the roll-back field.
+// rollBack continues from the present under another value of the roll-back field: the lowest one
+// whose high-water mark is not above the present.
 func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -181,7 +184,7 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	}
 	_, now := a.limits()
 	if cursor := a.cursor.Load(); cursor == closedCursor || (cursor-1)>>g.layout.SequenceBits <= now {
-		return nil // lost, or the clock has caught up meanwhile
+		return nil // lost, or the clock has caught up by now
 	}
 	value := uint64(len(g.rollbackMarks))
 	for v, mark := range g.rollbackMarks {
@@ -190,7 +193,8 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 			break
 		}
 	}
-	unused := max(a.grant.first, g.notBefore, g.workerMarks[a.grant.worker]) // where a value that was never used may begin
+	// A value that was never used may begin here.
+	unused := max(a.grant.first, g.notBefore, g.workerMarks[a.grant.worker])
 	if value == a.rollback {
 		value++
 	}

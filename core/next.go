@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// Next issues one id. It waits for at most Config.MaxWait until there is a slot for it, or
-// until ctx is done. (If the fence does not rise in that time, it asks for another grant,
-// which may take as long again.) A call that begins after another has returned gets a greater
-// id, except with [Rollback], [Reuse] and [Rotate].
+// Next issues one id. If there is no slot for it, it waits for at most Config.MaxWait, or until
+// ctx is done. If the fence does not rise in that time, it asks for another grant, which may take
+// as long again. A call that begins after another has returned gets a greater id, except with
+// [Rollback], [Reuse] and [Rotate].
 //
-// The error is that of ctx, or wraps [ErrSequenceExhausted], [ErrFenced], [ErrLost],
-// [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError]. Then no id is issued.
+// If it fails, it issues no id. The error is that of ctx, or wraps [ErrSequenceExhausted],
+// [ErrFenced], [ErrLost], [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError].
 func (g *Generator) Next(ctx context.Context) (int64, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -29,7 +29,7 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 	return g.nextByClock(ctx)
 }
 
-// nextByClock is Next without a known tick.
+// nextByClock does what Next does, and reads the clock.
 func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 	var wait waitState
 	for {
@@ -54,10 +54,10 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 	}
 }
 
-// Fill issues len(ids) ids in ascending order. It issues all of them or, with an error, none:
-// then ids is unchanged, and what was taken by then is never issued. If they do not fit the
-// present tick, it continues in the following ones. Each of these waits is limited by
-// Config.MaxWait, all of them together by ctx alone.
+// Fill issues len(ids) ids in ascending order, or none. If it fails, ids is unchanged, and the
+// slots that it has taken are never issued. If the ids do not fit into the present tick, it waits
+// for the next ones. Config.MaxWait limits each of these waits. Only ctx limits all of them
+// together.
 //
 // The errors are those of Next.
 func (g *Generator) Fill(ctx context.Context, ids []int64) error {
@@ -77,7 +77,7 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 	return g.fillByClock(ctx, ids)
 }
 
-// fillByClock is Fill without a known tick.
+// fillByClock does what Fill does, and reads the clock.
 func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	var wait waitState
 	taken := batch{pool: &g.chunks}
@@ -102,19 +102,21 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// batch collects what a Fill has taken until it is complete.
+// batch collects the slots that a Fill takes, until they are complete.
 type batch struct {
-	few  [8]chunk // enough without an allocation: adjacent slots are one chunk
-	n    int
-	more *[]chunk
+	few  [8]chunk   // the first chunks, which need no allocation
+	n    int        // how many of few are in use
+	more *[]chunk   // the others; nil: none
 	pool *sync.Pool // of *[]chunk
 }
 
+// chunk is n slots in a row, the first of which is from.
 type chunk struct {
 	allocator *allocator
 	from, n   uint64
 }
 
+// add adds n slots. If they follow those of the last chunk, it extends that chunk.
 func (b *batch) add(a *allocator, from, n uint64) {
 	if last := b.last(); last != nil && last.allocator == a && last.from+last.n == from {
 		last.n += n
@@ -152,8 +154,8 @@ func (b *batch) last() *chunk {
 	return nil
 }
 
-// write writes the ids in ascending order. The chunks are in that order, unless the clock
-// stepped back meanwhile and the ClockPolicy lets ids descend.
+// write writes the ids in ascending order. It sorts them if the allocator changed while they were
+// taken, because ids may descend then. Otherwise the chunks are in ascending order.
 func (b *batch) write(ids []int64) {
 	rest := ids
 	for i := range b.n {
@@ -169,8 +171,8 @@ func (b *batch) write(ids []int64) {
 	}
 }
 
-// write writes the chunk's ids and returns the rest of the slice. Within a tick each id is one
-// step above the last.
+// write writes the chunk's ids and returns the rest of the slice. Within a tick, each id is the
+// one before it plus step.
 func (c *chunk) write(ids []int64) (rest []int64) {
 	l := c.allocator.layout
 	step := int64(1) << l.sequenceShift

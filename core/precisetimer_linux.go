@@ -7,16 +7,17 @@ import (
 	"unsafe"
 )
 
-// preciseTimer sleeps for less than about a millisecond. The runtime's timers cannot: it rounds
-// their waits up to whole milliseconds. It waits for a timer of the kernel as for a connection,
-// so it occupies no thread.
+// preciseTimer sleeps precisely for less than about a millisecond. Go's timers cannot: the
+// runtime rounds such a wait up to a millisecond. preciseTimer reads from a timer of the kernel
+// as from a network connection, so it occupies no thread while it waits.
 type preciseTimer struct {
 	file *os.File // nil: not made yet
-	fd   uintptr  // of file, whose method Fd would make it block a thread
-	none bool     // the kernel has none for us
+	fd   uintptr  // file's descriptor; file.Fd would make reads occupy a thread
+	none bool     // the kernel refuses to make a timer
 
-	spec    [2]syscall.Timespec // how often, and when; here so that no call allocates them
-	expired [8]byte
+	// Arguments of system calls. They are fields, so that no call allocates.
+	spec    [2]syscall.Timespec // the interval (none) and the delay
+	expired [8]byte             // what a read returns
 }
 
 func (t *preciseTimer) sleep(d time.Duration) {
@@ -35,7 +36,7 @@ func (t *preciseTimer) sleep(d time.Duration) {
 	}
 }
 
-// wait reports whether the kernel's timer worked.
+// wait sleeps for d. It reports whether the kernel's timer worked.
 func (t *preciseTimer) wait(d time.Duration) bool {
 	t.spec[1] = syscall.NsecToTimespec(int64(d))
 	_, _, errno := syscall.Syscall6(syscall.SYS_TIMERFD_SETTIME, t.fd, 0, uintptr(unsafe.Pointer(&t.spec)), 0, 0, 0)
@@ -46,6 +47,7 @@ func (t *preciseTimer) wait(d time.Duration) bool {
 	return err == nil
 }
 
+// close closes the kernel's timer, if there is one.
 func (t *preciseTimer) close() {
 	if t.file != nil {
 		_ = t.file.Close()

@@ -4,7 +4,7 @@ package core
 
 import "time"
 
-// preciseTimer is as precise as the platform's timers.
+// preciseTimer is as precise as Go's timers on this platform.
 type preciseTimer struct{}
 
 func (preciseTimer) sleep(d time.Duration) { time.Sleep(d) }

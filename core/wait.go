@@ -8,36 +8,37 @@ import (
 	"time"
 )
 
-// waitState is what one call has waited so far.
+// waitState is the state of one call that waits.
 type waitState struct {
 	began      time.Time
-	rounds     int
-	spins      int
-	regrants   int
-	timer      *time.Timer
+	rounds     int             // calls of await
+	spins      int             // waits too short to sleep
+	regrants   int             // how often it has asked for another grant
+	timer      *time.Timer     // for long waits
 	changed    <-chan struct{} // closed when the grant changes
-	counted    bool            // in Stats.Waited
-	exhausted  bool            // in Stats.Exhausted
+	counted    bool            // it is counted in Stats.Waited
+	exhausted  bool            // it is counted in Stats.Exhausted
 	fenced     bool            // it has waited for a fence, in vain
-	lookedLate bool            // its time is over, and it has looked once more
+	lookedLate bool            // its time was over, and it has looked once more
 }
 
-// restart begins another wait of the same call.
+// restart begins another wait of the same call. What was counted is not counted again.
 func (w *waitState) restart() {
 	*w = waitState{timer: w.timer, counted: w.counted, exhausted: w.exhausted}
 }
 
-// mayLookAgain is true once, when the time of a call is over: the goroutine or the process may
-// have been paused, and what it has seen may be outdated.
+// mayLookAgain returns true once. A call whose time is over looks once more before it fails: the
+// goroutine or the process may have been paused, and what it has seen may be outdated.
 func (w *waitState) mayLookAgain() bool {
 	first := !w.lookedLate
 	w.lookedLate = true
 	return first
 }
 
-// await is called when there is no slot to take. It waits until there may be one, or returns
-// an unused one (ok), or the error that says why there is none. It holds no lock while it
-// waits. single says that the call needs just one id.
+// await is called when take found no slot. It waits until there may be one, and the caller
+// takes again. If the ClockPolicy issues an unused slot, it returns that (ok). Otherwise the
+// error says why there is no slot. It holds no lock while it waits. single says that the call
+// needs just one id.
 func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, single bool) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
@@ -61,21 +62,23 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, singl
 	if fence := a.grant.fence.Load(); tick >= fence {
 		return 0, false, g.awaitFence(ctx, a, w, fence, fenceErr)
 	}
-	if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.maxWait) { // slots come and go, as when the clock jumps back and forth
+	// Slots may come and go without end, as when the clock jumps back and forth.
+	if waited := time.Since(w.began); waited/2 > max(g.maxWait, g.policy.maxWait) {
 		if w.mayLookAgain() {
 			return 0, false, nil
 		}
 		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v", ErrSequenceExhausted, waited))
 	}
 	if tick <= a.lastTick(maxTick) {
-		return 0, false, nil // there is a slot meanwhile
+		return 0, false, nil // by now there is a slot
 	}
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
 	if lastIssued := (cursor - 1) >> bits; now < lastIssued {
 		if !g.policy.hybrid && maxTick < lastIssued {
 			return g.applyPolicy(ctx, a, w, single, maxTick, lastIssued, d)
 		}
-		// Without a step back, which the hybrid clock does not know, this is NotBefore.
+		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
+		// Config.NotBefore.
 		if cursor == a.first && d > g.maxWait {
 			back := a.startOf(lastIssued).Sub(a.startOf(now))
 			return 0, false, g.giveUp(&ClockError{Back: back, Tolerated: g.maxWait})
@@ -90,8 +93,8 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, singl
 	})
 }
 
-// applyPolicy does what the ClockPolicy says when the clock is at the tick now, behind
-// lastIssued, and reaches the next slot in d.
+// applyPolicy does what the ClockPolicy says about a step back: the clock is at the tick now,
+// behind lastIssued, and reaches the next slot in d. It returns as await does.
 func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, single bool, now, lastIssued uint64, d time.Duration) (slot uint64, ok bool, err error) {
 	back := a.startOf(lastIssued).Sub(a.startOf(now))
 	tolerated := time.Duration(0)
@@ -125,9 +128,9 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 	return 0, false, g.giveUp(&ClockError{back, tolerated})
 }
 
-// awaitFence waits for the fence to rise, and asks for another grant when it does not. If
-// fenceErr says that it cannot rise, it fails at once: the caller may hold what the
-// GrantSource needs to raise it, such as a connection.
+// awaitFence waits for the fence to rise. If it does not, it asks for another grant. If
+// fenceErr says that the fence cannot rise, it fails at once, because the caller may hold what
+// the GrantSource needs to raise it, such as a connection.
 func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, fence uint64, fenceErr error) error {
 	at := formatTime(a.startOf(fence))
 	if fenceErr != nil {
@@ -161,15 +164,15 @@ func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, 
 }
 
 const (
-	timerSlack = 1500 * time.Microsecond // how late a timer may be
-	spinBelow  = 20 * time.Microsecond   // how late preciseTimer may be
-	maxSpins   = 2000
-	shortWait  = 25 * time.Millisecond // up to here a call sleeps without a timer of its own,
-	slice      = 2 * time.Millisecond  // in slices: it may notice a change or a cancellation this late
+	timerSlack = 1500 * time.Microsecond // how late one of Go's timers may be
+	spinBelow  = 20 * time.Microsecond   // how late preciseTimer may be; shorter waits are spun
+	maxSpins   = 2000                    // after so many, a call sleeps: the clock may not advance
+	shortWait  = 25 * time.Millisecond   // a shorter wait makes no timer: the call sleeps in slices
+	slice      = 2 * time.Millisecond    // it notices a change or a cancellation at most this late
 )
 
-// awaitClock waits for d, or for a change of the grant, but no longer than limit in all. It
-// refuses at once what cannot end within the limit, or before the context's deadline. It may
+// awaitClock waits for d, or for a change of the grant. It fails at once if the wait cannot end
+// before the context's deadline, or if the call would wait for more than limit in all. It may
 // return early: the caller looks again.
 func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.Duration, refusal func() error) error {
 	left := limit - time.Since(w.began)
@@ -183,9 +186,9 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 		return fmt.Errorf("%w: the next slot is in %v, after the deadline", context.DeadlineExceeded, d)
 	}
 	g.countWait(w)
-	// A timer is late by up to a millisecond, which may cost a tick. So it takes most of the
-	// wait, and one goroutine sleeps precisely through the rest, so that no tick begins unused.
-	// It is late by some microseconds, so the shortest waits are spun.
+	// One of Go's timers is late by up to a millisecond, which may cost a tick. So it ends early,
+	// and one goroutine sleeps precisely for the rest, so that no tick begins unused. The precise
+	// sleep is late by some microseconds too, so the shortest waits are spun.
 	switch {
 	case d > timerSlack:
 		return g.sleep(ctx, w, d-timerSlack/2)
@@ -213,9 +216,9 @@ func (g *Generator) countWait(w *waitState) {
 	}
 }
 
-// sleep waits for d, but at most a second, in which the clock may have been set; for a change
-// of the grant; or until the generator is closed or the context done. A short wait may end
-// early.
+// sleep waits for d, but for at most a second, because the clock may be set meanwhile. It ends
+// early when the grant changes, the generator is closed or the context is done. A short wait is cut
+// into slices, so it may end early without a reason.
 func (g *Generator) sleep(ctx context.Context, w *waitState, d time.Duration) error {
 	if d <= shortWait {
 		time.Sleep(max(min(d, slice), spinBelow))
@@ -231,14 +234,14 @@ func (g *Generator) sleep(ctx context.Context, w *waitState, d time.Duration) er
 	select {
 	case <-w.timer.C:
 	case <-w.changed:
-	case <-g.life.Done(): // the caller finds the allocator closed
+	case <-g.life.Done(): // the caller will find the allocator closed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	return nil
 }
 
-// giveUp reports the error with which a call gives up.
+// giveUp reports and returns the error of a call that gives up.
 func (g *Generator) giveUp(err error) error {
 	g.observe(WaitTimeout, 0, err)
 	return err

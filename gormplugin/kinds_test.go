@@ -39,6 +39,11 @@ type Tagged struct {
 	ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
 }
 
+// Ticket has keys with a prefix.
+type Ticket struct{ ID sqltype.Key[Ticket] }
+
+func (*Ticket) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ticket"} }
+
 // Outer hides the key of what it embeds.
 type Outer struct {
 	Tagged
@@ -126,6 +131,33 @@ func TestKinds(t *testing.T) {
 			ID     uint
 			Public *sqltype.NullID `gorm:"snowflake"`
 		}{}, "{0 1}"},
+		{&struct {
+			ID sqltype.Key[Order]
+		}{}, "{1}"},
+		{&struct {
+			ID sqltype.Key[Order]
+		}{70}, "{70}"},
+		{&struct {
+			ID *sqltype.Key[Order]
+		}{}, "{1}"},
+		{&Ticket{}, "{ticket_0000000000001}"},
+		{&struct {
+			ID sqltype.Key[Ticket] `gorm:"primaryKey;snowflake:orders"`
+		}{}, "{ticket_00000000000z9}"},
+		{&struct {
+			ID sqltype.NullKey[Ticket] `gorm:"primaryKey;snowflake"`
+		}{}, "{ticket_0000000000001}"},
+		{&struct {
+			ID sqltype.NullKey[Order] `gorm:"primaryKey;snowflake"`
+		}{sqltype.NullKey[Order]{Valid: true}}, "{1}"},
+		{&struct {
+			ID sqltype.NullKey[Order] `gorm:"primaryKey;snowflake"`
+		}{sqltype.NullKey[Order]{Key: 7, Valid: true}}, "{7}"},
+		{&struct {
+			ID     sqltype.Key[Order]       `gorm:"snowflake:-"`
+			Public *sqltype.NullKey[Ticket] `gorm:"snowflake"`
+			Other  sqltype.Key[Order]
+		}{}, "{0 ticket_0000000000001 0}"},
 		{&struct {
 			ID     sqltype.ID
 			Public sqltype.NullID `gorm:"snowflake"`

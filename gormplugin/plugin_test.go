@@ -36,8 +36,8 @@ type (
 		Number int64 `gorm:"snowflake"`
 	}
 	Composite struct {
-		Tenant sqltype.ID `gorm:"primaryKey"`
-		ID     sqltype.ID `gorm:"primaryKey;snowflake"`
+		Tenant sqltype.Key[Article] `gorm:"primaryKey"`
+		ID     sqltype.ID           `gorm:"primaryKey;snowflake"`
 	}
 )
 
@@ -170,19 +170,19 @@ func TestSelectAndOmit(t *testing.T) {
 	}
 }
 
-type Tag struct{ ID sqltype.ID }
+type Tag struct{ ID sqltype.Key[Tag] }
 
 type Article struct {
-	ID       sqltype.ID
+	ID       sqltype.Key[Article]
 	Tags     []Tag `gorm:"many2many:article_tags"`
-	ParentID *sqltype.ID
+	ParentID *sqltype.Key[Article]
 	Children []Article `gorm:"foreignKey:ParentID"`
 	Cover    Cover
 }
 
 // Cover shares its key with its article.
 type Cover struct {
-	ArticleID sqltype.ID `gorm:"primaryKey"`
+	ArticleID sqltype.Key[Article] `gorm:"primaryKey"`
 	URL       string
 }
 

@@ -37,7 +37,15 @@ type (
 		ID OrderID `gorm:"primaryKey;autoIncrement:false;snowflake"`
 	}
 	UntaggedTyped struct{ ID OrderID }
-	TypedAsText   struct {
+	OrderKey      sqltype.Key[Order]
+	UntaggedKey   struct{ ID OrderKey }
+	KeyAsNumber   struct {
+		ID OrderKey `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	}
+	UntaggedNull struct{ ID sqltype.NullKey[Order] }
+	Wrapped      struct{ sqltype.Key[Order] }
+	WrappedKey   struct{ ID Wrapped }
+	TypedAsText  struct {
 		ID OrderID `gorm:"primaryKey;autoIncrement:false;snowflake" json:"id,string"`
 	}
 	Country struct {
@@ -48,8 +56,8 @@ type (
 	}
 	Keyless struct{ Text string }
 	Visa    struct { // a join table of its own, all of whose key is that of others
-		OrderID   sqltype.ID `gorm:"primaryKey"`
-		ArticleID sqltype.ID `gorm:"primaryKey"`
+		OrderID   sqltype.ID           `gorm:"primaryKey"`
+		ArticleID sqltype.Key[Article] `gorm:"primaryKey"`
 		Order     Order
 		Article   Article
 	}
@@ -66,7 +74,10 @@ var unkeyedModels = []struct {
 	{&Sized{}, "Sized.ID: size:32 is too small for a key of 63 bits", true},
 	{&Serialized{}, "Serialized.ID: a serializer would write the key in another form", true},
 	{&MisspelledTable{}, `MisspelledTable has no column "idd", which Config.Tables names for "misspelled_tables": it has ["id"]`, true},
-	{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID itself, since gormplugin_test.OrderID has none of its methods", false},
+	{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID or a sqltype.Key itself, since gormplugin_test.OrderID has none of their methods", false},
+	{&UntaggedKey{}, "UntaggedKey.ID: the plugin does not fill this key: use sqltype.ID or a sqltype.Key itself, since gormplugin_test.OrderKey has none of their methods", false},
+	{&UntaggedNull{}, "UntaggedNull.ID: a key of type sqltype.NullKey[gormtest.Order] is filled only with the tag snowflake: add it, or use sqltype.ID or sqltype.Key", true},
+	{&WrappedKey{}, "WrappedKey.ID: the plugin does not fill this key: its type gormplugin_test.Wrapped cannot hold a Snowflake id", false},
 	{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key", false},
 	{&Keyless{}, "Keyless has no primary key: add one", false},
 }
@@ -92,10 +103,15 @@ func TestValidateFindsForgottenKeys(t *testing.T) {
 			t.Errorf("Use with %T: %v, want %q", c.model, err, c.want)
 		}
 	}
-	if err := gormplugin.Validate(db, &TypedKey{}); err == nil || !strings.Contains(err.Error(), "TypedKey.ID: the type gormplugin_test.OrderID has none of the methods of sqltype.ID") {
-		t.Errorf("a type declared over sqltype.ID: %v", err)
+	for model, want := range map[any]string{
+		&TypedKey{}:    "TypedKey.ID: the type gormplugin_test.OrderID has none of the methods of sqltype.ID and sqltype.Key, so its JSON is a bare number",
+		&KeyAsNumber{}: "KeyAsNumber.ID: the type gormplugin_test.OrderKey has none of the methods",
+	} {
+		if err := gormplugin.Validate(db, model); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%T, whose key is of a type declared over another: %v", model, err)
+		}
 	}
-	for _, model := range []any{&TypedAsText{}, &Serial{}, &Order{}, &Article{}, &Visa{}, &PublicNumber{}} {
+	for _, model := range []any{&TypedAsText{}, &Serial{}, &Order{}, &Article{}, &Visa{}, &PublicNumber{}, &Ticket{}} {
 		if err := gormplugin.Validate(db, model); err != nil {
 			t.Errorf("Validate(%T): %v", model, err)
 		}

@@ -44,7 +44,7 @@ func ExampleRegister() {
 	// Output:
 	// {7,8} <nil>
 	// NULL <nil>
-	// pgxtype: scan: NULL does not fit an ID, use sqltype.NullID or *sqltype.ID, or NullKey for a Key
+	// pgxtype: scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
 }
 
 // offline is a pool whose server cannot be reached.

@@ -6,8 +6,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// pgx copies what a pointer leads to into an interface, which costs an allocation for each value.
-// Pointers to the types here are values to pgx's codecs, which then read what they lead to.
+// pgx encodes a pointer, such as *string, by copying its target into an interface. That allocates
+// for each value. Pointers to the types below implement the interfaces that pgx's codecs read
+// values by, so the codecs read the target without a copy in an interface.
 type (
 	textValue  string
 	intValue   int
@@ -57,25 +58,25 @@ func (p *timeValue) DateValue() (pgtype.Date, error) {
 	return pgtype.Date{Time: time.Time(*p), Valid: true}, nil
 }
 
-// family is of the types whose codecs read these pointers. Other codecs, such as a program's own,
-// get the pointer of the caller.
+// family says which of these pointers a codec reads.
 type family uint8
 
 const (
-	others family = iota
+	others family = iota // none, as of a program's own codec, which gets the caller's pointer
 	texts
 	integers
 	floats
 	times
 )
 
+// familyOf returns the family of the codec that m has for a type.
 func familyOf(m *pgtype.Map, oid uint32) family {
 	t, known := m.TypeForOID(oid)
 	if !known {
 		return others
 	}
 	c := t.Codec
-	switch own := c.(type) { // Register wraps pgx's
+	switch own := c.(type) { // Register wraps pgx's codecs in these
 	case codec:
 		c = own.Codec
 	case textCodec:
@@ -96,7 +97,8 @@ func familyOf(m *pgtype.Map, oid uint32) family {
 	return others
 }
 
-// direct returns the pointer v as one that a codec of the family reads.
+// direct converts the pointer v to one that the codecs of the family read. It reports false if
+// there is none.
 func (f family) direct(v any) (pointer any, ok bool) {
 	switch p := v.(type) {
 	case *string:

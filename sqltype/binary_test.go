@@ -31,12 +31,12 @@ var forms = []struct {
 	{math.MaxInt64, "\x1b\x7f\xff\xff\xff\xff\xff\xff\xff", "\xcf\x7f\xff\xff\xff\xff\xff\xff\xff"},
 }
 
-// coder is one binary form of an ID or a NullID.
-type coder struct {
+// coder is one binary form of an id and a null.
+type coder[K idKind, N nullKind] struct {
 	name   string
 	encode func(id ID, valid bool) ([]byte, error) // of both types, if they agree
-	id     func(*ID, []byte) error
-	null   func(*NullID, []byte) error
+	id     func(*K, []byte) error
+	null   func(*N, []byte) error
 }
 
 // For BSON, the type comes before the bytes.
@@ -53,33 +53,44 @@ func agree(valid bool, id, null func() ([]byte, error)) ([]byte, error) {
 		return b, err
 	}
 	if other, otherErr := id(); !bytes.Equal(b, other) || fmt.Sprint(err) != fmt.Sprint(otherErr) {
-		return nil, fmt.Errorf("an ID is % x, %w, and a NullID % x, %w", other, otherErr, b, err)
+		return nil, fmt.Errorf("an id is % x, %w, and a null % x, %w", other, otherErr, b, err)
 	}
 	return b, err
 }
 
-var coders = []coder{
-	{
-		"CBOR", func(id ID, valid bool) ([]byte, error) {
-			return agree(valid, id.MarshalCBOR, NullID{id, valid}.MarshalCBOR)
-		}, (*ID).UnmarshalCBOR, (*NullID).UnmarshalCBOR,
-	},
-	{
-		"MessagePack", func(id ID, valid bool) ([]byte, error) {
-			return agree(valid, id.MarshalMsgpack, NullID{id, valid}.MarshalMsgpack)
-		}, (*ID).UnmarshalMsgpack, (*NullID).UnmarshalMsgpack,
-	},
-	{
-		"BSON", func(id ID, valid bool) ([]byte, error) {
-			return agree(valid, func() ([]byte, error) { return withType(id.MarshalBSONValue()) },
-				func() ([]byte, error) { return withType(NullID{id, valid}.MarshalBSONValue()) })
+func coders[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]]() []coder[K, N] {
+	return []coder[K, N]{
+		{
+			"CBOR", func(id ID, valid bool) ([]byte, error) {
+				return agree(valid, K(id).MarshalCBOR, nullOf[N](id, valid).MarshalCBOR)
+			},
+			func(id *K, b []byte) error { return P(id).UnmarshalCBOR(b) },
+			func(n *N, b []byte) error { return Q(n).UnmarshalCBOR(b) },
 		},
-		func(id *ID, b []byte) error { return id.UnmarshalBSONValue(b[0], b[1:]) },
-		func(n *NullID, b []byte) error { return n.UnmarshalBSONValue(b[0], b[1:]) },
-	},
+		{
+			"MessagePack", func(id ID, valid bool) ([]byte, error) {
+				return agree(valid, K(id).MarshalMsgpack, nullOf[N](id, valid).MarshalMsgpack)
+			},
+			func(id *K, b []byte) error { return P(id).UnmarshalMsgpack(b) },
+			func(n *N, b []byte) error { return Q(n).UnmarshalMsgpack(b) },
+		},
+		{
+			"BSON", func(id ID, valid bool) ([]byte, error) {
+				return agree(valid, func() ([]byte, error) { return withType(K(id).MarshalBSONValue()) },
+					func() ([]byte, error) { return withType(nullOf[N](id, valid).MarshalBSONValue()) })
+			},
+			func(id *K, b []byte) error { return P(id).UnmarshalBSONValue(b[0], b[1:]) },
+			func(n *N, b []byte) error { return Q(n).UnmarshalBSONValue(b[0], b[1:]) },
+		},
+	}
 }
 
 func TestBinary(t *testing.T) {
+	kinds(t, testBinary[ID, NullID], testBinary[plainKey, plainNull])
+}
+
+func testBinary[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]](t *testing.T) {
+	coders := coders[K, N, P, Q]()
 	for _, f := range forms {
 		bson := []byte{0x12}
 		for n := f.id; len(bson) < 9; n >>= 8 {
@@ -91,8 +102,8 @@ func TestBinary(t *testing.T) {
 			if err != nil || string(b) != want {
 				t.Errorf("%s of %d: % x, %v, want % x", c.name, f.id, b, err, want)
 			}
-			id, null := ID(42), NullID{}
-			if err := errors.Join(c.id(&id, []byte(want)), c.null(&null, []byte(want))); err != nil || id != f.id || null != (NullID{f.id, true}) {
+			id, null := K(42), nullOf[N](0, false)
+			if err := errors.Join(c.id(&id, []byte(want)), c.null(&null, []byte(want))); err != nil || id != K(f.id) || null != some[N](f.id) {
 				t.Errorf("%s % x: %d, %v, %v, want %d", c.name, want, id, null, err, f.id)
 			}
 		}
@@ -102,12 +113,12 @@ func TestBinary(t *testing.T) {
 		if b, err := c.encode(7, false); err != nil || string(b) != want {
 			t.Errorf("%s of NULL: % x, %v", c.name, b, err)
 		}
-		id, null := ID(42), NullID{42, true}
-		if err := c.null(&null, []byte(want)); err != nil || null != (NullID{}) {
+		id, null := K(42), some[N](42)
+		if err := c.null(&null, []byte(want)); err != nil || null != nullOf[N](0, false) {
 			t.Errorf("%s: %v, %v", c.name, null, err)
 		}
 		if err := c.id(&id, []byte(want)); !errors.Is(err, ErrNull) || id != 42 {
-			t.Errorf("%s: NULL into an ID: %d, %v", c.name, id, err)
+			t.Errorf("%s: NULL into an id: %d, %v", c.name, id, err)
 		}
 		if b, err := c.encode(-5, true); b != nil || !errors.Is(err, ErrNegative) || !strings.Contains(err.Error(), "-5") {
 			t.Errorf("%s of -5: % x, %v", c.name, b, err)
@@ -116,22 +127,27 @@ func TestBinary(t *testing.T) {
 			t.Errorf("%s into nil: %v", c.name, err)
 		}
 	}
-	null := NullID{42, true}
-	if err := null.UnmarshalCBOR([]byte{0xF7}); err != nil || null.Valid {
+	null := some[N](42)
+	if err := Q(&null).UnmarshalCBOR([]byte{0xF7}); err != nil || null != nullOf[N](0, false) {
 		t.Errorf("undefined: %v, %v", null, err)
 	}
 }
 
 // Other spellings of an id that encoders use.
 func TestBinaryReads(t *testing.T) {
-	for i, inputs := range []map[string]ID{
+	kinds(t, testBinaryReads[ID, NullID], testBinaryReads[plainKey, plainNull])
+}
+
+func testBinaryReads[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]](t *testing.T) {
+	coders := coders[K, N, P, Q]()
+	for i, inputs := range []map[string]K{
 		{"\x18\x07": 7, "\x1b\x00\x00\x00\x00\x00\x00\x00\x07": 7},
 		{"\xd0\x07": 7, "\xd1\x00\x07": 7, "\xd2\x00\x00\x00\x07": 7, "\xd3\x00\x00\x00\x00\x00\x00\x00\x07": 7, "\xcf\x00\x00\x00\x00\x00\x00\x00\x07": 7,
 			"\xa17": 7, "\xb31996573624012345677": 1996573624012345677},
 		{"\x10\x07\x00\x00\x00": 7},
 	} {
 		for in, want := range inputs {
-			var id ID
+			var id K
 			if err := coders[i].id(&id, []byte(in)); err != nil || id != want {
 				t.Errorf("%s % x: %d, %v, want %d", coders[i].name, in, id, err, want)
 			}
@@ -140,6 +156,11 @@ func TestBinaryReads(t *testing.T) {
 }
 
 func TestBinaryRefuses(t *testing.T) {
+	kinds(t, testBinaryRefuses[ID, NullID], testBinaryRefuses[plainKey, plainNull])
+}
+
+func testBinaryRefuses[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]](t *testing.T) {
+	coders := coders[K, N, P, Q]()
 	for i, inputs := range []map[string]error{
 		{
 			"\x24": ErrNegative, "\x38\x18": ErrNegative, "\x3b\xff\xff\xff\xff\xff\xff\xff\xff": ErrNegative, "\x1b\x80\x00\x00\x00\x00\x00\x00\x00": ErrRange,
@@ -156,20 +177,20 @@ func TestBinaryRefuses(t *testing.T) {
 		},
 	} {
 		for in, want := range inputs {
-			id, null := ID(42), NullID{42, true}
+			id, null := K(42), some[N](42)
 			for _, err := range []error{coders[i].id(&id, []byte(in)), coders[i].null(&null, []byte(in))} {
 				if !errors.Is(err, want) || len(err.Error()) > 200 {
 					t.Errorf("%s % x: %v, want %v", coders[i].name, in, err, want)
 				}
 			}
-			if id != 42 || null != (NullID{42, true}) {
+			if id != 42 || null != some[N](42) {
 				t.Errorf("%s % x: %d, %v", coders[i].name, in, id, null)
 			}
 		}
 	}
 	long := bytes.Repeat([]byte{0x1C}, 1<<20)
 	for _, c := range coders {
-		if err := c.id(new(ID), long); err == nil || len(err.Error()) > 300 {
+		if err := c.id(new(K), long); err == nil || len(err.Error()) > 300 {
 			t.Errorf("%s: an error of %d bytes", c.name, len(err.Error()))
 		}
 	}
@@ -184,7 +205,7 @@ func FuzzBinary(f *testing.F) {
 	f.Add([]byte("\x12\x07\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add([]byte("\xd3\xff\xff\xff\xff\xff\xff\xff\xfb"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, c := range coders {
+		for _, c := range coders[ID, NullID]() {
 			if len(data) == 0 {
 				continue // a BSON value has a type
 			}

@@ -131,14 +131,15 @@ func newForm(digits string, width int, aliases ...string) form {
 }
 
 func parseForm(f *form, s string) (ID, error) {
-	id, err := f.parse(s)
+	id, err := parseDigits(f, s)
 	if err != nil {
 		return 0, inputError(fmt.Sprintf("parse base %d", f.base), s, err)
 	}
 	return id, nil
 }
 
-func (f *form) parse(s string) (ID, error) {
+// parseDigits returns an error without the operation and the input.
+func parseDigits[S string | []byte](f *form, s S) (ID, error) {
 	digits, negative := s, false
 	if len(s) > 0 && s[0] == '-' {
 		digits, negative = s[1:], true // not an id, but the error can say why

@@ -15,13 +15,17 @@ import (
 )
 
 func TestXML(t *testing.T) {
+	kinds(t, testXML[ID, NullID], testXML[plainKey, plainNull])
+}
+
+func testXML[K idKind, N nullKind](t *testing.T) {
 	type order struct {
 		XMLName xml.Name `xml:"order"`
-		ID      ID       `xml:"id,attr"`
-		Parent  NullID   `xml:"parent"`
-		Lines   []ID     `xml:"line"`
+		ID      K        `xml:"id,attr"`
+		Parent  N        `xml:"parent"`
+		Lines   []K      `xml:"line"`
 	}
-	in := order{XMLName: xml.Name{Local: "order"}, ID: 1 << 60, Parent: NullID{3, true}, Lines: []ID{4, 5}}
+	in := order{XMLName: xml.Name{Local: "order"}, ID: 1 << 60, Parent: some[N](3), Lines: []K{4, 5}}
 	const want = `<order id="1152921504606846976"><parent>3</parent><line>4</line><line>5</line></order>`
 	got, err := xml.Marshal(in)
 	if err != nil || string(got) != want {
@@ -37,7 +41,7 @@ func TestXML(t *testing.T) {
 	if got, err := xml.Marshal(order{}); err != nil || !strings.Contains(string(got), "<parent></parent>") {
 		t.Errorf("NULL: %s, %v", got, err)
 	}
-	if err := xml.Unmarshal([]byte(`<order id="1"><parent></parent></order>`), &out); err != nil || out.Parent.Valid {
+	if err := xml.Unmarshal([]byte(`<order id="1"><parent></parent></order>`), &out); err != nil || !out.Parent.IsZero() {
 		t.Errorf("NULL: %+v, %v", out, err)
 	}
 }
@@ -61,6 +65,10 @@ func TestCSV(t *testing.T) {
 }
 
 func TestSlog(t *testing.T) {
+	kinds(t, testSlog[ID, NullID], testSlog[plainKey, plainNull])
+}
+
+func testSlog[K idKind, N nullKind](t *testing.T) {
 	var b bytes.Buffer
 	drop := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == "id" || a.Key == "null" {
@@ -74,7 +82,7 @@ func TestSlog(t *testing.T) {
 		`{"id":"1152921504606846976","null":"7"}` + "\n": slog.NewJSONHandler(&b, options),
 	} {
 		b.Reset()
-		slog.New(h).Info("", "id", ID(1<<60), "null", NullID{7, true})
+		slog.New(h).Info("", "id", K(1<<60), "null", some[N](7))
 		if b.String() != name {
 			t.Errorf("%q, want %q", b.String(), name)
 		}
@@ -82,9 +90,13 @@ func TestSlog(t *testing.T) {
 }
 
 func TestFlag(t *testing.T) {
+	kinds(t, testFlag[ID], testFlag[plainKey])
+}
+
+func testFlag[K idKind, P idPointer[K]](t *testing.T) {
 	for _, tt := range []struct {
 		args []string
-		want ID
+		want K
 		ok   bool
 	}{
 		{nil, 5, true},
@@ -94,8 +106,8 @@ func TestFlag(t *testing.T) {
 		t.Run(fmt.Sprint(tt.args), func(t *testing.T) {
 			set := flag.NewFlagSet("", flag.ContinueOnError)
 			set.SetOutput(io.Discard)
-			var id ID
-			set.TextVar(&id, "id", ID(5), "a key")
+			var id K
+			set.TextVar(P(&id), "id", K(5), "a key")
 			if err := set.Parse(tt.args); (err == nil) != tt.ok || id != tt.want {
 				t.Errorf("%v: %d, %v", tt.args, id, err)
 			}
@@ -104,8 +116,12 @@ func TestFlag(t *testing.T) {
 }
 
 func TestTemplate(t *testing.T) {
+	kinds(t, testTemplate[ID], testTemplate[plainKey])
+}
+
+func testTemplate[K idKind](t *testing.T) {
 	var b strings.Builder
-	err := template.Must(template.New("").Parse(`/orders/{{.}}?next={{printf "%x" .}}`)).Execute(&b, ID(255))
+	err := template.Must(template.New("").Parse(`/orders/{{.}}?next={{printf "%x" .}}`)).Execute(&b, K(255))
 	if err != nil || b.String() != "/orders/255?next=ff" {
 		t.Errorf("%s, %v", b.String(), err)
 	}

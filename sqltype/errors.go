@@ -16,8 +16,8 @@ var (
 	ErrRange = errors.New("above the largest id, 9223372036854775807")
 	// ErrNegative means that an id is negative.
 	ErrNegative = errors.New("an id is never negative")
-	// ErrNull means that NULL was read into an ID.
-	ErrNull = errors.New("NULL does not fit an ID, use sqltype.NullID or *sqltype.ID, or NullKey for a Key")
+	// ErrNull means that NULL was read into an ID or a Key.
+	ErrNull = errors.New("NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer")
 	// ErrType means that a value of this type cannot be an id.
 	ErrType = errors.New("unsupported type")
 	// ErrNil means that a source, a function or a destination is nil.
@@ -25,7 +25,7 @@ var (
 	// ErrPrefix means that a text is not one of the key's type, because of its prefix.
 	ErrPrefix = errors.New("not a key of this type")
 	// ErrForm means that the Form of a key's type is wrong.
-	ErrForm = errors.New("the Form of this type of key is wrong")
+	ErrForm = errors.New("wrong Form")
 	// ErrSource means that a source returned an id that is not above zero.
 	ErrSource = errors.New("a source's ids must be above zero")
 )

@@ -202,7 +202,7 @@ func ExampleID_Scan() {
 	fmt.Println(id.Scan(nil))
 	// Output:
 	// <nil> 42
-	// sqltype: Scan: NULL does not fit an ID, use sqltype.NullID or *sqltype.ID
+	// sqltype: Scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
 }
 
 func ExampleID_GormDataType() {

@@ -11,35 +11,29 @@ import (
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
-// A value receiver works as well, and costs an allocation for each text.
+// A value receiver works as well, and costs an allocation for each text. T is the struct, not a
+// pointer to it.
 type Form struct {
-	// Prefix and an underscore stand before the digits, as in ord_01hv5z8s1q9m3: 13 of
+	// Prefix and an underscore stand before the digits, as in ord_1qda147xjq4ad: 13 of
 	// Crockford's base 32 in lower case, whose texts sort as the ids do. Reading ignores case.
 	// A prefix has 1 to 63 characters of a-z and _, and begins and ends with a letter.
 	Prefix string
 
 	// Sealer turns ids into tokens, which stand in place of the digits. It needs no Prefix.
+	// Declare a variable with the Sealer's own type: a nil pointer is then an error, but a nil
+	// Sealer means that ids are shown.
 	Sealer Sealer
 
-	// OldPrefixes are read like Prefix, and never written. Declare the slice outside of
-	// KeyForm, which then allocates nothing.
-	OldPrefixes []string
-
-	// Accept lists forms that are read as well, and never written.
-	Accept Accept
+	// Old lists forms that are read as well, and never written: those that texts had before. The
+	// zero Form reads decimal texts and JSON numbers. The first form that reads a text wins.
+	// Declare the slice outside of KeyForm, which then allocates nothing.
+	Old []Form
 }
-
-// Accept is a set of forms, joined by |. The zero value is empty.
-type Accept uint8
-
-const (
-	AcceptDecimal Accept = 1 << iota // what an ID without a Form writes, also as a JSON number
-	AcceptBase32                     // 13 digits after a prefix, although there is a Sealer
-)
 
 // Sealer writes ids as tokens that do not show them. Package token has two.
 type Sealer interface {
-	// AppendSeal appends the token of an id to b. A token has no underscore.
+	// AppendSeal appends the token of an id, which is not negative, to b. A token has letters and
+	// digits only.
 	AppendSeal(b []byte, id ID) ([]byte, error)
 	// Unseal returns the id of a token, or an error.
 	Unseal(token string) (ID, error)
@@ -48,50 +42,99 @@ type Sealer interface {
 // former is a type whose keys have a Form.
 type former interface{ KeyForm() Form }
 
-// formOf returns the Form of T; ok is false if it declares none.
-func formOf[T any]() (f Form, ok bool) {
-	declared, ok := any((*T)(nil)).(former)
-	if !ok {
-		return Form{}, false
-	}
-	if _, byValue := any(*new(T)).(former); byValue { // it cannot be called on a nil pointer
-		declared, ok = any(new(T)).(former)
-	}
-	return declared.KeyForm(), ok
+// formerOf returns a nil *T if T declares a Form, and otherwise nil. It is small enough to be inlined
+// where a key of a type without a Form must cost no more than an ID.
+func formerOf[T any]() former {
+	declared, _ := any((*T)(nil)).(former)
+	return declared
 }
 
-// Check reports everything that is wrong with the form. The methods of a [Key] return the
-// same error. It wraps ErrForm.
-func (f Form) Check() error {
-	var faults []error
-	for i, p := range f.OldPrefixes {
-		if !validPrefix(p) {
-			faults = append(faults, fmt.Errorf("OldPrefixes[%d] %s %w", i, quote(p), errPrefixRule))
+// formOf returns the Form of T, which declares one. KeyForm is called on the nil pointer, without
+// an allocation. Where it cannot be, because its receiver is a T, or because it is promoted from a
+// struct in T, it is called on a new T.
+func formOf[T any](declared former) (f Form) {
+	if _, byValue := any(*new(T)).(former); byValue {
+		return any(new(T)).(former).KeyForm()
+	}
+	defer func() {
+		if recover() != nil {
+			f = any(new(T)).(former).KeyForm()
 		}
+	}()
+	return declared.KeyForm()
+}
+
+// Check returns an error that wraps ErrForm and lists everything that is wrong with the form. The
+// methods of a [Key] return it, too.
+func (f Form) Check() error {
+	if err := f.check(); err != nil {
+		return fmt.Errorf("sqltype: %w", err)
 	}
-	if f.Prefix != "" && !validPrefix(f.Prefix) {
-		faults = append(faults, fmt.Errorf("Prefix %s %w", quote(f.Prefix), errPrefixRule))
-	}
-	if f.Accept&^(AcceptDecimal|AcceptBase32) != 0 {
-		faults = append(faults, fmt.Errorf("Accept %#x has unknown bits", uint8(f.Accept)))
-	}
-	if f.Prefix == "" && f.Sealer == nil && len(f.OldPrefixes) > 0 {
-		faults = append(faults, fmt.Errorf("OldPrefixes %q without a Prefix or a Sealer", f.OldPrefixes))
-	}
-	if f.Sealer != nil && isNil(f.Sealer) {
-		faults = append(faults, errors.New("Sealer is a nil pointer"))
-	}
-	if len(faults) == 0 {
+	return nil
+}
+
+func (f *Form) check() error {
+	if f.sound() {
 		return nil
 	}
-	return fmt.Errorf("sqltype: %w: %w", ErrForm, errors.Join(faults...))
+	faults := f.faults("")
+	for i := range f.Old {
+		field := fmt.Sprintf("Old[%d].", i)
+		faults = append(faults, f.Old[i].faults(field)...)
+		if n := len(f.Old[i].Old); n > 0 {
+			faults = append(faults, fmt.Sprintf("%sOld has %d forms, want none", field, n))
+		}
+	}
+	if f.ambiguous() {
+		faults = append(faults, "a token without a Prefix may be decimal, and Old or the form itself is decimal, too")
+	}
+	return fmt.Errorf("%w: %s", ErrForm, strings.Join(faults, "; "))
 }
 
-var errPrefixRule = errors.New("is not 1 to 63 of a-z and _ that begin and end with a letter")
+// faults lists what is wrong with the fields of one form.
+func (f *Form) faults(field string) (faults []string) {
+	if !validPrefix(f.Prefix) {
+		faults = append(faults, fmt.Sprintf(
+			"%sPrefix %s is not 1 to 63 of a-z and _ that begin and end with a letter", field, quote(f.Prefix)))
+	}
+	if isNilSealer(f.Sealer) {
+		faults = append(faults, fmt.Sprintf("%sSealer is a nil %T", field, f.Sealer))
+	}
+	return faults
+}
 
-// validPrefix is the rule of the TypeID specification, version 0.3.
+// sound reports whether check finds nothing, without an allocation.
+func (f *Form) sound() bool {
+	if !validPrefix(f.Prefix) || isNilSealer(f.Sealer) {
+		return false
+	}
+	for i := range f.Old {
+		if len(f.Old[i].Old) > 0 || !f.Old[i].sound() {
+			return false
+		}
+	}
+	return len(f.Old) == 0 || !f.ambiguous()
+}
+
+func isNilSealer(s Sealer) bool { return s != nil && isNil(s) }
+
+// ambiguous reports whether a text may be a decimal id and also a token.
+func (f *Form) ambiguous() bool {
+	decimal, token := f.decimal(), f.Prefix == "" && f.Sealer != nil
+	for i := range f.Old {
+		old := &f.Old[i]
+		decimal = decimal || old.decimal()
+		token = token || old.Prefix == "" && old.Sealer != nil
+	}
+	return decimal && token
+}
+
+// validPrefix is the rule of the TypeID specification, version 0.3, in which no prefix is one, too.
 func validPrefix(p string) bool {
-	if p == "" || len(p) > 63 || p[0] == '_' || p[len(p)-1] == '_' {
+	if p == "" {
+		return true
+	}
+	if len(p) > 63 || p[0] == '_' || p[len(p)-1] == '_' {
 		return false
 	}
 	for i := range len(p) {
@@ -104,83 +147,137 @@ func validPrefix(p string) bool {
 
 func (f *Form) decimal() bool { return f.Prefix == "" && f.Sealer == nil }
 
-// sound is Check for the hot path, of what an encoder uses.
-func (f *Form) sound() error {
-	if f.Prefix != "" && !validPrefix(f.Prefix) || f.Sealer != nil && isNil(f.Sealer) {
-		return f.Check()
+// size is how many bytes a text has at most, unless a token is longer than those of package token.
+func (f *Form) size() int {
+	if f.Sealer != nil {
+		return len(f.Prefix) + 1 + 22
 	}
-	return nil
+	return len(f.Prefix) + maxDigits
 }
 
+// append appends the text of an id to b. On an error it returns b.
 func (f *Form) append(b []byte, id ID) ([]byte, error) {
-	if f.decimal() {
-		return id.AppendText(b)
+	text, err := f.appendOpen(b, id)
+	if err != nil || f.Sealer == nil {
+		return text, err
 	}
+	if text, err = f.Sealer.AppendSeal(text, id); err != nil {
+		return b, err
+	}
+	return text, nil
+}
+
+// appendOpen is append without the token. It does not let b escape.
+func (f *Form) appendOpen(b []byte, id ID) ([]byte, error) {
 	if id < 0 {
 		return b, valueError("encode", int64(id), ErrNegative)
 	}
-	if err := f.sound(); err != nil {
-		return b, err
+	if !f.sound() {
+		return b, f.check()
 	}
-	out := b
 	if f.Prefix != "" {
-		out = append(append(out, f.Prefix...), '_')
+		b = append(append(b, f.Prefix...), '_')
 	}
-	if f.Sealer == nil {
-		return append32(out, lower32, uint64(id)), nil
+	switch {
+	case f.Sealer != nil:
+		return b, nil
+	case f.Prefix == "":
+		return id.AppendText(b)
 	}
-	out, err := f.Sealer.AppendSeal(out, id)
-	if err != nil {
-		return b, fmt.Errorf("sqltype: encode: %w", err)
-	}
-	return out, nil
+	return append32(b, lower32, uint64(id)), nil
 }
 
-// parse returns a bare error; the caller adds the operation.
-func (f *Form) parse(s string) (ID, error) {
-	if f.decimal() {
-		return decimal(s)
+// string returns the text of an id.
+func (f *Form) string(id ID) (string, error) {
+	if f.Sealer != nil {
+		text, err := f.append(nil, id)
+		return string(text), err
 	}
-	if err := f.sound(); err != nil {
-		return 0, err
+	var room [63 + 1 + maxDigits]byte
+	text, err := f.appendOpen(room[:0], id)
+	return string(text), err
+}
+
+// readForm reads a text of the form or of an old one. The caller adds the operation to its errors.
+func readForm[S string | []byte](f *Form, s S) (ID, error) {
+	if !f.sound() {
+		return 0, f.check()
 	}
-	if f.Accept&AcceptDecimal != 0 {
-		if id, err := decimal(s); err == nil {
+	id, err := readOne(f, s)
+	if err == nil {
+		return id, nil
+	}
+	for i := range f.Old {
+		if id, err := readOne(&f.Old[i], s); err == nil {
 			return id, nil
 		}
 	}
-	prefix, body := "", s
-	if i := strings.LastIndexByte(s, '_'); i >= 0 {
-		prefix, body = s[:i], s[i+1:]
-	}
-	if len(prefix) == len(s) || !f.has(prefix) {
-		return 0, f.want(ErrPrefix)
-	}
-	if f.Sealer == nil || f.Accept&AcceptBase32 != 0 && prefix != "" && len(body) == width32 {
-		id, err := form32.parse(body)
-		switch {
-		case err == nil, errors.Is(err, ErrRange):
-			return id, err
-		case f.Sealer == nil:
-			return 0, f.want(ErrSyntax)
-		}
-	}
-	return f.Sealer.Unseal(body)
+	return 0, f.want(err)
 }
 
-func (f *Form) has(prefix string) bool {
-	if len(prefix) == len(f.Prefix) && strings.EqualFold(prefix, f.Prefix) {
-		return true
+// readNumber reads a JSON number, which is the text of a decimal form only.
+func (f *Form) readNumber(text []byte) (ID, error) {
+	if !f.sound() {
+		return 0, f.check()
 	}
-	for _, old := range f.OldPrefixes {
-		if strings.EqualFold(prefix, old) {
+	decimals := f.decimal()
+	for i := range f.Old {
+		decimals = decimals || f.Old[i].decimal()
+	}
+	if !decimals {
+		return 0, f.want(ErrSyntax)
+	}
+	return decimal(text)
+}
+
+// readOne reads a text of the form itself. Its errors are bare, or of the Sealer.
+func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
+	if f.decimal() {
+		return decimal(s)
+	}
+	body := s
+	if n := len(f.Prefix); n > 0 {
+		if len(s) <= n || s[n] != '_' || !isPrefix(s, f.Prefix) {
+			return 0, ErrPrefix
+		}
+		body = s[n+1:]
+	}
+	if f.Sealer != nil {
+		id, err = f.Sealer.Unseal(string(body))
+	} else {
+		id, err = parseDigits(&form32, body)
+	}
+	switch {
+	case err != nil && hasUnderscore(body): // after another prefix, which may begin with this one
+		return 0, ErrPrefix
+	case err != nil && f.Sealer == nil && errors.Is(err, ErrSyntax):
+		return 0, ErrSyntax
+	case err == nil && id < 0:
+		return 0, ErrNegative
+	}
+	return id, err
+}
+
+// isPrefix reports whether s, which is longer, begins with a valid prefix, in any case.
+func isPrefix[S string | []byte](s S, prefix string) bool {
+	for i := range len(prefix) {
+		if c := s[i]; c != prefix[i] && c|0x20 != prefix[i] { // an underscore has no such bit
+			return false
+		}
+	}
+	return true
+}
+
+func hasUnderscore[S string | []byte](s S) bool {
+	for i := range len(s) {
+		if s[i] == '_' {
 			return true
 		}
 	}
 	return false
 }
 
-// want returns err with the expected form.
+// want adds the expected form to an error of readOne.
 func (f *Form) want(err error) error {
 	what := "13 digits of base 32"
 	if f.Sealer != nil {
@@ -189,20 +286,13 @@ func (f *Form) want(err error) error {
 	if f.Prefix != "" {
 		what = fmt.Sprintf("%q and %s", f.Prefix+"_", what)
 	}
-	return formError{err: err, want: what}
-}
-
-// formError is an ErrPrefix or an ErrSyntax that says what was expected.
-type formError struct {
-	err  error
-	want string
-}
-
-func (e formError) Error() string {
-	if e.err == ErrPrefix {
-		return e.err.Error() + ", want " + e.want
+	switch { //nolint:errorlint // a Sealer's error may wrap these, and says more
+	case f.decimal(), err == ErrRange, err == ErrNegative:
+		return err
+	case err == ErrPrefix:
+		return fmt.Errorf("%w, want %s", err, what)
+	case err == ErrSyntax:
+		return syntaxError("want " + what)
 	}
-	return "want " + e.want
+	return fmt.Errorf("want %s: %w", what, err)
 }
-
-func (e formError) Unwrap() error { return e.err }

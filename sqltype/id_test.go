@@ -3,6 +3,7 @@ package sqltype
 import (
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"math"
@@ -84,17 +85,25 @@ func checkError(t *testing.T, got, want error, input string) {
 }
 
 func TestTextDecoders(t *testing.T) {
-	decoders := map[string]func(id *ID, s string) error{
-		"UnmarshalText":  func(id *ID, s string) error { return id.UnmarshalText([]byte(s)) },
-		"UnmarshalParam": (*ID).UnmarshalParam,
-		"Scan string":    func(id *ID, s string) error { return id.Scan(s) },
-		"Scan bytes":     func(id *ID, s string) error { return id.Scan([]byte(s)) },
-		"Parse": func(id *ID, s string) error {
+	kinds(t, testTextDecoders[ID], testTextDecoders[plainKey])
+}
+
+func testTextDecoders[K idKind, P idPointer[K]](t *testing.T) {
+	decoders := map[string]func(id P, s string) error{
+		"UnmarshalText":  func(id P, s string) error { return id.UnmarshalText([]byte(s)) },
+		"UnmarshalParam": P.UnmarshalParam,
+		"Scan string":    func(id P, s string) error { return id.Scan(s) },
+		"Scan bytes":     func(id P, s string) error { return id.Scan([]byte(s)) },
+		"Parse": func(id P, s string) error {
 			n, err := Parse(s)
+			key, keyErr := ParseKey[plainRow](s)
 			if err == nil {
-				*id = n
+				*id = K(n)
 			} else if n != 0 {
 				return fmt.Errorf("Parse gave %d with the error %w", n, err)
+			}
+			if ID(key) != n || fmt.Sprint(keyErr) != fmt.Sprint(err) {
+				return fmt.Errorf("ParseKey gave %d and the error %w", key, keyErr)
 			}
 			return err
 		},
@@ -103,7 +112,7 @@ func TestTextDecoders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, tt := range texts {
 				const before = 42
-				id, want := ID(before), tt.want
+				id, want := K(before), K(tt.want)
 				if tt.err != nil {
 					want = before
 				}
@@ -117,7 +126,11 @@ func TestTextDecoders(t *testing.T) {
 }
 
 func TestTextEncoders(t *testing.T) {
-	for id, want := range map[ID]string{0: "0", 7: "7", 1 << 60: "1152921504606846976", math.MaxInt64: maxText} {
+	kinds(t, testTextEncoders[ID], testTextEncoders[plainKey])
+}
+
+func testTextEncoders[K idKind](t *testing.T) {
+	for id, want := range map[K]string{0: "0", 7: "7", 1 << 60: "1152921504606846976", math.MaxInt64: maxText} {
 		t.Run(fmt.Sprint(id), func(t *testing.T) {
 			if got := id.String(); got != want {
 				t.Errorf("String of %d: %q", int64(id), got)
@@ -130,7 +143,7 @@ func TestTextEncoders(t *testing.T) {
 			}
 		})
 	}
-	for _, id := range []ID{-1, math.MinInt64} {
+	for _, id := range []K{-1, math.MinInt64} {
 		if got, err := id.MarshalText(); got != nil || !errors.Is(err, ErrNegative) || !strings.Contains(err.Error(), id.String()) {
 			t.Errorf("MarshalText of %d: %q, %v", int64(id), got, err)
 		}
@@ -138,13 +151,17 @@ func TestTextEncoders(t *testing.T) {
 			t.Errorf("AppendText of %d: %q, %v", int64(id), got, err)
 		}
 	}
-	if got := ID(math.MinInt64).String(); got != "-9223372036854775808" {
+	if got := K(math.MinInt64).String(); got != "-9223372036854775808" {
 		t.Errorf("String of the least: %q", got)
 	}
 }
 
 func TestFormat(t *testing.T) {
-	id := ID(1200)
+	kinds(t, testFormat[ID], testFormat[plainKey])
+}
+
+func testFormat[K idKind](t *testing.T) {
+	id := K(1200)
 	for _, tt := range []struct{ format, want string }{
 		{"%d", "1200"}, {"%s", "1200"}, {"%v", "1200"}, {"%+v", "1200"}, {"%#v", "1200"},
 		{"%q", `"1200"`}, {"%#q", "`1200`"}, {"%x", "4b0"}, {"%X", "4B0"}, {"%#x", "0x4b0"},
@@ -163,13 +180,13 @@ func TestFormat(t *testing.T) {
 	if got := fmt.Sprintf("%*d", 6, id); got != "  1200" {
 		t.Errorf("width by argument: %q", got)
 	}
-	if got := fmt.Sprintf("%d %s", ID(-5), ID(-5)); got != "-5 -5" {
+	if got := fmt.Sprintf("%d %s", K(-5), K(-5)); got != "-5 -5" {
 		t.Errorf("negative: %q", got)
 	}
-	if got := fmt.Sprintf("%v %d", []ID{1, 2}, struct{ A, B ID }{3, 4}); got != "[1 2] {3 4}" {
+	if got := fmt.Sprintf("%v %d", []K{1, 2}, struct{ A, B K }{3, 4}); got != "[1 2] {3 4}" {
 		t.Errorf("nested: %q", got)
 	}
-	if got := fmt.Sprintf("%v", (*ID)(nil)); got != "<nil>" {
+	if got := fmt.Sprintf("%v", (*K)(nil)); got != "<nil>" {
 		t.Errorf("nil pointer: %q", got)
 	}
 	if got := fmt.Sprint(&id); got != "1200" {
@@ -178,41 +195,63 @@ func TestFormat(t *testing.T) {
 }
 
 func TestSmallMethods(t *testing.T) {
-	if !ID(0).IsZero() || ID(1).IsZero() || ID(-1).IsZero() {
+	kinds(t, testSmallMethods[ID], testSmallMethods[plainKey])
+}
+
+func testSmallMethods[K interface {
+	idKind
+	Compare(other K) int
+}](t *testing.T) {
+	if !K(0).IsZero() || K(1).IsZero() || K(-1).IsZero() {
 		t.Error("IsZero")
 	}
-	if ID(math.MaxInt64).Int64() != math.MaxInt64 {
+	if K(math.MaxInt64).Int64() != math.MaxInt64 {
 		t.Error("Int64")
 	}
-	ids := []ID{3, math.MaxInt64, 1, 0, 2}
-	slices.SortFunc(ids, ID.Compare)
-	if want := []ID{0, 1, 2, 3, math.MaxInt64}; !slices.Equal(ids, want) {
+	ids := []K{3, math.MaxInt64, 1, 0, 2}
+	slices.SortFunc(ids, K.Compare)
+	if want := []K{0, 1, 2, 3, math.MaxInt64}; !slices.Equal(ids, want) {
 		t.Errorf("sorted: %v", ids)
 	}
-	if ID(2).Compare(2) != 0 || ID(1).Compare(2) != -1 || ID(2).Compare(1) != 1 {
+	if K(2).Compare(2) != 0 || K(1).Compare(2) != -1 || K(2).Compare(1) != 1 {
 		t.Error("Compare")
+	}
+	for _, id := range []ID{0, 1996573624012345677, -7} {
+		key := K(id)
+		if got, want := []string{key.Base32(), key.Base58(), key.Base62()}, []string{id.Base32(), id.Base58(), id.Base62()}; !slices.Equal(got, want) {
+			t.Errorf("%d: %q, want %q", id, got, want)
+		}
+		got, want := key.AppendBase62(key.AppendBase58(key.AppendBase32([]byte("x")))), "x"+id.Base32()+id.Base58()+id.Base62()
+		if string(got) != want {
+			t.Errorf("%d: %s, want %s", id, got, want)
+		}
 	}
 }
 
 func TestNilReceivers(t *testing.T) {
-	var id *ID
-	var null *NullID
-	for name, err := range map[string]error{
-		"ID.Scan":               id.Scan(int64(1)),
-		"ID.UnmarshalText":      id.UnmarshalText([]byte("1")),
-		"ID.UnmarshalJSON":      id.UnmarshalJSON([]byte("1")),
-		"ID.UnmarshalParam":     id.UnmarshalParam("1"),
-		"NullID.Scan":           null.Scan(int64(1)),
-		"NullID.UnmarshalText":  null.UnmarshalText([]byte("1")),
-		"NullID.UnmarshalJSON":  null.UnmarshalJSON([]byte("1")),
-		"NullID.UnmarshalParam": null.UnmarshalParam("1"),
+	for name, v := range map[string]decoder{
+		"ID": (*ID)(nil), "NullID": (*NullID)(nil), "Key": (*plainKey)(nil), "NullKey": (*plainNull)(nil),
+		"prefixed": (*Key[prefixedRow])(nil),
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, method, _ := strings.Cut(name, ".")
-			if !errors.Is(err, ErrNil) || !strings.Contains(err.Error(), method) {
-				t.Errorf("%s: %v", name, err)
-			}
-		})
+		for method, err := range map[string]error{
+			"Scan":                  v.Scan(int64(1)),
+			"UnmarshalText":         v.UnmarshalText([]byte("1")),
+			"UnmarshalJSON":         v.UnmarshalJSON([]byte("1")),
+			"UnmarshalParam":        v.UnmarshalParam("1"),
+			"UnmarshalMapstructure": v.UnmarshalMapstructure(1),
+			"UnmarshalBSONValue":    v.UnmarshalBSONValue(bsonInt64, make([]byte, 8)),
+			"UnmarshalCBOR":         v.UnmarshalCBOR([]byte{1}),
+			"UnmarshalMsgpack":      v.UnmarshalMsgpack([]byte{1}),
+		} {
+			t.Run(name+"."+method, func(t *testing.T) {
+				if !errors.Is(err, ErrNil) || !strings.Contains(err.Error(), method) {
+					t.Error(err)
+				}
+			})
+		}
+		if attr, err := v.MarshalXMLAttr(xml.Name{Local: "id"}); err != nil || attr != (xml.Attr{}) {
+			t.Errorf("%s.MarshalXMLAttr: %v, %v", name, attr, err)
+		}
 	}
 }
 
@@ -252,6 +291,10 @@ func TestNew(t *testing.T) {
 			got, err := New(ctx, tt.src)
 			if got != tt.want || !errors.Is(err, tt.err) {
 				t.Errorf("%s: %d, %v", tt.name, got, err)
+			}
+			key, keyErr := NewKey[plainRow](ctx, tt.src)
+			if key.ID() != tt.want || fmt.Sprint(keyErr) != fmt.Sprint(err) {
+				t.Errorf("%s: the key %d, %v", tt.name, key, keyErr)
 			}
 		})
 	}

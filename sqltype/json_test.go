@@ -52,6 +52,10 @@ var jsons = []struct {
 }
 
 func TestUnmarshalJSON(t *testing.T) {
+	kinds(t, testUnmarshalJSON[ID], testUnmarshalJSON[plainKey])
+}
+
+func testUnmarshalJSON[K idKind, P idPointer[K]](t *testing.T) {
 	type row struct {
 		in   string
 		want ID
@@ -65,11 +69,11 @@ func TestUnmarshalJSON(t *testing.T) {
 		rows = append(rows, row{`"` + tt.in + `"`, tt.want, tt.err})
 	}
 	for _, tt := range rows {
-		id, want := ID(42), tt.want
+		id, want := K(42), K(tt.want)
 		if tt.err != nil {
 			want = 42
 		}
-		checkError(t, id.UnmarshalJSON([]byte(tt.in)), tt.err, tt.in)
+		checkError(t, P(&id).UnmarshalJSON([]byte(tt.in)), tt.err, tt.in)
 		if id != want {
 			t.Errorf("%.40s: id is %d, want %d", tt.in, id, want)
 		}
@@ -84,20 +88,24 @@ func TestUnmarshalJSON(t *testing.T) {
 	}
 }
 
-type document struct {
-	ID    ID            `json:"id"`
-	Ptr   *ID           `json:"ptr"`
-	Null  NullID        `json:"null"`
-	List  []ID          `json:"list"`
-	Keys  map[ID]string `json:"keys"`
-	Any   any           `json:"any"`
-	Array [2]ID         `json:"array"`
+type document[K idKind, N nullKind] struct {
+	ID    K            `json:"id"`
+	Ptr   *K           `json:"ptr"`
+	Null  N            `json:"null"`
+	List  []K          `json:"list"`
+	Keys  map[K]string `json:"keys"`
+	Any   any          `json:"any"`
+	Array [2]K         `json:"array"`
 }
 
 func TestJSONDocument(t *testing.T) {
-	in := document{
-		ID: math.MaxInt64, Ptr: ptr(8), Null: NullID{9, true}, List: []ID{1, 2},
-		Keys: map[ID]string{1 << 60: "x"}, Any: ID(3), Array: [2]ID{4, 5},
+	kinds(t, testJSONDocument[ID, NullID], testJSONDocument[plainKey, plainNull])
+}
+
+func testJSONDocument[K idKind, N nullKind](t *testing.T) {
+	in := document[K, N]{
+		ID: math.MaxInt64, Ptr: ptr[K](8), Null: some[N](9), List: []K{1, 2},
+		Keys: map[K]string{1 << 60: "x"}, Any: K(3), Array: [2]K{4, 5},
 	}
 	const want = `{"id":"9223372036854775807","ptr":"8","null":"9","list":["1","2"],` +
 		`"keys":{"1152921504606846976":"x"},"any":"3","array":["4","5"]}`
@@ -105,7 +113,7 @@ func TestJSONDocument(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Fatalf("%s, %v", got, err)
 	}
-	var out document
+	var out document[K, N]
 	if err := json.Unmarshal(got, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +126,7 @@ func TestJSONDocument(t *testing.T) {
 	for _, s := range []string{maxText, "8", "9", "1", "2", "4", "5"} {
 		numbers = strings.ReplaceAll(numbers, `"`+s+`"`, s)
 	}
-	out = document{}
+	out = document[K, N]{}
 	if err := json.Unmarshal([]byte(numbers), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -129,34 +137,42 @@ func TestJSONDocument(t *testing.T) {
 }
 
 func TestJSONNullAndEmpty(t *testing.T) {
-	got, err := json.Marshal(document{})
+	kinds(t, testJSONNullAndEmpty[ID, NullID], testJSONNullAndEmpty[plainKey, plainNull])
+}
+
+func testJSONNullAndEmpty[K idKind, N nullKind](t *testing.T) {
+	got, err := json.Marshal(document[K, N]{})
 	const want = `{"id":"0","ptr":null,"null":null,"list":null,"keys":null,"any":null,"array":["0","0"]}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
-	out := document{ID: 1, Ptr: ptr(2), Null: NullID{3, true}}
+	out := document[K, N]{ID: 1, Ptr: ptr[K](2), Null: some[N](3)}
 	if err := json.Unmarshal([]byte(`{"id":null,"ptr":null,"null":null}`), &out); err != nil {
 		t.Fatal(err)
 	}
-	if out.ID != 1 || out.Ptr != nil || out.Null.Valid {
+	if out.ID != 1 || out.Ptr != nil || !out.Null.IsZero() {
 		t.Errorf("after null: %+v", out)
 	}
 	omitted, err := json.Marshal(struct {
-		A ID     `json:"a,omitempty"`
-		B ID     `json:"b,omitzero"`
-		C ID     `json:"c,omitempty,omitzero"`
-		D NullID `json:"d,omitzero"`
-		E *ID    `json:"e,omitempty"`
-		F NullID `json:"f,omitzero"`
-	}{F: NullID{0, true}})
+		A K  `json:"a,omitempty"`
+		B K  `json:"b,omitzero"`
+		C K  `json:"c,omitempty,omitzero"`
+		D N  `json:"d,omitzero"`
+		E *K `json:"e,omitempty"`
+		F N  `json:"f,omitzero"`
+	}{F: some[N](0)})
 	if err != nil || string(omitted) != `{"f":"0"}` {
 		t.Errorf("omitted: %s, %v", omitted, err)
 	}
 }
 
 func TestJSONErrors(t *testing.T) {
+	kinds(t, testJSONErrors[ID, NullID], testJSONErrors[plainKey, plainNull])
+}
+
+func testJSONErrors[K idKind, N nullKind](t *testing.T) {
 	for name, v := range map[string]any{
-		"ID": ID(-1), "slice": []ID{1, -1}, "NullID": NullID{-1, true},
+		"id": K(-1), "slice": []K{1, -1}, "null": some[N](-1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := json.Marshal(v); !errors.Is(err, ErrNegative) {
@@ -164,10 +180,10 @@ func TestJSONErrors(t *testing.T) {
 			}
 		})
 	}
-	if got, err := json.Marshal(map[ID]int{-1: 1}); err == nil { // encoding/json does not wrap a key's error
+	if got, err := json.Marshal(map[K]int{-1: 1}); err == nil { // encoding/json does not wrap a key's error
 		t.Errorf("key: %s", got)
 	}
-	var keys map[ID]int
+	var keys map[K]int
 	for _, in := range []string{`{"007":1}`, `{"":1}`, `{"-1":1}`, `{"` + overText + `":1}`} {
 		if err := json.Unmarshal([]byte(in), &keys); err == nil {
 			t.Errorf("%s: %v", in, keys)

@@ -3,22 +3,41 @@
 package sqltype
 
 import (
+	"encoding"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 )
 
-// encoding/json/v2 calls ID.AppendText, which writes into its buffer, and UnmarshalJSON of both
-// types, which reads from it: nothing is allocated. MarshalJSONTo and UnmarshalJSONFrom would only
-// be slower there. A NullID needs the first, because v2 prefers MarshalJSON to AppendText.
-var _ json.MarshalerTo = NullID{}
+// Only NullID and NullKey need a method of encoding/json/v2, MarshalJSONTo: they have a method
+// MarshalJSON, which allocates, and which v2 prefers to AppendText. For an ID and a Key, v2 calls
+// AppendText, which writes into its buffer. It reads all four by UnmarshalJSON, from its buffer.
+// Neither needs an allocation, and the methods of v2 would only be slower.
+var (
+	_ json.MarshalerTo = NullID{}
+	_ json.MarshalerTo = NullKey[int]{}
+)
 
-// MarshalJSONTo writes what MarshalJSON returns, without an allocation. It exists where the
-// toolchain has encoding/json/v2.
+// MarshalJSONTo writes what MarshalJSON returns, without an allocation. It exists only if
+// the toolchain has encoding/json/v2.
 func (n NullID) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if !n.Valid {
 		return enc.WriteToken(jsontext.Null)
 	}
-	b, err := n.ID.AppendText(append(enc.AvailableBuffer(), '"'))
+	return writeText(enc, n.ID)
+}
+
+// MarshalJSONTo writes what MarshalJSON returns, without an allocation of its own. It exists only
+// if the toolchain has encoding/json/v2.
+func (n NullKey[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if !n.Valid {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return writeText(enc, n.Key)
+}
+
+// writeText writes a text in which nothing needs to be escaped.
+func writeText[T encoding.TextAppender](enc *jsontext.Encoder, id T) error {
+	b, err := id.AppendText(append(enc.AvailableBuffer(), '"'))
 	if err != nil {
 		return err
 	}

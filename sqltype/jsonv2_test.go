@@ -14,53 +14,62 @@ import (
 )
 
 func TestJSONv2(t *testing.T) {
-	in := document{ID: 1 << 60, Ptr: ptr(8), Null: NullID{9, true}, List: []ID{1}, Keys: map[ID]string{7: "x"}}
+	kinds(t, testJSONv2[ID, NullID], testJSONv2[plainKey, plainNull])
+}
+
+func testJSONv2[K idKind, N nullKind, P idPointer[K]](t *testing.T) {
+	in := document[K, N]{ID: 1 << 60, Ptr: ptr[K](8), Null: some[N](9), List: []K{1}, Keys: map[K]string{7: "x"}}
 	const want = `{"id":"1152921504606846976","ptr":"8","null":"9","list":["1"],"keys":{"7":"x"},"any":null,"array":["0","0"]}`
 	got, err := jsonv2.Marshal(in)
 	if err != nil || string(got) != want {
 		t.Fatalf("%s, %v", got, err)
 	}
-	var out document
+	var out document[K, N]
 	if err := jsonv2.Unmarshal(got, &out); err != nil || !reflect.DeepEqual(in, out) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	for _, tt := range jsons {
-		id := ID(42)
+		id := K(42)
 		if err := jsonv2.Unmarshal([]byte(tt.in), &id); (err != nil) != (tt.err != nil) && tt.in != " 7" {
 			t.Errorf("%s: %d, %v", tt.in, id, err)
 		}
 	}
-	for _, v := range []any{ID(-1), NullID{-1, true}, []NullID{{7, true}, {-1, true}}} {
+	for _, v := range []any{K(-1), some[N](-1), []N{some[N](7), some[N](-1)}} {
 		if got, err := jsonv2.Marshal(v); !errors.Is(err, ErrNegative) {
 			t.Errorf("%T: %s, %v", v, got, err)
 		}
 	}
 	omitted, err := jsonv2.Marshal(struct {
-		A ID     `json:"a,omitempty"` // "0" is no empty JSON value
-		B ID     `json:"b,omitempty,omitzero"`
-		C NullID `json:"c,omitempty"`
+		A K `json:"a,omitempty"` // "0" is no empty JSON value
+		B K `json:"b,omitempty,omitzero"`
+		C N `json:"c,omitempty"`
 	}{})
 	if err != nil || string(omitted) != `{"a":"0"}` {
 		t.Errorf("%s, %v", omitted, err)
 	}
 }
 
-// A NullID is written alike by both packages, in every place and with the options that change
+// A NullID and a NullKey are written alike by both packages, in every place and with the options that change
 // how a value is written.
-func TestJSONv2NullID(t *testing.T) {
+func TestJSONv2Null(t *testing.T) {
+	kinds(t, testJSONv2Null[NullID], testJSONv2Null[plainNull])
+}
+
+func testJSONv2Null[N nullKind](t *testing.T) {
+	null := nullOf[N](0, false)
 	for _, tt := range []struct {
 		v    any
 		want string
 	}{
-		{NullID{}, `null`},
-		{NullID{ID: -7}, `null`},
-		{NullID{0, true}, `"0"`},
-		{&NullID{7, true}, `"7"`},
-		{(*NullID)(nil), `null`},
-		{[]NullID{{}, {7, true}, {8, true}}, `[null,"7","8"]`},
-		{map[string]NullID{"a": {7, true}}, `{"a":"7"}`},
-		{map[NullID]NullID{{7, true}: {}}, `{"7":null}`},
-		{struct{ A any }{NullID{7, true}}, `{"A":"7"}`},
+		{null, `null`},
+		{nullOf[N](-7, false), `null`},
+		{some[N](0), `"0"`},
+		{ptr(some[N](7)), `"7"`},
+		{(*N)(nil), `null`},
+		{[]N{null, some[N](7), some[N](8)}, `[null,"7","8"]`},
+		{map[string]N{"a": some[N](7)}, `{"a":"7"}`},
+		{map[N]N{some[N](7): null}, `{"7":null}`},
+		{struct{ A any }{some[N](7)}, `{"A":"7"}`},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			for name, marshal := range map[string]func(any) ([]byte, error){
@@ -75,14 +84,14 @@ func TestJSONv2NullID(t *testing.T) {
 			}
 		})
 	}
-	got, err := jsonv2.Marshal([]NullID{{}, {7, true}}, jsontext.WithIndent(" "))
+	got, err := jsonv2.Marshal([]N{null, some[N](7)}, jsontext.WithIndent(" "))
 	if want := "[\n null,\n \"7\"\n]"; err != nil || string(got) != want {
 		t.Errorf("indented: %s, %v", got, err)
 	}
-	if got, err := jsonv2.Marshal(map[NullID]int{{}: 1}); err == nil {
+	if got, err := jsonv2.Marshal(map[N]int{null: 1}); err == nil {
 		t.Errorf("NULL as a key: %s", got)
 	}
-	if got, err := json.Marshal(map[NullID]int{{}: 1}); err != nil || string(got) != `{"":1}` {
+	if got, err := json.Marshal(map[N]int{null: 1}); err != nil || string(got) != `{"":1}` {
 		t.Errorf("NULL as a key, v1: %s, %v", got, err)
 	}
 }
@@ -94,6 +103,10 @@ func TestJSONv2Allocations(t *testing.T) {
 	t.Run("ID", func(t *testing.T) { allocationsOf(t, ID(1996573624012345677)) })
 	t.Run("NullID", func(t *testing.T) { allocationsOf(t, NullID{1996573624012345677, true}) })
 	t.Run("NULL", func(t *testing.T) { allocationsOf(t, NullID{}) })
+	t.Run("Key", func(t *testing.T) { allocationsOf(t, plainKey(1996573624012345677)) })
+	t.Run("NullKey", func(t *testing.T) { allocationsOf(t, plainNull{1996573624012345677, true}) })
+	t.Run("prefixed Key", func(t *testing.T) { allocationsOf(t, Key[prefixedRow](1996573624012345677)) })
+	t.Run("prefixed NullKey", func(t *testing.T) { allocationsOf(t, NullKey[prefixedRow]{1996573624012345677, true}) })
 }
 
 // allocationsOf compares a list of ids with an empty one.
@@ -122,4 +135,30 @@ func allocationsOf[T any](t *testing.T, id T) {
 	if got, empty := write(list), write(nil); got > empty || errSink != nil {
 		t.Errorf("v2 writes with %v allocations, %v; no ids with %v", got, errSink, empty)
 	}
+}
+
+func BenchmarkKeyJSONv2(b *testing.B) {
+	writeID, readID := jsonv2Of(b, benchID)
+	writeKey, readKey := jsonv2Of(b, plainKey(benchID))
+	writePrefixed, readPrefixed := jsonv2Of(b, Key[prefixedRow](benchID))
+	b.Run("written", func(b *testing.B) {
+		compare(b, writeID, map[string]func(){"Key/ID": writeKey, "prefixed/ID": writePrefixed})
+	})
+	b.Run("read", func(b *testing.B) {
+		compare(b, readID, map[string]func(){"Key/ID": readKey, "prefixed/ID": readPrefixed})
+	})
+}
+
+func jsonv2Of[K idKind](tb testing.TB, id K) (write, read func()) {
+	list := slices.Repeat([]K{id}, listOfIDs)
+	text, err := jsonv2.Marshal(list)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out := bytes.NewBuffer(make([]byte, 0, 2*len(text)))
+	write = func() {
+		out.Reset()
+		errSink = jsonv2.MarshalWrite(out, &list)
+	}
+	return write, func() { errSink = jsonv2.Unmarshal(text, &list) }
 }

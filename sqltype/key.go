@@ -49,29 +49,33 @@ func NewKey[T any](ctx context.Context, src Source) (Key[T], error) {
 	return Key[T](id), err
 }
 
-// ParseKey parses the text of a key of T. The error is ErrPrefix if the text is of another type,
-// ErrForm if T's Form is wrong, what a Sealer returns for a token, and otherwise what
-// [Parse] returns.
-func ParseKey[T any](s string) (Key[T], error) { return parseKey[T]("parse", s) }
-
-func parseKey[T any](op, s string) (Key[T], error) {
-	f, declared := formOf[T]()
-	if !declared {
-		id, err := parse(op, s)
-		return Key[T](id), err
-	}
-	id, err := f.parse(s)
-	if err == nil {
-		return Key[T](id), nil
-	}
-	return 0, keyError(op, s, err)
+// ParseKey parses the text of a key of T. If T declares no Form, the errors are those of [Parse].
+// Otherwise the error is ErrPrefix for a text with another prefix or none, ErrSyntax and ErrRange
+// for wrong digits, what a Sealer returns for a token, and ErrForm if T's Form is wrong.
+func ParseKey[T any](s string) (Key[T], error) {
+	id, err := parseKey[T]("parse", s)
+	return Key[T](id), err
 }
 
-func keyError(op, s string, err error) error {
-	if errors.Is(err, ErrForm) {
-		return err
+func parseKey[T any, S string | []byte](op string, s S) (ID, error) {
+	declared := formerOf[T]()
+	if declared == nil {
+		return parse(op, s)
 	}
-	return inputError(op, s, err)
+	f := formOf[T](declared)
+	id, err := readForm(&f, s)
+	if err != nil {
+		return 0, readError[T](op, string(s), err)
+	}
+	return id, nil
+}
+
+// readError says what could not be read, or that it is the fault of T's Form.
+func readError[T any](op, input string, err error) error {
+	if errors.Is(err, ErrForm) {
+		return fmt.Errorf("sqltype: %s %T: %w", op, Key[T](0), err)
+	}
+	return inputError(op, input, err)
 }
 
 // ID returns the key as an ID.
@@ -86,62 +90,88 @@ func (k Key[T]) IsZero() bool { return k == 0 }
 // Compare returns -1, 0 or +1 as k is less than, equal to or greater than other.
 func (k Key[T]) Compare(other Key[T]) int { return cmp.Compare(k, other) }
 
-// String returns the text. A key that has none, because it is negative or T's Form is wrong, is
-// in decimal and cannot be parsed.
+// String returns the text. A negative key is in decimal. If T's Form is wrong or its Sealer
+// fails, String returns %!(sqltype.Key[main.Order]), which does not show the id. Neither can be
+// parsed.
 func (k Key[T]) String() string {
-	if text, err := k.AppendText(nil); err == nil {
-		return string(text)
+	declared := formerOf[T]()
+	if declared == nil || k < 0 {
+		return ID(k).String()
 	}
-	return ID(k).String()
+	f := formOf[T](declared)
+	text, err := f.string(ID(k))
+	if err != nil {
+		return fmt.Sprintf("%%!(%T)", k)
+	}
+	return text
 }
 
 // Format prints the text for %v, %s and %q, and the number for other verbs. Flags, width and
 // precision are those of a string and an int64.
-func (k Key[T]) Format(f fmt.State, verb rune) { formatKey(f, verb, int64(k), k) }
-
-func formatKey(f fmt.State, verb rune, n int64, text fmt.Stringer) {
-	switch {
-	case verb == 's', verb == 'q', verb == 'v' && !f.Flag('#'):
-		_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), text.String())
-	default:
-		_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), n)
+func (k Key[T]) Format(f fmt.State, verb rune) {
+	if verb == 's' || verb == 'q' || verb == 'v' && !f.Flag('#') {
+		_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), k.String())
+		return
 	}
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), int64(k))
 }
 
 // AppendText appends the text to b. On an error it returns b unchanged: ErrNegative, ErrForm, or
 // what a Sealer returns.
 func (k Key[T]) AppendText(b []byte) ([]byte, error) {
-	f, declared := formOf[T]()
-	if !declared {
+	declared := formerOf[T]()
+	if declared == nil {
 		return ID(k).AppendText(b)
 	}
-	return f.append(b, ID(k))
+	f := formOf[T](declared)
+	b, err := f.append(b, ID(k))
+	if err != nil {
+		err = k.writeError(err)
+	}
+	return b, err
+}
+
+// writeError names the type whose Form or Sealer fails. It does not show the id.
+func (k Key[T]) writeError(err error) error {
+	if errors.Is(err, ErrNegative) {
+		return err
+	}
+	return fmt.Errorf("sqltype: encode %T: %w", k, err)
 }
 
 // MarshalText returns the text, or the errors of AppendText.
 func (k Key[T]) MarshalText() ([]byte, error) {
-	f, declared := formOf[T]()
-	if !declared {
+	if formerOf[T]() == nil {
 		return ID(k).MarshalText()
 	}
-	text, err := f.append(make([]byte, 0, len(f.Prefix)+1+maxToken), ID(k))
-	if err != nil {
-		return nil, err
-	}
-	return text, nil
+	return k.marshal("")
 }
 
-// maxToken is how many characters most tokens have at most.
-const maxToken = 22
+// marshal returns the text between two quotes.
+func (k Key[T]) marshal(quote string) ([]byte, error) {
+	var f Form
+	if declared := formerOf[T](); declared != nil {
+		f = formOf[T](declared)
+	}
+	b := append(make([]byte, 0, f.size()+2*len(quote)), quote...)
+	b, err := f.append(b, ID(k))
+	if err != nil {
+		return nil, k.writeError(err)
+	}
+	return append(b, quote...), nil
+}
 
 // UnmarshalText reads what ParseKey reads, with the same errors. On an error the key is unchanged.
-func (k *Key[T]) UnmarshalText(text []byte) error { return k.UnmarshalParam(string(text)) }
+func (k *Key[T]) UnmarshalText(text []byte) error {
+	id, err := parseKey[T]("parse", text)
+	return (*ID)(k).set("UnmarshalText", id, err)
+}
 
 // UnmarshalParam reads a path or query parameter, as ParseKey does. gin and echo call it. On an
 // error the key is unchanged.
 func (k *Key[T]) UnmarshalParam(param string) error {
-	n, err := ParseKey[T](param)
-	return (*ID)(k).set("UnmarshalText", ID(n), err)
+	id, err := parseKey[T]("parse", param)
+	return (*ID)(k).set("UnmarshalParam", id, err)
 }
 
 // UnmarshalJSON reads a JSON string with the text of a key, and also a JSON number where decimal
@@ -151,48 +181,48 @@ func (k *Key[T]) UnmarshalJSON(data []byte) error {
 	if k != nil && string(data) == "null" {
 		return nil
 	}
-	n, err := keyFromJSON[T](data)
-	return (*ID)(k).set("UnmarshalJSON", n, err)
+	id, err := keyFromJSON[T](data)
+	return (*ID)(k).set("UnmarshalJSON", id, err)
 }
 
-func keyFromJSON[T any](data []byte) (ID, error) {
-	f, declared := formOf[T]()
-	if !declared {
+func keyFromJSON[T any](data []byte) (id ID, err error) {
+	declared := formerOf[T]()
+	if declared == nil {
 		return fromJSON(data)
 	}
+	f := formOf[T](declared)
 	text, quoted := unquote(data)
-	var id ID
-	err := f.want(ErrSyntax)
-	if quoted || f.decimal() || f.Accept&AcceptDecimal != 0 {
-		id, err = f.parse(string(text))
-	}
-	if err == nil && !quoted && !isNumber(text) { // the text of a token is no JSON
-		err = f.want(ErrSyntax)
+	if quoted {
+		id, err = readForm(&f, text)
+	} else {
+		id, err = f.readNumber(text)
 	}
 	if err != nil {
-		return 0, keyError("parse JSON", string(data), err)
+		return 0, readError[T]("parse JSON", string(data), err)
 	}
 	return id, nil
-}
-
-// isNumber reports whether text, which has been parsed, is a number.
-func isNumber(text []byte) bool {
-	_, err := decimal(text)
-	return err == nil
 }
 
 // Value returns what [ID.Value] returns.
 func (k Key[T]) Value() (driver.Value, error) { return ID(k).Value() }
 
-// Scan reads what [ID.Scan] reads, and a Key[T], with the same errors.
+// Scan reads what [ID.Scan] reads, and a Key[T], with the same errors. Text is decimal, whatever
+// the Form.
 func (k *Key[T]) Scan(src any) error {
+	id, err := scanKey[T](src)
+	return (*ID)(k).set("Scan", id, err)
+}
+
+func scanKey[T any](src any) (ID, error) {
 	switch v := src.(type) {
+	case int64: // first, because it is the usual one
+		return fromInt("scan", v)
 	case Key[T]:
-		src = ID(v)
+		return fromInt("scan", int64(v))
 	case *Key[T]:
-		src = (*ID)(v)
+		return scan((*ID)(v))
 	}
-	return (*ID)(k).Scan(src)
+	return scan(src)
 }
 
 // GormDataType returns gorm's type of the column, bigint in every dialect.

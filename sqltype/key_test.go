@@ -1,9 +1,19 @@
 package sqltype
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/url"
+	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -13,20 +23,43 @@ type (
 		ID     Key[prefixedRow]
 		Parent NullKey[prefixedRow]
 	}
-	byValueRow struct{ ID Key[byValueRow] }
+	byValueRow  struct{ ID Key[byValueRow] }
+	embeddedRow struct {
+		plainRow
+		prefixedRow // at an offset from nil
+	}
+	embeddedPtrRow struct{ *prefixedRow }
+	receiverRow    struct{ prefix string }
+	wrongSignature struct{}
 )
 
-func (*prefixedRow) KeyForm() Form { return Form{Prefix: "row"} }
-func (byValueRow) KeyForm() Form   { return Form{Prefix: "by_value"} }
+func (*prefixedRow) KeyForm() Form     { return Form{Prefix: "row"} }
+func (byValueRow) KeyForm() Form       { return Form{Prefix: "by_value"} }
+func (r *receiverRow) KeyForm() Form   { return Form{Prefix: "r" + r.prefix} }
+func (*wrongSignature) KeyForm() *Form { return nil }
+
+const rowKey Key[prefixedRow] = 1996573624012345677
 
 func TestKeyText(t *testing.T) {
 	for name, tt := range map[string]struct {
 		key  fmt.Stringer
 		want string
 	}{
-		"decimal":  {Key[plainRow](1996573624012345677), "1996573624012345677"},
-		"prefixed": {Key[prefixedRow](1996573624012345677), "row_1qda147xjq4ad"},
-		"by value": {Key[byValueRow](0), "by_value_0000000000000"},
+		"decimal":              {Key[plainRow](1996573624012345677), "1996573624012345677"},
+		"prefixed":             {rowKey, "row_1qda147xjq4ad"},
+		"zero":                 {Key[prefixedRow](0), "row_0000000000000"},
+		"largest":              {Key[prefixedRow](math.MaxInt64), "row_7zzzzzzzzzzzz"},
+		"negative":             {Key[prefixedRow](-5), "-5"},
+		"by value":             {Key[byValueRow](0), "by_value_0000000000000"},
+		"embedded":             {Key[embeddedRow](0), "row_0000000000000"},
+		"embedded pointer":     {Key[embeddedPtrRow](0), "row_0000000000000"},
+		"uses its receiver":    {Key[receiverRow](0), "r_0000000000000"},
+		"another signature":    {Key[wrongSignature](7), "7"},
+		"of an interface":      {Key[former](7), "7"},
+		"of a pointer":         {Key[*prefixedRow](7), "7"},
+		"of no struct":         {Key[int](7), "7"},
+		"NullKey":              {NullKey[prefixedRow]{7, true}, "row_0000000000007"},
+		"NullKey that is NULL": {NullKey[prefixedRow]{Key: 7}, "NULL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := tt.key.String(); got != tt.want {
@@ -36,21 +69,297 @@ func TestKeyText(t *testing.T) {
 	}
 }
 
+// A text of a key is read by everything that reads texts, in any case.
+func TestKeyReads(t *testing.T) {
+	decoders := map[string]func(k *Key[prefixedRow], s string) error{
+		"ParseKey": func(k *Key[prefixedRow], s string) error {
+			key, err := ParseKey[prefixedRow](s)
+			if err == nil {
+				*k = key
+			} else if key != 0 {
+				return fmt.Errorf("%d with the error %w", key, err)
+			}
+			return err
+		},
+		"UnmarshalText":         func(k *Key[prefixedRow], s string) error { return k.UnmarshalText([]byte(s)) },
+		"UnmarshalParam":        (*Key[prefixedRow]).UnmarshalParam,
+		"UnmarshalJSON":         func(k *Key[prefixedRow], s string) error { return k.UnmarshalJSON([]byte(`"` + s + `"`)) },
+		"UnmarshalMapstructure": func(k *Key[prefixedRow], s string) error { return k.UnmarshalMapstructure(&s) },
+		"NullKey.UnmarshalText": func(k *Key[prefixedRow], s string) error {
+			n := NullKey[prefixedRow]{*k, true}
+			err := n.UnmarshalText([]byte(s))
+			*k = n.Key
+			return err
+		},
+	}
+	long := strings.Repeat("x", 1000)
+	for name, decode := range decoders {
+		t.Run(name, func(t *testing.T) {
+			for in, want := range map[string]any{
+				"row_1qda147xjq4ad":     rowKey,
+				"ROW_1QDA147XJQ4AD":     rowKey,
+				"rOw_lQdA147XjQ4aD":     rowKey, // Crockford's readers take an l for a 1
+				"row_0ooOOOOooo0iL":     Key[prefixedRow](33),
+				"row_7zzzzzzzzzzzz":     Key[prefixedRow](math.MaxInt64),
+				"row_8000000000000":     ErrRange,
+				"row_zzzzzzzzzzzzz":     ErrRange,
+				"row_-000000000007":     ErrSyntax,
+				"row_-0000000000007":    ErrNegative,
+				"row_1qda147xjq4a":      ErrSyntax,
+				"row_01qda147xjq4ad":    ErrSyntax,
+				"row_1qda147xjq4au":     ErrSyntax,
+				"row_":                  ErrSyntax,
+				"row_7":                 ErrSyntax,
+				"row_1qda147xjq4ad ":    ErrSyntax,
+				"row-1qda147xjq4ad":     ErrPrefix,
+				"row":                   ErrPrefix,
+				"_1qda147xjq4ad":        ErrPrefix,
+				"1qda147xjq4ad":         ErrPrefix,
+				"7":                     ErrPrefix,
+				"1996573624012345677":   ErrPrefix,
+				"1234567890123":         ErrPrefix, // 13 digits are not base 32 without the prefix
+				"cus_1qda147xjq4ad":     ErrPrefix,
+				"ro_1qda147xjq4ad":      ErrPrefix,
+				"rows_1qda147xjq4ad":    ErrPrefix,
+				"row__1qda147xjq4ad":    ErrPrefix,
+				"row_old_1qda147xjq4ad": ErrPrefix,
+				" row_1qda147xjq4ad":    ErrPrefix,
+				"roẉ_1qda147xjq4ad":     ErrPrefix,
+				long:                    ErrPrefix,
+				"row_" + long:           ErrSyntax,
+			} {
+				key := Key[prefixedRow](42)
+				err := decode(&key, in)
+				if id, ok := want.(Key[prefixedRow]); ok {
+					if err != nil || key != id {
+						t.Errorf("%s: %d, %v, want %d", in, int64(key), err, int64(id))
+					}
+					continue
+				}
+				checkError(t, err, want.(error), in[:min(len(in), 60)])
+				if key != 42 {
+					t.Errorf("%.30s: the key is %v after %v", in, key, err)
+				}
+				if want != ErrRange && want != ErrNegative && !strings.Contains(err.Error(), `"row_" and 13 digits of base 32`) {
+					t.Errorf("%.30s: %v does not name the form", in, err)
+				}
+			}
+		})
+	}
+}
+
+func TestKeyErrors(t *testing.T) {
+	_, err := ParseKey[prefixedRow]("cus_1qda147xjq4ad")
+	_, digits := ParseKey[prefixedRow]("row_7")
+	for want, err := range map[string]error{
+		`sqltype: parse "cus_1qda147xjq4ad": not a key of this type, want "row_" and 13 digits of base 32`: err,
+		`sqltype: parse "row_7": want "row_" and 13 digits of base 32`:                                     digits,
+		`sqltype: parse JSON "7": want "row_" and 13 digits of base 32`:                                    new(Key[prefixedRow]).UnmarshalJSON([]byte("7")),
+		`sqltype: Scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer`:  new(Key[prefixedRow]).Scan(nil),
+		`sqltype: scan "row_0000000000007": not a decimal id`:                                              new(Key[prefixedRow]).Scan("row_0000000000007"),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+}
+
+type keyDocument struct {
+	XMLName xml.Name                    `json:"-" xml:"doc"`
+	ID      Key[prefixedRow]            `json:"id" xml:"id,attr"`
+	Parent  NullKey[prefixedRow]        `json:"parent" xml:"parent,attr"`
+	Ptr     *Key[prefixedRow]           `json:"ptr" xml:"ptr"`
+	None    *Key[prefixedRow]           `json:"none" xml:"none,attr"`
+	List    []Key[prefixedRow]          `json:"list" xml:"list"`
+	Keys    map[Key[prefixedRow]]string `json:"keys" xml:"-"`
+}
+
+func newKeyDocument() keyDocument {
+	return keyDocument{
+		XMLName: xml.Name{Local: "doc"},
+		ID:      7, Parent: NullKey[prefixedRow]{6, true}, Ptr: ptr(rowKey), List: []Key[prefixedRow]{1, 2},
+		Keys: map[Key[prefixedRow]]string{9: "x"},
+	}
+}
+
 func TestKeyJSON(t *testing.T) {
-	row := prefixedRow{ID: 7, Parent: NullKey[prefixedRow]{Key: 6, Valid: true}}
-	b, err := json.Marshal(row)
-	if want := `{"ID":"row_0000000000007","Parent":"row_0000000000006"}`; err != nil || string(b) != want {
+	in := newKeyDocument()
+	b, err := json.Marshal(in)
+	const want = `{"id":"row_0000000000007","parent":"row_0000000000006","ptr":"row_1qda147xjq4ad","none":null,` +
+		`"list":["row_0000000000001","row_0000000000002"],"keys":{"row_0000000000009":"x"}}`
+	if err != nil || string(b) != want {
 		t.Fatalf("got %s, %v, want %s", b, err, want)
 	}
-	var read prefixedRow
-	if err := json.Unmarshal(b, &read); err != nil || read != row {
-		t.Fatalf("got %+v, %v", read, err)
+	for _, text := range []string{want, strings.ReplaceAll(want, "row_", "ROW_")} {
+		out := keyDocument{XMLName: in.XMLName}
+		if err := json.Unmarshal([]byte(text), &out); err != nil || !reflect.DeepEqual(out, in) {
+			t.Fatalf("got %+v, %v", out, err)
+		}
 	}
-	for in, want := range map[string]error{`7`: ErrSyntax, `"7"`: ErrPrefix, `"by_value_0000000000007"`: ErrPrefix, `"row_7"`: ErrSyntax} {
-		if err := json.Unmarshal([]byte(in), &read.ID); !errors.Is(err, want) || read.ID != 7 {
-			t.Errorf("%s: got %v, want %v", in, err, want)
-		} else {
-			t.Log(err)
+	out := newKeyDocument()
+	if err := json.Unmarshal([]byte(`{"id":null,"parent":null,"ptr":null}`), &out); err != nil || out.ID != 7 || out.Parent.Valid || out.Ptr != nil {
+		t.Errorf("null: %+v, %v", out, err)
+	}
+	for in, want := range map[string]error{
+		`7`: ErrSyntax, `7.5`: ErrSyntax, `true`: ErrSyntax, `{}`: ErrSyntax, `"7"`: ErrPrefix, `""`: ErrPrefix,
+		`"by_value_0000000000007"`: ErrPrefix, `"row_7"`: ErrSyntax, `"row\u005f0000000000007"`: ErrPrefix,
+	} {
+		key, null := Key[prefixedRow](7), NullKey[prefixedRow]{7, true}
+		for _, err := range []error{json.Unmarshal([]byte(in), &key), json.Unmarshal([]byte(in), &null)} {
+			if !errors.Is(err, want) || !strings.Contains(err.Error(), strings.Trim(fmt.Sprintf("%q", in), `"`)) {
+				t.Errorf("%s: got %v, want %v", in, err, want)
+			}
+		}
+		if key != 7 || null != (NullKey[prefixedRow]{7, true}) {
+			t.Errorf("%s: left %v, %v", in, key, null)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"cus_0000000000007":"x"}`), &map[Key[prefixedRow]]string{}); err == nil {
+		t.Error("a map took another type's key")
+	}
+}
+
+func TestKeyXML(t *testing.T) {
+	in := newKeyDocument()
+	b, err := xml.Marshal(in)
+	const want = `<doc id="row_0000000000007" parent="row_0000000000006"><ptr>row_1qda147xjq4ad</ptr>` +
+		`<list>row_0000000000001</list><list>row_0000000000002</list></doc>`
+	if err != nil || string(b) != want {
+		t.Fatalf("got %s, %v, want %s", b, err, want)
+	}
+	in.Keys = nil
+	var out keyDocument
+	if err := xml.Unmarshal(b, &out); err != nil || !reflect.DeepEqual(out, in) {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if err := xml.Unmarshal([]byte(`<doc id="cus_0000000000007"/>`), &out); !errors.Is(err, ErrPrefix) {
+		t.Errorf("another type's key: %v", err)
+	}
+}
+
+// What is no text has the number, whatever the Form.
+func TestKeyNumbers(t *testing.T) {
+	key, id := rowKey, ID(rowKey)
+	null, nullID := NullKey[prefixedRow]{rowKey, true}, NullID{id, true}
+	for name, f := range map[string]func(encoder binaryEncoder) ([]byte, error){
+		"CBOR":    func(e binaryEncoder) ([]byte, error) { return e.MarshalCBOR() },
+		"Msgpack": func(e binaryEncoder) ([]byte, error) { return e.MarshalMsgpack() },
+		"BSON":    func(e binaryEncoder) ([]byte, error) { return withType(e.MarshalBSONValue()) },
+	} {
+		want, err := f(id)
+		for _, e := range []binaryEncoder{key, null, nullID} {
+			if got, gotErr := f(e); err != nil || gotErr != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s of a %T: % x, %v, want % x", name, e, got, gotErr, want)
+			}
+		}
+	}
+	var b bytes.Buffer
+	row := prefixedRow{ID: rowKey, Parent: null}
+	var back prefixedRow
+	err := gob.NewEncoder(&b).Encode(row)
+	if err != nil || !strings.Contains(b.String(), id.String()) || gob.NewDecoder(&b).Decode(&back) != nil || back != row {
+		t.Errorf("gob: %q, %v, %+v", b.String(), err, back)
+	}
+	for _, v := range []interface{ Scan(any) error }{new(Key[prefixedRow]), new(NullKey[prefixedRow])} {
+		for _, src := range []any{int64(rowKey), id.String(), []byte(id.String()), id, &id, key, &key} {
+			if err := v.Scan(src); err != nil || v.(fmt.Stringer).String() != key.String() {
+				t.Errorf("%T scans %T as %v, %v", v, src, v, err)
+			}
+		}
+		// At run time, too, keys are not mixed up.
+		for _, src := range []any{Key[byValueRow](7), ptr(Key[byValueRow](7)), null} {
+			if err := v.Scan(src); !errors.Is(err, ErrType) {
+				t.Errorf("%T scans %T: %v", v, src, err)
+			}
+		}
+	}
+	if err := new(Key[prefixedRow]).Scan((*Key[prefixedRow])(nil)); !errors.Is(err, ErrNull) {
+		t.Errorf("a nil pointer: %v", err)
+	}
+	if v, err := key.Value(); err != nil || v != int64(rowKey) {
+		t.Errorf("Value: %v, %v", v, err)
+	}
+}
+
+func TestKeyMapstructure(t *testing.T) {
+	for name, tt := range map[string]struct {
+		v    any
+		want any
+	}{
+		"text":                   {rowKey.String(), rowKey},
+		"number":                 {int64(rowKey), rowKey},
+		"ID":                     {ID(rowKey), rowKey},
+		"the key":                {rowKey, rowKey},
+		"pointer":                {ptr(rowKey), rowKey},
+		"NullKey":                {NullKey[prefixedRow]{rowKey, true}, rowKey},
+		"NULL":                   {&NullKey[prefixedRow]{}, ErrNull},
+		"nil pointer":            {(*Key[prefixedRow])(nil), ErrNull},
+		"decimal text":           {"7", ErrPrefix},
+		"negative":               {Key[prefixedRow](-7), ErrNegative},
+		"another type's":         {Key[byValueRow](7), ErrType},
+		"a pointer to it":        {ptr(Key[byValueRow](7)), ErrType},
+		"another type's NullKey": {NullKey[byValueRow]{7, true}, ErrType},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := Key[prefixedRow](42)
+			err := key.UnmarshalMapstructure(tt.v)
+			if want, ok := tt.want.(error); ok {
+				if !errors.Is(err, want) || key != 42 {
+					t.Errorf("%v, %v, want %v", key, err, want)
+				}
+			} else if err != nil || key != tt.want {
+				t.Errorf("%v, %v, want %v", key, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestKeyFormat(t *testing.T) {
+	for format, want := range map[string]string{
+		"%v": "row_000000000000z", "%s": "row_000000000000z", "%+v": "row_000000000000z", "%q": `"row_000000000000z"`,
+		"%20s|": "   row_000000000000z|", "%-20v|": "row_000000000000z   |", "%.3s": "row", "%d": "31", "%x": "1f", "%05d": "00031",
+		"%#v": "31", "%T": "sqltype.Key[github.com/seed-299c1d6b/snowkey/sqltype.prefixedRow]",
+	} {
+		if got := fmt.Sprintf(format, Key[prefixedRow](31)); got != want {
+			t.Errorf("%s: %s, want %s", format, got, want)
+		}
+		if strings.ContainsAny(format, "#T") {
+			continue
+		}
+		if got := fmt.Sprintf(format, NullKey[prefixedRow]{31, true}); got != want {
+			t.Errorf("%s of a NullKey: %s, want %s", format, got, want)
+		}
+	}
+	if got := fmt.Sprint(prefixedRow{ID: 1}, ptr(rowKey), (*Key[prefixedRow])(nil)); got != "{row_0000000000001 NULL} row_1qda147xjq4ad <nil>" {
+		t.Error(got)
+	}
+}
+
+func TestKeyElsewhere(t *testing.T) {
+	var b bytes.Buffer
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("", "id", rowKey, "null", NullKey[prefixedRow]{}, "parent", NullKey[prefixedRow]{7, true})
+	if !strings.HasSuffix(b.String(), `"id":"row_1qda147xjq4ad","null":null,"parent":"row_0000000000007"}`+"\n") {
+		t.Errorf("slog: %s", b.String())
+	}
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	var key Key[prefixedRow]
+	set.TextVar(&key, "id", Key[prefixedRow](5), "a key")
+	if err := set.Parse([]string{"-id", rowKey.String()}); err != nil || key != rowKey || set.Lookup("id").DefValue != "row_0000000000005" {
+		t.Errorf("flag: %v, %v", key, err)
+	}
+	values := url.Values{}
+	if err := (NullKey[prefixedRow]{7, true}).EncodeValues("id", &values); err != nil || values.Encode() != "id=row_0000000000007" {
+		t.Errorf("query: %s, %v", values.Encode(), err)
+	}
+	for _, v := range []any{Key[prefixedRow](0), new(Key[prefixedRow]), NullKey[prefixedRow]{}, new(NullKey[prefixedRow])} {
+		if _, ok := v.(AnyKey); !ok {
+			t.Errorf("%T is no AnyKey", v)
+		}
+	}
+	for _, v := range []any{ID(0), NullID{}, 7} {
+		if _, ok := v.(AnyKey); ok {
+			t.Errorf("%T is an AnyKey", v)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// nullV2 are the methods of a NullID for encoding/json/v2.
+// nullV2 are the methods of a NullID and a NullKey for encoding/json/v2.
 var nullV2 []string
 
 // The methods are the contract: one more (MarshalJSON, LogValue, MarshalBinary)
@@ -42,6 +42,10 @@ func TestMethodSet(t *testing.T) {
 		{reflect.TypeFor[*sqltype.ID](), slices.Concat(id, decode, []string{"GobDecode"})},
 		{reflect.TypeFor[sqltype.NullID](), null},
 		{reflect.TypeFor[*sqltype.NullID](), slices.Concat(null, decode)},
+		{reflect.TypeFor[sqltype.Key[box]](), append([]string{"ID"}, id...)},
+		{reflect.TypeFor[*sqltype.Key[box]](), slices.Concat([]string{"ID"}, id, decode, []string{"GobDecode"})},
+		{reflect.TypeFor[sqltype.NullKey[box]](), null},
+		{reflect.TypeFor[*sqltype.NullKey[box]](), slices.Concat(null, decode)},
 	} {
 		t.Run(fmt.Sprint(tt.typ), func(t *testing.T) {
 			var got []string

@@ -7,18 +7,22 @@ import (
 	"testing"
 )
 
-func TestNullIDText(t *testing.T) {
-	decoders := map[string]func(n *NullID, s string) error{
-		"UnmarshalText":  func(n *NullID, s string) error { return n.UnmarshalText([]byte(s)) },
-		"UnmarshalParam": (*NullID).UnmarshalParam,
+func TestNullText(t *testing.T) {
+	kinds(t, testNullText[NullID], testNullText[plainNull])
+}
+
+func testNullText[N nullKind, P nullPointer[N]](t *testing.T) {
+	decoders := map[string]func(n P, s string) error{
+		"UnmarshalText":  func(n P, s string) error { return n.UnmarshalText([]byte(s)) },
+		"UnmarshalParam": P.UnmarshalParam,
 	}
 	for name, decode := range decoders {
 		for _, tt := range texts {
-			n := NullID{42, true}
-			want, wantErr := NullID{tt.want, true}, tt.err
+			n := some[N](42)
+			want, wantErr := some[N](tt.want), tt.err
 			switch {
 			case tt.in == "":
-				want, wantErr = NullID{}, nil
+				want, wantErr = nullOf[N](0, false), nil
 			case tt.err != nil:
 				want = n
 			}
@@ -29,13 +33,13 @@ func TestNullIDText(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		n         NullID
+		n         N
 		text, str string
 	}{
-		{NullID{}, "", "NULL"},
-		{NullID{ID: 7}, "", "NULL"},
-		{NullID{7, true}, "7", "7"},
-		{NullID{0, true}, "0", "0"},
+		{nullOf[N](0, false), "", "NULL"},
+		{nullOf[N](7, false), "", "NULL"},
+		{some[N](7), "7", "7"},
+		{some[N](0), "0", "0"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			if got, err := tt.n.MarshalText(); err != nil || got == nil || string(got) != tt.text {
@@ -47,12 +51,12 @@ func TestNullIDText(t *testing.T) {
 			if got := fmt.Sprint(tt.n); got != tt.str {
 				t.Errorf("String of %#v: %q", tt.n, got)
 			}
-			if tt.n.IsZero() == tt.n.Valid {
+			if tt.n.IsZero() != (tt.text == "") {
 				t.Errorf("IsZero of %#v", tt.n)
 			}
 		})
 	}
-	negative := NullID{-1, true}
+	negative := some[N](-1)
 	if got, err := negative.MarshalText(); got != nil || !errors.Is(err, ErrNegative) {
 		t.Errorf("MarshalText: %q, %v", got, err)
 	}
@@ -61,29 +65,33 @@ func TestNullIDText(t *testing.T) {
 	}
 }
 
-func TestNullIDJSON(t *testing.T) {
+func TestNullJSON(t *testing.T) {
+	kinds(t, testNullJSON[NullID], testNullJSON[plainNull])
+}
+
+func testNullJSON[N nullKind, P nullPointer[N]](t *testing.T) {
 	for _, tt := range jsons {
-		n := NullID{42, true}
-		want := NullID{tt.want, true}
+		n := some[N](42)
+		want := some[N](tt.want)
 		switch {
 		case tt.in == "null":
-			want = NullID{}
+			want = nullOf[N](0, false)
 		case tt.err != nil:
 			want = n
 		}
-		checkError(t, n.UnmarshalJSON([]byte(tt.in)), tt.err, tt.in)
+		checkError(t, P(&n).UnmarshalJSON([]byte(tt.in)), tt.err, tt.in)
 		if n != want {
 			t.Errorf("%s: %v, want %v", tt.in, n, want)
 		}
 	}
-	for _, n := range []NullID{{}, {0, true}, {7, true}} {
+	for _, n := range []N{nullOf[N](0, false), some[N](0), some[N](7)} {
 		b, err := json.Marshal(n)
-		back := NullID{42, true}
+		back := some[N](42)
 		if err != nil || json.Unmarshal(b, &back) != nil || back != n {
 			t.Errorf("%#v: %s, %v, back %#v", n, b, err, back)
 		}
 	}
-	b, err := json.Marshal(map[NullID]int{{7, true}: 2})
+	b, err := json.Marshal(map[N]int{some[N](7): 2})
 	if err != nil || string(b) != `{"7":2}` {
 		t.Errorf("keys: %s, %v", b, err)
 	}

@@ -42,18 +42,12 @@ func (n NullKey[T]) null() NullID { return NullID{ID: ID(n.Key), Valid: n.Valid}
 
 // set stores the result of a decoding method, or returns its error. ErrNull is NULL.
 func (n *NullKey[T]) set(op string, id ID, err error) error {
-	var read NullID
-	return n.store(op, &read, read.set(op, id, err))
-}
-
-// store stores what a method of NullID has read, or returns its error.
-func (n *NullKey[T]) store(op string, read *NullID, err error) error {
-	switch {
-	case n == nil:
+	if n == nil {
 		return nilReceiver(op)
-	case err == nil:
-		*n = NullKey[T]{Key: Key[T](read.ID), Valid: read.Valid}
 	}
+	null := n.null()
+	err = null.set(op, id, err)
+	*n = NullKey[T]{Key: Key[T](null.ID), Valid: null.Valid}
 	return err
 }
 
@@ -65,9 +59,8 @@ func (n NullKey[T]) Value() (driver.Value, error) { return n.null().Value() }
 
 // Scan reads NULL and what [Key.Scan] reads, with the same errors. On an error n is unchanged.
 func (n *NullKey[T]) Scan(src any) error {
-	var key Key[T]
-	err := key.Scan(src)
-	return n.set("Scan", ID(key), err)
+	id, err := scanKey[T](src)
+	return n.set("Scan", id, err)
 }
 
 // AppendText appends the key's text to b, and nothing for NULL. The errors are those of
@@ -89,15 +82,22 @@ func (n NullKey[T]) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads an empty text as NULL, and otherwise what ParseKey reads, with the same
 // errors. On an error n is unchanged.
-func (n *NullKey[T]) UnmarshalText(text []byte) error { return n.UnmarshalParam(string(text)) }
+func (n *NullKey[T]) UnmarshalText(text []byte) error {
+	id, err := parseNullKey[T](text)
+	return n.set("UnmarshalText", id, err)
+}
 
 // UnmarshalParam reads a path or query parameter as UnmarshalText does: an empty one is NULL.
 func (n *NullKey[T]) UnmarshalParam(param string) error {
-	if param == "" {
-		return n.set("UnmarshalText", 0, ErrNull)
+	id, err := parseNullKey[T](param)
+	return n.set("UnmarshalParam", id, err)
+}
+
+func parseNullKey[T any, S string | []byte](s S) (ID, error) {
+	if len(s) == 0 {
+		return 0, ErrNull
 	}
-	key, err := ParseKey[T](param)
-	return n.set("UnmarshalText", ID(key), err)
+	return parseKey[T]("parse", s)
 }
 
 // MarshalJSON returns null for NULL, otherwise the text as a JSON string, or the errors of
@@ -106,11 +106,7 @@ func (n NullKey[T]) MarshalJSON() ([]byte, error) {
 	if !n.Valid {
 		return []byte("null"), nil
 	}
-	b, err := n.Key.AppendText(append(make([]byte, 0, maxToken+2), '"'))
-	if err != nil {
-		return nil, err
-	}
-	return append(b, '"'), nil
+	return n.Key.marshal(`"`)
 }
 
 // UnmarshalJSON reads null as NULL, and otherwise what [Key.UnmarshalJSON] reads, with the same
@@ -171,8 +167,8 @@ func (n NullKey[T]) MarshalBSONValue() (typ byte, data []byte, err error) {
 
 // UnmarshalBSONValue reads what [NullID.UnmarshalBSONValue] reads.
 func (n *NullKey[T]) UnmarshalBSONValue(typ byte, data []byte) error {
-	var read NullID
-	return n.store("UnmarshalBSONValue", &read, read.UnmarshalBSONValue(typ, data))
+	id, err := fromBSON(typ, data)
+	return n.set("UnmarshalBSONValue", id, err)
 }
 
 // MarshalCBOR writes what [NullID.MarshalCBOR] writes.
@@ -180,8 +176,8 @@ func (n NullKey[T]) MarshalCBOR() ([]byte, error) { return n.null().MarshalCBOR(
 
 // UnmarshalCBOR reads what [NullID.UnmarshalCBOR] reads.
 func (n *NullKey[T]) UnmarshalCBOR(data []byte) error {
-	var read NullID
-	return n.store("UnmarshalCBOR", &read, read.UnmarshalCBOR(data))
+	id, err := fromCBOR(data)
+	return n.set("UnmarshalCBOR", id, err)
 }
 
 // MarshalMsgpack writes what [NullID.MarshalMsgpack] writes.
@@ -189,16 +185,13 @@ func (n NullKey[T]) MarshalMsgpack() ([]byte, error) { return n.null().MarshalMs
 
 // UnmarshalMsgpack reads what [NullID.UnmarshalMsgpack] reads.
 func (n *NullKey[T]) UnmarshalMsgpack(data []byte) error {
-	var read NullID
-	return n.store("UnmarshalMsgpack", &read, read.UnmarshalMsgpack(data))
+	id, err := fromMsgpack(data)
+	return n.set("UnmarshalMsgpack", id, err)
 }
 
 // UnmarshalMapstructure reads nil, a nil pointer and a NullKey that is NULL as NULL, and otherwise
 // what [Key.UnmarshalMapstructure] reads, with the same errors.
 func (n *NullKey[T]) UnmarshalMapstructure(v any) error {
-	if other, ok := v.(NullKey[T]); ok {
-		v = other.null()
-	}
 	id, err := keyFromAny[T](v)
 	return n.set("UnmarshalMapstructure", id, err)
 }

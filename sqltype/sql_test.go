@@ -10,8 +10,6 @@ import (
 	"time"
 )
 
-func ptr(id ID) *ID { return &id }
-
 // scans holds the sources that are not text; those are in texts.
 var scans = []struct {
 	name string
@@ -31,8 +29,8 @@ var scans = []struct {
 	{"uint64 largest", uint64(math.MaxUint64), 0, ErrRange, "18446744073709551615"},
 	{"ID", ID(7), 7, nil, ""},
 	{"ID negative", ID(-7), 0, ErrNegative, "-7"},
-	{"*ID", ptr(7), 7, nil, ""},
-	{"*ID negative", ptr(-7), 0, ErrNegative, "-7"},
+	{"*ID", ptr[ID](7), 7, nil, ""},
+	{"*ID negative", ptr[ID](-7), 0, ErrNegative, "-7"},
 	{"float64", 7.0, 0, ErrType, `float64 "7"`},
 	{"bool", true, 0, ErrType, `bool "true"`},
 	{"int", 7, 0, ErrType, `int "7"`},
@@ -44,19 +42,23 @@ var scans = []struct {
 var nulls = map[string]any{"nil": nil, "nil *ID": (*ID)(nil), "nil bytes": []byte(nil)}
 
 func TestScan(t *testing.T) {
+	kinds(t, testScan[ID, NullID], testScan[plainKey, plainNull])
+}
+
+func testScan[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]](t *testing.T) {
 	for _, tt := range scans {
 		t.Run(tt.name, func(t *testing.T) {
-			id, null := ID(42), NullID{42, true}
-			want := tt.want
+			id, null := K(42), some[N](42)
+			want := K(tt.want)
 			if tt.err != nil {
 				want = 42
 			}
-			for name, err := range map[string]error{"ID": id.Scan(tt.src), "NullID": null.Scan(tt.src)} {
+			for name, err := range map[string]error{"id": P(&id).Scan(tt.src), "null": Q(&null).Scan(tt.src)} {
 				if !errors.Is(err, tt.err) || err != nil && !strings.Contains(err.Error(), tt.show) {
 					t.Errorf("%s: error %v, want %v with %s", name, err, tt.err, tt.show)
 				}
 			}
-			if id != want || null != (NullID{want, true}) {
+			if id != want || null != some[N](ID(want)) {
 				t.Errorf("id %d, null %v, want %d", id, null, want)
 			}
 		})
@@ -64,40 +66,48 @@ func TestScan(t *testing.T) {
 }
 
 func TestScanNull(t *testing.T) {
+	kinds(t, testScanNull[ID, NullID], testScanNull[plainKey, plainNull])
+}
+
+func testScanNull[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]](t *testing.T) {
 	for name, src := range nulls {
-		id, null := ID(42), NullID{42, true}
-		err := id.Scan(src)
+		id, null := K(42), some[N](42)
+		err := P(&id).Scan(src)
 		if !errors.Is(err, ErrNull) || id != 42 {
-			t.Errorf("%s into ID: %d, %v", name, id, err)
+			t.Errorf("%s into an id: %d, %v", name, id, err)
 		}
-		for _, hint := range []string{"NullID", "*sqltype.ID", "NULL"} {
+		for _, hint := range []string{"sqltype.NullID", "sqltype.NullKey", "NULL", "pointer"} {
 			if !strings.Contains(err.Error(), hint) {
 				t.Errorf("%s: %q does not name %s", name, err, hint)
 			}
 		}
-		if err := null.Scan(src); err != nil || null != (NullID{}) {
-			t.Errorf("%s into NullID: %v, %v", name, null, err)
+		if err := Q(&null).Scan(src); err != nil || null != *new(N) {
+			t.Errorf("%s into a null: %v, %v", name, null, err)
 		}
 	}
 }
 
 func TestValue(t *testing.T) {
+	kinds(t, testValue[ID, NullID], testValue[plainKey, plainNull])
+}
+
+func testValue[K idKind, N nullKind](t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		v    driver.Valuer
 		want driver.Value
 		err  error
 	}{
-		{"id", ID(7), int64(7), nil},
-		{"zero is not NULL", ID(0), int64(0), nil},
-		{"largest", ID(math.MaxInt64), int64(math.MaxInt64), nil},
-		{"pointer", ptr(7), int64(7), nil},
-		{"negative", ID(-7), nil, ErrNegative},
-		{"NullID", NullID{7, true}, int64(7), nil},
-		{"NullID zero", NullID{0, true}, int64(0), nil},
-		{"NullID NULL", NullID{}, nil, nil},
-		{"NullID NULL with a rest", NullID{ID: -7}, nil, nil},
-		{"NullID negative", NullID{-7, true}, nil, ErrNegative},
+		{"id", K(7), int64(7), nil},
+		{"zero is not NULL", K(0), int64(0), nil},
+		{"largest", K(math.MaxInt64), int64(math.MaxInt64), nil},
+		{"pointer", any(ptr[K](7)).(driver.Valuer), int64(7), nil},
+		{"negative", K(-7), nil, ErrNegative},
+		{"null", some[N](7), int64(7), nil},
+		{"null zero", some[N](0), int64(0), nil},
+		{"null NULL", nullOf[N](0, false), nil, nil},
+		{"null NULL with a rest", nullOf[N](-7, false), nil, nil},
+		{"null negative", some[N](-7), nil, ErrNegative},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.v.Value()
@@ -113,8 +123,12 @@ func TestValue(t *testing.T) {
 
 // database/sql's own wrapper must work over an ID as well.
 func TestSQLNull(t *testing.T) {
-	var n sql.Null[ID]
-	if err := n.Scan(int64(7)); err != nil || n != (sql.Null[ID]{V: 7, Valid: true}) {
+	kinds(t, testSQLNull[ID], testSQLNull[plainKey])
+}
+
+func testSQLNull[K idKind](t *testing.T) {
+	var n sql.Null[K]
+	if err := n.Scan(int64(7)); err != nil || n != (sql.Null[K]{V: 7, Valid: true}) {
 		t.Errorf("%v, %v", n, err)
 	}
 	if err := n.Scan(nil); err != nil || n.Valid {
@@ -124,7 +138,7 @@ func TestSQLNull(t *testing.T) {
 
 func TestGormDataType(t *testing.T) {
 	type dataTyper interface{ GormDataType() string } // what gorm looks for
-	for _, v := range []any{ID(0), new(ID), NullID{}, new(NullID)} {
+	for _, v := range []any{ID(0), new(ID), NullID{}, new(NullID), plainKey(0), new(plainKey), plainNull{}, new(plainNull)} {
 		if d, ok := v.(dataTyper); !ok || d.GormDataType() != "bigint" {
 			t.Errorf("%T has not the data type bigint", v)
 		}

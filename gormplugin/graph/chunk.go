@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// maxBytes limits the values of one INSERT. MySQL and MariaDB refuse a packet longer than
-	// max_allowed_packet, which is 4 MiB or more unless the server is configured otherwise. A
-	// client that writes values into the statement may need twice their length.
+	// maxBytes limits the length of the values of one INSERT. MySQL and MariaDB refuse a packet
+	// longer than max_allowed_packet, which is 4 MiB or more by default. The values take up to
+	// half of it, because a client that writes them into the statement may double their length.
 	maxBytes = 2 << 20
-	// scalarBytes is the length of a number or a time, written as text.
+	// scalarBytes is the estimated length of a number or a time, written as text.
 	scalarBytes = 20
-	// unsureRows is the number of rows in an INSERT whose length is not known beforehand.
+	// unsureRows limits the rows of an INSERT whose length cannot be estimated.
 	unsureRows = 1000
-	// spareParameters are for what an upsert adds.
+	// spareParameters are reserved for the clauses of an upsert.
 	spareParameters = 64
 )
 
-// chunks divides a batch into the rows of each INSERT. It sorts rows that other transactions may
-// write too.
+// chunks divides the rows of a batch into one list per INSERT. It first sorts rows that other
+// transactions may write too.
 func (w *writer) chunks(b *batch) (chunks [][]*node) {
 	list, most := w.sortShared(b.rows), w.maxRows(b)
 	from, total := 0, 0
@@ -38,7 +38,7 @@ func (w *writer) chunks(b *batch) (chunks [][]*node) {
 	return append(chunks, list[from:])
 }
 
-// maxRows returns how many rows of a batch go into one INSERT, if they are short.
+// maxRows returns how many rows of a batch go into one INSERT, unless maxBytes limits them.
 func (w *writer) maxRows(b *batch) int {
 	columns := max(1, len(b.model.schema.DBNames))
 	limit := max(1, (dialect.MaxParameters(w.db)-spareParameters)/columns)
@@ -52,8 +52,8 @@ func (w *writer) maxRows(b *batch) int {
 	return min(most, limit, max(1, parameters/columns))
 }
 
-// listsFilled reports whether the INSERT may list the values that were filled in a column beside
-// the key: an upsert with UpdateAll compares each row with all of them.
+// listsFilled reports whether the INSERT may contain a list of the values that the plugin filled in
+// a column other than the key. An upsert with UpdateAll compares each row with that whole list.
 func (w *writer) listsFilled(b *batch) bool {
 	if b.id.conflict != updateAll && b.id.conflict != byHandle {
 		return false
@@ -62,16 +62,16 @@ func (w *writer) listsFilled(b *batch) bool {
 	return len(columns) > 0
 }
 
-// length says what is known of the length of a column's values.
+// length says what the type of a column tells about the length of its values.
 type length uint8
 
 const (
-	fixed    length = iota
-	measured        // by the value
-	unsure          // a method makes the text
+	fixed    length = iota // short: estimated as scalarBytes
+	measured               // depends on the value, which can be measured
+	unsure                 // not known, for example because a method makes the text
 )
 
-// measure finds the columns whose values are of different lengths.
+// measure finds the columns whose values must be measured, and those whose length is not known.
 func (m *model) measure() {
 	for _, name := range m.schema.DBNames {
 		f := m.schema.FieldsByDBName[name]
@@ -93,10 +93,11 @@ func (m *model) bytesOf(row reflect.Value) int {
 	return total
 }
 
-// lengthOf reads texts, lists and structs of exported fields, such as sql.NullString. It does not
-// call the Value method of a type, which may take time.
+// lengthOf returns what is known of the length of a type's values. It looks into slices, arrays,
+// pointers and structs of exported fields, such as sql.NullString. Nothing calls a Value method to
+// learn the length, because that may take time.
 func lengthOf(t reflect.Type, depth int) length {
-	const tooDeep = 8 // a type that contains itself
+	const tooDeep = 8 // the type may contain itself
 	if depth == tooDeep {
 		return unsure
 	}
@@ -126,7 +127,7 @@ func lengthOf(t reflect.Type, depth int) length {
 	return fixed
 }
 
-// bytesIn returns the length of a value of a type whose length is measured.
+// bytesIn estimates the length of a value, which lengthOf has called measured.
 func bytesIn(v reflect.Value) (total int) {
 	switch v.Kind() {
 	case reflect.Invalid:

@@ -5,12 +5,13 @@ import "github.com/seed-299c1d6b/snowkey/sqltype"
 // Four levels of models, each with every kind of association to the next: belongs
 // to, has one, has many, many to many and polymorphic, by value and by pointer.
 
-// Parents are the foreign keys of a row whose parent has one or many of it.
-type Parents struct {
-	OneValID  *sqltype.ID
-	OnePtrID  *sqltype.ID
-	ManyValID *sqltype.ID
-	ManyPtrID *sqltype.ID
+// Parents are the foreign keys of a row whose parent has one or many of it. K is the type of the
+// parent's key.
+type Parents[K any] struct {
+	OneValID  *K
+	OnePtrID  *K
+	ManyValID *K
+	ManyPtrID *K
 	OwnerID   *sqltype.ID
 	OwnerType string `gorm:"size:20"`
 }
@@ -33,50 +34,52 @@ type LevelA struct {
 }
 
 type LevelB struct {
-	ID       int64  `gorm:"primaryKey;autoIncrement:false;snowflake"`
-	Label    string `gorm:"size:60"`
-	Parents  `gorm:"embedded"`
-	BelValID *sqltype.ID
-	BelPtrID *sqltype.ID
-	BelVal   LevelC
-	BelPtr   *LevelC
-	OneVal   LevelC    `gorm:"foreignKey:OneValID"`
-	OnePtr   *LevelC   `gorm:"foreignKey:OnePtrID"`
-	ManyVal  []LevelC  `gorm:"foreignKey:ManyValID"`
-	ManyPtr  []*LevelC `gorm:"foreignKey:ManyPtrID"`
-	JoinVal  []LevelC  `gorm:"many2many:bc_val"`
-	JoinPtr  []*LevelC `gorm:"many2many:bc_ptr"`
-	PolyOne  *LevelC   `gorm:"polymorphic:Owner;polymorphicValue:one"`
-	PolyMany []LevelC  `gorm:"polymorphic:Owner;polymorphicValue:many"`
+	ID                  int64  `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	Label               string `gorm:"size:60"`
+	Parents[sqltype.ID] `gorm:"embedded"`
+	BelValID            *sqltype.ID
+	BelPtrID            *sqltype.ID
+	BelVal              LevelC
+	BelPtr              *LevelC
+	OneVal              LevelC    `gorm:"foreignKey:OneValID"`
+	OnePtr              *LevelC   `gorm:"foreignKey:OnePtrID"`
+	ManyVal             []LevelC  `gorm:"foreignKey:ManyValID"`
+	ManyPtr             []*LevelC `gorm:"foreignKey:ManyPtrID"`
+	JoinVal             []LevelC  `gorm:"many2many:bc_val"`
+	JoinPtr             []*LevelC `gorm:"many2many:bc_ptr"`
+	PolyOne             *LevelC   `gorm:"polymorphic:Owner;polymorphicValue:one"`
+	PolyMany            []LevelC  `gorm:"polymorphic:Owner;polymorphicValue:many"`
 }
 
 type LevelC struct {
-	ID       sqltype.ID
-	Label    string `gorm:"size:60"`
-	Parents  `gorm:"embedded"`
-	BelValID *sqltype.ID
-	BelPtrID *sqltype.ID
-	BelVal   LevelD
-	BelPtr   *LevelD
-	OneVal   LevelD    `gorm:"foreignKey:OneValID"`
-	OnePtr   *LevelD   `gorm:"foreignKey:OnePtrID"`
-	ManyVal  []LevelD  `gorm:"foreignKey:ManyValID"`
-	ManyPtr  []*LevelD `gorm:"foreignKey:ManyPtrID"`
-	JoinVal  []LevelD  `gorm:"many2many:cd_val"`
-	JoinPtr  []*LevelD `gorm:"many2many:cd_ptr"`
-	PolyOne  *LevelD   `gorm:"polymorphic:Owner;polymorphicValue:one"`
-	PolyMany []LevelD  `gorm:"polymorphic:Owner;polymorphicValue:many"`
+	ID                  sqltype.Key[LevelC]
+	Label               string `gorm:"size:60"`
+	Parents[sqltype.ID] `gorm:"embedded"`
+	BelValID            *sqltype.Key[LevelD]
+	BelPtrID            sqltype.NullKey[LevelD]
+	BelVal              LevelD
+	BelPtr              *LevelD
+	OneVal              LevelD    `gorm:"foreignKey:OneValID"`
+	OnePtr              *LevelD   `gorm:"foreignKey:OnePtrID"`
+	ManyVal             []LevelD  `gorm:"foreignKey:ManyValID"`
+	ManyPtr             []*LevelD `gorm:"foreignKey:ManyPtrID"`
+	JoinVal             []LevelD  `gorm:"many2many:cd_val"`
+	JoinPtr             []*LevelD `gorm:"many2many:cd_ptr"`
+	PolyOne             *LevelD   `gorm:"polymorphic:Owner;polymorphicValue:one"`
+	PolyMany            []LevelD  `gorm:"polymorphic:Owner;polymorphicValue:many"`
 }
 
 // LevelD is a tree as well: the fourth level's rows have children of their own kind.
 type LevelD struct {
-	ID       sqltype.ID
-	Label    string `gorm:"size:60"`
-	Parents  `gorm:"embedded"`
-	ParentID *sqltype.ID
-	Parent   *LevelD
-	Children []*LevelD `gorm:"foreignKey:ParentID"`
+	ID                           sqltype.Key[LevelD]
+	Label                        string `gorm:"size:60"`
+	Parents[sqltype.Key[LevelC]] `gorm:"embedded"`
+	ParentID                     sqltype.NullKey[LevelD]
+	Parent                       *LevelD
+	Children                     []*LevelD `gorm:"foreignKey:ParentID"`
 }
+
+func (*LevelC) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "c"} }
 
 func levels() []any { return []any{&LevelD{}, &LevelC{}, &LevelB{}, &LevelA{}} }
 

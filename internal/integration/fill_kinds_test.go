@@ -50,6 +50,18 @@ type (
 		ID   sqltype.NullID `gorm:"primaryKey;snowflake"`
 		Name string
 	}
+	kindKey struct {
+		ID   sqltype.Key[kindKey]
+		Name string
+	}
+	kindPrefixed struct {
+		ID   *sqltype.Key[kindPrefixed]
+		Name string
+	}
+	kindNullKey struct {
+		ID   sqltype.NullKey[kindPrefixed] `gorm:"primaryKey;snowflake"`
+		Name string
+	}
 	kindModel struct {
 		gormplugin.Model
 		Name string
@@ -70,7 +82,7 @@ type (
 	}
 	kindNullPublic struct {
 		ID     sqltype.ID
-		Number sqltype.NullID `gorm:"uniqueIndex;snowflake"`
+		Number sqltype.NullKey[kindKey] `gorm:"uniqueIndex;snowflake"`
 		Name   string
 	}
 	kindDefault struct { // the key has a default, which is not asked for
@@ -79,13 +91,15 @@ type (
 	}
 )
 
+func (*kindPrefixed) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "kind"} }
+
 // KindBase is embedded by pointer.
 type KindBase struct{ ID sqltype.ID }
 
 func kinds() []any {
 	return []any{
 		&kindInt64{}, &kindUint64{}, &kindPointer{}, &kindString{}, &kindStringPointer{}, &kindID{}, &kindIDPointer{}, &kindNull{},
-		&kindModel{}, &kindEmbedded{}, &kindComposite{}, &kindPublic{}, &kindNullPublic{}, &kindDefault{},
+		&kindKey{}, &kindPrefixed{}, &kindNullKey{}, &kindModel{}, &kindEmbedded{}, &kindComposite{}, &kindPublic{}, &kindNullPublic{}, &kindDefault{},
 	}
 }
 

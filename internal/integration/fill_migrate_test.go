@@ -24,16 +24,18 @@ type (
 		Cents  int64
 	}
 	shopAfter struct {
-		ID    sqltype.ID
+		ID    sqltype.Key[shopAfter]
 		Name  string
 		Sales []saleAfter `gorm:"foreignKey:ShopID"`
 	}
 	saleAfter struct {
 		ID     int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
-		ShopID sqltype.ID
+		ShopID sqltype.Key[shopAfter]
 		Cents  int64
 	}
 )
+
+func (*shopAfter) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "shop"} }
 
 func (shopBefore) TableName() string { return "shops" }
 func (shopAfter) TableName() string  { return "shops" }
@@ -69,7 +71,7 @@ func TestFromAutoIncrement(t *testing.T) {
 			}
 		}
 		after := shopAfter{Name: "c", Sales: []saleAfter{{Cents: 3}, {Cents: 4}}}
-		if err := errors.Join(db.Create(&after).Error, db.Create(&saleAfter{ShopID: sqltype.ID(before[0].ID), Cents: 5}).Error); err != nil {
+		if err := errors.Join(db.Create(&after).Error, db.Create(&saleAfter{ShopID: sqltype.Key[shopAfter](before[0].ID), Cents: 5}).Error); err != nil {
 			t.Fatal(err)
 		}
 		var shops []shopAfter
@@ -79,7 +81,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		if len(shops) != 3 || shops[0].ID.Int64() != before[0].ID || len(shops[0].Sales) != 3 || shops[2].ID != after.ID || len(shops[2].Sales) != 2 {
 			t.Errorf("%+v", shops)
 		}
-		checkParts(t, shops[2].ID, 1)
+		checkParts(t, shops[2].ID.ID(), 1)
 		// Old processes, as in docs/migrating.md: only a sequence stays below the new keys.
 		late := shopBefore{Name: "late"}
 		if err := old.Create(&late).Error; err != nil {

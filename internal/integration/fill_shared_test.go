@@ -12,18 +12,18 @@ import (
 )
 
 type Citizen struct {
-	ID   sqltype.ID
+	ID   sqltype.Key[Citizen]
 	Name string `gorm:"size:20"`
 }
 
 // Passport has its citizen's key, and Visa its passport's.
 type Passport struct {
-	CitizenID sqltype.ID `gorm:"primaryKey"`
+	CitizenID sqltype.Key[Citizen] `gorm:"primaryKey"`
 	Citizen   Citizen
 }
 
 type Visa struct {
-	PassportID sqltype.ID `gorm:"primaryKey"`
+	PassportID sqltype.Key[Citizen] `gorm:"primaryKey"`
 	Passport   *Passport
 	Name       string `gorm:"size:20"`
 }

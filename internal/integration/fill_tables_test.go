@@ -96,7 +96,8 @@ func TestNullInMaps(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Voucher{})
 		null, set := sqltype.NullID{ID: 5}, sqltype.NullID{ID: 6, Valid: true}
-		for name, value := range map[string]any{"value": null, "pointer": &null, "zero": sqltype.NullID{}, "nil": nil, "set": set, "pointer to set": &sqltype.NullID{ID: 7, Valid: true}} {
+		for name, value := range map[string]any{"value": null, "pointer": &null, "zero": sqltype.NullID{}, "nil": nil, "set": set, "pointer to set": &sqltype.NullID{ID: 7, Valid: true},
+			"key": sqltype.NullKey[Voucher]{Key: 5}, "key set": &sqltype.NullKey[Voucher]{Key: 8, Valid: true}} {
 			t.Run(name, func(t *testing.T) {
 				m := map[string]any{"id": value, "name": name}
 				if err := db.Model(&Voucher{}).Create(m).Error; err != nil {
@@ -108,11 +109,11 @@ func TestNullInMaps(t *testing.T) {
 			t.Errorf("the caller's is %v", null)
 		}
 		var rows []Voucher
-		if err := db.Find(&rows).Error; err != nil || len(rows) != 6 {
+		if err := db.Find(&rows).Error; err != nil || len(rows) != 8 {
 			t.Fatalf("%v, %v", rows, err)
 		}
 		for _, r := range rows {
-			kept := map[string]sqltype.ID{"set": 6, "pointer to set": 7}[r.Name]
+			kept := map[string]sqltype.ID{"set": 6, "pointer to set": 7, "key set": 8}[r.Name]
 			if !r.ID.Valid || r.ID.ID == 5 || (kept != 0) != (r.ID.ID == kept) {
 				t.Errorf("%+v", r)
 			}

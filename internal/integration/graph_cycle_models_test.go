@@ -17,18 +17,18 @@ import (
 type Firm struct {
 	ID     sqltype.ID
 	Name   string `gorm:"size:40;uniqueIndex"`
-	HeadID *sqltype.ID
+	HeadID *sqltype.Key[Clerk]
 	Head   *Clerk `gorm:"foreignKey:HeadID"` // else gorm takes it for one of the rows with its FirmID
 	Clerks []*Clerk
 }
 
 // Clerk must have a firm, and may have a mentor and many pupils, which are clerks.
 type Clerk struct {
-	ID       sqltype.ID
+	ID       sqltype.Key[Clerk]
 	Name     string     `gorm:"size:40"`
 	FirmID   sqltype.ID `gorm:"not null"`
 	Firm     *Firm
-	MentorID sqltype.NullID `gorm:"type:bigint"`
+	MentorID sqltype.NullKey[Clerk] `gorm:"type:bigint"`
 	Mentor   *Clerk
 	Pupils   []*Clerk `gorm:"foreignKey:MentorID"`
 }

@@ -108,7 +108,7 @@ func TestGraphBreaksCycles(t *testing.T) {
 // sameInDatabase compares the references in the structs with those in the tables.
 func sameInDatabase(t *testing.T, db *gorm.DB, what string, firms []*Firm) {
 	t.Helper()
-	met := map[sqltype.ID]bool{}
+	met := map[any]bool{}
 	var clerk func(c *Clerk)
 	var firm func(f *Firm)
 	clerk = func(c *Clerk) {
@@ -117,7 +117,7 @@ func sameInDatabase(t *testing.T, db *gorm.DB, what string, firms []*Firm) {
 		}
 		met[c.ID] = true
 		var back Clerk
-		if err := db.Take(&back, c.ID).Error; err != nil || back.FirmID != c.FirmID || back.MentorID != c.MentorID || c.Mentor != nil && back.MentorID.ID != c.Mentor.ID {
+		if err := db.Take(&back, c.ID).Error; err != nil || back.FirmID != c.FirmID || back.MentorID != c.MentorID || c.Mentor != nil && back.MentorID.Key != c.Mentor.ID {
 			t.Errorf("%s: %+v, %v, want %+v", what, back, err, c)
 		}
 		firm(c.Firm)
@@ -256,7 +256,7 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 		if err := graph.Create(t.Context(), db, old); err != nil {
 			t.Fatal(err)
 		}
-		headOf := func(id sqltype.ID) sqltype.ID {
+		headOf := func(id sqltype.ID) sqltype.Key[Clerk] {
 			var f Firm
 			if err := db.Take(&f, id).Error; err != nil {
 				t.Fatal(err)
@@ -267,7 +267,7 @@ func TestGraphCyclesOfExistingRows(t *testing.T) {
 			return *f.HeadID
 		}
 		// The firm that a clerk belongs to is found by its name: it keeps its head, also if it has none.
-		for _, head := range []*sqltype.ID{old.HeadID, nil} {
+		for _, head := range []*sqltype.Key[Clerk]{old.HeadID, nil} {
 			if err := db.Model(&Firm{}).Where("id = ?", old.ID).Update("head_id", head).Error; err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +365,7 @@ func TestGraphCyclesAtRandom(t *testing.T) {
 			sameInDatabase(t, db, what, firms)
 			for _, c := range clerks {
 				var back Clerk
-				if err := db.Take(&back, c.ID).Error; err != nil || back.MentorID.ID != c.MentorID.ID || (c.Mentor != nil) != back.MentorID.Valid || back.FirmID != c.FirmID || c.Name != back.Name {
+				if err := db.Take(&back, c.ID).Error; err != nil || back.MentorID.Key != c.MentorID.Key || (c.Mentor != nil) != back.MentorID.Valid || back.FirmID != c.FirmID || c.Name != back.Name {
 					t.Errorf("%s: %+v, %v, want %+v", what, back, err, c)
 				}
 			}

@@ -21,8 +21,10 @@ import (
 // A graph with a relation of every kind. Each row has a name, by which it is identified
 // apart where keys differ from run to run.
 
+// Some keys are typed, and those of buyers and labels have a prefix.
+
 type Buyer struct {
-	ID    sqltype.ID
+	ID    sqltype.Key[Buyer]
 	Name  string  `gorm:"size:60"`
 	Email *string `gorm:"size:60;uniqueIndex"`
 	Cards []Card  // children of an upsert follow it
@@ -31,7 +33,7 @@ type Buyer struct {
 type Card struct {
 	ID      sqltype.ID
 	Name    string `gorm:"size:60"`
-	BuyerID sqltype.ID
+	BuyerID sqltype.Key[Buyer]
 }
 
 type Purchase struct {
@@ -45,9 +47,9 @@ type Purchase struct {
 	Meta      map[string]int `gorm:"serializer:json;size:200"`
 	Place     Place          `gorm:"embedded;embeddedPrefix:place_"`
 
-	BuyerID *sqltype.ID
+	BuyerID *sqltype.Key[Buyer]
 	Buyer   *Buyer
-	ShopID  *sqltype.ID
+	ShopID  sqltype.NullKey[Shop]
 	Shop    Shop // by value
 
 	Items    []Item    // values
@@ -68,7 +70,7 @@ type Place struct {
 }
 
 type Shop struct {
-	ID   sqltype.ID
+	ID   sqltype.Key[Shop]
 	Name string `gorm:"size:60"`
 }
 
@@ -99,9 +101,12 @@ type Slip struct {
 }
 
 type Label struct {
-	ID   sqltype.ID
+	ID   sqltype.Key[Label]
 	Name string `gorm:"size:60"`
 }
+
+func (*Buyer) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "buyer"} }
+func (Label) KeyForm() sqltype.Form  { return sqltype.Form{Prefix: "label"} }
 
 type Group struct {
 	ID   sqltype.ID

@@ -126,7 +126,7 @@ func TestGraphLikeGorm(t *testing.T) {
 		"belongs-to value":             func() any { return &Purchase{Name: "a", Shop: Shop{Name: "s"}} },
 		"belongs-to value, key set":    func() any { return &Purchase{Name: "a", Shop: Shop{Name: "s", ID: 78}} },
 		"belongs-to value, existing":   func() any { return &Purchase{Name: "a", Shop: Shop{ID: 902}} },
-		"belongs-to, foreign key only": func() any { id := sqltype.ID(901); return &Purchase{Name: "a", BuyerID: &id} },
+		"belongs-to, foreign key only": func() any { id := sqltype.Key[Buyer](901); return &Purchase{Name: "a", BuyerID: &id} },
 		"belongs-to shared": func() any {
 			b := &Buyer{Name: "n"}
 			return []*Purchase{{Name: "a", Buyer: b}, {Name: "b", Buyer: b}}

@@ -13,10 +13,12 @@ import (
 
 // Album is referred to by texts: by what may belong to anything, and by pointers.
 type Album struct {
-	ID       sqltype.ID
-	Captions []Caption `gorm:"polymorphic:Owner"`
-	Cover    *Cover    `gorm:"foreignKey:AlbumID;constraint:-"`
+	ID       sqltype.Key[Album] // its text is not that of the references
+	Captions []Caption          `gorm:"polymorphic:Owner"`
+	Cover    *Cover             `gorm:"foreignKey:AlbumID;constraint:-"`
 }
+
+func (*Album) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "album"} }
 
 type Caption struct {
 	ID        sqltype.ID
@@ -81,7 +83,7 @@ func TestTextReferencesLeftToGorm(t *testing.T) {
 			"Caption.OwnerID": db.Create(&Album{Captions: make([]Caption, 1)}).Error,
 			"Cover.AlbumID":   db.Create([]*Album{{}, {Cover: &Cover{}}}).Error,
 			"Album.ID":        db.Create(&Cover{Album: &Album{}}).Error,
-			"sqltype.ID":      db.Save(&Album{ID: alone[0].ID, Captions: make([]Caption, 1)}).Error,
+			"sqltype.Key":     db.Save(&Album{ID: alone[0].ID, Captions: make([]Caption, 1)}).Error,
 			"string":          db.Model(&alone[0]).Association("Captions").Append(&Caption{}),
 		} {
 			t.Run(what, func(t *testing.T) {

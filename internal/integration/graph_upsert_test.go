@@ -15,7 +15,7 @@ import (
 
 // User collides by its mail address, or by name and realm.
 type User struct {
-	ID      sqltype.ID
+	ID      sqltype.Key[User]
 	Email   string  `gorm:"size:60;uniqueIndex:user_email"`
 	Realm   string  `gorm:"size:20;uniqueIndex:by_name"`
 	Nick    *string `gorm:"size:20;uniqueIndex:by_name"`
@@ -28,8 +28,8 @@ type User struct {
 
 type Device struct {
 	ID     sqltype.ID
-	Name   string     `gorm:"size:20"`
-	UserID sqltype.ID `gorm:"not null"`
+	Name   string            `gorm:"size:20"`
+	UserID sqltype.Key[User] `gorm:"not null"`
 	User   *User
 }
 
@@ -37,15 +37,17 @@ type Device struct {
 type Visit struct {
 	ID     sqltype.ID
 	Name   string `gorm:"size:20"`
-	UserID sqltype.ID
+	UserID sqltype.Key[User]
 	User   *User
 	Tags   []Keyword `gorm:"many2many:visit_keywords"`
 }
 
 type Keyword struct {
-	ID   sqltype.ID
+	ID   sqltype.Key[Keyword]
 	Word string `gorm:"size:20;unique"`
 }
+
+func (*User) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "user"} }
 
 // Secret has a unique index that is not in the model.
 type Secret struct {

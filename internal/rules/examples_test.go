@@ -15,13 +15,19 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph",
+	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph",
 	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
 }
 
 // Functions that have no example that is run, and why. worker/storetest is left out
 // altogether: its one function takes a *testing.T, and its package comment shows it.
 var exempt = map[string]struct{ names, why string }{
+	"sqltype": {
+		"Key.ID Key.Int64 Key.IsZero Key.Compare Key.AppendText Key.MarshalText Key.UnmarshalText Key.UnmarshalParam Key.UnmarshalJSON " +
+			"Key.Value Key.Scan Key.GormDataType Key.Base32 Key.Base58 Key.Base62 Key.AppendBase32 Key.AppendBase58 Key.AppendBase62 " +
+			"NullKey.IsZero NullKey.Value NullKey.Scan NullKey.AppendText NullKey.MarshalText NullKey.UnmarshalText NullKey.UnmarshalParam NullKey.MarshalJSON NullKey.UnmarshalJSON NullKey.GormDataType",
+		"they do what those of ID and NullID do, which are shown",
+	},
 	"worker/driver":    {"ClaimLimiter.LimitClaims", "it is for package worker"},
 	"worker/filestore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/httpstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},

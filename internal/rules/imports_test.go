@@ -14,6 +14,7 @@ const module = "github.com/seed-299c1d6b/snowkey/"
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
+	"token":               {module + "sqltype"},
 	"ddl":                 {module + "core", module + "internal/fields"},
 	"serial":              {module + "core", module + "internal/fields"},
 	"internal/testserver": nil,

@@ -52,13 +52,14 @@ func (r *Registry) keyFields(s *schema.Schema, other string) (fields []keyField,
 			tagged = true
 		}
 		sole := len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f
-		isID, isNull := f.IndirectFieldType == rows.IDType, f.IndirectFieldType == rows.NullType
+		isID, isNull := rows.IsID(f.IndirectFieldType), rows.IsNull(f.IndirectFieldType)
 		switch {
 		case tagged || sole && isID:
 			fields = append(fields, keyField{Field: f, options: o})
 		case !f.PrimaryKey || !isID && !isNull || isForeignKey(s, f):
 		case sole:
-			faults = append(faults, fmt.Errorf("%s: a key of type sqltype.NullID is filled only with the tag snowflake: add it, or use sqltype.ID", FieldName(f)))
+			faults = append(faults, fmt.Errorf("%s: a key of type %s is filled only with the tag snowflake: add it, or use sqltype.ID or sqltype.Key",
+				FieldName(f), TypeName(f.IndirectFieldType)))
 		case f.TagSettings["DEFAULT"] == "":
 			fields = append(fields, keyField{Field: f, required: true})
 		}

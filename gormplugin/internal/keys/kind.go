@@ -17,11 +17,11 @@ type Kind uint8
 
 const (
 	_        Kind = iota // a field that is never set
-	signed               // sqltype.ID, int64 and types declared over it
+	signed               // sqltype.ID and Key, int64 and types declared over it
 	unsigned             // uint64 and types declared over it
 	decimal              // string and types declared over it
 	base62               // a string of eleven characters
-	nullable             // sqltype.NullID
+	nullable             // sqltype.NullID and NullKey
 )
 
 const base62Digits = 11 // of sqltype.ID.Base62
@@ -40,7 +40,7 @@ func kindOf(f *schema.Field, o options) (Kind, error) {
 		k = unsigned
 	case t.Kind() == reflect.String:
 		k = decimal
-	case t == rows.NullType:
+	case rows.IsNull(t):
 		k = nullable
 	default:
 		return 0, fmt.Errorf("the type %v cannot hold a key of 63 bits: use sqltype.ID, int64, uint64 or string", f.FieldType)
@@ -78,7 +78,7 @@ func (k Kind) digits() int {
 // isZero reports whether v holds no id. v may be the zero Value, or a pointer.
 func isZero(v reflect.Value) bool {
 	v = rows.Indirect(v)
-	return !v.IsValid() || v.IsZero() || v.Type() == rows.NullType && (v.Field(0).IsZero() || !v.Field(1).Bool())
+	return !v.IsValid() || v.IsZero() || rows.IsNull(v.Type()) && (v.Field(0).IsZero() || !v.Field(1).Bool())
 }
 
 // set puts the id into v. It replaces a pointer instead of writing through it: two rows may
@@ -94,7 +94,8 @@ func (k Kind) set(v reflect.Value, id int64) {
 	case unsigned:
 		v.SetUint(uint64(id))
 	case nullable:
-		v.Set(reflect.ValueOf(sqltype.NullID{ID: sqltype.ID(id), Valid: true}))
+		v.Field(0).SetInt(id)
+		v.Field(1).SetBool(true)
 	default:
 		v.SetString(k.text(id))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"gorm.io/gorm/schema"
@@ -25,12 +26,17 @@ func modelName(s *schema.Schema) string {
 	return s.Name
 }
 
-// TypeName returns a type's name for errors. It shortens a struct without a name.
+// pathInName is the path of a type argument's package up to its last element.
+var pathInName = regexp.MustCompile(`[^\[,]*/`)
+
+// TypeName returns a type's name for errors. It shortens a struct without a name, and the type
+// arguments of a generic type.
 func TypeName(t reflect.Type) string {
 	switch {
 	case t == nil:
 		return "nil"
 	case t.Name() != "":
+		return pathInName.ReplaceAllString(t.String(), "")
 	case t.Kind() == reflect.Pointer:
 		return "*" + TypeName(t.Elem())
 	case t.Kind() == reflect.Slice:

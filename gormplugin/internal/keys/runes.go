@@ -23,7 +23,7 @@ func CopiesAsRune(ref *schema.Reference) bool {
 	if rows.Base(to.FieldType).Kind() != reflect.String {
 		return false
 	}
-	if _, ok := rows.Digits(reflect.Zero(rows.Base(from.FieldType))); !ok && rows.Base(from.FieldType) != rows.NullType {
+	if _, ok := rows.Digits(reflect.Zero(rows.Base(from.FieldType))); !ok && !rows.IsNull(rows.Base(from.FieldType)) {
 		return false
 	}
 	const bell = 7

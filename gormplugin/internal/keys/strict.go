@@ -96,12 +96,12 @@ func unkeyed(s *schema.Schema, fields []keyField) error {
 func remedy(f *schema.Field, composite bool) string {
 	t := f.IndirectFieldType
 	switch {
-	case t == rows.IDType || t == rows.NullType || t.Kind() == reflect.String:
+	case rows.IsID(t) || rows.IsNull(t) || t.Kind() == reflect.String:
 		return "add snowflake to its gorm tag"
 	case !rows.IsInteger(t):
 		return fmt.Sprintf("its type %s cannot hold a Snowflake id: use sqltype.ID", TypeName(f.FieldType))
 	case isDefined(t) && !composite:
-		return fmt.Sprintf("use sqltype.ID itself, since %v has none of its methods, or add autoIncrement:false;snowflake to its gorm tag", t)
+		return fmt.Sprintf("use sqltype.ID or a sqltype.Key itself, since %v has none of their methods, or add autoIncrement:false;snowflake to its gorm tag", t)
 	}
 	return "use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag"
 }

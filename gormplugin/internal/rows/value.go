@@ -10,11 +10,22 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// The types of fields that hold a key.
 var (
-	IDType   = reflect.TypeFor[sqltype.ID]()
-	NullType = reflect.TypeFor[sqltype.NullID]()
+	idType   = reflect.TypeFor[sqltype.ID]()
+	nullType = reflect.TypeFor[sqltype.NullID]()
+	keyType  = reflect.TypeFor[sqltype.AnyKey]()
 )
+
+// IsID reports whether the type is sqltype.ID or a sqltype.Key.
+func IsID(t reflect.Type) bool { return t == idType || t.Kind() == reflect.Int64 && IsKey(t) }
+
+// IsNull reports whether the type is sqltype.NullID or a sqltype.NullKey. Both have two fields,
+// the id and Valid.
+func IsNull(t reflect.Type) bool { return t == nullType || t.Kind() == reflect.Struct && IsKey(t) }
+
+// IsKey reports whether the type is a sqltype.Key or a sqltype.NullKey. A struct of another
+// package that embeds one has its methods, and is none.
+func IsKey(t reflect.Type) bool { return t.PkgPath() == idType.PkgPath() && t.Implements(keyType) }
 
 // IsInteger reports whether the type is an integer of 64 bits, or a pointer to one.
 func IsInteger(t reflect.Type) bool {
@@ -39,8 +50,8 @@ func Integer(v reflect.Value) (int64, bool) {
 	return int64(v.Uint()), true
 }
 
-// Digits returns the decimal text of an integer of any size, or of a NullID, also behind
-// pointers.
+// Digits returns the decimal text of an integer of any size, or of a NullID or NullKey, also
+// behind pointers.
 func Digits(v reflect.Value) (string, bool) {
 	if v = Indirect(v); !v.IsValid() {
 		return "", false
@@ -50,7 +61,7 @@ func Digits(v reflect.Value) (string, bool) {
 		return strconv.FormatInt(v.Int(), 10), true
 	case v.CanUint():
 		return strconv.FormatUint(v.Uint(), 10), true
-	case v.Type() == NullType && v.Field(1).Bool():
+	case IsNull(v.Type()) && v.Field(1).Bool():
 		return strconv.FormatInt(v.Field(0).Int(), 10), true
 	}
 	return "", false

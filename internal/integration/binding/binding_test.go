@@ -19,6 +19,8 @@ const (
 	js    = "application/json"
 )
 
+const cus7 = "cus_0000000000007"
+
 // send asks a framework, and returns its reply and what it bound.
 func send(t *testing.T, f framework, kind, path, values string) (reply *httptest.ResponseRecorder, bound request, err error) {
 	t.Helper()
@@ -27,6 +29,9 @@ func send(t *testing.T, f framework, kind, path, values string) (reply *httptest
 		calls++
 		bound, err = r, e
 	})
+	if !strings.Contains(path, "/") {
+		path = cus7 + "/" + path
+	}
 	target, method, content := "/orders/"+path, http.MethodPost, values
 	if kind == query {
 		target, method, content = target+"?"+values, http.MethodGet, ""
@@ -45,6 +50,7 @@ func send(t *testing.T, f framework, kind, path, values string) (reply *httptest
 
 func TestBinding(t *testing.T) {
 	id := func(n sqltype.ID) *sqltype.ID { return &n }
+	k := func(n key) *key { return &n }
 	valid := func(n sqltype.ID) sqltype.NullID { return sqltype.NullID{ID: n, Valid: true} }
 	for _, f := range frameworks() {
 		t.Run(f.name, func(t *testing.T) {
@@ -62,11 +68,27 @@ func TestBinding(t *testing.T) {
 				{query, "7", "parent=", request{ID: 7}},
 				{query, "7", "ptr=8", request{ID: 7, Ptr: id(8)}},
 				{query, "7", "ids=1996573624012345677&ids=2", request{ID: 7, IDs: []sqltype.ID{1996573624012345677, 2}}},
-				{body, "7", "after=8&parent=9&ptr=10&ids=11&ids=12", request{7, 8, valid(9), id(10), []sqltype.ID{11, 12}}},
+				{query, "cus_7zzzzzzzzzzzz/7", "", request{Customer: math.MaxInt64, ID: 7}},
+				{query, "CUS_000000000000A/7", "", request{Customer: 10, ID: 7}},
+				{query, "7", "owner=cus_1qda147xjq4ad", request{ID: 7, Owner: 1996573624012345677}},
+				{query, "7", "payer=" + cus7, request{ID: 7, Payer: nullKey{Key: 7, Valid: true}}},
+				{query, "7", "payer=", request{ID: 7}},
+				{query, "7", "guest=" + cus7, request{ID: 7, Guest: k(7)}},
+				{query, "7", "others=" + cus7 + "&others=cus_0000000000008", request{ID: 7, Others: []key{7, 8}}},
+				{body, "7", "after=8&parent=9&ptr=10&ids=11&ids=12",
+					request{ID: 7, After: 8, Parent: valid(9), Ptr: id(10), IDs: []sqltype.ID{11, 12}}},
+				{body, "7", "owner=" + cus7 + "&payer=" + cus7 + "&guest=" + cus7 + "&others=" + cus7,
+					request{ID: 7, Owner: 7, Payer: nullKey{Key: 7, Valid: true}, Guest: k(7), Others: []key{7}}},
 				{js, "7", `{"after":"8","parent":9,"ptr":"10","ids":["11",1996573624012345677]}`,
-					request{7, 8, valid(9), id(10), []sqltype.ID{11, 1996573624012345677}}},
-				{js, "7", `{"after":null,"parent":null,"ptr":null,"ids":null}`, request{ID: 7}},
+					request{ID: 7, After: 8, Parent: valid(9), Ptr: id(10), IDs: []sqltype.ID{11, 1996573624012345677}}},
+				{js, "7", `{"owner":"` + cus7 + `","payer":"` + cus7 + `","guest":"` + cus7 + `","others":["` + cus7 + `"]}`,
+					request{ID: 7, Owner: 7, Payer: nullKey{Key: 7, Valid: true}, Guest: k(7), Others: []key{7}}},
+				{js, "7", `{"after":null,"parent":null,"ptr":null,"ids":null,"owner":null,"payer":null,"guest":null,"others":null}`,
+					request{ID: 7}},
 			} {
+				if !strings.Contains(tt.path, "/") {
+					tt.want.Customer = 7
+				}
 				reply, bound, err := send(t, f, tt.kind, tt.path, tt.values)
 				if reply.Code != http.StatusOK || err != nil || !reflect.DeepEqual(bound, tt.want) {
 					t.Errorf("%s %s: %d %s %+v, %v; want %+v", tt.path, tt.values, reply.Code, reply.Body, bound, err, tt.want)
@@ -100,6 +122,18 @@ func TestBindingRefuses(t *testing.T) {
 				{query, "7", "ptr=1e3", "1e3", sqltype.ErrSyntax},
 				{query, "7", "ids=1&ids=0x2", "0x2", sqltype.ErrSyntax},
 				{query, "7", "ids=1,2", "1,2", sqltype.ErrSyntax},
+				{query, "7/7", "", "7", sqltype.ErrPrefix},
+				{query, "ord_0000000000007/7", "", "ord_0000000000007", sqltype.ErrPrefix},
+				{query, "cus_00000000000u7/7", "", "cus_00000000000u7", sqltype.ErrSyntax},
+				{query, "cus_8000000000000/7", "", "cus_8000000000000", sqltype.ErrRange},
+				{query, "7", "owner=ord_0000000000007", "ord_0000000000007", sqltype.ErrPrefix},
+				{query, "7", "payer=7", "7", sqltype.ErrPrefix},
+				{query, "7", "guest=cus_7", "cus_7", sqltype.ErrSyntax},
+				{query, "7", "others=" + cus7 + "&others=cus", "cus", sqltype.ErrPrefix},
+				{body, "7", "owner=0000000000007", "0000000000007", sqltype.ErrPrefix},
+				{js, "7", `{"owner":"ord_0000000000007"}`, `"ord_0000000000007"`, sqltype.ErrPrefix},
+				{js, "7", `{"payer":7}`, `7`, sqltype.ErrSyntax},
+				{js, "7", `{"others":["` + cus7 + `","7"]}`, `"7"`, sqltype.ErrPrefix},
 				{body, "7", "after=1_000", "1_000", sqltype.ErrSyntax},
 				{body, "7", "parent=-1", "-1", sqltype.ErrNegative},
 				{js, "7", `{"after":"007"}`, `"007"`, sqltype.ErrSyntax},
@@ -122,12 +156,12 @@ func TestBindingRefuses(t *testing.T) {
 // unquoted drops what quoting once or twice adds.
 func unquoted(s string) string { return strings.NewReplacer(`\`, "", `"`, "").Replace(s) }
 
-// An empty parameter is no id. What is to be left empty is a NullID.
+// An empty parameter is no id. What is to be left empty is a NullID or a NullKey.
 func TestBindingEmpty(t *testing.T) {
 	for _, f := range frameworks() {
-		for _, values := range []string{"after=", "ptr="} {
+		for _, values := range []string{"after=", "ptr=", "owner=", "guest="} {
 			reply, bound, err := send(t, f, query, "7", values)
-			if reply.Code != http.StatusBadRequest || !errors.Is(err, sqltype.ErrSyntax) {
+			if reply.Code != http.StatusBadRequest || !errors.Is(err, sqltype.ErrSyntax) && !errors.Is(err, sqltype.ErrPrefix) {
 				t.Errorf("%s: %s: %d, %v, bound %+v", f.name, values, reply.Code, err, bound)
 			}
 		}

@@ -23,23 +23,44 @@ import (
 var (
 	_ ginbinding.BindUnmarshaler = (*sqltype.ID)(nil)
 	_ ginbinding.BindUnmarshaler = (*sqltype.NullID)(nil)
+	_ ginbinding.BindUnmarshaler = (*sqltype.Key[customer])(nil)
+	_ ginbinding.BindUnmarshaler = (*sqltype.NullKey[customer])(nil)
 	_ echo.BindUnmarshaler       = (*sqltype.ID)(nil)
 	_ echo.BindUnmarshaler       = (*sqltype.NullID)(nil)
+	_ echo.BindUnmarshaler       = (*sqltype.Key[customer])(nil)
+	_ echo.BindUnmarshaler       = (*sqltype.NullKey[customer])(nil)
 	_ echo4.BindUnmarshaler      = (*sqltype.ID)(nil)
 	_ echo4.BindUnmarshaler      = (*sqltype.NullID)(nil)
+	_ echo4.BindUnmarshaler      = (*sqltype.Key[customer])(nil)
+	_ echo4.BindUnmarshaler      = (*sqltype.NullKey[customer])(nil)
 )
 
-// A request is what every framework binds: the path /orders/{id}, a query or a
+// A customer has keys with a prefix.
+type customer struct{}
+
+func (*customer) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "cus"} }
+
+type (
+	key     = sqltype.Key[customer]
+	nullKey = sqltype.NullKey[customer]
+)
+
+// A request is what every framework binds: the path /orders/{customer}/{id}, a query or a
 // form, or a JSON body.
 type request struct {
-	ID     sqltype.ID     `uri:"id" param:"id" json:"-" form:"-" schema:"-"`
-	After  sqltype.ID     `form:"after" query:"after" schema:"after" json:"after"`
-	Parent sqltype.NullID `form:"parent" query:"parent" schema:"parent" json:"parent"`
-	Ptr    *sqltype.ID    `form:"ptr" query:"ptr" schema:"ptr" json:"ptr"`
-	IDs    []sqltype.ID   `form:"ids" query:"ids" schema:"ids" json:"ids"`
+	Customer key            `uri:"customer" param:"customer" json:"-" form:"-" schema:"-"`
+	ID       sqltype.ID     `uri:"id" param:"id" json:"-" form:"-" schema:"-"`
+	After    sqltype.ID     `form:"after" query:"after" schema:"after" json:"after"`
+	Parent   sqltype.NullID `form:"parent" query:"parent" schema:"parent" json:"parent"`
+	Ptr      *sqltype.ID    `form:"ptr" query:"ptr" schema:"ptr" json:"ptr"`
+	IDs      []sqltype.ID   `form:"ids" query:"ids" schema:"ids" json:"ids"`
+	Owner    key            `form:"owner" query:"owner" schema:"owner" json:"owner"`
+	Payer    nullKey        `form:"payer" query:"payer" schema:"payer" json:"payer"`
+	Guest    *key           `form:"guest" query:"guest" schema:"guest" json:"guest"`
+	Others   []key          `form:"others" query:"others" schema:"others" json:"others"`
 }
 
-// A framework is a server for GET and POST of /orders/{id} that gives what it
+// A framework is a server for GET and POST of /orders/{customer}/{id} that gives what it
 // bound to seen.
 type framework struct {
 	name  string
@@ -77,8 +98,8 @@ func withGin(seen func(request, error)) http.Handler {
 		seen(r, err)
 		answer(c.Writer, err)
 	}
-	router.GET("/orders/:id", handle)
-	router.POST("/orders/:id", handle)
+	router.GET("/orders/:customer/:id", handle)
+	router.POST("/orders/:customer/:id", handle)
 	return router
 }
 
@@ -94,8 +115,8 @@ func withEcho4(seen func(request, error)) http.Handler {
 		}
 		return c.NoContent(http.StatusOK)
 	}
-	e.GET("/orders/:id", handle)
-	e.POST("/orders/:id", handle)
+	e.GET("/orders/:customer/:id", handle)
+	e.POST("/orders/:customer/:id", handle)
 	return e
 }
 
@@ -112,15 +133,15 @@ func withEcho5(seen func(request, error)) http.Handler {
 		}
 		return c.NoContent(http.StatusOK)
 	}
-	e.GET("/orders/:id", handle)
-	e.POST("/orders/:id", handle)
+	e.GET("/orders/:customer/:id", handle)
+	e.POST("/orders/:customer/:id", handle)
 	return e
 }
 
 func withNetHTTP(seen func(request, error)) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/orders/{id}", func(w http.ResponseWriter, req *http.Request) {
-		r, err := read(req, req.PathValue("id"), byHand)
+	mux.HandleFunc("/orders/{customer}/{id}", func(w http.ResponseWriter, req *http.Request) {
+		r, err := read(req, req.PathValue("customer"), req.PathValue("id"), byHand)
 		seen(r, err)
 		answer(w, err)
 	})
@@ -130,8 +151,8 @@ func withNetHTTP(seen func(request, error)) http.Handler {
 func withChi(decode decoder) func(seen func(request, error)) http.Handler {
 	return func(seen func(request, error)) http.Handler {
 		router := chi.NewRouter()
-		router.HandleFunc("/orders/{id}", func(w http.ResponseWriter, req *http.Request) {
-			r, err := read(req, chi.URLParam(req, "id"), decode)
+		router.HandleFunc("/orders/{customer}/{id}", func(w http.ResponseWriter, req *http.Request) {
+			r, err := read(req, chi.URLParam(req, "customer"), chi.URLParam(req, "id"), decode)
 			seen(r, err)
 			answer(w, err)
 		})
@@ -142,7 +163,10 @@ func withChi(decode decoder) func(seen func(request, error)) http.Handler {
 // A decoder binds a query or a form where the router has no binding.
 type decoder func(r *request, values url.Values) error
 
-func read(req *http.Request, id string, decode decoder) (r request, err error) {
+func read(req *http.Request, customer, id string, decode decoder) (r request, err error) {
+	if err := r.Customer.UnmarshalParam(customer); err != nil {
+		return r, err
+	}
 	if r.ID, err = sqltype.Parse(id); err != nil {
 		return r, err
 	}
@@ -178,6 +202,27 @@ func byHand(r *request, values url.Values) (err error) {
 		}
 		r.IDs = append(r.IDs, id)
 	}
+	if values.Has("owner") {
+		if r.Owner, err = sqltype.ParseKey[customer](values.Get("owner")); err != nil {
+			return err
+		}
+	}
+	if err := r.Payer.UnmarshalParam(values.Get("payer")); err != nil {
+		return err
+	}
+	if values.Has("guest") {
+		r.Guest = new(key)
+		if err := r.Guest.UnmarshalParam(values.Get("guest")); err != nil {
+			return err
+		}
+	}
+	for _, s := range values["others"] {
+		k, err := sqltype.ParseKey[customer](s)
+		if err != nil {
+			return err
+		}
+		r.Others = append(r.Others, k)
+	}
 	return nil
 }
 
@@ -207,6 +252,12 @@ func withForm() decoder {
 		err := n.UnmarshalParam(values[0])
 		return n, err
 	}, sqltype.NullID{})
+	d.RegisterCustomTypeFunc(func(values []string) (any, error) { return sqltype.ParseKey[customer](values[0]) }, key(0))
+	d.RegisterCustomTypeFunc(func(values []string) (any, error) {
+		var n nullKey
+		err := n.UnmarshalParam(values[0])
+		return n, err
+	}, nullKey{})
 	return func(r *request, values url.Values) error {
 		err := d.Decode(r, values)
 		var faults form.DecodeErrors // a map, which does not unwrap

@@ -12,9 +12,16 @@ import (
 )
 
 type (
-	ID     = sqltype.ID
-	NullID = sqltype.NullID
+	ID      = sqltype.ID
+	NullID  = sqltype.NullID
+	Key     = sqltype.Key[order] // as ord_0000000000007
+	NullKey = sqltype.NullKey[order]
+	Plain   = sqltype.Key[int] // in decimal
 )
+
+type order struct{}
+
+func (*order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 
 // The names by which the tables speak of the JSON packages.
 const (

@@ -42,6 +42,22 @@ func TestCSV(t *testing.T) {
 			}
 		})
 	}
+	type keyRow struct {
+		ID     Key     `csv:"id"`
+		Parent NullKey `csv:"parent"`
+	}
+	keys := []keyRow{{1996573624012345677, NullKey{Key: 8, Valid: true}}, {ID: 7}}
+	text, err = gocsv.MarshalString(keys)
+	if err != nil || text != "id,parent\nord_1qda147xjq4ad,ord_0000000000008\nord_0000000000007,\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	var keysBack []keyRow
+	if err := gocsv.UnmarshalString(text, &keysBack); err != nil || !reflect.DeepEqual(keysBack, keys) {
+		t.Errorf("%+v, %v", keysBack, err)
+	}
+	if err := gocsv.UnmarshalString("id,parent\n7,\n", &keysBack); !errors.Is(err, sqltype.ErrPrefix) || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a bare number: %v", err)
+	}
 	// A nil pointer is written as an empty field, which only a NullID can read.
 	type pointerRow struct {
 		ID     ID  `csv:"id"`

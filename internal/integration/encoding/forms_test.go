@@ -295,6 +295,97 @@ func read(t *testing.T, f form) (cells []string) {
 	return append(cells, id+", "+map[bool]string{true: "unchanged", false: "NULL"}[other.Null.Valid])
 }
 
+// A keyRow is an anyRow of keys.
+type keyRow struct {
+	ID   Key     `json:"id" bson:"id" cbor:"id" msgpack:"id" toml:"id" yaml:"id" xml:"id,attr" url:"id" schema:"id" mapstructure:"id"`
+	Null NullKey `json:"null" bson:"null" cbor:"null" msgpack:"null" toml:"null" yaml:"null" xml:"null,attr" url:"null" schema:"null" mapstructure:"null"`
+	Ptr  *Key    `json:"ptr" bson:"ptr" cbor:"ptr" msgpack:"ptr" toml:"ptr" yaml:"ptr" xml:"ptr,attr" url:"ptr" schema:"ptr" mapstructure:"ptr"`
+}
+
+// What the table says of an ID holds for a Key, whose text has its Form.
+func TestEncodersKeys(t *testing.T) {
+	full := keyRow{1996573624012345677, NullKey{Key: 8, Valid: true}, ptr(Key(9))}
+	texts := map[string]any{"id": "ord_1qda147xjq4ad", "null": "ord_0000000000008", "ptr": "ord_0000000000009"}
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			if f.marshal != nil {
+				keysWritten(t, f, full, texts)
+			}
+			if f.write == nil {
+				return
+			}
+			b, err := f.write(texts)
+			var row keyRow
+			if err != nil || f.unmarshal(b, &row) == nil && !reflect.DeepEqual(row, full) {
+				t.Errorf("read from texts: %+v, %v", row, err)
+			}
+			for _, name := range []string{"id", "null", "ptr"} {
+				b, err := f.write(map[string]any{name: "cus_0000000000007"})
+				row := keyRow{ID: 42, Null: NullKey{Key: 42, Valid: true}}
+				if bad := f.unmarshal(b, &row); err != nil || bad == nil || row.ID != 42 || row.Null.Key != 42 {
+					t.Errorf("%s of another type: %+v, %v, %v", name, row, err, bad)
+				}
+			}
+		})
+	}
+}
+
+// keysWritten compares a keyRow with an anyRow.
+func keysWritten(t *testing.T, f form, full keyRow, texts map[string]any) {
+	t.Helper()
+	plain := anyRow{ID(full.ID), NullID{ID: ID(full.Null.Key), Valid: true}, (*ID)(full.Ptr)}
+	for _, row := range []struct {
+		keys keyRow
+		ids  anyRow
+	}{{full, plain}, {keyRow{ID: 7}, anyRow{ID: 7}}} {
+		b, err := f.marshal(row.keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back keyRow
+		if err := f.unmarshal(b, &back); row.keys == full && (err != nil || !reflect.DeepEqual(back, full)) {
+			t.Errorf("read back: %+v, %v", back, err)
+		}
+		if f.name == "encoding/gob" { // which has the names of fields in it
+			continue
+		}
+		m, err := f.open(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err = f.marshal(row.ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := f.open(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"id", "null", "ptr"} {
+			switch {
+			case shape(m, name) != shape(ids, name):
+				t.Errorf("%s of a Key is %s, and of an ID %s", name, shape(m, name), shape(ids, name))
+			case row.keys == full && shape(m, name) == "text" && m[name] != texts[name]:
+				t.Errorf("%s is %v, want %v", name, m[name], texts[name])
+			case shape(m, name) == "integer" && fmt.Sprint(m[name]) != fmt.Sprint(ids[name]):
+				t.Errorf("%s is %v, want %v", name, m[name], ids[name])
+			}
+		}
+	}
+	for _, bad := range []struct {
+		keys keyRow
+		ids  anyRow
+	}{
+		{keyRow{ID: -5}, anyRow{ID: -5}}, {keyRow{Ptr: ptr(Key(-5))}, anyRow{Ptr: ptr(ID(-5))}},
+		{keyRow{Null: NullKey{Key: -5, Valid: true}}, anyRow{Null: NullID{ID: -5, Valid: true}}},
+	} {
+		_, err := f.marshal(bad.keys)
+		if _, idErr := f.marshal(bad.ids); (err == nil) != (idErr == nil) || err != nil && !strings.Contains(err.Error(), sqltype.ErrNegative.Error()) {
+			t.Errorf("%+v: %v, and of an ID %v", bad.keys, err, idErr)
+		}
+	}
+}
+
 // The last column of the table.
 func TestEncodersAdvice(t *testing.T) {
 	var row anyRow
@@ -348,10 +439,15 @@ func TestEncodersCollections(t *testing.T) {
 		Any   map[string]any  `bson:"any"`
 		Two   map[string]*ID  `bson:"two"`
 		Inner struct{ ID ID } `bson:"inner"`
+
+		Keys     []Key       `bson:"keys"`
+		NullKeys []NullKey   `bson:"null_keys"`
+		KeyMap   map[Key]Key `bson:"key_map"`
 	}
 	in := lists{
 		IDs: []ID{0, 7, 1996573624012345677}, Nulls: []NullID{{ID: 7, Valid: true}, {}}, Ptrs: []*ID{ptr(ID(7)), nil},
 		Map: map[ID]ID{1996573624012345677: 8}, Two: map[string]*ID{"a": ptr(ID(300)), "b": nil},
+		Keys: []Key{0, 7, 1996573624012345677}, NullKeys: []NullKey{{Key: 7, Valid: true}, {}}, KeyMap: map[Key]Key{7: 8},
 	}
 	in.Inner.ID = 70_000
 	for _, f := range forms() {

@@ -53,6 +53,16 @@ type (
 	bothNull struct {
 		ID NullID `json:"id,omitempty,omitzero"`
 	}
+	keyed struct {
+		ID     Key     `json:"id"`
+		Parent NullKey `json:"parent"`
+		Ptr    *Key    `json:"ptr"`
+	}
+	bothKeys struct {
+		ID     Key     `json:"id,omitempty,omitzero"`
+		Parent NullKey `json:"parent,omitzero"`
+		Ptr    *Key    `json:"ptr,omitempty"`
+	}
 	quoted struct {
 		ID ID `json:"id,string"`
 	}
@@ -97,6 +107,21 @@ func TestJSONEncode(t *testing.T) {
 				{"map key NullID", map[NullID]int{{ID: 7, Valid: true}: 1}, `{"7":1}`, nil},
 				{"any with a NullID", anything{NullID{}}, `{"id":null}`, nil},
 
+				{"Key", Plain(7), `"7"`, nil},
+				{"prefixed Key", Key(math.MaxInt64), `"ord_7zzzzzzzzzzzz"`, nil},
+				{"Key pointer", ptr(Key(7)), `"ord_0000000000007"`, nil},
+				{"nil Key pointer", (*Key)(nil), `null`, nil},
+				{"Key fields", keyed{7, NullKey{Key: 8, Valid: true}, ptr(Key(9))},
+					`{"id":"ord_0000000000007","parent":"ord_0000000000008","ptr":"ord_0000000000009"}`, nil},
+				{"NULL Key fields", keyed{ID: 7}, `{"id":"ord_0000000000007","parent":null,"ptr":null}`, nil},
+				{"slice of Keys", []Key{1}, `["ord_0000000000001"]`, nil},
+				{"slice of NullKey", []NullKey{{}, {Key: 7, Valid: true}}, `[null,"ord_0000000000007"]`, nil},
+				{"map key and value Key", map[Key]Plain{7: 8}, `{"ord_0000000000007":"8"}`, nil},
+				{"map key NullKey", map[NullKey]int{{Key: 7, Valid: true}: 1}, `{"ord_0000000000007":1}`, nil},
+				{"any with a Key", anything{Key(7)}, `{"id":"ord_0000000000007"}`, nil},
+				{"any with a NullKey", anything{NullKey{}}, `{"id":null}`, nil},
+				{"omitted Keys", bothKeys{}, `{}`, map[string]string{iter: `{"parent":null}`, iterC: `{"parent":null}`, segm: `{"parent":null}`}},
+
 				// Which option leaves an unset id out?
 				{"omitempty", empty{}, `{}`, map[string]string{two: `{"id":"0"}`}},
 				{"omitzero", zero{}, `{}`, map[string]string{iter: `{"id":"0"}`, iterC: `{"id":"0"}`, segm: `{"id":"0"}`}},
@@ -126,6 +151,7 @@ func TestJSONEncode(t *testing.T) {
 			for _, v := range []any{
 				ID(-7), field{-7}, pointer{ptr(ID(-7))}, []ID{1, -7}, map[ID]int{-7: 1}, map[string]any{"a": ID(-7)},
 				NullID{ID: -7, Valid: true}, null{NullID{ID: -7, Valid: true}},
+				Key(-7), keyed{ID: -7}, keyed{Ptr: ptr(Key(-7))}, NullKey{Key: -7, Valid: true}, []Plain{-7},
 			} {
 				got, err := c.marshal(v)
 				if err == nil || !strings.Contains(err.Error(), "sqltype: encode -7: ") {
@@ -169,6 +195,16 @@ func TestJSONDecode(t *testing.T) {
 				{"array", `["1",2]`, &[2]ID{}, [2]ID{1, 2}},
 				{"map key and value", `{"9223372036854775807":"8","9":10}`, &map[ID]ID{}, map[ID]ID{math.MaxInt64: 8, 9: 10}},
 				{"map key NullID", `{"7":1}`, &map[NullID]int{}, map[NullID]int{{ID: 7, Valid: true}: 1}},
+				{"Key, string", `"7"`, ptr(Plain(0)), Plain(7)},
+				{"Key, number", `9223372036854775807`, ptr(Plain(0)), Plain(math.MaxInt64)},
+				{"prefixed Key", `"ord_7zzzzzzzzzzzz"`, ptr(Key(0)), Key(math.MaxInt64)},
+				{"prefixed Key in capitals", `"ORD_000000000000A"`, ptr(Key(0)), Key(10)},
+				{"Key fields", `{"id":"ord_0000000000007","parent":"ord_0000000000008","ptr":"ord_0000000000009"}`,
+					&keyed{}, keyed{7, NullKey{Key: 8, Valid: true}, ptr(Key(9))}},
+				{"null into Key fields", `{"id":null,"parent":null,"ptr":null}`,
+					&keyed{7, NullKey{Key: 8, Valid: true}, ptr(Key(9))}, keyed{ID: 7}},
+				{"slice of NullKey", `["ord_0000000000001",null]`, &[]NullKey{}, []NullKey{{Key: 1, Valid: true}, {}}},
+				{"map key and value Key", `{"ord_0000000000007":8}`, &map[Key]Plain{}, map[Key]Plain{7: 8}},
 			} {
 				into := reflect.New(reflect.TypeOf(tt.into).Elem()) // a copy, for this package alone
 				into.Elem().Set(reflect.ValueOf(tt.into).Elem())
@@ -207,6 +243,49 @@ var badTokens = []struct {
 	{`true`, sqltype.ErrSyntax},
 	{`[7]`, sqltype.ErrSyntax},
 	{`{"a":7}`, sqltype.ErrSyntax},
+}
+
+// badKeys are JSON values that are no key of an order.
+var badKeys = []struct {
+	json string
+	err  error
+}{
+	{`"cus_0000000000007"`, sqltype.ErrPrefix},
+	{`"0000000000007"`, sqltype.ErrPrefix},
+	{`"7"`, sqltype.ErrPrefix},
+	{`7`, sqltype.ErrSyntax},
+	{`""`, sqltype.ErrPrefix},
+	{`"ord_"`, sqltype.ErrSyntax},
+	{`"ord_7"`, sqltype.ErrSyntax},
+	{`"ord_00000000000u7"`, sqltype.ErrSyntax},
+	{`"ord_8000000000000"`, sqltype.ErrRange},
+	{`"\u006frd_0000000000007"`, sqltype.ErrPrefix},
+	{`true`, sqltype.ErrSyntax},
+}
+
+// The error of a bad key says what is expected, and a key that stood there stays.
+func TestJSONDecodeKeyErrors(t *testing.T) {
+	was := keyed{42, NullKey{Key: 42, Valid: true}, nil}
+	for _, c := range codecs() {
+		t.Run(c.name, func(t *testing.T) {
+			for _, tt := range badKeys {
+				for _, field := range []string{"id", "parent", "ptr"} {
+					row := was
+					err := c.unmarshal([]byte(`{"`+field+`":`+tt.json+`}`), &row)
+					if err == nil || !strings.Contains(err.Error(), "sqltype: parse JSON "+strconv.Quote(tt.json)+": ") ||
+						tt.err != sqltype.ErrRange && !strings.Contains(err.Error(), `want "ord_" and 13 digits of base 32`) {
+						t.Errorf("%s %s: %v", field, tt.json, err)
+					}
+					if c.is && !errors.Is(err, tt.err) {
+						t.Errorf("%s %s: %v is not %v", field, tt.json, err, tt.err)
+					}
+					if row.ID != was.ID || row.Parent != was.Parent {
+						t.Errorf("%s %s: left %+v", field, tt.json, row)
+					}
+				}
+			}
+		})
+	}
 }
 
 // Bad input is refused by every package, in every shape; the error quotes it, and

@@ -9,6 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3gen"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 type schemaRow struct {
@@ -16,6 +18,8 @@ type schemaRow struct {
 	Parent NullID  `json:"parent"`
 	Ptr    *ID     `json:"ptr"`
 	List   []ID    `json:"list"`
+	Key    Key     `json:"key"`
+	Null   NullKey `json:"null"`
 	Price  float64 `json:"price"`
 }
 
@@ -27,6 +31,8 @@ func TestHuma(t *testing.T) {
 		"parent": `{"type":"string"}`, // null has to be allowed by hand
 		"ptr":    `{"type":["string","null"]}`,
 		"list":   `{"type":["array","null"],"items":{"type":"string"}}`,
+		"key":    `{"type":"string"}`,
+		"null":   `{"type":"string"}`,
 	} {
 		checkSchema(t, property, schema.Properties[property], want)
 	}
@@ -42,11 +48,13 @@ func TestKinOpenAPI(t *testing.T) {
 	checkSchema(t, "id", plain.Value.Properties["id"], wrong)
 	customized, err := openapi3gen.NewSchemaRefForValue(schemaRow{}, nil, openapi3gen.SchemaCustomizer(
 		func(_ string, typ reflect.Type, _ reflect.StructTag, schema *openapi3.Schema) error {
-			switch typ {
-			case reflect.TypeFor[ID]():
+			switch {
+			case typ == reflect.TypeFor[ID]():
 				schema.Type, schema.Format = &openapi3.Types{"string"}, "int64"
-			case reflect.TypeFor[NullID]():
+			case typ == reflect.TypeFor[NullID]():
 				schema.Type, schema.Format, schema.Nullable = &openapi3.Types{"string"}, "int64", true
+			case typ.Implements(reflect.TypeFor[sqltype.AnyKey]()): // of any T
+				*schema = openapi3.Schema{Type: &openapi3.Types{"string"}, Nullable: typ.Kind() == reflect.Struct}
 			}
 			return nil
 		}))
@@ -59,6 +67,8 @@ func TestKinOpenAPI(t *testing.T) {
 		"ptr":    `{"type":"string","format":"int64","nullable":true}`,
 		"list":   `{"type":"array","items":{"type":"string","format":"int64"}}`,
 		"price":  `{"type":"number","format":"double"}`,
+		"key":    `{"type":"string"}`,
+		"null":   `{"type":"string","nullable":true}`,
 	} {
 		checkSchema(t, property, customized.Value.Properties[property], want)
 	}

@@ -19,7 +19,7 @@ func TestGoRedis(t *testing.T) {
 	key := "snowkey:" + t.Name() + ":" + id.String()
 	defer client.Del(context.WithoutCancel(ctx), key)
 
-	for _, v := range []any{id, &id} {
+	for _, v := range []any{id, &id, Key(7)} {
 		if err := client.Set(ctx, key, v, 0).Err(); err == nil || !strings.Contains(err.Error(), "can't marshal") {
 			t.Errorf("%T: %v", v, err)
 		}
@@ -41,14 +41,15 @@ func TestGoRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A hash is read into a struct without help.
-	if err := client.HSet(ctx, key, "id", id.Int64(), "parent", "8").Err(); err != nil {
+	if err := client.HSet(ctx, key, "id", id.Int64(), "parent", "8", "key", Key(7).String()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	var row struct {
 		ID     ID     `redis:"id"`
 		Parent NullID `redis:"parent"`
+		Key    Key    `redis:"key"`
 	}
-	if err := client.HGetAll(ctx, key).Scan(&row); err != nil || row.ID != id || row.Parent != (NullID{ID: 8, Valid: true}) {
+	if err := client.HGetAll(ctx, key).Scan(&row); err != nil || row.ID != id || row.Parent != (NullID{ID: 8, Valid: true}) || row.Key != 7 {
 		t.Errorf("%+v, %v", row, err)
 	}
 	if err := client.HSet(ctx, key, "id", "007").Err(); err != nil {

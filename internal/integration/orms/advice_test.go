@@ -30,12 +30,13 @@ func TestAdvice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []row
-	if err := u.Collection("rows").Find(db.Cond{"null_id IS": nil}).All(&rows); err != nil || !reflect.DeepEqual(rows, []row{{ID: 1}}) {
+	type aRow = row[ID, NullID]
+	var rows []aRow
+	if err := u.Collection("rows").Find(db.Cond{"null_id IS": nil}).All(&rows); err != nil || !reflect.DeepEqual(rows, []aRow{{ID: 1}}) {
 		t.Errorf("upper/db: %v, %v", rows, err)
 	}
 	rows = nil
-	if err := goqu.New("postgres", pool).From("rows").Where(goqu.C("null_id").IsNull()).ScanStructsContext(t.Context(), &rows); err != nil || !reflect.DeepEqual(rows, []row{{ID: 1}}) {
+	if err := goqu.New("postgres", pool).From("rows").Where(goqu.C("null_id").IsNull()).ScanStructsContext(t.Context(), &rows); err != nil || !reflect.DeepEqual(rows, []aRow{{ID: 1}}) {
 		t.Errorf("goqu: %v, %v", rows, err)
 	}
 	if query, args, err := squirrel.Select("*").From("rows").Where(squirrel.Eq{"null_id": nil}).ToSql(); err != nil || query != "SELECT * FROM rows WHERE null_id IS NULL" {

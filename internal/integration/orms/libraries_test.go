@@ -23,57 +23,65 @@ import (
 )
 
 type (
-	ID     = sqltype.ID
-	NullID = sqltype.NullID
+	ID      = sqltype.ID
+	NullID  = sqltype.NullID
+	Key     = sqltype.Key[order]
+	NullKey = sqltype.NullKey[order]
 )
 
-// A row is written and read by all libraries, with their tags.
-type row struct {
-	ID     ID     `db:"id"`
-	NullID NullID `db:"null_id"`
-	Ptr    *ID    `db:"ptr"`
+// order has keys with a prefix.
+type order struct{}
+
+func (*order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
+
+// A row is written and read by all libraries, with their tags. K is an ID and N a NullID, or they
+// are a Key and a NullKey.
+type row[K ~int64, N any] struct {
+	ID     K  `db:"id" alias:"rows.id"`
+	NullID N  `db:"null_id" alias:"rows.null_id"`
+	Ptr    *K `db:"ptr" alias:"rows.ptr"`
 }
 
-type bunRow struct {
-	bun.BaseModel `bun:"table:rows"`
-	ID            ID     `bun:"id,pk"`
-	NullID        NullID `bun:"null_id"`
-	Ptr           *ID    `bun:"ptr"`
+type bunRow[K ~int64, N any] struct {
+	bun.BaseModel `bun:"table:rows,alias:r"`
+	ID            K  `bun:"id,pk"`
+	NullID        N  `bun:"null_id"`
+	Ptr           *K `bun:"ptr"`
 }
 
-type bunTagged struct {
-	bun.BaseModel `bun:"table:rows"`
-	ID            ID     `bun:"id,pk"`
-	NullID        NullID `bun:"null_id,type:bigint"`
-	Ptr           *ID    `bun:"ptr"`
+type bunTagged[K ~int64, N any] struct {
+	bun.BaseModel `bun:"table:rows,alias:r"`
+	ID            K  `bun:"id,pk"`
+	NullID        N  `bun:"null_id,type:bigint"`
+	Ptr           *K `bun:"ptr"`
 }
 
-type xormRow struct {
-	ID     ID     `xorm:"pk 'id'"`
-	NullID NullID `xorm:"'null_id'"`
-	Ptr    *ID    `xorm:"'ptr'"`
+type xormRow[K ~int64, N any] struct {
+	ID     K  `xorm:"pk 'id'"`
+	NullID N  `xorm:"'null_id'"`
+	Ptr    *K `xorm:"'ptr'"`
 }
 
-type xormTagged struct {
-	ID     ID     `xorm:"pk 'id'"`
-	NullID NullID `xorm:"bigint 'null_id'"`
-	Ptr    *ID    `xorm:"'ptr'"`
+type xormTagged[K ~int64, N any] struct {
+	ID     K  `xorm:"pk 'id'"`
+	NullID N  `xorm:"bigint 'null_id'"`
+	Ptr    *K `xorm:"'ptr'"`
 }
 
-func (xormRow) TableName() string    { return "rows" }
-func (xormTagged) TableName() string { return "rows" }
+func (xormRow[K, N]) TableName() string    { return "rows" }
+func (xormTagged[K, N]) TableName() string { return "rows" }
 
 // A library writes rows and finds them; create and tagged are nil where it makes no
 // tables, and find where its conditions take no values of Go.
-type library struct {
+type library[K ~int64, N any] struct {
 	name           string
 	create, tagged func() error
-	insert         func(...row) error
-	find           func(column string, v any) ([]row, error)
-	all            func() ([]row, error)
+	insert         func(...row[K, N]) error
+	find           func(column string, v any) ([]row[K, N], error)
+	all            func() ([]row[K, N], error)
 }
 
-func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
+func libraries[K ~int64, N any](t *testing.T, pool *sql.DB, dsn string) []library[K, N] {
 	t.Helper()
 	ctx := t.Context()
 	b := bun.NewDB(pool, pgdialect.New())
@@ -93,14 +101,14 @@ func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
 	id, null, ptr := jet.IntegerColumn("id"), jet.IntegerColumn("null_id"), jet.IntegerColumn("ptr")
 	table := jet.NewTable("public", "rows", "", id, null, ptr)
 
-	read := func(query string, args ...any) (list []row, _ error) {
+	read := func(query string, args ...any) (list []row[K, N], _ error) {
 		rows, err := pool.QueryContext(ctx, query, args...)
 		if err != nil {
 			return nil, err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var r row
+			var r row[K, N]
 			if err := rows.Scan(&r.ID, &r.NullID, &r.Ptr); err != nil {
 				return nil, err
 			}
@@ -108,22 +116,22 @@ func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
 		}
 		return list, rows.Err()
 	}
-	fromBun := func(rows []bunRow, err error) (list []row, _ error) {
+	fromBun := func(rows []bunRow[K, N], err error) (list []row[K, N], _ error) {
 		for _, r := range rows {
-			list = append(list, row{r.ID, r.NullID, r.Ptr})
+			list = append(list, row[K, N]{r.ID, r.NullID, r.Ptr})
 		}
 		return list, err
 	}
-	fromXorm := func(rows []xormRow, err error) (list []row, _ error) {
+	fromXorm := func(rows []xormRow[K, N], err error) (list []row[K, N], _ error) {
 		for _, r := range rows {
-			list = append(list, row(r))
+			list = append(list, row[K, N](r))
 		}
 		return list, err
 	}
-	return []library{
+	return []library[K, N]{
 		{
 			name: "lib/pq",
-			insert: func(rows ...row) error {
+			insert: func(rows ...row[K, N]) error {
 				for _, r := range rows {
 					if _, err := pool.ExecContext(ctx, `INSERT INTO rows VALUES ($1, $2, $3)`, r.ID, r.NullID, r.Ptr); err != nil {
 						return err
@@ -131,71 +139,71 @@ func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
 				}
 				return nil
 			},
-			find: func(column string, v any) ([]row, error) {
-				if ids, ok := v.([]ID); ok {
+			find: func(column string, v any) ([]row[K, N], error) {
+				if ids, ok := v.([]K); ok {
 					return read(`SELECT * FROM rows WHERE `+column+` = ANY($1) ORDER BY id`, pq.Array(ids))
 				}
 				return read(`SELECT * FROM rows WHERE `+column+` = $1 ORDER BY id`, v)
 			},
-			all: func() ([]row, error) { return read(`SELECT * FROM rows ORDER BY id`) },
+			all: func() ([]row[K, N], error) { return read(`SELECT * FROM rows ORDER BY id`) },
 		},
 		{
 			name:   "bun",
-			create: func() error { _, err := b.NewCreateTable().Model((*bunRow)(nil)).Exec(ctx); return err },
-			tagged: func() error { _, err := b.NewCreateTable().Model((*bunTagged)(nil)).Exec(ctx); return err },
-			insert: func(rows ...row) error {
-				var list []bunRow
+			create: func() error { _, err := b.NewCreateTable().Model((*bunRow[K, N])(nil)).Exec(ctx); return err },
+			tagged: func() error { _, err := b.NewCreateTable().Model((*bunTagged[K, N])(nil)).Exec(ctx); return err },
+			insert: func(rows ...row[K, N]) error {
+				var list []bunRow[K, N]
 				for _, r := range rows {
-					list = append(list, bunRow{ID: r.ID, NullID: r.NullID, Ptr: r.Ptr})
+					list = append(list, bunRow[K, N]{ID: r.ID, NullID: r.NullID, Ptr: r.Ptr})
 				}
 				_, err := b.NewInsert().Model(&list).Exec(ctx)
 				return err
 			},
-			find: func(column string, v any) ([]row, error) {
-				var rows []bunRow
+			find: func(column string, v any) ([]row[K, N], error) {
+				var rows []bunRow[K, N]
 				where := "? = ?"
-				if ids, ok := v.([]ID); ok {
+				if ids, ok := v.([]K); ok {
 					where, v = "? IN (?)", bun.List(ids)
 				}
 				err := b.NewSelect().Model(&rows).Where(where, bun.Ident(column), v).Order("id").Scan(ctx)
 				return fromBun(rows, err)
 			},
-			all: func() ([]row, error) {
-				var rows []bunRow
+			all: func() ([]row[K, N], error) {
+				var rows []bunRow[K, N]
 				err := b.NewSelect().Model(&rows).Order("id").Scan(ctx)
 				return fromBun(rows, err)
 			},
 		},
 		{
 			name:   "xorm",
-			create: func() error { return x.Sync(new(xormRow)) },
-			tagged: func() error { return x.Sync(new(xormTagged)) },
-			insert: func(rows ...row) error {
+			create: func() error { return x.Sync(new(xormRow[K, N])) },
+			tagged: func() error { return x.Sync(new(xormTagged[K, N])) },
+			insert: func(rows ...row[K, N]) error {
 				for _, r := range rows {
-					if _, err := x.Insert((*xormRow)(&r)); err != nil {
+					if _, err := x.Insert((*xormRow[K, N])(&r)); err != nil {
 						return err
 					}
 				}
 				return nil
 			},
-			find: func(column string, v any) ([]row, error) {
-				var rows []xormRow
+			find: func(column string, v any) ([]row[K, N], error) {
+				var rows []xormRow[K, N]
 				query := x.Where(column+" = ?", v)
-				if ids, ok := v.([]ID); ok {
+				if ids, ok := v.([]K); ok {
 					query = x.In(column, ids)
 				}
 				err := query.Asc("id").Find(&rows)
 				return fromXorm(rows, err)
 			},
-			all: func() ([]row, error) {
-				var rows []xormRow
+			all: func() ([]row[K, N], error) {
+				var rows []xormRow[K, N]
 				err := x.Asc("id").Find(&rows)
 				return fromXorm(rows, err)
 			},
 		},
 		{
 			name: "upper/db",
-			insert: func(rows ...row) error {
+			insert: func(rows ...row[K, N]) error {
 				for _, r := range rows {
 					if _, err := u.Collection("rows").Insert(r); err != nil {
 						return err
@@ -203,21 +211,21 @@ func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
 				}
 				return nil
 			},
-			find: func(column string, v any) (rows []row, err error) {
-				if _, ok := v.([]ID); ok {
+			find: func(column string, v any) (rows []row[K, N], err error) {
+				if _, ok := v.([]K); ok {
 					column += " IN"
 				}
 				err = u.Collection("rows").Find(db.Cond{column: v}).OrderBy("id").All(&rows)
 				return rows, err
 			},
-			all: func() (rows []row, err error) {
+			all: func() (rows []row[K, N], err error) {
 				err = u.Collection("rows").Find().OrderBy("id").All(&rows)
 				return rows, err
 			},
 		},
 		{
 			name: "squirrel",
-			insert: func(rows ...row) error {
+			insert: func(rows ...row[K, N]) error {
 				insert := sq.Insert("rows")
 				for _, r := range rows {
 					insert = insert.Values(r.ID, r.NullID, r.Ptr)
@@ -225,44 +233,39 @@ func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
 				_, err := insert.ExecContext(ctx)
 				return err
 			},
-			find: func(column string, v any) ([]row, error) {
+			find: func(column string, v any) ([]row[K, N], error) {
 				query, args, err := sq.Select("*").From("rows").Where(squirrel.Eq{column: v}).OrderBy("id").ToSql()
 				if err != nil {
 					return nil, err
 				}
 				return read(query, args...)
 			},
-			all: func() ([]row, error) { return read(`SELECT * FROM rows ORDER BY id`) },
+			all: func() ([]row[K, N], error) { return read(`SELECT * FROM rows ORDER BY id`) },
 		},
 		{
 			name: "goqu",
-			insert: func(rows ...row) error {
+			insert: func(rows ...row[K, N]) error {
 				_, err := g.Insert("rows").Rows(rows).Executor().ExecContext(ctx)
 				return err
 			},
-			find: func(column string, v any) (rows []row, err error) {
+			find: func(column string, v any) (rows []row[K, N], err error) {
 				err = g.From("rows").Where(goqu.Ex{column: v}).Order(goqu.C("id").Asc()).ScanStructsContext(ctx, &rows)
 				return rows, err
 			},
-			all: func() (rows []row, err error) {
+			all: func() (rows []row[K, N], err error) {
 				err = g.From("rows").Order(goqu.C("id").Asc()).ScanStructsContext(ctx, &rows)
 				return rows, err
 			},
 		},
 		{
 			name: "go-jet",
-			insert: func(rows ...row) error {
+			insert: func(rows ...row[K, N]) error {
 				_, err := table.INSERT(id, null, ptr).MODELS(rows).ExecContext(ctx, pool)
 				return err
 			},
-			all: func() ([]row, error) {
-				type Rows row // its name is that of the table
-				var list []Rows
-				err := jet.SELECT(id, null, ptr).FROM(table).WHERE(id.IN(jet.Int64(ID(7).Int64()), jet.Int64(1))).ORDER_BY(id).QueryContext(ctx, pool, &list)
-				var rows []row
-				for _, r := range list {
-					rows = append(rows, row(r))
-				}
+			all: func() ([]row[K, N], error) {
+				var rows []row[K, N]
+				err := jet.SELECT(id, null, ptr).FROM(table).WHERE(id.IN(jet.Int64(ID(7).Int64()), jet.Int64(1))).ORDER_BY(id).QueryContext(ctx, pool, &rows)
 				return rows, err
 			},
 		},

@@ -17,6 +17,17 @@ func ptr[T any](v T) *T { return &v }
 // The documents have the results of this test, on PostgreSQL. To update the table, copy the
 // lines of the failure.
 func TestDocumentedLibraries(t *testing.T) {
+	t.Run("ID", func(t *testing.T) {
+		testLibraries(t, func(id ID) NullID { return NullID{ID: id, Valid: true} })
+	})
+	t.Run("Key", func(t *testing.T) {
+		testLibraries(t, func(key Key) NullKey { return NullKey{Key: key, Valid: true} })
+	})
+}
+
+func testLibraries[K ~int64, N any](t *testing.T, valid func(K) N) {
+	type aRow = row[K, N]
+	var null N
 	dsn := testserver.Database(t, "postgres", testserver.Postgres(t).DSN)
 	pool, err := sql.Open("postgres", dsn)
 	if err != nil {
@@ -49,7 +60,7 @@ func TestDocumentedLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range libraries(t, pool, dsn) {
+	for _, l := range libraries[K, N](t, pool, dsn) {
 		t.Run(l.name, func(t *testing.T) {
 			made := columns(l.create)
 			if types := columns(l.tagged); l.tagged != nil && types != "bigint, bigint, bigint" {
@@ -57,7 +68,7 @@ func TestDocumentedLibraries(t *testing.T) {
 			}
 			run(`DROP TABLE IF EXISTS rows`)
 			run(`CREATE TABLE rows (id bigint PRIMARY KEY, null_id bigint, ptr bigint)`)
-			want := []row{{ID: 1}, {7, NullID{ID: 8, Valid: true}, ptr(ID(9))}}
+			want := []aRow{{ID: 1}, {7, valid(8), ptr(K(9))}}
 			if err := l.insert(want...); err != nil {
 				t.Fatal(err)
 			}
@@ -73,19 +84,19 @@ func TestDocumentedLibraries(t *testing.T) {
 				for _, q := range []struct {
 					column string
 					v      any
-				}{{"id", ID(7)}, {"id", ptr(ID(7))}, {"null_id", NullID{ID: 8, Valid: true}}, {"ptr", ID(9)}, {"id", []ID{7, 8}}} {
+				}{{"id", K(7)}, {"id", ptr(K(7))}, {"null_id", valid(8)}, {"ptr", K(9)}, {"id", []K{7, 8}}} {
 					if got, err := l.find(q.column, q.v); err != nil || !reflect.DeepEqual(got, want[1:]) {
 						t.Errorf("%s, %T: %+v, %v", q.column, q.v, got, err)
 					}
 				}
-				for i, v := range []any{NullID{}, (*ID)(nil)} {
-					got, err := caught(func() ([]row, error) { return l.find("null_id", v) })
+				for i, v := range []any{null, (*K)(nil)} {
+					got, err := caught(func() ([]aRow, error) { return l.find("null_id", v) })
 					switch {
 					case err != nil && strings.HasPrefix(err.Error(), "panics"):
 						cells[2+i] = "panics"
 					case err != nil:
 						cells[2+i] = "error"
-					case slices.EqualFunc(got, want[:1], func(a, b row) bool { return a.ID == b.ID }):
+					case slices.EqualFunc(got, want[:1], func(a, b aRow) bool { return a.ID == b.ID }):
 						cells[2+i] = "`IS NULL`"
 					case len(got) == 0:
 						cells[2+i] = "`= NULL`"
@@ -93,11 +104,11 @@ func TestDocumentedLibraries(t *testing.T) {
 						cells[2+i] = fmt.Sprint(got)
 					}
 				}
-				if got, err := l.find("id", ID(-5)); err == nil {
+				if got, err := l.find("id", K(-5)); err == nil {
 					t.Errorf("-5 in a condition: %v", got)
 				}
 			}
-			for _, r := range []row{{ID: -5}, {ID: 2, NullID: NullID{ID: -5, Valid: true}}, {ID: 2, Ptr: ptr(ID(-5))}} {
+			for _, r := range []aRow{{ID: -5}, {ID: 2, NullID: valid(-5)}, {ID: 2, Ptr: ptr(K(-5))}} {
 				if err := l.insert(r); err == nil {
 					t.Errorf("%v was written", r)
 				}

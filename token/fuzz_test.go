@@ -1,0 +1,68 @@
+package token
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// A text that opens is the token of its id, and no other. What does not open is an ErrSyntax.
+func fuzzUnseal(f *testing.F, kind string) {
+	sealers := []sqltype.Sealer{both(f, oneKey(f, Base62), "order")[kind], both(f, oneKey(f, Base58), "order")[kind]}
+	f.Add("", int64(0))
+	f.Add(strings.Repeat("z", 22), int64(-1))
+	f.Add("B00000000000", int64(1)<<62)
+	for _, tt := range golden {
+		f.Add(tt.token, int64(tt.id))
+	}
+	f.Fuzz(func(t *testing.T, token string, n int64) {
+		for _, s := range sealers {
+			id, err := s.Unseal(token)
+			switch {
+			case err == nil:
+				if again := seal(t, s, id); id < 0 || again != token {
+					t.Errorf("%q opens as %d, whose token is %q", token, id, again)
+				}
+			case id != 0 || !errors.Is(err, sqltype.ErrSyntax) || len(err.Error()) > 500:
+				t.Errorf("%q: %d, %v", token, id, err)
+			}
+			b, err := s.AppendSeal(nil, sqltype.ID(n))
+			if (err == nil) != (n >= 0) {
+				t.Fatalf("%d: %v", n, err)
+			}
+			if err != nil {
+				continue
+			}
+			if id, err := s.Unseal(string(b)); err != nil || int64(id) != n {
+				t.Errorf("%d is sealed as %q, which opens as %d, %v", n, b, id, err)
+			}
+		}
+	})
+}
+
+func FuzzUnseal(f *testing.F)      { fuzzUnseal(f, "long") }
+func FuzzShortUnseal(f *testing.F) { fuzzUnseal(f, "short") }
+
+func FuzzParseSecret(f *testing.F) {
+	for _, text := range []string{"", text1, " " + text1 + "\n", "jypcHZ47cEahyPUCnW5LNwwfiiXpTXtgMVLJ+OB61LY=", strings.Repeat("0", 64)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSecret(text)
+		if s.isZero() != (err != nil) {
+			t.Fatalf("%v, %v", s, err)
+		}
+		if err != nil {
+			if len(text) > 20 && strings.Contains(err.Error(), text) || len(err.Error()) > 200 {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		key := s.key()
+		if again, err := NewSecret(key[:]); err != nil || !again.equal(s) {
+			t.Errorf("%v, %v", again, err)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package token
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// A block is the id and a tag, each of 8 bytes, encrypted together. Its text is two numbers of 11
+// digits: its first and its last 8 bytes.
+const longDigits = 2 * wordDigits
+
+// Sealer makes and opens the tokens of one type of rows. It is made by Ring.Sealer, and safe for
+// concurrent use. The methods of a nil or zero Sealer return an error.
+type Sealer struct{ in *longSealer }
+
+type longSealer struct {
+	typeName string
+	keys     []*longKey // the first seals
+	digits   *digits
+	blocks   *sync.Pool
+}
+
+// longKey is a key for one type.
+type longKey struct {
+	block cipher.Block
+	tag   uint64 // what a block of this type has beside the id
+}
+
+var _ sqltype.Sealer = (*Sealer)(nil)
+
+// AppendSeal appends the token of the id to b: 22 digits. On an error, which is
+// sqltype.ErrNegative for a negative id, it returns b unchanged.
+func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
+	in, err := s.check("seal", id)
+	if err != nil {
+		return b, err
+	}
+	all := slices.Grow(b, longDigits)[:len(b)+longDigits]
+	text := all[len(b):]
+	in.seal((*[aes.BlockSize]byte)(text), id)
+	first, last := binary.BigEndian.Uint64(text), binary.BigEndian.Uint64(text[8:])
+	in.digits.putWord(text[:wordDigits], first)
+	in.digits.putWord(text[wordDigits:], last)
+	return all, nil
+}
+
+// SealBlock returns the token of the id as 16 bytes, for a uuid column or a binary protocol. The
+// bytes have no version of a UUID. The error is sqltype.ErrNegative for a negative id.
+func (s *Sealer) SealBlock(id sqltype.ID) ([16]byte, error) {
+	in, err := s.check("seal", id)
+	if err != nil {
+		return [16]byte{}, err
+	}
+	block := in.blocks.Get().(*[aes.BlockSize]byte)
+	in.seal(block, id)
+	token := *block
+	in.blocks.Put(block)
+	return token, nil
+}
+
+// Unseal returns the id of a token that AppendSeal made with any key of the ring. For any other
+// text, the error is sqltype.ErrSyntax and quotes the text.
+func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
+	in, err := s.check("unseal", 0)
+	if err != nil {
+		return 0, err
+	}
+	if len(token) != longDigits {
+		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), longDigits)
+	}
+	first, ok := in.digits.word(token[:wordDigits])
+	last, ok2 := in.digits.word(token[wordDigits:])
+	if !ok || !ok2 {
+		return 0, refuse(token, in.typeName, "")
+	}
+	id, ok := in.open(first, last)
+	if !ok {
+		return 0, refuse(token, in.typeName, ": no key of the ring opens it")
+	}
+	return id, nil
+}
+
+// OpenBlock returns the id of a token that SealBlock made with any key of the ring. For any other
+// bytes, the error is sqltype.ErrSyntax and quotes them.
+func (s *Sealer) OpenBlock(token [16]byte) (sqltype.ID, error) {
+	in, err := s.check("unseal", 0)
+	if err != nil {
+		return 0, err
+	}
+	id, ok := in.open(binary.BigEndian.Uint64(token[:8]), binary.BigEndian.Uint64(token[8:]))
+	if !ok {
+		return 0, refuse(fmt.Sprintf("%x", token), in.typeName, ": no key of the ring opens it")
+	}
+	return id, nil
+}
+
+// seal writes the token of the id, with the newest key.
+func (s *longSealer) seal(block *[aes.BlockSize]byte, id sqltype.ID) {
+	key := s.keys[0]
+	binary.BigEndian.PutUint64(block[:8], uint64(id))
+	binary.BigEndian.PutUint64(block[8:], key.tag)
+	key.block.Encrypt(block[:], block[:])
+}
+
+// open tries all keys. It reports whether one of them opens the token.
+func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
+	block := s.blocks.Get().(*[aes.BlockSize]byte)
+	for _, key := range s.keys {
+		binary.BigEndian.PutUint64(block[:8], first)
+		binary.BigEndian.PutUint64(block[8:], last)
+		key.block.Decrypt(block[:], block[:])
+		id = sqltype.ID(binary.BigEndian.Uint64(block[:8]))
+		// In constant time, on a 32-bit processor, too: how many bits of a tag are right must not
+		// show.
+		wrong := binary.BigEndian.Uint64(block[8:]) ^ key.tag
+		if ok = uint32(wrong>>32)|uint32(wrong) == 0 && id >= 0; ok {
+			break
+		}
+	}
+	s.blocks.Put(block)
+	return id, ok
+}
+
+// check returns the sealer behind s, or the error of a nil or zero one or of a negative id.
+func (s *Sealer) check(op string, id sqltype.ID) (*longSealer, error) {
+	if s == nil || s.in == nil {
+		return nil, fmt.Errorf("token: %s: %w", op, errNotMade)
+	}
+	if id < 0 {
+		return nil, fmt.Errorf("token: %s %d: %w", op, int64(id), sqltype.ErrNegative)
+	}
+	return s.in, nil
+}
+
+// Format writes the type name, for every verb.
+func (s Sealer) Format(f fmt.State, _ rune) {
+	name := "zero"
+	if s.in != nil {
+		name = s.in.typeName
+	}
+	_, _ = fmt.Fprintf(f, "token.Sealer(%s)", name)
+}

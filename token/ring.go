@@ -1,0 +1,132 @@
+package token
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// keySize is that of AES-256.
+const keySize = 32
+
+// Ring holds the keys of a program. It is made by New, and safe for concurrent use. The zero value
+// and nil have no keys: their methods return an error.
+type Ring struct{ in *ring }
+
+// ring is behind a pointer, and so are those of the sealers: where package fmt cannot call
+// Format, as for an unexported field of a struct, it follows one pointer at most, and would
+// otherwise print the key of a cipher.Block.
+type ring struct {
+	keys   []ringKey
+	short  []ringKey
+	digits *digits
+	blocks *sync.Pool // of *[aes.BlockSize]byte: an argument of a cipher.Block is never on the stack
+}
+
+type ringKey struct {
+	number int // of a short key
+	secret Secret
+	block  cipher.Block
+}
+
+// New returns a ring of the keys in cfg. An error lists all faults of cfg, and names no secret. It
+// is a fault if a secret is not set, or is listed twice, or in both Keys and ShortKeys.
+func New(cfg Config) (*Ring, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	r := &ring{
+		digits: newDigits(cfg.Alphabet),
+		blocks: &sync.Pool{New: func() any { return new([aes.BlockSize]byte) }},
+	}
+	for _, s := range cfg.Keys {
+		block, err := newBlock(s, "long key")
+		if err != nil {
+			return nil, err
+		}
+		r.keys = append(r.keys, ringKey{secret: s, block: block})
+	}
+	for _, k := range cfg.ShortKeys {
+		block, err := newBlock(k.Secret, "short key")
+		if err != nil {
+			return nil, err
+		}
+		r.short = append(r.short, ringKey{number: k.Number, block: block})
+	}
+	return &Ring{r}, nil
+}
+
+// newBlock returns AES with a key that is derived from the secret.
+func newBlock(s Secret, purpose string) (cipher.Block, error) {
+	key, err := s.derive(purpose, keySize)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("token: derive a key: %w", err)
+	}
+	return block, nil
+}
+
+// Sealer returns the sealer of a type of rows, for tokens of 22 characters. Make it once per type
+// and keep it. The type name is 1 to 63 of a-z and _, and begins and ends with a letter; it is
+// part of every token, so it must never change. A ring without Keys is an error.
+func (r *Ring) Sealer(typeName string) (*Sealer, error) {
+	if err := checkName("Sealer", typeName); err != nil {
+		return nil, err
+	}
+	if r == nil || r.in == nil || len(r.in.keys) == 0 {
+		return nil, errors.New("token: Sealer: the ring has no Keys")
+	}
+	s := &longSealer{typeName: typeName, digits: r.in.digits, blocks: r.in.blocks}
+	for _, k := range r.in.keys {
+		tag, err := k.secret.derive("long type "+typeName, 8)
+		if err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, &longKey{k.block, binary.BigEndian.Uint64(tag)})
+	}
+	return &Sealer{s}, nil
+}
+
+// ShortSealer returns the sealer of a type of rows, for tokens of 12 characters. Make it once per
+// type and keep it. The type name is as for Sealer. A ring without ShortKeys is an error.
+func (r *Ring) ShortSealer(typeName string) (*ShortSealer, error) {
+	if err := checkName("ShortSealer", typeName); err != nil {
+		return nil, err
+	}
+	if r == nil || r.in == nil || len(r.in.short) == 0 {
+		return nil, errors.New("token: ShortSealer: the ring has no ShortKeys")
+	}
+	s := &shortSealer{typeName: typeName, digits: r.in.digits, blocks: r.in.blocks, newest: r.in.short[0].number}
+	for _, k := range r.in.short {
+		s.keys[k.number] = newFF1(k.block, r.in.digits.base, wordDigits, typeName)
+	}
+	return &ShortSealer{s}, nil
+}
+
+// checkName checks a type name. Its rules are those of a prefix in sqltype.
+func checkName(op, name string) error {
+	ok := 1 <= len(name) && len(name) <= 63 && name[0] != '_' && name[len(name)-1] != '_'
+	for i := range len(name) {
+		ok = ok && ('a' <= name[i] && name[i] <= 'z' || name[i] == '_')
+	}
+	if !ok {
+		return fmt.Errorf("token: %s: type name %s: must be 1 to 63 of a-z and _, and begin and end with a letter",
+			op, quote(name))
+	}
+	return nil
+}
+
+// Format writes how many keys the ring has, for every verb.
+func (r Ring) Format(f fmt.State, _ rune) {
+	var in ring
+	if r.in != nil {
+		in = *r.in
+	}
+	_, _ = fmt.Fprintf(f, "token.Ring(long keys: %d, short keys: %d)", len(in.keys), len(in.short))
+}

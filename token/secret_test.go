@@ -1,0 +1,191 @@
+package token
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/gob"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestParseSecret(t *testing.T) {
+	raw := unhex(t, text1)
+	for name, text := range map[string]string{
+		"hex":            text1,
+		"HEX":            strings.ToUpper(text1),
+		"a file's lines": " \t" + text1 + "\r\n",
+		"base64":         base64.StdEncoding.EncodeToString(raw),
+		"base64 raw":     base64.RawStdEncoding.EncodeToString(raw),
+		"base64url":      base64.URLEncoding.EncodeToString(raw),
+		"base64url raw":  base64.RawURLEncoding.EncodeToString(raw) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := ParseSecret(text)
+			if err != nil || !s.equal(secret(t, text1)) {
+				t.Errorf("%v, %v", s, err)
+			}
+		})
+	}
+	again := base64.RawStdEncoding.EncodeToString(raw)
+	for name, text := range map[string]string{
+		"empty":          "",
+		"space":          "  \n",
+		"hex of 31":      text1[:62],
+		"hex of 33":      text1 + "00",
+		"hex with 0x":    "0x" + text1[:62],
+		"no hex":         text1[:63] + "g",
+		"base64 of 31":   base64.StdEncoding.EncodeToString(raw[:31]),
+		"base64 of 33":   base64.StdEncoding.EncodeToString(append(raw, 0)),
+		"bits beyond":    again[:len(again)-1] + "B", // the last digit has two bits too many
+		"a line between": text1[:32] + "\n" + text1[32:],
+		"zeros":          strings.Repeat("0", 64),
+		"ones":           strings.Repeat("f", 64),
+		"hex of text":    fmt.Sprintf("%x", text1[:32]),
+		"a password":     "correct horse battery staple",
+		"huge":           strings.Repeat("a", 1e6),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := ParseSecret(text)
+			if !s.isZero() || err == nil || !strings.HasPrefix(err.Error(), "token: ParseSecret: ") {
+				t.Fatalf("%v, %v", s, err)
+			}
+			if text = strings.TrimSpace(text); len(text) > 3 && strings.Contains(err.Error(), text[:4]) {
+				t.Errorf("the error quotes the text: %v", err)
+			}
+		})
+	}
+}
+
+func TestNewSecret(t *testing.T) {
+	raw := unhex(t, text1)
+	s, err := NewSecret(raw)
+	if err != nil || !s.equal(secret(t, text1)) {
+		t.Fatalf("%v, %v", s, err)
+	}
+	clear(raw)
+	if !s.equal(secret(t, text1)) {
+		t.Error("the secret is not a copy")
+	}
+	for name, b := range map[string][]byte{
+		"nil":  nil,
+		"31":   unhex(t, text1)[:31],
+		"33":   append(unhex(t, text1), 1),
+		"zero": make([]byte, 32),
+		"same": bytes.Repeat([]byte{200}, 32),
+		"text": []byte(text1[:32]),
+		"AES":  unhex(t, text1)[:16],
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, err := NewSecret(b); !s.isZero() || err == nil || !strings.HasPrefix(err.Error(), "token: NewSecret: ") {
+				t.Errorf("%v, %v", s, err)
+			}
+		})
+	}
+}
+
+func TestGenerateSecret(t *testing.T) {
+	a, b := GenerateSecret(), GenerateSecret()
+	if secret(t, a).equal(secret(t, b)) || len(a) != 64 {
+		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// The keys of two purposes have nothing in common.
+func TestDerive(t *testing.T) {
+	seen := map[string]string{}
+	for _, text := range []string{text1, text2} {
+		for _, purpose := range []string{"long key", "short key", "long type order", "long type orders"} {
+			b, err := secret(t, text).derive(purpose, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, ok := seen[string(b)]; ok {
+				t.Errorf("%s and %s", purpose, other)
+			}
+			seen[string(b)] = purpose
+			if strings.Contains(text, fmt.Sprintf("%x", b)) {
+				t.Errorf("%s is a part of the secret", purpose)
+			}
+		}
+	}
+}
+
+// However a value is printed, logged or encoded, on its own or within another, and by
+// reflection, no secret and no key that is derived from it shows.
+func TestNothingShows(t *testing.T) {
+	cfg := Config{Keys: []Secret{secret(t, text1)}, ShortKeys: []ShortKey{{Number: 1, Secret: secret(t, text2)}}}
+	r := mustRing(t, cfg)
+	values := map[string]any{
+		"Secret": cfg.Keys[0], "zero Secret": Secret{}, "Config": cfg, "*Config": &cfg, "ShortKey": cfg.ShortKeys[0],
+		"Ring": *r, "*Ring": r, "Sealer": *long(t, r, "order"), "*Sealer": long(t, r, "order"),
+		"ShortSealer": *short(t, r, "order"), "*ShortSealer": short(t, r, "order"),
+	}
+	var hidden [][]byte
+	for _, text := range []string{text1, text2} {
+		hidden = append(hidden, unhex(t, text))
+		for _, purpose := range []string{"long key", "short key", "long type order"} {
+			b, err := secret(t, text).derive(purpose, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hidden = append(hidden, b)
+		}
+	}
+	for name, v := range values {
+		t.Run(name, func(t *testing.T) {
+			var texts []string
+			for _, v := range []any{v, []any{v}, map[string]any{"k": v}, struct{ V any }{v}, struct{ v any }{v}, fmt.Errorf("%v", v)} {
+				for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%o", "%b", "%T", "%p"} {
+					texts = append(texts, fmt.Sprintf(verb, v))
+				}
+				js, err := json.Marshal(v)
+				texts = append(texts, string(js), fmt.Sprint(err))
+				x, err := xml.Marshal(v)
+				texts = append(texts, string(x), fmt.Sprint(err))
+				var log bytes.Buffer
+				_ = gob.NewEncoder(&log).Encode(v)
+				slog.New(slog.NewTextHandler(&log, nil)).Info("m", "v", v)
+				slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "v", v)
+				texts = append(texts, log.String())
+			}
+			for _, text := range texts {
+				for _, b := range hidden {
+					if shows(text, b) {
+						t.Fatalf("%.300q", text)
+					}
+				}
+			}
+		})
+	}
+	// The search finds the usual writings.
+	for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%X", "% x", "%q", "%s"} {
+		if b := unhex(t, text1); !shows(fmt.Sprintf("{ "+verb+" }", b), b) {
+			t.Errorf("the test does not see %s", verb)
+		}
+	}
+}
+
+// shows reports whether the first eight bytes of b can be read in text.
+func shows(text string, b []byte) bool {
+	b = b[:8]
+	lower := strings.ToLower(text)
+	for _, written := range []string{
+		string(b), fmt.Sprintf("%x", b), fmt.Sprintf("% x", b), strings.Trim(fmt.Sprint(b), "[]"), strings.Trim(fmt.Sprintf("%q", b), `"`),
+		strings.ReplaceAll(strings.Trim(fmt.Sprint(b), "[]"), " ", ","), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}"),
+		base64.StdEncoding.EncodeToString(b)[:10],
+		// As words, in which a cipher holds its key.
+		fmt.Sprint(binary.BigEndian.Uint64(b)), fmt.Sprint(binary.LittleEndian.Uint64(b)),
+		fmt.Sprint(binary.BigEndian.Uint32(b)), fmt.Sprint(binary.LittleEndian.Uint32(b)),
+		fmt.Sprintf("%x", binary.LittleEndian.Uint32(b)),
+	} {
+		if strings.Contains(text, written) || strings.Contains(lower, strings.ToLower(written)) {
+			return true
+		}
+	}
+	return false
+}

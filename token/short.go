@@ -1,0 +1,101 @@
+package token
+
+import (
+	"crypto/aes"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// A short token is the number of its key, as one digit, and the encrypted id.
+const shortWidth = 1 + wordDigits
+
+// ShortSealer makes and opens the short tokens of one type of rows. It is made by
+// Ring.ShortSealer, and safe for concurrent use. The methods of a nil or zero ShortSealer return
+// an error.
+type ShortSealer struct{ in *shortSealer }
+
+type shortSealer struct {
+	typeName string
+	keys     [shortNumbers]*ff1 // by number
+	newest   int                // the number of the key that seals
+	digits   *digits
+	blocks   *sync.Pool
+}
+
+var _ sqltype.Sealer = (*ShortSealer)(nil)
+
+// AppendSeal appends the token of the id to b: 12 digits. On an error, which is
+// sqltype.ErrNegative for a negative id, it returns b unchanged.
+func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
+	in, err := s.check("seal", id)
+	if err != nil {
+		return b, err
+	}
+	key := in.keys[in.newest]
+	block := in.blocks.Get().(*[aes.BlockSize]byte)
+	high, low := in.digits.split(uint64(id))
+	high, low = key.encrypt(high, low, block)
+	in.blocks.Put(block)
+
+	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
+	text := all[len(b):]
+	text[0] = in.digits.units[in.newest]
+	in.digits.putParts(text[1:], high, low)
+	return all, nil
+}
+
+// Unseal returns the id of a token that AppendSeal made with any key of the ring. For another text
+// the error is sqltype.ErrSyntax and quotes the text. But there is no redundancy: if a text has
+// the number of a key of the ring, it opens to some id with a probability of 18% in base 62, and of
+// 37% in base 58.
+func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
+	in, err := s.check("unseal", 0)
+	if err != nil {
+		return 0, err
+	}
+	if len(token) != shortWidth {
+		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), shortWidth)
+	}
+	number := in.digits.values[token[0]]
+	high, low, ok := in.digits.parts(token[1:])
+	if !ok || number == noDigit {
+		return 0, refuse(token, in.typeName, ": it has other characters than digits of %s", in.digits.alphabet)
+	}
+	if number >= shortNumbers || in.keys[number] == nil {
+		return 0, refuse(token, in.typeName, ": the ring has no short key with the number %d", number)
+	}
+	key := in.keys[number]
+	block := in.blocks.Get().(*[aes.BlockSize]byte)
+	high, low = key.decrypt(high, low, block)
+	in.blocks.Put(block)
+
+	id, ok := in.digits.join(high, low)
+	if !ok || id > math.MaxInt64 {
+		return 0, refuse(token, in.typeName, ": it opens to no id")
+	}
+	return sqltype.ID(id), nil
+}
+
+// check returns the sealer behind s, or the error of a nil or zero one or of a negative id.
+func (s *ShortSealer) check(op string, id sqltype.ID) (*shortSealer, error) {
+	if s == nil || s.in == nil {
+		return nil, fmt.Errorf("token: %s: %w", op, errNotMade)
+	}
+	if id < 0 {
+		return nil, fmt.Errorf("token: %s %d: %w", op, int64(id), sqltype.ErrNegative)
+	}
+	return s.in, nil
+}
+
+// Format writes the type name, for every verb.
+func (s ShortSealer) Format(f fmt.State, _ rune) {
+	name := "zero"
+	if s.in != nil {
+		name = s.in.typeName
+	}
+	_, _ = fmt.Fprintf(f, "token.ShortSealer(%s)", name)
+}
