@@ -15,11 +15,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// prefixed is a row whose keys have a Form.
+// prefixed is a row whose keys have a Form, and had none before.
 type prefixed struct{}
 
 func (*prefixed) KeyForm() sqltype.Form {
-	return sqltype.Form{Prefix: "row", Accept: sqltype.AcceptDecimal}
+	return sqltype.Form{Prefix: "row", Old: []sqltype.Form{{}}}
 }
 
 // strict is one that does not read decimals.
@@ -98,7 +98,7 @@ func TestKeysFromJSON(t *testing.T) {
 		{`"1996573624012345677"`, sqltype.ErrPrefix, nil},
 		{`"cus_1qda147xjq4ad"`, sqltype.ErrPrefix, sqltype.ErrPrefix},
 		{`"row_1qda147xjq4a"`, sqltype.ErrSyntax, sqltype.ErrSyntax},
-		{`true`, sqltype.ErrSyntax, sqltype.ErrPrefix},
+		{`true`, sqltype.ErrSyntax, sqltype.ErrSyntax},
 	} {
 		t.Run(tt.src, func(t *testing.T) {
 			for want, targets := range map[*error][]any{
