@@ -182,11 +182,8 @@ func planKey[P pgtype.ScanPlan](target any) pgtype.ScanPlan {
 
 func (p scanKey[T, P]) Scan(src []byte, target any) error {
 	w := wordsOf(target)
-	switch {
-	case w.typ != p.typ:
+	if w.typ != p.typ {
 		return fmt.Errorf("pgxtype: scan into %T: %w", target, sqltype.ErrType)
-	case w.data == nil:
-		return fmt.Errorf("pgxtype: scan: destination %T is %w", target, sqltype.ErrNil)
 	}
 	var plan P
 	if err := plan.Scan(src, (*T)(w.data)); err != nil {
