@@ -18,6 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -63,12 +64,11 @@ type orderJSON struct {
 	}
 }
 
-// decode reads what a run printed; every id is a string, of the layout, and met once.
+// decode reads what a run printed; every id is a text of its type, of the layout, and met once.
 func decode(t *testing.T, out string) (orders []orderJSON) {
 	t.Helper()
 	seen := map[string]bool{}
-	take := func(text string) {
-		id, err := sqltype.Parse(text)
+	take := func(text string, id sqltype.ID, err error) {
 		if err != nil || seen[text] {
 			t.Errorf("%q: %v, or twice", text, err)
 		}
@@ -82,9 +82,12 @@ func decode(t *testing.T, out string) (orders []orderJSON) {
 		if err := dec.Decode(&o); err != nil {
 			t.Fatalf("%v in\n%s", err, out)
 		}
-		take(o.ID)
+		var order key.Order
+		err := order.UnmarshalText([]byte(o.ID))
+		take(o.ID, order.ID(), err)
 		for _, l := range o.Edges.Lines {
-			take(l.ID)
+			id, err := sqltype.Parse(l.ID)
+			take(l.ID, id, err)
 			if l.OrderID != o.ID {
 				t.Errorf("line %+v in order %s", l, o.ID)
 			}
@@ -177,17 +180,17 @@ func TestKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const set sqltype.ID = 1996573624012345677
+			const set key.Order = 1996573624012345677
 			if o, err := c.Order.Create().SetID(set).SetCustomer("Bob").Save(t.Context()); err != nil || o.ID != set {
 				t.Errorf("%v, %v", o, err)
 			}
 			bulk, err := c.Line.CreateBulk(c.Line.Create().SetOrderID(set).SetSku("tea"), c.Line.Create().SetOrder(first).SetSku("cup")).Save(t.Context())
-			if err != nil || bulk[0].ID <= first.ID || bulk[1].ID <= bulk[0].ID || bulk[1].OrderID != first.ID {
+			if err != nil || bulk[0].ID <= first.ID.ID() || bulk[1].ID <= bulk[0].ID || bulk[1].OrderID != first.ID {
 				t.Errorf("%v, %v after %d", bulk, err, first.ID)
 			}
 			ids, err := c.Order.Query().IDs(t.Context())
 			slices.Sort(ids)
-			if err != nil || !slices.Equal(ids, []sqltype.ID{set, first.ID}) {
+			if err != nil || !slices.Equal(ids, []key.Order{set, first.ID}) {
 				t.Errorf("%v, %v", ids, err)
 			}
 			failing := client(t, dsn)
@@ -249,7 +252,7 @@ func TestBetween(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Order.Create().SetID(sqltype.ID(id)).SetCustomer(o.name).Exec(t.Context()); err != nil {
+			if err := c.Order.Create().SetID(key.Order(id)).SetCustomer(o.name).Exec(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		})

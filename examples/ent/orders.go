@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,19 +12,21 @@ import (
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/hook"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // newOrder is an order before it is written.
 type newOrder struct {
-	ID       sqltype.ID
+	ID       key.Order
 	Customer string
 	Lines    []newLine
 }
 
 type newLine struct {
-	ID, OrderID sqltype.ID
-	SKU         string
+	ID      sqltype.ID
+	OrderID key.Order
+	SKU     string
 }
 
 // keys returns a hook that gives each new row a key from src, unless its key is set. ent's
@@ -31,23 +34,38 @@ type newLine struct {
 func keys(src sqltype.Source) db.Hook {
 	return hook.On(func(next db.Mutator) db.Mutator {
 		return db.MutateFunc(func(ctx context.Context, m db.Mutation) (db.Value, error) {
-			row, ok := m.(interface {
-				ID() (sqltype.ID, bool)
-				SetID(sqltype.ID)
-			})
-			if !ok {
-				return nil, fmt.Errorf("the key of %s is no sqltype.ID", m.Type())
+			var err error
+			switch row := m.(type) {
+			case keyed[sqltype.ID]:
+				err = setKey(ctx, src, row)
+			case keyed[key.Order]:
+				err = setKey(ctx, src, row)
+			default:
+				err = errors.New("its type is not known")
 			}
-			if _, set := row.ID(); !set {
-				id, err := sqltype.New(ctx, src)
-				if err != nil {
-					return nil, fmt.Errorf("a key for %s: %w", m.Type(), err)
-				}
-				row.SetID(id)
+			if err != nil {
+				return nil, fmt.Errorf("a key for %s: %w", m.Type(), err)
 			}
 			return next.Mutate(ctx, m)
 		})
 	}, db.OpCreate)
+}
+
+// keyed is a row with a key of a type.
+type keyed[K ~int64] interface {
+	ID() (K, bool)
+	SetID(K)
+}
+
+func setKey[K ~int64](ctx context.Context, src sqltype.Source, row keyed[K]) error {
+	if _, set := row.ID(); set {
+		return nil
+	}
+	id, err := sqltype.New(ctx, src)
+	if err == nil {
+		row.SetID(K(id))
+	}
+	return err
 }
 
 // atOnce is the number of rows per INSERT: databases limit its parameters.
@@ -56,10 +74,10 @@ const atOnce = 1000
 // insert assigns the keys of all rows from one reservation, and writes the rows in one
 // transaction, orders first.
 func insert(ctx context.Context, client *db.Client, src sqltype.Filler, orders []newOrder) error {
-	if err := sqltype.Assign(ctx, src, orders, func(o *newOrder) *sqltype.ID { return &o.ID }, sqltype.Children(
+	if err := sqltype.Assign(ctx, src, orders, func(o *newOrder) *key.Order { return &o.ID }, sqltype.Children(
 		func(o *newOrder) []newLine { return o.Lines },
 		func(l *newLine) *sqltype.ID { return &l.ID },
-		func(l *newLine) *sqltype.ID { return &l.OrderID },
+		func(l *newLine) *key.Order { return &l.OrderID },
 	)); err != nil {
 		return err
 	}
@@ -97,7 +115,7 @@ func between(ctx context.Context, client *db.Client, layout core.Layout, from, t
 		return nil, err
 	}
 	return client.Order.Query().
-		Where(order.IDGTE(sqltype.ID(low)), order.IDLT(sqltype.ID(high))).
+		Where(order.IDGTE(key.Order(low)), order.IDLT(key.Order(high))).
 		WithLines(func(q *db.LineQuery) { q.Order(line.ByID()) }).
 		Order(order.ByID()).All(ctx)
 }

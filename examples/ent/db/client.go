@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/migrate"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 
 	"entgo.io/ent"
@@ -418,7 +419,7 @@ func (c *OrderClient) UpdateOne(_m *Order) *OrderUpdateOne {
 }
 
 // UpdateOneID returns an update builder for the given id.
-func (c *OrderClient) UpdateOneID(id sqltype.ID) *OrderUpdateOne {
+func (c *OrderClient) UpdateOneID(id key.Order) *OrderUpdateOne {
 	mutation := newOrderMutation(c.config, OpUpdateOne, withOrderID(id))
 	return &OrderUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
@@ -435,7 +436,7 @@ func (c *OrderClient) DeleteOne(_m *Order) *OrderDeleteOne {
 }
 
 // DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *OrderClient) DeleteOneID(id sqltype.ID) *OrderDeleteOne {
+func (c *OrderClient) DeleteOneID(id key.Order) *OrderDeleteOne {
 	builder := c.Delete().Where(order.ID(id))
 	builder.mutation.id = &id
 	builder.mutation.op = OpDeleteOne
@@ -452,12 +453,12 @@ func (c *OrderClient) Query() *OrderQuery {
 }
 
 // Get returns a Order entity by its id.
-func (c *OrderClient) Get(ctx context.Context, id sqltype.ID) (*Order, error) {
+func (c *OrderClient) Get(ctx context.Context, id key.Order) (*Order, error) {
 	return c.Query().Where(order.ID(id)).Only(ctx)
 }
 
 // GetX is like Get, but panics if an error occurs.
-func (c *OrderClient) GetX(ctx context.Context, id sqltype.ID) *Order {
+func (c *OrderClient) GetX(ctx context.Context, id key.Order) *Order {
 	obj, err := c.Get(ctx, id)
 	if err != nil {
 		panic(err)

@@ -10,6 +10,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -19,7 +20,7 @@ type Line struct {
 	// ID of the ent.
 	ID sqltype.ID `json:"id"`
 	// OrderID holds the value of the "order_id" field.
-	OrderID sqltype.ID `json:"orderId"`
+	OrderID key.Order `json:"orderId"`
 	// Sku holds the value of the "sku" field.
 	Sku string `json:"sku"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -53,9 +54,11 @@ func (*Line) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case line.FieldOrderID:
+			values[i] = new(key.Order)
 		case line.FieldSku:
 			values[i] = new(sql.NullString)
-		case line.FieldID, line.FieldOrderID:
+		case line.FieldID:
 			values[i] = new(sqltype.ID)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -79,7 +82,7 @@ func (_m *Line) assignValues(columns []string, values []any) error {
 				_m.ID = *value
 			}
 		case line.FieldOrderID:
-			if value, ok := values[i].(*sqltype.ID); !ok {
+			if value, ok := values[i].(*key.Order); !ok {
 				return fmt.Errorf("unexpected type %T for field order_id", values[i])
 			} else if value != nil {
 				_m.OrderID = *value

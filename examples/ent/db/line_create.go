@@ -11,6 +11,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -22,7 +23,7 @@ type LineCreate struct {
 }
 
 // SetOrderID sets the "order_id" field.
-func (_c *LineCreate) SetOrderID(v sqltype.ID) *LineCreate {
+func (_c *LineCreate) SetOrderID(v key.Order) *LineCreate {
 	_c.mutation.SetOrderID(v)
 	return _c
 }

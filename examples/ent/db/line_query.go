@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/predicate"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -299,7 +300,7 @@ func (_q *LineQuery) WithOrder(opts ...func(*OrderQuery)) *LineQuery {
 // Example:
 //
 //	var v []struct {
-//		OrderID sqltype.ID `json:"orderId"`
+//		OrderID key.Order `json:"orderId"`
 //		Count int `json:"count,omitempty"`
 //	}
 //
@@ -322,7 +323,7 @@ func (_q *LineQuery) GroupBy(field string, fields ...string) *LineGroupBy {
 // Example:
 //
 //	var v []struct {
-//		OrderID sqltype.ID `json:"orderId"`
+//		OrderID key.Order `json:"orderId"`
 //	}
 //
 //	client.Line.Query().
@@ -403,8 +404,8 @@ func (_q *LineQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Line, e
 }
 
 func (_q *LineQuery) loadOrder(ctx context.Context, query *OrderQuery, nodes []*Line, init func(*Line), assign func(*Line, *Order)) error {
-	ids := make([]sqltype.ID, 0, len(nodes))
-	nodeids := make(map[sqltype.ID][]*Line)
+	ids := make([]key.Order, 0, len(nodes))
+	nodeids := make(map[key.Order][]*Line)
 	for i := range nodes {
 		fk := nodes[i].OrderID
 		if _, ok := nodeids[fk]; !ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/predicate"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -37,7 +38,7 @@ type LineMutation struct {
 	id            *sqltype.ID
 	sku           *string
 	clearedFields map[string]struct{}
-	_order        *sqltype.ID
+	_order        *key.Order
 	cleared_order bool
 	done          bool
 	oldValue      func(context.Context) (*Line, error)
@@ -149,12 +150,12 @@ func (m *LineMutation) IDs(ctx context.Context) ([]sqltype.ID, error) {
 }
 
 // SetOrderID sets the "order_id" field.
-func (m *LineMutation) SetOrderID(s sqltype.ID) {
-	m._order = &s
+func (m *LineMutation) SetOrderID(k key.Order) {
+	m._order = &k
 }
 
 // OrderID returns the value of the "order_id" field in the mutation.
-func (m *LineMutation) OrderID() (r sqltype.ID, exists bool) {
+func (m *LineMutation) OrderID() (r key.Order, exists bool) {
 	v := m._order
 	if v == nil {
 		return
@@ -165,7 +166,7 @@ func (m *LineMutation) OrderID() (r sqltype.ID, exists bool) {
 // OldOrderID returns the old "order_id" field's value of the Line entity.
 // If the Line object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *LineMutation) OldOrderID(ctx context.Context) (v sqltype.ID, err error) {
+func (m *LineMutation) OldOrderID(ctx context.Context) (v key.Order, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldOrderID is only allowed on UpdateOne operations")
 	}
@@ -234,7 +235,7 @@ func (m *LineMutation) OrderCleared() bool {
 // OrderIDs returns the "order" edge IDs in the mutation.
 // Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
 // OrderID instead. It exists only for internal usage by the builders.
-func (m *LineMutation) OrderIDs() (ids []sqltype.ID) {
+func (m *LineMutation) OrderIDs() (ids []key.Order) {
 	if id := m._order; id != nil {
 		ids = append(ids, *id)
 	}
@@ -323,7 +324,7 @@ func (m *LineMutation) OldField(ctx context.Context, name string) (ent.Value, er
 func (m *LineMutation) SetField(name string, value ent.Value) error {
 	switch name {
 	case line.FieldOrderID:
-		v, ok := value.(sqltype.ID)
+		v, ok := value.(key.Order)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -477,7 +478,7 @@ type OrderMutation struct {
 	config
 	op            Op
 	typ           string
-	id            *sqltype.ID
+	id            *key.Order
 	customer      *string
 	clearedFields map[string]struct{}
 	lines         map[sqltype.ID]struct{}
@@ -508,7 +509,7 @@ func newOrderMutation(c config, op Op, opts ...orderOption) *OrderMutation {
 }
 
 // withOrderID sets the ID field of the mutation.
-func withOrderID(id sqltype.ID) orderOption {
+func withOrderID(id key.Order) orderOption {
 	return func(m *OrderMutation) {
 		var (
 			err   error
@@ -560,13 +561,13 @@ func (m OrderMutation) Tx() (*Tx, error) {
 
 // SetID sets the value of the id field. Note that this
 // operation is only accepted on creation of Order entities.
-func (m *OrderMutation) SetID(id sqltype.ID) {
+func (m *OrderMutation) SetID(id key.Order) {
 	m.id = &id
 }
 
 // ID returns the ID value in the mutation. Note that the ID is only available
 // if it was provided to the builder or after it was returned from the database.
-func (m *OrderMutation) ID() (id sqltype.ID, exists bool) {
+func (m *OrderMutation) ID() (id key.Order, exists bool) {
 	if m.id == nil {
 		return
 	}
@@ -577,12 +578,12 @@ func (m *OrderMutation) ID() (id sqltype.ID, exists bool) {
 // That means, if the mutation is applied within a transaction with an isolation level such
 // as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
 // or updated by the mutation.
-func (m *OrderMutation) IDs(ctx context.Context) ([]sqltype.ID, error) {
+func (m *OrderMutation) IDs(ctx context.Context) ([]key.Order, error) {
 	switch {
 	case m.op.Is(OpUpdateOne | OpDeleteOne):
 		id, exists := m.ID()
 		if exists {
-			return []sqltype.ID{id}, nil
+			return []key.Order{id}, nil
 		}
 		fallthrough
 	case m.op.Is(OpUpdate | OpDelete):

@@ -9,14 +9,14 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 )
 
 // Order is the model entity for the Order schema.
 type Order struct {
 	config `json:"-"`
 	// ID of the ent.
-	ID sqltype.ID `json:"id"`
+	ID key.Order `json:"id"`
 	// Customer holds the value of the "customer" field.
 	Customer string `json:"customer"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -48,10 +48,10 @@ func (*Order) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case order.FieldID:
+			values[i] = new(key.Order)
 		case order.FieldCustomer:
 			values[i] = new(sql.NullString)
-		case order.FieldID:
-			values[i] = new(sqltype.ID)
 		default:
 			values[i] = new(sql.UnknownType)
 		}
@@ -68,7 +68,7 @@ func (_m *Order) assignValues(columns []string, values []any) error {
 	for i := range columns {
 		switch columns[i] {
 		case order.FieldID:
-			if value, ok := values[i].(*sqltype.ID); !ok {
+			if value, ok := values[i].(*key.Order); !ok {
 				return fmt.Errorf("unexpected type %T for field id", values[i])
 			} else if value != nil {
 				_m.ID = *value

@@ -11,6 +11,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -28,7 +29,7 @@ func (_c *OrderCreate) SetCustomer(v string) *OrderCreate {
 }
 
 // SetID sets the "id" field.
-func (_c *OrderCreate) SetID(v sqltype.ID) *OrderCreate {
+func (_c *OrderCreate) SetID(v key.Order) *OrderCreate {
 	_c.mutation.SetID(v)
 	return _c
 }
@@ -105,7 +106,7 @@ func (_c *OrderCreate) sqlSave(ctx context.Context) (*Order, error) {
 		return nil, err
 	}
 	if _spec.ID.Value != nil {
-		if id, ok := _spec.ID.Value.(*sqltype.ID); ok {
+		if id, ok := _spec.ID.Value.(*key.Order); ok {
 			_node.ID = *id
 		} else if err := _node.ID.Scan(_spec.ID.Value); err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/predicate"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 )
 
 // OrderQuery is the builder for querying Order entities.
@@ -108,8 +108,8 @@ func (_q *OrderQuery) FirstX(ctx context.Context) *Order {
 
 // FirstID returns the first Order ID from the query.
 // Returns a *NotFoundError when no Order ID was found.
-func (_q *OrderQuery) FirstID(ctx context.Context) (id sqltype.ID, err error) {
-	var ids []sqltype.ID
+func (_q *OrderQuery) FirstID(ctx context.Context) (id key.Order, err error) {
+	var ids []key.Order
 	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (_q *OrderQuery) FirstID(ctx context.Context) (id sqltype.ID, err error) {
 }
 
 // FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *OrderQuery) FirstIDX(ctx context.Context) sqltype.ID {
+func (_q *OrderQuery) FirstIDX(ctx context.Context) key.Order {
 	id, err := _q.FirstID(ctx)
 	if err != nil && !IsNotFound(err) {
 		panic(err)
@@ -159,8 +159,8 @@ func (_q *OrderQuery) OnlyX(ctx context.Context) *Order {
 // OnlyID is like Only, but returns the only Order ID in the query.
 // Returns a *NotSingularError when more than one Order ID is found.
 // Returns a *NotFoundError when no entities are found.
-func (_q *OrderQuery) OnlyID(ctx context.Context) (id sqltype.ID, err error) {
-	var ids []sqltype.ID
+func (_q *OrderQuery) OnlyID(ctx context.Context) (id key.Order, err error) {
+	var ids []key.Order
 	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
 		return
 	}
@@ -176,7 +176,7 @@ func (_q *OrderQuery) OnlyID(ctx context.Context) (id sqltype.ID, err error) {
 }
 
 // OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *OrderQuery) OnlyIDX(ctx context.Context) sqltype.ID {
+func (_q *OrderQuery) OnlyIDX(ctx context.Context) key.Order {
 	id, err := _q.OnlyID(ctx)
 	if err != nil {
 		panic(err)
@@ -204,7 +204,7 @@ func (_q *OrderQuery) AllX(ctx context.Context) []*Order {
 }
 
 // IDs executes the query and returns a list of Order IDs.
-func (_q *OrderQuery) IDs(ctx context.Context) (ids []sqltype.ID, err error) {
+func (_q *OrderQuery) IDs(ctx context.Context) (ids []key.Order, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
 		_q.Unique(true)
 	}
@@ -216,7 +216,7 @@ func (_q *OrderQuery) IDs(ctx context.Context) (ids []sqltype.ID, err error) {
 }
 
 // IDsX is like IDs, but panics if an error occurs.
-func (_q *OrderQuery) IDsX(ctx context.Context) []sqltype.ID {
+func (_q *OrderQuery) IDsX(ctx context.Context) []key.Order {
 	ids, err := _q.IDs(ctx)
 	if err != nil {
 		panic(err)
@@ -406,7 +406,7 @@ func (_q *OrderQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Order,
 
 func (_q *OrderQuery) loadLines(ctx context.Context, query *LineQuery, nodes []*Order, init func(*Order), assign func(*Order, *Line)) error {
 	fks := make([]driver.Value, 0, len(nodes))
-	nodeids := make(map[sqltype.ID]*Order)
+	nodeids := make(map[key.Order]*Order)
 	for i := range nodes {
 		fks = append(fks, nodes[i].ID)
 		nodeids[nodes[i].ID] = nodes[i]

@@ -11,16 +11,17 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Key is the key of every table.
+// Key is the key of a table, a sqltype.ID.
 type Key struct{ mixin.Schema }
 
-// Fields is the key. The annotation turns off auto-increment: otherwise a row without a key gets 1.
-// On SQLite the type integer has the same effect.
-func (Key) Fields() []ent.Field {
+// Fields is the key.
+func (Key) Fields() []ent.Field { return []ent.Field{idField(sqltype.ID(0))} }
+
+// idField is a key of the type. The annotation turns off auto-increment: otherwise a row without a
+// key gets 1. On SQLite the type integer has the same effect.
+func idField(keyType any) ent.Field {
 	counted := false
-	return []ent.Field{
-		field.Int64("id").GoType(sqltype.ID(0)).Immutable().StructTag(`json:"id"`).
-			Annotations(entsql.Annotation{Incremental: &counted}).
-			SchemaType(map[string]string{dialect.SQLite: "bigint"}),
-	}
+	return field.Int64("id").GoType(keyType).Immutable().StructTag(`json:"id"`).
+		Annotations(entsql.Annotation{Incremental: &counted}).
+		SchemaType(map[string]string{dialect.SQLite: "bigint"})
 }

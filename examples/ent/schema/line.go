@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 )
 
 // Line is a child of an Order.
@@ -19,7 +19,7 @@ func (Line) Mixin() []ent.Mixin { return []ent.Mixin{Key{}} }
 // so that it can be set without a query.
 func (Line) Fields() []ent.Field {
 	return []ent.Field{
-		field.Int64("order_id").GoType(sqltype.ID(0)).Immutable().StructTag(`json:"orderId"`),
+		named{field.Int64("order_id").GoType(key.Order(0)).Immutable().StructTag(`json:"orderId"`), orderKey},
 		field.String("sku").NotEmpty().StructTag(`json:"sku"`),
 	}
 }

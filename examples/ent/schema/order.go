@@ -4,17 +4,19 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
+
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 )
 
 // Order is a parent.
 type Order struct{ ent.Schema }
 
-// Mixin is the key.
-func (Order) Mixin() []ent.Mixin { return []ent.Mixin{Key{}} }
-
-// Fields are the other columns.
+// Fields are the columns. The key has a type of its own.
 func (Order) Fields() []ent.Field {
-	return []ent.Field{field.String("customer").NotEmpty().StructTag(`json:"customer"`)}
+	return []ent.Field{
+		named{idField(key.Order(0)), orderKey},
+		field.String("customer").NotEmpty().StructTag(`json:"customer"`),
+	}
 }
 
 // Edges are its children.

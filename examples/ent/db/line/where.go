@@ -6,6 +6,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/predicate"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -55,7 +56,7 @@ func IDLTE(id sqltype.ID) predicate.Line {
 }
 
 // OrderID applies equality check predicate on the "order_id" field. It's identical to OrderIDEQ.
-func OrderID(v sqltype.ID) predicate.Line {
+func OrderID(v key.Order) predicate.Line {
 	return predicate.Line(sql.FieldEQ(FieldOrderID, v))
 }
 
@@ -65,22 +66,22 @@ func Sku(v string) predicate.Line {
 }
 
 // OrderIDEQ applies the EQ predicate on the "order_id" field.
-func OrderIDEQ(v sqltype.ID) predicate.Line {
+func OrderIDEQ(v key.Order) predicate.Line {
 	return predicate.Line(sql.FieldEQ(FieldOrderID, v))
 }
 
 // OrderIDNEQ applies the NEQ predicate on the "order_id" field.
-func OrderIDNEQ(v sqltype.ID) predicate.Line {
+func OrderIDNEQ(v key.Order) predicate.Line {
 	return predicate.Line(sql.FieldNEQ(FieldOrderID, v))
 }
 
 // OrderIDIn applies the In predicate on the "order_id" field.
-func OrderIDIn(vs ...sqltype.ID) predicate.Line {
+func OrderIDIn(vs ...key.Order) predicate.Line {
 	return predicate.Line(sql.FieldIn(FieldOrderID, vs...))
 }
 
 // OrderIDNotIn applies the NotIn predicate on the "order_id" field.
-func OrderIDNotIn(vs ...sqltype.ID) predicate.Line {
+func OrderIDNotIn(vs ...key.Order) predicate.Line {
 	return predicate.Line(sql.FieldNotIn(FieldOrderID, vs...))
 }
 

@@ -6,51 +6,51 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/predicate"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 )
 
 // ID filters vertices based on their ID field.
-func ID(id sqltype.ID) predicate.Order {
+func ID(id key.Order) predicate.Order {
 	return predicate.Order(sql.FieldEQ(FieldID, id))
 }
 
 // IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id sqltype.ID) predicate.Order {
+func IDEQ(id key.Order) predicate.Order {
 	return predicate.Order(sql.FieldEQ(FieldID, id))
 }
 
 // IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id sqltype.ID) predicate.Order {
+func IDNEQ(id key.Order) predicate.Order {
 	return predicate.Order(sql.FieldNEQ(FieldID, id))
 }
 
 // IDIn applies the In predicate on the ID field.
-func IDIn(ids ...sqltype.ID) predicate.Order {
+func IDIn(ids ...key.Order) predicate.Order {
 	return predicate.Order(sql.FieldIn(FieldID, ids...))
 }
 
 // IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...sqltype.ID) predicate.Order {
+func IDNotIn(ids ...key.Order) predicate.Order {
 	return predicate.Order(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
-func IDGT(id sqltype.ID) predicate.Order {
+func IDGT(id key.Order) predicate.Order {
 	return predicate.Order(sql.FieldGT(FieldID, id))
 }
 
 // IDGTE applies the GTE predicate on the ID field.
-func IDGTE(id sqltype.ID) predicate.Order {
+func IDGTE(id key.Order) predicate.Order {
 	return predicate.Order(sql.FieldGTE(FieldID, id))
 }
 
 // IDLT applies the LT predicate on the ID field.
-func IDLT(id sqltype.ID) predicate.Order {
+func IDLT(id key.Order) predicate.Order {
 	return predicate.Order(sql.FieldLT(FieldID, id))
 }
 
 // IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id sqltype.ID) predicate.Order {
+func IDLTE(id key.Order) predicate.Order {
 	return predicate.Order(sql.FieldLTE(FieldID, id))
 }
 
