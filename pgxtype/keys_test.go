@@ -19,7 +19,7 @@ import (
 type prefixed struct{}
 
 func (*prefixed) KeyForm() sqltype.Form {
-	return sqltype.Form{Prefix: "row", Accept: sqltype.AcceptDecimal}
+	return sqltype.Form{Prefix: "row", Old: []sqltype.Form{{}}}
 }
 
 // strict is one that does not read decimals.

@@ -16,14 +16,16 @@ type digits struct {
 	base     uint64
 	square   uint64          // base²
 	low      uint64          // base^6, what the last part is below
-	divLow   uint64          // 2^88/(low/2^6), rounded up
-	divPair  uint64          // 2^64/square, rounded up
+	byLow    uint64          // 2^88/(low/2^6), rounded up
+	byFourth uint64          // 2^64/base^4, rounded up
 	units    [62]byte        // the digits
 	pairs    [62 * 62]uint16 // the two digits of a number below square, the first in the low byte
-	values   [256]byte       // of a digit; noDigit for all else
+	ones     [256]uint16     // the value of a digit; noDigit for all else
+	tens     [256]uint16     // base times that; noDigit for all else
 }
 
-const noDigit = 0xff
+// noDigit is above the value of any two digits.
+const noDigit = 1 << 12
 
 // How many digits the parts of a number of 64 bits have.
 const (
@@ -38,11 +40,11 @@ func newDigits(a Alphabet) *digits {
 		d.base = 58
 	}
 	d.square, d.low = pow(d.base, 2), pow(d.base, lowDigits)
-	d.divPair = math.MaxUint64/d.square + 1
-	q, _ := bits.Div64(1<<(88-64), 0, d.low>>6)
-	d.divLow = q + 1
-	for i := range d.values {
-		d.values[i] = noDigit
+	quotient, _ := bits.Div64(1<<(88-64), 0, d.low>>6)
+	d.byLow = quotient + 1
+	d.byFourth = math.MaxUint64/pow(d.base, 4) + 1
+	for i := range d.ones {
+		d.ones[i], d.tens[i] = noDigit, noDigit
 	}
 	for i := range d.base {
 		text := sqltype.ID(i).Base62()
@@ -50,7 +52,7 @@ func newDigits(a Alphabet) *digits {
 			text = sqltype.ID(i).Base58()
 		}
 		digit := text[len(text)-1]
-		d.units[i], d.values[digit] = digit, byte(i)
+		d.units[i], d.ones[digit], d.tens[digit] = digit, uint16(i), uint16(i*d.base)
 	}
 	for i := range d.square {
 		d.pairs[i] = uint16(d.units[i/d.base]) | uint16(d.units[i%d.base])<<8
@@ -60,9 +62,9 @@ func newDigits(a Alphabet) *digits {
 
 // split returns the parts of n.
 func (d *digits) split(n uint64) (high, low uint64) {
-	// Divided by 2^6 first, and then by a number below 2^30. The rounding of divLow adds less than
+	// Divided by 2^6 first, and then by a number below 2^30. The rounding of byLow adds less than
 	// 2^58 * 2^30 / 2^88 to the quotient, so it is exact.
-	high, _ = bits.Mul64(n>>6, d.divLow)
+	high, _ = bits.Mul64(n>>6, d.byLow)
 	high >>= 88 - 64
 	return high, n - high*d.low
 }
@@ -74,49 +76,45 @@ func (d *digits) join(high, low uint64) (n uint64, ok bool) {
 	return n, over|carry == 0
 }
 
-// putWord writes n to 11 bytes.
-func (d *digits) putWord(text []byte, n uint64) {
-	high, low := d.split(n)
-	d.putParts(text, high, low)
+// put writes two parts to 11 bytes.
+func (d *digits) put(text []byte, high, low uint64) {
+	text = text[:wordDigits]
+	// The first two digits of a part below 2^36 are its quotient by base^4. The rest is a fraction,
+	// of which each product has the next two. The rounding of byFourth makes it too large by less
+	// than 2^36/2^64, below 1/base^4.
+	pair, rest := bits.Mul64(high, d.byFourth)
+	text[0] = d.units[pair]
+	pair, rest = bits.Mul64(rest, d.square)
+	binary.LittleEndian.PutUint16(text[1:], d.pairs[pair])
+	pair, _ = bits.Mul64(rest, d.square)
+	binary.LittleEndian.PutUint16(text[3:], d.pairs[pair])
+
+	pair, rest = bits.Mul64(low, d.byFourth)
+	binary.LittleEndian.PutUint16(text[5:], d.pairs[pair])
+	pair, rest = bits.Mul64(rest, d.square)
+	binary.LittleEndian.PutUint16(text[7:], d.pairs[pair])
+	pair, _ = bits.Mul64(rest, d.square)
+	binary.LittleEndian.PutUint16(text[9:], d.pairs[pair])
 }
 
-// putParts writes two parts to 11 bytes.
-func (d *digits) putParts(text []byte, high, low uint64) {
-	text = text[:wordDigits:wordDigits]
-	// Quotients of numbers below 2^52 are exact: the rounding of divPair adds less than 2^12*n/2^64.
-	high1, _ := bits.Mul64(high, d.divPair)
-	high2, _ := bits.Mul64(high1, d.divPair)
-	low1, _ := bits.Mul64(low, d.divPair)
-	low2, _ := bits.Mul64(low1, d.divPair)
-	text[0] = d.units[high2]
-	binary.LittleEndian.PutUint16(text[1:], d.pairs[high1-high2*d.square])
-	binary.LittleEndian.PutUint16(text[3:], d.pairs[high-high1*d.square])
-	binary.LittleEndian.PutUint16(text[5:], d.pairs[low2])
-	binary.LittleEndian.PutUint16(text[7:], d.pairs[low1-low2*d.square])
-	binary.LittleEndian.PutUint16(text[9:], d.pairs[low-low1*d.square])
+// get returns the parts that 11 digits mean. It reports whether they are digits.
+func (d *digits) get(text string) (high, low uint64, ok bool) {
+	_ = text[wordDigits-1]
+	a := d.ones[text[0]]
+	b := d.tens[text[1]] + d.ones[text[2]]
+	c := d.tens[text[3]] + d.ones[text[4]]
+	high = (uint64(a)*d.square+uint64(b))*d.square + uint64(c)
+	e := d.tens[text[5]] + d.ones[text[6]]
+	f := d.tens[text[7]] + d.ones[text[8]]
+	g := d.tens[text[9]] + d.ones[text[10]]
+	low = (uint64(e)*d.square+uint64(f))*d.square + uint64(g)
+	return high, low, a|b|c|e|f|g < noDigit
 }
 
 // word returns the number that 11 digits mean. It reports whether they are digits, and the number
 // is below 2^64.
 func (d *digits) word(text string) (uint64, bool) {
-	high, low, ok := d.parts(text)
+	high, low, ok := d.get(text)
 	n, fits := d.join(high, low)
 	return n, ok && fits
-}
-
-// parts returns the parts that 11 digits mean. It reports whether they are digits.
-func (d *digits) parts(text string) (high, low uint64, ok bool) {
-	_ = text[wordDigits-1]
-	var seen byte
-	for i := range highDigits {
-		v := d.values[text[i]]
-		seen |= v
-		high = high*d.base + uint64(v)
-	}
-	for i := highDigits; i < wordDigits; i++ {
-		v := d.values[text[i]]
-		seen |= v
-		low = low*d.base + uint64(v)
-	}
-	return high, low, seen != noDigit
 }

@@ -56,24 +56,32 @@ func newFF1(block cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	return f
 }
 
-// encrypt returns the parts of the permuted number. It overwrites scratch.
-func (f *ff1) encrypt(a, b uint64, scratch *[aes.BlockSize]byte) (uint64, uint64) {
+// encrypt returns the parts of the permuted number.
+func (f *ff1) encrypt(a, b uint64) (uint64, uint64) {
+	var scratch block
+	text := scratch.bytes()
 	for i := range f.rounds {
-		binary.BigEndian.PutUint64(scratch[:8], f.rounds[i][0])
-		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i][1]^b)
-		f.block.Encrypt(scratch[:], scratch[:])
-		a, b = b, f.mods[i&1].add(a, scratch)
+		binary.BigEndian.PutUint64(text, f.rounds[i][0])
+		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^b)
+		mod := &f.mods[i&1]
+		base := mod.fraction(a) + mod.slack
+		f.block.Encrypt(text, text)
+		a, b = b, mod.add(base, text)
 	}
 	return a, b
 }
 
 // decrypt is the inverse of encrypt.
-func (f *ff1) decrypt(a, b uint64, scratch *[aes.BlockSize]byte) (uint64, uint64) {
+func (f *ff1) decrypt(a, b uint64) (uint64, uint64) {
+	var scratch block
+	text := scratch.bytes()
 	for i := ff1Rounds - 1; i >= 0; i-- {
-		binary.BigEndian.PutUint64(scratch[:8], f.rounds[i][0])
-		binary.BigEndian.PutUint64(scratch[8:], f.rounds[i][1]^a)
-		f.block.Encrypt(scratch[:], scratch[:])
-		a, b = f.mods[i&1].subtract(b, scratch), a
+		binary.BigEndian.PutUint64(text, f.rounds[i][0])
+		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^a)
+		mod := &f.mods[i&1]
+		base := mod.fraction(b) + mod.slack
+		f.block.Encrypt(text, text)
+		a, b = mod.subtract(base, text), a
 	}
 	return a, b
 }
@@ -85,7 +93,7 @@ func (f *ff1) decrypt(a, b uint64, scratch *[aes.BlockSize]byte) (uint64, uint64
 // FF1 adds the number in the first 12 bytes of a block, high*2^32 + low, if a part has more than
 // 4 bytes, and otherwise that in the first 8 bytes, high.
 type modulus struct {
-	m         uint64
+	m, slack  uint64
 	unit      fraction // 1/m
 	high, low fraction // of the 8 and the 4 bytes, 2^32/m and 1/m, or 1/m and 0
 }
@@ -101,36 +109,42 @@ func newModulus(m uint64, wide bool) modulus {
 		return fraction{high, low}
 	}
 	if wide {
-		return modulus{m, over(1), over(1 << 32), over(1)}
+		return modulus{m, 6, over(1), over(1 << 32), over(1)}
 	}
-	return modulus{m, over(1), over(1), fraction{}}
+	return modulus{m, 6, over(1), over(1), fraction{}}
 }
 
-// The fraction of n times f is n*f.high plus the carry of n*f.low, in units of 2^-64. It is too
-// small by less than 2: the rounding of f times n, and of the result, are below 1 each.
-
-// add returns (a + the number in the block) mod m, for a below m.
-func (d *modulus) add(a uint64, block *[aes.BlockSize]byte) uint64 {
-	high, low := binary.BigEndian.Uint64(block[:8]), uint64(binary.BigEndian.Uint32(block[8:]))
-	c0, _ := bits.Mul64(a, d.unit.low)
-	c1, _ := bits.Mul64(high, d.high.low)
-	c2, _ := bits.Mul64(low, d.low.low)
-	// Three such are too small by less than 6, so with 6 too large by at most 6/2^64, below 1/m.
-	sum := a*d.unit.high + c0 + 6 + high*d.high.high + low*d.low.high + (c1 + c2)
-	r, _ := bits.Mul64(sum, d.m)
-	return r
+// fraction returns the fraction of a/m in units of 2^-64, too small by less than 2: the rounding of
+// unit times a, and of the result, are below 1 each.
+func (d *modulus) fraction(a uint64) uint64 {
+	carry, _ := bits.Mul64(a, d.unit.low)
+	return a*d.unit.high + carry
 }
 
-// subtract returns (a - the number in the block) mod m, for a below m.
-func (d *modulus) subtract(a uint64, block *[aes.BlockSize]byte) uint64 {
-	high, low := binary.BigEndian.Uint64(block[:8]), uint64(binary.BigEndian.Uint32(block[8:]))
-	c0, _ := bits.Mul64(a, d.unit.low)
-	c1, _ := bits.Mul64(high, d.high.low)
-	c2, _ := bits.Mul64(low, d.low.low)
-	// The first is too small by less than 2, the others make the sum too large by less than 4.
-	sum := a*d.unit.high + c0 + 2 - high*d.high.high - low*d.low.high - (c1 + c2)
-	r, _ := bits.Mul64(sum, d.m)
-	return r
+// add returns the number whose fraction is base and that of the block.
+func (d *modulus) add(base uint64, block []byte) uint64 {
+	high, low := binary.BigEndian.Uint64(block), uint64(binary.BigEndian.Uint32(block[8:]))
+	carry, _ := bits.Mul64(high, d.high.low)
+	carry2, _ := bits.Mul64(low, d.low.low)
+	base += high * d.high.high
+	base += low * d.low.high
+	base += carry
+	base += carry2
+	n, _ := bits.Mul64(base, d.m)
+	return n
+}
+
+// subtract
+func (d *modulus) subtract(base uint64, block []byte) uint64 {
+	high, low := binary.BigEndian.Uint64(block), uint64(binary.BigEndian.Uint32(block[8:]))
+	carry, _ := bits.Mul64(high, d.high.low)
+	carry2, _ := bits.Mul64(low, d.low.low)
+	base -= high * d.high.high
+	base -= low * d.low.high
+	base -= carry
+	base -= carry2
+	n, _ := bits.Mul64(base, d.m)
+	return n
 }
 
 func pow(base uint64, exponent int) uint64 {

@@ -1,12 +1,10 @@
 package token
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -23,7 +21,6 @@ type longSealer struct {
 	typeName string
 	keys     []*longKey // the first seals
 	digits   *digits
-	blocks   *sync.Pool
 }
 
 // longKey is a key for one type.
@@ -43,10 +40,12 @@ func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	}
 	all := slices.Grow(b, longDigits)[:len(b)+longDigits]
 	text := all[len(b):]
-	in.seal((*[aes.BlockSize]byte)(text), id)
+	in.seal(text, id)
 	first, last := binary.BigEndian.Uint64(text), binary.BigEndian.Uint64(text[8:])
-	in.digits.putWord(text[:wordDigits], first)
-	in.digits.putWord(text[wordDigits:], last)
+	high, low := in.digits.split(first)
+	in.digits.put(text, high, low)
+	high, low = in.digits.split(last)
+	in.digits.put(text[wordDigits:], high, low)
 	return all, nil
 }
 
@@ -57,11 +56,9 @@ func (s *Sealer) SealBlock(id sqltype.ID) ([16]byte, error) {
 	if err != nil {
 		return [16]byte{}, err
 	}
-	block := in.blocks.Get().(*[aes.BlockSize]byte)
-	in.seal(block, id)
-	token := *block
-	in.blocks.Put(block)
-	return token, nil
+	var b block
+	in.seal(b.bytes(), id)
+	return b, nil
 }
 
 // Unseal returns the id of a token that AppendSeal made with any key of the ring. For any other
@@ -74,7 +71,7 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 	if len(token) != longDigits {
 		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), longDigits)
 	}
-	first, ok := in.digits.word(token[:wordDigits])
+	first, ok := in.digits.word(token)
 	last, ok2 := in.digits.word(token[wordDigits:])
 	if !ok || !ok2 {
 		return 0, refuse(token, in.typeName, "")
@@ -101,29 +98,29 @@ func (s *Sealer) OpenBlock(token [16]byte) (sqltype.ID, error) {
 }
 
 // seal writes the token of the id, with the newest key.
-func (s *longSealer) seal(block *[aes.BlockSize]byte, id sqltype.ID) {
+func (s *longSealer) seal(b []byte, id sqltype.ID) {
 	key := s.keys[0]
-	binary.BigEndian.PutUint64(block[:8], uint64(id))
-	binary.BigEndian.PutUint64(block[8:], key.tag)
-	key.block.Encrypt(block[:], block[:])
+	binary.BigEndian.PutUint64(b, uint64(id))
+	binary.BigEndian.PutUint64(b[8:], key.tag)
+	key.block.Encrypt(b, b)
 }
 
 // open tries all keys. It reports whether one of them opens the token.
 func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
-	block := s.blocks.Get().(*[aes.BlockSize]byte)
+	var scratch block
+	b := scratch.bytes()
 	for _, key := range s.keys {
-		binary.BigEndian.PutUint64(block[:8], first)
-		binary.BigEndian.PutUint64(block[8:], last)
-		key.block.Decrypt(block[:], block[:])
-		id = sqltype.ID(binary.BigEndian.Uint64(block[:8]))
+		binary.BigEndian.PutUint64(b, first)
+		binary.BigEndian.PutUint64(b[8:], last)
+		key.block.Decrypt(b, b)
+		id = sqltype.ID(binary.BigEndian.Uint64(b))
 		// In constant time, on a 32-bit processor, too: how many bits of a tag are right must not
 		// show.
-		wrong := binary.BigEndian.Uint64(block[8:]) ^ key.tag
+		wrong := binary.BigEndian.Uint64(b[8:]) ^ key.tag
 		if ok = uint32(wrong>>32)|uint32(wrong) == 0 && id >= 0; ok {
 			break
 		}
 	}
-	s.blocks.Put(block)
 	return id, ok
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // keySize is that of AES-256.
@@ -23,7 +22,6 @@ type ring struct {
 	keys   []ringKey
 	short  []ringKey
 	digits *digits
-	blocks *sync.Pool // of *[aes.BlockSize]byte: an argument of a cipher.Block is never on the stack
 }
 
 type ringKey struct {
@@ -40,7 +38,6 @@ func New(cfg Config) (*Ring, error) {
 	}
 	r := &ring{
 		digits: newDigits(cfg.Alphabet),
-		blocks: &sync.Pool{New: func() any { return new([aes.BlockSize]byte) }},
 	}
 	for _, s := range cfg.Keys {
 		block, err := newBlock(s, "long key")
@@ -82,7 +79,7 @@ func (r *Ring) Sealer(typeName string) (*Sealer, error) {
 	if r == nil || r.in == nil || len(r.in.keys) == 0 {
 		return nil, errors.New("token: Sealer: the ring has no Keys")
 	}
-	s := &longSealer{typeName: typeName, digits: r.in.digits, blocks: r.in.blocks}
+	s := &longSealer{typeName: typeName, digits: r.in.digits}
 	for _, k := range r.in.keys {
 		tag, err := k.secret.derive("long type "+typeName, 8)
 		if err != nil {
@@ -102,7 +99,7 @@ func (r *Ring) ShortSealer(typeName string) (*ShortSealer, error) {
 	if r == nil || r.in == nil || len(r.in.short) == 0 {
 		return nil, errors.New("token: ShortSealer: the ring has no ShortKeys")
 	}
-	s := &shortSealer{typeName: typeName, digits: r.in.digits, blocks: r.in.blocks, newest: r.in.short[0].number}
+	s := &shortSealer{typeName: typeName, digits: r.in.digits, newest: r.in.short[0].number}
 	for _, k := range r.in.short {
 		s.keys[k.number] = newFF1(k.block, r.in.digits.base, wordDigits, typeName)
 	}

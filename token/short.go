@@ -1,11 +1,9 @@
 package token
 
 import (
-	"crypto/aes"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -23,7 +21,6 @@ type shortSealer struct {
 	keys     [shortNumbers]*ff1 // by number
 	newest   int                // the number of the key that seals
 	digits   *digits
-	blocks   *sync.Pool
 }
 
 var _ sqltype.Sealer = (*ShortSealer)(nil)
@@ -36,15 +33,13 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 		return b, err
 	}
 	key := in.keys[in.newest]
-	block := in.blocks.Get().(*[aes.BlockSize]byte)
 	high, low := in.digits.split(uint64(id))
-	high, low = key.encrypt(high, low, block)
-	in.blocks.Put(block)
+	high, low = key.encrypt(high, low)
 
 	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
 	text := all[len(b):]
 	text[0] = in.digits.units[in.newest]
-	in.digits.putParts(text[1:], high, low)
+	in.digits.put(text[1:], high, low)
 	return all, nil
 }
 
@@ -60,8 +55,8 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 	if len(token) != shortWidth {
 		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), shortWidth)
 	}
-	number := in.digits.values[token[0]]
-	high, low, ok := in.digits.parts(token[1:])
+	number := in.digits.ones[token[0]]
+	high, low, ok := in.digits.get(token[1:])
 	if !ok || number == noDigit {
 		return 0, refuse(token, in.typeName, ": it has other characters than digits of %s", in.digits.alphabet)
 	}
@@ -69,9 +64,7 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 		return 0, refuse(token, in.typeName, ": the ring has no short key with the number %d", number)
 	}
 	key := in.keys[number]
-	block := in.blocks.Get().(*[aes.BlockSize]byte)
-	high, low = key.decrypt(high, low, block)
-	in.blocks.Put(block)
+	high, low = key.decrypt(high, low)
 
 	id, ok := in.digits.join(high, low)
 	if !ok || id > math.MaxInt64 {

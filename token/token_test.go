@@ -146,7 +146,7 @@ func TestRoundTrip(t *testing.T) {
 					if err != nil || !ok || len(text) != width {
 						t.Fatalf("%d: %q, %v", id, b, err)
 					}
-					if i := strings.IndexFunc(text, func(r rune) bool { return digits.values[r] == noDigit }); i >= 0 {
+					if i := strings.IndexFunc(text, func(r rune) bool { return digits.ones[r] == noDigit }); i >= 0 {
 						t.Fatalf("%d: %q has another character at %d", id, text, i)
 					}
 					if got, err := s.Unseal(text); err != nil || got != id {
@@ -216,9 +216,9 @@ func TestNegative(t *testing.T) {
 	}
 	// Only a holder of the key can make such a token.
 	s := long(t, oneKey(t, Base62), "order")
-	var block [16]byte
-	s.in.seal(&block, -1)
-	if id, err := s.OpenBlock(block); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
+	var b block
+	s.in.seal(b[:], -1)
+	if id, err := s.OpenBlock(b); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 		t.Errorf("%d, %v", id, err)
 	}
 }

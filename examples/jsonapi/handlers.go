@@ -120,14 +120,14 @@ func (s *service) health(w http.ResponseWriter, r *http.Request) error {
 
 // named reads the order that the path names.
 func (s *service) named(r *http.Request) (*Order, error) {
-	id, err := pathID(r)
+	id, err := pathKey[Order](r)
 	if err != nil {
 		return nil, err
 	}
 	return s.orders.get(r.Context(), id)
 }
 
-func path(id sqltype.ID) string { return "/orders/" + id.String() }
+func path(id sqltype.Key[Order]) string { return "/orders/" + id.String() }
 
 func writeOrder(w http.ResponseWriter, r *http.Request, status int, o *Order) error {
 	body, err := encode(o)

@@ -34,15 +34,17 @@ const (
 	maxSKU      = 64
 )
 
-// draft is an order as a client sends it: without ids, except for one that refers to another
-// order.
+// draft is an order as a client sends it: without ids, except for those that refer to another order
+// and to a customer.
 type draft struct {
-	ReorderOf json.RawMessage `json:"reorderOf,omitempty"`
-	Customer  string          `json:"customer"`
-	Note      string          `json:"note"`
-	Lines     []draftLine     `json:"lines"`
+	ReorderOf  json.RawMessage `json:"reorderOf,omitempty"`
+	CustomerID json.RawMessage `json:"customerId,omitempty"`
+	Customer   string          `json:"customer"`
+	Note       string          `json:"note"`
+	Lines      []draftLine     `json:"lines"`
 
-	reorderOf *sqltype.ID
+	reorderOf  *sqltype.Key[Order]
+	customerID *sqltype.Key[Customer]
 }
 
 // draftLine keeps its numbers as text, so that check reports all wrong ones together.
@@ -60,7 +62,10 @@ type change struct {
 }
 
 func (d draft) order() *Order {
-	o := &Order{ReorderOf: d.reorderOf, Customer: d.Customer, Note: d.Note, Version: 1, Lines: make([]Line, len(d.Lines))}
+	o := &Order{
+		ReorderOf: d.reorderOf, CustomerID: d.customerID, Customer: d.Customer, Note: d.Note,
+		Version: 1, Lines: make([]Line, len(d.Lines)),
+	}
 	for i, l := range d.Lines {
 		o.Lines[i] = Line{SKU: l.SKU, Quantity: l.quantity, PriceCents: l.priceCents}
 	}
@@ -82,16 +87,8 @@ func (d *draft) check() error {
 		}
 		return n
 	}
-	if raw := d.ReorderOf; len(raw) > 0 && string(raw) != "null" {
-		d.reorderOf = new(sqltype.ID)
-		if err := d.reorderOf.UnmarshalJSON(raw); err != nil {
-			faults = append(faults, fault{"reorderOf", plain(raw), wantID + ", as a string"})
-		} else {
-			d.ReorderOf = json.RawMessage(`"` + d.reorderOf.String() + `"`) // "7" and 7 are one id
-		}
-	} else {
-		d.ReorderOf = nil
-	}
+	d.reorderOf = reference[Order]("reorderOf", &d.ReorderOf, &faults)
+	d.customerID = reference[Customer]("customerId", &d.CustomerID, &faults)
 	text("customer", d.Customer, 1, maxName)
 	text("note", d.Note, 0, maxNote)
 	if n := len(d.Lines); n < 1 || n > maxLines {
@@ -110,6 +107,22 @@ func (d *draft) check() error {
 	return nil
 }
 
+// reference reads the key of another row; there may be none. It leaves the id in decimal in raw, so
+// that all texts of one key give a draft the same digest.
+func reference[T any](field string, raw *json.RawMessage, faults *[]fault) *sqltype.Key[T] {
+	if len(*raw) == 0 || string(*raw) == "null" {
+		*raw = nil
+		return nil
+	}
+	key := new(sqltype.Key[T])
+	if err := key.UnmarshalJSON(*raw); err != nil {
+		*faults = append(*faults, fault{field, plain(*raw), reason(err)})
+		return nil
+	}
+	*raw = json.RawMessage(`"` + key.ID().String() + `"`)
+	return key
+}
+
 // plain is a JSON value in a message, a string without its quotes.
 func plain(raw json.RawMessage) string {
 	var text string
@@ -118,8 +131,6 @@ func plain(raw json.RawMessage) string {
 	}
 	return string(raw)
 }
-
-const wantID = "want an id: the decimal digits of a number below 2^63"
 
 // checkText says what is wrong with a text, or nothing. Databases count characters, and some
 // refuse control characters.
@@ -208,13 +219,26 @@ func jsonFault(body []byte, err error) error {
 	return bad(fault{"body", "", err.Error()})
 }
 
-// pathID reads the id in a path.
-func pathID(r *http.Request) (sqltype.ID, error) {
-	id, err := sqltype.Parse(r.PathValue("id"))
+// pathKey reads the key in a path.
+func pathKey[T any](r *http.Request) (sqltype.Key[T], error) {
+	return parseKey[T]("id", r.PathValue("id"))
+}
+
+func parseKey[T any](field, text string) (sqltype.Key[T], error) {
+	key, err := sqltype.ParseKey[T](text)
 	if err != nil {
-		return 0, bad(fault{"id", r.PathValue("id"), wantID})
+		return 0, bad(fault{field, text, reason(err)})
 	}
-	return id, nil
+	return key, nil
+}
+
+// reason is why a text is no key, with the expected form. The text, which the error has in front of
+// that, is in the fault already.
+func reason(err error) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return err.Error()
 }
 
 // readSpan reads the query of a list: limit, after, from and to.
@@ -242,11 +266,11 @@ func readSpan(layout core.Layout, query string) (span, url.Values, error) {
 		return p, nil, err
 	}
 	if values.Has("after") {
-		after, err := sqltype.Parse(values.Get("after"))
+		after, err := parseKey[Order]("after", values.Get("after"))
 		if err != nil {
-			return p, nil, bad(fault{"after", values.Get("after"), wantID})
+			return p, nil, err
 		}
-		p.max = min(p.max, after)
+		p.max = min(p.max, after.ID())
 	}
 	return p, values, nil
 }

@@ -54,12 +54,27 @@ func TestBadInput(t *testing.T) {
 			{"GET", "/orders/%00", "", "", 400, "id", "\x00"},
 			{"GET", "/orders/%ff", "", "", 400, "id", "\ufffd"},
 			{"GET", "/orders/" + strings.Repeat("9", 500), "", "", 400, "id", strings.Repeat("9", 60) + "…"},
+			{"GET", "/orders/cus_1qda147xjq4ad", "", "", 400, "id", "cus_1qda147xjq4ad"},
+			{"GET", "/orders/line_1qda147xjq4ad", "", "", 400, "id", "line_1qda147xjq4ad"},
+			{"GET", "/orders/1qda147xjq4ad", "", "", 400, "id", "1qda147xjq4ad"},
+			{"GET", "/orders/ord_1qda147xjq4a", "", "", 400, "id", "ord_1qda147xjq4a"},
+			{"GET", "/orders/ord_1qda147xjq4au", "", "", 400, "id", "ord_1qda147xjq4au"},
+			{"GET", "/orders/ord_zzzzzzzzzzzzz", "", "", 400, "id", "ord_zzzzzzzzzzzzz"},
+			{"GET", "/orders/ord_7zzzzzzzzzzzz", "", "", 404, "", ""},
 			{"GET", "/orders/9223372036854775807", "", "", 404, "", ""},
 			{"GET", "/orders/0", "", "", 404, "", ""},
 			{"PATCH", "/orders/x", `{"note":""}`, match, 400, "id", "x"},
 			{"DELETE", "/orders/x", "", match, 400, "id", "x"},
 
+			{"GET", "/customers/ord_1qda147xjq4ad", "", "", 400, "id", "ord_1qda147xjq4ad"},
+			{"GET", "/customers/1996573624012345677", "", "", 400, "id", "1996573624012345677"},
+			{"GET", "/customers/cus_1qda147xjq4ad", "", "", 404, "", ""},
+			{"POST", "/customers", "{}", "", 422, "name", ""},
+			{"POST", "/customers", `{"name":" Ada"}`, "", 422, "name", " Ada"},
+			{"POST", "/customers", `{"id":"cus_1qda147xjq4ad","name":"Ada"}`, "", 422, "id", ""},
+
 			{"GET", "/orders?after=abc", "", "", 400, "after", "abc"},
+			{"GET", "/orders?after=cus_1qda147xjq4ad", "", "", 400, "after", "cus_1qda147xjq4ad"},
 			{"GET", "/orders?after=", "", "", 400, "after", ""},
 			{"GET", "/orders?after=1&after=2", "", "", 400, "after", "1, 2"},
 			{"GET", "/orders?limit=0", "", "", 400, "limit", "0"},
@@ -130,7 +145,11 @@ func TestBadInput(t *testing.T) {
 			{"POST", "/orders", body("null", `-1`), "", 422, "reorderOf", "-1"},
 			{"POST", "/orders", body("null", `1.996573624012345677e18`), "", 422, "reorderOf", "1.996573624012345677e18"},
 			{"POST", "/orders", body("null", `9223372036854775808`), "", 422, "reorderOf", "9223372036854775808"},
-			{"POST", "/orders", body("null", `"7"`), "", 422, "reorderOf", "7"},
+			{"POST", "/orders", body("null", `"7"`), "", 422, "reorderOf", "ord_0000000000007"},
+			{"POST", "/orders", body("null", `"cus_1qda147xjq4ad"`), "", 422, "reorderOf", "cus_1qda147xjq4ad"},
+			{"POST", "/orders", body("reorderOf\":null", `customerId":"ord_1qda147xjq4ad"`), "", 422, "customerId", "ord_1qda147xjq4ad"},
+			{"POST", "/orders", body("reorderOf\":null", `customerId":"cus_1qda147xjq4ad"`), "", 422, "customerId", "cus_1qda147xjq4ad"},
+			{"POST", "/orders", body("reorderOf\":null", `customerId":1996573624012345677`), "", 422, "customerId", "1996573624012345677"},
 			{"POST", "/orders", tea, "Idempotency-Key: ", 400, "Idempotency-Key", ""},
 			{"POST", "/orders", tea, "Idempotency-Key: " + strings.Repeat("k", 256), 400, "Idempotency-Key", strings.Repeat("k", 60) + "…"},
 			{"POST", "/orders", tea, "Idempotency-Key: schlüssel", 400, "Idempotency-Key", "schlüssel"},
@@ -221,7 +240,7 @@ func TestLimits(t *testing.T) {
 
 // Any text that is sent as an order is taken or refused as the client's fault.
 func FuzzDraft(f *testing.F) {
-	for _, text := range []string{tea, body("Ada", "Eve"), body("2,", "-1,"), `{"lines":[]}`, `[{}]`, `"`, `{"a":"\"`, "", "\xff", `{"lines":[{"sku":7}]}`, `{"reorderOf":"12"}`} {
+	for _, text := range []string{tea, body("Ada", "Eve"), body("2,", "-1,"), `{"lines":[]}`, `[{}]`, `"`, `{"a":"\"`, "", "\xff", `{"lines":[{"sku":7}]}`, `{"reorderOf":"ORD_000000000000O","customerId":"cus_0000000000012"}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -247,7 +266,7 @@ func FuzzDraft(f *testing.F) {
 
 // A query is a span of ids or the client's fault.
 func FuzzSpan(f *testing.F) {
-	for _, text := range []string{"", "limit=7&after=1996573624012345677", "from=2026-11-21T15:04:05Z&to=2027-01-01T00:00:00%2B01:00", "limit=0", "a=b", "%", "to=2010-11-04T01:42:54.657Z"} {
+	for _, text := range []string{"", "limit=7&after=ord_1qda147xjq4ad", "after=1996573624012345677", "from=2026-11-21T15:04:05Z&to=2027-01-01T00:00:00%2B01:00", "limit=0", "a=b", "%", "to=2010-11-04T01:42:54.657Z"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -6,37 +6,44 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Order is a parent. Its key is a snowflake by its type, and a string in JSON. The key has the
-// time when the order was placed, so there is no column for it.
+// Order is a parent. Its key is a snowflake by its type, and cannot be mixed up with a customer's.
+// The key has the time when the order was placed, so there is no column for it.
 type Order struct {
-	ID         sqltype.ID  `json:"id"`
-	PlacedAt   time.Time   `gorm:"-" json:"placedAt"`
-	ReorderOf  *sqltype.ID `json:"reorderOf,omitempty"` // the order that this one repeats
-	Customer   string      `gorm:"size:190;not null" json:"customer"`
-	Note       string      `gorm:"size:1000;not null" json:"note"`
-	TotalCents int64       `gorm:"-" json:"totalCents"`
-	Version    int64       `gorm:"not null" json:"-"` // counts changes; the ETag
-	Lines      []Line      `gorm:"constraint:OnDelete:CASCADE" json:"lines"`
+	ID         sqltype.Key[Order]     `json:"id"`
+	PlacedAt   time.Time              `gorm:"-" json:"placedAt"`
+	ReorderOf  *sqltype.Key[Order]    `json:"reorderOf,omitempty"`               // the order that this one repeats
+	CustomerID *sqltype.Key[Customer] `gorm:"index" json:"customerId,omitempty"` // a guest has none
+	Customer   string                 `gorm:"size:190;not null" json:"customer"` // the name on the order
+	Note       string                 `gorm:"size:1000;not null" json:"note"`
+	TotalCents int64                  `gorm:"-" json:"totalCents"`
+	Version    int64                  `gorm:"not null" json:"-"` // counts changes; the ETag
+	Lines      []Line                 `gorm:"constraint:OnDelete:CASCADE" json:"lines"`
 }
 
 // Line is a child of an Order. The keys of both come from one reservation, so lines are sorted by
 // their keys.
 type Line struct {
-	ID         sqltype.ID `json:"id"`
-	OrderID    sqltype.ID `gorm:"index;not null" json:"orderId"`
-	SKU        string     `gorm:"size:64;not null" json:"sku"`
-	Quantity   int64      `gorm:"not null" json:"quantity"`
-	PriceCents int64      `gorm:"not null" json:"priceCents"`
+	ID         sqltype.Key[Line]  `json:"id"`
+	OrderID    sqltype.Key[Order] `gorm:"index;not null" json:"orderId"`
+	SKU        string             `gorm:"size:64;not null" json:"sku"`
+	Quantity   int64              `gorm:"not null" json:"quantity"`
+	PriceCents int64              `gorm:"not null" json:"priceCents"`
+}
+
+// Customer is one who orders again and again.
+type Customer struct {
+	ID   sqltype.Key[Customer] `json:"id"`
+	Name string                `gorm:"size:190;not null" json:"name"`
 }
 
 // Request stores the result of a POST with an Idempotency-Key, in the transaction that writes the
 // order. It has no foreign key, because it stays after the order is deleted: a late repetition
 // must not place the order again.
 type Request struct {
-	Key     string     `gorm:"primaryKey;size:64"` // SHA-256 of the key, so that every database compares it exactly
-	Body    string     `gorm:"size:64;not null"`   // SHA-256 of what was asked for
-	OrderID sqltype.ID `gorm:"index;not null"`
-	Order   *Order     `gorm:"constraint:-"`
+	Key     string             `gorm:"primaryKey;size:64"` // SHA-256 of the key, so that every database compares it exactly
+	Body    string             `gorm:"size:64;not null"`   // SHA-256 of what was asked for
+	OrderID sqltype.Key[Order] `gorm:"index;not null"`
+	Order   *Order             `gorm:"constraint:-"`
 }
 
-func models() []any { return []any{&Order{}, &Line{}, &Request{}} }
+func models() []any { return []any{&Order{}, &Line{}, &Customer{}, &Request{}} }

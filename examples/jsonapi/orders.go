@@ -45,6 +45,13 @@ func (s *store) create(ctx context.Context, d draft, key string) (o *Order, repl
 			return nil, false, err
 		}
 	}
+	if o.CustomerID != nil {
+		if _, err := s.customer(ctx, *o.CustomerID); errors.Is(err, gorm.ErrRecordNotFound) {
+			return nil, false, invalid(fault{"customerId", o.CustomerID.String(), "there is no such customer"})
+		} else if err != nil {
+			return nil, false, err
+		}
+	}
 	if key == "" {
 		// Keys for all rows from one reservation, one INSERT for each table, one transaction.
 		err = graph.Create(ctx, s.db, o)
@@ -91,7 +98,7 @@ func (s *store) replay(ctx context.Context, r Request) (*Order, error) {
 }
 
 // get reads one order; gorm.ErrRecordNotFound if there is none.
-func (s *store) get(ctx context.Context, id sqltype.ID) (*Order, error) {
+func (s *store) get(ctx context.Context, id sqltype.Key[Order]) (*Order, error) {
 	var o Order
 	if err := s.whole(ctx).Take(&o, "id = ?", id).Error; err != nil {
 		return nil, err

@@ -142,7 +142,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	o := &Order{ID: 1996573624012345677}
 	p := problemOf(unknown(fmt.Errorf("%w: EOF", graph.ErrOutcomeUnknown), o))
-	if p.Status != http.StatusServiceUnavailable || p.header["Location"] != "/orders/1996573624012345677" || !strings.Contains(p.Detail, "1996573624012345677") {
+	if p.Status != http.StatusServiceUnavailable || p.header["Location"] != "/orders/ord_1qda147xjq4ad" || !strings.Contains(p.Detail, "ord_1qda147xjq4ad") {
 		t.Errorf("%+v", p)
 	}
 	if other := errors.New("x"); unknown(other, o) != other {

@@ -28,6 +28,8 @@ func (s *service) handler() http.Handler {
 		"GET /orders/{id}":    s.get,
 		"PATCH /orders/{id}":  s.patch,
 		"DELETE /orders/{id}": s.remove,
+		"POST /customers":     s.createCustomer,
+		"GET /customers/{id}": s.getCustomer,
 		"GET /healthz":        s.health,
 	} {
 		mux.Handle(pattern, s.answer(handle))

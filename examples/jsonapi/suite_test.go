@@ -10,11 +10,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // onEvery runs a test on every database, each time on a fresh one, by its -db.
@@ -113,6 +113,7 @@ func (c *client) try(ctx context.Context, method, target, body string, headers .
 // order reads an answer as an order, with the ids as a browser has them.
 type order struct {
 	ID, ReorderOf string
+	CustomerID    string
 	PlacedAt      string
 	Customer      string
 	Note          string
@@ -154,11 +155,14 @@ func (c *client) list(target string) (orders []order, next string) {
 	return p.Orders, p.Next
 }
 
-// stored are the ids of the orders and lines in the database, as it says them.
+// stored are the ids of the orders and lines in the database, in the form of their keys.
 func stored(t *testing.T, svc *service) (ids map[string]bool) {
 	t.Helper()
 	ids = map[string]bool{}
-	for _, table := range []string{"jsonapi_orders", "jsonapi_lines"} {
+	for table, text := range map[string]func(id int64) string{
+		"jsonapi_orders": func(id int64) string { return sqltype.Key[Order](id).String() },
+		"jsonapi_lines":  func(id int64) string { return sqltype.Key[Line](id).String() },
+	} {
 		rows, err := svc.rows.Query("SELECT id FROM " + table)
 		if err != nil {
 			t.Fatal(err)
@@ -169,11 +173,10 @@ func stored(t *testing.T, svc *service) (ids map[string]bool) {
 			if err := rows.Scan(&id); err != nil {
 				t.Fatal(err)
 			}
-			text := strconv.FormatInt(id, 10)
-			if ids[text] {
-				t.Errorf("%s is there twice", text)
+			if ids[text(id)] {
+				t.Errorf("%s is there twice", text(id))
 			}
-			ids[text] = true
+			ids[text(id)] = true
 		}
 		if err := rows.Err(); err != nil {
 			t.Fatal(err)

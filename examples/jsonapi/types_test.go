@@ -15,21 +15,24 @@ import (
 )
 
 // The types for TypeScript are those of the JSON that is really sent and read,
-// field by field, and no id among them is a number.
+// field by field, and each kind of key is a type of its own there as well.
 func TestTypesMatch(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("client", "snowkey.d.ts"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "export type SnowkeyID = string & {") {
-		t.Error("SnowkeyID is no string of its own kind")
+	for _, row := range []string{"Order", "Line", "Customer"} {
+		if want := "export type " + row + `ID = Key<"` + row + `">;`; !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing", want)
+		}
 	}
 	declared := interfaces(string(text))
 	ids := 0
 	for name, model := range map[string]any{
 		"Line": Line{}, "Order": Order{}, "NewLine": draftLine{}, "NewOrder": draft{},
 		"OrderChange": change{}, "OrderPage": page{}, "Fault": fault{}, "Problem": problem{},
+		"Customer": Customer{}, "NewCustomer": customerDraft{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := map[string]string{}
@@ -46,7 +49,9 @@ func TestTypesMatch(t *testing.T) {
 				case "NewLine.quantity", "NewLine.priceCents":
 					kind, optional = "number", false
 				case "NewOrder.reorderOf":
-					kind = "SnowkeyID | null"
+					kind = "OrderID | null"
+				case "NewOrder.customerId":
+					kind = "CustomerID | null"
 				case "NewOrder.note":
 					optional = true
 				}
@@ -54,7 +59,7 @@ func TestTypesMatch(t *testing.T) {
 					tag += "?"
 				}
 				want[tag] = kind
-				if strings.HasPrefix(kind, "SnowkeyID") {
+				if strings.HasSuffix(strings.TrimSuffix(kind, " | null"), "ID") {
 					ids++
 				}
 			}
@@ -64,7 +69,7 @@ func TestTypesMatch(t *testing.T) {
 			delete(declared, name)
 		})
 	}
-	if len(declared) != 0 || ids != 5 {
+	if len(declared) != 0 || ids != 8 {
 		t.Errorf("%d ids; declared and not compared: %v", ids, declared)
 	}
 }
@@ -72,8 +77,8 @@ func TestTypesMatch(t *testing.T) {
 // script is how a Go type reaches TypeScript.
 func script(t reflect.Type) string {
 	switch {
-	case t == reflect.TypeFor[sqltype.ID]():
-		return "SnowkeyID"
+	case t.Implements(reflect.TypeFor[sqltype.AnyKey]()) && t.Kind() == reflect.Int64:
+		return strings.TrimSuffix(t.Name()[strings.LastIndexByte(t.Name(), '.')+1:], "]") + "ID" // Key[main.Order]
 	case t == reflect.TypeFor[time.Time]():
 		return "Timestamp"
 	case t.Kind() == reflect.Pointer:
@@ -110,8 +115,8 @@ func interfaces(text string) map[string]map[string]string {
 }
 
 // tsc takes the client and the page as they are, and reports every line of
-// refused.ts in which an id is taken for a number. With the types loosened it
-// must complain, or it would show nothing.
+// refused.ts in which an id is taken for another kind of id, or for a number. With
+// the types loosened it must complain, or it would show nothing.
 func TestTypeScript(t *testing.T) {
 	required := os.Getenv("SNOWKEY_TEST_REQUIRE") == "1"
 	if testing.Short() && !required {
@@ -136,6 +141,26 @@ func TestTypeScript(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+	for name, loose := range map[string]struct {
+		key     string
+		accepts int // lines of refused.ts
+	}{
+		"ids of one kind": {`type Key<Row extends string> = string & { readonly [snowkey]: "ID" };`, 4},
+		"any":             {"type Key<Row extends string> = any;", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := check(loosened(t, loose.key))
+			if err == nil || strings.Count(out, "Unused '@ts-expect-error'") != loose.accepts {
+				t.Errorf("tsc says %v, want %d lines accepted\n%s", err, loose.accepts, out)
+			}
+		})
+	}
+}
+
+// loosened copies the client to a folder, with another type of keys.
+func loosened(t *testing.T, key string) string {
+	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"client/tsconfig.json", "client/client.ts", "client/refused.ts", "client/snowkey.d.ts", "page/app.js"} {
 		text, err := os.ReadFile(name)
@@ -143,7 +168,7 @@ func TestTypeScript(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name == "client/snowkey.d.ts" {
-			loose := regexp.MustCompile(`export type SnowkeyID = .*;`).ReplaceAll(text, []byte("export type SnowkeyID = any;"))
+			loose := regexp.MustCompile(`(?m)^type Key<.*;$`).ReplaceAllLiteral(text, []byte(key))
 			if slices.Equal(loose, text) {
 				t.Fatal("nothing was loosened")
 			}
@@ -156,9 +181,7 @@ func TestTypeScript(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := check(dir); err == nil || strings.Count(out, "Unused '@ts-expect-error'") != 7 {
-		t.Errorf("with any in place of an id tsc says %v\n%s", err, out)
-	}
+	return dir
 }
 
 // findTSC looks where npm puts it beside the client, and in PATH.

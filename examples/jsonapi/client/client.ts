@@ -1,25 +1,36 @@
 // A client of the service, for browsers and for Node 18 and later.
 
-import type { NewOrder, Order, OrderChange, OrderPage, Problem, SnowkeyID } from "./snowkey";
+import type { Customer, CustomerID, NewCustomer, NewOrder, Order, OrderChange, OrderID, OrderPage, Problem } from "./snowkey";
 
-const largest = 2n ** 63n - 1n;
+const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Takes a text, as from an address or a form, for an id; what is none throws. */
-export function snowkeyID(text: string): SnowkeyID {
-  if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text) || BigInt(text) > largest) {
-    throw new RangeError(`${JSON.stringify(text)} is not an id: want the decimal digits of a number below 2^63`);
+/** Takes a text, as from an address or a form, for an order's id; what is none throws. */
+export function orderID(text: string): OrderID {
+  const id = text.toLowerCase();
+  if (!/^ord_[0-7][0-9a-hjkmnp-tv-z]{12}$/.test(id)) {
+    throw new RangeError(`${JSON.stringify(text)} is no order's id: want "ord_" and 13 digits of base 32`);
   }
-  return text as SnowkeyID;
+  return id as OrderID;
 }
 
-/** Sorts ids by number, which is by time. */
-export function compareIDs(a: SnowkeyID, b: SnowkeyID): number {
-  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+/** Takes a text for a customer's id, which may be a token; what is none throws. */
+export function customerID(text: string): CustomerID {
+  if (!/^cus_(?:[0-7][0-9a-hjkmnp-tv-z]{12}|[0-9A-Za-z]{22})$/.test(text)) {
+    throw new RangeError(`${JSON.stringify(text)} is no customer's id: want "cus_" and 13 or 22 letters and digits`);
+  }
+  return text as CustomerID;
+}
+
+/** Sorts ids of orders by time. */
+export function compareIDs(a: OrderID, b: OrderID): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** When an id of Twitter's layout, which is the default, was made. */
-export function timeOf(id: SnowkeyID): Date {
-  return new Date(Number((BigInt(id) >> 22n) + 1288834974657n));
+export function timeOf(id: OrderID): Date {
+  let n = 0n;
+  for (const digit of id.slice("ord_".length)) n = n * 32n + BigInt(digits.indexOf(digit));
+  return new Date(Number((n >> 22n) + 1288834974657n));
 }
 
 /** What the service has refused, or could not do. */
@@ -37,7 +48,7 @@ export interface Tagged {
 }
 
 export interface ListOptions {
-  after?: SnowkeyID;
+  after?: OrderID;
   limit?: number;
   from?: Date;
   to?: Date;
@@ -65,7 +76,7 @@ export class Orders {
     }
   }
 
-  async get(id: SnowkeyID): Promise<Tagged> {
+  async get(id: OrderID): Promise<Tagged> {
     return tagged(await this.call("/orders/" + id));
   }
 
@@ -80,6 +91,14 @@ export class Orders {
 
   async remove(seen: Tagged): Promise<void> {
     await this.call("/orders/" + seen.order.id, "DELETE", undefined, { "If-Match": seen.etag });
+  }
+
+  async customer(id: CustomerID): Promise<Customer> {
+    return (await this.call("/customers/" + id)).json() as Promise<Customer>;
+  }
+
+  async addCustomer(customer: NewCustomer): Promise<Customer> {
+    return (await this.call("/customers", "POST", customer)).json() as Promise<Customer>;
   }
 
   private async call(path: string, method = "GET", body?: unknown, headers: Record<string, string> = {}): Promise<Response> {

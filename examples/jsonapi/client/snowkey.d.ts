@@ -3,29 +3,38 @@
 declare const snowkey: unique symbol;
 
 /**
- * A 64-bit id as its decimal digits. It is a string that a plain string, and
- * any number, is not: what came from the service, or through `snowkeyID` of
- * client.ts. Number(id) would round it, and id + 1 means nothing.
+ * The id of a row, with the kind of row in its type: an order's id is no
+ * customer's, and neither a plain string nor a number is an id. An id comes from
+ * the service, or through `orderID` or `customerID` of client.ts.
  */
-export type SnowkeyID = string & { readonly [snowkey]: "SnowkeyID" };
+type Key<Row extends string> = string & { readonly [snowkey]: Row };
+
+/** As "ord_1qda147xjq4ad". */
+export type OrderID = Key<"Order">;
+/** As "line_1qda147xjq4ae". */
+export type LineID = Key<"Line">;
+/** As "cus_1qda147xjq4af", or with a token of 22 characters after the prefix. */
+export type CustomerID = Key<"Customer">;
 
 /** A time of RFC 3339, as "2026-11-21T15:04:05.123Z". */
 export type Timestamp = string;
 
 export interface Line {
-  readonly id: SnowkeyID;
-  readonly orderId: SnowkeyID;
+  readonly id: LineID;
+  readonly orderId: OrderID;
   readonly sku: string;
   readonly quantity: number;
   readonly priceCents: number;
 }
 
 export interface Order {
-  readonly id: SnowkeyID;
+  readonly id: OrderID;
   /** When it was placed, which stands in the id. */
   readonly placedAt: Timestamp;
   /** The order that this one repeats. */
-  readonly reorderOf?: SnowkeyID;
+  readonly reorderOf?: OrderID;
+  readonly customerId?: CustomerID;
+  /** The name on the order. */
   readonly customer: string;
   readonly note: string;
   readonly totalCents: number;
@@ -39,10 +48,20 @@ export interface NewLine {
 }
 
 export interface NewOrder {
-  reorderOf?: SnowkeyID | null;
+  reorderOf?: OrderID | null;
+  customerId?: CustomerID | null;
   customer: string;
   note?: string;
   lines: NewLine[];
+}
+
+export interface Customer {
+  readonly id: CustomerID;
+  readonly name: string;
+}
+
+export interface NewCustomer {
+  name: string;
 }
 
 export interface OrderChange {

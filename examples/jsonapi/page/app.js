@@ -1,7 +1,7 @@
 // @ts-check
 "use strict";
-// An id is a string here, always: it is shown, put into addresses and sent back
-// as it came. Number(id) would change its last digits.
+// An id is a string with its kind in front: it is shown, put into addresses and
+// sent back as it came.
 (() => {
   /** @typedef {import("../client/snowkey").Order} Order */
   /** @typedef {import("../client/snowkey").OrderPage} OrderPage */
@@ -126,6 +126,7 @@
     $("one-title").textContent = "Order " + order.id;
     /** @type {[string, string | Node][]} */
     const facts = [["Placed", local(order.placedAt)], ["Customer", order.customer], ["Note", order.note || "none"], ["Total", money(order.totalCents)]];
+    if (order.customerId) facts.push(["Customer’s id", order.customerId]);
     if (order.reorderOf) facts.push(["Again from", link(order.reorderOf)]);
     $("facts").replaceChildren(...facts.flatMap(([name, value]) => {
       const dd = document.createElement("dd");
@@ -144,7 +145,9 @@
   $("again").addEventListener("click", () => attempt(async () => {
     if (!current) return;
     const lines = current.lines.map(({ sku, quantity, priceCents }) => ({ sku, quantity, priceCents }));
-    await place({ reorderOf: current.id, customer: current.customer, note: current.note, lines });
+    /** @type {import("../client/snowkey").NewOrder} */
+    const order = { reorderOf: current.id, customerId: current.customerId || null, customer: current.customer, note: current.note, lines };
+    await place(order);
   }));
   $("delete").addEventListener("click", () => attempt(async () => {
     if (!current || !confirm("Delete order " + current.id + "?")) return;

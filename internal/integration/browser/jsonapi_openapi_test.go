@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,14 +16,46 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/seed-299c1d6b/snowkey/token"
 )
 
 // described is a service and the description that it serves.
 type described struct {
 	t      *testing.T
 	url    string
+	doc    *openapi3.T
 	router routers.Router
 	seen   map[string]bool // operation and status
+}
+
+// describe starts the service and reads its description.
+func describe(t *testing.T, args ...string) *described {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "orders.sqlite")
+	url := start(t, "examples/jsonapi", append(args, "-addr", "127.0.0.1:0", "-db", file)...)
+	response, err := http.Get(url + "/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	doc.Servers = openapi3.Servers{{URL: url}}
+	router, err := legacy.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &described{t, url, doc, router, map[string]bool{}}
 }
 
 // send sends a request, and compares it and its answer with the description: the request is
@@ -72,34 +106,12 @@ func (d *described) send(valid bool, status int, method, target, body string, he
 	return response.Header, answer.String()
 }
 
-// The service and its openapi.yaml accept and reject the same requests. Every id in it is a
-// string of the format int64.
+// The service and its openapi.yaml accept and reject the same requests. The service also reads
+// texts of ids that it does not write.
 func TestOrdersMatchTheirDescription(t *testing.T) {
 	t.Parallel()
-	url := start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite"))
-	response, err := http.Get(url + "/openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	checkIDs(t, doc)
-	doc.Servers = openapi3.Servers{{URL: url}}
-	router, err := legacy.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &described{t, url, router, map[string]bool{}}
+	d := describe(t)
+	checkIDs(t, d.doc)
 
 	const tea = `{"customer":"Ada","note":"x","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`
 	header, _ := d.send(true, 201, "POST", "/orders", tea, "Idempotency-Key: k")
@@ -109,16 +121,28 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":"`+strings.TrimPrefix(at, "/orders/")+`",`, 1))
 	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":null,`, 1))
 	d.send(true, 200, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "")
-	header, _ = d.send(true, 200, "GET", "/orders?after=1996573624012345677", "")
-	d.send(true, 304, "GET", "/orders?after=1996573624012345677", "", "If-None-Match: "+header.Get("ETag"))
+	header, _ = d.send(true, 200, "GET", "/orders?after=ord_1qda147xjq4ad", "")
+	d.send(true, 304, "GET", "/orders?after=ord_1qda147xjq4ad", "", "If-None-Match: "+header.Get("ETag"))
 	d.send(true, 200, "GET", at, "")
 	d.send(true, 304, "GET", at, "", `If-None-Match: "v1"`)
-	d.send(true, 404, "GET", "/orders/7", "")
+	d.send(true, 404, "GET", "/orders/ord_0000000000007", "")
 	d.send(true, 200, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
 	d.send(true, 412, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
-	d.send(true, 404, "PATCH", "/orders/7", `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(true, 404, "PATCH", "/orders/ord_0000000000007", `{"note":"y"}`, `If-Match: "v1"`)
 	d.send(true, 403, "POST", "/orders", tea, "Sec-Fetch-Site: cross-site")
 	d.send(true, 204, "GET", "/healthz", "")
+	ada, _ := d.send(true, 201, "POST", "/customers", `{"name":"Ada"}`)
+	customer := strings.TrimPrefix(ada.Get("Location"), "/customers/")
+	d.send(true, 200, "GET", "/customers/"+customer, "")
+	d.send(true, 304, "GET", "/customers/"+customer, "", "If-None-Match: "+ada.Get("ETag"))
+	d.send(true, 404, "GET", "/customers/cus_0000000000007", "")
+	d.send(true, 403, "POST", "/customers", `{"name":"Ada"}`, "Sec-Fetch-Site: cross-site")
+	d.send(true, 413, "POST", "/customers", `{"name":"Ada"`+strings.Repeat(" ", 1<<16)+"}")
+	d.send(true, 201, "POST", "/orders", strings.Replace(tea, "{", `{"customerId":"`+customer+`",`, 1))
+
+	// The service reads these as well, for links from before and for people who type.
+	d.send(false, 200, "GET", "/orders?after=1996573624012345677", "")
+	d.send(false, 200, "GET", "/orders/"+strings.ToUpper(strings.TrimPrefix(at, "/orders/")), "")
 
 	// Both reject these.
 	for _, body := range []string{
@@ -131,6 +155,13 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	} {
 		d.send(false, 422, "POST", "/orders", body)
 	}
+	d.send(false, 422, "POST", "/orders", strings.Replace(tea, "{", `{"reorderOf":"`+customer+`",`, 1))
+	d.send(false, 400, "GET", "/orders/"+customer, "")
+	d.send(false, 400, "GET", "/orders?after="+customer, "")
+	d.send(false, 400, "GET", "/customers/"+strings.TrimPrefix(at, "/orders/"), "")
+	d.send(false, 400, "POST", "/customers", "{")
+	d.send(false, 415, "POST", "/customers", `{"name":"Ada"}`, "Content-Type: text/plain")
+	d.send(false, 422, "POST", "/customers", `{}`)
 	d.send(false, 400, "POST", "/orders", "{")
 	d.send(false, 415, "POST", "/orders", tea, "Content-Type: text/plain")
 	d.send(true, 413, "POST", "/orders", strings.Replace(tea, "{", "{"+strings.Repeat(" ", 1<<16), 1))
@@ -150,7 +181,7 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	d.send(true, 204, "DELETE", at, "", `If-Match: "v2"`)
 	d.send(true, 404, "DELETE", at, "", `If-Match: "v2"`)
 	d.send(true, 410, "POST", "/orders", tea, "Idempotency-Key: k")
-	for path, item := range doc.Paths.Map() {
+	for path, item := range d.doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			for status := range operation.Responses.Map() {
 				if status != "503" && !d.seen[operation.OperationID+" "+status] { // that is what tests with a failing database are for
@@ -161,25 +192,60 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	}
 }
 
-// checkIDs checks every schema that is or holds an id.
+// The description also fits customers' ids that are tokens.
+func TestSealedOrdersMatchTheirDescription(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte(token.GenerateSecret()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := describe(t, "-keys", keys)
+	header, _ := d.send(true, 201, "POST", "/customers", `{"name":"Ada"}`)
+	at := header.Get("Location")
+	customer := strings.TrimPrefix(at, "/customers/")
+	if len(customer) != len("cus_")+22 {
+		t.Errorf("no token: %s", customer)
+	}
+	d.send(true, 200, "GET", at, "")
+	d.send(true, 201, "POST", "/orders", `{"customerId":"`+customer+`","customer":"Ada","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`)
+	d.send(true, 200, "GET", "/orders", "")
+	d.send(true, 400, "GET", "/customers/cus_"+strings.Repeat("0", 22), "") // only the service can know
+	d.send(false, 400, "GET", "/orders/"+customer, "")
+}
+
+// checkIDs checks every schema that is or holds an id: each kind has a pattern of its own.
 func checkIDs(t *testing.T, doc *openapi3.T) {
 	t.Helper()
-	n := 0
+	kinds := map[string]string{} // of a property
 	for name, schema := range doc.Components.Schemas {
 		for property, p := range schema.Value.Properties {
-			if property != "id" && property != "orderId" && property != "reorderOf" {
+			if !strings.HasSuffix(strings.ToLower(property), "id") && property != "reorderOf" {
 				continue
 			}
-			value := p.Value
-			if len(value.AllOf) > 0 {
-				value = value.AllOf[0].Value
+			if len(p.Value.AllOf) > 0 {
+				p = p.Value.AllOf[0]
 			}
-			if n++; !value.Type.Is("string") || value.Format != "int64" {
-				t.Errorf("%s.%s is a %v of the format %q", name, property, value.Type, value.Format)
-			}
+			kinds[name+"."+property] = strings.TrimPrefix(p.Ref, "#/components/schemas/")
 		}
 	}
-	if id := doc.Components.Schemas["ID"]; n != 5 || id == nil || !id.Value.Type.Is("string") || id.Value.Format != "int64" {
-		t.Errorf("%d ids were found, and ID is %+v", n, id)
+	want := map[string]string{
+		"Order.id": "OrderID", "Order.reorderOf": "OrderID", "Order.customerId": "CustomerID",
+		"Line.id": "LineID", "Line.orderId": "OrderID", "Customer.id": "CustomerID",
+		"NewOrder.reorderOf": "OrderID", "NewOrder.customerId": "CustomerID",
+	}
+	if !maps.Equal(kinds, want) {
+		t.Errorf("ids are %v, want %v", kinds, want)
+	}
+	names := []string{"OrderID", "LineID", "CustomerID"}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			schema := doc.Components.Schemas[name].Value
+			for _, other := range names {
+				err := schema.VisitJSON(doc.Components.Schemas[other].Value.Example)
+				if (err == nil) != (other == name) {
+					t.Errorf("the example of %s is %v", other, err)
+				}
+			}
+		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	_ "github.com/glebarez/go-sqlite" // reads what the service has written
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // shop is the example's service, its page in a browser, and its database.
@@ -36,8 +38,26 @@ func openShop(t *testing.T) *shop {
 	return s
 }
 
-// ids returns the ids that a query finds, in the database's own digits.
-func (s *shop) ids(query string, args ...any) (ids []string) {
+// keys returns the ids that a query finds, as the keys of orders and lines are written.
+func (s *shop) keys(prefix, query string, args ...any) (keys []string) {
+	s.t.Helper()
+	for _, n := range s.numbers(query, args...) {
+		keys = append(keys, prefix+"_"+strings.ToLower(sqltype.ID(n).Base32()))
+	}
+	return keys
+}
+
+// column returns what the database has for the key of an order.
+func (s *shop) column(key string) int64 {
+	s.t.Helper()
+	id, err := sqltype.ParseBase32(strings.TrimPrefix(key, "ord_"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id.Int64()
+}
+
+func (s *shop) numbers(query string, args ...any) (numbers []int64) {
 	s.t.Helper()
 	rows, err := s.db.Query(query, args...)
 	if err != nil {
@@ -45,16 +65,16 @@ func (s *shop) ids(query string, args ...any) (ids []string) {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
 			s.t.Fatal(err)
 		}
-		ids = append(ids, strconv.FormatInt(id, 10))
+		numbers = append(numbers, n)
 	}
 	if err := rows.Err(); err != nil {
 		s.t.Fatal(err)
 	}
-	return ids
+	return numbers
 }
 
 const allOrders = "SELECT id FROM jsonapi_orders ORDER BY id DESC"
@@ -83,16 +103,22 @@ func (s *shop) same(what string, got, want []string) {
 func (s *shop) post(n int) {
 	s.t.Helper()
 	for i := range n {
-		body := fmt.Sprintf(`{"customer":"Customer %d","lines":[{"sku":"tea","quantity":%d,"priceCents":450}]}`, i, i+1)
-		response, err := http.Post(s.url+"/orders", "application/json", strings.NewReader(body))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusCreated {
-			s.t.Fatalf("status %s", response.Status)
-		}
+		s.place("/orders", fmt.Sprintf(`{"customer":"Customer %d","lines":[{"sku":"tea","quantity":%d,"priceCents":450}]}`, i, i+1))
 	}
+}
+
+// place posts a row, and returns its address.
+func (s *shop) place(target, body string) string {
+	s.t.Helper()
+	response, err := http.Post(s.url+target, "application/json", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusCreated {
+		s.t.Fatalf("status %s", response.Status)
+	}
+	return response.Header.Get("Location")
 }
 
 // add places an order by keyboard: from field to field with Tab, then Enter.
@@ -104,9 +130,9 @@ func (s *shop) add(customer, sku, quantity, price string) {
 	}
 }
 
-// No id is rounded on its way from the database to the page and back. JavaScript's numbers
-// would change these ids; added, listed, opened, ordered again and deleted, they keep the
-// digits of the database.
+// No id is changed on its way from the database to the page and back. JavaScript's numbers would
+// round these ids; added, listed, opened, ordered again and deleted, they are those of the
+// database.
 func TestOrdersKeepTheirIDs(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -115,7 +141,7 @@ func TestOrdersKeepTheirIDs(t *testing.T) {
 	const name = `<img src=x onerror="throw 1"> & Söhne`
 	s.add(name, "cup", "3", "12.50")
 	s.wait("document.querySelector('#added a')")
-	want := s.ids(allOrders)
+	want := s.keys("ord", allOrders)
 	if len(want) != 13 || s.text("#added a") != want[0] {
 		t.Fatalf("added %s, the database has %q", s.text("#added a"), want)
 	}
@@ -124,8 +150,10 @@ func TestOrdersKeepTheirIDs(t *testing.T) {
 		t.Errorf("the row says %q", row)
 	}
 	s.same("the first page", s.shown(), want[:10])
-	if !eval[bool](s.tab, "Array.from(document.querySelectorAll('#orders a'), a => a.textContent).some(id => String(Number(id)) !== id)") {
-		t.Errorf("Number(id) would have changed none of %q: the test shows nothing", s.shown())
+	if !slices.ContainsFunc(s.numbers(allOrders), func(id int64) bool {
+		return strconv.FormatFloat(float64(id), 'f', -1, 64) != strconv.FormatInt(id, 10)
+	}) {
+		t.Errorf("a number of JavaScript holds all of %q: the test shows nothing", s.shown())
 	}
 
 	// The next page, and back.
@@ -147,19 +175,20 @@ func TestOrdersKeepTheirIDs(t *testing.T) {
 		t.Errorf("the link of %s opens %q", id, title)
 	}
 	lines := eval[[]string](s.tab, "Array.from(document.querySelectorAll('#one-lines .id'), e => e.textContent)")
-	s.same("the lines", lines, s.ids("SELECT id FROM jsonapi_lines WHERE order_id = ? ORDER BY id", id))
-	if rounded := eval[string](s.tab, "BigInt(Number('"+lines[0]+"')).toString()"); rounded == lines[0] {
-		t.Errorf("%s is exact as a number: the test shows nothing", rounded)
-	}
-	// So does the address itself, as in a bookmark.
+	s.same("the lines", lines, s.keys("line", "SELECT id FROM jsonapi_lines WHERE order_id = ? ORDER BY id", s.column(id)))
+	// So does the address itself, as in a bookmark, and one from when ids were decimal.
 	s.do(chromedp.Reload())
+	s.wait("document.querySelector('#one-title').textContent === 'Order " + id + "'")
+	eval[string](s.tab, "location.hash = '#/orders/"+strconv.FormatInt(s.column(want[5]), 10)+"'")
+	s.wait("document.querySelector('#one-title').textContent === 'Order " + want[5] + "'")
+	s.click(`#orders a[data-id="` + id + `"]`)
 	s.wait("document.querySelector('#one-title').textContent === 'Order " + id + "'")
 
 	// The id goes back to the server inside of another order.
 	s.click("#again")
 	s.wait("document.querySelector('#added a')")
 	again := s.text("#added a")
-	s.same("ordered again", s.ids("SELECT reorder_of FROM jsonapi_orders WHERE id = ?", again), []string{id})
+	s.same("ordered again", s.keys("ord", "SELECT reorder_of FROM jsonapi_orders WHERE id = ?", s.column(again)), []string{id})
 	s.click("#added a")
 	s.wait("document.querySelector('#one-title').textContent === 'Order " + again + "'")
 	if link := s.text("#facts a"); link != id {
@@ -170,7 +199,25 @@ func TestOrdersKeepTheirIDs(t *testing.T) {
 	eval[bool](s.tab, "window.confirm = () => true, true")
 	s.click("#delete")
 	s.wait("document.querySelector('#one').hidden && document.querySelector('#orders a')?.textContent === '" + want[0] + "'")
-	s.same("after deleting", s.ids(allOrders), want)
+	s.same("after deleting", s.keys("ord", allOrders), want)
+}
+
+// A customer's id is shown, and sent along when the order is placed again.
+func TestOrdersOfACustomer(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	customer := strings.TrimPrefix(s.place("/customers", `{"name":"Ada"}`), "/customers/")
+	s.place("/orders", `{"customerId":"`+customer+`","customer":"Ada","lines":[{"sku":"tea","quantity":1,"priceCents":450}]}`)
+	s.click("#newest")
+	s.wait("document.querySelector('#orders a')")
+	s.click("#orders a")
+	s.wait("!document.querySelector('#one').hidden")
+	if facts := s.text("#facts"); !strings.Contains(facts, customer) {
+		t.Errorf("the page says %q", facts)
+	}
+	s.click("#again")
+	s.wait("document.querySelector('#added a')")
+	s.same("ordered again", s.keys("cus", "SELECT customer_id FROM jsonapi_orders"), []string{customer, customer})
 }
 
 // Wrong input is reported at its field, nothing is written, and the input stays.
@@ -207,8 +254,8 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 	if typed := eval[string](s.tab, "document.querySelector('#customer').value"); typed != "Ada" {
 		t.Errorf("what was typed is %q", typed)
 	}
-	if ids := s.ids(allOrders); len(ids) != 0 {
-		t.Errorf("written: %q", ids)
+	if ids := s.numbers(allOrders); len(ids) != 0 {
+		t.Errorf("written: %d", ids)
 	}
 	s.screenshot("jsonapi-faults")
 
@@ -220,12 +267,18 @@ func TestOrdersRefuseWrongInput(t *testing.T) {
 	if eval[bool](s.tab, "!document.querySelector('#faults').hidden || Boolean(document.querySelector('[aria-invalid], [aria-describedby]'))") {
 		t.Error("the errors are still shown")
 	}
-	if cents := s.ids("SELECT price_cents FROM jsonapi_lines"); !slices.Equal(cents, []string{"450"}) {
-		t.Errorf("4,50 became %q", cents)
+	if cents := s.numbers("SELECT price_cents FROM jsonapi_lines"); !slices.Equal(cents, []int64{450}) {
+		t.Errorf("4,50 became %d", cents)
 	}
 
-	// Addresses without an id, and with one of no order.
-	for hash, want := range map[string]string{"#/orders/12x": `id "12x": want an id`, "#/orders/%zz": `id "%zz": want an id`, "#/orders/7": "there is no such order"} {
+	// Addresses without an id, with one of another kind, and with one of no order.
+	const wantOrder = `not a key of this type, want "ord_" and 13 digits of base 32`
+	for hash, want := range map[string]string{
+		"#/orders/12x":               `id "12x": ` + wantOrder,
+		"#/orders/%zz":               `id "%zz": ` + wantOrder,
+		"#/orders/cus_1qda147xjq4ad": `id "cus_1qda147xjq4ad": ` + wantOrder,
+		"#/orders/ord_0000000000007": "there is no such order",
+	} {
 		t.Run(hash, func(t *testing.T) {
 			eval[string](s.tab, "location.hash = '"+hash+"'")
 			s.wait(fmt.Sprintf("document.querySelector('#failure').textContent.includes(%q)", want))

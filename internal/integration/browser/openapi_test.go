@@ -45,10 +45,13 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/layouts?time_bits=40&worker_bits=13&sequence_bits=10&epoch=2026-01-01&tick=10ms&unsigned=true&sequence_first=true", "", "", 200},
 		{"GET", "/api/ids?worker=1", "", "", 200},
 		{"GET", "/api/ids?worker=1&n=100&format=base58", "", "", 200},
+		{"GET", "/api/ids?worker=1&format=order_line_", "", "", 200},
 		{"GET", "/api/ids?worker=1&datacenter=2&time=2026-01-01&sequence=5&format=hex", "", "", 200},
 		{"GET", "/api/ids?worker=1&time=2090-01-01&time_bits=42&sequence_bits=12&worker_bits=10&unsigned=true", "", "", 200}, // negative
 		{"GET", "/api/parse?id=1996573624012345677", "", "", 200},
 		{"GET", "/api/parse?id=1&id=0xff&preset=discord", "", "", 200},
+		{"GET", "/api/parse?id=ORD_1QDA147XJQ4AD&format=auto", "", "", 200},
+		{"GET", "/api/parse?id=ord_1qda147xjq4ad&format=ord_", "", "", 200},
 		{"GET", "/api/parse?id=-5&unsigned=true&time_bits=64", "", "", 200},
 		{"POST", "/api/parse", "application/json", `{"ids":["1996573624012345677","7","8"]}`, 200},
 		{"POST", "/api/parse?format=hex", "text/plain", "ff\n1bb5404d9b33914d", 200},

@@ -50,6 +50,12 @@ func TestDecode(t *testing.T) {
 	tb.has("#decode-result h3", some)
 	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#format"), "auto")); tb.input("#format") })
 
+	// With a prefix, in any case; the answer has it as it is written.
+	tb.write("#ids", "ORD_"+id.Base32())
+	tb.has("#decode-result", some, "ORD_"+id.Base32(), "Prefix ord", "Prefixed ord_"+strings.ToLower(id.Base32()))
+	tb.write("#ids", "ord_7")
+	tb.has("#ids-error", `“ord_7” is not "ord_" and 13 digits of base32.`)
+
 	// More than a few become a table, and invalid ones are named.
 	tb.write("#ids", "1 2 3 4 five 6 7")
 	if rows := eval[int](tb, "document.querySelectorAll('table.many tbody tr').length"); rows != 6 {

@@ -23,7 +23,7 @@ var badFlags = map[string]map[string][]string{
 		"count":      {"", "0", "-1", "1.5", "ten", "+3", "9999999999999", "99999999999999999999"},
 		"worker":     {"", "-1", "1024", "x", "0x3", "99999999999999999999"},
 		"datacenter": {"", "-1", "32", "x"},
-		"format":     {"", "base64", "dec imal"},
+		"format":     {"", "base64", "dec imal", "ord", "Ord_", "_", "ord1_", strings.Repeat("x", 64) + "_"},
 		"not-before": {"", "never", "2026-13-01", "-5", "@x", "2026-11-21T25:00:00Z"},
 		"lease":      {"", "nonsense", "ftp://x/y", "postgres://h:badport/x", "x.txt"},
 		"namespace":  {"", "a b", "ä", strings.Repeat("x", 65)},
@@ -31,8 +31,8 @@ var badFlags = map[string]map[string][]string{
 		"token-file": {"", "/does/not/exist"},
 	},
 	"parse": {
-		"from": {"", "base64", "guess"},
-		"to":   {"", "base64", "guess"},
+		"from": {"", "base64", "guess", "ord", "Ord_"},
+		"to":   {"", "base64", "guess", "ord", "Ord_"},
 		"tz":   {"", "Mars/Olympus", "+02:00"},
 	},
 	"range": {
@@ -62,9 +62,25 @@ var badFlags = map[string]map[string][]string{
 	"serial encode": {
 		"prefix":    {strings.Repeat("P", 33), "a\tb", "ä"},
 		"separator": {"-----", "x", "ä"},
-		"from":      {"", "base64", "guess"},
+		"from":      {"", "base64", "guess", "ord"},
 		"scheme":    {"", "mod98"},
 		"tz":        {"", "Mars/Olympus", "Europe/Vienna"},
+	},
+	"token seal": {
+		"type":     {"", "Order", "_", "order_", "ord1", strings.Repeat("x", 64)},
+		"prefix":   {"", "Ord", "ord_", strings.Repeat("x", 64)},
+		"alphabet": {"", "base64"},
+		"from":     {"", "base64", "guess", "ord"},
+		"key-file": {"", "/does/not/exist", "."},
+	},
+	"token open": {
+		"type":     {"", "Order"},
+		"prefix":   {"", "Ord"},
+		"alphabet": {"", "base64"},
+		"key-file": {"", "/does/not/exist", "."},
+	},
+	"token key": {
+		"number": {"", "-1", "58", "x"},
 	},
 	"workers list": {
 		"dsn":        {"", "nonsense", "mysql://h/", "redis://h/x", "etcd://", "dir:", "https://u:p@h/"},
@@ -127,9 +143,12 @@ var otherwise = map[string][]string{
 	"ddl":           {"--dialect=postgres"},
 	"partitions":    {"--by=month", "--dialect=postgres", "--table=orders"},
 	"serial encode": {"1"},
+	"token seal":    {"--type=order", "1"},
+	"token open":    {"--type=order", "1"},
 	"workers list":  {"--dsn=file:none.db"},
 	"workers free":  {"7", "--dsn=file:none.db", "--fencing-token=1", "--yes"},
 	"doctor":        {"--dsn=file:none.db"},
+	"token key":     {},
 	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
 }
 

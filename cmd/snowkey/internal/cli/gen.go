@@ -47,7 +47,7 @@ func (a *app) genCommand() *cobra.Command {
 		Use:     "gen {--worker N | --lease DSN} [flags]",
 		Short:   "generate IDs",
 		Long:    genAbout,
-		Example: "  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58",
+		Example: "  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) }),
 	}
@@ -58,7 +58,7 @@ func (a *app) genCommand() *cobra.Command {
 	g.lease.add(cmd, "lease", "store from which a free worker ID is leased")
 	g.lease.addNamespace(cmd, "default")
 	g.lease.addDataLoss(cmd)
-	f.Var(flagval.New(&g.format, "FORMAT", "decimal", flagval.OneOf(idtext.Formats()...)), "format", flagval.List(idtext.Formats()))
+	f.Var(flagval.New(&g.format, "FORMAT", "decimal", idtext.FormatOf), "format", idtext.Forms)
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
 	addLayout(cmd, &g.layout)

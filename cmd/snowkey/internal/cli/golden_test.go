@@ -31,6 +31,8 @@ var golden = []struct {
 	{name: "gen-sonyflake", args: "gen -n 2 --worker 65535 --preset sonyflake --format base32"},
 	{name: "gen-unsigned", args: "gen -n 2 --worker 1 --unsigned --time-bits 41 --worker-bits 10 --sequence-bits 13 --epoch 1970-01-01"},
 	{name: "gen-not-before", args: "gen --worker 3 --not-before +5m"},
+	{name: "gen-prefixed", args: "gen -n 2 --worker 3 --format ord_"},
+	{name: "gen-json-prefixed", args: "gen --worker 3 --json --format order_line_"},
 	{name: "gen-nothing", args: "gen"},
 	{name: "gen-both", args: "gen --worker 3 --lease file:x.db"},
 	{name: "parse", args: "parse " + someID},
@@ -50,6 +52,12 @@ var golden = []struct {
 	{name: "parse-sonyflake", args: "parse --preset sonyflake 645216000000000001"},
 	{name: "parse-unsigned", args: "parse --unsigned --time-bits 42 --worker-bits 10 --sequence-bits 12 --epoch 1970-01-01 --json 18446744073709551615 -1"},
 	{name: "layout-one", args: "layout --time-bits 41 --tick 1s"},
+	{name: "parse-prefixed", args: "parse ORD_1QDA147XJQ4AD"},
+	{name: "parse-prefixed-json", args: "parse --json order_line_1qda147xjq4ad"},
+	{name: "parse-prefixed-from", args: "parse --brief --from ord_ ord_1qda147xjq4ad cus_1qda147xjq4ad 1QDA147XJQ4AD"},
+	{name: "parse-prefixed-bad", args: "parse --brief ord_1qda147xjq4a ord_1qda147xjq4adu 1_1qda147xjq4ad ord__1qda147xjq4ad ord_8000000000000 order_id"},
+	{name: "parse-to-prefixed", args: "parse --to ord_ 1996573624012345677 cus_1qda147xjq4ad"},
+	{name: "serial-prefixed", args: "serial encode ord_1qda147xjq4ad"},
 	{name: "parse-by-chance", args: "parse 9007199254740992"},
 	{name: "parse-unsigned-text", args: "parse --unsigned --time-bits 42 --worker-bits 10 --sequence-bits 12 --epoch 1970-01-01 18446744073709551615"},
 	{name: "parse-outside", args: "parse --preset javascript-safe " + someID},
@@ -83,6 +91,17 @@ var golden = []struct {
 	{name: "serial-encode", args: "serial encode --prefix PAY --separator - --check " + someID + " 0x1"},
 	{name: "serial-decode", args: "serial decode --prefix PAY --separator - --check", stdin: "PAY-20251204133341165-0697-0333-51\nPAY-20251204133341165-0697-0333-84\n"},
 	{name: "serial-json", args: "serial encode --json --scheme luhn --check " + someID},
+	{name: "token", args: "token"},
+	{name: "token-no-type", args: "token seal 1"},
+	{name: "token-seal", args: "token seal --type order " + someID + " 0x7 ord_1qda147xjq4ad"},
+	{name: "token-seal-prefix", args: "token seal --type order --prefix ord " + someID},
+	{name: "token-seal-short", args: "token seal --type order --short --alphabet base58", stdin: someID + "\n7\n"},
+	{name: "token-seal-json", args: "token seal --type order --json --prefix ord", stdin: `{"id":"` + someID + `"}`},
+	{name: "token-seal-bad", args: "token seal --type order x -5 9223372036854775808 ord_7 5doYnWboBWc"},
+	{name: "token-open", args: "token open --type order", stdin: openTokens},
+	{name: "token-open-short", args: "token open --type order --short", stdin: openTokens},
+	{name: "token-open-prefix", args: "token open --type order --prefix ord --json", stdin: openTokens},
+	{name: "token-open-other", args: "token open --type customer", stdin: openTokens},
 	{name: "workers", args: "workers"},
 	{name: "version", args: "version"},
 	{name: "version-json", args: "version --json"},
@@ -94,7 +113,7 @@ var golden = []struct {
 func TestGolden(t *testing.T) {
 	for _, c := range golden {
 		t.Run(c.name, func(t *testing.T) {
-			env := Env{In: strings.NewReader(c.stdin), Clock: at(noon), OutTTY: c.tty, ErrTTY: c.tty}
+			env := Env{In: strings.NewReader(c.stdin), Getenv: environment(keysVariable, someKeys), Clock: at(noon), OutTTY: c.tty, ErrTTY: c.tty}
 			got := runWith(t, env, strings.Fields(c.args)...)
 			compare(t, c.name, "snowkey "+c.args, got)
 		})

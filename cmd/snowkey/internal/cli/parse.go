@@ -35,7 +35,8 @@ has any number of IDs, with or without quotes and commas, or one object of --jso
 
 IDs may be decimal, hex (0x…), base32, base58 or base62; digits alone are decimal. A
 text that fits two formats is rejected: choose one with --from. Most IDs in base58
-need it.
+need it. An ID in base32 may have a prefix, as in ord_1qda147xjq4ad; --from ord_
+accepts no other prefix, and --to ord_ writes it.
 
 With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`
@@ -47,12 +48,12 @@ func (a *app) parseCommand() *cobra.Command {
 		Aliases: []string{"inspect"},
 		Short:   "decode IDs",
 		Long:    parseAbout,
-		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
+		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
 		RunE:    a.action(func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) }),
 	}
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
-	f.Var(flagval.New(&p.to, "FORMAT", "", flagval.OneOf(idtext.Formats()...)), "to", "convert the IDs to this format, one per line: "+flagval.List(idtext.Formats()))
+	f.Var(flagval.New(&p.to, "FORMAT", "", idtext.FormatOf), "to", "convert the IDs to this format, one per line: "+idtext.Forms)
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
 	a.jsonFlag(cmd, "an object per line")
@@ -63,7 +64,7 @@ func (a *app) parseCommand() *cobra.Command {
 
 // fromFlag adds --from, the format of the IDs that a command reads.
 func fromFlag(cmd *cobra.Command, to *idtext.Format) {
-	cmd.Flags().Var(flagval.New(to, "FORMAT", "", flagval.OneOf(idtext.Formats()...)), "from", "format of the IDs, detected by default: "+flagval.List(idtext.Formats()))
+	cmd.Flags().Var(flagval.New(to, "FORMAT", "", idtext.FormatOf), "from", "format of the IDs, detected by default: "+idtext.Forms)
 	completeWith(cmd, "from", idtext.Formats())
 }
 
@@ -141,6 +142,7 @@ func (a *app) print(texts ...string) {
 func (a *app) show(l core.Layout, id int64, d describe.ID) {
 	s, decimal := a.style, idtext.Decimal.Text(id, l.Unsigned)
 	a.print(s.bold(decimal), "\n")
+	a.label("prefix", d.Prefix)
 	a.label("time", d.Time+"  "+s.faint(d.Relative))
 	a.label("local", d.Local)
 	if l.RollbackBits > 0 {
@@ -159,6 +161,7 @@ func (a *app) show(l core.Layout, id int64, d describe.ID) {
 	a.label("base58", d.Base58)
 	a.label("base62", d.Base62)
 	a.label("base32", d.Base32)
+	a.label("prefixed", d.Prefixed)
 	a.label("JavaScript", a.javascriptNote(decimal))
 	if explained, err := l.Explain(id); err == nil {
 		a.print("\n")

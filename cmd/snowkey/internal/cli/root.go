@@ -93,7 +93,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.serialCommand())
+	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.serialCommand(), a.tokenCommand())
 	group("db", a.ddlCommand(), a.partitionsCommand(), a.workersCommand(), a.doctorCommand(), a.serveCommand())
 	group("tool", a.benchCommand(), a.completionCommand(), help, a.versionCommand())
 	root.SetUsageFunc(usageText)

@@ -65,7 +65,7 @@ func TestInputInPieces(t *testing.T) {
 			in.WriteString("\n")
 		case 1:
 			fmt.Fprintf(&in, "x%d\n", n)
-			fmt.Fprintf(&want, "snowkey parse: line %d: \"x%d\": is not an ID in decimal, hex (0x…), base32, base58 or base62\n", n, n)
+			fmt.Fprintf(&want, "snowkey parse: line %d: \"x%d\": is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)\n", n, n)
 		case 2:
 			fmt.Fprintf(&in, "[%d, \"0x%x\"],\r\n", id, id)
 			fmt.Fprintf(&want, "%d\n%d\n", id, id)

@@ -36,12 +36,14 @@ type Texts struct {
 	Base32   string `json:"base32,omitempty"` // not of a negative ID, like Base58 and Base62
 	Base58   string `json:"base58,omitempty"`
 	Base62   string `json:"base62,omitempty"`
+	Prefixed string `json:"prefixed,omitempty"` // if there is a prefix: with it, in base32
 }
 
 // Fields is what an ID holds in its layout.
 type Fields struct {
 	Input      string        `json:"input"`
-	Format     idtext.Format `json:"format"` // of the input
+	Format     idtext.Format `json:"format"`           // of the input
+	Prefix     string        `json:"prefix,omitempty"` // of the input
 	Time       string        `json:"time"`
 	Local      string        `json:"local,omitempty"` // in the zone that was asked for
 	UnixMS     json.Number   `json:"unix_ms"`         // beyond int64 in long layouts
@@ -82,6 +84,10 @@ func Text(id int64, formats ...idtext.Format) Texts {
 			d.Base58 = f.Text(id, true)
 		case idtext.Base62:
 			d.Base62 = f.Text(id, true)
+		default:
+			if f.Prefix() != "" {
+				d.Prefixed = f.Text(id, true)
+			}
 		}
 	}
 	return d
@@ -122,9 +128,9 @@ func Read(l core.Layout, text string, format idtext.Format) (Reading, error) {
 
 // Describe describes the ID. zone may be nil.
 func (r *Reading) Describe(now time.Time, zone *time.Location) ID {
-	d := ID{Texts: Text(r.ID, idtext.Formats()...)}
+	d := ID{Texts: Text(r.ID, append(idtext.Formats(), r.format)...)}
 	d.Fields = &Fields{
-		Input: r.text, Format: r.format, Time: timetext.Format(r.Time), UnixMS: unixMS(r.Time), Relative: timetext.Relative(r.Time, now),
+		Input: r.text, Format: r.format, Prefix: r.format.Prefix(), Time: timetext.Format(r.Time), UnixMS: unixMS(r.Time), Relative: timetext.Relative(r.Time, now),
 		Tick: strconv.FormatUint(r.tick, 10), Rollback: r.Rollback, Datacenter: r.Datacenter, Worker: r.Worker,
 		WorkerID: r.WorkerID, Sequence: r.Sequence, JavaScript: NewJavaScript(d.ID), Bits: bits(r.ID),
 	}

@@ -44,7 +44,16 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	prefixed, _, err := Parse(core.Twitter(), "ORD_0000000000007", idtext.Auto, now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for want, d := range map[string]any{
+		`{"id":"7","prefixed":"ord_0000000000007"}`: Text(7, "ord_"),
+		`{"id":"7","hex":"0x0000000000000007","base32":"0000000000007","base58":"11111111118","base62":"00000000007","prefixed":"ord_0000000000007",` +
+			`"input":"ORD_0000000000007","format":"ord_","prefix":"ord","time":"2010-11-04T01:42:54.657Z","unix_ms":1288834974657,"relative":"16 years ago","tick":"0",` +
+			`"rollback":0,"datacenter":0,"worker":0,"worker_id":0,"sequence":7,"javascript":{"safe":true,"exact":true,"value":"7"},` +
+			`"bits":"0000000000000000000000000000000000000000000000000000000000000111"}`: prefixed,
 		`{"id":"7"}`:                        Text(7, idtext.Decimal),
 		`{"id":"7","base58":"11111111118"}`: Text(7, idtext.Base58),
 		`{"id":"-1","unsigned":"18446744073709551615","hex":"0xffffffffffffffff"}`: Text(-1, idtext.Hex, idtext.Base32),

@@ -4,6 +4,7 @@
 //
 //	id, format, err := idtext.Parse("0x1bb54121fb2b914d", idtext.Auto, false)
 //	text := idtext.Base58.Text(id, false)
+//	text = idtext.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
 //
 // A text with two readings is an *AmbiguousError; Parse never picks one.
 package idtext
@@ -22,10 +23,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A Format is a way to write an ID.
+// A Format is a way to write an ID: one of the constants, or a prefix and its underscore,
+// such as ord_, for that and 13 digits of base32 in lower case.
 type Format string
 
-// The formats. Hex is written as 0x and 16 lowercase digits.
+// The formats without a prefix. Hex is written as 0x and 16 lowercase digits.
 const (
 	Auto    Format = "auto" // Parse detects the format
 	Decimal Format = "decimal"
@@ -35,7 +37,7 @@ const (
 	Base62  Format = "base62"
 )
 
-// Formats lists the formats in which an ID can be written.
+// Formats lists the formats without a prefix in which an ID can be written.
 func Formats() []Format { return []Format{Decimal, Hex, Base32, Base58, Base62} }
 
 // Append appends an ID to b. With unsigned, Decimal reads the sign bit as a digit. The
@@ -54,11 +56,13 @@ func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 		return sqltype.ID(id).AppendBase58(b)
 	case Base62:
 		return sqltype.ID(id).AppendBase62(b)
+	case Decimal:
+		if unsigned {
+			return strconv.AppendUint(b, uint64(id), 10)
+		}
+		return strconv.AppendInt(b, id, 10)
 	}
-	if unsigned {
-		return strconv.AppendUint(b, uint64(id), 10)
-	}
-	return strconv.AppendInt(b, id, 10)
+	return f.appendPrefixed(b, id)
 }
 
 // AppendLines appends IDs to b, one per line; see Append. It is fast for IDs of one tick,
@@ -103,11 +107,11 @@ var exponentForm = regexp.MustCompile(`^[0-9]+[eE][0-9]{1,3}$`)
 const numberReading = "a number with an exponent, whose last digits are lost"
 
 // Parse reads an ID, with or without quotes, white space and a comma around it. With
-// Auto, digits alone are decimal and 0x starts hex; otherwise 13 characters may be
-// base32, 11 characters base58 or base62, and 8 to 16 hexadecimal digits hex. If more
-// than one of these fits, Parse returns an *AmbiguousError that names them all. With
-// unsigned, IDs of 64 bits and negative ones are accepted; they are returned as the
-// int64 of the same bits.
+// Auto, digits alone are decimal, 0x starts hex, and an underscore ends a prefix; otherwise
+// 13 characters may be base32, 11 characters base58 or base62, and 8 to 16 hexadecimal
+// digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
+// them all. With unsigned, IDs of 64 bits and negative ones are accepted; they are
+// returned as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
 	text = Unquote(text)
 	switch {
@@ -118,8 +122,13 @@ func Parse(text string, format Format, unsigned bool) (id int64, found Format, e
 		format = Hex
 	case isDecimal(text):
 		format = Decimal
+	case strings.Contains(text, "_"):
+		return readPrefixed(text, Auto)
 	default:
 		return detect(text, unsigned)
+	}
+	if strings.HasSuffix(string(format), "_") {
+		return readPrefixed(text, format)
 	}
 	id, err = read(text, format, unsigned)
 	return id, format, err
@@ -161,7 +170,7 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 	case exponent && len(all) == 0:
 		return 0, "", errors.New("is " + numberReading)
 	case !exponent && len(all) == 0:
-		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58 or base62")
+		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
 	case !exponent && len(all) == 1:
 		return all[0].id, all[0].format, nil
 	}

@@ -11,7 +11,7 @@ import (
 // What is read in a format and written in it again is the same ID, and no other format
 // reads the text, unless its digits or 0x mark it.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"", "1996573624012345677", "0x1bb54121fb2b914d", "5doYnWboBWc", "2NUKMIAa421", "1QDA147XJQ4AD", "18446744073709551615", "-1", "007", "0x", "1e5", "\x00", `"7",`, "dead"} {
+	for _, s := range []string{"", "1996573624012345677", "0x1bb54121fb2b914d", "5doYnWboBWc", "2NUKMIAa421", "1QDA147XJQ4AD", "18446744073709551615", "-1", "007", "0x", "1e5", "\x00", `"7",`, "dead", "ord_1qda147xjq4ad", "_ord_"} {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
@@ -21,7 +21,11 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("negative: %d", id)
 		}
 		readings := 0
-		for _, format := range Formats() {
+		formats := append(Formats(), "ord_")
+		if err == nil && found.Prefix() != "" && found != "ord_" {
+			formats = append(formats, found)
+		}
+		for _, format := range formats {
 			n, _, readErr := Parse(text, format, unsigned)
 			if readErr != nil {
 				continue
@@ -53,7 +57,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add(int64(math.MaxInt64))
 	f.Add(int64(1996573624012345677))
 	f.Fuzz(func(t *testing.T, id int64) {
-		for _, format := range Formats() {
+		for _, format := range append(Formats(), "ord_") {
 			unsigned := id < 0
 			if unsigned && format.Signed() {
 				continue
@@ -74,9 +78,11 @@ func FuzzRoundTrip(f *testing.F) {
 // The lines are what Append writes, also where the upper digits change.
 func TestAppendLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, format := range Formats() {
+	for _, format := range append(Formats(), "order_line_") {
 		for _, unsigned := range []bool{false, true} {
-			ids, want := []int64{}, "before\n"
+			ids := []int64{}
+			var want strings.Builder
+			want.WriteString("before\n")
 			for id := int64(0); len(ids) < 10_000; id += r.Int64N(1 << r.IntN(11)) {
 				if r.IntN(500) == 0 {
 					id = r.Int64() >> r.IntN(63)
@@ -85,10 +91,10 @@ func TestAppendLines(t *testing.T) {
 					}
 				}
 				ids = append(ids, id)
-				want += format.Text(id, unsigned) + "\n"
+				want.WriteString(format.Text(id, unsigned) + "\n")
 			}
-			if got := string(format.AppendLines([]byte("before\n"), ids, unsigned)); got != want {
-				t.Errorf("%s: %d bytes, want %d", format, len(got), len(want))
+			if got := string(format.AppendLines([]byte("before\n"), ids, unsigned)); got != want.String() {
+				t.Errorf("%s: %d bytes, want %d", format, len(got), want.Len())
 			}
 		}
 	}

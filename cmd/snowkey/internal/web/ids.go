@@ -41,7 +41,7 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	if !ok {
 		n = 1
 	}
-	format := p.format(idtext.Formats()...)
+	format := p.format(idtext.Decimal)
 	worker := p.worker(l, valid)
 	at, composing := read(p, "time", moment)
 	hasTime := p.values.Has("time")

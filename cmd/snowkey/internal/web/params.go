@@ -102,12 +102,22 @@ func boolean(text string) (bool, error) {
 // moment parses a time, in UTC if it names no zone.
 func moment(text string) (time.Time, error) { return timetext.Parse(text, time.Now(), time.UTC) }
 
-// format reads how IDs are written; the first of the formats is the default.
-func (p *params) format(formats ...idtext.Format) idtext.Format {
-	if f, ok := read(p, "format", flagval.OneOf(formats...)); ok {
+// format reads how IDs are written. Where auto is the default, it may also be given.
+func (p *params) format(standard idtext.Format) idtext.Format {
+	f, ok := read(p, "format", func(text string) (idtext.Format, error) {
+		f, err := idtext.FormatOf(text)
+		switch {
+		case err == nil || standard != idtext.Auto:
+			return f, err
+		case strings.EqualFold(text, string(idtext.Auto)):
+			return idtext.Auto, nil
+		}
+		return "", errors.New("must be auto, " + idtext.Forms)
+	})
+	if ok {
 		return f
 	}
-	return formats[0]
+	return standard
 }
 
 // end reports all errors, those of unknown parameters last.

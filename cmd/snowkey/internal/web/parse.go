@@ -39,7 +39,7 @@ type differenceBody struct {
 // parse decodes the IDs of the query or of a body.
 func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, error) {
 	l := p.layout()
-	format := p.format(append([]idtext.Format{idtext.Auto}, idtext.Formats()...)...)
+	format := p.format(idtext.Auto)
 	texts := p.list("id")
 	if r.Method == http.MethodPost {
 		if len(texts) > 0 {

@@ -27,7 +27,8 @@
 // The page has no inline script and loads nothing from elsewhere, and its policy forbids
 // both. Cross-site browser requests are rejected, and so are requests over loopback
 // under a foreign name, which DNS rebinding causes. The lease server compares its token
-// in constant time; no cookie replaces it.
+// in constant time; no cookie replaces it. The page seals and opens tokens by itself: the
+// server gets neither them nor their key.
 package web
 
 import (

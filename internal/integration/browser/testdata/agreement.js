@@ -57,6 +57,13 @@ async function compare(seed, layouts, idsEach) {
     }
   }
 
+  // With a prefix.
+  for (const id of ["ord_1qda147xjq4ad", "ORDER_LINE_1QDA147XJQ4AD", "ord_7"]) {
+    const ours = attempt(() => text(J.describe(P.presets[0].layout, id, "auto")));
+    const [ok, answer] = await ask("parse", `id=${id}`);
+    differ(id, ours ?? "refused", ok ? text(described(answer.ids[0])) : "refused");
+  }
+
   for (let round = 0; round < layouts; round++) {
     const most = [63, 63, 20, 14, 14, 30][below(6)];
     const l = below(4) === 0 ? P.presets[below(P.presets.length)].layout : {
@@ -99,7 +106,7 @@ async function compare(seed, layouts, idsEach) {
       const id = BigInt.asIntN(64, big(64 - below(8)));
       const forms = ["decimal", "hex", "base32", "base58", "base62"];
       const spelt = I.write(id, forms[below(5)]) ?? String(id);
-      return [spelt, `0x${spelt}`, `"${spelt}",`, spelt.slice(1), spelt + below(10), spelt.toLowerCase()][below(6)];
+      return [spelt, `0x${spelt}`, `"${spelt}",`, spelt.slice(1), spelt + below(10), spelt.toLowerCase(), `ord_${spelt}`, `${"oO1_"[below(4)]}_${I.write(id, "base32") ?? spelt}`][below(8)];
     };
     for (let i = 0; i < 2; i++) {
       const texts = [spell(), spell()];

@@ -6,6 +6,7 @@ import * as decode from "./decode.js";
 import * as difference from "./difference.js";
 import * as generate from "./generate.js";
 import * as where from "./where.js";
+import * as sealing from "./sealing.js";
 
 // The fields that a link contains, and their defaults.
 const defaults = { ids: "", format: "auto", datacenter: "", worker: "", count: "1", time: "", from: "", to: "", column: "", a: "", b: "" };
@@ -58,6 +59,7 @@ function changed() {
 layoutForm.start(changed);
 generate.start();
 decode.start();
+sealing.start();
 for (const id of [...Object.keys(defaults), "by-server", "by-page"]) find(id).addEventListener("input", changed);
 find("share").append(copyButton("link to this state", () => {
   link.write(state());

@@ -3,7 +3,7 @@ import { FieldError, decode, fields } from "./layout.js";
 import { describe, javaScript } from "./describe.js";
 import { split } from "./idtext.js";
 import { localTime, relativeTime, utc } from "./times.js";
-import { changed, copyButton, el, find, grouped, setError, terms } from "./dom.js";
+import { changed, copyButton, el, find, grouped, setError, setErrors, terms } from "./dom.js";
 import { strip, titles, width } from "./bits.js";
 import { relative } from "./relative.js";
 import { current, noLayout } from "./layoutform.js";
@@ -46,6 +46,7 @@ function card(layout, d) {
     el("div", { class: "row" }, el("h3", {}, el("code", {}, d.id)), copyButton(`the ID ${id}`, () => d.id)),
     d.input === d.id ? null : el("p", { class: "quiet" }, "read from ", el("code", {}, d.input)),
     terms([
+      d.prefix ? ["Prefix", el("code", {}, d.prefix)] : null,
       ["UTC", el("time", { datetime: d.time }, utc(time)), " ", copyButton("the time", () => utc(time))],
       ["Local", localTime(time)],
       ["Relative", relative(time)],
@@ -58,7 +59,7 @@ function card(layout, d) {
     terms([
       layout.datacenterBits > 0 ? ["Worker ID", el("code", {}, String(d.worker_id))] : null,
       d.unsigned ? copyable("Unsigned", d.unsigned) : null,
-      ...[["Hex", d.hex], ["Base32", d.base32], ["Base58", d.base58], ["Base62", d.base62]].filter(([, text]) => text).map(([name, text]) => copyable(name, text)),
+      ...[["Hex", d.hex], ["Base32", d.base32], ["Base58", d.base58], ["Base62", d.base62], ["Prefixed", d.prefixed]].filter(([, text]) => text).map(([name, text]) => copyable(name, text)),
     ]),
     javaScriptNote(layout, id, d.javascript));
 }
@@ -122,10 +123,10 @@ export function show() {
       good.push(describe(layout, text, find("format").value));
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
-      bad.push(`“${text.length > 60 ? text.slice(0, 60) + "…" : text}” ${error.message}${error.ambiguous ? ": choose the format" : ""}.`);
+      bad.push([text, error.message + (error.ambiguous ? ": choose the format" : "")]);
     }
   }
-  if (bad.length > 0) setError(area, bad.length === 1 ? bad[0] : `${bad.length} of ${texts.length} cannot be read. ${bad.slice(0, 5).join(" ")}${bad.length > 5 ? " …" : ""}`);
+  setErrors(area, bad, texts.length);
   status.textContent = good.length === 1 ? `Decoded one ID, generated ${relativeTime(decode(layout, BigInt(good[0].id)).time)}.` : `Decoded ${grouped(good.length)} IDs.`;
   result.replaceChildren(...(good.length > maxCards ? table(layout, good) : good.map((d) => card(layout, d))));
 }

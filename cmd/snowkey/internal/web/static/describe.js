@@ -10,10 +10,13 @@ export function describe(l, text, format) {
   const d = { id: String(id) };
   if (id < 0n) d.unsigned = String(BigInt.asUintN(64, id));
   for (const f of formats) if (f !== "decimal" && write(id, f) !== undefined) d[f] = write(id, f);
+  const prefix = found.endsWith("_") ? found.slice(0, -1) : null;
+  if (prefix) d.prefixed = write(id, found);
   return {
     ...d,
     input: text,
     format: found,
+    ...(prefix && { prefix }),
     time: formatTime(parts.time),
     unix_ms: Number(parts.time),
     tick: String(parts.tick),

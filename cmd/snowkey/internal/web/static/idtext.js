@@ -2,9 +2,13 @@
 // testdata/vectors.json.
 import { FieldError, maxInt64 } from "./layout.js";
 
+// The formats without a prefix. A prefix and its underscore, such as ord_, is a format too: for
+// that and the digits of base32 in lower case.
 export const formats = ["decimal", "hex", "base32", "base58", "base62"];
 
-const digits = {
+export const prefixForm = /^[a-z](?:[a-z_]{0,61}[a-z])?_$/;
+
+export const digits = {
   base32: "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
   base58: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
   base62: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
@@ -21,6 +25,7 @@ export function write(id, format) {
   if (format === "decimal") return String(id);
   if (format === "hex") return "0x" + BigInt.asUintN(64, id).toString(16).padStart(16, "0");
   if (id < 0n) return undefined;
+  if (format.endsWith("_")) return format + write(id, "base32").toLowerCase();
   const alphabet = digits[format];
   const base = BigInt(alphabet.length);
   let text = "";
@@ -52,12 +57,35 @@ function readHex(text, unsigned) {
   return fit(text, BigInt("0x" + found[1]), unsigned);
 }
 
-function readShort(text, format) {
+// valuesOf returns the values of a text's digits, or null if it is not of the format.
+function valuesOf(text, format) {
   let spelt = text;
   if (format === "base32" && /^[\x21-\x7e]*$/.test(text)) spelt = text.toUpperCase().replace(/[IL]/g, "1").replace(/O/g, "0");
   const values = [...spelt].map((c) => digits[format].indexOf(c));
-  if (values.length !== widths[format] || values.includes(-1)) throw failure(text, `is not ${format}, which has ${widths[format]} digits`);
-  return fit(text, values.reduce((sum, v) => sum * BigInt(digits[format].length) + BigInt(v), 0n), false);
+  return values.length === widths[format] && !values.includes(-1) ? values : null;
+}
+
+const sumOf = (values, format) => values.reduce((sum, v) => sum * BigInt(digits[format].length) + BigInt(v), 0n);
+
+function readShort(text, format) {
+  const values = valuesOf(text, format);
+  if (!values) throw failure(text, `is not ${format}, which has ${widths[format]} digits`);
+  return fit(text, sumOf(values, format), false);
+}
+
+export const lower = (text) => text.replace(/[A-Z]/g, (c) => c.toLowerCase()); // ASCII only
+
+// readPrefixed reads a prefix, its underscore and the digits, in any case.
+function readPrefixed(text, want) {
+  const end = text.lastIndexOf("_") + 1;
+  const found = lower(text.slice(0, end));
+  if (want === "auto") {
+    if (!prefixForm.test(found)) throw failure(text, "has no valid prefix: want 1 to 63 of a-z and _, first and last a letter, then _ and 13 digits of base32");
+    want = found;
+  }
+  const values = found === want ? valuesOf(text.slice(end), "base32") : null;
+  if (!values) throw failure(text, `is not "${want}" and 13 digits of base32`);
+  return [fit(text, sumOf(values, "base32"), false), want];
 }
 
 function read(text, format, unsigned) {
@@ -74,8 +102,10 @@ export function parse(text, format, unsigned) {
   if (format === "auto") {
     if (/^0x/i.test(text)) format = "hex";
     else if (/^-?(0|[1-9][0-9]*)$/.test(text)) format = "decimal";
+    else if (text.includes("_")) return readPrefixed(text, format);
     else return detect(text, unsigned);
   }
+  if (format.endsWith("_")) return readPrefixed(text, format);
   return [read(text, format, unsigned), format];
 }
 
@@ -94,7 +124,7 @@ function detect(text, unsigned) {
     if (readings.length === 0) throw failure(text, `is ${exponentReading}`);
     readings.push(exponentReading);
   } else if (readings.length === 1) return found[0];
-  if (readings.length === 0) throw failure(text, "is not an ID in decimal, hex (0x…), base32, base58 or base62");
+  if (readings.length === 0) throw failure(text, "is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)");
   throw Object.assign(failure(text, `may be ${readings.join(" or ")}`), { ambiguous: true });
 }
 

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/token"
+)
+
+// The keys of the golden files, and tokens of them and of nothing.
+const (
+	oneSecret   = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+	otherSecret = "e0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
+	thirdSecret = "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf"
+	someKeys    = oneSecret + " # newest, short 3 " + otherSecret
+	openTokens  = "JwIQ0ko2krM3BCBlyjpo9g [\"8cofIFwF89hKDFIOdn961m\"]\n{\"id\":\"ord_JwIQ0ko2krM3BCBlyjpo9g\"}\nORD_8cofIFwF89hKDFIOdn961m cus_8cofIFwF89hKDFIOdn961m\n" +
+		"JwIQ0ko2krM3BCBlyjpo9h JwIQ0 JwIQ0ko2krM3BCBlyjpo9- zzzzzzzzzzzzzzzzzzzzzz\n3Gpgt7tCqGdP ord_3Gpgt7tCqGdP 0Gpgt7tCqGdP 3zzzzzzzzzzz\n7 ord_7\n"
+)
+
+// What was sealed is opened with the same flags, also after a rotation of the keys.
+func TestTokenRoundTrip(t *testing.T) {
+	older := filepath.Join(t.TempDir(), "older")
+	newer := filepath.Join(t.TempDir(), "newer")
+	writeKeys(t, older, oneSecret+"\nshort 3 "+otherSecret+"\n", 0o600)
+	writeKeys(t, newer, "# rotated\n"+thirdSecret+"\n"+oneSecret+"\nshort 0 "+strings.Repeat("c3", 31)+"c4\nshort 3 "+otherSecret+"\n", 0o600)
+	ids := "0\n1\n7\n1996573624012345677\n9223372036854775807\n"
+	for _, flags := range []string{"--type order", "--type order --short", "--type order --alphabet base58", "--type order --short --alphabet base58 --prefix order_line"} {
+		t.Run(flags, func(t *testing.T) {
+			with := func(command, file string) []string {
+				return append([]string{"token", command, "--key-file", file}, strings.Fields(flags)...)
+			}
+			sealed := runWith(t, Env{In: strings.NewReader(ids)}, with("seal", older)...)
+			if sealed.code != 0 || sealed.err != "" || strings.Count(sealed.out, "\n") != 5 {
+				t.Fatalf("%+v", sealed)
+			}
+			for _, file := range []string{older, newer} {
+				opened := runWith(t, Env{In: strings.NewReader(sealed.out)}, with("open", file)...)
+				if opened.code != 0 || opened.err != "" || opened.out != ids {
+					t.Errorf("%s: %+v", file, opened)
+				}
+			}
+			again := runWith(t, Env{In: strings.NewReader(ids)}, with("seal", newer)...)
+			if again.code != 0 || again.out == sealed.out {
+				t.Errorf("the newest key does not seal: %+v", again)
+			}
+			other := runWith(t, Env{In: strings.NewReader(again.out)}, with("open", older)...)
+			if other.code != 1 && !strings.Contains(flags, "--short") || other.out == ids {
+				t.Errorf("opened with keys that did not seal: %+v", other)
+			}
+		})
+	}
+}
+
+func writeKeys(t *testing.T, file, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file, mode); err != nil { // without the umask
+		t.Fatal(err)
+	}
+}
+
+func TestTokenKey(t *testing.T) {
+	first, second := run(t, "token", "key"), run(t, "token", "key", "--json=false")
+	if first.code != 0 || first.err != "" || first.out == second.out {
+		t.Errorf("%+v", first)
+	}
+	if second.code != 2 {
+		t.Errorf("%+v", second)
+	}
+	short := run(t, "token", "key", "--number", "57")
+	if !strings.HasPrefix(short.out, "short 57 ") || short.code != 0 {
+		t.Errorf("%+v", short)
+	}
+	for _, line := range []string{first.out, strings.TrimPrefix(short.out, "short 57 ")} {
+		if _, err := token.ParseSecret(line); err != nil {
+			t.Error(err)
+		}
+	}
+	got := runWith(t, Env{Getenv: environment(keysVariable, first.out+short.out)}, "token", "seal", "--type", "order", "--json", "7")
+	var sealed tokenJSON
+	if err := json.Unmarshal([]byte(got.out), &sealed); err != nil || sealed.ID != "7" || len(sealed.Token) != 22 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Every kind of bad keys: the message names the source and the line, and has no secret.
+func TestBadKeys(t *testing.T) {
+	const form = `must be a secret of 64 hexadecimal digits, or "short", a number and a secret`
+	zeros := strings.Repeat("0", 64)
+	for name, c := range map[string]struct{ text, says string }{
+		"empty":            {"", "has no key; snowkey token key prints one"},
+		"comments only":    {"# a\n\n  # " + oneSecret, "has no key"},
+		"too short":        {oneSecret[:62], "line 1: a text of 62 characters is no secret: a secret is 32 bytes as 64 hexadecimal digits"},
+		"too long":         {oneSecret + "00", "line 1: a text of 66 characters is no secret"},
+		"no digits":        {"\n" + oneSecret[:63] + "g", "line 2: a text of 64 characters is no secret"},
+		"zeros":            {zeros, "line 1: 32 equal bytes are no secret"},
+		"two on a line":    {oneSecret + " " + otherSecret, "line 1: " + form},
+		"three on a line":  {oneSecret + " 3 " + otherSecret, "line 1: " + form},
+		"no number":        {"short " + oneSecret, "line 1: " + form},
+		"a wrong number":   {"short x " + oneSecret, "line 1: " + form},
+		"a number too big": {"short 58 " + oneSecret, "line 1: number 58: must be 0 to 57"},
+		"a number twice":   {"short 3 " + oneSecret + "\nshort 3 " + otherSecret, "line 2: number 3: line 1 has the same"},
+		"a secret twice":   {oneSecret + "\n\n" + oneSecret, "line 3: is the same secret as line 1"},
+		"for two purposes": {oneSecret + "\nshort 3 " + oneSecret, "line 2: is the same secret as line 1"},
+		"all faults":       {oneSecret[:40] + "\nshort x " + otherSecret, "line 2: " + form},
+		"too large":        {strings.Repeat(" ", maxKeys) + oneSecret, "must have at most 65536 bytes"},
+		"only short ones":  {"short 3 " + oneSecret, "give --short, or add a key that snowkey token key prints"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "keys")
+			writeKeys(t, file, c.text, 0o600)
+			got := run(t, "token", "seal", "--type", "order", "--key-file", file, "1")
+			if got.code != 2 || got.out != "" || !strings.Contains(got.err, c.says) {
+				t.Errorf("exit code %d, %q, want %q", got.code, got.err, c.says)
+			}
+			shows(t, got)
+		})
+	}
+	got := run(t, "token", "seal", "--type", "order", "1")
+	if got.code != 2 || !strings.Contains(got.err, "--key-file is required, or the variable "+keysVariable) {
+		t.Errorf("%+v", got)
+	}
+	got = runWith(t, Env{Getenv: environment(keysVariable, oneSecret+",nonsense")}, "token", "open", "--type", "order", "1")
+	if got.code != 2 || !strings.Contains(got.err, "$"+keysVariable+": line 2: a text of 8 characters is no secret") {
+		t.Errorf("%+v", got)
+	}
+	got = runWith(t, Env{Getenv: environment(keysVariable, oneSecret)}, "token", "open", "--type", "order", "--short", "1")
+	if got.code != 2 || !strings.Contains(got.err, "--short: there is no key of short tokens; snowkey token key --number 0 prints one") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// shows fails the test if a message shows a part of a secret.
+func shows(t *testing.T, got result) {
+	t.Helper()
+	for _, secret := range []string{oneSecret, otherSecret, thirdSecret} {
+		for i := 0; i+16 <= len(secret); i += 4 {
+			if strings.Contains(got.err+got.out, secret[i:i+16]) {
+				t.Fatalf("a message shows a secret: %+v", got)
+			}
+		}
+	}
+}
+
+// A secret in the wrong place is not repeated.
+func TestMisplacedSecret(t *testing.T) {
+	env := Env{Getenv: environment(keysVariable, someKeys)}
+	for _, line := range []string{
+		"token seal --type order --key-file " + oneSecret + " 1",
+		"token seal --type order " + oneSecret,
+		"token seal --type order " + thirdSecret,
+		"token open --type order " + otherSecret + " ord_" + oneSecret,
+	} {
+		t.Run(fmt.Sprintf("%.30s", line), func(t *testing.T) {
+			got := runWith(t, env, strings.Fields(line)...)
+			if got.code == 0 || got.err == "" {
+				t.Errorf("%+v", got)
+			}
+			shows(t, got)
+		})
+	}
+}
+
+// A file that others can read is a warning, on standard error.
+func TestKeyFileMode(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes do not tell")
+	}
+	for mode, warns := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o644: true} {
+		file := filepath.Join(t.TempDir(), "keys")
+		writeKeys(t, file, oneSecret, mode)
+		got := run(t, "token", "seal", "--type", "order", "--key-file", file, "1")
+		want := ""
+		if warns {
+			want = fmt.Sprintf("warning: --key-file %q has the mode %04o, so other users may have access to the keys: chmod 600\n", file, mode)
+		}
+		if got.code != 0 || got.err != want || len(got.out) != 23 {
+			t.Errorf("%04o: %+v, want %q", mode, got, want)
+		}
+	}
+}

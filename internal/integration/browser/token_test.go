@@ -1,0 +1,197 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/token"
+)
+
+// A vector is an ID and its token. The token is of package token.
+type vector struct {
+	Key, Type, Alphabet, ID, Token string
+}
+
+// vectors returns tokens of new keys, for types of all lengths.
+func vectors(t *testing.T) (all []vector) {
+	t.Helper()
+	names := []string{"o", "order", strings.Repeat("x", 10), strings.Repeat("y", 11), strings.Repeat("z", 26), strings.Repeat("order_line", 6)}
+	for alphabet, name := range map[token.Alphabet]string{token.Base62: "base62", token.Base58: "base58"} {
+		for i, typeName := range names {
+			long, short, number := token.GenerateSecret(), token.GenerateSecret(), i*11
+			ring := must(token.New(token.Config{
+				Keys: []token.Secret{must(token.ParseSecret(long))}, ShortKeys: []token.ShortKey{{Number: number, Secret: must(token.ParseSecret(short))}}, Alphabet: alphabet,
+			}))
+			for key, sealer := range map[string]sqltype.Sealer{long: must(ring.Sealer(typeName)), fmt.Sprintf("short %d %s", number, short): must(ring.ShortSealer(typeName))} {
+				for _, id := range []int64{0, 1, 1996573624012345677, math.MaxInt64, rand.Int64(), rand.Int64() >> 30} {
+					text := must(sealer.AppendSeal(nil, sqltype.ID(id)))
+					all = append(all, vector{key, typeName, name, fmt.Sprint(id), string(text)})
+				}
+			}
+		}
+	}
+	return all
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// The page seals and opens as package token does, and refuses what it refuses.
+func TestTokenVectors(t *testing.T) {
+	t.Parallel()
+	type bad struct{ Key, Type, Alphabet, Token, Says string }
+	const (
+		one   = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+		other = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+	)
+	ring := must(token.New(token.Config{Keys: []token.Secret{must(token.ParseSecret(one))}, ShortKeys: []token.ShortKey{{Number: 3, Secret: must(token.ParseSecret(other))}}}))
+	sealed := string(must(must(ring.Sealer("order")).AppendSeal(nil, 7)))
+	changed := sealed[:21] + string("01"[(strings.IndexByte("01", sealed[21])+1)%2])
+	refused := []bad{
+		{one, "order", "base62", "", "it has 0 characters, not 22"},
+		{one, "order", "base62", sealed[1:], "it has 21 characters, not 22"},
+		{one, "order", "base62", changed, "of this key"},
+		{one, "customer", "base62", sealed, `is not a token of type "customer" and of this key`},
+		{other, "order", "base62", sealed, "of this key"},
+		{one, "order", "base62", strings.Repeat("z", 22), `is not a token of type "order"`},
+		{one, "order", "base62", sealed[:21] + "-", "other characters than digits of base62"},
+		{one, "order", "base58", strings.Repeat("0", 22), "other characters than digits of base58"},
+		{"short 3 " + other, "order", "base62", "4" + strings.Repeat("0", 11), "its key has the number 4"},
+		{"short 3 " + other, "order", "base62", "30", "it has 2 characters, not 12"},
+	}
+	keys := map[string]string{ // what is no key, and the error
+		"": "64 hexadecimal digits", one[1:]: "64 hexadecimal digits", one + "0": "64 hexadecimal digits", "short " + one: "64 hexadecimal digits", "short 58 " + one: "64 hexadecimal digits",
+		"long 3 " + one: "64 hexadecimal digits", strings.Repeat("0", 64): "32 random bytes", strings.Repeat("61", 31) + "62": "32 random bytes",
+		"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh/": "64 hexadecimal digits", // its last bits are not zero
+		one + " # newest": "", "short 3 " + one: "", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=": "", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8": "", strings.ToUpper(one): "",
+	}
+	for key, says := range keys { // the same as in Go, for secrets alone
+		if strings.ContainsAny(key, " ") {
+			continue
+		}
+		if _, err := token.ParseSecret(key); (err == nil) != (says == "") {
+			t.Errorf("%q: %v in Go", key, err)
+		}
+	}
+	tb := page(t, serve(t), "")
+	differ := eval[[]string](tb, fmt.Sprintf(`(async () => {
+		const T = await import("./token.js");
+		const differ = [];
+		const outcome = async (f) => { try { return String(await f()); } catch (error) { return error.message + error.value; } };
+		const [vectors, refused, keys] = %s;
+		for (const v of vectors) {
+			const sealer = await T.newSealer(T.parseKey(v.Key), v.Type, v.Alphabet);
+			const token = await outcome(() => sealer.seal(BigInt(v.ID)));
+			const id = await outcome(() => sealer.open(v.Token));
+			if (token !== v.Token || id !== v.ID) differ.push(JSON.stringify(v) + ": the page seals " + token + " and opens " + id);
+		}
+		for (const v of refused) {
+			const got = await outcome(async () => (await T.newSealer(T.parseKey(v.Key), v.Type, v.Alphabet)).open(v.Token));
+			if (!got.includes(v.Says)) differ.push(JSON.stringify(v) + ": " + got);
+		}
+		for (const [key, says] of Object.entries(keys)) {
+			const got = await outcome(() => T.parseKey(key).number);
+			if (says === "" ? !/^(null|3)$/.test(got) : !got.includes(says) || key && got.includes(key.slice(0, 12))) differ.push("key " + key + ": " + got);
+		}
+		return differ;
+	})()`, must(json.Marshal([]any{vectors(t), refused, keys}))))
+	for _, d := range differ {
+		t.Error(d)
+	}
+}
+
+// sealing fills fields of the section, and waits for its answer.
+func (tb *tab) sealing(pairs ...string) {
+	tb.t.Helper()
+	eval[bool](tb, "delete document.documentElement.dataset.sealed")
+	for ; len(pairs) > 0; pairs = pairs[2:] {
+		tb.fill(pairs[0], pairs[1])
+	}
+	tb.wait("document.documentElement.dataset.sealed")
+}
+
+// Ids are sealed and opened with a key that is in its field only.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	key := token.GenerateSecret()
+	ring := must(token.New(token.Config{Keys: []token.Secret{must(token.ParseSecret(key))}}))
+	text := string(must(must(ring.Sealer("order")).AppendSeal(nil, 1996573624012345677)))
+
+	tb.sealing("#token-key", key, "#token-type", "order", "#token-texts", some+" ord_1qda147xjq4ad x")
+	tb.has("#token-result", text, some, "Sealed 2 IDs.")
+	tb.has("#token-texts-error", "“x” is not an ID")
+	tb.sealing("#token-prefix", "ord")
+	tb.has("#token-result", "ord_"+text)
+	eval[bool](tb, "delete document.documentElement.dataset.sealed")
+	tb.click("#token-open")
+	tb.sealing("#token-texts", "ORD_"+text+" "+text+" cus_"+text+" ord_"+text[:21])
+	tb.has("#token-result", some, "Opened one token.")
+	tb.has("#token-texts-error", "3 of 4 cannot be read", `“`+text+`” is not "ord_" and a token.`, "it has 21 characters, not 22")
+	tb.sealing("#token-prefix", "", "#token-texts", "ord_"+text)
+	tb.has("#token-texts-error", "has a prefix, and the field for it is empty")
+	tb.sealing("#token-type", "Order")
+	tb.has("#token-type-error", "must be 1 to 63 of a-z and _")
+	tb.sealing("#token-type", "order", "#token-texts", text)
+	tb.has("#token-result", some)
+
+	tb.sealing("#token-texts", strings.Repeat("1 ", 1001))
+	tb.has("#token-texts-error", "The limit is 1,000 texts with 65,536 characters")
+	eval[bool](tb, "document.getElementById('token-texts').value = '1'.repeat(65537), true")
+	eval[bool](tb, "delete document.documentElement.dataset.sealed")
+	tb.input("#token-texts")
+	tb.wait("document.documentElement.dataset.sealed")
+	tb.has("#token-texts-error", "The limit is 1,000 texts")
+	tb.sealing("#token-texts", text)
+	tb.has("#token-result", some)
+
+	// The key is nowhere else, and nothing was sent.
+	if where := eval[string](tb, fmt.Sprintf(`(() => {
+		const key = %q, found = [];
+		if (location.href.includes(key)) found.push("the address");
+		if (JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, document.cookie, window.name]).includes(key)) found.push("the storage");
+		if (document.documentElement.outerHTML.includes(key)) found.push("the document");
+		found.push(...performance.getEntriesByType("resource").map((r) => r.name).filter((name) => !/\/[a-z]+\.(js|css|svg)$/.test(name)));
+		const field = document.getElementById("token-key");
+		if (field.type !== "password" || field.autocomplete !== "off" || field.form || field.name) found.push("the field");
+		return found.join();
+	})()`, key)); where != "" {
+		t.Errorf("the key is in %s", where)
+	}
+	tb.sealing("#token-key", key[1:])
+	tb.has("#token-key-error", "must be 64 hexadecimal digits")
+	if shown := tb.text("body"); strings.Contains(shown, key[8:24]) || strings.Contains(shown, some) {
+		t.Errorf("a wrong key, or what another one opened, is shown: %s", shown)
+	}
+	tb.do(chromedp.Reload())
+	tb.wait("document.documentElement.dataset.ready")
+	if left := eval[string](tb, "['key', 'type', 'prefix', 'texts'].map((n) => document.getElementById('token-' + n).value).join('')"); left != "" {
+		t.Errorf("after a reload: %q", left)
+	}
+}
+
+// Where the browser has no cryptography for the page, as on plain http, it says so.
+func TestTokensWithoutCryptography(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	eval[bool](tb, `(async () => {
+		Object.defineProperty(crypto, "subtle", { value: undefined });
+		(await import("./sealing.js")).start();
+		return true;
+	})()`)
+	tb.has("#token-missing", "https or localhost only")
+	if eval[bool](tb, "document.getElementById('token-form').checkVisibility()") {
+		t.Error("the form is shown")
+	}
+}
