@@ -28,7 +28,7 @@ func TestDigits(t *testing.T) {
 			var text [wordDigits]byte
 			for _, n := range numbers {
 				high, low := d.split(n)
-				d.put(text[:], high, low)
+				d.put(&text, high, low)
 				if got, ok := d.word(string(text[:])); !ok || got != n {
 					t.Fatalf("%d is written %q, and read as %d, %v", n, text, got, ok)
 				}
