@@ -63,8 +63,9 @@
 // not add the option "string" of encoding/json to an ID, and do not embed an ID in a struct,
 // which would get its methods.
 //
-// docs/keys.md says what changing a Form does to texts that people have stored. docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
-// libraries do with an ID.
+// docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
+// libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to texts that
+// people have stored.
 //
 // The package imports the standard library only.
 package sqltype

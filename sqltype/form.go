@@ -11,8 +11,9 @@ import (
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
-// A value receiver works as well, and costs an allocation for each text. T is the struct, not a
-// pointer to it.
+// A value receiver works as well, and so does a method that is promoted from an embedded struct,
+// but they cost an allocation for each text. A method with another signature declares nothing. The
+// type is that in brackets: a Key[*Order] does not have the Form of an Order.
 type Form struct {
 	// Prefix and an underscore stand before the digits, as in ord_1qda147xjq4ad: 13 of
 	// Crockford's base 32 in lower case, whose texts sort as the ids do. Reading ignores case.
@@ -242,7 +243,7 @@ func (f *Form) readBare(text []byte) (ID, error) {
 		decimals = decimals || f.Old[i].decimal()
 	}
 	if !decimals {
-		return 0, f.want(ErrSyntax)
+		return 0, syntaxError("want " + f.expected())
 	}
 	return decimal(text)
 }
@@ -286,8 +287,6 @@ func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 	switch {
 	case err != nil && hasUnderscore(body): // after another prefix, which may begin with this one
 		return 0, ErrPrefix
-	case err != nil && f.Sealer == nil && errors.Is(err, ErrSyntax):
-		return 0, ErrSyntax
 	case err == nil && id < 0:
 		return 0, ErrNegative
 	}
@@ -331,6 +330,19 @@ func hasUnderscore[S string | []byte](s S) bool {
 
 // want adds the expected form to an error of readOne.
 func (f *Form) want(err error) error {
+	switch {
+	case f.decimal(), errors.Is(err, ErrRange), errors.Is(err, ErrNegative):
+		return err
+	case errors.Is(err, ErrPrefix):
+		return fmt.Errorf("%w, want %s", err, f.expected())
+	case f.Sealer != nil:
+		return fmt.Errorf("want %s: %w", f.expected(), err)
+	}
+	return syntaxError("want " + f.expected())
+}
+
+// expected describes a text of a form that is not decimal.
+func (f *Form) expected() string {
 	what := "13 digits of base 32"
 	if f.Sealer != nil {
 		what = "a token"
@@ -338,13 +350,5 @@ func (f *Form) want(err error) error {
 	if f.Prefix != "" {
 		what = fmt.Sprintf("%q and %s", f.Prefix+"_", what)
 	}
-	switch { //nolint:errorlint // a Sealer's error may wrap these, and says more
-	case f.decimal(), err == ErrRange, err == ErrNegative:
-		return err
-	case err == ErrPrefix:
-		return fmt.Errorf("%w, want %s", err, what)
-	case err == ErrSyntax:
-		return syntaxError("want " + what)
-	}
-	return fmt.Errorf("want %s: %w", what, err)
+	return what
 }

@@ -16,24 +16,23 @@ const ff1Rounds = 10
 // Only the last block of what a round encrypts differs between rounds. What CBC makes of the blocks
 // before it is computed once.
 type ff1 struct {
-	block  cipher.Block
+	cipher cipher.Block
 	rounds [ff1Rounds][2]uint64 // the last block of each round, without the part
 	mods   [2]modulus           // radix^length of each part
 }
 
 // newFF1 returns FF1 for a radix of 2 to 62 and a length of at least 2.
-func newFF1(block cipher.Block, radix uint64, length int, tweak string) *ff1 {
+func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	u := length / 2
 	first, second := pow(radix, u), pow(radix, length-u)
 	numeral := (bits.Len64(second-1) + 7) / 8 // the bytes of a part
 	bytes := 4*((numeral+3)/4) + 4
-	f := &ff1{block: block, mods: [2]modulus{newModulus(first, bytes), newModulus(second, bytes)}}
+	f := &ff1{cipher: c, mods: [2]modulus{newModulus(first, bytes), newModulus(second, bytes)}}
 
-	p := [aes.BlockSize]byte{1, 2, 1, byte(radix >> 16), byte(radix >> 8), byte(radix), ff1Rounds, byte(u)}
-	binary.BigEndian.PutUint32(p[8:], uint32(length))
-	binary.BigEndian.PutUint32(p[12:], uint32(len(tweak)))
-	state := p[:]
-	block.Encrypt(state, state)
+	state := block{1, 2, 1, byte(radix >> 16), byte(radix >> 8), byte(radix), ff1Rounds, byte(u)}
+	binary.BigEndian.PutUint32(state[8:], uint32(length))
+	binary.BigEndian.PutUint32(state[12:], uint32(len(tweak)))
+	state.encrypt(c)
 
 	// The tweak, zeros up to whole blocks, the round's number and a part; these two are zero here.
 	zeros := -(len(tweak) + 1 + numeral) & (aes.BlockSize - 1)
@@ -46,11 +45,11 @@ func newFF1(block cipher.Block, radix uint64, length int, tweak string) *ff1 {
 		if len(q) == aes.BlockSize {
 			break
 		}
-		block.Encrypt(state, state)
+		state.encrypt(c)
 	}
 	for i := range uint64(ff1Rounds) {
 		f.rounds[i] = [2]uint64{
-			binary.BigEndian.Uint64(state) ^ i>>(64-8*numeral), // only for 8 bytes of a part
+			binary.BigEndian.Uint64(state[:]) ^ i>>(64-8*numeral), // only for 8 bytes of a part
 			binary.BigEndian.Uint64(state[8:]) ^ i<<(8*numeral),
 		}
 	}
@@ -60,30 +59,28 @@ func newFF1(block cipher.Block, radix uint64, length int, tweak string) *ff1 {
 // encrypt returns the parts of the permuted number. AES waits for what is computed before its block
 // is written, so that comes first.
 func (f *ff1) encrypt(a, b uint64) (uint64, uint64) {
-	var scratch block
-	text := scratch.bytes()
+	var text block
 	for i := range f.rounds {
-		binary.BigEndian.PutUint64(text, f.rounds[i][0])
+		binary.BigEndian.PutUint64(text[:], f.rounds[i][0])
 		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^b)
 		mod := &f.mods[i&1]
 		base := mod.start(a)
-		f.block.Encrypt(text, text)
-		a, b = b, mod.add(base, text)
+		text.encrypt(f.cipher)
+		a, b = b, mod.add(base, &text)
 	}
 	return a, b
 }
 
 // decrypt is the inverse of encrypt.
 func (f *ff1) decrypt(a, b uint64) (uint64, uint64) {
-	var scratch block
-	text := scratch.bytes()
+	var text block
 	for i := ff1Rounds - 1; i >= 0; i-- {
-		binary.BigEndian.PutUint64(text, f.rounds[i][0])
+		binary.BigEndian.PutUint64(text[:], f.rounds[i][0])
 		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^a)
 		mod := &f.mods[i&1]
 		base := mod.start(b)
-		f.block.Encrypt(text, text)
-		a, b = mod.subtract(base, text), a
+		text.encrypt(f.cipher)
+		a, b = mod.subtract(base, &text), a
 	}
 	return a, b
 }

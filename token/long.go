@@ -25,8 +25,8 @@ type longSealer struct {
 
 // longKey is a key for one type.
 type longKey struct {
-	block cipher.Block
-	tag   uint64 // what a block of this type has beside the id
+	cipher cipher.Block
+	tag    uint64 // what a block of this type has beside the id
 }
 
 var _ sqltype.Sealer = (*Sealer)(nil)
@@ -41,12 +41,11 @@ func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 		return b, negative(id)
 	}
 	in := s.in
-	var scratch block
-	token := scratch.bytes()
-	in.seal(token, id) // first: AES waits for what comes before it
+	var token block
+	in.seal(&token, id) // first: AES waits for what comes before it
 	all := slices.Grow(b, longDigits)[:len(b)+longDigits]
 	text := all[len(b):]
-	high, low := in.digits.split(binary.BigEndian.Uint64(token))
+	high, low := in.digits.split(binary.BigEndian.Uint64(token[:]))
 	in.digits.put((*[wordDigits]byte)(text), high, low)
 	high, low = in.digits.split(binary.BigEndian.Uint64(token[8:]))
 	in.digits.put((*[wordDigits]byte)(text[wordDigits:]), high, low)
@@ -63,7 +62,7 @@ func (s *Sealer) SealBlock(id sqltype.ID) ([16]byte, error) {
 		return [16]byte{}, negative(id)
 	}
 	var token block
-	s.in.seal(token.bytes(), id)
+	s.in.seal(&token, id)
 	return token, nil
 }
 
@@ -75,7 +74,7 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 	}
 	in := s.in
 	if len(token) != longDigits {
-		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), longDigits)
+		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), longDigits)
 	}
 	first, ok := in.digits.word(token)
 	last, ok2 := in.digits.word(token[wordDigits:])
@@ -104,22 +103,21 @@ func (s *Sealer) OpenBlock(token [16]byte) (sqltype.ID, error) {
 }
 
 // seal writes the token of the id to b, with the newest key.
-func (s *longSealer) seal(b []byte, id sqltype.ID) {
+func (s *longSealer) seal(b *block, id sqltype.ID) {
 	key := s.keys[0]
-	binary.BigEndian.PutUint64(b, uint64(id))
+	binary.BigEndian.PutUint64(b[:], uint64(id))
 	binary.BigEndian.PutUint64(b[8:], key.tag)
-	key.block.Encrypt(b, b)
+	b.encrypt(key.cipher)
 }
 
 // open tries all keys. It reports whether one of them opens the token.
 func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
-	var scratch block
-	b := scratch.bytes()
+	var b block
 	for _, key := range s.keys {
-		binary.BigEndian.PutUint64(b, first)
+		binary.BigEndian.PutUint64(b[:], first)
 		binary.BigEndian.PutUint64(b[8:], last)
-		key.block.Decrypt(b, b)
-		id = sqltype.ID(binary.BigEndian.Uint64(b))
+		b.decrypt(key.cipher)
+		id = sqltype.ID(binary.BigEndian.Uint64(b[:]))
 		// In constant time, on a 32-bit processor, too: how many bits of a tag are right must not
 		// show.
 		wrong := binary.BigEndian.Uint64(b[8:]) ^ key.tag

@@ -43,8 +43,8 @@ func (d *modulus) start(a uint64) uint64 {
 }
 
 // add returns the sum of the block and the number of the fraction, modulo m.
-func (d *modulus) add(fraction uint64, block []byte) uint64 {
-	high, low := binary.BigEndian.Uint64(block), uint64(binary.BigEndian.Uint32(block[8:]))
+func (d *modulus) add(fraction uint64, b *block) uint64 {
+	high, low := binary.BigEndian.Uint64(b[:]), uint64(binary.BigEndian.Uint32(b[8:]))
 	carry, _ := bits.Mul64(high, d.high.low)
 	carry2, _ := bits.Mul64(low, d.low.low)
 	fraction += high * d.high.high
@@ -57,8 +57,8 @@ func (d *modulus) add(fraction uint64, block []byte) uint64 {
 }
 
 // subtract returns the number of the fraction minus the block, modulo m.
-func (d *modulus) subtract(fraction uint64, block []byte) uint64 {
-	high, low := binary.BigEndian.Uint64(block), uint64(binary.BigEndian.Uint32(block[8:]))
+func (d *modulus) subtract(fraction uint64, b *block) uint64 {
+	high, low := binary.BigEndian.Uint64(b[:]), uint64(binary.BigEndian.Uint32(b[8:]))
 	carry, _ := bits.Mul64(high, d.high.low)
 	carry2, _ := bits.Mul64(low, d.low.low)
 	fraction -= high * d.high.high

@@ -21,15 +21,16 @@ func TestModulus(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%d bytes", m, bytes), func(t *testing.T) {
 				d, modulo := newModulus(m, bytes), new(big.Int).SetUint64(m)
 				check := func(a, high uint64, low uint32) {
-					block := binary.BigEndian.AppendUint64(nil, high)
-					block = binary.BigEndian.AppendUint32(block, low)
-					n, start := new(big.Int).SetBytes(block[:bytes]), new(big.Int).SetUint64(a)
+					var b block
+					binary.BigEndian.PutUint64(b[:], high)
+					binary.BigEndian.PutUint32(b[8:], low)
+					n, start := new(big.Int).SetBytes(b[:bytes]), new(big.Int).SetUint64(a)
 					sum := new(big.Int).Add(start, n)
-					if got, want := d.add(d.start(a), block), sum.Mod(sum, modulo).Uint64(); got != want {
+					if got, want := d.add(d.start(a), &b), sum.Mod(sum, modulo).Uint64(); got != want {
 						t.Fatalf("%d + %d is %d, want %d", a, n, got, want)
 					}
 					difference := new(big.Int).Sub(start, n)
-					if got, want := d.subtract(d.start(a), block), difference.Mod(difference, modulo).Uint64(); got != want {
+					if got, want := d.subtract(d.start(a), &b), difference.Mod(difference, modulo).Uint64(); got != want {
 						t.Fatalf("%d - %d is %d, want %d", a, n, got, want)
 					}
 				}
@@ -44,9 +45,14 @@ func TestModulus(t *testing.T) {
 				for range 1000 {
 					a, high, low := rnd.Uint64N(m), rnd.Uint64()>>rnd.UintN(64), rnd.Uint32()
 					check(a, high, low)
-					// Where the sum, and the difference, are about a multiple of m.
-					check((m-(high%m))%m, high, 0)
-					check(high%m, high, 0)
+					// Where the sum, and the difference, are multiples of m.
+					n := new(big.Int).Lsh(new(big.Int).SetUint64(rnd.Uint64()), uint(8*bytes-64))
+					rest := new(big.Int).Mod(n, modulo).Uint64()
+					text := n.FillBytes(make([]byte, 12)[:bytes])
+					text = append(text, 0, 0, 0, 0)[:12]
+					high, low = binary.BigEndian.Uint64(text), binary.BigEndian.Uint32(text[8:])
+					check(rest, high, low)
+					check((m-rest)%m, high, low)
 				}
 			})
 		}

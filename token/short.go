@@ -56,7 +56,7 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 	}
 	in := s.in
 	if len(token) != shortWidth {
-		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), shortWidth)
+		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), shortWidth)
 	}
 	number := in.digits.ones[token[0]]
 	high, low, ok := in.digits.get(token[1:])

@@ -3,6 +3,7 @@ package readme
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -23,7 +24,7 @@ func TestKeys(t *testing.T) {
 		"tkt_1qda147xjq4ad": nil, "REQ_1QDA147XJQ4AD": nil, "1996573624012345677": nil,
 		"cus_1qda147xjq4ad": sqltype.ErrPrefix, "tkt_1qda147xjq4a": sqltype.ErrSyntax, "tkt_8000000000000": sqltype.ErrRange,
 	} {
-		r := httptest.NewRequest("GET", "/tickets/x", nil)
+		r := httptest.NewRequest(http.MethodGet, "/tickets/x", nil)
 		r.SetPathValue("id", in)
 		key, err := ticketOf(r)
 		if !errors.Is(err, want) || err == nil && key != id {
