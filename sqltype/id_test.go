@@ -249,6 +249,9 @@ func TestNilReceivers(t *testing.T) {
 				}
 			})
 		}
+		if err := v.UnmarshalJSON([]byte("null")); !errors.Is(err, ErrNil) {
+			t.Errorf("%s.UnmarshalJSON of null: %v", name, err)
+		}
 		if attr, err := v.MarshalXMLAttr(xml.Name{Local: "id"}); err != nil || attr != (xml.Attr{}) {
 			t.Errorf("%s.MarshalXMLAttr: %v, %v", name, attr, err)
 		}
