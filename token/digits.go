@@ -77,8 +77,7 @@ func (d *digits) join(high, low uint64) (n uint64, ok bool) {
 }
 
 // put writes two parts to 11 bytes.
-func (d *digits) put(text []byte, high, low uint64) {
-	text = text[:wordDigits]
+func (d *digits) put(text *[wordDigits]byte, high, low uint64) {
 	// The first two digits of a part below 2^36 are its quotient by base^4. The rest is a fraction,
 	// of which each product has the next two. The rounding of byFourth makes it too large by less
 	// than 2^36/2^64, below 1/base^4.

@@ -28,10 +28,13 @@ var _ sqltype.Sealer = (*ShortSealer)(nil)
 // AppendSeal appends the token of the id to b: 12 digits. On an error, which is
 // sqltype.ErrNegative for a negative id, it returns b unchanged.
 func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
-	in, err := s.check("seal", id)
-	if err != nil {
-		return b, err
+	if s == nil || s.in == nil {
+		return b, notMade("seal")
 	}
+	if id < 0 {
+		return b, negative(id)
+	}
+	in := s.in
 	key := in.keys[in.newest]
 	high, low := in.digits.split(uint64(id))
 	high, low = key.encrypt(high, low)
@@ -39,7 +42,7 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
 	text := all[len(b):]
 	text[0] = in.digits.units[in.newest]
-	in.digits.put(text[1:], high, low)
+	in.digits.put((*[wordDigits]byte)(text[1:]), high, low)
 	return all, nil
 }
 
@@ -48,12 +51,12 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 // the number of a key of the ring, it opens to some id with a probability of 18% in base 62, and of
 // 37% in base 58.
 func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
-	in, err := s.check("unseal", 0)
-	if err != nil {
-		return 0, err
+	if s == nil || s.in == nil {
+		return 0, notMade("unseal")
 	}
+	in := s.in
 	if len(token) != shortWidth {
-		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), shortWidth)
+		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), shortWidth)
 	}
 	number := in.digits.ones[token[0]]
 	high, low, ok := in.digits.get(token[1:])
@@ -71,17 +74,6 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 		return 0, refuse(token, in.typeName, ": it opens to no id")
 	}
 	return sqltype.ID(id), nil
-}
-
-// check returns the sealer behind s, or the error of a nil or zero one or of a negative id.
-func (s *ShortSealer) check(op string, id sqltype.ID) (*shortSealer, error) {
-	if s == nil || s.in == nil {
-		return nil, fmt.Errorf("token: %s: %w", op, errNotMade)
-	}
-	if id < 0 {
-		return nil, fmt.Errorf("token: %s %d: %w", op, int64(id), sqltype.ErrNegative)
-	}
-	return s.in, nil
 }
 
 // Format writes the type name, for every verb.
