@@ -34,9 +34,10 @@ type Form struct {
 // Sealer writes ids as tokens that do not show them. Package token has two.
 type Sealer interface {
 	// AppendSeal appends the token of an id, which is not negative, to b. A token has letters and
-	// digits only.
+	// digits only, and at least one; anything else is an ErrForm.
 	AppendSeal(b []byte, id ID) ([]byte, error)
-	// Unseal returns the id of a token, or an error.
+	// Unseal returns the id of a token, or an error. If the error quotes the token and wraps
+	// another, a Key's error shows the text of that one only: it quotes the whole input itself.
 	Unseal(token string) (ID, error)
 }
 
@@ -162,10 +163,23 @@ func (f *Form) append(b []byte, id ID) ([]byte, error) {
 	if err != nil || f.Sealer == nil {
 		return text, err
 	}
+	open := len(text)
 	if text, err = f.Sealer.AppendSeal(text, id); err != nil {
 		return b, err
 	}
+	if len(text) <= open || !isToken(text[open:]) { // not quoted: it may show the id
+		return b, fmt.Errorf("%w: Sealer %T appended no token: want letters and digits", ErrForm, f.Sealer)
+	}
 	return text, nil
+}
+
+func isToken(text []byte) bool {
+	for _, c := range text {
+		if c-'0' > 9 && (c|0x20)-'a' > 'z'-'a' {
+			return false
+		}
+	}
+	return true
 }
 
 // appendOpen is append without the token. It does not let b escape.
@@ -216,10 +230,13 @@ func readForm[S string | []byte](f *Form, s S) (ID, error) {
 	return 0, f.want(err)
 }
 
-// readNumber reads a JSON number, which is the text of a decimal form only.
-func (f *Form) readNumber(text []byte) (ID, error) {
+// readBare reads a JSON value that is no string. A number is the text of a decimal form only.
+func (f *Form) readBare(text []byte) (ID, error) {
 	if !f.sound() {
 		return 0, f.check()
+	}
+	if isText(text) {
+		return readForm(f, text)
 	}
 	decimals := f.decimal()
 	for i := range f.Old {
@@ -229,6 +246,22 @@ func (f *Form) readNumber(text []byte) (ID, error) {
 		return 0, syntaxError("want " + f.expected())
 	}
 	return decimal(text)
+}
+
+// isText reports whether a JSON value is a string that has lost its quotes. For a field tagged
+// ",string" encoding/json removes them, as it sees an integer.
+func isText(value []byte) bool {
+	found := false
+	for _, c := range value {
+		switch {
+		case '0' <= c && c <= '9', c|0x20 == 'e': // of a number, too
+		case 'a' <= c|0x20 && c|0x20 <= 'z', c == '_':
+			found = true
+		default:
+			return false
+		}
+	}
+	return found && string(value) != "true" && string(value) != "false"
 }
 
 // readOne reads a text of the form itself. Its errors are bare, or of the Sealer.
@@ -244,7 +277,10 @@ func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 		body = s[n+1:]
 	}
 	if f.Sealer != nil {
-		id, err = f.Sealer.Unseal(string(body))
+		token := string(body)
+		if id, err = f.Sealer.Unseal(token); err != nil {
+			err = unquoted(err, token)
+		}
 	} else {
 		id, err = parseDigits(&form32, body)
 	}
@@ -255,6 +291,22 @@ func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 		return 0, ErrNegative
 	}
 	return id, err
+}
+
+// sealerError is the error of a Sealer, with the text of what it wraps.
+type sealerError struct{ err, wrapped error }
+
+func (e sealerError) Error() string { return e.wrapped.Error() }
+func (e sealerError) Unwrap() error { return e.err }
+
+// unquoted returns the error of a Sealer without the token, if it wraps an error that does not
+// quote it.
+func unquoted(err error, token string) error {
+	wrapped := errors.Unwrap(err)
+	if quoted := quote(token); wrapped == nil || !strings.Contains(err.Error(), quoted) || strings.Contains(wrapped.Error(), quoted) {
+		return err
+	}
+	return sealerError{err, wrapped}
 }
 
 // isPrefix reports whether s, which is longer, begins with a valid prefix, in any case.

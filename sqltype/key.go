@@ -195,7 +195,7 @@ func keyFromJSON[T any](data []byte) (id ID, err error) {
 	if quoted {
 		id, err = readForm(&f, text)
 	} else {
-		id, err = f.readNumber(text)
+		id, err = f.readBare(text)
 	}
 	if err != nil {
 		return 0, readError[T]("parse JSON", string(data), err)
