@@ -21,6 +21,7 @@ type shortSealer struct {
 	keys     [shortNumbers]*ff1 // by number
 	newest   int                // the number of the key that seals
 	digits   *digits
+	blocks   blocks
 }
 
 var _ sqltype.Sealer = (*ShortSealer)(nil)
@@ -37,7 +38,9 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	in := s.in
 	key := in.keys[in.newest]
 	high, low := in.digits.split(uint64(id))
-	high, low = key.encrypt(high, low)
+	scratch := in.blocks.get()
+	high, low = key.encrypt(high, low, scratch)
+	in.blocks.put(scratch)
 
 	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
 	text := all[len(b):]
@@ -67,7 +70,9 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 		return 0, refuse(token, in.typeName, ": the ring has no short key with the number %d", number)
 	}
 	key := in.keys[number]
-	high, low = key.decrypt(high, low)
+	scratch := in.blocks.get()
+	high, low = key.decrypt(high, low, scratch)
+	in.blocks.put(scratch)
 
 	id, ok := in.digits.join(high, low)
 	if !ok || id > math.MaxInt64 {
