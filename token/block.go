@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// block is a block of AES. An argument of a cipher.Block is on the heap, because the compiler does
-// not know what the Block does with it. So blocks are used again.
+// block is a block of AES. What a cipher.Block gets is on the heap, because the compiler does not
+// know what it does with its arguments. So blocks are kept and used again.
 type block [aes.BlockSize]byte
 
-// blocks are free. The zero value is ready for use.
+// blocks are free ones. The zero value is ready for use.
 type blocks struct{ pool sync.Pool }
 
 func (p *blocks) get() *block {

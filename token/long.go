@@ -79,11 +79,11 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 	if len(token) != longDigits {
 		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), longDigits)
 	}
-	high, low, ok := in.digits.get(token)
-	first, fits := in.digits.join(high, low)
-	high, low, ok2 := in.digits.get(token[wordDigits:])
-	last, fits2 := in.digits.join(high, low)
-	if !ok || !fits || !ok2 || !fits2 {
+	high, low, seen := in.digits.get(token)
+	first, over := in.digits.join(high, low)
+	high, low, seen2 := in.digits.get(token[wordDigits:])
+	last, over2 := in.digits.join(high, low)
+	if seen|seen2 >= noDigit || over|over2 != 0 {
 		return 0, refuse(token, in.typeName, "")
 	}
 	id, ok := in.open(first, last)

@@ -62,8 +62,8 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), shortWidth)
 	}
 	number := in.digits.ones[token[0]]
-	high, low, ok := in.digits.get(token[1:])
-	if !ok || number == noDigit {
+	high, low, seen := in.digits.get(token[1:])
+	if number|seen >= noDigit {
 		return 0, refuse(token, in.typeName, ": it has other characters than digits of %s", in.digits.alphabet)
 	}
 	if number >= shortNumbers || in.keys[number] == nil {
@@ -74,8 +74,8 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 	high, low = key.decrypt(high, low, scratch)
 	in.blocks.put(scratch)
 
-	id, ok := in.digits.join(high, low)
-	if !ok || id > math.MaxInt64 {
+	id, over := in.digits.join(high, low)
+	if over != 0 || id > math.MaxInt64 {
 		return 0, refuse(token, in.typeName, ": it opens to no id")
 	}
 	return sqltype.ID(id), nil
