@@ -47,7 +47,7 @@ func Example() {
 	// Output:
 	// {"id":"ord_6SAPX568jFlC91Nu9cArMb"} <nil>
 	// 1996573624012345677 <nil>
-	// sqltype: parse "ord_6SAPX568jFlC91Nu9cArMx": want "ord_" and a token: token: unseal "6SAPX568jFlC91Nu9cArMx": not a token of type "order": no key of the ring opens it
+	// sqltype: parse "ord_6SAPX568jFlC91Nu9cArMx": want "ord_" and a token: not a token of type "order": no key of the ring opens it
 }
 
 // exampleRing is a ring of both kinds of keys.
