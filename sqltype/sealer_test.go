@@ -26,7 +26,7 @@ func (s quotingSealer) Unseal(token string) (ID, error) {
 
 // An error quotes the input once, although a Sealer's error quotes the token, too.
 func TestSealerErrorQuotesOnce(t *testing.T) {
-	reason := fmt.Errorf("no key of the ring opens it%w", errorWithoutText{ErrSyntax})
+	reason := fmt.Errorf("no key of the ring opens it%w", textlessError{ErrSyntax})
 	for name, tt := range map[string]struct {
 		form        Form
 		input, want string
@@ -62,11 +62,11 @@ func TestSealerErrorQuotesOnce(t *testing.T) {
 	}
 }
 
-// errorWithoutText is an error to be wrapped for errors.Is only.
-type errorWithoutText struct{ error }
+// textlessError is an error to be wrapped for errors.Is only.
+type textlessError struct{ error }
 
-func (errorWithoutText) Error() string   { return "" }
-func (e errorWithoutText) Unwrap() error { return e.error }
+func (textlessError) Error() string   { return "" }
+func (e textlessError) Unwrap() error { return e.error }
 
 // badSealer makes tokens that are none.
 type badSealer func(b []byte) []byte
