@@ -151,7 +151,7 @@ func testTextEncoders[K idKind](t *testing.T) {
 			t.Errorf("AppendText of %d: %q, %v", int64(id), got, err)
 		}
 	}
-	if got := K(math.MinInt64).String(); got != "-9223372036854775808" {
+	if got := K(ID(math.MinInt64)).String(); got != "-9223372036854775808" {
 		t.Errorf("String of the least: %q", got)
 	}
 }
@@ -205,7 +205,7 @@ func testSmallMethods[K interface {
 	if !K(0).IsZero() || K(1).IsZero() || K(-1).IsZero() {
 		t.Error("IsZero")
 	}
-	if K(math.MaxInt64).Int64() != math.MaxInt64 {
+	if K(ID(math.MaxInt64)).Int64() != math.MaxInt64 {
 		t.Error("Int64")
 	}
 	ids := []K{3, math.MaxInt64, 1, 0, 2}

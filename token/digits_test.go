@@ -83,3 +83,10 @@ func digitsOf(d *digits, n *big.Int) string {
 	}
 	return string(text)
 }
+
+// word returns the number that 11 digits mean. It reports whether there is one, below 2^64.
+func (d *digits) word(text string) (uint64, bool) {
+	high, low, seen := d.get(text)
+	n, over := d.join(high, low)
+	return n, seen < noDigit && over == 0
+}

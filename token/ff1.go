@@ -17,9 +17,12 @@ const ff1Rounds = 10
 // before it is computed once.
 type ff1 struct {
 	cipher cipher.Block
-	rounds [ff1Rounds][2]uint64 // the last block of each round, without the part
-	mods   [2]modulus           // radix^length of each part
+	rounds [ff1Rounds / 2][2]roundBlock // those for the first part and for the second
+	mods   [2]modulus                   // radix^length of each part
 }
+
+// roundBlock is the last block of a round, without the part.
+type roundBlock struct{ high, low uint64 }
 
 // newFF1 returns FF1 for a radix of 2 to 62 and a length of at least 2.
 func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
@@ -32,7 +35,7 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	state := block{1, 2, 1, byte(radix >> 16), byte(radix >> 8), byte(radix), ff1Rounds, byte(u)}
 	binary.BigEndian.PutUint32(state[8:], uint32(length))
 	binary.BigEndian.PutUint32(state[12:], uint32(len(tweak)))
-	state.encrypt(c)
+	c.Encrypt(state[:], state[:])
 
 	// The tweak, zeros up to whole blocks, the round's number and a part; these two are zero here.
 	zeros := -(len(tweak) + 1 + numeral) & (aes.BlockSize - 1)
@@ -45,10 +48,10 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 		if len(q) == aes.BlockSize {
 			break
 		}
-		state.encrypt(c)
+		c.Encrypt(state[:], state[:])
 	}
 	for i := range uint64(ff1Rounds) {
-		f.rounds[i] = [2]uint64{
+		f.rounds[i/2][i%2] = roundBlock{
 			binary.BigEndian.Uint64(state[:]) ^ i>>(64-8*numeral), // only for 8 bytes of a part
 			binary.BigEndian.Uint64(state[8:]) ^ i<<(8*numeral),
 		}
@@ -56,31 +59,40 @@ func newFF1(c cipher.Block, radix uint64, length int, tweak string) *ff1 {
 	return f
 }
 
-// encrypt returns the parts of the permuted number. AES waits for what is computed before its block
-// is written, so that comes first.
-func (f *ff1) encrypt(a, b uint64) (uint64, uint64) {
-	var text block
+// encrypt returns the parts of the permuted number. It overwrites scratch.
+func (f *ff1) encrypt(a, b uint64, scratch *block) (uint64, uint64) {
 	for i := range f.rounds {
-		binary.BigEndian.PutUint64(text[:], f.rounds[i][0])
-		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^b)
-		mod := &f.mods[i&1]
-		base := mod.start(a)
-		text.encrypt(f.cipher)
-		a, b = b, mod.add(base, &text)
+		round := &f.rounds[i]
+		binary.BigEndian.PutUint64(scratch[:], round[0].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[0].low^b)
+		start := f.mods[0].start(a)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		a = f.mods[0].add(start, scratch)
+
+		binary.BigEndian.PutUint64(scratch[:], round[1].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[1].low^a)
+		start = f.mods[1].start(b)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		b = f.mods[1].add(start, scratch)
 	}
 	return a, b
 }
 
 // decrypt is the inverse of encrypt.
-func (f *ff1) decrypt(a, b uint64) (uint64, uint64) {
-	var text block
-	for i := ff1Rounds - 1; i >= 0; i-- {
-		binary.BigEndian.PutUint64(text[:], f.rounds[i][0])
-		binary.BigEndian.PutUint64(text[8:], f.rounds[i][1]^a)
-		mod := &f.mods[i&1]
-		base := mod.start(b)
-		text.encrypt(f.cipher)
-		a, b = mod.subtract(base, &text), a
+func (f *ff1) decrypt(a, b uint64, scratch *block) (uint64, uint64) {
+	for i := len(f.rounds) - 1; i >= 0; i-- {
+		round := &f.rounds[i]
+		binary.BigEndian.PutUint64(scratch[:], round[1].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[1].low^a)
+		start := f.mods[1].start(b)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		b = f.mods[1].subtract(start, scratch)
+
+		binary.BigEndian.PutUint64(scratch[:], round[0].high)
+		binary.BigEndian.PutUint64(scratch[8:], round[0].low^b)
+		start = f.mods[0].start(a)
+		f.cipher.Encrypt(scratch[:], scratch[:])
+		a = f.mods[0].subtract(start, scratch)
 	}
 	return a, b
 }

@@ -21,6 +21,7 @@ type longSealer struct {
 	typeName string
 	keys     []*longKey // the first seals
 	digits   *digits
+	blocks   blocks
 }
 
 // longKey is a key for one type.
@@ -41,13 +42,13 @@ func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 		return b, negative(id)
 	}
 	in := s.in
-	var token block
-	in.seal(&token, id) // first: AES waits for what comes before it
 	all := slices.Grow(b, longDigits)[:len(b)+longDigits]
 	text := all[len(b):]
-	high, low := in.digits.split(binary.BigEndian.Uint64(token[:]))
+	in.seal((*block)(text), id)
+	first, last := binary.BigEndian.Uint64(text), binary.BigEndian.Uint64(text[8:])
+	high, low := in.digits.split(first)
 	in.digits.put((*[wordDigits]byte)(text), high, low)
-	high, low = in.digits.split(binary.BigEndian.Uint64(token[8:]))
+	high, low = in.digits.split(last)
 	in.digits.put((*[wordDigits]byte)(text[wordDigits:]), high, low)
 	return all, nil
 }
@@ -61,8 +62,10 @@ func (s *Sealer) SealBlock(id sqltype.ID) ([16]byte, error) {
 	if id < 0 {
 		return [16]byte{}, negative(id)
 	}
-	var token block
-	s.in.seal(&token, id)
+	scratch := s.in.blocks.get()
+	s.in.seal(scratch, id)
+	token := *scratch
+	s.in.blocks.put(scratch)
 	return token, nil
 }
 
@@ -76,9 +79,11 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 	if len(token) != longDigits {
 		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), longDigits)
 	}
-	first, ok := in.digits.word(token)
-	last, ok2 := in.digits.word(token[wordDigits:])
-	if !ok || !ok2 {
+	high, low, seen := in.digits.get(token)
+	first, over := in.digits.join(high, low)
+	high, low, seen2 := in.digits.get(token[wordDigits:])
+	last, over2 := in.digits.join(high, low)
+	if seen|seen2 >= noDigit || over|over2 != 0 {
 		return 0, refuse(token, in.typeName, "")
 	}
 	id, ok := in.open(first, last)
@@ -107,16 +112,16 @@ func (s *longSealer) seal(b *block, id sqltype.ID) {
 	key := s.keys[0]
 	binary.BigEndian.PutUint64(b[:], uint64(id))
 	binary.BigEndian.PutUint64(b[8:], key.tag)
-	b.encrypt(key.cipher)
+	key.cipher.Encrypt(b[:], b[:])
 }
 
 // open tries all keys. It reports whether one of them opens the token.
 func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
-	var b block
+	b := s.blocks.get()
 	for _, key := range s.keys {
 		binary.BigEndian.PutUint64(b[:], first)
 		binary.BigEndian.PutUint64(b[8:], last)
-		b.decrypt(key.cipher)
+		key.cipher.Decrypt(b[:], b[:])
 		id = sqltype.ID(binary.BigEndian.Uint64(b[:]))
 		// In constant time, on a 32-bit processor, too: how many bits of a tag are right must not
 		// show.
@@ -125,6 +130,7 @@ func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
 			break
 		}
 	}
+	s.blocks.put(b)
 	return id, ok
 }
 

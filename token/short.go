@@ -21,6 +21,7 @@ type shortSealer struct {
 	keys     [shortNumbers]*ff1 // by number
 	newest   int                // the number of the key that seals
 	digits   *digits
+	blocks   blocks
 }
 
 var _ sqltype.Sealer = (*ShortSealer)(nil)
@@ -37,7 +38,9 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	in := s.in
 	key := in.keys[in.newest]
 	high, low := in.digits.split(uint64(id))
-	high, low = key.encrypt(high, low)
+	scratch := in.blocks.get()
+	high, low = key.encrypt(high, low, scratch)
+	in.blocks.put(scratch)
 
 	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
 	text := all[len(b):]
@@ -59,18 +62,20 @@ func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), shortWidth)
 	}
 	number := in.digits.ones[token[0]]
-	high, low, ok := in.digits.get(token[1:])
-	if !ok || number == noDigit {
+	high, low, seen := in.digits.get(token[1:])
+	if number|seen >= noDigit {
 		return 0, refuse(token, in.typeName, ": it has other characters than digits of %s", in.digits.alphabet)
 	}
 	if number >= shortNumbers || in.keys[number] == nil {
 		return 0, refuse(token, in.typeName, ": the ring has no short key with the number %d", number)
 	}
 	key := in.keys[number]
-	high, low = key.decrypt(high, low)
+	scratch := in.blocks.get()
+	high, low = key.decrypt(high, low, scratch)
+	in.blocks.put(scratch)
 
-	id, ok := in.digits.join(high, low)
-	if !ok || id > math.MaxInt64 {
+	id, over := in.digits.join(high, low)
+	if over != 0 || id > math.MaxInt64 {
 		return 0, refuse(token, in.typeName, ": it opens to no id")
 	}
 	return sqltype.ID(id), nil
