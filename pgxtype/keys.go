@@ -11,11 +11,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A Key has the memory of an ID, and a NullKey that of a NullID. So each type of keys has a twin of
-// ids, which is what the plans of this package work with: *Key[Order] has *ID, and []NullKey[Order]
-// has []NullID. A value gets the type of its twin without a copy, by a change of the interface that
-// holds it. Package reflect would take three times as long for a key, and copy it to the heap.
-// TestTwinsHaveOneLayout checks what this assumes.
+// A Key has the memory layout of an ID, and a NullKey that of a NullID. So each type of keys has a
+// twin, a type of ids, with which the plans of this package work: *Key[Order] has *ID, and
+// []NullKey[Order] has []NullID. To give a value the type of its twin, only the type in its
+// interface is changed; nothing is copied. Package reflect would take three times as long for a
+// key, and copy it to the heap. TestTwinsHaveOneLayout checks what this assumes.
 
 // words is the layout of an any.
 type words struct{ typ, data unsafe.Pointer }
@@ -120,8 +120,8 @@ func keyTypeOf(v any) (k keyType, ok bool) {
 	return k, k.twin != nil
 }
 
-// ids returns v with the type of the twin. No plan of pgx gets a value of another type than the one
-// it was made for, but a program's own array might give it one.
+// ids returns v with the type of the twin. pgx passes a plan only values of the type that it was
+// made for, but a program's own array might pass others.
 func (k keyType) ids(v any) (any, error) {
 	if wordsOf(v).typ != k.typ {
 		return nil, k.wrong(v)
@@ -168,7 +168,7 @@ func (p *encodeKey) Encode(value any, buf []byte) ([]byte, error) {
 }
 
 // scanKey scans into a *Key, a **Key or a *NullKey by the plan P of the twin *T. It is one
-// pointer, so that it needs no memory.
+// pointer, so an interface holds it without an allocation.
 type scanKey[T any, P pgtype.ScanPlan] struct{ typ unsafe.Pointer }
 
 // scanKeyBinary is scanKey for a *Key in the binary format, without a call.

@@ -1,5 +1,5 @@
 // Package sqltype gives a primary key one Go type, [ID], that behaves the same in a database, in
-// JSON and in a URL; and [Key], which is an ID of one type of rows.
+// JSON and in a URL. A [Key] is an ID of one type of rows.
 //
 // An ID is an int64 in a bigint column and in a struct field, and a decimal string in text,
 // including JSON: JavaScript reads numbers as float64, and would change the last digits of most
@@ -31,9 +31,9 @@
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
 // KeyForm is optional. With it, the text of the key, also in JSON, is "ord_1qda147xjq4ad", and a
-// text with another prefix is [ErrPrefix]. The column is a bigint with and without. What follows
-// holds for a Key as well, and for a [NullKey] as for a [NullID]; with a [Form], its text has the
-// grammar of the Form.
+// text with another prefix is [ErrPrefix]. The column is a bigint either way. What follows holds
+// for a Key as for an ID, and for a [NullKey] as for a [NullID], but the text of a key with a [Form]
+// has the grammar of the Form.
 //
 // # What is guaranteed
 //

@@ -15,19 +15,19 @@ import (
 // but they cost an allocation for each text. A method with another signature declares nothing. The
 // type is that in brackets: a Key[*Order] does not have the Form of an Order.
 type Form struct {
-	// Prefix and an underscore stand before the digits, as in ord_1qda147xjq4ad: 13 of
-	// Crockford's base 32 in lower case, whose texts sort as the ids do. Reading ignores case.
+	// Prefix is written before the id, with an underscore: ord_1qda147xjq4ad. The digits are then
+	// 13 of Crockford's base 32 in lower case, and texts sort as the ids do. Reading ignores case.
 	// A prefix has 1 to 63 characters of a-z and _, and begins and ends with a letter.
 	Prefix string
 
-	// Sealer turns ids into tokens, which stand in place of the digits. It needs no Prefix.
-	// Declare a variable with the Sealer's own type: a nil pointer is then an error, but a nil
-	// Sealer means that ids are shown.
+	// Sealer turns ids into tokens, which replace the digits. It needs no Prefix. If it comes from
+	// a variable, declare that with a pointer type such as *token.Sealer, not as a Sealer: while
+	// nothing is assigned, the pointer is an error, but a nil Sealer means that ids are shown.
 	Sealer Sealer
 
-	// Old lists forms that are read as well, and never written: those that texts had before. The
-	// zero Form reads decimal texts and JSON numbers. The first form that reads a text wins.
-	// Declare the slice outside of KeyForm, which then allocates nothing.
+	// Old lists earlier forms, which are read as well, and never written. The zero Form reads
+	// decimal texts and JSON numbers. The first form that reads a text wins. Declare the slice
+	// outside of KeyForm, which then allocates nothing.
 	Old []Form
 }
 
@@ -36,8 +36,8 @@ type Sealer interface {
 	// AppendSeal appends the token of an id, which is not negative, to b. A token has letters and
 	// digits only, and at least one; anything else is an ErrForm.
 	AppendSeal(b []byte, id ID) ([]byte, error)
-	// Unseal returns the id of a token, or an error. If the error quotes the token and wraps
-	// another, a Key's error shows the text of that one only: it quotes the whole input itself.
+	// Unseal returns the id of a token, or an error. A Key's error quotes the whole input. So if
+	// the error of Unseal quotes the token and wraps another, it shows the wrapped one only.
 	Unseal(token string) (ID, error)
 }
 
@@ -88,7 +88,7 @@ func (f *Form) check() error {
 		}
 	}
 	if f.ambiguous() {
-		faults = append(faults, "a token without a Prefix may be decimal, and Old or the form itself is decimal, too")
+		faults = append(faults, "decimal texts and tokens without a Prefix can look alike: give the tokens a Prefix")
 	}
 	return fmt.Errorf("%w: %s", ErrForm, strings.Join(faults, "; "))
 }

@@ -20,7 +20,7 @@ import (
 // ID(key) and Key[Order](id).
 type Key[T any] int64
 
-// AnyKey is every Key and every NullKey, for packages that treat them as ids.
+// AnyKey is implemented by every Key and NullKey, for packages that must recognize them.
 type AnyKey interface{ anyKey() }
 
 func (Key[T]) anyKey() {}
@@ -50,8 +50,9 @@ func NewKey[T any](ctx context.Context, src Source) (Key[T], error) {
 }
 
 // ParseKey parses the text of a key of T. If T declares no Form, the errors are those of [Parse].
-// Otherwise the error is ErrPrefix for a text with another prefix or none, ErrSyntax and ErrRange
-// for wrong digits, what a Sealer returns for a token, and ErrForm if T's Form is wrong.
+// Otherwise the error is ErrPrefix for a text with another prefix or none, ErrSyntax or ErrRange
+// for wrong digits, the Sealer's error for a token that it refuses, or ErrForm if T's Form is
+// wrong.
 func ParseKey[T any](s string) (Key[T], error) {
 	id, err := parseKey[T]("parse", s)
 	return Key[T](id), err
@@ -70,7 +71,7 @@ func parseKey[T any, S string | []byte](op string, s S) (ID, error) {
 	return id, nil
 }
 
-// readError says what could not be read, or that it is the fault of T's Form.
+// readError adds the input to an error of reading, or T if its Form is wrong.
 func readError[T any](op, input string, err error) error {
 	if errors.Is(err, ErrForm) {
 		return fmt.Errorf("sqltype: %s %T: %w", op, Key[T](0), err)
@@ -90,9 +91,8 @@ func (k Key[T]) IsZero() bool { return k == 0 }
 // Compare returns -1, 0 or +1 as k is less than, equal to or greater than other.
 func (k Key[T]) Compare(other Key[T]) int { return cmp.Compare(k, other) }
 
-// String returns the text. A negative key is in decimal. If T's Form is wrong or its Sealer
-// fails, String returns %!(sqltype.Key[main.Order]), which does not show the id. Neither can be
-// parsed.
+// String returns the text. A negative key is in decimal. If T's Form is wrong or its Sealer fails,
+// String returns %!(sqltype.Key[main.Order]), which does not show the id. ParseKey refuses both.
 func (k Key[T]) String() string {
 	declared := formerOf[T]()
 	if declared == nil || k < 0 {
@@ -116,8 +116,8 @@ func (k Key[T]) Format(f fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), int64(k))
 }
 
-// AppendText appends the text to b. On an error it returns b unchanged: ErrNegative, ErrForm, or
-// what a Sealer returns.
+// AppendText appends the text to b. The error is ErrNegative, ErrForm or that of the Sealer; b is
+// then returned unchanged.
 func (k Key[T]) AppendText(b []byte) ([]byte, error) {
 	declared := formerOf[T]()
 	if declared == nil {
@@ -131,7 +131,7 @@ func (k Key[T]) AppendText(b []byte) ([]byte, error) {
 	return b, err
 }
 
-// writeError names the type whose Form or Sealer fails. It does not show the id.
+// writeError adds the type to an error of its Form or Sealer. It does not show the id.
 func (k Key[T]) writeError(err error) error {
 	if errors.Is(err, ErrNegative) {
 		return err
@@ -174,9 +174,9 @@ func (k *Key[T]) UnmarshalParam(param string) error {
 	return (*ID)(k).set("UnmarshalParam", id, err)
 }
 
-// UnmarshalJSON reads a JSON string with the text of a key, and also a JSON number where decimal
-// texts are read. null leaves the key unchanged. The errors are those of ParseKey; the key is
-// then unchanged.
+// UnmarshalJSON reads a JSON string with the text of a key, and also a JSON number if decimal texts
+// are read. null leaves the key unchanged. The errors are those of ParseKey; the key is then
+// unchanged.
 func (k *Key[T]) UnmarshalJSON(data []byte) error {
 	if k != nil && string(data) == "null" {
 		return nil

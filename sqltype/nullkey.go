@@ -11,8 +11,8 @@ import (
 )
 
 // NullKey is a Key or NULL. The zero value is NULL. Key has no meaning while Valid is false;
-// reading NULL sets it to zero. It encodes and reads what [NullID] does, with the text of a
-// [Key].
+// reading NULL sets it to zero. A NullKey encodes and reads what a [NullID] does, but its text is
+// that of the [Key].
 type NullKey[T any] struct {
 	Key   Key[T]
 	Valid bool // whether it is not NULL

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// block is a block of AES. What a cipher.Block gets is on the heap, because the compiler does not
-// know what it does with its arguments. So blocks are kept and used again.
+// block is a block of AES. The arguments of a cipher.Block escape to the heap, because the compiler
+// does not know what it does with them. So blocks are kept and reused.
 type block [aes.BlockSize]byte
 
-// blocks are free ones. The zero value is ready for use.
+// blocks are the free ones. The zero value is ready for use.
 type blocks struct{ pool sync.Pool }
 
 func (p *blocks) get() *block {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Alphabet is the digits of a token. Its digits are those of sqltype. The zero value is Base62.
+// Alphabet is the digits of tokens: those of sqltype.ID.Base62 or Base58. The zero value is Base62.
 type Alphabet uint8
 
 // The alphabets. Changing the alphabet of a ring changes all its tokens.
@@ -25,13 +25,13 @@ func (a Alphabet) String() string {
 	return [...]string{"base 62", "base 58"}[a]
 }
 
-// Config configures a Ring. Keys or ShortKeys must have an element.
+// Config configures a Ring. It must have at least one of Keys and ShortKeys.
 type Config struct {
 	// Keys are the keys of Sealers, newest first: the first seals, all open. To rotate them, first
 	// add the new one last in all programs, and then move it to the front.
 	Keys []Secret
 
-	// ShortKeys are the same for ShortSealers. No two have the same number.
+	// ShortKeys are the keys of ShortSealers, in the same order. No two have the same Number.
 	ShortKeys []ShortKey
 
 	// Alphabet is the digits of the tokens. The zero value is Base62.
@@ -40,8 +40,9 @@ type Config struct {
 
 // ShortKey is a key of ShortSealers.
 type ShortKey struct {
-	// Number is 0 to 57. Tokens begin with it, as one digit, and are opened by the key that has it,
-	// so a key keeps its number. From 10 on it is a letter, and no token looks like a decimal id.
+	// Number is 0 to 57. It is the first digit of each token, and selects the key that opens it, so
+	// never change the number of a key. From 10 on that digit is a letter, and no token looks like
+	// a decimal id.
 	Number int
 
 	Secret Secret

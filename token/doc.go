@@ -1,6 +1,6 @@
-// Package token hides ids. A 64-bit id tells when its row was made, and two of them tell about how
-// many were made in between. A token is a text of fixed width that only the holder of a key can
-// make from an id, or turn back into it.
+// Package token hides ids. A 64-bit id shows when its row was made, and two of them show about how
+// many were made in between. A token is a text of fixed width. Only the holder of a key can make
+// the token of an id, or turn it back into the id.
 //
 //	secret, err := token.ParseSecret(os.Getenv("TOKEN_KEY")) // from: openssl rand -hex 32
 //	ring, err := token.New(token.Config{Keys: []token.Secret{secret}})
@@ -16,17 +16,17 @@
 //
 // An id has one token for each key and type name, and a token has one spelling.
 //
-// Sealer: a text that was not made with a key of the ring, and under the same type name, is refused,
-// except with a probability below k/2^64 for k keys. A token is one block of AES-256 over the id
-// and 64 bits that depend on the type name.
+// Sealer: it refuses a text that was not made with a key of the ring and under the same type name.
+// With k keys, it accepts such a text with a probability below k/2^64. A token is one block of
+// AES-256 over the id and 64 bits that depend on the type name.
 //
-// ShortSealer: a token is the id, encrypted with FF1 of NIST SP 800-38G over AES-256 as a number
-// of 11 digits, after one character that names the key. It has no redundancy: of made-up tokens with
-// the number of a key, 18% open in base 62, and 37% in base 58, each to some id. A token of another
-// type opens as often, to another id.
+// ShortSealer: a token is one character that names the key, and the id as a number of 11 digits,
+// encrypted with FF1 of NIST SP 800-38G over AES-256. It has no redundancy: of made-up tokens that
+// name a key of the ring, 18% open to some id in base 62, and 37% in base 58. Tokens of another
+// type open as often, to other ids.
 //
-// Keys are rotated by adding a new one in front. The first seals, all open. A Ring and its sealers
-// are safe for concurrent use. No error and no text of a value of this package contains a secret.
+// The first key seals, all open. To rotate keys, see [Config]. A Ring and its sealers are safe for
+// concurrent use. No error and no printed value of this package contains a secret.
 //
 // # What is not
 //

@@ -27,13 +27,13 @@ type longSealer struct {
 // longKey is a key for one type.
 type longKey struct {
 	cipher cipher.Block
-	tag    uint64 // what a block of this type has beside the id
+	tag    uint64 // the other half of a block, beside the id
 }
 
 var _ sqltype.Sealer = (*Sealer)(nil)
 
-// AppendSeal appends the token of the id to b: 22 digits. On an error, which is
-// sqltype.ErrNegative for a negative id, it returns b unchanged.
+// AppendSeal appends the token of the id to b: 22 digits. For a negative id the error is
+// sqltype.ErrNegative. On an error it returns b unchanged.
 func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	if s == nil || s.in == nil {
 		return b, notMade("seal")
@@ -54,7 +54,7 @@ func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 }
 
 // SealBlock returns the token of the id as 16 bytes, for a uuid column or a binary protocol. The
-// bytes have no version of a UUID. The error is sqltype.ErrNegative for a negative id.
+// bytes do not have the version bits of a UUID. For a negative id the error is sqltype.ErrNegative.
 func (s *Sealer) SealBlock(id sqltype.ID) ([16]byte, error) {
 	if s == nil || s.in == nil {
 		return [16]byte{}, notMade("seal")
@@ -123,8 +123,8 @@ func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
 		binary.BigEndian.PutUint64(b[8:], last)
 		key.cipher.Decrypt(b[:], b[:])
 		id = sqltype.ID(binary.BigEndian.Uint64(b[:]))
-		// In constant time, on a 32-bit processor, too: how many bits of a tag are right must not
-		// show.
+		// In constant time, on a 32-bit processor, too: the time must not show how much of a tag is
+		// right.
 		wrong := binary.BigEndian.Uint64(b[8:]) ^ key.tag
 		if ok = uint32(wrong>>32)|uint32(wrong) == 0 && id >= 0; ok {
 			break

@@ -15,9 +15,9 @@ const keySize = 32
 // and nil have no keys: their methods return an error.
 type Ring struct{ in *ring }
 
-// ring is behind a pointer, and so are those of the sealers: where package fmt cannot call
-// Format, as for an unexported field of a struct, it follows one pointer at most, and would
-// otherwise print the key of a cipher.Block.
+// ring is behind a pointer, and so are longSealer and shortSealer, or package fmt would print the
+// key of a cipher.Block: for an unexported field of a struct it cannot call Format, and follows one
+// pointer at most.
 type ring struct {
 	keys   []ringKey
 	short  []ringKey
@@ -30,8 +30,8 @@ type ringKey struct {
 	cipher cipher.Block
 }
 
-// New returns a ring of the keys in cfg. An error lists all faults of cfg, and names no secret. It
-// is a fault if a secret is not set, or is listed twice, or in both Keys and ShortKeys.
+// New returns a ring of the keys in cfg. An error lists all faults of cfg, and shows no secret. A
+// secret that is not set is a fault. So is one that is listed twice, in Keys, ShortKeys or both.
 func New(cfg Config) (*Ring, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err

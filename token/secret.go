@@ -16,8 +16,9 @@ import (
 // secretSize is the number of bytes of a secret.
 const secretSize = 32
 
-// Secret is the 32 bytes that make a key. It is made by ParseSecret or NewSecret. The zero value is
-// no secret, and New refuses it. However a Secret is printed or encoded, its bytes do not show.
+// Secret is 32 bytes from which keys are derived. It is made by ParseSecret or NewSecret. The zero
+// value is no secret, and New refuses it. However a Secret is printed or encoded, its bytes do not
+// show.
 type Secret struct {
 	key func() [secretSize]byte // in a function, where neither fmt nor reflection finds it
 }
@@ -50,16 +51,16 @@ func ParseSecret(text string) (Secret, error) {
 	return newSecret("ParseSecret", b)
 }
 
-// NewSecret returns a copy of 32 random bytes as a Secret. It refuses other lengths, 32 equal
-// bytes, for example zeros, and 32 bytes of printable ASCII: those are a text, which
-// ParseSecret reads, or a password. An error does not quote the bytes.
+// NewSecret returns a copy of 32 random bytes as a Secret. It refuses other lengths, and 32 equal
+// bytes, for example zeros. It also refuses 32 bytes of printable ASCII: those are a text for
+// ParseSecret, or a password. An error does not quote the bytes.
 func NewSecret(b []byte) (Secret, error) { return newSecret("NewSecret", b) }
 
 func newSecret(op string, b []byte) (Secret, error) {
 	var fault string
 	switch {
 	case len(b) != secretSize:
-		fault = fmt.Sprintf("%d bytes are no secret: it has 32", len(b))
+		fault = fmt.Sprintf("%d bytes are no secret: a secret has 32", len(b))
 	case bytes.Count(b, b[:1]) == secretSize:
 		fault = "32 equal bytes are no secret"
 	case !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' || r > '~' }):

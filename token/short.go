@@ -26,8 +26,8 @@ type shortSealer struct {
 
 var _ sqltype.Sealer = (*ShortSealer)(nil)
 
-// AppendSeal appends the token of the id to b: 12 digits. On an error, which is
-// sqltype.ErrNegative for a negative id, it returns b unchanged.
+// AppendSeal appends the token of the id to b: 12 digits. For a negative id the error is
+// sqltype.ErrNegative. On an error it returns b unchanged.
 func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	if s == nil || s.in == nil {
 		return b, notMade("seal")
@@ -49,10 +49,10 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 	return all, nil
 }
 
-// Unseal returns the id of a token that AppendSeal made with any key of the ring. For another text
-// the error is sqltype.ErrSyntax and quotes the text. But there is no redundancy: if a text has
-// the number of a key of the ring, it opens to some id with a probability of 18% in base 62, and of
-// 37% in base 58.
+// Unseal returns the id of a token that AppendSeal made with any key of the ring. Many other texts
+// open, too, because a token has no redundancy: of those that begin with the number of a key of the
+// ring, 18% open to some id in base 62, and 37% in base 58. For the rest, the error is
+// sqltype.ErrSyntax and quotes the text.
 func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
 	if s == nil || s.in == nil {
 		return 0, notMade("unseal")

@@ -47,18 +47,18 @@ func (a *app) tokenCommand() *cobra.Command {
 	}
 	seal := &tokens{from: idtext.Auto}
 	sealing := a.tokenWay(seal, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
-any format that parse reads; most in base58 need --from. Sealed again with the same
-key, type and flags, an ID becomes the same token.`,
+any format that parse reads; most in base58 need --from. With the same key, type and
+flags, an ID always becomes the same token.`,
 		"  snowkey token seal --key-file token.keys --type order --prefix ord 1996573624012345677\n"+
 			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order --short", (*tokens).seal)
 	fromFlag(sealing, &seal.from)
 	cmd.AddCommand(a.tokenKeyCommand(), sealing,
 		a.tokenWay(&tokens{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
 standard input. Use the flags with which they were sealed. A text that is not a token
-of that type and these keys is reported with its position; the others are processed,
-and the exit status is 1.
+of that type and these keys is reported with its position. The others are opened, and
+the exit status is 1.
 
-A short token has nothing to check: many made-up ones open to some ID.`,
+Short tokens have no check: many made-up ones open to some ID.`,
 			"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokens).open))
 	return cmd
 }
@@ -68,9 +68,9 @@ func (a *app) tokenKeyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "print a new key",
-		Long: `Print a new random key, as a line of a key file. To rotate keys, put it below the
-others, and when all programs can open its tokens, above them. Short tokens contain
-the number of their key: give each a number of its own, and keep it.`,
+		Long: `Print a new random key, as a line of a key file. To rotate keys, first add it below
+the others. When all programs have it, move it above them. Short tokens contain the
+number of their key: give each key a number of its own, and never change it.`,
 		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token key --number 0 >> token.keys",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: a.action(func(*cobra.Command, []string) error {
@@ -102,7 +102,7 @@ func (a *app) tokenWay(t *tokens, use, brief, long, example string, turn tokenFu
 	alphabets := []string{"base62", "base58"}
 	f := cmd.Flags()
 	f.StringVar(&t.keyFile, "key-file", "", "`FILE` with the keys (default $"+keysVariable+")")
-	f.Var(flagval.New(&t.typeName, "NAME", "", typeName), "type", "name of the type, part of each token: another type's do not open")
+	f.Var(flagval.New(&t.typeName, "NAME", "", typeName), "type", "name of the type, such as order: each has tokens of its own")
 	f.Var(flagval.New(&t.prefix, "PREFIX", "", typeName), "prefix", "prefix before the token and an underscore, such as ord")
 	f.BoolVar(&t.short, "short", false, "short tokens: 12 characters instead of 22, but without a check")
 	f.Var(flagval.New(&t.alphabet, "ALPHABET", "base62", flagval.OneOf(alphabets...)), "alphabet", "digits of the tokens: "+flagval.List(alphabets))
