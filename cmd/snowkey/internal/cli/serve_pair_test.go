@@ -186,7 +186,7 @@ func TestTwoServers(t *testing.T) {
 	}
 	_ = one.cmd.Wait()
 	progress()
-	one = startServer(t, append(args, one.address)...)
+	startServer(t, append(args, one.address)...)
 	if err := two.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

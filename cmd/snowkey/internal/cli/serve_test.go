@@ -17,7 +17,7 @@ func startServe(t *testing.T, env Env, args ...string) (url, said string, end fu
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
-	var copied io.Writer = io.Discard
+	copied := io.Discard
 	if env.Err != nil {
 		copied = env.Err
 	}

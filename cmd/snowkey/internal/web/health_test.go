@@ -99,7 +99,7 @@ func TestAccessLog(t *testing.T) {
 	if err := json.Unmarshal(text.Bytes(), &line); err != nil {
 		t.Fatalf("%v: %s", err, text.String())
 	}
-	if line.Msg != "request" || line.Method != "GET" || line.Path != "/api/parse" || line.Status != 200 || line.Client != "203.0.113.5" ||
+	if line.Msg != "request" || line.Method != http.MethodGet || line.Path != "/api/parse" || line.Status != 200 || line.Client != "203.0.113.5" ||
 		line.Bytes != w.Body.Len() || line.Duration <= 0 || strings.Contains(text.String(), "1996573624012345677") {
 		t.Errorf("%s", text.String())
 	}
