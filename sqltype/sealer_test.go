@@ -26,7 +26,7 @@ func (s quotingSealer) Unseal(token string) (ID, error) {
 
 // An error quotes the input once, although a Sealer's error quotes the token, too.
 func TestSealerErrorQuotesOnce(t *testing.T) {
-	reason := fmt.Errorf("no key of the ring opens it%w", errorWithoutText{ErrSyntax})
+	reason := fmt.Errorf("no key of the ring opens it%w", textlessError{ErrSyntax})
 	for name, tt := range map[string]struct {
 		form        Form
 		input, want string
@@ -62,11 +62,11 @@ func TestSealerErrorQuotesOnce(t *testing.T) {
 	}
 }
 
-// errorWithoutText is an error to be wrapped for errors.Is only.
-type errorWithoutText struct{ error }
+// textlessError is an error to be wrapped for errors.Is only.
+type textlessError struct{ error }
 
-func (errorWithoutText) Error() string   { return "" }
-func (e errorWithoutText) Unwrap() error { return e.error }
+func (textlessError) Error() string   { return "" }
+func (e textlessError) Unwrap() error { return e.error }
 
 // badSealer makes tokens that are none.
 type badSealer func(b []byte) []byte
@@ -123,6 +123,27 @@ func TestFormOfItself(t *testing.T) {
 	} {
 		if !errors.Is(err, ErrForm) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// A Sealer that fails is an error, whatever it wraps, and never a NULL.
+func TestSealerFailsWithNull(t *testing.T) {
+	fault := fmt.Errorf("look the token up: %w", ErrNull)
+	setForm(t, Form{Prefix: "ord", Sealer: failingSealer{fault}})
+	was := NullKey[looseRow]{7, true}
+	null, key := was, Key[looseRow](7)
+	for name, err := range map[string]error{
+		"NullKey text":   null.UnmarshalText([]byte("ord_x")),
+		"NullKey param":  null.UnmarshalParam("ord_x"),
+		"NullKey JSON":   null.UnmarshalJSON([]byte(`"ord_x"`)),
+		"NullKey any":    null.UnmarshalMapstructure("ord_x"),
+		"Key text":       key.UnmarshalText([]byte("ord_x")),
+		"Key JSON":       key.UnmarshalJSON([]byte(`"ord_x"`)),
+		"Key mapdecoder": key.UnmarshalMapstructure("ord_x"),
+	} {
+		if !errors.Is(err, fault) || !strings.Contains(err.Error(), `"ord_x`) || null != was || key != 7 {
+			t.Errorf("%s: %v, and %+v, %d", name, err, null, int64(key))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package token
 import (
 	"errors"
 	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -91,8 +92,46 @@ func (r reference) decrypt(digits []int64) []int64 {
 	return append(append([]int64(nil), a...), b...)
 }
 
+// The code does what the reference does, in both directions, for every radix with random lengths
+// and tweaks, and at the borders of the domain.
+func TestFF1AsTheReference(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	var scratch block
+	for range 600 {
+		radix := 2 + rnd.Int64N(61)
+		longest := 2
+		for pow(uint64(radix), longest/2+1) < 1<<60/uint64(radix) { // of the longer part, plus one
+			longest += 2
+		}
+		length := 2 + rnd.IntN(longest-1)
+		tweak := make([]byte, rnd.IntN(70))
+		for i := range tweak {
+			tweak[i] = byte(rnd.Uint32())
+		}
+		r := reference{t, nistKey[:[]int{32, 48, 64}[rnd.IntN(3)]], radix, string(tweak)}
+		f := newFF1(testBlock(t, r.key), uint64(radix), length, r.tweak)
+		lowest, highest, random := make([]int64, length), make([]int64, length), make([]int64, length)
+		for i := range random {
+			highest[i], random[i] = radix-1, rnd.Int64N(radix)
+		}
+		for _, plain := range [][]int64{lowest, highest, random} {
+			halves := func(digits []int64) [2]uint64 {
+				return [2]uint64{r.number(digits[:length/2]).Uint64(), r.number(digits[length/2:]).Uint64()}
+			}
+			sealed, opened := halves(r.encrypt(plain)), halves(r.decrypt(plain))
+			in := halves(plain)
+			if a, b := f.encrypt(in[0], in[1], &scratch); [2]uint64{a, b} != sealed {
+				t.Fatalf("radix %d, tweak %x: %v is encrypted as %d and %d, want %d", radix, tweak, plain, a, b, sealed)
+			}
+			if a, b := f.decrypt(in[0], in[1], &scratch); [2]uint64{a, b} != opened {
+				t.Fatalf("radix %d, tweak %x: %v is decrypted as %d and %d, want %d", radix, tweak, plain, a, b, opened)
+			}
+		}
+	}
+}
+
 // A short token is FF1 of the reference, with the type name as tweak, and the key that is derived
-// from the secret. Its domain is above the minimum of SP 800-38G, a million.
+// from the secret. Its domain is above the minimum of revision 1 of SP 800-38G, a million.
 func TestShortTokensAsSpecified(t *testing.T) {
 	key, err := secret(t, text2).derive("short key", keySize)
 	if err != nil {

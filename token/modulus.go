@@ -14,7 +14,7 @@ type modulus struct {
 	m         uint64
 	unit      fraction // 1/m
 	high, low fraction // what the first 8 bytes of a block count, and the next 4
-	slack     uint64   // 6; no constant, for the compiler would add it last, where AES waits for it
+	slack     uint64   // 6. The compiler would add a constant last, when the next AES waits for it.
 }
 
 // fraction is the fraction of a number in units of 2^-128, rounded down. So n times it, without

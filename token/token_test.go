@@ -229,6 +229,37 @@ func TestOneSpelling(t *testing.T) {
 	}
 }
 
+// A character that is no digit counts noDigit while it is read. With a smaller digit before it, it
+// would be another spelling.
+func TestOtherCharacters(t *testing.T) {
+	for _, a := range []Alphabet{Base62, Base58} {
+		t.Run(a.String(), func(t *testing.T) {
+			s := long(t, oneKey(t, a), "order")
+			d := s.in.digits
+			tried := map[int]bool{}
+			for _, id := range someIDs(2000) {
+				token := seal(t, s, id)
+				for _, at := range []int{7, 9, wordDigits + 7, wordDigits + 9} { // of a pair after a pair
+					before := d.tens[token[at-2]] + d.ones[token[at-1]]
+					tens := d.tens[token[at]] + d.ones[token[at+1]] + uint32(d.square) - noDigit
+					if before == 0 || int32(tens) < 0 || tens%uint32(d.base) != 0 || tens >= uint32(d.square) {
+						continue
+					}
+					tried[at] = true
+					pair := d.pairs[before-1]
+					other := token[:at-2] + string([]byte{byte(pair), byte(pair >> 8), d.units[tens/uint32(d.base)], '-'}) + token[at+2:]
+					if got, err := s.Unseal(other); !errors.Is(err, sqltype.ErrSyntax) || got != 0 {
+						t.Errorf("%q opens as %d, %v, and so does %q", token, id, err, other)
+					}
+				}
+			}
+			if len(tried) != 4 {
+				t.Errorf("only %v were tried", tried)
+			}
+		})
+	}
+}
+
 // AppendSeal writes to b's array up to its own length, and not further.
 func TestAppendSealInPlace(t *testing.T) {
 	for kind, s := range both(t, oneKey(t, Base62), "order") {
