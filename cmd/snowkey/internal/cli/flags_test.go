@@ -111,6 +111,11 @@ var badFlags = map[string]map[string][]string{
 		"token-file": {"", "/does/not/exist"},
 		"tls-cert":   {"", "/does/not/exist"},
 		"tls-key":    {"", "/does/not/exist"},
+
+		"trusted-proxy": {"", "10.0.0.0/33", "proxy.example", "10.0.0.1:80"},
+		"rate":          {"", "-1", "NaN", "x"},
+		"access-log":    {"", "xml"},
+		"drain":         {"", "-1s", "5"},
 	},
 	"bench": {
 		"for":        {"", "0", "-1s", "10", "2h"},

@@ -135,21 +135,6 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// Wrong values of the flags are usage errors that name the flag.
-func TestServeWrong(t *testing.T) {
-	for flag, values := range map[string][]string{
-		"--trusted-proxy": {"10.0.0.0/33", "proxy.example", "10.0.0.1:80"}, "--rate": {"-1", "NaN", "x"}, "--access-log": {"xml"}, "--drain": {"-1s", "5"},
-	} {
-		for _, value := range values {
-			t.Run(flag+" "+value, func(t *testing.T) {
-				if got := run(t, "serve", "--addr", "127.0.0.1:0", flag, value); got.code != 2 || !strings.Contains(got.err, flag) {
-					t.Errorf("exit code %d: %s", got.code, got.err)
-				}
-			})
-		}
-	}
-}
-
 // The flags reach the server: it logs the client that a proxy names, limits it, and generates
 // nothing.
 func TestServeFlags(t *testing.T) {
