@@ -98,21 +98,9 @@ func (a *app) root() *cobra.Command {
 	group("tool", a.benchCommand(), a.completionCommand(), help, a.versionCommand())
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
+	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultHelpFlag()
 	return root
-}
-
-// noSuchCommand rejects arguments of a command that only has subcommands.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := ""
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return usage("there is no command %q%s", short(args[0]), hint)
 }
 
 // action wraps a command: errors are no longer usage errors, unless they are a usageError.
