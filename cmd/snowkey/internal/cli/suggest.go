@@ -26,6 +26,7 @@ func otherNames(name string) []string {
 		"serve":      {"server", "web", "http", "page", "ui"},
 		"bench":      {"benchmark"},
 		"completion": {"completions", "complete", "autocomplete"},
+		"man":        {"manual", "manpage", "manpages"},
 		"version":    {"about"},
 
 		"preset":    {"layout", "name"},
