@@ -1,6 +1,6 @@
-// Package doctor checks what the uniqueness of IDs depends on: a server's clock against
-// this machine's, the durability of the server's writes, the leased worker IDs, and the
-// largest IDs in use.
+// Package doctor checks what the uniqueness of IDs depends on: this machine's clock, a
+// server's clock against it, the durability of the server's writes, the leased worker IDs,
+// and the largest IDs in use.
 //
 // It only reads; nothing is created, claimed or changed.
 package doctor
@@ -65,7 +65,7 @@ type checkup struct {
 // Run runs the checks and reports each as it finishes.
 func Run(ctx context.Context, cfg Config, emit func(Check)) {
 	e := &checkup{Config: cfg, emit: emit}
-	for _, part := range []func(context.Context){e.version, e.clock, e.durability, e.workers} {
+	for _, part := range []func(context.Context){e.version, e.kernel, e.clock, e.durability, e.workers} {
 		if ctx.Err() != nil {
 			return
 		}
