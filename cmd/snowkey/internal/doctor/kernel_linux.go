@@ -20,8 +20,8 @@ func readKernel() (kernelClock, error) {
 	}
 	k := kernelClock{
 		synchronized: state != unix.TIME_ERROR && x.Status&unix.STA_UNSYNC == 0,
-		correction:   time.Duration(x.Offset) * unit,               //nolint:unconvert // not an int64 everywhere
-		maxError:     time.Duration(x.Maxerror) * time.Microsecond, //nolint:unconvert // nor this
+		correction:   time.Duration(x.Offset) * unit,
+		maxError:     time.Duration(x.Maxerror) * time.Microsecond,
 	}
 	switch {
 	case state == unix.TIME_INS, state == unix.TIME_OOP, x.Status&unix.STA_INS != 0:
