@@ -63,6 +63,14 @@ type (
 		ID string `gorm:"primaryKey;snowflake:base62"`
 	}
 	benchPointer struct{ ID *sqltype.ID }
+	benchTyped   struct {
+		ID   sqltype.Key[benchTyped]
+		Name string
+		Sum  int64
+	}
+	benchNull struct {
+		ID sqltype.NullKey[benchTyped] `gorm:"primaryKey;snowflake"`
+	}
 )
 
 // BenchmarkFill is the cost of filling 1,000 rows, by the row.
@@ -70,6 +78,7 @@ func BenchmarkFill(b *testing.B) {
 	const n = 1000
 	structs, pointers, embedded := make([]benchRow, n), make([]*benchRow, n), make([]benchEmbedded, n)
 	texts, keys := make([]benchText, n), make([]benchPointer, n)
+	typed, nulls := make([]benchTyped, n), make([]benchNull, n)
 	for i := range pointers {
 		pointers[i] = &benchRow{}
 	}
@@ -103,6 +112,8 @@ func BenchmarkFill(b *testing.B) {
 		{"embedded", &embedded, func() { clear(embedded) }},
 		{"base62", &texts, func() { clear(texts) }},
 		{"pointer keys", &keys, func() { clear(keys) }},
+		{"typed keys", &typed, func() { clear(typed) }},
+		{"typed keys or NULL", &nulls, func() { clear(nulls) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			fill := fillOnly(b, c.rows)

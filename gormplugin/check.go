@@ -93,8 +93,8 @@ func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(
 				continue
 			}
 			child, parent := lost.Reference.ForeignKey, lost.Reference.PrimaryKey
-			return fmt.Errorf("%s is of type %v and refers to %s of type %v, which gorm would copy as a character, not as a number: write the rows with graph.Create, or make the types the same",
-				keys.FieldName(child), child.FieldType, keys.FieldName(parent), parent.FieldType)
+			return fmt.Errorf("%s is of type %s and refers to %s of type %s, which gorm would copy as a character, not as a number: write the rows with graph.Create, or make the types the same",
+				keys.FieldName(child), keys.TypeName(child.FieldType), keys.FieldName(parent), keys.TypeName(parent.FieldType))
 		}
 	}
 	return nil

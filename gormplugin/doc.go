@@ -19,8 +19,8 @@
 //
 // # Which fields are filled
 //
-// A sole primary key of type sqltype.ID is filled without a tag. The tag snowflake fills any other
-// column that holds 64-bit integers or texts:
+// A sole primary key of type sqltype.ID or sqltype.Key is filled without a tag. The tag snowflake
+// fills any other column that holds 64-bit integers or texts:
 //
 //	ID    int64      `gorm:"primaryKey;autoIncrement:false;snowflake"`
 //	ID    string     `gorm:"primaryKey;size:11;snowflake:base62"`
@@ -63,8 +63,8 @@
 //     looked up.
 //   - In MySQL and MariaDB, columns ignore case by default: a base 62 key needs
 //     type:char(11) CHARACTER SET ascii COLLATE ascii_bin. A create is refused without it.
-//   - gorm reads NULL into a sqltype.ID as 0. Use *sqltype.ID or sqltype.NullID for a column that
-//     may be NULL.
+//   - gorm reads NULL into a sqltype.ID or a sqltype.Key as 0. Use a pointer, a sqltype.NullID or a
+//     sqltype.NullKey for a column that may be NULL.
 //   - The plugin keeps what it knows of a model for as long as it exists. Make a new one for each
 //     handle if handles are opened and closed all the time.
 //

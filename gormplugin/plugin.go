@@ -113,7 +113,11 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 //     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
 //   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
 //   - on MySQL and MariaDB, a base 62 key whose column ignores case;
-//   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds.
+//   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds;
+//   - a sqltype.Key or NullKey whose Form is wrong, which otherwise fails when a key is written as
+//     text;
+//   - a foreign key that is a sqltype.Key or NullKey of another type than the key it refers to,
+//     which gorm converts.
 //
 // If the handle has a [Plugin], Validate also applies its Config.Tables, Config.Exempt and
 // sources.

@@ -120,8 +120,12 @@ func TestFillsMaps(t *testing.T) {
 	if several[0]["id"] != sqltype.ID(2) || several[1]["ID"] != 77 || several[2]["id"] != sqltype.ID(3) {
 		t.Errorf("the maps are %v", several)
 	}
+	typed := map[string]any{"ID": sqltype.NullKey[Ticket]{}}
+	if err := db.Model(&Ticket{}).Create(typed).Error; err != nil || typed["id"] != sqltype.Key[Ticket](4) || len(typed) != 1 {
+		t.Errorf("a typed key: %v, %v", typed, err)
+	}
 	bare := map[string]any{"text": "x"}
-	if err := db.Table("logs").Create(bare).Error; err != nil || bare["log_id"] != int64(4) {
+	if err := db.Table("logs").Create(bare).Error; err != nil || bare["log_id"] != int64(5) {
 		t.Errorf("a table without a model: %v, %v", bare, err)
 	}
 	other := map[string]any{"text": "x"}

@@ -36,10 +36,11 @@ func (p headOnly) Encode(value any, buf []byte) ([]byte, error) {
 
 // A sound array of bigint does not come to pgx's loop over its elements.
 func TestArrayInOneLoop(t *testing.T) {
-	id := sqltype.ID(7)
-	targets := []any{new([]sqltype.ID), new([]*sqltype.ID), new([]sqltype.NullID)}
+	id, k := sqltype.ID(7), key(7)
+	targets := []any{new([]sqltype.ID), new([]*sqltype.ID), new([]sqltype.NullID), new([]key), new([]*key), new([]nullKey)}
 	for i, value := range []any{
 		[]sqltype.ID{7, 8}, []*sqltype.ID{&id, nil}, []sqltype.NullID{{ID: 7, Valid: true}, {}},
+		[]key{7, 8}, []*key{&k, nil}, []nullKey{{Key: 7, Valid: true}, {}},
 	} {
 		encode, _, ok := wrapSlice(value)
 		if !ok {

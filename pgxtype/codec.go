@@ -36,13 +36,8 @@ func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgt
 			return scanText{}
 		}
 	}
-	if isKeyTarget(target) {
-		switch format {
-		case pgtype.BinaryFormatCode:
-			return planKey[scanBinary](target)
-		case pgtype.TextFormatCode:
-			return planKey[scanText](target)
-		}
+	if plan := planKey(target, format); plan != nil {
+		return plan
 	}
 	return c.Codec.PlanScan(m, oid, format, target)
 }

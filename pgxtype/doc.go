@@ -1,6 +1,6 @@
-// Package pgxtype registers [sqltype.ID] with pgx, so that ids work wherever an int64 does, with no
-// more allocations. It also loads parent rows with their children in bulk, and retries
-// transactions.
+// Package pgxtype registers [sqltype.ID] and every [sqltype.Key] with pgx, so that they work wherever
+// an int64 does, with no more allocations. It also loads parent rows with their children in bulk,
+// and retries transactions.
 //
 // Register the types for every connection of a pool:
 //
@@ -37,6 +37,9 @@
 // Registered, ID, *ID and NullID are encoded and scanned without an allocation, in the binary and
 // in the text format, and []ID with two per array. What pgx does with other types is
 // unchanged: a bigint scanned into an any is still an int64.
+//
+// Every Key and NullKey is encoded and scanned as an ID and a NullID are, and costs the same. A
+// column of json or jsonb has the JSON of the key, every other one has the number.
 //
 // A nil *ID and an invalid NullID are NULL. NULL scanned into an ID, or into an element of a []ID, is
 // [sqltype.ErrNull]. A negative number is [sqltype.ErrNegative] in both directions. On an error the

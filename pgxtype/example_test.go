@@ -47,6 +47,39 @@ func ExampleRegister() {
 	// pgxtype: scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
 }
 
+func ExampleRegister_keys() {
+	m := pgtype.NewMap() // or conn.TypeMap()
+	pgxtype.Register(m)  // once, for the keys of every type
+	key := sqltype.Key[Customer](1996573624012345677)
+
+	number, err := m.Encode(pgtype.Int8OID, pgtype.TextFormatCode, key, nil)
+	fmt.Println(string(number), err)
+	array, err := m.Encode(pgtype.Int8ArrayOID, pgtype.TextFormatCode, []sqltype.Key[Customer]{key, 7}, nil)
+	fmt.Println(string(array), err)
+	json, err := m.Encode(pgtype.JSONBOID, pgtype.TextFormatCode, key, nil)
+	fmt.Println(string(json), err)
+	// Output:
+	// 1996573624012345677 <nil>
+	// {1996573624012345677,7} <nil>
+	// "cus_1qda147xjq4ad" <nil>
+}
+
+// Customer declares that the text of its keys has a prefix.
+type Customer struct{ ID sqltype.Key[Customer] }
+
+func (*Customer) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "cus"} }
+
+func ExampleRegisterKey() {
+	m := pgtype.NewMap()
+	pgxtype.RegisterKey[Customer](m)
+
+	// With database/sql: db.QueryRowContext(ctx, query).Scan(m.SQLScanner(&keys))
+	var keys []sqltype.Key[Customer]
+	err := m.SQLScanner(&keys).Scan("{7,8}")
+	fmt.Println(keys, err)
+	// Output: [cus_0000000000007 cus_0000000000008] <nil>
+}
+
 // offline is a pool whose server cannot be reached.
 type offline struct{}
 

@@ -1,6 +1,7 @@
 package pgxtype
 
 import (
+	"encoding/binary"
 	"fmt"
 	"reflect"
 	"unsafe"
@@ -123,9 +124,13 @@ func keyTypeOf(v any) (k keyType, ok bool) {
 // it was made for, but a program's own array might give it one.
 func (k keyType) ids(v any) (any, error) {
 	if wordsOf(v).typ != k.typ {
-		return nil, fmt.Errorf("pgxtype: %T: %w", v, sqltype.ErrType)
+		return nil, k.wrong(v)
 	}
 	return retyped(v, k.twin), nil
+}
+
+func (keyType) wrong(v any) error {
+	return fmt.Errorf("pgxtype: a plan for another type got %T: %w", v, sqltype.ErrType)
 }
 
 // named adds the type of v to an error that does not know it.
@@ -152,41 +157,61 @@ type encodeKey struct {
 func (p *encodeKey) SetNext(next pgtype.EncodePlan) { p.next = next }
 
 func (p *encodeKey) Encode(value any, buf []byte) ([]byte, error) {
-	id, err := p.ids(value)
-	if err != nil {
-		return nil, err
+	if wordsOf(value).typ != p.typ {
+		return nil, p.wrong(value)
 	}
-	if buf, err = p.next.Encode(id, buf); err != nil {
+	out, err := p.next.Encode(retyped(value, p.twin), buf)
+	if err != nil {
 		return nil, named(err, value)
 	}
-	return buf, nil
+	return out, nil
 }
 
 // scanKey scans into a *Key, a **Key or a *NullKey by the plan P of the twin *T. It is one
 // pointer, so that it needs no memory.
 type scanKey[T any, P pgtype.ScanPlan] struct{ typ unsafe.Pointer }
 
+// scanKeyBinary is scanKey for a *Key in the binary format, without a call.
+type scanKeyBinary struct{ typ unsafe.Pointer }
+
+func (p scanKeyBinary) Scan(src []byte, target any) error {
+	if w := wordsOf(target); w.typ == p.typ && w.data != nil && len(src) == 8 {
+		if id := sqltype.ID(binary.BigEndian.Uint64(src)); id >= 0 {
+			*(*sqltype.ID)(w.data) = id
+			return nil
+		}
+	}
+	return scanKey[sqltype.ID, scanBinary](p).Scan(src, target)
+}
+
 // planKey returns the plan for target, or nil if target is no key.
-func planKey[P pgtype.ScanPlan](target any) pgtype.ScanPlan {
+func planKey(target any, format int16) pgtype.ScanPlan {
 	typ := wordsOf(target).typ
 	switch twinOf(target).(type) {
 	case *sqltype.ID:
-		return scanKey[sqltype.ID, P]{typ}
+		return inFormat(format, scanKeyBinary{typ}, scanKey[sqltype.ID, scanText]{typ})
 	case **sqltype.ID:
-		return scanKey[*sqltype.ID, P]{typ}
+		return inFormat(format, scanKey[*sqltype.ID, scanBinary]{typ}, scanKey[*sqltype.ID, scanText]{typ})
 	case *sqltype.NullID:
-		return scanKey[sqltype.NullID, P]{typ}
+		return inFormat(format, scanKey[sqltype.NullID, scanBinary]{typ}, scanKey[sqltype.NullID, scanText]{typ})
+	}
+	return nil
+}
+
+func inFormat(format int16, binary, text pgtype.ScanPlan) pgtype.ScanPlan {
+	switch format {
+	case pgtype.BinaryFormatCode:
+		return binary
+	case pgtype.TextFormatCode:
+		return text
 	}
 	return nil
 }
 
 func (p scanKey[T, P]) Scan(src []byte, target any) error {
 	w := wordsOf(target)
-	switch {
-	case w.typ != p.typ:
+	if w.typ != p.typ {
 		return fmt.Errorf("pgxtype: scan into %T: %w", target, sqltype.ErrType)
-	case w.data == nil:
-		return fmt.Errorf("pgxtype: scan: destination %T is %w", target, sqltype.ErrNil)
 	}
 	var plan P
 	if err := plan.Scan(src, (*T)(w.data)); err != nil {

@@ -195,7 +195,7 @@ func TestScalarErrors(t *testing.T) {
 			if !errors.Is(err, sqltype.ErrNull) || id != 42 {
 				t.Fatalf("%s NULL: %d, %v", format, id, err)
 			}
-			for _, hint := range []string{"NullID", "*sqltype.ID", "NULL"} {
+			for _, hint := range []string{"NullID", "NullKey", "pointer", "NULL"} {
 				if !strings.Contains(err.Error(), hint) {
 					t.Errorf("%q does not name %s", err, hint)
 				}

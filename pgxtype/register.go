@@ -21,8 +21,8 @@ func AfterConnect(_ context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// Register makes m encode and scan sqltype's types as bigint, text and JSON,
-// and refuse them for columns that cannot hold ids. It wraps the codecs that m has for
+// Register makes m encode and scan sqltype's types, with the keys of every type, as bigint, text
+// and JSON, and refuse them for columns that cannot hold ids. It wraps the codecs that m has for
 // these columns, and also its arrays, ranges and multiranges of bigint.
 //
 // Calling it again has no effect, and neither has a nil m. As with every

@@ -19,8 +19,8 @@ import (
 //
 // The function values appends one value for each column to row, and returns it. A value may be
 // anything that pgx encodes. Append addresses (&o.ID, &o.Note) if possible: a pointer to an ID, a
-// string, a signed integer, a float64 or a time.Time costs no allocation. Load encodes the values before it calls the function
-// again, so their memory may be reused.
+// Key, a string, a signed integer, a float64 or a time.Time costs no allocation. Load encodes the
+// values before it calls the function again, so their memory may be reused.
 //
 // The functions of a Table run on [Load]'s goroutine, for one parent at a time, before Load asks
 // for the next one.

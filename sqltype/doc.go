@@ -1,5 +1,5 @@
 // Package sqltype gives a primary key one Go type, [ID], that behaves the same in a database, in
-// JSON and in a URL.
+// JSON and in a URL; and [Key], which is an ID of one type of rows.
 //
 // An ID is an int64 in a bigint column and in a struct field, and a decimal string in text,
 // including JSON: JavaScript reads numbers as float64, and would change the last digits of most
@@ -17,6 +17,23 @@
 //			func(o *Order) []Line { return o.Lines },
 //			func(l *Line) *sqltype.ID { return &l.ID },
 //			func(l *Line) *sqltype.ID { return &l.OrderID }))
+//
+// # Typed keys
+//
+// A Key[Order] does all that an ID does, and a Key[Customer] does not compile in its place. Do not
+// write type OrderID sqltype.ID: such a type has no methods, and is a bare number in JSON.
+//
+//	type Order struct {
+//		ID         sqltype.Key[Order]    `json:"id"`
+//		CustomerID sqltype.Key[Customer] `json:"customer_id"`
+//	}
+//
+//	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
+//
+// KeyForm is optional. With it, the text of the key, also in JSON, is "ord_1qda147xjq4ad", and a
+// text with another prefix is [ErrPrefix]. The column is a bigint with and without. What follows
+// holds for a Key as well, and for a [NullKey] as for a [NullID]; with a [Form], its text has the
+// grammar of the Form.
 //
 // # What is guaranteed
 //
@@ -47,7 +64,8 @@
 // which would get its methods.
 //
 // docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
-// libraries do with an ID.
+// libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to texts that
+// people have stored.
 //
 // The package imports the standard library only.
 package sqltype

@@ -82,7 +82,7 @@ func testSlog[K idKind, N nullKind](t *testing.T) {
 		`{"id":"1152921504606846976","null":"7"}` + "\n": slog.NewJSONHandler(&b, options),
 	} {
 		b.Reset()
-		slog.New(h).Info("", "id", K(1<<60), "null", some[N](7))
+		slog.New(h).Info("", "id", K(ID(1<<60)), "null", some[N](7))
 		if b.String() != name {
 			t.Errorf("%q, want %q", b.String(), name)
 		}

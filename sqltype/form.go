@@ -11,8 +11,9 @@ import (
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
-// A value receiver works as well, and costs an allocation for each text. T is the struct, not a
-// pointer to it.
+// A value receiver works as well, and so does a method that is promoted from an embedded struct,
+// but they cost an allocation for each text. A method with another signature declares nothing. The
+// type is that in brackets: a Key[*Order] does not have the Form of an Order.
 type Form struct {
 	// Prefix and an underscore stand before the digits, as in ord_1qda147xjq4ad: 13 of
 	// Crockford's base 32 in lower case, whose texts sort as the ids do. Reading ignores case.
@@ -33,9 +34,10 @@ type Form struct {
 // Sealer writes ids as tokens that do not show them. Package token has two.
 type Sealer interface {
 	// AppendSeal appends the token of an id, which is not negative, to b. A token has letters and
-	// digits only.
+	// digits only, and at least one; anything else is an ErrForm.
 	AppendSeal(b []byte, id ID) ([]byte, error)
-	// Unseal returns the id of a token, or an error.
+	// Unseal returns the id of a token, or an error. If the error quotes the token and wraps
+	// another, a Key's error shows the text of that one only: it quotes the whole input itself.
 	Unseal(token string) (ID, error)
 }
 
@@ -161,10 +163,23 @@ func (f *Form) append(b []byte, id ID) ([]byte, error) {
 	if err != nil || f.Sealer == nil {
 		return text, err
 	}
+	open := len(text)
 	if text, err = f.Sealer.AppendSeal(text, id); err != nil {
 		return b, err
 	}
+	if len(text) <= open || !isToken(text[open:]) { // not quoted: it may show the id
+		return b, fmt.Errorf("%w: Sealer %T appended no token: want letters and digits", ErrForm, f.Sealer)
+	}
 	return text, nil
+}
+
+func isToken(text []byte) bool {
+	for _, c := range text {
+		if c-'0' > 9 && (c|0x20)-'a' > 'z'-'a' {
+			return false
+		}
+	}
+	return true
 }
 
 // appendOpen is append without the token. It does not let b escape.
@@ -215,19 +230,38 @@ func readForm[S string | []byte](f *Form, s S) (ID, error) {
 	return 0, f.want(err)
 }
 
-// readNumber reads a JSON number, which is the text of a decimal form only.
-func (f *Form) readNumber(text []byte) (ID, error) {
+// readBare reads a JSON value that is no string. A number is the text of a decimal form only.
+func (f *Form) readBare(text []byte) (ID, error) {
 	if !f.sound() {
 		return 0, f.check()
+	}
+	if isText(text) {
+		return readForm(f, text)
 	}
 	decimals := f.decimal()
 	for i := range f.Old {
 		decimals = decimals || f.Old[i].decimal()
 	}
 	if !decimals {
-		return 0, f.want(ErrSyntax)
+		return 0, syntaxError("want " + f.expected())
 	}
 	return decimal(text)
+}
+
+// isText reports whether a JSON value is a string that has lost its quotes. For a field tagged
+// ",string" encoding/json removes them, as it sees an integer.
+func isText(value []byte) bool {
+	found := false
+	for _, c := range value {
+		switch {
+		case '0' <= c && c <= '9', c|0x20 == 'e': // of a number, too
+		case 'a' <= c|0x20 && c|0x20 <= 'z', c == '_':
+			found = true
+		default:
+			return false
+		}
+	}
+	return found && string(value) != "true" && string(value) != "false"
 }
 
 // readOne reads a text of the form itself. Its errors are bare, or of the Sealer.
@@ -243,19 +277,36 @@ func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 		body = s[n+1:]
 	}
 	if f.Sealer != nil {
-		id, err = f.Sealer.Unseal(string(body))
+		token := string(body)
+		if id, err = f.Sealer.Unseal(token); err != nil {
+			err = unquoted(err, token)
+		}
 	} else {
 		id, err = parseDigits(&form32, body)
 	}
 	switch {
 	case err != nil && hasUnderscore(body): // after another prefix, which may begin with this one
 		return 0, ErrPrefix
-	case err != nil && f.Sealer == nil && errors.Is(err, ErrSyntax):
-		return 0, ErrSyntax
 	case err == nil && id < 0:
 		return 0, ErrNegative
 	}
 	return id, err
+}
+
+// sealerError is the error of a Sealer, with the text of what it wraps.
+type sealerError struct{ err, wrapped error }
+
+func (e sealerError) Error() string { return e.wrapped.Error() }
+func (e sealerError) Unwrap() error { return e.err }
+
+// unquoted returns the error of a Sealer without the token, if it wraps an error that does not
+// quote it.
+func unquoted(err error, token string) error {
+	wrapped := errors.Unwrap(err)
+	if quoted := quote(token); wrapped == nil || !strings.Contains(err.Error(), quoted) || strings.Contains(wrapped.Error(), quoted) {
+		return err
+	}
+	return sealerError{err, wrapped}
 }
 
 // isPrefix reports whether s, which is longer, begins with a valid prefix, in any case.
@@ -279,6 +330,19 @@ func hasUnderscore[S string | []byte](s S) bool {
 
 // want adds the expected form to an error of readOne.
 func (f *Form) want(err error) error {
+	switch {
+	case f.decimal(), errors.Is(err, ErrRange), errors.Is(err, ErrNegative):
+		return err
+	case errors.Is(err, ErrPrefix):
+		return fmt.Errorf("%w, want %s", err, f.expected())
+	case f.Sealer != nil:
+		return fmt.Errorf("want %s: %w", f.expected(), err)
+	}
+	return syntaxError("want " + f.expected())
+}
+
+// expected describes a text of a form that is not decimal.
+func (f *Form) expected() string {
 	what := "13 digits of base 32"
 	if f.Sealer != nil {
 		what = "a token"
@@ -286,13 +350,5 @@ func (f *Form) want(err error) error {
 	if f.Prefix != "" {
 		what = fmt.Sprintf("%q and %s", f.Prefix+"_", what)
 	}
-	switch { //nolint:errorlint // a Sealer's error may wrap these, and says more
-	case f.decimal(), err == ErrRange, err == ErrNegative:
-		return err
-	case err == ErrPrefix:
-		return fmt.Errorf("%w, want %s", err, what)
-	case err == ErrSyntax:
-		return syntaxError("want " + what)
-	}
-	return fmt.Errorf("want %s: %w", what, err)
+	return what
 }

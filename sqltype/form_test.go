@@ -181,7 +181,7 @@ func TestSealedKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			setForm(t, f)
 			text := Key[looseRow](id).String()
-			if token := "t" + ID(id^mask.mask).Base32(); !strings.HasSuffix(text, token) || strings.HasPrefix(text, "loose_") != (f.Prefix != "") {
+			if token := "t" + (id ^ mask.mask).Base32(); !strings.HasSuffix(text, token) || strings.HasPrefix(text, "loose_") != (f.Prefix != "") {
 				t.Fatalf("%s, with the token %s", text, token)
 			}
 			b, err := json.Marshal([]NullKey[looseRow]{{id, true}, {}})

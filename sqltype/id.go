@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -135,7 +134,7 @@ func (id *ID) set(op string, n ID, err error) error {
 		return nilReceiver(op)
 	case err == nil:
 		*id = n
-	case errors.Is(err, ErrNull):
+	case err == ErrNull: //nolint:errorlint // a Sealer that fails may wrap it, and is no NULL
 		return fmt.Errorf("sqltype: %s: %w", op, ErrNull)
 	}
 	return err

@@ -151,7 +151,7 @@ func testTextEncoders[K idKind](t *testing.T) {
 			t.Errorf("AppendText of %d: %q, %v", int64(id), got, err)
 		}
 	}
-	if got := K(math.MinInt64).String(); got != "-9223372036854775808" {
+	if got := K(ID(math.MinInt64)).String(); got != "-9223372036854775808" {
 		t.Errorf("String of the least: %q", got)
 	}
 }
@@ -205,7 +205,7 @@ func testSmallMethods[K interface {
 	if !K(0).IsZero() || K(1).IsZero() || K(-1).IsZero() {
 		t.Error("IsZero")
 	}
-	if K(math.MaxInt64).Int64() != math.MaxInt64 {
+	if K(ID(math.MaxInt64)).Int64() != math.MaxInt64 {
 		t.Error("Int64")
 	}
 	ids := []K{3, math.MaxInt64, 1, 0, 2}
@@ -248,6 +248,9 @@ func TestNilReceivers(t *testing.T) {
 					t.Error(err)
 				}
 			})
+		}
+		if err := v.UnmarshalJSON([]byte("null")); !errors.Is(err, ErrNil) {
+			t.Errorf("%s.UnmarshalJSON of null: %v", name, err)
 		}
 		if attr, err := v.MarshalXMLAttr(xml.Name{Local: "id"}); err != nil || attr != (xml.Attr{}) {
 			t.Errorf("%s.MarshalXMLAttr: %v, %v", name, attr, err)

@@ -109,7 +109,8 @@ func TestJSONv2Allocations(t *testing.T) {
 	t.Run("prefixed NullKey", func(t *testing.T) { allocationsOf(t, NullKey[prefixedRow]{1996573624012345677, true}) })
 }
 
-// allocationsOf compares a list of ids with an empty one.
+// allocationsOf compares a list of ids with an empty one. Under the race detector, pools are emptied
+// now and then.
 func allocationsOf[T any](t *testing.T, id T) {
 	list := slices.Repeat([]T{id}, 300)
 	text, err := jsonv2.Marshal(list)
@@ -121,7 +122,7 @@ func allocationsOf[T any](t *testing.T, id T) {
 		"v2": func(data []byte, v any) error { return jsonv2.Unmarshal(data, v) },
 	} {
 		empty := testing.AllocsPerRun(10, func() { errSink = unmarshal([]byte("[]"), &list) })
-		if got := testing.AllocsPerRun(10, func() { errSink = unmarshal(text, &list) }); got > empty || errSink != nil {
+		if got := testing.AllocsPerRun(10, func() { errSink = unmarshal(text, &list) }); got > empty+2 || errSink != nil {
 			t.Errorf("%s reads with %v allocations, %v; no ids with %v", name, got, errSink, empty)
 		}
 	}
@@ -132,7 +133,7 @@ func allocationsOf[T any](t *testing.T, id T) {
 			errSink = jsonv2.MarshalWrite(out, &list)
 		})
 	}
-	if got, empty := write(list), write(nil); got > empty || errSink != nil {
+	if got, empty := write(list), write(nil); got > empty+2 || errSink != nil {
 		t.Errorf("v2 writes with %v allocations, %v; no ids with %v", got, errSink, empty)
 	}
 }

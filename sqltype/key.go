@@ -195,7 +195,7 @@ func keyFromJSON[T any](data []byte) (id ID, err error) {
 	if quoted {
 		id, err = readForm(&f, text)
 	} else {
-		id, err = f.readNumber(text)
+		id, err = f.readBare(text)
 	}
 	if err != nil {
 		return 0, readError[T]("parse JSON", string(data), err)
@@ -209,14 +209,16 @@ func (k Key[T]) Value() (driver.Value, error) { return ID(k).Value() }
 // Scan reads what [ID.Scan] reads, and a Key[T], with the same errors. Text is decimal, whatever
 // the Form.
 func (k *Key[T]) Scan(src any) error {
+	if n, ok := src.(int64); ok && n >= 0 && k != nil { // the usual one, at the cost of an ID
+		*k = Key[T](n)
+		return nil
+	}
 	id, err := scanKey[T](src)
 	return (*ID)(k).set("Scan", id, err)
 }
 
 func scanKey[T any](src any) (ID, error) {
 	switch v := src.(type) {
-	case int64: // first, because it is the usual one
-		return fromInt("scan", v)
 	case Key[T]:
 		return fromInt("scan", int64(v))
 	case *Key[T]:

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"encoding"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -56,7 +55,7 @@ func (n *NullID) set(op string, id ID, err error) error {
 		return nilReceiver(op)
 	case err == nil:
 		*n = NullID{ID: id, Valid: true}
-	case errors.Is(err, ErrNull):
+	case err == ErrNull: //nolint:errorlint // a Sealer that fails may wrap it, and is no NULL
 		*n = NullID{}
 		return nil
 	}

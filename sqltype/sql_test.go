@@ -100,7 +100,7 @@ func testValue[K idKind, N nullKind](t *testing.T) {
 	}{
 		{"id", K(7), int64(7), nil},
 		{"zero is not NULL", K(0), int64(0), nil},
-		{"largest", K(math.MaxInt64), int64(math.MaxInt64), nil},
+		{"largest", K(ID(math.MaxInt64)), int64(math.MaxInt64), nil},
 		{"pointer", any(ptr[K](7)).(driver.Valuer), int64(7), nil},
 		{"negative", K(-7), nil, ErrNegative},
 		{"null", some[N](7), int64(7), nil},

@@ -27,20 +27,23 @@ func (a Alphabet) String() string {
 
 // Config configures a Ring. Keys or ShortKeys must have an element.
 type Config struct {
-	// Keys are the keys of Sealers, newest first: the first seals, all open.
+	// Keys are the keys of Sealers, newest first: the first seals, all open. To rotate them, first
+	// add the new one last in all programs, and then move it to the front.
 	Keys []Secret
 
-	// ShortKeys are the keys of ShortSealers, newest first: the first seals, all open. No two have
-	// the same number.
+	// ShortKeys are the same for ShortSealers. No two have the same number.
 	ShortKeys []ShortKey
 
 	// Alphabet is the digits of the tokens. The zero value is Base62.
 	Alphabet Alphabet
 }
 
-// ShortKey is a key of ShortSealers. Its tokens begin with its number, as one digit.
+// ShortKey is a key of ShortSealers.
 type ShortKey struct {
-	Number int // 0 to 57, for ever: a token is opened by the key that has its number
+	// Number is 0 to 57. Tokens begin with it, as one digit, and are opened by the key that has it,
+	// so a key keeps its number. From 10 on it is a letter, and no token looks like a decimal id.
+	Number int
+
 	Secret Secret
 }
 

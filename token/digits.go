@@ -20,8 +20,8 @@ type digits struct {
 	byFourth uint64          // 2^64/base^4, rounded up
 	units    [62]byte        // the digits
 	pairs    [62 * 62]uint16 // the two digits of a number below square, the first in the low byte
-	ones     [256]uint16     // the value of a digit; noDigit for all else
-	tens     [256]uint16     // base times that; noDigit for all else
+	ones     [256]uint32     // the value of a digit; noDigit for all else
+	tens     [256]uint32     // base times that; noDigit for all else
 }
 
 // noDigit is above the value of any two digits.
@@ -52,7 +52,7 @@ func newDigits(a Alphabet) *digits {
 			text = sqltype.ID(i).Base58()
 		}
 		digit := text[len(text)-1]
-		d.units[i], d.ones[digit], d.tens[digit] = digit, uint16(i), uint16(i*d.base)
+		d.units[i], d.ones[digit], d.tens[digit] = digit, uint32(i), uint32(i*d.base)
 	}
 	for i := range d.square {
 		d.pairs[i] = uint16(d.units[i/d.base]) | uint16(d.units[i%d.base])<<8
@@ -69,16 +69,15 @@ func (d *digits) split(n uint64) (high, low uint64) {
 	return high, n - high*d.low
 }
 
-// join is the inverse of split. It reports whether the number is below 2^64.
-func (d *digits) join(high, low uint64) (n uint64, ok bool) {
-	over, n := bits.Mul64(high, d.low)
+// join is the inverse of split. The second result is zero if the number is below 2^64.
+func (d *digits) join(high, low uint64) (n, over uint64) {
+	over, n = bits.Mul64(high, d.low)
 	n, carry := bits.Add64(n, low, 0)
-	return n, over|carry == 0
+	return n, over | carry
 }
 
 // put writes two parts to 11 bytes.
-func (d *digits) put(text []byte, high, low uint64) {
-	text = text[:wordDigits]
+func (d *digits) put(text *[wordDigits]byte, high, low uint64) {
 	// The first two digits of a part below 2^36 are its quotient by base^4. The rest is a fraction,
 	// of which each product has the next two. The rounding of byFourth makes it too large by less
 	// than 2^36/2^64, below 1/base^4.
@@ -97,8 +96,9 @@ func (d *digits) put(text []byte, high, low uint64) {
 	binary.LittleEndian.PutUint16(text[9:], d.pairs[pair])
 }
 
-// get returns the parts that 11 digits mean. It reports whether they are digits.
-func (d *digits) get(text string) (high, low uint64, ok bool) {
+// get returns the parts that 11 digits mean. The third result is at least noDigit if one of them is
+// no digit.
+func (d *digits) get(text string) (high, low uint64, seen uint32) {
 	_ = text[wordDigits-1]
 	a := d.ones[text[0]]
 	b := d.tens[text[1]] + d.ones[text[2]]
@@ -108,13 +108,5 @@ func (d *digits) get(text string) (high, low uint64, ok bool) {
 	f := d.tens[text[7]] + d.ones[text[8]]
 	g := d.tens[text[9]] + d.ones[text[10]]
 	low = (uint64(e)*d.square+uint64(f))*d.square + uint64(g)
-	return high, low, a|b|c|e|f|g < noDigit
-}
-
-// word returns the number that 11 digits mean. It reports whether they are digits, and the number
-// is below 2^64.
-func (d *digits) word(text string) (uint64, bool) {
-	high, low, ok := d.get(text)
-	n, fits := d.join(high, low)
-	return n, ok && fits
+	return high, low, a | b | c | e | f | g
 }

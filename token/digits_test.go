@@ -1,6 +1,7 @@
 package token
 
 import (
+	"bytes"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -28,7 +29,7 @@ func TestDigits(t *testing.T) {
 			var text [wordDigits]byte
 			for _, n := range numbers {
 				high, low := d.split(n)
-				d.put(text[:], high, low)
+				d.put(&text, high, low)
 				if got, ok := d.word(string(text[:])); !ok || got != n {
 					t.Fatalf("%d is written %q, and read as %d, %v", n, text, got, ok)
 				}
@@ -62,7 +63,7 @@ func TestDigitsRefused(t *testing.T) {
 				for at := range wordDigits {
 					text := []byte("11111111111")
 					text[at] = byte(c)
-					isDigit := strings.IndexByte(string(d.units[:d.base]), byte(c)) >= 0
+					isDigit := bytes.IndexByte(d.units[:d.base], byte(c)) >= 0
 					if n, ok := d.word(string(text)); ok != (isDigit && (at > 0 || uint64(d.ones[c]) <= math.MaxUint64/pow(d.base, 10))) {
 						t.Fatalf("%q is read as %d, %v", text, n, ok)
 					}
@@ -81,4 +82,11 @@ func digitsOf(d *digits, n *big.Int) string {
 		text[len(text)-1-i] = d.units[digit.Uint64()]
 	}
 	return string(text)
+}
+
+// word returns the number that 11 digits mean. It reports whether there is one, below 2^64.
+func (d *digits) word(text string) (uint64, bool) {
+	high, low, seen := d.get(text)
+	n, over := d.join(high, low)
+	return n, seen < noDigit && over == 0
 }

@@ -14,12 +14,11 @@
 //
 // # What is guaranteed
 //
-// An id has one token for each key and type name, and a token has one spelling. A token that was
-// sealed under one type name does not open under another.
+// An id has one token for each key and type name, and a token has one spelling.
 //
-// Sealer: a text that was not made with a key of the ring is refused, except with probability
-// k/2^64 for k keys. A token is one block of AES-256 over the id and 64 bits that depend on the
-// type name.
+// Sealer: a text that was not made with a key of the ring, and under the same type name, is refused,
+// except with a probability below k/2^64 for k keys. A token is one block of AES-256 over the id
+// and 64 bits that depend on the type name.
 //
 // ShortSealer: a token is the id, encrypted with FF1 of NIST SP 800-38G over AES-256 as a number
 // of 11 digits, after one character that names the key. It has no redundancy: of made-up tokens with

@@ -8,8 +8,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// errNotMade is the error of a sealer that no ring made.
-var errNotMade = errors.New("the sealer is nil or zero; Ring.Sealer and Ring.ShortSealer make one")
+// notMade returns the error of a sealer that no ring made.
+func notMade(op string) error {
+	return errors.New("token: " + op + ": the sealer is nil or zero; Ring.Sealer and Ring.ShortSealer make one")
+}
+
+// negative returns the error of sealing a negative id.
+func negative(id sqltype.ID) error {
+	return fmt.Errorf("token: seal %d: %w", int64(id), sqltype.ErrNegative)
+}
 
 // refusal is an sqltype.ErrSyntax with the reason.
 type refusal string

@@ -40,11 +40,14 @@ func Example() {
 	text, err := json.Marshal(Order{ID: 1996573624012345677})
 	fmt.Println(string(text), err)
 
-	key, err := sqltype.ParseKey[Order]("ord_")
+	key, err := sqltype.ParseKey[Order]("ord_6SAPX568jFlC91Nu9cArMb")
 	fmt.Println(key.Int64(), err)
-	_, err = sqltype.ParseKey[Order]("ord_1")
+	_, err = sqltype.ParseKey[Order]("ord_6SAPX568jFlC91Nu9cArMx")
 	fmt.Println(err)
 	// Output:
+	// {"id":"ord_6SAPX568jFlC91Nu9cArMb"} <nil>
+	// 1996573624012345677 <nil>
+	// sqltype: parse "ord_6SAPX568jFlC91Nu9cArMx": want "ord_" and a token: not a token of type "order": no key of the ring opens it
 }
 
 // exampleRing is a ring of both kinds of keys.
@@ -86,6 +89,8 @@ func ExampleNew() {
 	})
 	fmt.Println(err)
 	// Output:
+	// token.Ring(long keys: 2, short keys: 0) <nil>
+	// token: ShortKeys[0].Number 58: must be 0 to 57; Keys[1]: is the same secret as Keys[0]; Keys[2]: is not set
 }
 
 func ExampleGenerateSecret() {
@@ -100,6 +105,7 @@ func ExampleParseSecret() {
 	_, err := token.ParseSecret("correct horse battery staple")
 	fmt.Println(err)
 	// Output:
+	// token: ParseSecret: a text of 28 characters is no secret: a secret is 32 bytes as 64 hexadecimal digits or in base 64
 }
 
 // The bytes are those of a key management service, for example.
@@ -116,6 +122,8 @@ func ExampleRing_Sealer() {
 	_, err = ring.Sealer("Order")
 	fmt.Println(err)
 	// Output:
+	// token.Sealer(order) <nil>
+	// token: Sealer: type name "Order": must be 1 to 63 of a-z and _, and begin and end with a letter
 }
 
 func ExampleSealer_AppendSeal() {
@@ -128,6 +136,9 @@ func ExampleSealer_AppendSeal() {
 		fmt.Println(string(text), err)
 	}
 	// Output:
+	// /orders/6SAPX568jFlC91Nu9cArMb <nil>
+	// /orders/9AcLVnRiG1VCrzj2UmKCDc <nil>
+	// /orders/H2rnCZHXrSMGzFjeJqkMDw <nil>
 }
 
 func ExampleSealer_Unseal() {
@@ -135,9 +146,11 @@ func ExampleSealer_Unseal() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(orders.Unseal("TOKEN"))
-	fmt.Println(orders.Unseal("TOKEX"))
+	fmt.Println(orders.Unseal("6SAPX568jFlC91Nu9cArMb"))
+	fmt.Println(orders.Unseal("6SAPX568jFlC91Nu9cArMB"))
 	// Output:
+	// 1996573624012345677 <nil>
+	// 0 token: unseal "6SAPX568jFlC91Nu9cArMB": not a token of type "order": no key of the ring opens it
 }
 
 // For a uuid column or a binary protocol.
@@ -149,6 +162,7 @@ func ExampleSealer_SealBlock() {
 	block, err := orders.SealBlock(1996573624012345677)
 	fmt.Printf("%x %v\n", block, err)
 	// Output:
+	// 4b2d6ef82e6098c58d77663d91bbf5bd <nil>
 }
 
 func ExampleSealer_OpenBlock() {
@@ -165,6 +179,8 @@ func ExampleSealer_OpenBlock() {
 	_, err = orders.OpenBlock(block)
 	fmt.Println(err)
 	// Output:
+	// 1996573624012345677 <nil>
+	// token: unseal "4c2d6ef82e6098c58d77663d91bbf5bd": not a token of type "order": no key of the ring opens it
 }
 
 func ExampleRing_ShortSealer() {
@@ -183,6 +199,9 @@ func ExampleShortSealer_AppendSeal() {
 		fmt.Println(string(text), err)
 	}
 	// Output:
+	// /o/BuOEmjUXjQ7Y <nil>
+	// /o/BooeUbdZ5Zgv <nil>
+	// /o/BOYNbqX2qIG0 <nil>
 }
 
 // A made-up text may open, to some id.
@@ -191,9 +210,13 @@ func ExampleShortSealer_Unseal() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(orders.Unseal("SHORT"))
-	for _, text := range []string{"B00000000000", "B00000000001", "C00000000000"} {
+	fmt.Println(orders.Unseal("BuOEmjUXjQ7Y"))
+	for _, text := range []string{"B00000000000", "B00000000006", "C00000000000"} {
 		fmt.Println(orders.Unseal(text))
 	}
 	// Output:
+	// 1996573624012345677 <nil>
+	// 0 token: unseal "B00000000000": not a token of type "order": it opens to no id
+	// 2177123611198314168 <nil>
+	// 0 token: unseal "C00000000000": not a token of type "order": the ring has no short key with the number 12
 }

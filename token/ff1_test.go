@@ -58,7 +58,7 @@ func TestFF1OfNIST(t *testing.T) {
 func TestFF1AsSpecified(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for radix := 2; radix <= 62; radix++ {
-		longest := 2 * int(math.Floor(61/math.Log2(float64(radix))))
+		longest := 2 * int(math.Floor(60/math.Log2(float64(radix))))
 		for range 4 {
 			length := 2 + rnd.IntN(longest-1)
 			if radix == 58 || radix == 62 {
@@ -96,7 +96,7 @@ func TestFF1IsBijective(t *testing.T) {
 			size := f.mods[0].m * f.mods[1].m
 			seen, fixed := make([]bool, size), 0
 			for n := range size {
-				a, b := f.encrypt(n/f.mods[1].m, n%f.mods[1].m)
+				a, b := f.encrypt(n/f.mods[1].m, n%f.mods[1].m, new(block))
 				if a >= f.mods[0].m || b >= f.mods[1].m {
 					t.Fatalf("%d: the halves %d and %d", n, a, b)
 				}
@@ -108,7 +108,7 @@ func TestFF1IsBijective(t *testing.T) {
 				if image == n {
 					fixed++
 				}
-				if a, b = f.decrypt(a, b); a*f.mods[1].m+b != n {
+				if a, b = f.decrypt(a, b, new(block)); a*f.mods[1].m+b != n {
 					t.Fatalf("%d: %d opens as %d", n, image, a*f.mods[1].m+b)
 				}
 			}
@@ -125,8 +125,8 @@ func TestFF1Avalanche(t *testing.T) {
 	const pairs = 10_000
 	different := 0
 	for i := range uint64(pairs) {
-		a, b := f.encrypt(123, 2*i)
-		c, d := f.encrypt(123, 2*i+1)
+		a, b := f.encrypt(123, 2*i, new(block))
+		c, d := f.encrypt(123, 2*i+1, new(block))
 		different += bits.OnesCount64(a^c) + bits.OnesCount64(b^d)
 	}
 	if mean := float64(different) / pairs; math.Abs(mean-33) > 1 {
@@ -135,7 +135,7 @@ func TestFF1Avalanche(t *testing.T) {
 }
 
 // apply applies one direction of FF1 to a text.
-func apply(t *testing.T, direction func(a, b uint64) (uint64, uint64), radix int, text string) string {
+func apply(t *testing.T, direction func(a, b uint64, scratch *block) (uint64, uint64), radix int, text string) string {
 	t.Helper()
 	half := func(text string) uint64 {
 		n, ok := new(big.Int).SetString(text, radix)
@@ -145,7 +145,7 @@ func apply(t *testing.T, direction func(a, b uint64) (uint64, uint64), radix int
 		return n.Uint64()
 	}
 	u := len(text) / 2
-	a, b := direction(half(text[:u]), half(text[u:]))
+	a, b := direction(half(text[:u]), half(text[u:]), new(block))
 	return padded(new(big.Int).SetUint64(a), radix, u) + padded(new(big.Int).SetUint64(b), radix, len(text)-u)
 }
 

@@ -21,12 +21,13 @@ type longSealer struct {
 	typeName string
 	keys     []*longKey // the first seals
 	digits   *digits
+	blocks   blocks
 }
 
 // longKey is a key for one type.
 type longKey struct {
-	block cipher.Block
-	tag   uint64 // what a block of this type has beside the id
+	cipher cipher.Block
+	tag    uint64 // what a block of this type has beside the id
 }
 
 var _ sqltype.Sealer = (*Sealer)(nil)
@@ -34,46 +35,55 @@ var _ sqltype.Sealer = (*Sealer)(nil)
 // AppendSeal appends the token of the id to b: 22 digits. On an error, which is
 // sqltype.ErrNegative for a negative id, it returns b unchanged.
 func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
-	in, err := s.check("seal", id)
-	if err != nil {
-		return b, err
+	if s == nil || s.in == nil {
+		return b, notMade("seal")
 	}
+	if id < 0 {
+		return b, negative(id)
+	}
+	in := s.in
 	all := slices.Grow(b, longDigits)[:len(b)+longDigits]
 	text := all[len(b):]
-	in.seal(text, id)
+	in.seal((*block)(text), id)
 	first, last := binary.BigEndian.Uint64(text), binary.BigEndian.Uint64(text[8:])
 	high, low := in.digits.split(first)
-	in.digits.put(text, high, low)
+	in.digits.put((*[wordDigits]byte)(text), high, low)
 	high, low = in.digits.split(last)
-	in.digits.put(text[wordDigits:], high, low)
+	in.digits.put((*[wordDigits]byte)(text[wordDigits:]), high, low)
 	return all, nil
 }
 
 // SealBlock returns the token of the id as 16 bytes, for a uuid column or a binary protocol. The
 // bytes have no version of a UUID. The error is sqltype.ErrNegative for a negative id.
 func (s *Sealer) SealBlock(id sqltype.ID) ([16]byte, error) {
-	in, err := s.check("seal", id)
-	if err != nil {
-		return [16]byte{}, err
+	if s == nil || s.in == nil {
+		return [16]byte{}, notMade("seal")
 	}
-	var b block
-	in.seal(b.bytes(), id)
-	return b, nil
+	if id < 0 {
+		return [16]byte{}, negative(id)
+	}
+	scratch := s.in.blocks.get()
+	s.in.seal(scratch, id)
+	token := *scratch
+	s.in.blocks.put(scratch)
+	return token, nil
 }
 
 // Unseal returns the id of a token that AppendSeal made with any key of the ring. For any other
 // text, the error is sqltype.ErrSyntax and quotes the text.
 func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
-	in, err := s.check("unseal", 0)
-	if err != nil {
-		return 0, err
+	if s == nil || s.in == nil {
+		return 0, notMade("unseal")
 	}
+	in := s.in
 	if len(token) != longDigits {
-		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), longDigits)
+		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), longDigits)
 	}
-	first, ok := in.digits.word(token)
-	last, ok2 := in.digits.word(token[wordDigits:])
-	if !ok || !ok2 {
+	high, low, seen := in.digits.get(token)
+	first, over := in.digits.join(high, low)
+	high, low, seen2 := in.digits.get(token[wordDigits:])
+	last, over2 := in.digits.join(high, low)
+	if seen|seen2 >= noDigit || over|over2 != 0 {
 		return 0, refuse(token, in.typeName, "")
 	}
 	id, ok := in.open(first, last)
@@ -86,10 +96,10 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 // OpenBlock returns the id of a token that SealBlock made with any key of the ring. For any other
 // bytes, the error is sqltype.ErrSyntax and quotes them.
 func (s *Sealer) OpenBlock(token [16]byte) (sqltype.ID, error) {
-	in, err := s.check("unseal", 0)
-	if err != nil {
-		return 0, err
+	if s == nil || s.in == nil {
+		return 0, notMade("unseal")
 	}
+	in := s.in
 	id, ok := in.open(binary.BigEndian.Uint64(token[:8]), binary.BigEndian.Uint64(token[8:]))
 	if !ok {
 		return 0, refuse(fmt.Sprintf("%x", token), in.typeName, ": no key of the ring opens it")
@@ -97,23 +107,22 @@ func (s *Sealer) OpenBlock(token [16]byte) (sqltype.ID, error) {
 	return id, nil
 }
 
-// seal writes the token of the id, with the newest key.
-func (s *longSealer) seal(b []byte, id sqltype.ID) {
+// seal writes the token of the id to b, with the newest key.
+func (s *longSealer) seal(b *block, id sqltype.ID) {
 	key := s.keys[0]
-	binary.BigEndian.PutUint64(b, uint64(id))
+	binary.BigEndian.PutUint64(b[:], uint64(id))
 	binary.BigEndian.PutUint64(b[8:], key.tag)
-	key.block.Encrypt(b, b)
+	key.cipher.Encrypt(b[:], b[:])
 }
 
 // open tries all keys. It reports whether one of them opens the token.
 func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
-	var scratch block
-	b := scratch.bytes()
+	b := s.blocks.get()
 	for _, key := range s.keys {
-		binary.BigEndian.PutUint64(b, first)
+		binary.BigEndian.PutUint64(b[:], first)
 		binary.BigEndian.PutUint64(b[8:], last)
-		key.block.Decrypt(b, b)
-		id = sqltype.ID(binary.BigEndian.Uint64(b))
+		key.cipher.Decrypt(b[:], b[:])
+		id = sqltype.ID(binary.BigEndian.Uint64(b[:]))
 		// In constant time, on a 32-bit processor, too: how many bits of a tag are right must not
 		// show.
 		wrong := binary.BigEndian.Uint64(b[8:]) ^ key.tag
@@ -121,18 +130,8 @@ func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
 			break
 		}
 	}
+	s.blocks.put(b)
 	return id, ok
-}
-
-// check returns the sealer behind s, or the error of a nil or zero one or of a negative id.
-func (s *Sealer) check(op string, id sqltype.ID) (*longSealer, error) {
-	if s == nil || s.in == nil {
-		return nil, fmt.Errorf("token: %s: %w", op, errNotMade)
-	}
-	if id < 0 {
-		return nil, fmt.Errorf("token: %s %d: %w", op, int64(id), sqltype.ErrNegative)
-	}
-	return s.in, nil
 }
 
 // Format writes the type name, for every verb.

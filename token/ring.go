@@ -27,7 +27,7 @@ type ring struct {
 type ringKey struct {
 	number int // of a short key
 	secret Secret
-	block  cipher.Block
+	cipher cipher.Block
 }
 
 // New returns a ring of the keys in cfg. An error lists all faults of cfg, and names no secret. It
@@ -36,37 +36,35 @@ func New(cfg Config) (*Ring, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	r := &ring{
-		digits: newDigits(cfg.Alphabet),
-	}
+	r := &ring{digits: newDigits(cfg.Alphabet)}
 	for _, s := range cfg.Keys {
-		block, err := newBlock(s, "long key")
+		c, err := newCipher(s, "long key")
 		if err != nil {
 			return nil, err
 		}
-		r.keys = append(r.keys, ringKey{secret: s, block: block})
+		r.keys = append(r.keys, ringKey{secret: s, cipher: c})
 	}
 	for _, k := range cfg.ShortKeys {
-		block, err := newBlock(k.Secret, "short key")
+		c, err := newCipher(k.Secret, "short key")
 		if err != nil {
 			return nil, err
 		}
-		r.short = append(r.short, ringKey{number: k.Number, block: block})
+		r.short = append(r.short, ringKey{number: k.Number, cipher: c})
 	}
 	return &Ring{r}, nil
 }
 
-// newBlock returns AES with a key that is derived from the secret.
-func newBlock(s Secret, purpose string) (cipher.Block, error) {
+// newCipher returns AES with a key that is derived from the secret.
+func newCipher(s Secret, purpose string) (cipher.Block, error) {
 	key, err := s.derive(purpose, keySize)
 	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher(key)
+	c, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, fmt.Errorf("token: derive a key: %w", err)
 	}
-	return block, nil
+	return c, nil
 }
 
 // Sealer returns the sealer of a type of rows, for tokens of 22 characters. Make it once per type
@@ -85,7 +83,7 @@ func (r *Ring) Sealer(typeName string) (*Sealer, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.keys = append(s.keys, &longKey{k.block, binary.BigEndian.Uint64(tag)})
+		s.keys = append(s.keys, &longKey{k.cipher, binary.BigEndian.Uint64(tag)})
 	}
 	return &Sealer{s}, nil
 }
@@ -101,7 +99,7 @@ func (r *Ring) ShortSealer(typeName string) (*ShortSealer, error) {
 	}
 	s := &shortSealer{typeName: typeName, digits: r.in.digits, newest: r.in.short[0].number}
 	for _, k := range r.in.short {
-		s.keys[k.number] = newFF1(k.block, r.in.digits.base, wordDigits, typeName)
+		s.keys[k.number] = newFF1(k.cipher, r.in.digits.base, wordDigits, typeName)
 	}
 	return &ShortSealer{s}, nil
 }

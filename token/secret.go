@@ -56,7 +56,7 @@ func ParseSecret(text string) (Secret, error) {
 func NewSecret(b []byte) (Secret, error) { return newSecret("NewSecret", b) }
 
 func newSecret(op string, b []byte) (Secret, error) {
-	fault := ""
+	var fault string
 	switch {
 	case len(b) != secretSize:
 		fault = fmt.Sprintf("%d bytes are no secret: it has 32", len(b))

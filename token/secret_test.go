@@ -175,8 +175,8 @@ func shows(text string, b []byte) bool {
 	b = b[:8]
 	lower := strings.ToLower(text)
 	for _, written := range []string{
-		string(b), fmt.Sprintf("%x", b), fmt.Sprintf("% x", b), strings.Trim(fmt.Sprint(b), "[]"), strings.Trim(fmt.Sprintf("%q", b), `"`),
-		strings.ReplaceAll(strings.Trim(fmt.Sprint(b), "[]"), " ", ","), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}"),
+		string(b), fmt.Sprintf("%x", b), fmt.Sprintf("% x", b), strings.Trim(fmt.Sprintf("%v", b), "[]"), strings.Trim(fmt.Sprintf("%q", b), `"`),
+		strings.ReplaceAll(strings.Trim(fmt.Sprintf("%v", b), "[]"), " ", ","), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}"),
 		base64.StdEncoding.EncodeToString(b)[:10],
 		// As words, in which a cipher holds its key.
 		fmt.Sprint(binary.BigEndian.Uint64(b)), fmt.Sprint(binary.LittleEndian.Uint64(b)),

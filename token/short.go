@@ -21,6 +21,7 @@ type shortSealer struct {
 	keys     [shortNumbers]*ff1 // by number
 	newest   int                // the number of the key that seals
 	digits   *digits
+	blocks   blocks
 }
 
 var _ sqltype.Sealer = (*ShortSealer)(nil)
@@ -28,18 +29,23 @@ var _ sqltype.Sealer = (*ShortSealer)(nil)
 // AppendSeal appends the token of the id to b: 12 digits. On an error, which is
 // sqltype.ErrNegative for a negative id, it returns b unchanged.
 func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
-	in, err := s.check("seal", id)
-	if err != nil {
-		return b, err
+	if s == nil || s.in == nil {
+		return b, notMade("seal")
 	}
+	if id < 0 {
+		return b, negative(id)
+	}
+	in := s.in
 	key := in.keys[in.newest]
 	high, low := in.digits.split(uint64(id))
-	high, low = key.encrypt(high, low)
+	scratch := in.blocks.get()
+	high, low = key.encrypt(high, low, scratch)
+	in.blocks.put(scratch)
 
 	all := slices.Grow(b, shortWidth)[:len(b)+shortWidth]
 	text := all[len(b):]
 	text[0] = in.digits.units[in.newest]
-	in.digits.put(text[1:], high, low)
+	in.digits.put((*[wordDigits]byte)(text[1:]), high, low)
 	return all, nil
 }
 
@@ -48,40 +54,31 @@ func (s *ShortSealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 // the number of a key of the ring, it opens to some id with a probability of 18% in base 62, and of
 // 37% in base 58.
 func (s *ShortSealer) Unseal(token string) (sqltype.ID, error) {
-	in, err := s.check("unseal", 0)
-	if err != nil {
-		return 0, err
+	if s == nil || s.in == nil {
+		return 0, notMade("unseal")
 	}
+	in := s.in
 	if len(token) != shortWidth {
-		return 0, refuse(token, in.typeName, ": it has %d characters, not %d", len(token), shortWidth)
+		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), shortWidth)
 	}
 	number := in.digits.ones[token[0]]
-	high, low, ok := in.digits.get(token[1:])
-	if !ok || number == noDigit {
+	high, low, seen := in.digits.get(token[1:])
+	if number|seen >= noDigit {
 		return 0, refuse(token, in.typeName, ": it has other characters than digits of %s", in.digits.alphabet)
 	}
 	if number >= shortNumbers || in.keys[number] == nil {
 		return 0, refuse(token, in.typeName, ": the ring has no short key with the number %d", number)
 	}
 	key := in.keys[number]
-	high, low = key.decrypt(high, low)
+	scratch := in.blocks.get()
+	high, low = key.decrypt(high, low, scratch)
+	in.blocks.put(scratch)
 
-	id, ok := in.digits.join(high, low)
-	if !ok || id > math.MaxInt64 {
+	id, over := in.digits.join(high, low)
+	if over != 0 || id > math.MaxInt64 {
 		return 0, refuse(token, in.typeName, ": it opens to no id")
 	}
 	return sqltype.ID(id), nil
-}
-
-// check returns the sealer behind s, or the error of a nil or zero one or of a negative id.
-func (s *ShortSealer) check(op string, id sqltype.ID) (*shortSealer, error) {
-	if s == nil || s.in == nil {
-		return nil, fmt.Errorf("token: %s: %w", op, errNotMade)
-	}
-	if id < 0 {
-		return nil, fmt.Errorf("token: %s %d: %w", op, int64(id), sqltype.ErrNegative)
-	}
-	return s.in, nil
 }
 
 // Format writes the type name, for every verb.

@@ -1,10 +1,12 @@
 package token
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
@@ -174,16 +176,87 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%d: %x and %s", id, block, got)
 		}
 	}
-	block, _ := s.SealBlock(42)
+	token, _ := s.SealBlock(42)
 	for bit := range 128 {
-		forged := block
+		forged := token
 		forged[bit/8] ^= 1 << (bit % 8)
 		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 			t.Errorf("bit %d: %d, %v", bit, id, err)
 		}
 	}
+	// Each bit of the tag counts.
+	key := s.in.keys[0]
+	for bit := range 64 {
+		var forged block
+		binary.BigEndian.PutUint64(forged[:], 42)
+		binary.BigEndian.PutUint64(forged[8:], key.tag^1<<bit)
+		key.cipher.Encrypt(forged[:], forged[:])
+		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
+			t.Errorf("bit %d of the tag: %d, %v", bit, id, err)
+		}
+	}
 	if id, err := s.OpenBlock([16]byte{}); !errors.Is(err, sqltype.ErrSyntax) || id != 0 || !strings.Contains(err.Error(), strings.Repeat("0", 32)) {
 		t.Errorf("%d, %v", id, err)
+	}
+}
+
+// 11 digits hold more than 64 bits. A half that is 2^64 too large is no other spelling of a token.
+func TestOneSpelling(t *testing.T) {
+	for _, a := range []Alphabet{Base62, Base58} {
+		t.Run(a.String(), func(t *testing.T) {
+			s := long(t, oneKey(t, a), "order")
+			d, tried := s.in.digits, 0
+			largest := new(big.Int).Exp(new(big.Int).SetUint64(d.base), big.NewInt(wordDigits), nil)
+			for _, id := range someIDs(100) {
+				token := seal(t, s, id)
+				for _, half := range []int{0, wordDigits} {
+					n, _ := d.word(token[half:])
+					over := new(big.Int).Add(new(big.Int).SetUint64(n), new(big.Int).Lsh(big.NewInt(1), 64))
+					if over.Cmp(largest) >= 0 {
+						continue
+					}
+					tried++
+					other := token[:half] + digitsOf(d, over) + token[half+wordDigits:]
+					if got, err := s.Unseal(other); !errors.Is(err, sqltype.ErrSyntax) || got != 0 {
+						t.Errorf("%q opens as %d, %v, and so does %q", token, id, err, other)
+					}
+				}
+			}
+			if tried < 50 {
+				t.Errorf("only %d were tried", tried)
+			}
+		})
+	}
+}
+
+// A character that is no digit counts noDigit while it is read. With a smaller digit before it, it
+// would be another spelling.
+func TestOtherCharacters(t *testing.T) {
+	for _, a := range []Alphabet{Base62, Base58} {
+		t.Run(a.String(), func(t *testing.T) {
+			s := long(t, oneKey(t, a), "order")
+			d := s.in.digits
+			tried := map[int]bool{}
+			for _, id := range someIDs(2000) {
+				token := seal(t, s, id)
+				for _, at := range []int{7, 9, wordDigits + 7, wordDigits + 9} { // of a pair after a pair
+					before := d.tens[token[at-2]] + d.ones[token[at-1]]
+					tens := d.tens[token[at]] + d.ones[token[at+1]] + uint32(d.square) - noDigit
+					if before == 0 || int32(tens) < 0 || tens%uint32(d.base) != 0 || tens >= uint32(d.square) {
+						continue
+					}
+					tried[at] = true
+					pair := d.pairs[before-1]
+					other := token[:at-2] + string([]byte{byte(pair), byte(pair >> 8), d.units[tens/uint32(d.base)], '-'}) + token[at+2:]
+					if got, err := s.Unseal(other); !errors.Is(err, sqltype.ErrSyntax) || got != 0 {
+						t.Errorf("%q opens as %d, %v, and so does %q", token, id, err, other)
+					}
+				}
+			}
+			if len(tried) != 4 {
+				t.Errorf("only %v were tried", tried)
+			}
+		})
 	}
 }
 
@@ -217,7 +290,7 @@ func TestNegative(t *testing.T) {
 	// Only a holder of the key can make such a token.
 	s := long(t, oneKey(t, Base62), "order")
 	var b block
-	s.in.seal(b[:], -1)
+	s.in.seal(&b, -1)
 	if id, err := s.OpenBlock(b); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 		t.Errorf("%d, %v", id, err)
 	}
@@ -386,8 +459,8 @@ func TestRefused(t *testing.T) {
 	for _, tt := range []struct {
 		kind, name, token, want string
 	}{
-		{"long", "empty", "", `unseal "": not a token of type "order": it has 0 characters, not 22`},
-		{"long", "decimal", "1996573624012345677", "it has 19 characters, not 22"},
+		{"long", "empty", "", `unseal "": not a token of type "order": its length is 0, not 22`},
+		{"long", "decimal", "1996573624012345677", "its length is 19, not 22"},
 		{"long", "zeros", strings.Repeat("0", 22), "no key of the ring opens it"},
 		{"long", "above 2^64", strings.Repeat("z", 22), "not a token"},
 		{"long", "first half above 2^64", "z" + strings.Repeat("0", 21), "not a token"},
@@ -395,8 +468,8 @@ func TestRefused(t *testing.T) {
 		{"long", "hyphen", strings.Repeat("0", 21) + "-", "not a token"},
 		{"long", "two bytes", strings.Repeat("é", 11), "not a token"},
 		{"long", "huge", strings.Repeat("x", 1e6), "and 999936 more bytes"},
-		{"short", "empty", "", `unseal "": not a token of type "order": it has 0 characters, not 12`},
-		{"short", "long", strings.Repeat("0", 22), "it has 22 characters, not 12"},
+		{"short", "empty", "", `unseal "": not a token of type "order": its length is 0, not 12`},
+		{"short", "long", strings.Repeat("0", 22), "its length is 22, not 12"},
 		{"short", "hyphen", "B0000000000-", "other characters than digits of base 62"},
 		{"short", "zero byte", "\x00BCDEFGHIJKL", "other characters than digits of base 62"},
 		{"short", "another key", "C00000000000", "no short key with the number 12"},

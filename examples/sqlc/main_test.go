@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/examples/sqlc/db"
+	"github.com/seed-299c1d6b/snowkey/examples/sqlc/key"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -110,7 +111,7 @@ func TestAllOrNothing(t *testing.T) {
 	for i, id := range []sqltype.ID{1, 1<<53 + 1, 1996573624012345677, 1<<63 - 1} {
 		orders = append(orders, order{
 			db.InsertOrdersParams{ID: id, Number: id.String(), Customer: "Ada", Replaces: sqltype.NullID{ID: id, Valid: i%2 == 0}},
-			[]db.InsertLinesParams{{ID: id, OrderID: id, Sku: "tea", Cents: -1}},
+			[]db.InsertLinesParams{{ID: key.Line(id), OrderID: id, Sku: "tea", Cents: -1}},
 		})
 	}
 	if n, err := insert(t.Context(), pool, orders); n != 4 || err != nil {

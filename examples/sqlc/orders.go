@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/examples/sqlc/db"
+	"github.com/seed-299c1d6b/snowkey/examples/sqlc/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -34,7 +35,7 @@ func draft(ctx context.Context, src sqltype.Filler, opt options) ([]order, error
 	}
 	err := sqltype.Assign(ctx, src, orders, func(o *order) *sqltype.ID { return &o.ID }, sqltype.Children(
 		func(o *order) []db.InsertLinesParams { return o.lines },
-		func(l *db.InsertLinesParams) *sqltype.ID { return &l.ID },
+		func(l *db.InsertLinesParams) *key.Line { return &l.ID },
 		func(l *db.InsertLinesParams) *sqltype.ID { return &l.OrderID },
 	))
 	if err != nil {

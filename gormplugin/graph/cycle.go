@@ -17,7 +17,7 @@ type CycleError struct {
 
 func (e *CycleError) Error() string {
 	return "graph: the foreign keys of the rows form a cycle of tables: " + strings.Join(e.Tables, " → ") +
-		"; let one of them be NULL (a pointer or a NullID, not tagged not null), or write one of the rows without its reference, and set that afterwards"
+		"; let one of them be NULL (a pointer, a NullID or a NullKey, not tagged not null), or write one of the rows without its reference, and set that afterwards"
 }
 
 // edgeID identifies an edge in all walks.

@@ -5,11 +5,12 @@
 package db
 
 import (
+	"github.com/seed-299c1d6b/snowkey/examples/sqlc/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 type Line struct {
-	ID      sqltype.ID `json:"id"`
+	ID      key.Line   `json:"id"`
 	OrderID sqltype.ID `json:"orderId"`
 	Sku     string     `json:"sku"`
 	Cents   int64      `json:"cents"`

@@ -8,6 +8,7 @@ package db
 import (
 	"context"
 
+	"github.com/seed-299c1d6b/snowkey/examples/sqlc/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -23,7 +24,7 @@ func (q *Queries) CountLines(ctx context.Context) (int64, error) {
 }
 
 type InsertLinesParams struct {
-	ID      sqltype.ID `json:"id"`
+	ID      key.Line   `json:"id"`
 	OrderID sqltype.ID `json:"orderId"`
 	Sku     string     `json:"sku"`
 	Cents   int64      `json:"cents"`

@@ -43,11 +43,11 @@ func kindOf(f *schema.Field, o options) (Kind, error) {
 	case rows.IsNull(t):
 		k = nullable
 	default:
-		return 0, fmt.Errorf("the type %v cannot hold a key of 63 bits: use sqltype.ID, int64, uint64 or string", f.FieldType)
+		return 0, fmt.Errorf("the type %s cannot hold a key of 63 bits: use sqltype.ID, int64, uint64 or string", TypeName(f.FieldType))
 	}
 	if o.base62 {
 		if k != decimal {
-			return 0, fmt.Errorf("base62 is a form of strings, and its type is %v", f.FieldType)
+			return 0, fmt.Errorf("base62 is a form of strings, and its type is %s", TypeName(f.FieldType))
 		}
 		k = base62
 	}

@@ -15,13 +15,12 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Validate is gormplugin.Validate. r may be nil.
 func (r *Registry) Validate(db *gorm.DB, models []any) error {
 	var faults []error
-	forms := map[reflect.Type]bool{} // the types of keys whose Form is checked
+	checked := map[any]bool{} // types of keys, and foreign keys
 	for _, model := range models {
 		stmt := &gorm.Statement{DB: db}
 		if err := stmt.Parse(model); err != nil {
@@ -38,14 +37,7 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 				faults = append(faults, fmt.Errorf("%s: %w", FieldName(f.Field), err))
 			}
 		}
-		for _, f := range stmt.Schema.Fields {
-			if t := f.IndirectFieldType; rows.IsKey(t) && !forms[t] {
-				forms[t] = true
-				if err := checkForm(f); err != nil {
-					faults = append(faults, fmt.Errorf("%s: %w", FieldName(f), err))
-				}
-			}
-		}
+		faults = append(faults, typeFaults(stmt.Schema, checked)...)
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("gormplugin: %w", errors.Join(faults...))
@@ -80,26 +72,6 @@ func (r *Registry) validateField(f keyField, database string) error {
 		return fmt.Errorf("the type %v has none of the methods of sqltype.ID and sqltype.Key, so its JSON is a bare number, which JavaScript rounds: use one of these types, or add `json:\",string\"`", f.FieldType)
 	case k == base62 && database == "mysql" && !strings.Contains(columnType, "bin"):
 		return fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", tag)
-	}
-	return nil
-}
-
-// checkForm returns what is wrong with the Form of a field's type, which is a Key or a NullKey.
-// A wrong Form fails only when a key is written as text.
-func checkForm(f *schema.Field) error {
-	model, ok := reflect.New(f.Schema.ModelType).Interface().(interface{ KeyForm() sqltype.Form })
-	if ok && f.PrimaryKey {
-		if err := model.KeyForm().Check(); err != nil {
-			return err
-		}
-	}
-	key := reflect.New(f.IndirectFieldType).Elem()
-	if rows.IsNull(key.Type()) {
-		nullable.set(key, 1)
-	}
-	_, err := key.Interface().(encoding.TextMarshaler).MarshalText()
-	if errors.Is(err, sqltype.ErrForm) {
-		return err
 	}
 	return nil
 }

@@ -325,6 +325,17 @@ func TestEncodersKeys(t *testing.T) {
 				if bad := f.unmarshal(b, &row); err != nil || bad == nil || row.ID != 42 || row.Null.Key != 42 {
 					t.Errorf("%s of another type: %+v, %v, %v", name, row, err, bad)
 				}
+				for _, value := range []any{-5, nil} {
+					b, err := f.write(map[string]any{name: value})
+					if err != nil {
+						continue // not in this encoding
+					}
+					keys, ids := keyRow{ID: 42, Null: NullKey{Key: 42, Valid: true}}, anyRow{ID: 42, Null: NullID{ID: 42, Valid: true}}
+					keyErr, idErr := f.unmarshal(b, &keys), f.unmarshal(b, &ids)
+					if like := (anyRow{ID(keys.ID), NullID{ID: ID(keys.Null.Key), Valid: keys.Null.Valid}, (*ID)(keys.Ptr)}); (keyErr == nil) != (idErr == nil) || !reflect.DeepEqual(like, ids) {
+						t.Errorf("%s: %v into a key: %+v, %v; into an id: %+v, %v", name, value, like, keyErr, ids, idErr)
+					}
+				}
 			}
 		})
 	}

@@ -68,9 +68,9 @@ func (a *app) tokenKeyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "print a new key",
-		Long: `Print a new random key, as a line of a key file. To rotate keys, put it above the
-others. Short tokens contain the number of their key: give each a number of its own,
-and keep it.`,
+		Long: `Print a new random key, as a line of a key file. To rotate keys, put it below the
+others, and when all programs can open its tokens, above them. Short tokens contain
+the number of their key: give each a number of its own, and keep it.`,
 		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token key --number 0 >> token.keys",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: a.action(func(*cobra.Command, []string) error {

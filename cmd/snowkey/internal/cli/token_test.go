@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -185,4 +186,22 @@ func TestKeyFileMode(t *testing.T) {
 			t.Errorf("%04o: %+v, want %q", mode, got, want)
 		}
 	}
+}
+
+// Any text is a key file or an error, which has no long word of the text.
+func FuzzParseKeys(f *testing.F) {
+	for _, text := range []string{"", oneSecret, "short 3 " + oneSecret, someKeys, "short 99999999999999999999 " + oneSecret, "# x\n\x00", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		ring, err := parseKeys(text, token.Base58)
+		if (ring == nil) == (err == nil) {
+			t.Fatalf("%v, %v", ring, err)
+		}
+		for _, word := range secretsOf(text) {
+			if _, notNumber := strconv.Atoi(word); err != nil && notNumber != nil && strings.Contains(err.Error(), word) {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	})
 }

@@ -36,6 +36,45 @@ func (*mark) KeyForm() sqltype.Form   { return sqltype.Form{Sealer: (*sealer)(ni
 func (sealer) AppendSeal(b []byte, _ sqltype.ID) ([]byte, error) { return b, errors.New("no key yet") }
 func (sealer) Unseal(string) (sqltype.ID, error)                 { return 0, errors.New("no key yet") }
 
+type (
+	Harbor struct {
+		ID    sqltype.Key[Harbor]
+		Ships []Ship
+		Pilot Pilot `gorm:"foreignKey:ID;references:ID"`
+	}
+	Ship struct {
+		ID       sqltype.Key[Ship]
+		HarborID *sqltype.Key[Ship]
+		Harbor   *Harbor
+		SisterID sqltype.NullKey[Ship]
+		Sister   *Ship
+		NextID   sqltype.ID
+		Next     *Harbor
+		LastID   sqltype.NullKey[Pilot]
+		Last     *Harbor
+		Flags    []Flag `gorm:"many2many:ship_flags"`
+	}
+	Flag  struct{ ID sqltype.Key[Flag] }
+	Pilot struct{ ID sqltype.Key[Pilot] } // has its harbor's key
+)
+
+// gorm copies a key of one type to a foreign key of another.
+func TestValidateFindsMixedUpKeys(t *testing.T) {
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
+	want := []string{
+		"Ship.HarborID: its type is sqltype.Key[gormplugin_test.Ship], and it refers to Harbor.ID of type sqltype.Key[gormplugin_test.Harbor]: make the types the same",
+		"Ship.LastID: its type is sqltype.NullKey[gormplugin_test.Pilot], and it refers to Harbor.ID of type",
+	}
+	for name, models := range map[string][]any{"child first": {&Ship{}, &Harbor{}}, "parent first": {&Harbor{}, &Ship{}, &Flag{}, &Pilot{}}} {
+		t.Run(name, func(t *testing.T) {
+			err := gormplugin.Validate(db, models...)
+			if err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) || strings.Count(err.Error(), "it refers to") != 2 {
+				t.Errorf("%v, want %q", err, want)
+			}
+		})
+	}
+}
+
 // Each Form is reported once, at the first field of its type.
 func TestValidateFindsWrongForms(t *testing.T) {
 	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
