@@ -112,16 +112,7 @@ func compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []in
 	if last := l.IDsPerTick() - 1; sequence > last || int64(len(ids)) > last-sequence+1 {
 		return refuse(http.StatusBadRequest, "n", quote(len(ids)), fmt.Sprintf("does not fit: a tick has the sequence numbers 0 to %d, and these start at %d", last, sequence))
 	}
-	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}
-	for i := range ids {
-		parts.Sequence = sequence + int64(i)
-		id, err := l.Compose(parts)
-		if err != nil {
-			return err
-		}
-		ids[i] = id
-	}
-	return nil
+	return describe.Compose(l, worker, at, sequence, ids)
 }
 
 // column is a name that needs no quotes in SQL.
