@@ -6,7 +6,8 @@ import (
 )
 
 // Decode returns the ID of a serial. It accepts only what Encode returns, character by
-// character; anything else is a [*ParseError].
+// character, so one ID has one text; anything else is a [*ParseError]. [Codec.DecodeTyped] is
+// for what people type.
 func (c *Codec) Decode(s string) (int64, error) {
 	if err := c.check(); err != nil {
 		return 0, err

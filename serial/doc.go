@@ -26,6 +26,7 @@
 // Encode and Decode are inverse for every ID of every valid layout, so a table needs
 // to store only one of ID and serial. Decode accepts what Encode returns, character by
 // character. Any other text is a [*ParseError] that names the part and quotes it.
+// DecodeTyped also accepts what people make of a serial when they type it.
 //
 // All serials of a [Codec] have one width. They sort as text in the order of their IDs,
 // except in the hour that Fold marks.

@@ -10,7 +10,7 @@ import (
 // the part that is wrong.
 type ParseError struct {
 	Text   string // all of it
-	Part   string // "prefix", "length", "separator", "time", "fold", "rollback", "worker", "sequence", "check", "date" or "number"
+	Part   string // "prefix", "length", "separator", "time", "fold", "rollback", "worker", "sequence", "check", "date", "number" or "character"
 	Value  string // that part of the text
 	Reason string // what it must be
 }

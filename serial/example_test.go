@@ -152,6 +152,29 @@ func ExampleNumbers_NextIn() {
 	// Output: INV2026000001 <nil>
 }
 
+func ExampleCodec_DecodeTyped() {
+	c, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	id, err := c.DecodeTyped("pay 20261121 o73o45123 – 0817 0042 42")
+	written, errWritten := c.Encode(id)
+	fmt.Println(written, err, errWritten)
+	// Output: PAY-20261121073045123-0817-0042-42 <nil> <nil>
+}
+
+func ExampleNumbers_ParseTyped() {
+	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Separator: "-"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	day, number, err := n.ParseTyped("inv 2026 1121 000123")
+	fmt.Println(day.Format(time.DateOnly), number, err)
+	// Output: 2026-11-21 123 <nil>
+}
+
 func ExampleNumbers_Format() {
 	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Separator: "/", Period: serial.Year, Digits: 4})
 	if err != nil {

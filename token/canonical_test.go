@@ -131,7 +131,7 @@ func TestFF1AsTheReference(t *testing.T) {
 }
 
 // A short token is FF1 of the reference, with the type name as tweak, and the key that is derived
-// from the secret. Its domain is above the minimum of SP 800-38G, a million.
+// from the secret. Its domain is above the minimum of revision 1 of SP 800-38G, a million.
 func TestShortTokensAsSpecified(t *testing.T) {
 	key, err := secret(t, text2).derive("short key", keySize)
 	if err != nil {

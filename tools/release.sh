@@ -93,7 +93,13 @@ func main() {
 GO
 go run .
 if [ -d "$root/cmd/snowkey" ]; then
-  GOBIN=$work/bin go install "$base/cmd/snowkey@$version"
-  "$work/bin/snowkey" version
+  # The README says @latest, which is the newest that is not a pre-release.
+  query=latest
+  [[ $version != *-* ]] || query=$version
+  GOBIN=$work/bin go install "$base/cmd/snowkey@$query"
+  "$work/bin/snowkey" version | tee "$work/version"
+  grep -qx "snowkey $version" "$work/version"
+  # One other platform: the release builds all.
+  "$root/tools/binaries.sh" "$version" "$work/dist" linux/arm64
 fi
 echo "$version can be released"

@@ -115,6 +115,10 @@ func reference[T any](field string, raw *json.RawMessage, faults *[]fault) *sqlt
 		return nil
 	}
 	key := new(sqltype.Key[T])
+	if c := (*raw)[0]; c == '-' || c >= '0' && c <= '9' { // JavaScript may have rounded it
+		*faults = append(*faults, fault{field, plain(*raw), "must be a string: numbers above 2^53 lose digits"})
+		return nil
+	}
 	if err := key.UnmarshalJSON(*raw); err != nil {
 		*faults = append(*faults, fault{field, plain(*raw), reason(err)})
 		return nil

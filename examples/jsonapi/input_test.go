@@ -143,6 +143,7 @@ func TestBadInput(t *testing.T) {
 
 			{"POST", "/orders", body("null", `"abc"`), "", 422, "reorderOf", "abc"},
 			{"POST", "/orders", body("null", `-1`), "", 422, "reorderOf", "-1"},
+			{"POST", "/orders", body("null", `1996573624012345677`), "", 422, "reorderOf", "1996573624012345677"},
 			{"POST", "/orders", body("null", `1.996573624012345677e18`), "", 422, "reorderOf", "1.996573624012345677e18"},
 			{"POST", "/orders", body("null", `9223372036854775808`), "", 422, "reorderOf", "9223372036854775808"},
 			{"POST", "/orders", body("null", `"7"`), "", 422, "reorderOf", "ord_0000000000007"},

@@ -13,7 +13,7 @@ import (
 // serve starts the page on a free port.
 func serve(t testing.TB) string {
 	t.Helper()
-	return start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0")
+	return start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0", "--rate", "0") // tests ask faster than people
 }
 
 // page opens the page in a state, and waits until it is loaded.

@@ -58,6 +58,8 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/range?from=2026-01-01", "", "", 200},
 		{"GET", "/api/range?from=2026-01-01&to=2026-02-01T12:00:00%2B01:00&column=o.id", "", "", 200},
 		{"GET", "/api/openapi.json", "", "", 200},
+		{"GET", "/healthz", "", "", 200},
+		{"GET", "/readyz", "", "", 200},
 		{"GET", "/api/layouts?preset=x", "", "", 400},
 		{"GET", "/api/ids", "", "", 400},
 		{"GET", "/api/ids?worker=1024&n=0&x=y", "", "", 400},

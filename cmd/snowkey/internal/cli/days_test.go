@@ -26,16 +26,16 @@ func TestDaysOfClockChanges(t *testing.T) {
 		}
 		date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
 		var cut struct {
-			Partitions []struct{ Name, Min, Max string }
+			Partitions []struct{ Name, Min, Before string }
 		}
 		answer(t, &cut, "partitions", "--by", "day", "--dialect", "postgres", "--table", "o", "--tz", c.zone, "--from", date(-1), "--count", "3")
 		if len(cut.Partitions) != 3 {
 			t.Fatalf("%s of %s: %+v, want 3 partitions", c.change, c.zone, cut.Partitions)
 		}
 		for i, p := range cut.Partitions {
-			var span struct{ Min, Max string }
+			var span struct{ Min, Before string }
 			answer(t, &span, "range", date(i-1), date(i), "--tz", c.zone)
-			if span.Min != p.Min || span.Max != p.Max {
+			if span.Min != p.Min || span.Before != p.Before {
 				t.Errorf("%s in %s: %+v, and its partition has %+v", date(i-1), c.zone, span, p)
 			}
 		}

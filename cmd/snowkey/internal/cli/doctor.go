@@ -26,6 +26,7 @@ type examined struct {
 
 const doctorAbout = `Check what the uniqueness of IDs depends on:
 
+  this machine's clock: whether it is synchronized, and what a step would do (Linux)
   the server's clock against this machine's
   settings that let the server lose acknowledged writes
   worker IDs: expired and expiring leases, worker IDs held twice

@@ -55,8 +55,9 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 	return err
 }
 
-// maxLine bounds a line of standard input.
-const maxLine = 1 << 20
+// maxLine bounds a line of standard input, so that an endless one cannot fill the memory. A
+// list of three million IDs fits.
+const maxLine = 64 << 20
 
 func (a *app) eachLine(ctx context.Context, split splitFunc, do func(text string) error, report func(what string, n int, text string, err error)) error {
 	if a.InTTY {
@@ -81,6 +82,9 @@ func (a *app) eachLine(ctx context.Context, split splitFunc, do func(text string
 			for _, text := range texts {
 				found = true
 				report("line", n, text, do(text))
+				if ctx.Err() != nil {
+					return errInterrupted
+				}
 			}
 			if !a.writable() {
 				return nil
@@ -114,7 +118,7 @@ func (a *app) nextBlock(ctx context.Context, blocks <-chan block) (b block, err 
 		}
 	}
 	if ctx.Err() != nil {
-		return block{}, errors.New("interrupted")
+		return block{}, errInterrupted
 	}
 	return b, nil
 }
@@ -158,7 +162,10 @@ func (a *app) blocks(ctx context.Context) <-chan block {
 	return blocks
 }
 
-var errLong = errors.New("too long")
+var (
+	errLong        = errors.New("too long")
+	errInterrupted = errors.New("interrupted")
+)
 
 // readLine reads a line and skips one that is too long. bufio.Scanner would stop there.
 func readLine(r *bufio.Reader) (string, error) {

@@ -24,6 +24,8 @@ var badFlags = map[string]map[string][]string{
 		"worker":     {"", "-1", "1024", "x", "0x3", "99999999999999999999"},
 		"datacenter": {"", "-1", "32", "x"},
 		"format":     {"", "base64", "dec imal", "ord", "Ord_", "_", "ord1_", strings.Repeat("x", 64) + "_"},
+		"at":         {"", "soon", "1990-01-01", "-5"},
+		"sequence":   {"", "-1", "4096", "x"},
 		"not-before": {"", "never", "2026-13-01", "-5", "@x", "2026-11-21T25:00:00Z"},
 		"lease":      {"", "nonsense", "ftp://x/y", "postgres://h:badport/x", "x.txt"},
 		"namespace":  {"", "a b", "ä", strings.Repeat("x", 65)},
@@ -111,6 +113,11 @@ var badFlags = map[string]map[string][]string{
 		"token-file": {"", "/does/not/exist"},
 		"tls-cert":   {"", "/does/not/exist"},
 		"tls-key":    {"", "/does/not/exist"},
+
+		"trusted-proxy": {"", "10.0.0.0/33", "proxy.example", "10.0.0.1:80"},
+		"rate":          {"", "-1", "NaN", "x"},
+		"access-log":    {"", "xml"},
+		"drain":         {"", "-1s", "5"},
 	},
 	"bench": {
 		"for":        {"", "0", "-1s", "10", "2h"},
@@ -154,7 +161,7 @@ var otherwise = map[string][]string{
 
 // Further flags that the wrong flag requires.
 var beside = map[string][]string{
-	"gen lease": {"-without-worker"}, "gen namespace": {"-without-worker", "--lease=file:none.db"}, "gen token": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
+	"gen lease": {"-without-worker"}, "gen sequence": {"--at=2026-01-01"}, "gen namespace": {"-without-worker", "--lease=file:none.db"}, "gen token": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
 	"gen token-file": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
 	"ddl table":      {"view", "--view=v"}, "ddl view": {"view", "--table=t"}, "ddl column": {"check"},
 	"workers list token": {"--dsn=https://127.0.0.1:1/x"}, "workers list token-file": {"--dsn=https://127.0.0.1:1/x"},
@@ -261,6 +268,10 @@ func TestExitCodes(t *testing.T) {
 	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	fresh := filepath.Join(dir, "fresh.db")
+	if err := os.WriteFile(fresh, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		code int
@@ -277,6 +288,13 @@ func TestExitCodes(t *testing.T) {
 		{"gen --datacenter 3", 2, "--worker"},
 		{"gen --worker 3 --unsigned --format base58", 2, "--format base58"},
 		{"gen --worker 1 --preset mastodon", 2, "must be 0 to 0"},
+		{"gen --at 2026-01-01 -n 4097", 2, "--count 4097: must be at most 4096"},
+		{"gen --at 2026-01-01 -n 2 --sequence 4095", 2, "--count 2: must be at most 1"},
+		{"gen --at 2026-01-01 --worker 1024", 2, "--worker 1024: must be 0 to 1023"},
+		{"gen --at 2026-01-01 --lease file:none.db", 2, "--at composes IDs without a lease"},
+		{"gen --at 2026-01-01 --not-before 2026-01-01", 2, "--at and --not-before"},
+		{"gen --worker 3 --sequence 1", 2, "--sequence requires --at"},
+		{"gen --worker 3 --not-before 2029-12-31", 1, "is 3 years ahead of the clock"},
 		{"gen --worker 3 --epoch 2999-01-01", 2, "--epoch 2999-01-01T00:00:00Z: is in the future"},
 		{"gen --worker 3 --not-before 2200-01-01", 2, "--not-before"},
 		{"bench --epoch 2999-01-01", 2, "--epoch"},
@@ -331,7 +349,15 @@ func TestExitCodes(t *testing.T) {
 		{"workers free x --fencing-token 1 --dsn a.db", 2, `WORKERID "x"`},
 		{"workers free 1 --dsn a.db", 2, "--fencing-token is required"},
 		{"workers free 1 --fencing-token 1 --dsn a.db", 2, "--yes"},
-		{"workers fee", 2, "did you mean free"},
+		{"workers list --dsn file:" + fresh, 0, "no worker ID of namespace \"default\" was ever leased from SQLite"},
+		{"workers free 3 --fencing-token 1 --yes --dsn file:" + fresh, 1, "worker ID 3 of namespace \"default\" was never leased from SQLite"},
+		{"workers fee", 2, "did you mean free?"},
+		{"decode 1", 2, "did you mean parse?"},
+		{"help gne", 2, "did you mean gen?"},
+		{"1996573624012345677", 2, "did you mean snowkey parse 1996573624012345677?"},
+		{"parse --layout 1", 2, "unknown flag: --layout; did you mean --preset?"},
+		{"gen --formt hex", 2, "unknown flag: --formt; did you mean --format?"},
+		{"gen --xy", 2, "unknown flag: --xy\n"},
 		{"doctor", 2, "--dsn is required"},
 		{"doctor --dsn " + dir + "/none.db", 3, ""},
 		{"doctor --dsn a.db --column x", 2, "--table"},

@@ -25,6 +25,8 @@ type gen struct {
 	lease              storeFlags
 	format             idtext.Format
 	notBefore          string
+	at                 string // compose instead of generating
+	sequence           int64  // of the first composed ID; -1: not given
 	layout             core.Layout
 }
 
@@ -39,15 +41,18 @@ uses:
 or lease a free one from a store. It is released at the end, also after SIGINT or
 SIGTERM. After a crash the lease expires, and even then no ID is issued twice:
 
-  snowkey gen --lease postgres://localhost/app`
+  snowkey gen --lease postgres://localhost/app
+
+With --at, IDs are composed for a given time instead: the same each time, for bounds
+and test data, never for rows. They need no worker ID of their own; 0 is the default.`
 
 func (a *app) genCommand() *cobra.Command {
-	g := &gen{worker: -1, datacenter: -1, count: 1, format: idtext.Decimal}
+	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: idtext.Decimal}
 	cmd := &cobra.Command{
-		Use:     "gen {--worker N | --lease DSN} [flags]",
+		Use:     "gen {--worker N | --lease DSN | --at TIME} [flags]",
 		Short:   "generate IDs",
 		Long:    genAbout,
-		Example: "  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_",
+		Example: "  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) }),
 	}
@@ -60,6 +65,8 @@ func (a *app) genCommand() *cobra.Command {
 	g.lease.addDataLoss(cmd)
 	f.Var(flagval.New(&g.format, "FORMAT", "decimal", idtext.FormatOf), "format", idtext.Forms)
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
+	f.StringVar(&g.at, "at", "", "compose IDs of this `TIME`, for bounds and tests: "+timetext.Forms)
+	f.Var(flagval.New(&g.sequence, "N", "0", flagval.Whole(0, math.MaxInt64)), "sequence", "sequence of the first composed ID; requires --at")
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
 	addLayout(cmd, &g.layout)
 	completeWith(cmd, "format", idtext.Formats())
@@ -72,6 +79,12 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	}
 	if g.layout.Unsigned && g.format.Signed() {
 		return usage("--format %s ends at the largest int64: use decimal or hex with --unsigned", g.format)
+	}
+	if g.at != "" {
+		return a.compose(ctx, g)
+	}
+	if g.sequence >= 0 {
+		return usage("--sequence requires --at: a generator counts by itself")
 	}
 	cfg := core.Config{Layout: g.layout, Now: a.Clock}
 	if g.notBefore != "" {
@@ -103,7 +116,7 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 		return newError(err)
 	}
 	defer generator.Close()
-	return a.genAll(ctx, g, generator)
+	return a.genAll(ctx, g, generator.Fill)
 }
 
 // newError names the flags of a generator's fields.
@@ -176,8 +189,9 @@ const batch = 3072
 // showFrom is the number of IDs from which on a progress bar is worth it.
 const showFrom = 200_000
 
-func (a *app) genAll(ctx context.Context, g *gen, generator *core.Generator) error {
-	unsigned := generator.Layout().Unsigned
+// genAll prints the IDs that fill gets.
+func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []int64) error) error {
+	unsigned := g.layout.Unsigned
 	add, done := func(int) {}, func() {}
 	if g.count >= showFrom && !a.OutTTY { // there the IDs themselves show progress
 		add, done = a.progress(g.count, "IDs")
@@ -186,14 +200,14 @@ func (a *app) genAll(ctx context.Context, g *gen, generator *core.Generator) err
 	ids, text := make([]int64, min(batch, g.count)), []byte(nil)
 	for made := int64(0); made < g.count; {
 		ids = ids[:min(int64(len(ids)), g.count-made)]
-		if err := generator.Fill(ctx, ids); err != nil {
+		if err := fill(ctx, ids); err != nil {
 			done()
 			if ctx.Err() != nil {
 				return fmt.Errorf("interrupted after %s of %d", plural(made, "ID"), g.count)
 			}
 			var back *core.ClockError
 			if made == 0 && g.notBefore != "" && errors.As(err, &back) {
-				return fmt.Errorf("--not-before %q: is %s ahead of the clock; IDs can be generated from then on", g.notBefore, back.Back.Round(time.Millisecond))
+				return fmt.Errorf("--not-before %q: is %s ahead of the clock; IDs can be generated from then on", g.notBefore, timetext.Length(back.Back))
 			}
 			return fmt.Errorf("after %s of %d: %w", plural(made, "ID"), g.count, err)
 		}

@@ -43,6 +43,9 @@ func (a *app) layoutCommand() *cobra.Command {
 
 func (a *app) layout(l core.Layout) error {
 	d := describe.NewLayout(l, a.now())
+	if l.Epoch.After(a.now()) {
+		a.note("%s the epoch is in the future, %s: no ID can be generated before", a.errStyle.warn("snowkey layout:"), timetext.Relative(l.Epoch, a.now()))
+	}
 	if a.json {
 		return a.object(d)
 	}

@@ -123,11 +123,11 @@ func (c *cut) last(from time.Time) time.Time {
 
 func (a *app) cutJSON(parts []ddl.Partition, script ddl.Script) error {
 	type part struct {
-		Name string `json:"name"`
-		From string `json:"from,omitempty"`
-		To   string `json:"to,omitempty"`
-		Min  string `json:"min,omitempty"`
-		Max  string `json:"max,omitempty"` // exclusive
+		Name   string `json:"name"`
+		From   string `json:"from,omitempty"`
+		To     string `json:"to,omitempty"`
+		Min    string `json:"min,omitempty"`
+		Before string `json:"before,omitempty"` // the smallest ID after it
 	}
 	out := struct {
 		Partitions []part   `json:"partitions"`
@@ -145,7 +145,7 @@ func (a *app) cutJSON(parts []ddl.Partition, script ddl.Script) error {
 			one.Min = strconv.FormatInt(p.Min, 10)
 		}
 		if p.Max != math.MaxInt64 {
-			one.Max = strconv.FormatInt(p.Max, 10)
+			one.Before = strconv.FormatInt(p.Max, 10)
 		}
 		out.Partitions = append(out.Partitions, one)
 	}

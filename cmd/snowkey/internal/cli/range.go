@@ -17,7 +17,8 @@ import (
 )
 
 const rangeAbout = `Print the IDs of a time range, FROM inclusive and TO exclusive, to select rows by
-time with the index of the primary key.
+time with the index of the primary key. "before" is not an ID of the range: compare
+with >= and <, because BETWEEN includes it.
 
 A time is one of:
 
@@ -97,8 +98,8 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 	case column != "":
 		fmt.Fprintf(a.out, "WHERE %s\n", r.Where)
 	default:
-		fmt.Fprintf(a.out, "min  %s  %s\n", idtext.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
-		fmt.Fprintf(a.out, "max  %s  %s\n", idtext.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
+		fmt.Fprintf(a.out, "min     %s  %s\n", idtext.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
+		fmt.Fprintf(a.out, "before  %s  %s\n", idtext.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
 	}
 	return nil
 }

@@ -95,24 +95,12 @@ func (a *app) root() *cobra.Command {
 	}
 	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.serialCommand(), a.tokenCommand())
 	group("db", a.ddlCommand(), a.partitionsCommand(), a.workersCommand(), a.doctorCommand(), a.serveCommand())
-	group("tool", a.benchCommand(), a.completionCommand(), help, a.versionCommand())
+	group("tool", a.benchCommand(), a.completionCommand(), a.manCommand(), help, a.versionCommand())
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
+	root.SetFlagErrorFunc(flagError)
 	root.InitDefaultHelpFlag()
 	return root
-}
-
-// noSuchCommand rejects arguments of a command that only has subcommands.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := ""
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return usage("there is no command %q%s", short(args[0]), hint)
 }
 
 // action wraps a command: errors are no longer usage errors, unless they are a usageError.

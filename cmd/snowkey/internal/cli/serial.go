@@ -51,7 +51,7 @@ func (a *app) serialCommand() *cobra.Command {
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idtext.AppendSplit, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	cmd.AddCommand(encoding,
-		a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
+		a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
 			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", oneText, decodeSerial))
 	return cmd
 }
@@ -81,7 +81,10 @@ func encodeSerial(c *serial.Codec, from idtext.Format, text string) (serialJSON,
 }
 
 func decodeSerial(c *serial.Codec, _ idtext.Format, text string) (serialJSON, string, error) {
-	id, err := c.Decode(text)
+	id, err := c.DecodeTyped(text)
+	if err == nil {
+		text, err = c.Encode(id)
+	}
 	return serialJSON{idtext.Decimal.Text(id, false), text}, idtext.Decimal.Text(id, c.Config().Layout.Unsigned), err
 }
 

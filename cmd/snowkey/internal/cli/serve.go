@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -20,6 +22,11 @@ import (
 type serving struct {
 	addr      string
 	hosts     []string
+	proxies   []string
+	rate      float64
+	noIDs     bool
+	access    string
+	drain     time.Duration
 	store     storeFlags
 	admin     bool
 	cert, key string
@@ -35,7 +42,9 @@ httpstore.Config.URL:
 With --admin they may also list and free worker IDs, as "snowkey workers" does.
 --store takes the same DSNs as --dsn; snowkey --help lists them.
 
-After SIGINT or SIGTERM, requests in progress are completed.`
+For probes, /healthz says that the server is alive, and /readyz that its store answers.
+After SIGINT or SIGTERM, /readyz says no, and after --drain the server accepts no more
+requests and completes those in progress.`
 
 func (a *app) serveCommand() *cobra.Command {
 	s := &serving{store: storeFlags{flag: "--store"}}
@@ -50,6 +59,11 @@ func (a *app) serveCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")
 	f.StringSliceVar(&s.hosts, "host", nil, "host `NAME` that a proxy on this machine sends; other requests over loopback must name localhost or an IP address")
+	f.StringSliceVar(&s.proxies, "trusted-proxy", nil, "`CIDR` or address of proxies whose X-Forwarded-For names the client; without it, the sender is the client")
+	f.Float64Var(&s.rate, "rate", 100, "`N` requests a second to the API for each client address, in bursts of as many; 0: no limit")
+	f.BoolVar(&s.noIDs, "no-ids", false, "generate no IDs; /api/ids composes those of a given time only")
+	f.StringVar(&s.access, "access-log", "", "log each request to standard error, in the `FORMAT` text or json")
+	f.DurationVar(&s.drain, "drain", 0, "before it shuts down, serve for this `DURATION` while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
 	s.store.addDataLoss(cmd)
@@ -72,8 +86,10 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	if err := s.store.unused(); err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(a.Err, nil))
-	cfg := web.Config{Logger: logger, Hosts: s.hosts, Admin: s.admin}
+	cfg, err := s.config(a.Err)
+	if err != nil {
+		return err
+	}
 	leases := ""
 	if s.store.text != "" {
 		leases = web.LeasesPath
@@ -92,7 +108,7 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	}
 	handler, err := web.New(cfg)
 	if err != nil {
-		return byFlag(err, map[string]string{"Hosts": "--host", "Token": "--token-file"})
+		return byFlag(err, map[string]string{"Hosts": "--host", "Token": "--token-file", "Rate": "--rate"})
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
 	if err != nil {
@@ -101,7 +117,38 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	if s.cert == "" && !loopback(host) {
 		a.note("%s %s is reachable from other machines and not encrypted: give --tls-cert and --tls-key, or put it behind a proxy with TLS", a.errStyle.warn("snowkey serve:"), s.addr)
 	}
-	return a.listen(ctx, certificates, listener, handler, logger, leases)
+	return a.listen(ctx, s.drain, certificates, listener, handler, cfg.Logger, leases)
+}
+
+// config reads the flags of the page and its API.
+func (s *serving) config(log io.Writer) (web.Config, error) {
+	cfg := web.Config{Hosts: s.hosts, Admin: s.admin, Rate: s.rate, NoIDs: s.noIDs}
+	for _, text := range s.proxies {
+		prefix, err := netip.ParsePrefix(text)
+		if address, bad := netip.ParseAddr(text); bad == nil {
+			prefix, err = address.Prefix(address.BitLen())
+		}
+		if err != nil {
+			return cfg, usage("--trusted-proxy %q: must be a network such as 10.0.0.0/8, or an address", short(text))
+		}
+		cfg.Proxies = append(cfg.Proxies, prefix)
+	}
+	if s.drain < 0 {
+		return cfg, usage("--drain %q: must not be negative", s.drain)
+	}
+	var lines slog.Handler = slog.NewTextHandler(log, nil)
+	switch s.access {
+	case "", "text":
+	case "json":
+		lines = slog.NewJSONHandler(log, nil)
+	default:
+		return cfg, usage("--access-log %q: must be text or json", short(s.access))
+	}
+	cfg.Logger = slog.New(lines)
+	if s.access != "" {
+		cfg.Access = cfg.Logger
+	}
+	return cfg, nil
 }
 
 // certificates are read before the server listens.
@@ -122,7 +169,7 @@ func (s *serving) certificates() ([]tls.Certificate, error) {
 // shutdownWithin is the time that requests in progress have at the end.
 const shutdownWithin = 10 * time.Second
 
-func (a *app) listen(ctx context.Context, certificates []tls.Certificate, listener net.Listener, handler http.Handler, logger *slog.Logger, leases string) error {
+func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tls.Certificate, listener net.Listener, handler *web.Handler, logger *slog.Logger, leases string) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
@@ -146,6 +193,12 @@ func (a *app) listen(ctx context.Context, certificates []tls.Certificate, listen
 	case <-ctx.Done():
 	}
 	a.note("shutting down")
+	handler.Drain()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-time.After(drain):
+	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownWithin)
 	defer cancel()
 	if err := server.Shutdown(limit); err != nil {

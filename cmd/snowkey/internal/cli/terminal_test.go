@@ -119,11 +119,21 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// A list of many IDs on a line is read.
+func TestLongList(t *testing.T) {
+	const n = 200_000
+	in := "[" + strings.Repeat("1996573624012345677,", n) + "7]\n8"
+	got := runWith(t, Env{In: strings.NewReader(in)}, "parse", "--to", "decimal")
+	if got.code != 0 || strings.Count(got.out, "\n") != n+2 || !strings.HasSuffix(got.out, "\n7\n8\n") {
+		t.Errorf("exit code %d: %d lines; %.200s", got.code, strings.Count(got.out, "\n"), got.err)
+	}
+}
+
 // A line that is too long is skipped, and the others are read.
 func TestLongLine(t *testing.T) {
 	in := "1\n" + strings.Repeat("7", maxLine+5) + "\n2"
 	got := runWith(t, Env{In: strings.NewReader(in)}, "parse", "--brief")
-	if got.code != 1 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.err, "line 2: longer than 1.0 MiB, skipped") {
+	if got.code != 1 || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.err, "line 2: longer than 64 MiB, skipped") {
 		t.Errorf("exit code %d: %s%.200s", got.code, got.out, got.err)
 	}
 }

@@ -58,7 +58,11 @@ func (a *app) records(ctx context.Context, p *storeFlags) (*dsn.Target, dsn.Stor
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	rows, err := store.List(ctx, p.namespace)
+	var rows []driver.Record
+	has, err := target.HasWorkers(ctx)
+	if has || err != nil { // List explains the error
+		rows, err = store.List(ctx, p.namespace)
+	}
 	if err != nil {
 		target.Close()
 		return nil, nil, nil, fmt.Errorf("%s: %w", target.Name, unsupported(err))

@@ -187,16 +187,16 @@ func NewJavaScript(decimal string) JavaScript {
 
 // A Range is the IDs of a time range, for WHERE.
 type Range struct {
-	From  string `json:"from"`
-	To    string `json:"to,omitempty"`
-	Min   string `json:"min"`           // the smallest ID of the range
-	Max   string `json:"max,omitempty"` // the smallest ID after it
-	Where string `json:"where,omitempty"`
+	From   string `json:"from"`
+	To     string `json:"to,omitempty"`
+	Min    string `json:"min"`              // the smallest ID of the range
+	Before string `json:"before,omitempty"` // the smallest ID after it, so BETWEEN would count one too many
+	Where  string `json:"where,omitempty"`
 }
 
 // NewRange describes the IDs of [low, high), with the condition if a column is given.
 func NewRange(from, to string, low, high int64, column string) Range {
-	r := Range{From: from, To: to, Min: strconv.FormatInt(low, 10), Max: strconv.FormatInt(high, 10)}
+	r := Range{From: from, To: to, Min: strconv.FormatInt(low, 10), Before: strconv.FormatInt(high, 10)}
 	if column != "" {
 		r.Where = fmt.Sprintf("%s >= %d AND %s < %d", column, low, column, high)
 	}

@@ -1,6 +1,6 @@
-// Package doctor checks what the uniqueness of IDs depends on: a server's clock against
-// this machine's, the durability of the server's writes, the leased worker IDs, and the
-// largest IDs in use.
+// Package doctor checks what the uniqueness of IDs depends on: this machine's clock, a
+// server's clock against it, the durability of the server's writes, the leased worker IDs,
+// and the largest IDs in use.
 //
 // It only reads; nothing is created, claimed or changed.
 package doctor
@@ -65,7 +65,7 @@ type checkup struct {
 // Run runs the checks and reports each as it finishes.
 func Run(ctx context.Context, cfg Config, emit func(Check)) {
 	e := &checkup{Config: cfg, emit: emit}
-	for _, part := range []func(context.Context){e.version, e.clock, e.durability, e.workers} {
+	for _, part := range []func(context.Context){e.version, e.kernel, e.clock, e.durability, e.workers} {
 		if ctx.Err() != nil {
 			return
 		}
@@ -147,23 +147,13 @@ func (e *checkup) clock(ctx context.Context) {
 	if offset.Ahead < 0 {
 		side = "behind"
 	}
-	detail := fmt.Sprintf("%s %s this machine's, ± %s; a round trip takes %s", round(apart), side, round(offset.Uncertain), round(offset.RoundTrip))
+	detail := fmt.Sprintf("%s %s this machine's, ± %s; a round trip takes %s", timetext.Length(apart), side, timetext.Length(offset.Uncertain), timetext.Length(offset.RoundTrip))
 	sure := apart - offset.Uncertain
 	if sure > e.MaxSkew {
 		e.report(Fail, "clock", detail, fmt.Sprintf("more than %v: leases are refused; synchronize both with one NTP source", e.MaxSkew))
 		return
 	}
 	e.judge(sure > noticeable, Warn, "clock", detail, "IDs of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
-}
-
-// round keeps about three digits; time.Duration.Round has a fixed unit.
-func round(d time.Duration) time.Duration {
-	for unit := time.Duration(1); unit <= time.Second; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit)
-		}
-	}
-	return d.Round(time.Second)
 }
 
 // How far the largest ID may be ahead of the clock: clocks differ a little, and by
@@ -214,5 +204,5 @@ func (e *checkup) largest(ctx context.Context, c Column) {
 	if ahead > aheadWarn {
 		status = Fail
 	}
-	e.report(status, name, fmt.Sprintf("%s, %s ahead of now", detail, round(ahead)), advice)
+	e.report(status, name, fmt.Sprintf("%s, %s ahead of now", detail, timetext.Length(ahead)), advice)
 }

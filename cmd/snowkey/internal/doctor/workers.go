@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -31,12 +28,12 @@ const crowded = 0.9
 func (e *checkup) workers(ctx context.Context) {
 	const name = "worker IDs"
 	if e.Target.Kind.SQL() {
-		switch _, err := e.Target.DB.ExecContext(ctx, "SELECT 1 FROM snow_worker WHERE 1 = 0"); {
-		case err != nil && missing(err):
-			e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
-			return
+		switch has, err := e.Target.HasWorkers(ctx); {
 		case err != nil:
 			e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read the table snow_worker")
+			return
+		case !has:
+			e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
 			return
 		}
 	}
@@ -151,17 +148,4 @@ func list(all []string) string {
 		return strings.Join(all[:limit], ", ") + fmt.Sprintf(" and %d more", len(all)-limit)
 	}
 	return strings.Join(all, ", ")
-}
-
-// missing reports whether an error means that a table does not exist.
-func missing(err error) bool {
-	var pg *pgconn.PgError
-	var my *mysql.MySQLError
-	switch {
-	case errors.As(err, &pg):
-		return pg.Code == "42P01"
-	case errors.As(err, &my):
-		return my.Number == 1146
-	}
-	return strings.Contains(err.Error(), "no such table") // SQLite has no code for it
 }

@@ -179,6 +179,24 @@ func Relative(t, now time.Time) string {
 	return humanize.RelTime(t, now, "ago", "from now")
 }
 
+// Length writes a duration for people: about three digits below two days, then its largest
+// unit, as in 253ms, 1h40m5s, 14h5m and 3 years.
+func Length(d time.Duration) string {
+	if d.Abs() >= 48*time.Hour {
+		zero := time.Unix(0, 0)
+		return strings.TrimSuffix(Relative(zero.Add(-d.Abs()), zero), " ago")
+	}
+	for unit := time.Duration(1); unit <= time.Second; unit *= 10 {
+		if d.Abs() < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	if d.Abs() >= 10*time.Hour {
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return d.Round(time.Second).String()
+}
+
 // Span writes milliseconds in days, hours, minutes and seconds, exactly.
 func Span(ms uint64) string {
 	if ms == 0 {

@@ -71,6 +71,18 @@ func TestRelative(t *testing.T) {
 	}
 }
 
+func TestLength(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 999: "999ns", 1234567: "1.23ms", 2*time.Second + 529*time.Millisecond: "2.53s", -time.Second: "-1s", 5*time.Minute + 1500*time.Millisecond: "5m2s",
+		9*time.Hour + 59*time.Minute + 1: "9h59m0s", 14*time.Hour + 5*time.Minute + 20*time.Second: "14h5m", 48 * time.Hour: "2 days", -72 * time.Hour: "3 days",
+		27255*time.Hour + 51*time.Minute: "3 years",
+	} {
+		if got := Length(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
 // Clocks are set forward over some times, and show others twice; the first counts.
 // So a day begins where it begins, and ends where the next one does.
 func TestChangesOfClocks(t *testing.T) {

@@ -141,7 +141,7 @@ func TestRanges(t *testing.T) {
 			continue
 		}
 		var got describe.Range
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Min != strconv.FormatInt(least, 10) || got.Max != strconv.FormatInt(behind, 10) {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Min != strconv.FormatInt(least, 10) || got.Before != strconv.FormatInt(behind, 10) {
 			t.Errorf("%v from %v to %v: %s, want %d to %d", l, from, to, w.Body, least, behind)
 		}
 	}
@@ -149,7 +149,7 @@ func TestRanges(t *testing.T) {
 	if got.Where != "o.id >= 2006515713438646272 AND o.id < 2017568543339446272" || got.To != "2026-01-31T12:00:00Z" {
 		t.Errorf("%+v", got)
 	}
-	if got := get[describe.Range](t, h, "/api/range?from=2026-01-01T01:00%2B01:00"); got.Where != "id >= 2006515713438646272" || got.Max != "" {
+	if got := get[describe.Range](t, h, "/api/range?from=2026-01-01T01:00%2B01:00"); got.Where != "id >= 2006515713438646272" || got.Before != "" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -12,15 +13,34 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// generators holds one generator for each pair of layout and worker ID that was asked
-// for. None is ever dropped, because a second generator of a pair could repeat what the
-// first has issued. So their number is bounded, and further pairs are refused.
+// longestTick bounds the ticks of generators. A generator may have to be kept until its last
+// tick is over, so this is also how long the full set of generators can refuse new pairs.
+const longestTick = time.Minute
+
+// generators holds one generator for each pair of layout and worker ID that was asked for,
+// because a second generator of a pair could repeat what the first has issued. Their number
+// is bounded: for a new pair, the generator that has been idle for the longest is evicted.
+//
+// That is safe: a generator is evicted when the tick of its last ID is over, and mark
+// remembers the end of that tick. All later generators begin at mark or later, even if the
+// clock steps back, so a pair that returns repeats none of its IDs.
 type generators struct {
 	limit    int
-	patience time.Duration // how long one request may wait for free slots
+	patience time.Duration    // how long one request may wait for free slots
+	clock    func() time.Time // of the generators; nil: the system's
 
-	mu  sync.Mutex
-	all map[pair]*core.Generator
+	mu    sync.Mutex
+	all   map[pair]*list.Element // of *member
+	order *list.List             // the members; the least recently used is the first
+	mark  time.Time              // no ID of an evicted generator has this time or a later one
+}
+
+// member is one generator.
+type member struct {
+	pair  pair
+	gen   *core.Generator
+	users int       // requests that use it now
+	end   time.Time // the end of the tick of its last ID
 }
 
 // A pair identifies the IDs that a generator can issue. Layouts whose IDs are the same
@@ -58,22 +78,38 @@ func (p pair) widest() core.Layout {
 }
 
 func newGenerators(limit int, patience time.Duration) *generators {
-	return &generators{limit: limit, patience: patience, all: map[pair]*core.Generator{}}
+	return &generators{limit: limit, patience: patience, all: map[pair]*list.Element{}, order: list.New()}
 }
 
-// of returns the generator for a layout and a worker ID.
-func (g *generators) of(l core.Layout, worker int64) (*core.Generator, error) {
+func (g *generators) now() time.Time {
+	if g.clock != nil {
+		return g.clock()
+	}
+	return time.Now()
+}
+
+// take returns the generator for a layout and a worker ID. The caller gives it back with put.
+func (g *generators) take(l core.Layout, worker int64) (*member, error) {
 	p := pairOf(l, worker)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if gen := g.all[p]; gen != nil {
-		return gen, nil
+	if e := g.all[p]; e != nil {
+		g.order.MoveToBack(e)
+		m := e.Value.(*member)
+		m.users++
+		return m, nil
 	}
 	if len(g.all) >= g.limit {
-		return nil, refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-			"this server has generated IDs for %d pairs of layout and worker ID and accepts no more until it is restarted", g.limit))
+		if wait := g.evict(); wait > 0 {
+			return nil, refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
+				"this server generates IDs for %d pairs of layout and worker ID at this moment and accepts no more", g.limit)).after(wait)
+		}
 	}
-	gen, err := core.New(core.Config{Layout: p.widest(), Worker: core.Fixed(worker)})
+	cfg := core.Config{Layout: p.widest(), Worker: core.Fixed(worker), Now: g.clock}
+	if !g.mark.IsZero() {
+		cfg.NotBefore = g.mark.Add(-1) // IDs have later times than NotBefore
+	}
+	gen, err := core.New(cfg)
 	if err != nil {
 		var config *core.ConfigError
 		if errors.As(err, &config) { // an epoch in the future
@@ -82,33 +118,85 @@ func (g *generators) of(l core.Layout, worker int64) (*core.Generator, error) {
 		}
 		return nil, err
 	}
-	g.all[p] = gen
-	return gen, nil
+	m := &member{pair: p, gen: gen, users: 1}
+	g.all[p] = g.order.PushBack(m)
+	return m, nil
+}
+
+// put gives a generator back, with the end of the tick of the last ID that it has issued; zero:
+// none.
+func (g *generators) put(m *member, end time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m.users--
+	if end.After(m.end) {
+		m.end = end
+	}
+}
+
+// evict makes room for one generator. If it cannot, it returns how long that takes; g.mu is held.
+func (g *generators) evict() (wait time.Duration) {
+	now := g.now()
+	wait = time.Second // if all are in use
+	for e := g.order.Front(); e != nil; e = e.Next() {
+		m := e.Value.(*member)
+		left := m.end.Sub(now)
+		if m.users == 0 && left <= 0 {
+			_ = m.gen.Close()
+			if m.end.After(g.mark) {
+				g.mark = m.end
+			}
+			g.order.Remove(e)
+			delete(g.all, m.pair)
+			return 0
+		}
+		if m.users == 0 && (e == g.order.Front() || left < wait) {
+			wait = left
+		}
+	}
+	return wait
 }
 
 // fill generates IDs: all of them fit the layout, or none is returned.
 func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids []int64) error {
-	if end := l.End(); !time.Now().Before(end) {
+	now := g.now()
+	if end := l.End(); !now.Before(end) {
 		return refuse(http.StatusBadRequest, "time_bits", quote(l.TimeBits), "are exhausted: the layout ended at "+timetext.Format(end))
 	}
-	gen, err := g.of(l, worker)
+	if l.Tick > longestTick {
+		return refuse(http.StatusBadRequest, "tick", l.Tick.String(), fmt.Sprintf(
+			"must be at most %v, because a generator starts with the next tick; with time, IDs of any tick are composed", longestTick))
+	}
+	m, err := g.take(l, worker)
 	if err != nil {
 		return err
 	}
+	var last, end time.Time
+	defer func() { g.put(m, end) }()
 	ctx, cancel := context.WithTimeout(ctx, g.patience)
 	defer cancel()
-	switch err := gen.Fill(ctx, ids); {
+	var behind *core.ClockError
+	switch err := m.gen.Fill(ctx, ids); {
 	case err == nil:
+	case errors.As(err, &behind):
+		return refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
+			"the server's clock was set back, and IDs continue when it has caught up, in %v", behind.Back)).after(behind.Back)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, core.ErrSequenceExhausted):
 		return refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-			"cannot issue %d IDs within %v: a tick of %v holds %d, and a new generator starts with the next tick", len(ids), g.patience, l.Tick, l.IDsPerTick()))
+			"cannot issue %d IDs within %v: a tick of %v holds %d, and a new generator starts with the next tick", len(ids), g.patience, l.Tick, l.IDsPerTick())).
+			after(l.Tick - g.now().Sub(l.Epoch)%l.Tick)
+	case errors.Is(err, context.Canceled): // the client is gone
+		return refuse(http.StatusServiceUnavailable, "request", "", "was cancelled")
 	default:
 		return err
 	}
-	for _, id := range ids {
-		if _, err := l.Decode(id); err != nil {
+	for _, id := range ids { // in ascending order
+		parts, err := l.Decode(id)
+		if err != nil { // no ID is returned, so none needs to be remembered
 			return refuse(http.StatusBadRequest, "time_bits", quote(l.TimeBits), "are exhausted: "+err.Error())
 		}
+		last = parts.Time
 	}
+	end = last.Add(l.Tick)
 	return nil
 }

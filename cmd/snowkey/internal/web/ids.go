@@ -21,7 +21,7 @@ const maxIDs = 10_000
 type idsBody struct {
 	IDs       []describe.Texts `json:"ids"`
 	WorkerID  int64            `json:"worker_id"` // datacenter<<worker_bits | worker
-	Source    string           `json:"source"`    // generator or time
+	Source    string           `json:"source"`    // generator or composed
 	Guarantee string           `json:"guarantee"` // of the source, in words
 	Layout    string           `json:"layout"`    // in one line
 	FirstTime string           `json:"first_time"`
@@ -29,7 +29,7 @@ type idsBody struct {
 }
 
 const (
-	generated = "from this server's generator for that worker ID: no ID repeats while the server runs; another process that uses the worker ID may create the same IDs"
+	generated = "from this server's generator for that worker ID: it generates no ID twice while the server runs; another process that uses the worker ID may create the same IDs"
 	composed  = "composed for the given time: a bound or test data, the same each time; not from a generator"
 )
 
@@ -49,7 +49,7 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	if given && !hasTime {
 		p.wrong("sequence", quote(sequence), "requires time: a generator counts by itself")
 	}
-	if valid && !hasTime {
+	if valid && !hasTime && !s.noIDs {
 		if limit := atOnce(l); n > limit {
 			p.wrong("n", quote(n), fmt.Sprintf("must be at most %d: a worker of this layout generates %s IDs a second", limit, describe.NewLayout(l, time.Now()).PerSecond))
 		}
@@ -57,10 +57,13 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	if err := p.end(); err != nil {
 		return nil, err
 	}
+	if s.noIDs && !hasTime {
+		return nil, refuse(http.StatusForbidden, "time", "", "must be given: this server generates no IDs, and composes those of a time")
+	}
 	ids := make([]int64, n)
 	body := idsBody{WorkerID: worker, Layout: l.String(), Source: "generator", Guarantee: generated}
 	if composing {
-		body.Source, body.Guarantee = "time", composed
+		body.Source, body.Guarantee = "composed", composed
 		if err := compose(l, worker, at, sequence, ids); err != nil {
 			return nil, outside(err, strings.ToLower)
 		}
@@ -109,16 +112,7 @@ func compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []in
 	if last := l.IDsPerTick() - 1; sequence > last || int64(len(ids)) > last-sequence+1 {
 		return refuse(http.StatusBadRequest, "n", quote(len(ids)), fmt.Sprintf("does not fit: a tick has the sequence numbers 0 to %d, and these start at %d", last, sequence))
 	}
-	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}
-	for i := range ids {
-		parts.Sequence = sequence + int64(i)
-		id, err := l.Compose(parts)
-		if err != nil {
-			return err
-		}
-		ids[i] = id
-	}
-	return nil
+	return describe.Compose(l, worker, at, sequence, ids)
 }
 
 // column is a name that needs no quotes in SQL.

@@ -169,24 +169,6 @@ func TestWidest(t *testing.T) {
 	}
 }
 
-// Beyond the limit new pairs are refused and known ones continue; a failed pair does not
-// count.
-func TestBoundOfPairs(t *testing.T) {
-	h := handler(t, Config{pairs: 2})
-	for _, c := range []struct {
-		query  string
-		status int
-	}{
-		{"worker=1&epoch=2999-01-01", 400}, {"worker=1", 200}, {"worker=2", 200}, {"worker=3", 503}, {"worker=1&preset=discord", 503},
-		{"worker=1", 200}, {"datacenter=0&worker=2", 200}, {"worker=3&time=2026-01-01", 200}, // composed: needs none
-	} {
-		w := ask(h, http.MethodGet, "/api/ids?"+c.query, "")
-		if w.Code != c.status || (w.Code == 503) != (w.Header().Get("Retry-After") != "") {
-			t.Errorf("%s: %d %s", c.query, w.Code, w.Body)
-		}
-	}
-}
-
 // A request for more IDs than a worker can issue fails in time.
 func TestNoPlace(t *testing.T) {
 	h := handler(t, Config{})
@@ -195,7 +177,7 @@ func TestNoPlace(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 12 {
 		wg.Go(func() {
-			w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=1h&time_bits=30&worker_bits=8", "")
+			w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=1m&time_bits=36&worker_bits=8", "")
 			mu.Lock()
 			statuses[w.Code]++
 			mu.Unlock()
@@ -213,7 +195,7 @@ func TestComposed(t *testing.T) {
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	for _, format := range append(idtext.Formats(), "ord_") {
 		body := get[idsBody](t, h, "/api/ids?datacenter=3&worker=7&n=2&sequence=9&time=2026-01-31T12:00:00Z&format="+string(format))
-		if body.Source != "time" || body.WorkerID != 103 || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
+		if body.Source != "composed" || body.WorkerID != 103 || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
 			t.Errorf("%+v", body)
 		}
 		for i, got := range body.IDs {

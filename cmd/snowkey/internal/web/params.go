@@ -133,7 +133,7 @@ func (p *params) end() error {
 	if len(p.errs) == 0 {
 		return nil
 	}
-	return &refusal{p.status, p.errs}
+	return &refusal{status: p.status, errs: p.errs}
 }
 
 // apiNames replaces core's field names by the API's.

@@ -120,7 +120,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		}
 	}
 	if errs != nil {
-		return nil, &refusal{http.StatusBadRequest, errs}
+		return nil, &refusal{status: http.StatusBadRequest, errs: errs}
 	}
 	return texts, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -15,12 +16,19 @@ import (
 type refusal struct {
 	status int
 	errs   []core.FieldError
+	retry  time.Duration // with 429 and 503: a repetition before this has passed is useless
 }
 
 func (e *refusal) Error() string { return fmt.Sprintf("%d: %v", e.status, e.errs) }
 
 func refuse(status int, field, value, reason string) *refusal {
-	return &refusal{status, []core.FieldError{{Field: field, Value: value, Reason: reason}}}
+	return &refusal{status: status, errs: []core.FieldError{{Field: field, Value: value, Reason: reason}}}
+}
+
+// after sets when a repetition may succeed.
+func (e *refusal) after(d time.Duration) *refusal {
+	e.retry = d
+	return e
 }
 
 type fieldBody struct {
@@ -79,8 +87,9 @@ func writeErrors(w http.ResponseWriter, r *http.Request, e *refusal) {
 		body.Error.Message += fmt.Sprintf("; and %d more", more)
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	if e.status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
+	if e.status == http.StatusServiceUnavailable || e.status == http.StatusTooManyRequests {
+		seconds := max(1, (e.retry+time.Second-1)/time.Second) // whole ones, never too early
+		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}
 	writeJSON(w, r, e.status, body)
 }

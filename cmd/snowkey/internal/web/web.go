@@ -8,15 +8,17 @@
 //	GET  /api/parse, POST     IDs decoded
 //	GET  /api/range           the IDs of a time range, for WHERE
 //	GET  /api/openapi.json    the description of the API
+//	GET  /healthz, /readyz    whether the server is alive, and whether it can serve
 //	POST /leases/v1/…         worker IDs, behind a token
 //
 // # Guarantees
 //
-// One server process never returns an ID of a layout twice, however the layout is
+// One server process never generates an ID of a layout twice, however the layout is
 // written: layouts whose IDs are the same numbers share a generator. (IDs of different
-// layouts may be equal; a column holds IDs of one layout.) The server cannot know which
-// other process uses a worker ID. So there is no default for it, and IDs of a given
-// time are labelled as bounds and test data.
+// layouts may be equal; a column holds IDs of one layout.) IDs of a given time are not
+// generated but composed: the same request returns the same IDs. They are bounds and test
+// data, and labelled so. The server cannot know which other process uses a worker ID. So
+// there is no default for it.
 //
 // Wrong input gets status 400 and a list of all errors: the field, the value, and what
 // it must be. IDs and times are read as the command reads them; see packages idtext,
@@ -29,6 +31,9 @@
 // under a foreign name, which DNS rebinding causes. The lease server compares its token
 // in constant time; no cookie replaces it. The page seals and opens tokens by itself: the
 // server gets neither them nor their key.
+//
+// The requests of one client address to the API can be limited, and generating can be turned off.
+// All that the server remembers of requests is bounded.
 package web
 
 import (
@@ -36,6 +41,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -53,24 +59,46 @@ const LeasesPath = "/leases"
 
 // Config configures a server. The zero Config serves the page and its API.
 type Config struct {
-	Store  driver.Store // served below LeasesPath; nil: no leases
-	Token  string       // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
-	Admin  bool         // lets clients list and free worker IDs
-	Hosts  []string     // further names, without port, that are accepted over loopback; for a proxy on this machine
-	Logger *slog.Logger // failures; nil: none
+	Store   driver.Store   // served below LeasesPath; nil: no leases
+	Token   string         // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
+	Admin   bool           // lets clients list and free worker IDs
+	Hosts   []string       // further names, without port, that are accepted over loopback; for a proxy on this machine
+	Proxies []netip.Prefix // the proxies whose X-Forwarded-For names the client; none: the sender is the client
+	Rate    float64        // requests a second to the API for each client address, in bursts of as many; 0: no limit
+	NoIDs   bool           // generates no IDs; those of a given time are composed
+	Logger  *slog.Logger   // failures; nil: none
+	Access  *slog.Logger   // a line for each request; nil: none
 
-	pairs    int           // 0: 4096; pairs of layout and worker ID for which IDs are generated, each kept until the process ends
+	pairs    int           // 0: 4096; pairs of layout and worker ID for which IDs are generated at a time
 	patience time.Duration // 0: 2s; how long one request may wait for free slots
 }
 
+// A Handler serves the page, the API and the leases. Make it with New.
+type Handler struct {
+	http.Handler
+	health *health
+}
+
+// Drain makes the handler answer that it is not ready, so that load balancers send no more
+// requests. Requests that come are answered as before.
+func (h *Handler) Drain() { h.health.draining.Store(true) }
+
 // New returns the server's handler. An invalid Config is reported as one
 // *core.ConfigError.
-func New(cfg Config) (http.Handler, error) {
+func New(cfg Config) (*Handler, error) {
 	var errs []core.FieldError
 	for _, h := range cfg.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: \t") {
 			errs = append(errs, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
 		}
+	}
+	for _, p := range cfg.Proxies {
+		if !p.IsValid() {
+			errs = append(errs, core.FieldError{Field: "Proxies", Value: quote(p), Reason: "must be valid"})
+		}
+	}
+	if !(cfg.Rate >= 0) { // also if it is not a number
+		errs = append(errs, core.FieldError{Field: "Rate", Value: quote(cfg.Rate), Reason: "must not be negative"})
 	}
 	var leases http.Handler
 	if cfg.Store != nil {
@@ -93,7 +121,15 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{generators: newGenerators(cmp.Or(cfg.pairs, 4096), cmp.Or(cfg.patience, 2*time.Second)), logger: cfg.Logger}
+	s := &server{
+		generators: newGenerators(cmp.Or(cfg.pairs, 4096), cmp.Or(cfg.patience, 2*time.Second)),
+		logger:     cfg.Logger, proxies: cfg.Proxies, noIDs: cfg.NoIDs,
+	}
+	if cfg.Rate > 0 {
+		s.limits = newLimits(cfg.Rate, 10_000)
+	}
+	health := &health{logger: cfg.Logger}
+	health.store, _ = cfg.Store.(driver.Admin)
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
 	}
@@ -102,24 +138,35 @@ func New(cfg Config) (http.Handler, error) {
 		switch {
 		case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
 			s.api(w, r)
+		case r.URL.Path == alivePath:
+			health.alive(w, r)
+		case r.URL.Path == readyPath:
+			health.ready(w, r)
 		case leases != nil && strings.HasPrefix(r.URL.Path, LeasesPath+"/"):
 			leases.ServeHTTP(w, r)
 		default:
 			page(w, r)
 		}
 	}
-	return guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), nil
+	return &Handler{logged(guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), cfg.Access, cfg.Proxies), health}, nil
 }
 
 // server answers the API.
 type server struct {
 	generators *generators
 	logger     *slog.Logger
+	limits     *limits // nil: none
+	proxies    proxies
+	noIDs      bool
 }
 
 // api routes a request. Each path lists its methods; others get 405 with Allow.
 func (s *server) api(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
+	if f := s.limits.check(s.proxies.client(r), time.Now()); f != nil {
+		s.fail(w, r, f)
+		return
+	}
 	get := []string{http.MethodGet, http.MethodHead}
 	path, ok := map[string]struct {
 		methods []string

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,6 +65,8 @@ func TestConfigErrors(t *testing.T) {
 		{Config{Store: store}, []string{"Token of 0 bytes"}},
 		{Config{Store: store, Token: "short"}, []string{"Token of 5 bytes"}},
 		{Config{Store: store, Token: "short", Hosts: []string{"http://a", "b"}}, []string{"Hosts http://a", "Token of 5 bytes"}},
+		{Config{Rate: -1, Proxies: make([]netip.Prefix, 1)}, []string{"Proxies invalid Prefix", "Rate -1"}},
+		{Config{Rate: math.NaN()}, []string{"Rate NaN"}},
 	} {
 		h, err := New(c.cfg)
 		var config *core.ConfigError

@@ -137,7 +137,7 @@ async function compare(seed, layouts, idsEach) {
     if (below(5) > 0) span.set("to", instants[1]);
     const ours = attempt(() => L.range(l, T.parseTime(instants[0]), span.has("to") ? T.parseTime(instants[1]) : null));
     const [ok, answer] = await ask("range", span);
-    differ(`${name}: from ${instants}`, ours ? text([ours.min, ours.max]) : "refused", ok ? text([answer.min, answer.max ?? null]) : "refused");
+    differ(`${name}: from ${instants}`, ours ? text([ours.min, ours.max]) : "refused", ok ? text([answer.min, answer.before ?? null]) : "refused");
   }
 
   // Texts that are times, and those that only look it.

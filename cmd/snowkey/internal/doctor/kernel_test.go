@@ -1,0 +1,61 @@
+package doctor
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestJudgeKernel(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		k    kernelClock
+		err  error
+		want string // status, name and part of the detail of each
+	}{
+		{"synchronized", kernelClock{synchronized: true, maxError: 1500 * time.Microsecond, correction: -20 * time.Microsecond}, nil,
+			"ok kernel clock: synchronized, wrong by at most 1.5ms, being slowed by 20µs\nok leap second: none"},
+		{"exact", kernelClock{synchronized: true, maxError: time.Millisecond}, nil, "ok kernel clock: synchronized, wrong by at most 1ms, not being corrected\n"},
+		{"advanced", kernelClock{synchronized: true, correction: 128 * time.Millisecond}, nil, "being advanced by 128ms\n"},
+		{"vague", kernelClock{synchronized: true, maxError: 3 * time.Second}, nil, "warn kernel clock: synchronized, wrong by at most 3s"},
+		{"not synchronized", kernelClock{maxError: 16 * time.Second}, nil, "warn kernel clock: not synchronized"},
+		{"inserted", kernelClock{synchronized: true, leap: 1}, nil, "warn leap second: announced: the last second of this UTC day will occur twice"},
+		{"left out", kernelClock{synchronized: true, leap: -1}, nil, "ok leap second: announced: the last second of this UTC day will be left out"},
+		{"steps", kernelClock{}, nil, "ok if the clock steps: back, no ID repeats"},
+		{"not visible", kernelClock{}, errors.ErrUnsupported, "skip kernel clock: not visible"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got strings.Builder
+			e := &checkup{emit: func(c Check) {
+				got.WriteString(string(c.Status) + " " + c.Name + ": " + c.Detail + "\n")
+				if (c.Status == Warn) != (c.Advice != "") {
+					t.Errorf("%s: advice %q", c.Status, c.Advice)
+				}
+			}}
+			e.judgeKernel(c.k, c.err)
+			if !strings.Contains(got.String(), c.want) {
+				t.Errorf("got\n%swant\n%s", got.String(), c.want)
+			}
+		})
+	}
+}
+
+// A clock that is synchronized has a bound of its error.
+func TestReadKernel(t *testing.T) {
+	k, err := readKernel()
+	if runtime.GOOS != "linux" {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%+v, %v", k, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Logf("the kernel does not say: %v", err) // a sandbox may deny it
+		return
+	}
+	if k.maxError < 0 || k.synchronized && k.maxError == 0 || k.correction.Abs() > time.Second || k.leap < -1 || k.leap > 1 {
+		t.Errorf("%+v", k)
+	}
+}
