@@ -159,6 +159,8 @@ func (tb *tab) text(selector string) string {
 // click clicks on the first element that the selector finds.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
+	// At once: a page that scrolls smoothly still moves while chromedp clicks.
+	eval[bool](tb, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView({ behavior: "instant", block: "center" }), true)`, selector))
 	tb.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
