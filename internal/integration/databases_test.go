@@ -44,8 +44,17 @@ func (d database) size(all, few int) int {
 	return few
 }
 
-// onEvery runs a test on every database, each time on a fresh one.
+// onEvery runs a test on every database, each time on a fresh one. The three servers run at
+// the same time, because a test mostly waits for its own.
 func onEvery(t *testing.T, test func(t *testing.T, d database)) {
+	var wg sync.WaitGroup
+	wg.Go(func() { everySQLite(t, test) })
+	wg.Go(func() { everyPostgres(t, test) })
+	wg.Go(func() { everyMySQL(t, test) })
+	wg.Wait()
+}
+
+func everySQLite(t *testing.T, test func(t *testing.T, d database)) {
 	t.Run("sqlite", func(t *testing.T) {
 		dir := t.TempDir()
 		open := func(name string) func(*testing.T) gorm.Dialector {
@@ -56,6 +65,9 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 		}
 		test(t, database{"sqlite", true, open("test.sqlite"), open("replica.sqlite")})
 	})
+}
+
+func everyPostgres(t *testing.T, test func(t *testing.T, d database)) {
 	for name, mode := range map[string]struct { // the server is started in the subtest, so that its absence skips only that
 		exec     pgx.QueryExecMode
 		register bool
@@ -84,6 +96,9 @@ func onEvery(t *testing.T, test func(t *testing.T, d database)) {
 			test(t, database{"postgres", name == "extended", open(once(t, fresh)), open(once(t, fresh))})
 		})
 	}
+}
+
+func everyMySQL(t *testing.T, test func(t *testing.T, d database)) {
 	t.Run("mysql", func(t *testing.T) {
 		for i, server := range testserver.MySQLs(t) {
 			for name, mode := range map[string]struct{ noReturning, interpolate bool }{

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gorm.io/gorm"
@@ -240,16 +241,14 @@ func clearLevels(t *testing.T, db *gorm.DB) {
 // and one the even ones. The modes that are not usual share the cases: each runs every fourth
 // one, and the next mode begins one further.
 func TestGraphsAsPlainGorm(t *testing.T) {
-	turn, server := 0, 0
+	var turn, server atomic.Int64
 	onEvery(t, func(t *testing.T, d database) {
 		first, step := 0, 1
 		switch {
 		case !d.usual:
-			turn = (turn + 1) % 4
-			first, step = turn, 4
+			first, step = int(turn.Add(1)%4), 4
 		case d.name != "sqlite":
-			server = 1 - server
-			first, step = server, 2
+			first, step = int(server.Add(1)%2), 2
 		}
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
 		if err != nil {
