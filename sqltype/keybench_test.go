@@ -107,7 +107,7 @@ func compare(b *testing.B, base func(), others map[string]func()) {
 		}
 	}
 	b.ReportMetric(median(times), "ns/ID")
-	b.ReportMetric(0, "ns/op") // of all turns, which nobody wants
+	b.ReportMetric(0, "ns/op") // is of all turns together
 	for name, r := range ratios {
 		b.ReportMetric(median(r), name)
 	}
