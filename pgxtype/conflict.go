@@ -13,6 +13,10 @@ import (
 )
 
 // Conflict configures what happens to a row whose key exists in the table. Key is required.
+//
+// PostgreSQL looks for the conflict in the index of Key only. If another connection inserts the
+// same row with the same primary key at the same moment, and Key is not the primary key, the load
+// may fail with unique_violation (23505) of the primary key. Load it again.
 type Conflict struct {
 	Key    []string // the columns of the primary key, or of a unique index without expressions
 	Update []string // columns that take the new row's values; empty: the existing row does not change
