@@ -63,13 +63,7 @@ func TestDecodeErrors(t *testing.T) {
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			id, err := codec(t, c.cfg).Decode(c.text)
-			var parse *serial.ParseError
-			if !errors.As(err, &parse) || id != 0 {
-				t.Fatalf("%d, %v", id, err)
-			}
-			if parse.Part != c.part || c.value != "" && parse.Value != c.value || !strings.Contains(parse.Reason, c.reason) || parse.Text != c.text {
-				t.Errorf("%+v; want the %s %q: %s", parse, c.part, c.value, c.reason)
-			}
+			refused(t, id, err, serial.ParseError{Text: c.text, Part: c.part, Value: c.value, Reason: c.reason})
 		})
 	}
 	long := strings.Repeat("9", 1<<20)
@@ -126,5 +120,18 @@ func TestOneCharacterOff(t *testing.T) {
 				t.Error("nothing passes without a check: the test shows nothing")
 			}
 		})
+	}
+}
+
+// refused checks that an error is a ParseError like the wanted one. Its Reason contains the wanted
+// one, and an empty Value stands for any.
+func refused[ID comparable](t *testing.T, id ID, err error, want serial.ParseError) {
+	t.Helper()
+	var parse *serial.ParseError
+	if !errors.As(err, &parse) || id != *new(ID) {
+		t.Fatalf("%v, %v", id, err)
+	}
+	if parse.Part != want.Part || want.Value != "" && parse.Value != want.Value || !strings.Contains(parse.Reason, want.Reason) || parse.Text != want.Text {
+		t.Errorf("%+v; want the %s %q: %s", parse, want.Part, want.Value, want.Reason)
 	}
 }

@@ -76,13 +76,7 @@ func TestDecodeTypedErrors(t *testing.T) {
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			id, err := codec(t, c.cfg).DecodeTyped(c.text)
-			var parse *serial.ParseError
-			if !errors.As(err, &parse) || id != 0 {
-				t.Fatalf("%d, %v", id, err)
-			}
-			if parse.Part != c.part || c.value != "" && parse.Value != c.value || !strings.Contains(parse.Reason, c.reason) || parse.Text != c.text {
-				t.Errorf("%+v; want the %s %q: %s", parse, c.part, c.value, c.reason)
-			}
+			refused(t, id, err, serial.ParseError{Text: c.text, Part: c.part, Value: c.value, Reason: c.reason})
 		})
 	}
 	var zero serial.Codec
