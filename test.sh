@@ -75,8 +75,8 @@ else
 fi
 [ -n "$test" ] || exit 0
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d) lane=''
+trap '[ -z "$lane" ] || kill -- "-$lane" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -184,11 +184,11 @@ as_c=('-gcflags=modernc.org/...=-race=false -d=checkptr=0' '-gcflags=github.com/
 linted() { (cd "$1" && "$golangci" run --allow-serial-runners --config "$root/.golangci.yml" ./...); }
 
 tested() {
-  local status=0 events="$work/events"
-  : >"$events"
+  local status=0 mine
+  mine=$(mktemp -d "$work/XXXXXX")
   # -count=1: the cache of results does not know the servers. -p 4: tests wait for servers and
   # clocks. The step build has run vet, and the step simulation all seeds.
-  SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-1500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$events" \
+  SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-1500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$mine/events" \
     -- -p 4 -race "${as_c[@]}" -vet=off -count=1 -timeout 20m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '
@@ -204,35 +204,51 @@ tested() {
     }
     action ~ /^(pass|fail|skip)$/ {
       print action "\t" test (action == "skip" ? ":" said[test] : "")
-    }' "$events" >"$work/ended" || status=1
+    }' "$mine/events" >"$mine/ended" || status=1
   local passed failed
-  passed=$(grep -c '^pass' "$work/ended" || true)
-  failed=$(grep -c '^fail' "$work/ended" || true)
+  passed=$(grep -c '^pass' "$mine/ended" || true)
+  failed=$(grep -c '^fail' "$mine/ended" || true)
   # A package that does not build, or panics, has no failed test of its own.
   [ "$passed" -gt 0 ] || status=1 # no test at all is no success
   [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 
-  sed -n 's/^skip\t//p' "$work/ended" >"$work/skipped"
-  grep -Ev '^(#|$)' "$work/allowed" >"$work/patterns" || true
+  sed -n 's/^skip\t//p' "$mine/ended" >"$mine/skipped"
+  grep -Ev '^(#|$)' "$work/allowed" >"$mine/patterns" || true
   local allowed=0 skipped
-  skipped=$(grep -c '' "$work/skipped" || true)
-  allowed=$(grep -cEf "$work/patterns" "$work/skipped" || true)
+  skipped=$(grep -c '' "$mine/skipped" || true)
+  allowed=$(grep -cEf "$mine/patterns" "$mine/skipped" || true)
   allowed=${allowed:-0} # with no pattern at all grep prints no count
   if [ "$skipped" -gt 0 ]; then
-    grep -Ef "$work/patterns" "$work/skipped" | sed 's/^/Skipped, as allowed: /' || true
-    grep -Evf "$work/patterns" "$work/skipped" | sed 's/^/Skipped, not in tools\/allowed-skips.txt: /' || true
+    grep -Ef "$mine/patterns" "$mine/skipped" | sed 's/^/Skipped, as allowed: /' || true
+    grep -Evf "$mine/patterns" "$mine/skipped" | sed 's/^/Skipped, not in tools\/allowed-skips.txt: /' || true
   fi
   printf '%s\t%d\t%d\t%d\n' "$1" "$passed" "$failed" "$skipped" >>"$work/tests"
   [ "$status" -eq 0 ] && [ "$skipped" -eq "$allowed" ]
 }
 
-# The whole tree, as the workspace sees it.
+# checked MODULE: builds and tests it without the workspace, as its importers get it.
+checked() {
+  step "$1" tidy tools/alone.sh "$1" go mod tidy -diff
+  step "$1" build builds "$1"
+  [ -z "$gotestsum" ] || step "$1" test tested "$1"
+}
+
 gotestsum='' golangci=''
 : >"$work/steps" && : >"$work/tests"
 step all gofmt formatted
+step all tools build_tools
+
+# The tests of internal/integration wait for servers and clocks most of the time, so
+# everything else is checked meanwhile. A lane is a process group: it ends with this one.
+beside=./internal/integration
+set -m
+checked "$beside" >"$work/beside" 2>&1 &
+lane=$!
+set +m
+
+# The whole tree, as the workspace sees it.
 [ -n "$lint" ] || step all vet go vet -tags cluster,mixed "${modules[@]/%//...}" # the linter's vet is the same
 step all platforms elsewhere
-step all tools build_tools
 step all licences licensed
 step all 'newest pgx' newest_pgx
 step all counters counters
@@ -240,12 +256,12 @@ step all jsonv2 jsonv2
 step all simulation simulated
 [ -n "$golangci" ] || lint=''
 
-# Each module without the workspace, as its importers get it.
 for module in "${modules[@]}"; do
-  step "$module" tidy tools/alone.sh "$module" go mod tidy -diff
-  step "$module" build builds "$module"
-  [ -z "$gotestsum" ] || step "$module" test tested "$module"
+  [ "$module" = "$beside" ] || checked "$module"
 done
+wait "$lane" || true # its steps hold its result
+lane=''
+cat "$work/beside"
 for module in "${modules[@]}"; do
   [ -z "$lint" ] || step "$module" lint linted "$module"
 done
