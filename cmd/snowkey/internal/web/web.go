@@ -3,6 +3,7 @@
 // also the lease server of package httpstore.
 //
 //	GET  /                    the page, whose files are embedded
+//	GET  /api                 the API: a page for browsers, its description for programs
 //	GET  /api/layouts         the presets, or one layout, with figures
 //	GET  /api/ids             new IDs of a worker ID, or those of a given time
 //	GET  /api/parse, POST     IDs decoded
@@ -133,11 +134,16 @@ func New(cfg Config) (*Handler, error) {
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
 	}
+	swagger := reference()
 	// A ServeMux would redirect paths with dots to an HTML page.
 	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
+		case r.URL.Path == "/api":
+			describeAPI(w, r)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
 			s.api(w, r)
+		case strings.HasPrefix(r.URL.Path, referencePath):
+			swagger.ServeHTTP(w, r)
 		case r.URL.Path == alivePath:
 			health.alive(w, r)
 		case r.URL.Path == readyPath:
