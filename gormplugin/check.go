@@ -77,24 +77,22 @@ func checkLists(stmt *gorm.Statement, list *rows.Rows) error {
 	return nil
 }
 
-// checkRunes refuses associations whose foreign keys gorm would set to a character, before
-// anything is written. The graph writer sets them to digits.
-func checkRunes(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
-	if len(plan.Runes) == 0 || insert.Of(stmt) != nil {
+// checkLosses refuses associations whose foreign keys gorm would set to another value than the
+// key, before anything is written.
+func checkLosses(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func(*gorm.Statement) rows.Selection) error {
+	if len(plan.Losses) == 0 || insert.Of(stmt) != nil { // the graph writer checks its own
 		return nil
 	}
 	selected := of(stmt)
-	for _, lost := range plan.Runes {
+	for i := range plan.Losses {
+		lost := &plan.Losses[i]
 		if !selected.Has(lost.Relation.Name) {
 			continue
 		}
 		for _, row := range list.Models() {
-			if row.Type() != stmt.Schema.ModelType || !rows.Holds(row, lost.Relation) {
-				continue
+			if row.Type() == stmt.Schema.ModelType && rows.Holds(row, lost.Relation) {
+				return lost
 			}
-			child, parent := lost.Reference.ForeignKey, lost.Reference.PrimaryKey
-			return fmt.Errorf("%s is of type %s and refers to %s of type %s, which gorm would copy as a character, not as a number: write the rows with graph.Create, or make the types the same",
-				keys.FieldName(child), keys.TypeName(child.FieldType), keys.FieldName(parent), keys.TypeName(parent.FieldType))
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	list := rows.Of(stmt.ReflectValue)
 	plan := p.keys.Plan(stmt.Schema, stmt.Table)
-	if err := checkRunes(stmt, plan, &list, rows.SelectedInCreate); err != nil {
+	if err := checkLosses(stmt, plan, &list, rows.SelectedInCreate); err != nil {
 		return err
 	}
 	columns, err := plan.Columns, cmp.Or(plan.Err, p.keys.CheckStrict(stmt.Schema, stmt.Table))

@@ -116,6 +116,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 //   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds;
 //   - a sqltype.Key or NullKey whose Form is wrong, which otherwise fails when a key is written as
 //     text;
+//   - a foreign key whose field or column cannot hold the id it refers to, which gorm cuts;
 //   - a foreign key that is a sqltype.Key or NullKey of another type than the key it refers to,
 //     which gorm converts.
 //

@@ -16,7 +16,7 @@ func (p *Plugin) beforeUpdate(db *gorm.DB) {
 	}
 	stmt := db.Statement
 	list := rows.Of(stmt.ReflectValue)
-	err := checkRunes(stmt, p.keys.Plan(stmt.Schema, stmt.Table), &list, rows.SelectedInUpdate)
+	err := checkLosses(stmt, p.keys.Plan(stmt.Schema, stmt.Table), &list, rows.SelectedInUpdate)
 	if err == nil {
 		err = p.checkKeyUpdate(stmt)
 	}

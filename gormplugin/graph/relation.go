@@ -39,7 +39,7 @@ func (r *relation) index() []int { return r.rel.Field.StructField.Index }
 func (g *graph) newRelation(rel *schema.Relationship, kind relationKind, selected rows.Selection) relation {
 	r := relation{rel: rel, kind: kind, scope: childScope(rel.Name, selected)}
 	for _, ref := range rel.References {
-		to := reference{from: ref.PrimaryKey, constant: ref.PrimaryValue, to: ref.ForeignKey, digits: keys.CopiesAsRune(ref)}
+		to := reference{from: ref.PrimaryKey, constant: ref.PrimaryValue, to: ref.ForeignKey, digits: keys.CopiesAsRune(ref), narrow: g.keys.Narrow(ref)}
 		if ref.PrimaryValue != "" {
 			to.from = nil
 		} else if f := ref.PrimaryKey; f != nil {
@@ -66,8 +66,9 @@ type reference struct {
 	from     *schema.Field // nil: the constant
 	constant string        // the type of a polymorphic relation
 	to       *schema.Field
-	auto     bool // the database makes from
-	digits   bool // to is a text, and gets from's digits
+	auto     bool  // the database makes from
+	digits   bool  // to is a text, and gets from's digits
+	narrow   error // to cannot hold every value of from
 }
 
 // source returns the parent's field; it is not valid behind a nil embedded pointer.
@@ -89,6 +90,9 @@ func (r *reference) copy(ctx context.Context, parent, child reflect.Value, log *
 		}
 		log.save(leaf)
 		return r.to.Set(ctx, child, r.constant)
+	}
+	if r.narrow != nil {
+		return r.narrow
 	}
 	from := r.source(parent)
 	if r.auto && (!from.IsValid() || from.IsZero()) {

@@ -14,8 +14,8 @@ import (
 // Plan is what is filled in the rows of a model.
 type Plan struct {
 	Columns []Column
-	Runes   []RuneCopy // the relations whose foreign keys gorm would lose
-	Err     error      // of a tag that cannot be followed
+	Losses  []Loss // the relations whose foreign keys gorm would lose
+	Err     error  // of a tag that cannot be followed
 
 	unkeyed   error // why the key is not filled, if it is not
 	relations int   // of the schema, when the plan was made
@@ -45,7 +45,7 @@ func (r *Registry) Plan(s *schema.Schema, table string) *Plan {
 	if known, ok := r.plans.Load(id); ok && known.(*Plan).relations == relations {
 		return known.(*Plan)
 	}
-	p := &Plan{relations: relations, Runes: runeCopies(s)}
+	p := &Plan{relations: relations, Losses: r.losses(s)}
 	fields, faults := r.keyFields(s, table)
 	p.unkeyed = unkeyed(s, fields)
 	for _, f := range fields {

@@ -1,11 +1,13 @@
 package keys
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm/schema"
 
@@ -13,9 +15,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// typeFaults returns what is wrong with the fields of a model that are typed keys. It checks
-// each type and each foreign key once.
-func typeFaults(s *schema.Schema, checked map[any]bool) (faults []error) {
+// typeFaults returns what is wrong with the typed keys and the foreign keys of a model. It
+// checks each type and each foreign key once.
+func (r *Registry) typeFaults(s *schema.Schema, database string, checked map[any]bool) (faults []error) {
 	add := func(f *schema.Field, err error) {
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", FieldName(f), err))
@@ -27,12 +29,12 @@ func typeFaults(s *schema.Schema, checked map[any]bool) (faults []error) {
 			add(f, checkForm(f))
 		}
 	}
-	r := &s.Relationships
-	for _, rel := range slices.Concat(r.BelongsTo, r.HasOne, r.HasMany, r.Many2Many) {
+	of := &s.Relationships
+	for _, rel := range slices.Concat(of.BelongsTo, of.HasOne, of.HasMany, of.Many2Many) {
 		for _, ref := range rel.References {
 			if !checked[ref.ForeignKey] {
 				checked[ref.ForeignKey] = true
-				add(ref.ForeignKey, checkReference(ref))
+				add(ref.ForeignKey, cmp.Or(r.Narrow(ref), r.narrowColumn(ref, database), checkReference(ref)))
 			}
 		}
 	}
@@ -72,6 +74,20 @@ func checkReference(ref *schema.Reference) error {
 	}
 	return fmt.Errorf("its type is %s, and it refers to %s of type %s: make the types the same, or use sqltype.ID",
 		TypeName(to.IndirectFieldType), FieldName(from), TypeName(from.IndirectFieldType))
+}
+
+// narrowColumn returns an error if the column of a foreign key that refers to a key of the
+// plugin's is too small. A database that is not strict would cut the key.
+func (r *Registry) narrowColumn(ref *schema.Reference, database string) error {
+	to := ref.ForeignKey
+	if ref.PrimaryKey == nil || ref.PrimaryValue != "" || r.SoleInteger(ref.PrimaryKey.Schema) != ref.PrimaryKey {
+		return nil
+	}
+	number := to.DataType == schema.Int || to.DataType == schema.Uint
+	if tooNarrow(strings.ToLower(to.TagSettings["TYPE"]), signed, database) || number && to.Size < 64 {
+		return fmt.Errorf("the gorm tag %q makes its column too small for %s, a key of 63 bits: say bigint, or nothing", to.Tag.Get("gorm"), FieldName(ref.PrimaryKey))
+	}
+	return nil
 }
 
 // keyType returns the type Key[T] of a field that is a Key[T] or a NullKey[T], and else nil.

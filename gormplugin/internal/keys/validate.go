@@ -37,7 +37,7 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 				faults = append(faults, fmt.Errorf("%s: %w", FieldName(f.Field), err))
 			}
 		}
-		faults = append(faults, typeFaults(stmt.Schema, checked)...)
+		faults = append(faults, r.typeFaults(stmt.Schema, db.Name(), checked)...)
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("gormplugin: %w", errors.Join(faults...))
