@@ -91,7 +91,7 @@ func checkLosses(stmt *gorm.Statement, plan *keys.Plan, list *rows.Rows, of func
 		}
 		for _, row := range list.Models() {
 			if row.Type() == stmt.Schema.ModelType && rows.Holds(row, lost.Relation) {
-				return lost
+				return lost.Err()
 			}
 		}
 	}

@@ -72,12 +72,13 @@ type Loss struct {
 	Narrow    error // nil: a text, to which the graph writer copies digits
 }
 
-func (l *Loss) Error() string {
+// Err explains the loss.
+func (l *Loss) Err() error {
 	child, parent := l.Reference.ForeignKey, l.Reference.PrimaryKey
 	if l.Narrow != nil {
-		return fmt.Sprintf("%s: %v", FieldName(child), l.Narrow)
+		return fmt.Errorf("%s: %w", FieldName(child), l.Narrow)
 	}
-	return fmt.Sprintf("%s is of type %s and refers to %s of type %s, which gorm would copy as a character, not as a number: write the rows with graph.Create, or make the types the same",
+	return fmt.Errorf("%s is of type %s and refers to %s of type %s, which gorm would copy as a character, not as a number: write the rows with graph.Create, or make the types the same",
 		FieldName(child), TypeName(child.FieldType), FieldName(parent), TypeName(parent.FieldType))
 }
 
