@@ -1,0 +1,132 @@
+package snowkeytest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// A Store keeps leases in memory, and fails when the test wants it to. Make it with NewStore.
+// All methods may be called by many goroutines.
+//
+// A lease is lost after Lose, at its next renewal. It is fenced when Fail has lasted for
+// worker.Config.FenceWindow: its generator then returns core.ErrFenced. Package testing/synctest
+// makes these times pass at once.
+type Store struct {
+	records *memstore.Store
+
+	mu         sync.Mutex
+	err        error
+	delay      time.Duration
+	namespaces map[string]bool // of the claims
+}
+
+var (
+	_ driver.Store = (*Store)(nil)
+	_ driver.Admin = (*Store)(nil)
+)
+
+// NewStore returns an empty store that works. A lease compares its clock with the store's: if
+// worker.Config.Now is that of a Clock, pass the same one. A nil clock is the system's.
+func NewStore(_ testing.TB, clock *Clock) *Store {
+	var cfg memstore.Config
+	if clock != nil {
+		cfg.Now = clock.Now
+	}
+	return &Store{records: memstore.New(cfg), namespaces: make(map[string]bool)}
+}
+
+// Fail makes every request fail with err, until Fail(nil). Nothing is then changed in the store.
+func (s *Store) Fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// Slow makes every request take d before it is carried out, until Slow(0). A request whose context
+// ends in that time is not carried out.
+func (s *Store) Slow(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delay = d
+}
+
+// Lose takes all worker IDs away from their holders, as an operator does with snowkey workers
+// free. It works also while the store fails.
+func (s *Store) Lose() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx := context.Background()
+	for namespace := range s.namespaces {
+		records, _ := s.records.List(ctx, namespace) // it fails only if the context is done
+		for _, rec := range records {
+			_ = s.records.Free(ctx, namespace, rec.Worker, rec.FencingToken) // nobody may hold it
+		}
+	}
+}
+
+// before delays or refuses a request.
+func (s *Store) before(ctx context.Context) error {
+	s.mu.Lock()
+	delay := s.delay
+	s.mu.Unlock()
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Claim implements driver.Store.
+func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+	if err := s.before(ctx); err != nil {
+		return driver.Claim{}, err
+	}
+	s.mu.Lock()
+	s.namespaces[r.Namespace] = true
+	s.mu.Unlock()
+	return s.records.Claim(ctx, r)
+}
+
+// Renew implements driver.Store.
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
+	if err := s.before(ctx); err != nil {
+		return err
+	}
+	return s.records.Renew(ctx, r)
+}
+
+// Release implements driver.Store.
+func (s *Store) Release(ctx context.Context, r driver.Return) error {
+	if err := s.before(ctx); err != nil {
+		return err
+	}
+	return s.records.Release(ctx, r)
+}
+
+// List implements driver.Admin.
+func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+	if err := s.before(ctx); err != nil {
+		return nil, err
+	}
+	return s.records.List(ctx, namespace)
+}
+
+// Free implements driver.Admin.
+func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
+	if err := s.before(ctx); err != nil {
+		return err
+	}
+	return s.records.Free(ctx, namespace, workerID, fencingToken)
+}
