@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
@@ -52,4 +53,21 @@ func SQLState(err error) string {
 func IsConflict(err error) bool {
 	state := SQLState(err)
 	return state == "40001" || state == "40P01"
+}
+
+// IsUndone is IsConflict for any driver of PostgreSQL, MySQL and SQLite: it reports whether the
+// statement was undone in favor of another, or did not begin: a serialization failure, a deadlock,
+// or a locked file. MariaDB reports 1020 for a row that changed after the transaction looked, with
+// innodb_snapshot_isolation, which is the default from 11.6 on.
+func IsUndone(err error) bool {
+	if err == nil || SQLState(err) != "" {
+		return IsConflict(err)
+	}
+	text := err.Error()
+	for _, part := range []string{"Error 1213", "Error 1020", "database is locked", "SQLITE_BUSY"} {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
 }

@@ -95,7 +95,7 @@ func TestConflict(t *testing.T) {
 		errors.New("database is locked (5) (SQLITE_BUSY)"):                       true,
 	} {
 		t.Run(err.Error(), func(t *testing.T) {
-			if conflict(fmt.Errorf("wrapped: %w", err)) != want {
+			if retry.IsUndone(fmt.Errorf("wrapped: %w", err)) != want {
 				t.Errorf("%v", err)
 			}
 		})

@@ -34,17 +34,6 @@ func markPermanent(err error) error {
 	return err
 }
 
-// conflict reports whether the statement was undone in favor of another, or did not begin: a
-// serialization failure, a deadlock, or a locked file. MariaDB reports 1020 for a row that
-// changed after the transaction looked, with innodb_snapshot_isolation, which is the default
-// from 11.6 on.
-func conflict(err error) bool {
-	if retry.SQLState(err) != "" {
-		return retry.IsConflict(err)
-	}
-	return hasText(err, "Error 1213", "Error 1020", "database is locked", "SQLITE_BUSY")
-}
-
 // denied reports whether the role lacks a right.
 func denied(err error) bool {
 	if state := retry.SQLState(err); state != "" || err == nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -23,7 +24,7 @@ func retrySwap(ctx context.Context, swap func() (swapped bool, err error)) error
 	var last error // a conflict
 	err := driver.Retry(ctx, func() (bool, error) {
 		swapped, err := swap()
-		if last = nil; err != nil && conflict(err) {
+		if last = nil; err != nil && retry.IsUndone(err) {
 			last, err = err, nil
 			swapped = false
 		}

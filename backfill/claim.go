@@ -1,0 +1,117 @@
+package backfill
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// The settings of a claim, in milliseconds. They are those of worker.Config, but for the
+// fencing window: the backfill issues no ids after the claim.
+const (
+	claimWindow = 1
+	claimTTL    = 40_000
+	claimSkew   = 10_000
+	claimLead   = 60_000
+)
+
+// claim takes a worker ID whose past is free, and returns the instant at which that ends.
+//
+// It claims a worker ID that has no record. A fencing token of 1 proves that the claim is the
+// first one: so no generator of the namespace has issued ids under it. Then it releases the
+// worker ID with the beginning of the claim as the fence, at which any later holder
+// starts. If the release fails, the worker ID expires, with a fence that is later still.
+func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err error) {
+	l := j.cfg.Layout
+	now := j.cfg.Now()
+	if !now.Before(l.End()) {
+		return 0, time.Time{}, fmt.Errorf("backfill: %w: it ended at %s", core.ErrTimestampExhausted, show(l.End()))
+	}
+	if j.cfg.Worker != nil {
+		return *j.cfg.Worker, now, nil
+	}
+	records, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
+	}
+	known := make(map[int64]bool, len(records))
+	for _, rec := range records {
+		known[rec.Worker] = true
+	}
+	for worker := l.WorkerIDs() - 1; worker >= 0; worker-- { // leases take low ones first
+		if known[worker] {
+			continue
+		}
+		c, err := j.claimOne(ctx, worker)
+		var taken *driver.NoWorkerIDError
+		switch {
+		case errors.As(err, &taken): // meanwhile
+			continue
+		case err != nil:
+			return 0, time.Time{}, fmt.Errorf("backfill: claim a worker ID of namespace %q: %w", j.cfg.Namespace, err)
+		case c.FencingToken == 1:
+			return c.Worker, time.UnixMilli(c.From), nil
+		}
+	}
+	return 0, time.Time{}, fmt.Errorf("%w: namespace %q has %d", ErrNoWorkerID, j.cfg.Namespace, l.WorkerIDs())
+}
+
+// claimOne claims one worker ID, and releases it.
+func (j *job) claimOne(ctx context.Context, worker int64) (driver.Claim, error) {
+	r := driver.Request{
+		Namespace: j.cfg.Namespace, Layout: driver.Fingerprint(j.cfg.Layout), WorkerIDs: j.cfg.Layout.WorkerIDs(),
+		Preferred: worker, RequirePreferred: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner(j.stateName()),
+		Now: j.cfg.Now().UnixMilli(), FenceWindow: claimWindow, TTL: claimTTL, MaxSkew: claimSkew, MaxLead: claimLead,
+	}
+	if err := r.Validate(); err != nil {
+		return driver.Claim{}, err
+	}
+	c, err := j.cfg.Store.Claim(ctx, r)
+	if err != nil {
+		return driver.Claim{}, err
+	}
+	if err := r.CheckClaim(c); err != nil {
+		return driver.Claim{}, err
+	}
+	// It may fail: see claim.
+	_ = j.cfg.Store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
+	return c, nil
+}
+
+// owner names the backfill in the store, in ASCII.
+func owner(name string) string {
+	const most = 200
+	text := []byte("backfill of ")
+	for _, r := range name {
+		if r < ' ' || r > '~' {
+			r = '?'
+		}
+		text = append(text, byte(r))
+	}
+	return string(text[:min(len(text), most)])
+}
+
+// conflict returns an error if a row has an id of the worker ID already, with a time of the past:
+// then the worker ID was not free.
+func (j *job) conflict(ctx context.Context, worker int64) error {
+	l := j.cfg.Layout
+	shift := l.SequenceBits
+	if l.SequenceFirst {
+		shift = 0
+	}
+	id := j.db.quote(j.into.to)
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+
+		fmt.Sprintf("%s > 0 AND ((%s >> %d) & %d) = %d", id, id, shift, l.WorkerIDs()-1, worker))
+	switch {
+	case err != nil:
+		return fmt.Errorf("backfill: look for ids of the worker ID %d in %s: %w", worker, j.table, err)
+	case n > 0:
+		return fmt.Errorf("backfill: %d ids in %s.%s have the worker ID %d already: something without a lease of namespace %q has issued them; take another worker ID", n, j.table, j.into.to, worker, j.cfg.Namespace)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package backfill
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
+)
+
+// database is the database of the tables.
+type database struct {
+	*sql.DB
+	dialect ddl.Dialect
+}
+
+// quote quotes names that were checked.
+func (db database) quote(names ...string) string {
+	quoted, _ := db.dialect.Quote(names...) // badName is stricter
+	return quoted
+}
+
+// bind replaces each ? by PostgreSQL's $n. No name contains one.
+func (db database) bind(query string) string {
+	if db.dialect != ddl.Postgres {
+		return query
+	}
+	var b strings.Builder
+	n := 0
+	for i := range len(query) {
+		if query[i] != '?' {
+			b.WriteByte(query[i])
+			continue
+		}
+		n++
+		fmt.Fprintf(&b, "$%d", n)
+	}
+	return b.String()
+}
+
+// conflicts are retried with these pauses.
+func limits() retry.Limits {
+	return retry.Limits{Attempts: 10, Backoff: 20 * time.Millisecond, MaxBackoff: 2 * time.Second}
+}
+
+// transact runs f in a transaction, again after a conflict. Reads need one, too: a session of
+// MySQL that has autocommit off would read the past.
+func (db database) transact(ctx context.Context, f func(tx *sql.Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := db.once(ctx, f)
+		if err == nil || !retry.IsUndone(err) || attempt == limits().Attempts {
+			return err
+		}
+		if waited := limits().Wait(ctx, attempt); waited != nil {
+			return errors.Join(err, waited)
+		}
+	}
+}
+
+func (db database) once(ctx context.Context, f func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		_ = tx.Rollback() // its own error says less
+		return err
+	}
+	return tx.Commit()
+}
+
+// change runs a statement that writes, and returns how many rows it has changed.
+func (db database) change(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
+	result, err := tx.ExecContext(ctx, db.bind(query), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// query runs a query in a transaction of its own, and returns what scan makes of each row.
+func query[T any](ctx context.Context, db database, scan func(rows *sql.Rows) (T, error), text string, args ...any) (found []T, err error) {
+	err = db.transact(ctx, func(tx *sql.Tx) error {
+		found = nil // of the attempt before
+		rows, err := tx.QueryContext(ctx, db.bind(text), args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			row, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			found = append(found, row)
+		}
+		return errors.Join(rows.Err(), rows.Close())
+	})
+	return found, err
+}
+
+// count returns the number that a query selects.
+func (db database) count(ctx context.Context, text string, args ...any) (int64, error) {
+	numbers, err := query(ctx, db, func(rows *sql.Rows) (n int64, err error) {
+		return n, rows.Scan(&n)
+	}, text, args...)
+	if err != nil || len(numbers) == 0 {
+		return 0, err
+	}
+	return numbers[0], nil
+}

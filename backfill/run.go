@@ -1,0 +1,194 @@
+package backfill
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Result says what Run has done.
+type Result struct {
+	Worker    int64         // the worker ID of the ids; -1 if no row needed one
+	Rows      int64         // rows that got an id
+	Referring int64         // fields that refer to a row and got its id
+	MaxDelay  time.Duration // how much later than its row's tick an id's time is at most
+}
+
+// pageRows is about how many rows are read at once. Without an index that begins with CreatedAt,
+// each page costs a scan of the table.
+const pageRows = 50_000
+
+// Run gives ids to the rows that have none. If it is interrupted, by its context, an error or the
+// end of the process, the rows so far keep their ids, and another Run continues.
+//
+// The errors are *core.ConfigError, *RowError, ErrNoWorkerID, ErrRunning, *LeftError, those of
+// the store's Claim, and those of the database. With a *LeftError, the Result is complete.
+func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
+	none := Result{Worker: -1}
+	j, err := inspect(ctx, db, cfg)
+	if err != nil {
+		return none, err
+	}
+	p, err := j.plan(ctx)
+	if err != nil {
+		return none, err
+	}
+	if err := j.addColumns(ctx); err != nil {
+		return none, err
+	}
+	if p.Rows == 0 && !j.found {
+		none.Referring, err = j.sweepAll(ctx)
+		return none, err
+	}
+	if !j.found && p.Oldest.After(j.cfg.Now()) { // a claim would be of no use
+		return none, j.leftError(ctx)
+	}
+	if err := j.start(ctx); err != nil {
+		return none, err
+	}
+	result := Result{Worker: j.state.worker}
+	if err := j.fill(ctx, p.Rows, &result); err != nil {
+		return result, interrupted(ctx, err)
+	}
+	swept, err := j.sweepAll(ctx)
+	result.Referring += swept
+	if err != nil {
+		return result, interrupted(ctx, err)
+	}
+	if err := j.finish(ctx); err != nil {
+		return result, interrupted(ctx, err)
+	}
+	return result, j.leftError(ctx)
+}
+
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; the rows so far have their ids: run it again to continue", err)
+	}
+	return err
+}
+
+// start claims a worker ID, unless an unfinished backfill has one.
+func (j *job) start(ctx context.Context) error {
+	if j.found {
+		return nil
+	}
+	if err := j.createState(ctx); err != nil {
+		return err
+	}
+	worker, before, err := j.claim(ctx)
+	if err != nil {
+		return err
+	}
+	if err := j.conflict(ctx, worker); err != nil {
+		return err
+	}
+	return j.begin(ctx, worker, before)
+}
+
+// fill gives ids to rows, page by page.
+func (j *job) fill(ctx context.Context, total int64, result *Result) error {
+	c := newCursor(j.cfg.Layout, j.state.worker, time.UnixMilli(j.state.before))
+	if err := c.resume(j.state.lastTick, j.state.lastID); err != nil {
+		return fmt.Errorf("backfill: the last id in the table %s: %w", stateTable, err)
+	}
+	batches := max(pageRows/j.cfg.BatchSize, 1)
+	for {
+		rows, err := j.page(ctx, batches*j.cfg.BatchSize, false)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		before := result.Rows
+		ended := false
+		for len(rows) > 0 && !ended {
+			var batch []row
+			if batch, rows, ended, err = j.assign(c, rows, result); err != nil {
+				return err
+			}
+			if len(batch) == 0 {
+				break
+			}
+			if err := j.commit(ctx, c, batch, result); err != nil {
+				return err
+			}
+			j.cfg.Progress(result.Rows, max(total, result.Rows))
+		}
+		if ended || result.Rows == before { // the rest is left
+			return nil
+		}
+	}
+}
+
+// assign gives ids to the next batch of rows, and returns the rows after it. It reports whether
+// the rest is too new.
+func (j *job) assign(c *cursor, rows []row, result *Result) (batch, rest []row, ended bool, err error) {
+	batch = make([]row, 0, min(j.cfg.BatchSize, len(rows)))
+	for i, r := range rows {
+		if len(batch) == j.cfg.BatchSize {
+			return batch, rows[i:], false, nil
+		}
+		id, delay, o, err := c.next(r.made)
+		switch {
+		case err != nil:
+			return nil, nil, false, fmt.Errorf("backfill: the row of %s with the key %s: %w", j.table, keyText(r.key), err)
+		case o == tooNew:
+			return batch, nil, true, nil
+		case o == late:
+			continue
+		}
+		r.id = id
+		result.MaxDelay = max(result.MaxDelay, delay)
+		batch = append(batch, r)
+	}
+	return batch, nil, false, nil
+}
+
+// commit writes a batch and the cursor in one transaction. If the transaction is undone and run
+// again, the rows get the same ids.
+func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result) error {
+	var own, referring int64
+	err := j.db.transact(ctx, func(tx *sql.Tx) (err error) {
+		if err := j.advance(ctx, tx, c); err != nil {
+			return err
+		}
+		own, referring, err = j.write(ctx, tx, batch)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	j.state.lastTick, j.state.lastID = c.rowTick, c.lastID
+	result.Rows += own
+	result.Referring += referring
+	return nil
+}
+
+func (j *job) sweepAll(ctx context.Context) (n int64, err error) {
+	for _, ref := range j.refs {
+		swept, err := j.sweep(ctx, ref)
+		if err != nil {
+			return n, err
+		}
+		n += swept
+	}
+	return n, nil
+}
+
+// leftError describes the rows that have no id at the end.
+func (j *job) leftError(ctx context.Context) error {
+	n, err := j.left(ctx)
+	if n == 0 || err != nil {
+		return err
+	}
+	oldest, err := j.page(ctx, 1, false)
+	var bad *RowError
+	switch {
+	case errors.As(err, &bad):
+		return err
+	case err != nil || len(oldest) == 0:
+		return err
+	}
+	return &LeftError{Table: j.table.String(), Rows: n, Key: keyText(oldest[0].key), Made: oldest[0].made}
+}

@@ -1,0 +1,159 @@
+package backfill
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// stateTable has one row for each backfill that is not finished.
+const stateTable = "snow_backfill"
+
+func stateDDL(d ddl.Dialect) string {
+	text := "CREATE TABLE IF NOT EXISTS " + stateTable + " (name VARCHAR(190) PRIMARY KEY, namespace VARCHAR(64) NOT NULL, layout VARCHAR(200) NOT NULL, " +
+		"worker BIGINT NOT NULL, before_ts BIGINT NOT NULL, last_tick BIGINT NOT NULL, last_id BIGINT NOT NULL)"
+	if d == ddl.MySQL {
+		text += " ENGINE=InnoDB"
+	}
+	return text
+}
+
+// state is that of one backfill, as it is kept in the database.
+type state struct {
+	namespace, layout string
+	worker            int64
+	before            int64 // in Unix milliseconds: no id of the worker ID carries that time or a later one
+	lastTick, lastID  int64 // see cursor
+}
+
+// stateName identifies the backfill.
+func (j *job) stateName() string { return j.table.String() + "." + j.into.to }
+
+// hasState reports whether there is a table of states.
+func (j *job) hasState(ctx context.Context) (bool, error) {
+	tables, err := query(ctx, j.db, func(*sql.Rows) (bool, error) { return true, nil }, catalogOf(j.db.dialect).table, j.db.args("", stateTable)...)
+	if err != nil {
+		return false, fmt.Errorf("backfill: look for the table %s: %w", stateTable, err)
+	}
+	return len(tables) > 0, nil
+}
+
+// loadState returns the state of an unfinished backfill.
+func (j *job) loadState(ctx context.Context) (state, bool, error) {
+	if has, err := j.hasState(ctx); !has || err != nil {
+		return state{}, false, err
+	}
+	states, err := query(ctx, j.db, func(rows *sql.Rows) (s state, err error) {
+		return s, rows.Scan(&s.namespace, &s.layout, &s.worker, &s.before, &s.lastTick, &s.lastID)
+	}, "SELECT namespace, layout, worker, before_ts, last_tick, last_id FROM "+stateTable+" WHERE name = ?", j.stateName())
+	if err != nil || len(states) == 0 {
+		if err != nil {
+			err = fmt.Errorf("backfill: read the table %s: %w", stateTable, err)
+		}
+		return state{}, false, err
+	}
+	s := states[0]
+	return s, true, j.checkState(s)
+}
+
+// checkState returns an error if the unfinished backfill was begun with other settings.
+func (j *job) checkState(s state) error {
+	var wrong fields.Errors
+	const finish = "the unfinished backfill of this column has %q: finish it with that, or delete its row in " + stateTable
+	if j.cfg.Worker == nil && s.namespace != j.cfg.Namespace {
+		wrong.Add("Namespace", j.cfg.Namespace, finish, s.namespace)
+	}
+	if layout := driver.Fingerprint(j.cfg.Layout); s.layout != layout {
+		wrong.Add("Layout", layout, finish, s.layout)
+	}
+	if j.cfg.Worker != nil && s.worker != *j.cfg.Worker {
+		wrong.Add("Worker", *j.cfg.Worker, finish, fmt.Sprint(s.worker))
+	}
+	return wrong.Err("backfill")
+}
+
+// createState makes the table of states if it is missing.
+func (j *job) createState(ctx context.Context) error {
+	has, err := j.hasState(ctx)
+	if has || err != nil {
+		return err
+	}
+	text := stateDDL(j.cfg.Dialect)
+	if _, err := j.db.ExecContext(ctx, text); err != nil {
+		return fmt.Errorf("backfill: create the table %s by %s: %w", stateTable, text, err)
+	}
+	return nil
+}
+
+// begin keeps the state of a new backfill.
+func (j *job) begin(ctx context.Context, worker int64, before time.Time) error {
+	j.state = state{namespace: j.cfg.Namespace, layout: driver.Fingerprint(j.cfg.Layout), worker: worker, before: before.UnixMilli()}
+	s := &j.state
+	err := j.db.transact(ctx, func(tx *sql.Tx) error {
+		_, err := j.db.change(ctx, tx, "INSERT INTO "+stateTable+" (name, namespace, layout, worker, before_ts, last_tick, last_id) VALUES (?, ?, ?, ?, ?, 0, 0)",
+			j.stateName(), s.namespace, s.layout, s.worker, s.before)
+		return err
+	})
+	if err != nil {
+		if _, found, loaded := j.loadState(ctx); found && loaded == nil {
+			return ErrRunning // it began at the same time
+		}
+		return fmt.Errorf("backfill: write to the table %s: %w", stateTable, err)
+	}
+	return nil
+}
+
+// advance keeps the cursor within the transaction of the ids. It returns ErrRunning if another
+// process has moved it, which waits for that process's transaction.
+func (j *job) advance(ctx context.Context, tx *sql.Tx, c *cursor) error {
+	return j.own(j.db.change(ctx, tx, "UPDATE "+stateTable+" SET last_tick = ?, last_id = ? WHERE name = ? AND worker = ? AND last_id = ?",
+		c.rowTick, c.lastID, j.stateName(), j.state.worker, j.state.lastID))
+}
+
+// finish removes the state.
+func (j *job) finish(ctx context.Context) error {
+	return j.db.transact(ctx, func(tx *sql.Tx) error {
+		return j.own(j.db.change(ctx, tx, "DELETE FROM "+stateTable+" WHERE name = ? AND worker = ? AND last_id = ?", j.stateName(), j.state.worker, j.state.lastID))
+	})
+}
+
+// own checks that the state is still this process's.
+func (j *job) own(changed int64, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("backfill: write to the table %s: %w", stateTable, err)
+	case changed == 0:
+		return ErrRunning
+	}
+	return nil
+}
+
+// addColumns adds the columns that are missing.
+func (j *job) addColumns(ctx context.Context) error {
+	add := func(t *target) error {
+		if !t.adds {
+			return nil
+		}
+		text := "ALTER TABLE " + t.table.of(j.db) + " ADD COLUMN " + j.db.quote(t.to) + " bigint"
+		if _, err := j.db.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("backfill: add a column by %s: %w", strings.TrimSpace(text), err)
+		}
+		t.adds = false
+		return nil
+	}
+	if err := add(&j.into); err != nil {
+		return err
+	}
+	for i := range j.refs {
+		if err := add(&j.refs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package backfill
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+const (
+	bigRows       = 30_000
+	childVariable = "SNOWKEY_TEST_BACKFILL_CHILD" // dialect and driver
+	childDSN      = "SNOWKEY_TEST_BACKFILL_DSN"
+)
+
+// big makes a table with bursts of equal times, a reference to itself, and lines that
+// refer to it with and without an index.
+func (db *engine) big(t *testing.T) {
+	t.Helper()
+	db.run(t,
+		"CREATE TABLE orders (id {key}, parent_id bigint, created_at {time} NOT NULL, FOREIGN KEY (parent_id) REFERENCES orders (id))",
+		"CREATE TABLE order_lines (id {key}, order_id bigint NOT NULL, FOREIGN KEY (order_id) REFERENCES orders (id))",
+		"CREATE TABLE order_notes (id {key}, order_key bigint)")
+	if db.dialect != ddl.MySQL {
+		db.run(t, "CREATE INDEX order_lines_order_id ON order_lines (order_id)")
+	}
+	// Two thirds of the rows are spread over a year, in another order than their keys. The others
+	// are 10,000 to a moment, more than a tick has.
+	db.run(t, "CREATE TABLE digits (d bigint)", "INSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)")
+	numbers := fmt.Sprintf(" FROM (SELECT 1 + a.d + 10 * b.d + 100 * c.d + 1000 * d.d + 10000 * e.d AS i FROM digits a, digits b, digits c, digits d, digits e) n WHERE i <= %d", bigRows)
+	made := map[ddl.Dialect]string{
+		ddl.Postgres: "timestamptz '2024-01-01 00:00:00Z' + CASE WHEN i % 3 = 0 THEN 1000000 ELSE (i * 7919 % 31536000) END * interval '1 second'",
+		ddl.MySQL:    "TIMESTAMPADD(SECOND, CASE WHEN i % 3 = 0 THEN 1000000 ELSE (i * 7919 % 31536000) END, '2024-01-01')",
+		ddl.SQLite:   "datetime(1704067200 + CASE WHEN i % 3 = 0 THEN 1000000 ELSE (i * 7919 % 31536000) END, 'unixepoch')",
+	}[db.dialect]
+	db.run(t,
+		"INSERT INTO orders (id, created_at) SELECT i, "+made+numbers,
+		"UPDATE orders SET parent_id = id / 2 WHERE id % 10 = 0",
+		"INSERT INTO order_lines (order_id) SELECT i"+numbers,
+		"INSERT INTO order_lines (order_id) SELECT i"+numbers+" AND i % 2 = 0",
+		"INSERT INTO order_notes (order_key) SELECT CASE WHEN i % 10 = 0 THEN NULL ELSE i END"+numbers)
+}
+
+// child runs a backfill and says how far it is, until it is killed.
+func child() int {
+	db, cfg, err := childConfig()
+	if err == nil {
+		defer db.Close()
+		cfg.Progress = func(done, _ int64) { fmt.Println(done) }
+		_, err = backfill.Run(context.Background(), db, cfg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func childConfig() (*sql.DB, backfill.Config, error) {
+	var dialect, driver string
+	if _, err := fmt.Sscan(os.Getenv(childVariable), &dialect, &driver); err != nil {
+		return nil, backfill.Config{}, err
+	}
+	db, err := sql.Open(driver, os.Getenv(childDSN))
+	if err != nil {
+		return nil, backfill.Config{}, err
+	}
+	store, err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+	return db, backfill.Config{
+		Dialect: ddl.Dialect(dialect), Table: "orders", CreatedAt: "created_at", References: []string{"order_notes.order_key"}, Store: store,
+	}, err
+}
+
+// killed runs a backfill in another process, and kills it when it has filled a number of rows.
+func (db *engine) killed(t *testing.T, rows int, progress func()) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"="+string(db.dialect)+" "+db.driver, childDSN+"="+db.dsn)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		progress()
+		if n, err := strconv.Atoi(lines.Text()); err == nil && n >= rows {
+			break
+		}
+	}
+	_ = cmd.Process.Kill()
+	if err := cmd.Wait(); err == nil {
+		t.Error("the process ended before it was killed")
+	}
+}
+
+// A backfill is killed twice while a program writes rows with ids of a lease. When it has
+// ended, all ids differ, and those of the past sort as their rows.
+func TestBig(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		if db.dialect == ddl.MySQL && t.Name() != "TestBig/mysql_prepared/0" {
+			t.Log("the other tests have this session, too")
+			return
+		}
+		db.big(t)
+		cfg := db.config(t)
+		cfg.References = []string{"order_notes.order_key"}
+		db.run(t, "ALTER TABLE orders ADD COLUMN id_snowkey bigint", "CREATE UNIQUE INDEX orders_id_snowkey ON orders (id_snowkey)")
+
+		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close(context.Background())
+		var live sync.WaitGroup
+		written := 0
+		turns := make(chan struct{}, 1) // a few rows after each transaction of the backfill, while the next one runs
+		progress := func() {
+			select {
+			case turns <- struct{}{}:
+			default:
+			}
+		}
+		live.Go(func() {
+			for range turns {
+				for range 5 {
+					id, err := gen.Next(t.Context())
+					if err == nil {
+						now := "'" + time.Now().UTC().Format("2006-01-02 15:04:05.000000") + "'"
+						err = inTx(db, fmt.Sprintf("INSERT INTO orders (id, created_at, id_snowkey) VALUES (%d, %s, %d)", bigRows+1+written, now, id))
+					}
+					if err != nil {
+						t.Error(err)
+						continue
+					}
+					written++
+				}
+			}
+		})
+		db.killed(t, bigRows/4, progress)
+		db.killed(t, bigRows/4, progress) // of the rest
+		cfg.Progress = func(int64, int64) { progress() }
+		result, err := backfill.Run(t.Context(), db.DB, cfg)
+		close(turns)
+		live.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Rows == 0 || result.Rows > bigRows/2 || result.Worker != 1023 || result.Worker == gen.Lease().Worker() {
+			t.Errorf("%+v", result)
+		}
+		if written < 5 {
+			t.Error("the program has written nothing")
+		}
+		db.checkBig(t, result.Worker)
+		if n := db.one(t, "SELECT count(*) FROM snow_backfill"); n != "0" {
+			t.Errorf("%s states are left", n)
+		}
+		again, err := backfill.Run(t.Context(), db.DB, cfg)
+		if err != nil || again.Rows != 0 || again.Worker != -1 || again.Referring != 0 {
+			t.Errorf("again: %+v, %v", again, err)
+		}
+	})
+}
+
+func inTx(db *engine, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, statement)
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+func (db *engine) checkBig(t *testing.T, worker int64) {
+	t.Helper()
+	seconds := map[ddl.Dialect]string{
+		ddl.Postgres: "CAST(EXTRACT(EPOCH FROM created_at) AS bigint)", ddl.MySQL: "TIMESTAMPDIFF(SECOND, '1970-01-01', created_at)", ddl.SQLite: "strftime('%s', created_at)",
+	}[db.dialect]
+	rows := db.read(t, fmt.Sprintf("SELECT id_snowkey, %s FROM orders WHERE id <= %d ORDER BY created_at, id", seconds, bigRows))
+	var ids []int64
+	for _, r := range rows {
+		id, err := strconv.ParseInt(r[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := core.Twitter().Decode(id)
+		if err != nil || p.Datacenter<<5|p.Worker != worker {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		made, _ := strconv.ParseInt(r[1], 10, 64)
+		if off := p.Time.Sub(time.Unix(made, 0)); off < 0 || off > 2*time.Millisecond { // 10,000 rows need three ticks
+			t.Fatalf("the id %d is %v off", id, off)
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) != bigRows || !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != bigRows {
+		t.Errorf("%d ids of the past, sorted: %v", len(ids), slices.IsSorted(ids))
+	}
+	for name, query := range map[string]string{
+		"rows without ids": "SELECT count(*) FROM orders WHERE id_snowkey IS NULL",
+		"equal ids":        "SELECT count(id_snowkey) - count(DISTINCT id_snowkey) FROM orders",
+		"wrong lines":      "SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE l.order_id_snowkey IS NULL OR l.order_id_snowkey <> o.id_snowkey",
+		"wrong parents":    "SELECT count(*) FROM orders c LEFT JOIN orders o ON o.id = c.parent_id WHERE c.parent_id IS NOT NULL AND (c.parent_id_snowkey IS NULL OR c.parent_id_snowkey <> o.id_snowkey) OR c.parent_id IS NULL AND c.parent_id_snowkey IS NOT NULL",
+		"wrong notes":      "SELECT count(*) FROM order_notes c LEFT JOIN orders o ON o.id = c.order_key WHERE c.order_key IS NOT NULL AND (c.order_key_snowkey IS NULL OR c.order_key_snowkey <> o.id_snowkey) OR c.order_key IS NULL AND c.order_key_snowkey IS NOT NULL",
+	} {
+		if n := db.one(t, query); n != "0" {
+			t.Errorf("%s %s", n, name)
+		}
+	}
+}

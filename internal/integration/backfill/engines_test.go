@@ -1,0 +1,179 @@
+package backfill
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite"
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// patience is the timeout of what must happen, on a busy machine.
+const patience = 3 * time.Minute
+
+// engine is one empty database, which another process can open too.
+type engine struct {
+	*sql.DB
+	dialect     ddl.Dialect
+	driver, dsn string
+}
+
+// onEvery runs a test on an empty database of every engine. The sessions are far from UTC.
+func onEvery(t *testing.T, test func(t *testing.T, db *engine)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, open(t, ddl.SQLite, "sqlite", "file:"+filepath.Join(t.TempDir(), "test.sqlite")+"?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(0)&_txlock=immediate"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		u, err := url.Parse(testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query()
+		query.Set("timezone", "Asia/Kolkata")
+		u.RawQuery = query.Encode()
+		test(t, open(t, ddl.Postgres, "pgx", u.String()))
+	})
+	for _, mode := range []string{"prepared", "interpolated, autocommit off"} {
+		t.Run("mysql "+mode, func(t *testing.T) {
+			for i, server := range testserver.MySQLs(t) {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", server.DSN))
+					if err != nil {
+						t.Fatal(err)
+					}
+					cfg.Params = map[string]string{"time_zone": "'+05:30'"}
+					if mode != "prepared" {
+						cfg.InterpolateParams, cfg.ParseTime = true, true
+						cfg.Params["autocommit"] = "0"
+					}
+					test(t, open(t, ddl.MySQL, "mysql", cfg.FormatDSN()))
+				})
+			}
+		})
+	}
+}
+
+func open(t *testing.T, dialect ddl.Dialect, driver, dsn string) *engine {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return &engine{db, dialect, driver, dsn}
+}
+
+// store opens a lease store in the database, as another process would.
+func (db *engine) store(t testing.TB) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlstore.New(db.DB, sqlstore.Config{AllowDataLoss: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// config is that of a backfill of the table orders.
+func (db *engine) config(t testing.TB) backfill.Config {
+	t.Helper()
+	return backfill.Config{Dialect: db.dialect, Table: "orders", CreatedAt: "created_at", Store: db.store(t)}
+}
+
+// run executes statements, each in a transaction of its own. {time} is the type of a
+// timestamp with a zone, {key} that of a key with a counter.
+func (db *engine) run(t testing.TB, statements ...string) {
+	t.Helper()
+	words := map[ddl.Dialect][]string{
+		ddl.Postgres: {"{time}", "timestamptz", "{key}", "bigserial PRIMARY KEY"},
+		ddl.MySQL:    {"{time}", "datetime(6)", "{key}", "bigint AUTO_INCREMENT PRIMARY KEY"},
+		ddl.SQLite:   {"{time}", "datetime", "{key}", "INTEGER PRIMARY KEY"},
+	}[db.dialect]
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, s := range statements {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = strings.NewReplacer(words...).Replace(s)
+		if _, err = tx.ExecContext(ctx, s); err == nil {
+			err = tx.Commit()
+		}
+		if err != nil {
+			_ = tx.Rollback()
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// read returns the rows of a query, as the texts of their fields.
+func (db *engine) read(t testing.TB, query string) [][]string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	tx, err := db.BeginTx(ctx, nil) // autocommit may be off
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]string
+	for rows.Next() {
+		texts := make([]sql.NullString, len(columns))
+		into := make([]any, len(columns))
+		for i := range texts {
+			into[i] = &texts[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		row := make([]string, len(columns))
+		for i := range texts {
+			row[i] = texts[i].String
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// one returns the only field of a query.
+func (db *engine) one(t testing.TB, query string) string {
+	t.Helper()
+	rows := db.read(t, query)
+	if len(rows) != 1 || len(rows[0]) != 1 {
+		t.Fatalf("%s: %v", query, rows)
+	}
+	return rows[0][0]
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(child())
+	}
+	os.Exit(m.Run())
+}
