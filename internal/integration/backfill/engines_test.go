@@ -34,35 +34,45 @@ type engine struct {
 // onEvery runs a test on an empty database of every engine. The sessions are far from UTC.
 func onEvery(t *testing.T, test func(t *testing.T, db *engine)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) {
-		test(t, open(t, ddl.SQLite, "sqlite", "file:"+filepath.Join(t.TempDir(), "test.sqlite")+"?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(0)&_txlock=immediate"))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		u, err := url.Parse(testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
-		if err != nil {
-			t.Fatal(err)
-		}
-		query := u.Query()
-		query.Set("timezone", "Asia/Kolkata")
-		u.RawQuery = query.Encode()
-		test(t, open(t, ddl.Postgres, "pgx", u.String()))
-	})
-	for _, mode := range []string{"prepared", "interpolated, autocommit off"} {
-		t.Run("mysql "+mode, func(t *testing.T) {
-			for i, server := range testserver.MySQLs(t) {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
-					cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", server.DSN))
-					if err != nil {
-						t.Fatal(err)
-					}
-					cfg.Params = map[string]string{"time_zone": "'+05:30'"}
-					if mode != "prepared" {
-						cfg.InterpolateParams, cfg.ParseTime = true, true
-						cfg.Params["autocommit"] = "0"
-					}
-					test(t, open(t, ddl.MySQL, "mysql", cfg.FormatDSN()))
-				})
+	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, openPostgres(t)) })
+	t.Run("mysql", func(t *testing.T) { onMySQL(t, false, test) })
+	t.Run("mysql, interpolated, autocommit off", func(t *testing.T) { onMySQL(t, true, test) })
+}
+
+func openSQLite(t *testing.T) *engine {
+	t.Helper()
+	return open(t, ddl.SQLite, "sqlite", "file:"+filepath.Join(t.TempDir(), "test.sqlite")+"?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(0)&_txlock=immediate")
+}
+
+func openPostgres(t *testing.T) *engine {
+	t.Helper()
+	u, err := url.Parse(testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("timezone", "Asia/Kolkata")
+	u.RawQuery = query.Encode()
+	return open(t, ddl.Postgres, "pgx", u.String())
+}
+
+// onMySQL runs a test on each server, with a driver and a session that are at their defaults or
+// far from them.
+func onMySQL(t *testing.T, odd bool, test func(t *testing.T, db *engine)) {
+	t.Helper()
+	for i, server := range testserver.MySQLs(t) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", server.DSN))
+			if err != nil {
+				t.Fatal(err)
 			}
+			cfg.Params = map[string]string{"time_zone": "'+05:30'"}
+			if odd {
+				cfg.InterpolateParams, cfg.ParseTime = true, true
+				cfg.Params["autocommit"] = "0"
+			}
+			test(t, open(t, ddl.MySQL, "mysql", cfg.FormatDSN()))
 		})
 	}
 }
