@@ -47,11 +47,38 @@ func limits() retry.Limits {
 	return retry.Limits{Attempts: 10, Backoff: 20 * time.Millisecond, MaxBackoff: 2 * time.Second}
 }
 
-// transact runs f in a transaction, again after a conflict. Reads need one, too: a session of
-// MySQL that has autocommit off would read the past.
+// querier is a *sql.DB or a *sql.Tx.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// transact runs f in a transaction, again after a conflict.
 func (db database) transact(ctx context.Context, f func(tx *sql.Tx) error) error {
+	return again(ctx, func() error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			_ = tx.Rollback() // its own error says less
+			return err
+		}
+		return tx.Commit()
+	})
+}
+
+// read runs f, again after a conflict. A session of MySQL may have autocommit off, and would read
+// the past without a transaction that ends.
+func (db database) read(ctx context.Context, f func(q querier) error) error {
+	if db.dialect == ddl.MySQL {
+		return db.transact(ctx, func(tx *sql.Tx) error { return f(tx) })
+	}
+	return again(ctx, func() error { return f(db.DB) })
+}
+
+func again(ctx context.Context, f func() error) error {
 	for attempt := 1; ; attempt++ {
-		err := db.once(ctx, f)
+		err := f()
 		if err == nil || !retry.IsUndone(err) || attempt == limits().Attempts {
 			return err
 		}
@@ -59,18 +86,6 @@ func (db database) transact(ctx context.Context, f func(tx *sql.Tx) error) error
 			return errors.Join(err, waited)
 		}
 	}
-}
-
-func (db database) once(ctx context.Context, f func(tx *sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		_ = tx.Rollback() // its own error says less
-		return err
-	}
-	return tx.Commit()
 }
 
 // change runs a statement that writes, and returns how many rows it has changed.
@@ -82,11 +97,11 @@ func (db database) change(ctx context.Context, tx *sql.Tx, query string, args ..
 	return result.RowsAffected()
 }
 
-// query runs a query in a transaction of its own, and returns what scan makes of each row.
+// query runs a query, and returns what scan makes of each row.
 func query[T any](ctx context.Context, db database, scan func(rows *sql.Rows) (T, error), text string, args ...any) (found []T, err error) {
-	err = db.transact(ctx, func(tx *sql.Tx) error {
+	err = db.read(ctx, func(q querier) error {
 		found = nil // of the attempt before
-		rows, err := tx.QueryContext(ctx, db.bind(text), args...)
+		rows, err := q.QueryContext(ctx, db.bind(text), args...)
 		if err != nil {
 			return err
 		}

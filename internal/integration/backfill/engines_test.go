@@ -34,10 +34,16 @@ type engine struct {
 // onEvery runs a test on an empty database of every engine. The sessions are far from UTC.
 func onEvery(t *testing.T, test func(t *testing.T, db *engine)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, openPostgres(t)) })
-	t.Run("mysql", func(t *testing.T) { onMySQL(t, false, test) })
-	t.Run("mysql, interpolated, autocommit off", func(t *testing.T) { onMySQL(t, true, test) })
+	onThree(t, test)
+	t.Run("mysql, interpolated, autocommit off", func(t *testing.T) { t.Parallel(); onMySQL(t, true, test) })
+}
+
+// onThree leaves out the odd sessions.
+func onThree(t *testing.T, test func(t *testing.T, db *engine)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { t.Parallel(); test(t, openSQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, openPostgres(t)) })
+	t.Run("mysql", func(t *testing.T) { t.Parallel(); onMySQL(t, false, test) })
 }
 
 func openSQLite(t *testing.T) *engine {

@@ -1,0 +1,500 @@
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// decode returns the time of an id in Twitter's layout.
+func decode(t *testing.T, text string) core.Parts {
+	t.Helper()
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := core.Twitter().Decode(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Each kind of key is found again in the table and in those that refer to it.
+func TestKeys(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		for typ, keys := range map[string][]string{
+			"bigint":          {"1", "-5", "9007199254740993", "9007199254740992", "9223372036854775807"},
+			"int":             {"1", "2", "3"},
+			"varchar(40)":     {"'a'", "'B'", "'ä''b\\'", "'01'", "'1'", "''"},
+			"char(36)":        {"'6ba7b810-9dad-11d1-80b4-00c04fd430c8'", "'6ba7b811-9dad-11d1-80b4-00c04fd430c8'"},
+			"uuid":            {"'6ba7b810-9dad-11d1-80b4-00c04fd430c8'", "'6ba7b811-9dad-11d1-80b4-00c04fd430c8'"},
+			"binary(4)":       {"x'00ff0027'", "x'27ff00aa'"},
+			"decimal(30)":     {"1", "123456789012345678901234567890"},
+			"bigint unsigned": {"18446744073709551615", "18446744073709551614", "9223372036854775808"},
+		} {
+			switch {
+			case db.dialect == ddl.Postgres && strings.Contains("binary(4) bigint unsigned", typ) && typ != "bigint":
+				continue
+			case db.dialect == ddl.MySQL && typ == "uuid", db.dialect == ddl.SQLite && (typ == "decimal(30)" || typ == "bigint unsigned"):
+				continue // decimals of SQLite are float64
+			}
+			t.Run(typ, func(t *testing.T) {
+				if db.dialect == ddl.MySQL { // backslashes escape there
+					keys = slices.Clone(keys)
+					for i := range keys {
+						keys[i] = strings.ReplaceAll(keys[i], `\`, `\\`)
+					}
+				}
+				db.run(t, "CREATE TABLE orders (id "+typ+" PRIMARY KEY, created_at {time})",
+					"CREATE TABLE refs (n bigint, order_id "+typ+", FOREIGN KEY (order_id) REFERENCES orders (id))",
+					"CREATE INDEX refs_order_id ON refs (order_id)")
+				for i, key := range keys {
+					db.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%s, %s)", key, db.at(fmt.Sprintf("2024-01-01 00:00:%02d", i))),
+						fmt.Sprintf("INSERT INTO refs VALUES (%d, %s)", i, key), fmt.Sprintf("INSERT INTO refs VALUES (%d, %s)", i, key))
+				}
+				result, err := backfill.Run(t.Context(), db.DB, db.config(t))
+				if err != nil || result.Rows != int64(len(keys)) || result.Referring != int64(2*len(keys)) {
+					t.Errorf("%+v, %v", result, err)
+				}
+				rows := db.read(t, "SELECT r.n, r.order_id_snowkey, o.id_snowkey FROM refs r JOIN orders o ON o.id = r.order_id ORDER BY r.n")
+				if len(rows) != 2*len(keys) {
+					t.Errorf("%d rows", len(rows))
+				}
+				for i, r := range rows {
+					want := time.Date(2024, 1, 1, 0, 0, i/2, 0, time.UTC)
+					if p := decode(t, r[1]); r[1] != r[2] || !p.Time.Equal(want) {
+						t.Errorf("row %s: %s, %s, %v", r[0], r[1], r[2], p.Time)
+					}
+				}
+				db.drop(t, "refs", "orders")
+			})
+		}
+	})
+}
+
+// drop drops tables, and the statements that drivers have prepared for them.
+func (db *engine) drop(t *testing.T, tables ...string) {
+	t.Helper()
+	for _, table := range tables {
+		db.run(t, "DROP TABLE "+table)
+	}
+	db.SetMaxIdleConns(0)
+	db.SetMaxIdleConns(2)
+}
+
+// at is a moment of UTC as a literal for a column of the type {time}.
+func (db *engine) at(utc string) string {
+	if db.dialect == ddl.Postgres {
+		return "'" + utc + "Z'"
+	}
+	return "'" + utc + "'"
+}
+
+// The times of ids are those of the rows, to the millisecond, for each type of column.
+func TestTimes(t *testing.T) {
+	paris, err := time.LoadLocation("Europe/Paris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "2024-07-01T10:00:00.123Z"
+	type times struct {
+		typ, value string
+		loc        *time.Location
+		unit       time.Duration
+		want       string
+	}
+	cases := map[ddl.Dialect][]times{
+		ddl.Postgres: {
+			{"timestamptz", "'2024-07-01 12:00:00.123999+02'", nil, 0, want},
+			{"timestamptz(3)", "'2024-07-01 12:00:00.123+02'", paris, 0, want},
+			{"timestamp", "'2024-07-01 10:00:00.123999'", nil, 0, want},
+			{"timestamp(3)", "'2024-07-01 12:00:00.123'", paris, 0, want},
+			{"date", "'2024-07-01'", paris, 0, "2024-06-30T22:00:00.000Z"},
+			{"timestamp", "'2024-03-31 03:00:00'", paris, 0, "2024-03-31T01:00:00.000Z"},
+		},
+		ddl.MySQL: {
+			{"timestamp(3) NULL", "'2024-07-01 15:30:00.123'", nil, 0, want}, // the session is at +05:30
+			{"timestamp NULL", "'2024-07-01 15:30:00'", paris, 0, "2024-07-01T10:00:00.000Z"},
+			{"datetime(6)", "'2024-07-01 10:00:00.123999'", nil, 0, want},
+			{"datetime(3)", "'2024-07-01 12:00:00.123'", paris, 0, want},
+			{"datetime", "'2024-07-01 12:00:00'", paris, 0, "2024-07-01T10:00:00.000Z"},
+			{"date", "'2024-07-01'", nil, 0, "2024-07-01T00:00:00.000Z"},
+			{"bigint unsigned", "1719828000123", nil, time.Millisecond, want},
+		},
+		ddl.SQLite: {
+			{"datetime", "'2024-07-01 10:00:00.123999'", nil, 0, want},
+			{"datetime", "'2024-07-01 12:00:00.1239999+02:00'", nil, 0, want},
+			{"text", "'2024-07-01T10:00:00.123Z'", paris, 0, want},
+			{"datetime", "'2024-07-01 12:00:00.123'", paris, 0, want},
+			{"timestamp", "'2024-07-01 12:00:00.123 +0200 CEST m=+0.5'", nil, 0, want},
+			{"date", "'2024-07-01'", nil, 0, "2024-07-01T00:00:00.000Z"},
+		},
+	}
+	integers := []times{
+		{"bigint", "1719828000", nil, time.Second, "2024-07-01T10:00:00.000Z"},
+		{"bigint", "1719828000123", paris, time.Millisecond, want},
+		{"bigint", "1719828000123999", nil, time.Microsecond, want},
+		{"bigint", "1719828000123999999", nil, time.Nanosecond, want},
+		{"int", "1719828000", nil, time.Second, "2024-07-01T10:00:00.000Z"},
+	}
+	onEvery(t, func(t *testing.T, db *engine) {
+		for i, c := range append(cases[db.dialect], integers...) {
+			t.Run(fmt.Sprintf("%d %s", i, c.typ), func(t *testing.T) {
+				db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at "+c.typ+")", "INSERT INTO orders VALUES (1, "+c.value+")")
+				cfg := db.config(t)
+				cfg.Location, cfg.Unit = c.loc, c.unit
+				if _, err := backfill.Run(t.Context(), db.DB, cfg); err != nil {
+					t.Error(err)
+				} else if got := decode(t, db.one(t, "SELECT id_snowkey FROM orders")).Time.Format("2006-01-02T15:04:05.000Z"); got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+				db.drop(t, "orders")
+			})
+		}
+	})
+}
+
+// What is not understood is refused, and nothing is written.
+func TestRefused(t *testing.T) {
+	const orders = "CREATE TABLE orders (id bigint PRIMARY KEY, created_at {time}, n varchar(20), i bigint)"
+	row := func(db *engine, key int, at string) string {
+		return fmt.Sprintf("INSERT INTO orders (id, created_at) VALUES (%d, %s)", key, db.at(at))
+	}
+	onEvery(t, func(t *testing.T, db *engine) {
+		for _, c := range []struct {
+			name  string
+			setup []string
+			cfg   func(cfg *backfill.Config)
+			want  string
+		}{
+			{"no table", nil, nil, `backfill: Table "orders": there is no such table`},
+			{"view", []string{"CREATE TABLE x (id bigint PRIMARY KEY, created_at {time})", "CREATE VIEW orders AS SELECT * FROM x"}, nil, "must be an ordinary table: it is "},
+			{"no key", []string{"CREATE TABLE orders (id bigint, created_at {time})"}, nil, "has no primary key"},
+			{"composite key", []string{"CREATE TABLE orders (a bigint, b bigint, created_at {time}, PRIMARY KEY (a, b))"}, nil, "has a primary key of 2 columns: "},
+			{"composite foreign key", []string{"CREATE TABLE orders (id bigint PRIMARY KEY, a bigint NOT NULL, created_at {time}, UNIQUE (id, a))", "CREATE TABLE x (i bigint, a bigint, FOREIGN KEY (i, a) REFERENCES orders (id, a))"}, nil, "has 2 columns; only one is supported"},
+			{"no such time", []string{orders}, func(cfg *backfill.Config) { cfg.CreatedAt = "made" }, `CreatedAt "made": `},
+			{"no time", []string{orders, "INSERT INTO orders (id, n) VALUES (1, 1.5)"}, func(cfg *backfill.Config) { cfg.CreatedAt = "n" }, ""},
+			{"integers without a unit", []string{orders, "INSERT INTO orders (id, i) VALUES (1, 1)"}, func(cfg *backfill.Config) { cfg.CreatedAt = "i" }, "Unit 0s: must be given: i has integers"},
+			{"a unit without integers", []string{orders, row(db, 1, "2024-01-01 00:00:00")}, func(cfg *backfill.Config) { cfg.Unit = time.Second }, "Unit 1s: must be 0: "},
+			{"key as column", []string{orders}, func(cfg *backfill.Config) { cfg.Column = "id" }, `Column "id": is the key itself`},
+			{"text as column", []string{orders}, func(cfg *backfill.Config) { cfg.Column = "n" }, `Column "n": has the type `},
+			{"no such reference", []string{orders}, func(cfg *backfill.Config) { cfg.References = []string{"x.order_id"} }, `References "x": there is no such table`},
+			{"no such referring column", []string{orders, "CREATE TABLE x (i bigint)"}, func(cfg *backfill.Config) { cfg.References = []string{"x.order_id"} }, `References "x.order_id": `},
+			{"NULL", []string{orders, row(db, 1, "2024-01-01 00:00:00"), "INSERT INTO orders (id) VALUES (17)"}, nil, "created_at of the row of "},
+			{"before the epoch", []string{orders, row(db, 1, "2024-01-01 00:00:00"), row(db, 17, "2009-01-01 00:00:00")}, nil, "with the key 17 is 2009-01-01T00:00:00.000Z: is before the layout's epoch, 2010-11-04T01:42:54.657Z"},
+			{"in the future", []string{orders, row(db, 17, "2070-01-01 00:00:00")}, nil, "the oldest has the key 17 and was made at 2070-01-01T00:00:00.000Z: that is in the future: correct it"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Cleanup(func() {
+					for _, drop := range []string{"DROP VIEW IF EXISTS orders", "DROP TABLE IF EXISTS x", "DROP TABLE IF EXISTS orders"} {
+						_ = inTx(db, drop) // orders may be the other thing
+					}
+				})
+				db.run(t, c.setup...)
+				cfg := db.config(t)
+				if c.cfg != nil {
+					c.cfg(&cfg)
+				}
+				before := db.schema(t)
+				_, err := backfill.Run(t.Context(), db.DB, cfg)
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+				if after := db.schema(t); c.name != "in the future" && after != before {
+					t.Errorf("the schema is\n%s, was\n%s", after, before)
+				}
+			})
+		}
+	})
+}
+
+// schema describes all tables.
+func (db *engine) schema(t *testing.T) string {
+	t.Helper()
+	query := map[ddl.Dialect]string{
+		ddl.Postgres: "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2",
+		ddl.MySQL:    "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY 1, 2",
+		ddl.SQLite:   "SELECT name, sql FROM sqlite_master ORDER BY 1",
+	}[db.dialect]
+	return fmt.Sprint(db.read(t, query))
+}
+
+// A plan names what a run would do, and writes nothing.
+func TestInspect(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		db.run(t, "CREATE TABLE orders (id {key}, created_at {time})", "CREATE TABLE refs (id {key}, order_id bigint, FOREIGN KEY (order_id) REFERENCES orders (id))",
+			"INSERT INTO orders (created_at) VALUES ("+db.at("2024-01-01 00:00:00")+"), ("+db.at("2025-01-01 00:00:00")+")",
+			"INSERT INTO refs (order_id) VALUES (1), (2), (2), (NULL)")
+		before := db.schema(t)
+		p, err := backfill.Inspect(t.Context(), db.DB, db.config(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := db.schema(t); after != before {
+			t.Errorf("the schema is\n%s, was\n%s", after, before)
+		}
+		_, name, _ := strings.Cut("."+p.Table, ".orders")
+		if name != "" || p.Key != "id" || p.Column != "id_snowkey" || !p.Adds || p.Rows != 2 || p.Worker != -1 || p.Resumes ||
+			!p.Oldest.Equal(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)) || !p.Newest.Equal(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Errorf("%+v", p)
+		}
+		if len(p.References) != 1 {
+			t.Fatalf("%+v", p.References)
+		}
+		if r := p.References[0]; !strings.HasSuffix(r.Table, "refs") || r.Column != "order_id" || r.NewColumn != "order_id_snowkey" || !r.Adds || r.Rows != 3 || r.Indexed != (db.dialect == ddl.MySQL) {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// Rows that come late are left, and another run fills them under another worker ID.
+func TestLeft(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		db.run(t, "CREATE TABLE orders (id {key}, created_at {time})",
+			"INSERT INTO orders (id, created_at) VALUES (1, "+db.at("2024-01-01 00:00:00")+"), (2, "+db.at("2024-01-02 00:00:00")+"), (3, "+db.at("2070-01-02 00:00:00")+")")
+		cfg := db.config(t)
+		cfg.BatchSize = 1
+		cfg.Progress = func(done, total int64) {
+			if done == 1 {
+				db.run(t, "INSERT INTO orders (id, created_at) VALUES (4, "+db.at("2023-01-01 00:00:00")+")")
+			}
+			if total != 3 {
+				t.Errorf("%d of %d", done, total)
+			}
+		}
+		result, err := backfill.Run(t.Context(), db.DB, cfg)
+		var left *backfill.LeftError
+		if !errors.As(err, &left) || left.Rows != 2 || left.Key != "4" || result.Rows != 2 || result.Worker != 1023 || !strings.HasSuffix(err.Error(), "run it again") {
+			t.Errorf("%+v, %v", result, err)
+		}
+		cfg.Progress = nil
+		result, err = backfill.Run(t.Context(), db.DB, cfg)
+		if !errors.As(err, &left) || left.Rows != 1 || left.Key != "3" || result.Rows != 1 || result.Worker != 1022 {
+			t.Errorf("again: %+v, %v", result, err)
+		}
+		result, err = backfill.Run(t.Context(), db.DB, cfg)
+		if !errors.As(err, &left) || result.Worker != -1 { // a claim is of no use
+			t.Errorf("in the future: %+v, %v", result, err)
+		}
+		if p := decode(t, db.one(t, "SELECT id_snowkey FROM orders WHERE id = 4")); p.Time.Year() != 2023 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// A run that was interrupted continues with the same settings only.
+func TestResume(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		db.run(t, "CREATE TABLE orders (id {key}, created_at {time})",
+			"INSERT INTO orders (created_at) VALUES ("+db.at("2024-01-01 00:00:00")+"), ("+db.at("2024-01-01 00:00:00")+"), ("+db.at("2024-01-01 00:00:00")+")")
+		cfg := db.config(t)
+		cfg.BatchSize = 1
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		cfg.Progress = func(int64, int64) { cancel() }
+		_, err := backfill.Run(ctx, db.DB, cfg)
+		if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "run it again to continue") {
+			t.Fatal(err)
+		}
+		cfg.Progress = nil
+		five := int64(5)
+		for name, c := range map[string]struct {
+			change func(cfg *backfill.Config)
+			want   string
+		}{
+			"Namespace": {func(cfg *backfill.Config) { cfg.Namespace = "other" }, `Namespace "other": the unfinished backfill of this column has "default"`},
+			"Layout":    {func(cfg *backfill.Config) { cfg.Layout = core.Sonyflake() }, `the unfinished backfill of this column has "epoch=1288834974657 `},
+			"Worker":    {func(cfg *backfill.Config) { cfg.Store, cfg.Worker = nil, &five }, `Worker 5: the unfinished backfill of this column has "1023"`},
+		} {
+			other := cfg
+			c.change(&other)
+			if _, err := backfill.Run(t.Context(), db.DB, other); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		p, err := backfill.Inspect(t.Context(), db.DB, cfg)
+		if err != nil || !p.Resumes || p.Worker != 1023 || p.Rows != 2 || p.Adds {
+			t.Errorf("%+v, %v", p, err)
+		}
+		cfg.Store = broken{cfg.Store} // it is not needed any more
+		result, err := backfill.Run(t.Context(), db.DB, cfg)
+		if err != nil || result.Rows != 2 || result.Worker != 1023 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		for i, r := range db.read(t, "SELECT id_snowkey FROM orders ORDER BY id") {
+			if p := decode(t, r[0]); p.Sequence != int64(i) {
+				t.Errorf("row %d: %+v", i, p)
+			}
+		}
+	})
+}
+
+// broken is a store that does not answer.
+type broken struct{ driver.Store }
+
+func (broken) List(context.Context, string) ([]driver.Record, error) {
+	return nil, errors.New("broken")
+}
+func (broken) Free(context.Context, string, int64, int64) error { return errors.New("broken") }
+func (broken) Claim(context.Context, driver.Request) (driver.Claim, error) {
+	return driver.Claim{}, errors.New("broken")
+}
+
+// Of two runs at once, one fails, or finds nothing to do. No id is given twice.
+func TestTwo(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		db.run(t, "CREATE TABLE orders (id {key}, created_at {time})")
+		values := make([]string, 200)
+		for i := range values {
+			values[i] = "(" + db.at("2024-01-01 00:00:00") + ")"
+		}
+		db.run(t, "INSERT INTO orders (created_at) VALUES "+strings.Join(values, ", "), "ALTER TABLE orders ADD COLUMN id_snowkey bigint")
+		cfg := db.config(t)
+		cfg.BatchSize = 5
+		errs := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := backfill.Run(t.Context(), db.DB, cfg)
+				errs <- err
+			}()
+		}
+		for range 2 {
+			if err := <-errs; err != nil && !errors.Is(err, backfill.ErrRunning) && !strings.Contains(err.Error(), "create the table snow_backfill") {
+				t.Error(err)
+			}
+		}
+		if _, err := backfill.Run(t.Context(), db.DB, cfg); err != nil {
+			t.Error(err)
+		}
+		if n := db.one(t, "SELECT count(DISTINCT id_snowkey) FROM orders"); n != "200" {
+			t.Errorf("%s ids", n)
+		}
+	})
+}
+
+// A worker ID that was ever leased is not taken, whether it is held or free, and later leases of
+// the backfill's begin after all of its ids.
+func TestWorkerID(t *testing.T) {
+	db := openSQLite(t)
+	layout := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 12}
+	store := memstore.New(memstore.Config{})
+	lease := func(id int64) *worker.Lease {
+		l, err := worker.Acquire(t.Context(), store, worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		return l
+	}
+	lease(3)
+	_ = lease(2).Close() // it is free again
+	cfg := backfill.Config{Dialect: ddl.SQLite, Table: "orders", CreatedAt: "created_at", Layout: layout, Store: store}
+	table := func() {
+		db.run(t, "DROP TABLE IF EXISTS orders", "CREATE TABLE orders (id INTEGER PRIMARY KEY, created_at datetime)", "INSERT INTO orders (created_at) VALUES ('2024-01-01'), (strftime('%Y-%m-%d %H:%M:%f', 'now', '-0.01 seconds'))")
+	}
+	for _, want := range []int64{1, 0} {
+		table()
+		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Worker != want {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		last, err := strconv.ParseInt(db.one(t, "SELECT max(id_snowkey) FROM orders"), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gen, err := core.New(core.Config{Worker: lease(want)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		if id, err := gen.Next(t.Context()); err != nil || id <= last {
+			t.Errorf("%d after %d, %v", id, last, err)
+		}
+	}
+	table()
+	if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.Is(err, backfill.ErrNoWorkerID) {
+		t.Error(err)
+	}
+	// A worker ID that the user asserts, and that has ids already.
+	cfg.Store, cfg.Worker = nil, new(int64)
+	if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Rows != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	db.run(t, "INSERT INTO orders (created_at) VALUES ('2024-01-01')")
+	if _, err := backfill.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "2 ids in orders.id_snowkey have the worker ID 0 already") {
+		t.Error(err)
+	}
+}
+
+// Columns that MySQL sets in each UPDATE keep their values.
+func TestOnUpdate(t *testing.T) {
+	onMySQL(t, false, func(t *testing.T, db *engine) {
+		const updated = "updated_at datetime NOT NULL DEFAULT '2001-01-01' ON UPDATE CURRENT_TIMESTAMP"
+		db.run(t, "CREATE TABLE orders (id {key}, created_at {time}, "+updated+")",
+			"CREATE TABLE refs (id {key}, order_id bigint, "+updated+", FOREIGN KEY (order_id) REFERENCES orders (id))",
+			"CREATE TABLE loose (id {key}, order_id bigint, "+updated+")",
+			"INSERT INTO orders (created_at) VALUES ('2024-01-01')", "INSERT INTO refs (order_id) VALUES (1)", "INSERT INTO loose (order_id) VALUES (1)")
+		cfg := db.config(t)
+		cfg.References = []string{"loose.order_id"}
+		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Referring != 2 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		for _, table := range []string{"orders", "refs", "loose"} {
+			if at := db.one(t, "SELECT CAST(updated_at AS char) FROM "+table); !strings.HasPrefix(at, "2001-01-01") {
+				t.Errorf("%s: %s", table, at)
+			}
+		}
+	})
+}
+
+// A partitioned table, and a table whose rows a transaction does not undo, are refused.
+func TestKindsOfTables(t *testing.T) {
+	t.Run("postgres", func(t *testing.T) {
+		db := openPostgres(t)
+		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at timestamptz) PARTITION BY HASH (id)")
+		if _, err := backfill.Run(t.Context(), db.DB, db.config(t)); err == nil || !strings.Contains(err.Error(), "it is a partitioned table") {
+			t.Error(err)
+		}
+	})
+	t.Run("mysql", func(t *testing.T) {
+		onMySQL(t, false, func(t *testing.T, db *engine) {
+			db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at datetime) ENGINE=MyISAM")
+			if _, err := backfill.Run(t.Context(), db.DB, db.config(t)); err == nil || !strings.Contains(err.Error(), "it is a table of the engine MyISAM") {
+				t.Error(err)
+			}
+		})
+	})
+	t.Run("infinity", func(t *testing.T) {
+		db := openPostgres(t)
+		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at timestamptz)", "INSERT INTO orders VALUES (17, 'infinity')")
+		var bad *backfill.RowError
+		if _, err := backfill.Run(t.Context(), db.DB, db.config(t)); !errors.As(err, &bad) || bad.Key != "17" {
+			t.Error(err)
+		}
+	})
+	t.Run("schema", func(t *testing.T) {
+		db := openPostgres(t)
+		db.run(t, `CREATE SCHEMA "Old"`, `CREATE TABLE "Old"."Orders" ("Id" bigint PRIMARY KEY, "At" timestamptz)`,
+			`INSERT INTO "Old"."Orders" VALUES (1, '2024-01-01')`, `CREATE TABLE refs ("O" bigint REFERENCES "Old"."Orders")`, "INSERT INTO refs VALUES (1)")
+		cfg := db.config(t)
+		cfg.Table, cfg.CreatedAt = "Old.Orders", "At"
+		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Rows != 1 || result.Referring != 1 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		if got := db.one(t, `SELECT count(*) FROM "Old"."Orders" o JOIN refs r ON o."Id_snowkey" = r."O_snowkey"`); got != "1" {
+			t.Error(got)
+		}
+	})
+}
