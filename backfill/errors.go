@@ -28,8 +28,11 @@ func (e *LeftError) Error() string {
 	if e.Made.After(time.Now()) {
 		advice = "that is in the future: correct it"
 	}
-	return fmt.Sprintf("backfill: %d rows of %s are left, which were written or made since the backfill began; the oldest has the key %s and was made at %s: %s",
-		e.Rows, e.Table, e.Key, show(e.Made), advice)
+	left := fmt.Sprintf("%d rows of %s are left, which were", e.Rows, e.Table)
+	if e.Rows == 1 {
+		left = fmt.Sprintf("1 row of %s is left, which was", e.Table)
+	}
+	return fmt.Sprintf("backfill: %s written or made since the backfill began; the oldest has the key %s and was made at %s: %s", left, e.Key, show(e.Made), advice)
 }
 
 // A RowError means that a row has no usable time, or one before the layout's epoch.

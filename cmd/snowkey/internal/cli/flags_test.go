@@ -97,6 +97,21 @@ var badFlags = map[string]map[string][]string{
 		"token":         {"short"},
 		"token-file":    {"", "/does/not/exist"},
 	},
+	"backfill": {
+		"dsn":        {"", "nonsense", "redis://localhost", "dir:/tmp/x", "user:pw@tcp(h)/"},
+		"table":      {"", "a.b.c", "a?", ".", strings.Repeat("x", 64)},
+		"created-at": {"", "a.b", strings.Repeat("x", 64)},
+		"column":     {"", "a.b", strings.Repeat("x", 64)},
+		"references": {"", "order_id", "a.b.c.d", "a."},
+		"unit":       {"", "minutes", "1ms"},
+		"tz":         {"", "Mars/Olympus"},
+		"batch":      {"", "0", "-1", "100001", "x"},
+		"lease":      {"", "nonsense", "ftp://x/y"},
+		"namespace":  {"", "a b"},
+		"worker":     {"", "-1", "1024", "x"},
+		"token":      {"short"},
+		"token-file": {"", "/does/not/exist"},
+	},
 	"doctor": {
 		"dsn":        {"", "nonsense", "file::memory:", "file:", "user:pw@tcp(h)/"},
 		"namespace":  {"", "a b"},
@@ -155,6 +170,7 @@ var otherwise = map[string][]string{
 	"workers list":  {"--dsn=file:none.db"},
 	"workers free":  {"7", "--dsn=file:none.db", "--fencing-token=1", "--yes"},
 	"doctor":        {"--dsn=file:none.db"},
+	"backfill":      {"--dsn=file:none.db", "--table=orders", "--created-at=made"},
 	"token key":     {},
 	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
 }
@@ -167,6 +183,7 @@ var beside = map[string][]string{
 	"workers list token": {"--dsn=https://127.0.0.1:1/x"}, "workers list token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"workers free token": {"--dsn=https://127.0.0.1:1/x"}, "workers free token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"doctor token": {"--dsn=https://127.0.0.1:1/x"}, "doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
+	"backfill token": {"--lease=https://127.0.0.1:1/x"}, "backfill token-file": {"--lease=https://127.0.0.1:1/x"},
 	"bench token": {"--dsn=https://127.0.0.1:1/x"}, "bench token-file": {"--dsn=https://127.0.0.1:1/x"}, "bench namespace": {"--dsn=file:none.db"},
 	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
 }

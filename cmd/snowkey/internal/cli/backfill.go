@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+// filling holds the flags.
+type filling struct {
+	dsn    string
+	lease  storeFlags
+	worker int64
+	dryRun bool
+	cfg    backfill.Config
+}
+
+const backfillAbout = `Give IDs to the rows of a table that were made long ago. Each ID carries the time in
+--created-at, so the IDs sort as the rows do.
+
+The IDs go to a column of their own, id_snowkey if the key is id, which is added if it
+is missing. So do those of the rows that refer to the key, such as order_id_snowkey for
+order_id: the columns with a foreign key, and those of --references. Keys and
+constraints stay as they are.
+
+No ID equals one of a generator with a lease in --namespace: the backfill takes a worker
+ID that was never leased, and only times before now. Programs may use the tables meanwhile.
+
+It works in transactions of --batch rows. After an interruption, run it again: it
+continues. --dry-run shows what would be done.`
+
+func (a *app) backfillCommand() *cobra.Command {
+	p := &filling{worker: -1}
+	cmd := &cobra.Command{
+		Use:     "backfill --dsn DSN --table TABLE --created-at COLUMN",
+		Short:   "give IDs to rows that were made long ago",
+		Long:    backfillAbout,
+		Example: "  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
+		Args:    arguments(0, 0, "no arguments"),
+		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) }),
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")
+	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose rows get IDs, or SCHEMA.TABLE; required")
+	f.StringVar(&p.cfg.CreatedAt, "created-at", "", "`COLUMN` with the time of a row; required")
+	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` that gets the IDs (default the key's name with _snowkey after it)")
+	f.StringArrayVar(&p.cfg.References, "references", nil, "`TABLE.COLUMN` that holds keys without a foreign key; may be repeated")
+	f.Var(flagval.New(&p.cfg.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units))
+	f.Var(flagval.New(&p.cfg.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
+	batch := int64(1000)
+	f.Var(flagval.New(&batch, "N", "1000", flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
+	f.BoolVar(&p.dryRun, "dry-run", false, "show what would be done, and write nothing")
+	p.lease.add(cmd, "lease", "store of the worker IDs (default the database of the table)")
+	p.lease.addNamespace(cmd, "default")
+	p.lease.addDataLoss(cmd)
+	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID under which nothing has made IDs, which you guarantee, in place of a lease")
+	a.jsonFlag(cmd, "one object")
+	addLayout(cmd, &p.cfg.Layout)
+	completeWith(cmd, "unit", units)
+	pre := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		p.cfg.BatchSize = int(batch)
+		return pre(cmd, args)
+	}
+	return cmd
+}
+
+var units = []string{"s", "ms", "us", "ns"} //nolint:gochecknoglobals // constant
+
+func unit(s string) (time.Duration, error) {
+	name, err := flagval.OneOf(units...)(s)
+	return map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[name], err
+}
+
+// backfillFlags names the flags of the fields.
+var backfillFlags = map[string]string{ //nolint:gochecknoglobals // constant
+	"Table": "--table", "CreatedAt": "--created-at", "Column": "--column", "References": "--references", "Unit": "--unit",
+	"Namespace": "--namespace", "Worker": "--worker", "Layout.Unsigned": "--unsigned",
+	"BatchSize": "--batch", "Store": "--lease",
+}
+
+func (a *app) backfill(cmd *cobra.Command, p *filling) error {
+	ctx := cmd.Context()
+	switch {
+	case p.cfg.Table == "":
+		return usage("--table is required")
+	case p.cfg.CreatedAt == "":
+		return usage("--created-at is required: the column with the time of a row")
+	case p.worker >= 0:
+		for _, name := range []string{"lease", "namespace", "token", "token-file", "allow-data-loss"} {
+			if cmd.Flags().Changed(name) {
+				return usage("--worker excludes --%s: it takes no lease", name)
+			}
+		}
+		p.cfg.Worker = &p.worker
+	}
+	target, err := a.openTables(ctx, p.dsn)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
+	p.cfg.Now = a.now
+	if p.cfg.Worker == nil {
+		if p.lease.text == "" {
+			p.lease.text = p.dsn
+		}
+		leases, store, err := a.openStore(ctx, &p.lease, !p.dryRun)
+		if err != nil {
+			return err
+		}
+		defer leases.Close()
+		p.cfg.Store, p.cfg.Namespace = store, p.lease.namespace
+	}
+	if p.dryRun {
+		plan, err := backfill.Inspect(ctx, target.DB, p.cfg)
+		if err != nil {
+			return backfillError(err)
+		}
+		return a.plan(plan, p.lease.namespace)
+	}
+	return a.fill(ctx, target, p)
+}
+
+// openTables opens the database of the table.
+func (a *app) openTables(ctx context.Context, text string) (*dsn.Target, error) {
+	p := &storeFlags{flag: "--dsn", text: text}
+	d, err := a.parseStore(p)
+	if err != nil {
+		return nil, err
+	}
+	if !d.Kind.SQL() {
+		return nil, usage("--dsn: %s has no tables", d.Kind)
+	}
+	return a.open(ctx, p, false)
+}
+
+// backfillError names flags, and drops the package's name.
+func backfillError(err error) error {
+	if named := byFlag(err, backfillFlags); errors.As(named, new(*usageError)) {
+		return named
+	}
+	err = withAdvice(err)
+	if text, ok := strings.CutPrefix(err.Error(), "backfill: "); ok {
+		return errors.New(text)
+	}
+	return err
+}
+
+func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
+	add, done := func(int) {}, func() {}
+	var before int64
+	p.cfg.Progress = func(filled, total int64) {
+		if before == 0 {
+			add, done = a.progress(total, "rows")
+		}
+		add(int(filled - before))
+		before = filled
+	}
+	result, err := backfill.Run(ctx, target.DB, p.cfg)
+	done()
+	var left *backfill.LeftError
+	if err != nil && !errors.As(err, &left) {
+		return backfillError(err)
+	}
+	if a.json {
+		if err := a.object(resultJSON{result.Worker, result.Rows, result.Referring, result.MaxDelay.String()}); err != nil {
+			return err
+		}
+	} else {
+		a.filled(p, result)
+	}
+	if left != nil {
+		return backfillError(left)
+	}
+	return nil
+}
+
+type resultJSON struct {
+	WorkerID  int64  `json:"worker_id"` // -1: none was needed
+	Rows      int64  `json:"rows"`
+	Referring int64  `json:"referring"`
+	MaxDelay  string `json:"max_delay"`
+}
+
+func (a *app) filled(p *filling, r backfill.Result) {
+	if r.Worker < 0 {
+		fmt.Fprintf(a.out, "%s: no row needed an ID\n", p.cfg.Table)
+	} else {
+		fmt.Fprintf(a.out, "%s: %s got an ID, with the worker ID %d\n", p.cfg.Table, plural(r.Rows, "row"), r.Worker)
+	}
+	if r.Referring > 0 {
+		fmt.Fprintf(a.out, "%s to them got one, too\n", plural(r.Referring, "reference"))
+	}
+	if r.MaxDelay > 0 {
+		fmt.Fprintf(a.out, "IDs are at most %v later than their rows, because many rows have the same time\n", r.MaxDelay)
+	}
+}
+
+// planJSON is the JSON of a plan.
+type planJSON struct {
+	Table      string          `json:"table"`
+	Key        string          `json:"key"`
+	CreatedAt  string          `json:"created_at"`
+	Column     string          `json:"column"`
+	Adds       bool            `json:"adds_column"`
+	Rows       int64           `json:"rows"`
+	Oldest     string          `json:"oldest,omitempty"`
+	Newest     string          `json:"newest,omitempty"`
+	Resumes    bool            `json:"resumes"`
+	WorkerID   *int64          `json:"worker_id"` // null: one will be claimed
+	References []referenceJSON `json:"references"`
+}
+
+type referenceJSON struct {
+	Table     string `json:"table"`
+	Column    string `json:"column"`
+	NewColumn string `json:"new_column"`
+	Adds      bool   `json:"adds_column"`
+	Indexed   bool   `json:"indexed"`
+	Rows      int64  `json:"rows"`
+}
+
+func (a *app) plan(p backfill.Plan, namespace string) error {
+	if a.json {
+		j := planJSON{Table: p.Table, Key: p.Key, CreatedAt: p.CreatedAt, Column: p.Column, Adds: p.Adds, Rows: p.Rows, Resumes: p.Resumes, References: []referenceJSON{}}
+		if p.Worker >= 0 {
+			j.WorkerID = &p.Worker
+		}
+		if p.Rows > 0 {
+			j.Oldest, j.Newest = timetext.Format(p.Oldest), timetext.Format(p.Newest)
+		}
+		for _, r := range p.References {
+			j.References = append(j.References, referenceJSON(r))
+		}
+		return a.object(j)
+	}
+	added := func(adds bool) string {
+		if adds {
+			return ", which will be added"
+		}
+		return ""
+	}
+	a.label("table", p.Table+", by its key "+p.Key+" and "+p.CreatedAt)
+	a.label("IDs", "in "+p.Column+added(p.Adds))
+	rows := plural(p.Rows, "row")
+	if p.Rows > 0 {
+		rows += ", made from " + timetext.Format(p.Oldest) + " to " + timetext.Format(p.Newest)
+	}
+	a.label("to fill", rows)
+	switch {
+	case p.Resumes:
+		a.label("worker ID", fmt.Sprintf("%d, of the backfill that was interrupted", p.Worker))
+	case p.Worker >= 0:
+		a.label("worker ID", fmt.Sprint(p.Worker))
+	default:
+		a.label("worker ID", fmt.Sprintf("one of namespace %q that was never leased", namespace))
+	}
+	for _, r := range p.References {
+		text := fmt.Sprintf("%s.%s, with IDs in %s%s: %s", r.Table, r.Column, r.NewColumn, added(r.Adds), plural(r.Rows, "row"))
+		if !r.Indexed {
+			text += a.style.warn(", in one statement because it has no index")
+		}
+		a.label("reference", text)
+	}
+	a.note("nothing was written")
+	return nil
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"database/sql"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+// tables opens the database of a DSN of the command, with a table of orders and one of lines.
+func tables(t *testing.T, driver, source string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for _, statement := range []string{
+		"CREATE TABLE orders (id bigint PRIMARY KEY, made timestamp NULL)",
+		"CREATE TABLE order_lines (id bigint PRIMARY KEY, order_id bigint, FOREIGN KEY (order_id) REFERENCES orders (id))",
+		"INSERT INTO orders VALUES (3, '2024-07-01 12:00:00'), (1, '2024-07-01 12:00:01'), (2, '2025-01-01 00:00:00')",
+		"INSERT INTO order_lines VALUES (1, 3), (2, 3), (3, 2)",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	return db
+}
+
+func TestBackfill(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "app.db")
+	postgres := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
+	maria := testserver.Database(t, "mysql", testserver.MariaDB(t).DSN)
+	for _, c := range []struct {
+		name, driver, source, dsn string
+		lossy                     bool // the test servers do not flush
+		indexed                   bool
+		prefix                    string
+	}{
+		{"sqlite", "sqlite", file, "file:" + file, false, false, ""},
+		{"postgres", "pgx", postgres, postgres, true, false, "public."},
+		{"mariadb", "mysql", maria, maria, true, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := tables(t, c.driver, c.source)
+			args := []string{"backfill", "--dsn", c.dsn, "--table", "orders", "--created-at", "made", "--tz", "Europe/Paris"}
+			dry := run(t, append(args, "--dry-run")...)
+			for _, part := range []string{"orders, by its key id and made", "in id_snowkey, which will be added", "3 rows, made from 2024-07-01T10:00:00", "namespace \"default\"", "order_lines.order_id, with IDs in order_id_snowkey, which will be added: 3 rows"} {
+				if c.driver == "mysql" { // its timestamps have a zone
+					part = strings.Replace(part, "T10", "T12", 1)
+				}
+				if !strings.Contains(dry.out, part) {
+					t.Errorf("no %q in\n%s", part, dry.out)
+				}
+			}
+			if no := strings.Contains(dry.out, "because it has no index"); dry.code != 0 || !strings.Contains(dry.err, "nothing was written") || no == c.indexed {
+				t.Errorf("exit code %d\n%s%s", dry.code, dry.out, dry.err)
+			}
+			var plan planJSON
+			got := run(t, append(args, "--dry-run", "--json")...)
+			if err := json.Unmarshal([]byte(got.out), &plan); err != nil || plan.Rows != 3 || !plan.Adds || plan.WorkerID != nil || len(plan.References) != 1 || plan.References[0].Indexed != c.indexed || !strings.HasSuffix(plan.Table, "orders") {
+				t.Errorf("%v: %s", err, got.out)
+			}
+			if _, err := db.Exec("SELECT id_snowkey FROM orders"); err == nil {
+				t.Error("the dry run has added a column")
+			}
+			if c.lossy {
+				got := run(t, args...)
+				if got.code != 1 || !strings.Contains(got.err, "accept it with --allow-data-loss") {
+					t.Errorf("exit code %d, %s", got.code, got.err)
+				}
+				args = append(args, "--allow-data-loss")
+			}
+			got = runWith(t, Env{ErrTTY: true, Getenv: environment("NO_COLOR", "1")}, append(args, "--batch", "1")...)
+			if got.code != 0 || got.out != "orders: 3 rows got an ID, with the worker ID 1023\n3 references to them got one, too\n" || !strings.Contains(got.err, "rows") || !strings.Contains(got.err, "\r") {
+				t.Errorf("exit code %d\n%s%q", got.code, got.out, got.err)
+			}
+			if w := list(t, c.dsn, "default"); len(w) != 1 || w[0].WorkerID != 1023 || w[0].State != "free" || !strings.HasPrefix(w[0].Owner, "backfill of ") {
+				t.Errorf("%+v", w)
+			}
+			rows, err := db.Query("SELECT o.id, o.id_snowkey, (SELECT count(*) FROM order_lines l WHERE l.order_id_snowkey = o.id_snowkey) FROM orders o ORDER BY o.id_snowkey")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			var keys, lines []int64
+			for rows.Next() {
+				var key, id, n int64
+				if err := rows.Scan(&key, &id, &n); err != nil {
+					t.Fatal(err)
+				}
+				keys, lines = append(keys, key), append(lines, n)
+				if p, err := core.Twitter().Decode(id); err != nil || p.Time.Before(time.Date(2024, 7, 1, 0, 0, 0, 0, time.UTC)) {
+					t.Errorf("%+v, %v", p, err)
+				}
+			}
+			if rows.Err() != nil || len(keys) != 3 || [3]int64(keys) != [3]int64{3, 1, 2} || [3]int64(lines) != [3]int64{2, 0, 1} {
+				t.Errorf("%v, %v, %v", keys, lines, rows.Err())
+			}
+			got = run(t, append(args, "--json")...)
+			if got.code != 0 || !strings.Contains(got.out, `"worker_id": -1`) || !strings.Contains(got.out, `"rows": 0`) {
+				t.Errorf("again: exit code %d\n%s%s", got.code, got.out, got.err)
+			}
+			if _, err := db.Exec("INSERT INTO orders (id, made) VALUES (4, '2037-01-01 00:00:00')"); err != nil {
+				t.Fatal(err)
+			}
+			got = run(t, args...)
+			if got.code != 1 || !strings.Contains(got.out, "no row needed an ID") || !strings.Contains(got.err, "snowkey backfill: 1 row of "+c.prefix) || !strings.Contains(got.err, "that is in the future: correct it") {
+				t.Errorf("in the future: exit code %d\n%s%s", got.code, got.out, got.err)
+			}
+		})
+	}
+}
+
+// The errors of the command line and of the database name flags.
+func TestBackfillErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "app.db")
+	tables(t, "sqlite", file)
+	args := []string{"backfill", "--dsn", "file:" + file, "--table", "orders", "--created-at", "made"}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no table", args[:3], 2, "--table is required"},
+		{"no time", args[:5], 2, "--created-at is required"},
+		{"no DSN", []string{"backfill", "--table", "orders", "--created-at", "made"}, 2, "--dsn is required"},
+		{"a store without tables", []string{"backfill", "--dsn", "dir:x", "--table", "orders", "--created-at", "made"}, 2, "--dsn: directory has no tables"},
+		{"an unknown table", []string{"backfill", "--dsn", "file:" + file, "--table", "order", "--created-at", "made"}, 2, `--table "order": there is no such table`},
+		{"worker and lease", append(args, "--worker", "3", "--lease", "dir:x"), 2, "--worker excludes --lease"},
+		{"worker and namespace", append(args, "--worker", "3", "--namespace", "x"), 2, "--worker excludes --namespace"},
+		{"unit", append(args, "--unit", "ms"), 2, "--unit 1ms: must be 0"},
+		{"unsigned", append(args, "--time-bits", "42", "--worker-bits", "10", "--sequence-bits", "12", "--unsigned"), 2, "--unsigned true: must be false"},
+		{"before the epoch", append(args, "--epoch", "2024-12-01"), 1, "made of the row of orders with the key 3 is 2024-07-01T12:00:00.000Z: is before the layout's epoch"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := run(t, c.args...)
+			if got.code != c.code || !strings.Contains(got.err, c.want) || got.out != "" {
+				t.Errorf("exit code %d, %s%s; want %q", got.code, got.out, got.err, c.want)
+			}
+		})
+	}
+	if got := run(t, append(args, "--worker", "7", "--dry-run", "--json")...); got.code != 0 || !strings.Contains(got.out, `"worker_id": 7`) {
+		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+	if got := run(t, append(args, "--worker", "7")...); got.code != 0 || !strings.Contains(got.out, "worker ID 7") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
