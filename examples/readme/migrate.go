@@ -1,11 +1,14 @@
 package readme
 
 import (
-	"fmt"
+	"context"
+	"database/sql"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // bwmarrin is the layout of github.com/bwmarrin/snowflake with its defaults.
@@ -22,27 +25,13 @@ func sonyflakeV1(start time.Time) core.Layout {
 	return l
 }
 
-// backfill returns keys for rows in the order of their creation. They cannot equal ids of a
-// generator, which makes ids from now on only.
-func backfill(l core.Layout, made []time.Time) ([]sqltype.ID, error) {
-	keys := make([]sqltype.ID, len(made))
-	var last time.Time
-	var sequence int64
-	for i, at := range made {
-		at = at.Truncate(time.Millisecond)
-		switch {
-		case at.Before(last):
-			return nil, fmt.Errorf("row %d was made at %v, before the one above: sort them first", i, at)
-		case at.Equal(last):
-			sequence++
-		default:
-			last, sequence = at, 0
-		}
-		id, err := l.Compose(core.Parts{Time: at, Worker: sequence / 4096, Sequence: sequence % 4096})
-		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", i, err)
-		}
-		keys[i] = sqltype.ID(id)
+// backfillOrders gives ids to the orders that have none.
+func backfillOrders(ctx context.Context, db *sql.DB) (backfill.Result, error) {
+	store, err := sqlstore.New(db, sqlstore.Config{})
+	if err != nil {
+		return backfill.Result{}, err
 	}
-	return keys, nil
+	return backfill.Run(ctx, db, backfill.Config{
+		Dialect: ddl.SQLite, Table: "orders", CreatedAt: "created_at", Store: store,
+	})
 }

@@ -1,36 +1,49 @@
 package readme
 
 import (
-	"slices"
+	"database/sql"
+	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/glebarez/sqlite"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 func TestMigration(t *testing.T) {
-	l := core.Layout{TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
-	at := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
-	made := append(slices.Repeat([]time.Time{at}, 10_000), at.Add(time.Second), at.Add(time.Second+time.Microsecond))
-	keys, err := backfill(l, made)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 1; i < len(keys); i++ {
-		if keys[i] <= keys[i-1] {
-			t.Fatalf("%d after %d", keys[i], keys[i-1])
-		}
-	}
-	if p, err := l.Decode(keys[9999].Int64()); err != nil || !p.Time.Equal(at) || p.Worker != 2 {
-		t.Errorf("%+v, %v", p, err)
-	}
-	if _, err := backfill(l, []time.Time{at, at.Add(-time.Second)}); err == nil {
-		t.Error("rows out of order were taken")
-	}
 	if p, err := bwmarrin().Decode(1996573624012345677); err != nil || p.Worker > 1023 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if got := sonyflakeV1(time.UnixMilli(1409529600000).UTC()); got.Epoch.UnixMilli() != core.Sonyflake().Epoch.UnixMilli() {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestBackfillOrders(t *testing.T) {
+	db, err := sql.Open(sqlite.DriverName, filepath.Join(t.TempDir(), "shop.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, statement := range []string{
+		"CREATE TABLE orders (id INTEGER PRIMARY KEY, created_at datetime)",
+		"INSERT INTO orders (created_at) VALUES ('2024-02-29 12:00:00'), ('2023-01-01 00:00:00')",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := backfillOrders(t.Context(), db)
+	if err != nil || result.Rows != 2 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	var id int64
+	if err := db.QueryRow("SELECT id_snowkey FROM orders WHERE id = 1").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := core.Twitter().Decode(id); err != nil || !p.Time.Equal(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)) {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -17,6 +17,8 @@ var allowed = map[string][]string{
 	"token":               {module + "sqltype"},
 	"ddl":                 {module + "core", module + "internal/fields"},
 	"serial":              {module + "core", module + "internal/fields"},
+	"backfill":            {module + "core", module + "ddl", module + "worker/driver", module + "internal"},
+	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
 	"internal/testserver": nil,
 	"internal/backoff":    nil,
 
