@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func ExampleRun() {
+func ExampleRun() { //nolint:testableexamples // it needs a database
 	ctx := context.Background()
 	db, err := sql.Open("pgx", "postgres://localhost/app")
 	if err != nil {
@@ -36,7 +36,7 @@ func ExampleRun() {
 	fmt.Println(result.Rows, "rows have ids of the worker ID", result.Worker)
 }
 
-func ExampleInspect() {
+func ExampleInspect() { //nolint:testableexamples // it needs a database
 	ctx := context.Background()
 	db, err := sql.Open("pgx", "postgres://localhost/app")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 func ExampleConfig_DDL() {

@@ -46,7 +46,7 @@ func TestKeys(t *testing.T) {
 			"bigint unsigned": {"18446744073709551615", "18446744073709551614", "9223372036854775808"},
 		} {
 			switch {
-			case db.dialect == ddl.Postgres && strings.Contains("binary(4) bigint unsigned", typ) && typ != "bigint":
+			case db.dialect == ddl.Postgres && (typ == "binary(4)" || typ == "bigint unsigned"):
 				continue
 			case db.dialect == ddl.MySQL && typ == "uuid", db.dialect == ddl.SQLite && (typ == "decimal(30)" || typ == "bigint unsigned"):
 				continue // decimals of SQLite are float64

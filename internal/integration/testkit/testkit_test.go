@@ -73,16 +73,16 @@ func TestPgx(t *testing.T) {
 	if _, err := pool.Exec(t.Context(), "CREATE TABLE orders (id bigint PRIMARY KEY, lines bigint[])"); err != nil {
 		t.Fatal(err)
 	}
-	var first []sqltype.ID
-	for range 2 { // the second time, the keys are free again
+	ran := 0
+	for range 2 { // the second time, the key is free again
 		t.Run("insert", func(t *testing.T) {
 			tx := pgxtest.Begin(t, pool)
 			gen := snowkeytest.New(t, snowkeytest.Config{Seed: 5})
-			ids := make([]int64, 3)
+			ids := make([]int64, 2)
 			if err := gen.Fill(t.Context(), ids); err != nil {
 				t.Fatal(err)
 			}
-			order, lines := sqltype.ID(ids[0]), []sqltype.ID{sqltype.ID(ids[1]), sqltype.ID(ids[2])}
+			order, lines := snowkeytest.ID(1), []sqltype.ID{sqltype.ID(ids[0]), sqltype.ID(ids[1])}
 			if _, err := tx.Exec(t.Context(), "INSERT INTO orders VALUES ($1, $2)", order, lines); err != nil {
 				t.Fatal(err)
 			}
@@ -90,14 +90,14 @@ func TestPgx(t *testing.T) {
 			if err := tx.QueryRow(t.Context(), "SELECT lines FROM orders WHERE id = $1", order).Scan(&got); err != nil || len(got) != 2 {
 				t.Errorf("%v, %v", got, err)
 			}
-			first = append(first, order)
+			ran++
 		})
 	}
 	var n int
 	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM orders").Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d rows are left, %v", n, err)
 	}
-	if len(first) != 2 {
-		t.Errorf("%d tests ran", len(first))
+	if ran != 2 {
+		t.Errorf("%d tests ran", ran)
 	}
 }
