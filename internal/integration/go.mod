@@ -33,6 +33,8 @@ require (
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/redis/go-redis/v9 v9.19.0
 	github.com/seed-299c1d6b/snowkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/orm/bunkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/orm/entkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/worker/etcdstore v0.0.0
 	github.com/segmentio/encoding v0.5.4
 	github.com/upper/db/v4 v4.10.0
@@ -147,5 +149,7 @@ require (
 // This module is never published: it tests the library it stands in.
 replace (
 	github.com/seed-299c1d6b/snowkey => ../../
+	github.com/seed-299c1d6b/snowkey/orm/bunkey => ../../orm/bunkey
+	github.com/seed-299c1d6b/snowkey/orm/entkey => ../../orm/entkey
 	github.com/seed-299c1d6b/snowkey/worker/etcdstore => ../../worker/etcdstore
 )

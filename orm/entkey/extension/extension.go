@@ -1,0 +1,91 @@
+// Package extension checks and completes schemas with Snowflake keys while ent generates code. It is
+// for the program that go generate runs:
+//
+//	ext, err := extension.New(extension.Config{})
+//	...
+//	err = entc.Generate("./schema", &gen.Config{Target: "./db", Package: "example.org/shop/db"}, entc.Extensions(ext))
+//
+// It refuses to generate code, with all faults in one error, if
+//
+//   - an id is an integer that the database counts, because the schema has no mixin of package entkey;
+//   - an id of type sqltype.ID or sqltype.Key is declared without the mixin;
+//   - a foreign key has another type than the key that it refers to;
+//   - a key may be NULL, and is Optional but not Nillable, or of a type that cannot hold NULL.
+//
+// It makes an index for each foreign key that has none. And it writes package key below the generated
+// code, with an alias for each type of key, such as key.Order for sqltype.Key[schema.Order]. ent needs
+// it, because it cannot write the names of generic types.
+package extension
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"entgo.io/ent/entc"
+	"entgo.io/ent/entc/gen"
+)
+
+// Config configures an Extension. The zero value checks all schemas.
+type Config struct {
+	// Exempt names schemas, such as "Setting", whose ids may be integers that the database counts.
+	Exempt []string
+}
+
+// Extension is an entc.Extension. Make it with New.
+type Extension struct {
+	entc.DefaultExtension
+	exempt []string
+}
+
+// New returns an Extension. It returns an error if Exempt has an empty name or a name twice.
+func New(config Config) (*Extension, error) {
+	exempt := slices.Sorted(slices.Values(config.Exempt))
+	for i, name := range exempt {
+		if name == "" || i > 0 && exempt[i-1] == name {
+			return nil, fmt.Errorf("extension: Config.Exempt: %q is empty or listed twice", name)
+		}
+	}
+	return &Extension{exempt: exempt}, nil
+}
+
+// Hooks returns the hook that checks and completes the schemas.
+func (e *Extension) Hooks() []gen.Hook {
+	return []gen.Hook{func(next gen.Generator) gen.Generator {
+		return gen.GenerateFunc(func(g *gen.Graph) error {
+			if err := e.check(g); err != nil {
+				return err
+			}
+			if err := nameKeys(g); err != nil {
+				return err
+			}
+			addIndexes(g)
+			return next.Generate(g)
+		})
+	}}
+}
+
+// check returns all faults.
+func (e *Extension) check(g *gen.Graph) error {
+	var faults []error
+	known := map[string]bool{}
+	for _, node := range g.Nodes {
+		known[node.Name] = true
+		if node.HasOneFieldID() {
+			if fault := checkID(node, slices.Contains(e.exempt, node.Name)); fault != nil {
+				faults = append(faults, fmt.Errorf("extension: %s.%s: %w", node.Name, node.ID.Name, fault))
+			}
+		}
+		for _, f := range node.Fields {
+			if fault := checkField(f); fault != nil {
+				faults = append(faults, fmt.Errorf("extension: %s.%s: %w", node.Name, f.Name, fault))
+			}
+		}
+	}
+	for _, name := range e.exempt {
+		if !known[name] {
+			faults = append(faults, fmt.Errorf("extension: Config.Exempt: no schema is named %q", name))
+		}
+	}
+	return errors.Join(faults...)
+}
