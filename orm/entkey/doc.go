@@ -20,7 +20,7 @@
 //
 // # What is not
 //
-// On MySQL and MariaDB, ID of an upsert returns the key that was offered, not that of the row that
-// exists, because ent does not ask the database for it. Use Exec there, and then read the row by its
-// unique column.
+// ent does not ask MySQL and MariaDB for the key of the row that an upsert found. So ID of an upsert is
+// an error there: use Exec, and read the row by its unique column. Code that is generated without
+// package extension returns wrong keys instead, also from bulk creates.
 package entkey

@@ -28,10 +28,12 @@ type Typed[T any] struct{ mixin.Schema }
 func (Typed[T]) Fields() []ent.Field { return []ent.Field{idField(sqltype.Key[T](0))} }
 
 // idField is a key of the type. Without the annotation the database would number the rows, and on
-// SQLite so would a column of the type integer. Without the tag, ent omits a zero key from JSON.
+// SQLite so would a column of the type integer. The other databases need the type of the column for
+// package extension, which hides from ent that the key is a number. Without the tag, ent omits a zero
+// key from JSON.
 func idField(key any) ent.Field {
 	counted := false
 	return field.Int64("id").GoType(key).Immutable().StructTag(`json:"id"`).
 		Annotations(entsql.Annotation{Incremental: &counted}).
-		SchemaType(map[string]string{dialect.SQLite: "bigint"})
+		SchemaType(map[string]string{dialect.Postgres: "bigint", dialect.MySQL: "bigint", dialect.SQLite: "bigint"})
 }

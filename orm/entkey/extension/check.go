@@ -37,7 +37,7 @@ func checkID(node *gen.Type, exempt bool) error {
 		}
 		return nil
 	}
-	if column := id.PK(); column.Increment || column.SchemaType[dialect.SQLite] != "bigint" || id.Default || !id.Immutable || id.StructTag != `json:"id"` {
+	if column := id.PK(); column.Increment || column.SchemaType[dialect.MySQL] != "bigint" || column.SchemaType[dialect.SQLite] != "bigint" || id.Default || !id.Immutable || id.StructTag != `json:"id"` {
 		return errors.New("declare the key by a mixin, entkey.Mixin or entkey.Typed: without it the database may count the rows")
 	}
 	return nil
@@ -60,10 +60,12 @@ func checkField(f *gen.Field) error {
 		return err
 	}
 	want := goType(edge.Type.ID)
-	if !isKey(want) && !isKey(name) || name == want || name == nullable(want) {
+	switch {
+	case name == want: // also if neither is a key
 		return nil
-	}
-	if want == "" {
+	case isKey(want) && name == nullable(want):
+		return fmt.Errorf("the foreign key of an edge is no %s: want GoType(%s) with Optional().Nillable()", name, want)
+	case want == "":
 		want = edge.Type.ID.Type.String()
 	}
 	return fmt.Errorf("a foreign key to %s has its type: want GoType(%s), not %s", edge.Type.Name, want, f.Type)

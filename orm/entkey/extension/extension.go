@@ -12,9 +12,15 @@
 //   - a foreign key has another type than the key that it refers to;
 //   - a key may be NULL, and is Optional but not Nillable, or of a type that cannot hold NULL.
 //
-// It makes an index for each foreign key that has none. And it writes package key below the generated
-// code, with an alias for each type of key, such as key.Order for sqltype.Key[schema.Order]. ent needs
-// it, because it cannot write the names of generic types.
+// It completes the schemas:
+//
+//   - Each foreign key that has no index gets one.
+//   - Package key, which is written below the generated code, has an alias for each type of key, such
+//     as key.Order for sqltype.Key[schema.Order]. ent cannot write the names of generic types.
+//   - ent does not take keys for numbers that MySQL and MariaDB count. Otherwise it would there give
+//     the rows of a bulk create the keys 0, 1 and so on, and link the children that are added in it to
+//     those, and the ID of an upsert would be the key that was offered instead of the row's. Now the
+//     ID of an upsert is an error there: use Exec, and read the row by its unique column.
 package extension
 
 import (
@@ -24,6 +30,7 @@ import (
 
 	"entgo.io/ent/entc"
 	"entgo.io/ent/entc/gen"
+	"entgo.io/ent/schema/field"
 )
 
 // Config configures an Extension. The zero value checks all schemas.
@@ -56,10 +63,11 @@ func (e *Extension) Hooks() []gen.Hook {
 			if err := e.check(g); err != nil {
 				return err
 			}
+			hideNumbers(g)
+			addIndexes(g)
 			if err := nameKeys(g); err != nil {
 				return err
 			}
-			addIndexes(g)
 			return next.Generate(g)
 		})
 	}}
@@ -88,4 +96,13 @@ func (e *Extension) check(g *gen.Graph) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// hideNumbers makes ent treat keys as it treats UUIDs, which it does not replace by LAST_INSERT_ID.
+func hideNumbers(g *gen.Graph) {
+	for _, node := range g.Nodes {
+		if node.HasOneFieldID() && isKey(goType(node.ID)) {
+			node.ID.Type.Type = field.TypeOther
+		}
+	}
 }

@@ -13,7 +13,7 @@ func addIndexes(g *gen.Graph) {
 	for _, node := range g.Nodes {
 		for _, fk := range node.ForeignKeys {
 			column := fk.Field.StorageKey()
-			if fk.Edge.Unique && fk.Edge.Rel.Type == gen.O2O || slices.ContainsFunc(node.Indexes, func(i *gen.Index) bool { return i.Columns[0] == column }) {
+			if fk.Field.Unique || fk.Edge.Rel.Type == gen.O2O || slices.ContainsFunc(node.Indexes, func(i *gen.Index) bool { return i.Columns[0] == column }) {
 				continue // unique columns have an index
 			}
 			node.Indexes = append(node.Indexes, &gen.Index{Name: strings.ToLower(node.Name) + "_" + column, Columns: []string{column}})

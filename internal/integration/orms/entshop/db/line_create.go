@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -135,7 +136,7 @@ func (_c *LineCreate) sqlSave(ctx context.Context) (*Line, error) {
 func (_c *LineCreate) createSpec() (*Line, *sqlgraph.CreateSpec) {
 	var (
 		_node = &Line{config: _c.config}
-		_spec = sqlgraph.NewCreateSpec(line.Table, sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64))
+		_spec = sqlgraph.NewCreateSpec(line.Table, sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther))
 	)
 	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
@@ -154,7 +155,7 @@ func (_c *LineCreate) createSpec() (*Line, *sqlgraph.CreateSpec) {
 			Columns: []string{line.OrderColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -348,6 +349,11 @@ func (u *LineUpsertOne) ExecX(ctx context.Context) {
 
 // Exec executes the UPSERT query and returns the inserted/updated ID.
 func (u *LineUpsertOne) ID(ctx context.Context) (id sqltype.ID, err error) {
+	if u.create.driver.Dialect() == dialect.MySQL {
+		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
+		// fields from the database since MySQL does not support the RETURNING clause.
+		return id, errors.New("db: LineUpsertOne.ID is not supported by MySQL driver. Use LineUpsertOne.Exec instead")
+	}
 	node, err := u.create.Save(ctx)
 	if err != nil {
 		return id, err
@@ -410,11 +416,6 @@ func (_c *LineCreateBulk) Save(ctx context.Context) ([]*Line, error) {
 					return nil, err
 				}
 				mutation.id = &nodes[i].ID
-				if specs[i].ID.Value != nil {
-					if err := nodes[i].ID.Scan(specs[i].ID.Value); err != nil {
-						return nil, err
-					}
-				}
 				mutation.done = true
 				return nodes[i], nil
 			})

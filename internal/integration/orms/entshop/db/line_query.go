@@ -519,7 +519,7 @@ func (_q *LineQuery) sqlCount(ctx context.Context) (int, error) {
 }
 
 func (_q *LineQuery) querySpec() *sqlgraph.QuerySpec {
-	_spec := sqlgraph.NewQuerySpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewQuerySpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther))
 	_spec.From = _q.sql
 	if unique := _q.ctx.Unique; unique != nil {
 		_spec.Unique = *unique

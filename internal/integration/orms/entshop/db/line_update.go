@@ -149,7 +149,7 @@ func (_u *LineUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
 			for i := range ps {
@@ -168,7 +168,7 @@ func (_u *LineUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{line.OrderColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -181,7 +181,7 @@ func (_u *LineUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{line.OrderColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -386,7 +386,7 @@ func (_u *LineUpdateOne) sqlSave(ctx context.Context) (_node *Line, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther))
 	id, ok := _u.mutation.ID()
 	if !ok {
 		return nil, &ValidationError{Name: "id", err: errors.New(`db: missing "Line.id" for update`)}
@@ -422,7 +422,7 @@ func (_u *LineUpdateOne) sqlSave(ctx context.Context) (_node *Line, err error) {
 			Columns: []string{line.OrderColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -435,7 +435,7 @@ func (_u *LineUpdateOne) sqlSave(ctx context.Context) (_node *Line, err error) {
 			Columns: []string{line.OrderColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {

@@ -889,24 +889,27 @@ func (m *LineMutation) ResetEdge(name string) error {
 // OrderMutation represents an operation that mutates the Order nodes in the graph.
 type OrderMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *key.Order
-	number        *string
-	customer      *string
-	replaces_id   *key.NullOrder
-	clearedFields map[string]struct{}
-	lines         map[sqltype.ID]struct{}
-	removedlines  map[sqltype.ID]struct{}
-	clearedlines  bool
-	parent        *key.Order
-	clearedparent bool
-	parts         map[key.Order]struct{}
-	removedparts  map[key.Order]struct{}
-	clearedparts  bool
-	done          bool
-	oldValue      func(context.Context) (*Order, error)
-	predicates    []predicate.Order
+	op             Op
+	typ            string
+	id             *key.Order
+	number         *string
+	customer       *string
+	replaces_id    *key.NullOrder
+	clearedFields  map[string]struct{}
+	lines          map[sqltype.ID]struct{}
+	removedlines   map[sqltype.ID]struct{}
+	clearedlines   bool
+	parent         *key.Order
+	clearedparent  bool
+	parts          map[key.Order]struct{}
+	removedparts   map[key.Order]struct{}
+	clearedparts   bool
+	similar        map[key.Order]struct{}
+	removedsimilar map[key.Order]struct{}
+	clearedsimilar bool
+	done           bool
+	oldValue       func(context.Context) (*Order, error)
+	predicates     []predicate.Order
 }
 
 var _ ent.Mutation = (*OrderMutation)(nil)
@@ -1318,6 +1321,60 @@ func (m *OrderMutation) ResetParts() {
 	m.removedparts = nil
 }
 
+// AddSimilarIDs adds the "similar" edge to the Order entity by ids.
+func (m *OrderMutation) AddSimilarIDs(ids ...key.Order) {
+	if m.similar == nil {
+		m.similar = make(map[key.Order]struct{})
+	}
+	for i := range ids {
+		m.similar[ids[i]] = struct{}{}
+	}
+}
+
+// ClearSimilar clears the "similar" edge to the Order entity.
+func (m *OrderMutation) ClearSimilar() {
+	m.clearedsimilar = true
+}
+
+// SimilarCleared reports if the "similar" edge to the Order entity was cleared.
+func (m *OrderMutation) SimilarCleared() bool {
+	return m.clearedsimilar
+}
+
+// RemoveSimilarIDs removes the "similar" edge to the Order entity by IDs.
+func (m *OrderMutation) RemoveSimilarIDs(ids ...key.Order) {
+	if m.removedsimilar == nil {
+		m.removedsimilar = make(map[key.Order]struct{})
+	}
+	for i := range ids {
+		delete(m.similar, ids[i])
+		m.removedsimilar[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedSimilar returns the removed IDs of the "similar" edge to the Order entity.
+func (m *OrderMutation) RemovedSimilarIDs() (ids []key.Order) {
+	for id := range m.removedsimilar {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// SimilarIDs returns the "similar" edge IDs in the mutation.
+func (m *OrderMutation) SimilarIDs() (ids []key.Order) {
+	for id := range m.similar {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetSimilar resets all changes to the "similar" edge.
+func (m *OrderMutation) ResetSimilar() {
+	m.similar = nil
+	m.clearedsimilar = false
+	m.removedsimilar = nil
+}
+
 // Where appends a list predicates to the OrderMutation builder.
 func (m *OrderMutation) Where(ps ...predicate.Order) {
 	m.predicates = append(m.predicates, ps...)
@@ -1520,7 +1577,7 @@ func (m *OrderMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrderMutation) AddedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 4)
 	if m.lines != nil {
 		edges = append(edges, order.EdgeLines)
 	}
@@ -1529,6 +1586,9 @@ func (m *OrderMutation) AddedEdges() []string {
 	}
 	if m.parts != nil {
 		edges = append(edges, order.EdgeParts)
+	}
+	if m.similar != nil {
+		edges = append(edges, order.EdgeSimilar)
 	}
 	return edges
 }
@@ -1553,18 +1613,27 @@ func (m *OrderMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case order.EdgeSimilar:
+		ids := make([]ent.Value, 0, len(m.similar))
+		for id := range m.similar {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrderMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 4)
 	if m.removedlines != nil {
 		edges = append(edges, order.EdgeLines)
 	}
 	if m.removedparts != nil {
 		edges = append(edges, order.EdgeParts)
+	}
+	if m.removedsimilar != nil {
+		edges = append(edges, order.EdgeSimilar)
 	}
 	return edges
 }
@@ -1585,13 +1654,19 @@ func (m *OrderMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case order.EdgeSimilar:
+		ids := make([]ent.Value, 0, len(m.removedsimilar))
+		for id := range m.removedsimilar {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrderMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 4)
 	if m.clearedlines {
 		edges = append(edges, order.EdgeLines)
 	}
@@ -1600,6 +1675,9 @@ func (m *OrderMutation) ClearedEdges() []string {
 	}
 	if m.clearedparts {
 		edges = append(edges, order.EdgeParts)
+	}
+	if m.clearedsimilar {
+		edges = append(edges, order.EdgeSimilar)
 	}
 	return edges
 }
@@ -1614,6 +1692,8 @@ func (m *OrderMutation) EdgeCleared(name string) bool {
 		return m.clearedparent
 	case order.EdgeParts:
 		return m.clearedparts
+	case order.EdgeSimilar:
+		return m.clearedsimilar
 	}
 	return false
 }
@@ -1641,6 +1721,9 @@ func (m *OrderMutation) ResetEdge(name string) error {
 		return nil
 	case order.EdgeParts:
 		m.ResetParts()
+		return nil
+	case order.EdgeSimilar:
+		m.ResetSimilar()
 		return nil
 	}
 	return fmt.Errorf("unknown Order edge %s", name)

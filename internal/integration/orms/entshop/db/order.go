@@ -39,9 +39,11 @@ type OrderEdges struct {
 	Parent *Order `json:"parent,omitempty"`
 	// Parts holds the value of the parts edge.
 	Parts []*Order `json:"parts,omitempty"`
+	// Similar holds the value of the similar edge.
+	Similar []*Order `json:"similar,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [3]bool
+	loadedTypes [4]bool
 }
 
 // LinesOrErr returns the Lines value or an error if the edge
@@ -71,6 +73,15 @@ func (e OrderEdges) PartsOrErr() ([]*Order, error) {
 		return e.Parts, nil
 	}
 	return nil, &NotLoadedError{edge: "parts"}
+}
+
+// SimilarOrErr returns the Similar value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrderEdges) SimilarOrErr() ([]*Order, error) {
+	if e.loadedTypes[3] {
+		return e.Similar, nil
+	}
+	return nil, &NotLoadedError{edge: "similar"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -158,6 +169,11 @@ func (_m *Order) QueryParent() *OrderQuery {
 // QueryParts queries the "parts" edge of the Order entity.
 func (_m *Order) QueryParts() *OrderQuery {
 	return NewOrderClient(_m.config).QueryParts(_m)
+}
+
+// QuerySimilar queries the "similar" edge of the Order entity.
+func (_m *Order) QuerySimilar() *OrderQuery {
+	return NewOrderClient(_m.config).QuerySimilar(_m)
 }
 
 // Update returns a builder for updating this Order.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -105,6 +106,21 @@ func (_c *OrderCreate) AddParts(v ...*Order) *OrderCreate {
 	return _c.AddPartIDs(ids...)
 }
 
+// AddSimilarIDs adds the "similar" edge to the Order entity by IDs.
+func (_c *OrderCreate) AddSimilarIDs(ids ...key.Order) *OrderCreate {
+	_c.mutation.AddSimilarIDs(ids...)
+	return _c
+}
+
+// AddSimilar adds the "similar" edges to the Order entity.
+func (_c *OrderCreate) AddSimilar(v ...*Order) *OrderCreate {
+	ids := make([]key.Order, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddSimilarIDs(ids...)
+}
+
 // Mutation returns the OrderMutation object of the builder.
 func (_c *OrderCreate) Mutation() *OrderMutation {
 	return _c.mutation
@@ -179,7 +195,7 @@ func (_c *OrderCreate) sqlSave(ctx context.Context) (*Order, error) {
 func (_c *OrderCreate) createSpec() (*Order, *sqlgraph.CreateSpec) {
 	var (
 		_node = &Order{config: _c.config}
-		_spec = sqlgraph.NewCreateSpec(order.Table, sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64))
+		_spec = sqlgraph.NewCreateSpec(order.Table, sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther))
 	)
 	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
@@ -206,7 +222,7 @@ func (_c *OrderCreate) createSpec() (*Order, *sqlgraph.CreateSpec) {
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -222,7 +238,7 @@ func (_c *OrderCreate) createSpec() (*Order, *sqlgraph.CreateSpec) {
 			Columns: []string{order.ParentColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -239,7 +255,23 @@ func (_c *OrderCreate) createSpec() (*Order, *sqlgraph.CreateSpec) {
 			Columns: []string{order.PartsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SimilarIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   order.SimilarTable,
+			Columns: order.SimilarPrimaryKey,
+			Bidi:    true,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -494,6 +526,11 @@ func (u *OrderUpsertOne) ExecX(ctx context.Context) {
 
 // Exec executes the UPSERT query and returns the inserted/updated ID.
 func (u *OrderUpsertOne) ID(ctx context.Context) (id key.Order, err error) {
+	if u.create.driver.Dialect() == dialect.MySQL {
+		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
+		// fields from the database since MySQL does not support the RETURNING clause.
+		return id, errors.New("db: OrderUpsertOne.ID is not supported by MySQL driver. Use OrderUpsertOne.Exec instead")
+	}
 	node, err := u.create.Save(ctx)
 	if err != nil {
 		return id, err
@@ -556,11 +593,6 @@ func (_c *OrderCreateBulk) Save(ctx context.Context) ([]*Order, error) {
 					return nil, err
 				}
 				mutation.id = &nodes[i].ID
-				if specs[i].ID.Value != nil {
-					if err := nodes[i].ID.Scan(specs[i].ID.Value); err != nil {
-						return nil, err
-					}
-				}
 				mutation.done = true
 				return nodes[i], nil
 			})

@@ -21,13 +21,14 @@ import (
 // OrderQuery is the builder for querying Order entities.
 type OrderQuery struct {
 	config
-	ctx        *QueryContext
-	order      []order.OrderOption
-	inters     []Interceptor
-	predicates []predicate.Order
-	withLines  *LineQuery
-	withParent *OrderQuery
-	withParts  *OrderQuery
+	ctx         *QueryContext
+	order       []order.OrderOption
+	inters      []Interceptor
+	predicates  []predicate.Order
+	withLines   *LineQuery
+	withParent  *OrderQuery
+	withParts   *OrderQuery
+	withSimilar *OrderQuery
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -123,6 +124,28 @@ func (_q *OrderQuery) QueryParts() *OrderQuery {
 			sqlgraph.From(order.Table, order.FieldID, selector),
 			sqlgraph.To(order.Table, order.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, order.PartsTable, order.PartsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySimilar chains the current query on the "similar" edge.
+func (_q *OrderQuery) QuerySimilar() *OrderQuery {
+	query := (&OrderClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(order.Table, order.FieldID, selector),
+			sqlgraph.To(order.Table, order.FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, order.SimilarTable, order.SimilarPrimaryKey...),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -317,14 +340,15 @@ func (_q *OrderQuery) Clone() *OrderQuery {
 		return nil
 	}
 	return &OrderQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]order.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Order{}, _q.predicates...),
-		withLines:  _q.withLines.Clone(),
-		withParent: _q.withParent.Clone(),
-		withParts:  _q.withParts.Clone(),
+		config:      _q.config,
+		ctx:         _q.ctx.Clone(),
+		order:       append([]order.OrderOption{}, _q.order...),
+		inters:      append([]Interceptor{}, _q.inters...),
+		predicates:  append([]predicate.Order{}, _q.predicates...),
+		withLines:   _q.withLines.Clone(),
+		withParent:  _q.withParent.Clone(),
+		withParts:   _q.withParts.Clone(),
+		withSimilar: _q.withSimilar.Clone(),
 		// clone intermediate query.
 		sql:  _q.sql.Clone(),
 		path: _q.path,
@@ -361,6 +385,17 @@ func (_q *OrderQuery) WithParts(opts ...func(*OrderQuery)) *OrderQuery {
 		opt(query)
 	}
 	_q.withParts = query
+	return _q
+}
+
+// WithSimilar tells the query-builder to eager-load the nodes that are connected to
+// the "similar" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrderQuery) WithSimilar(opts ...func(*OrderQuery)) *OrderQuery {
+	query := (&OrderClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSimilar = query
 	return _q
 }
 
@@ -442,10 +477,11 @@ func (_q *OrderQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Order,
 	var (
 		nodes       = []*Order{}
 		_spec       = _q.querySpec()
-		loadedTypes = [3]bool{
+		loadedTypes = [4]bool{
 			_q.withLines != nil,
 			_q.withParent != nil,
 			_q.withParts != nil,
+			_q.withSimilar != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -483,6 +519,13 @@ func (_q *OrderQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Order,
 		if err := _q.loadParts(ctx, query, nodes,
 			func(n *Order) { n.Edges.Parts = []*Order{} },
 			func(n *Order, e *Order) { n.Edges.Parts = append(n.Edges.Parts, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSimilar; query != nil {
+		if err := _q.loadSimilar(ctx, query, nodes,
+			func(n *Order) { n.Edges.Similar = []*Order{} },
+			func(n *Order, e *Order) { n.Edges.Similar = append(n.Edges.Similar, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -584,6 +627,67 @@ func (_q *OrderQuery) loadParts(ctx context.Context, query *OrderQuery, nodes []
 	}
 	return nil
 }
+func (_q *OrderQuery) loadSimilar(ctx context.Context, query *OrderQuery, nodes []*Order, init func(*Order), assign func(*Order, *Order)) error {
+	edgeIDs := make([]driver.Value, len(nodes))
+	byID := make(map[key.Order]*Order)
+	nids := make(map[key.Order]map[*Order]struct{})
+	for i, node := range nodes {
+		edgeIDs[i] = node.ID
+		byID[node.ID] = node
+		if init != nil {
+			init(node)
+		}
+	}
+	query.Where(func(s *sql.Selector) {
+		joinT := sql.Table(order.SimilarTable)
+		s.Join(joinT).On(s.C(order.FieldID), joinT.C(order.SimilarPrimaryKey[1]))
+		s.Where(sql.InValues(joinT.C(order.SimilarPrimaryKey[0]), edgeIDs...))
+		columns := s.SelectedColumns()
+		s.Select(joinT.C(order.SimilarPrimaryKey[0]))
+		s.AppendSelect(columns...)
+		s.SetDistinct(false)
+	})
+	if err := query.prepareQuery(ctx); err != nil {
+		return err
+	}
+	qr := QuerierFunc(func(ctx context.Context, q Query) (Value, error) {
+		return query.sqlAll(ctx, func(_ context.Context, spec *sqlgraph.QuerySpec) {
+			assign := spec.Assign
+			values := spec.ScanValues
+			spec.ScanValues = func(columns []string) ([]any, error) {
+				values, err := values(columns[1:])
+				if err != nil {
+					return nil, err
+				}
+				return append([]any{new(key.Order)}, values...), nil
+			}
+			spec.Assign = func(columns []string, values []any) error {
+				outValue := *values[0].(*key.Order)
+				inValue := *values[1].(*key.Order)
+				if nids[inValue] == nil {
+					nids[inValue] = map[*Order]struct{}{byID[outValue]: {}}
+					return assign(columns[1:], values[1:])
+				}
+				nids[inValue][byID[outValue]] = struct{}{}
+				return nil
+			}
+		})
+	})
+	neighbors, err := withInterceptors[[]*Order](ctx, query, qr, query.inters)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected "similar" node returned %v`, n.ID)
+		}
+		for kn := range nodes {
+			assign(kn, n)
+		}
+	}
+	return nil
+}
 
 func (_q *OrderQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
@@ -595,7 +699,7 @@ func (_q *OrderQuery) sqlCount(ctx context.Context) (int, error) {
 }
 
 func (_q *OrderQuery) querySpec() *sqlgraph.QuerySpec {
-	_spec := sqlgraph.NewQuerySpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewQuerySpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther))
 	_spec.From = _q.sql
 	if unique := _q.ctx.Unique; unique != nil {
 		_spec.Unique = *unique

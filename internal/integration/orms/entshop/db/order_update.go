@@ -133,6 +133,21 @@ func (_u *OrderUpdate) AddParts(v ...*Order) *OrderUpdate {
 	return _u.AddPartIDs(ids...)
 }
 
+// AddSimilarIDs adds the "similar" edge to the Order entity by IDs.
+func (_u *OrderUpdate) AddSimilarIDs(ids ...key.Order) *OrderUpdate {
+	_u.mutation.AddSimilarIDs(ids...)
+	return _u
+}
+
+// AddSimilar adds the "similar" edges to the Order entity.
+func (_u *OrderUpdate) AddSimilar(v ...*Order) *OrderUpdate {
+	ids := make([]key.Order, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSimilarIDs(ids...)
+}
+
 // Mutation returns the OrderMutation object of the builder.
 func (_u *OrderUpdate) Mutation() *OrderMutation {
 	return _u.mutation
@@ -186,6 +201,27 @@ func (_u *OrderUpdate) RemoveParts(v ...*Order) *OrderUpdate {
 	return _u.RemovePartIDs(ids...)
 }
 
+// ClearSimilar clears all "similar" edges to the Order entity.
+func (_u *OrderUpdate) ClearSimilar() *OrderUpdate {
+	_u.mutation.ClearSimilar()
+	return _u
+}
+
+// RemoveSimilarIDs removes the "similar" edge to Order entities by IDs.
+func (_u *OrderUpdate) RemoveSimilarIDs(ids ...key.Order) *OrderUpdate {
+	_u.mutation.RemoveSimilarIDs(ids...)
+	return _u
+}
+
+// RemoveSimilar removes "similar" edges to Order entities.
+func (_u *OrderUpdate) RemoveSimilar(v ...*Order) *OrderUpdate {
+	ids := make([]key.Order, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSimilarIDs(ids...)
+}
+
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *OrderUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
@@ -227,7 +263,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
 			for i := range ps {
@@ -255,7 +291,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -268,7 +304,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -284,7 +320,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -300,7 +336,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.ParentColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -313,7 +349,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.ParentColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -329,7 +365,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.PartsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -342,7 +378,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.PartsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -358,7 +394,52 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.PartsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SimilarCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   order.SimilarTable,
+			Columns: order.SimilarPrimaryKey,
+			Bidi:    true,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSimilarIDs(); len(nodes) > 0 && !_u.mutation.SimilarCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   order.SimilarTable,
+			Columns: order.SimilarPrimaryKey,
+			Bidi:    true,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SimilarIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   order.SimilarTable,
+			Columns: order.SimilarPrimaryKey,
+			Bidi:    true,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -489,6 +570,21 @@ func (_u *OrderUpdateOne) AddParts(v ...*Order) *OrderUpdateOne {
 	return _u.AddPartIDs(ids...)
 }
 
+// AddSimilarIDs adds the "similar" edge to the Order entity by IDs.
+func (_u *OrderUpdateOne) AddSimilarIDs(ids ...key.Order) *OrderUpdateOne {
+	_u.mutation.AddSimilarIDs(ids...)
+	return _u
+}
+
+// AddSimilar adds the "similar" edges to the Order entity.
+func (_u *OrderUpdateOne) AddSimilar(v ...*Order) *OrderUpdateOne {
+	ids := make([]key.Order, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSimilarIDs(ids...)
+}
+
 // Mutation returns the OrderMutation object of the builder.
 func (_u *OrderUpdateOne) Mutation() *OrderMutation {
 	return _u.mutation
@@ -540,6 +636,27 @@ func (_u *OrderUpdateOne) RemoveParts(v ...*Order) *OrderUpdateOne {
 		ids[i] = v[i].ID
 	}
 	return _u.RemovePartIDs(ids...)
+}
+
+// ClearSimilar clears all "similar" edges to the Order entity.
+func (_u *OrderUpdateOne) ClearSimilar() *OrderUpdateOne {
+	_u.mutation.ClearSimilar()
+	return _u
+}
+
+// RemoveSimilarIDs removes the "similar" edge to Order entities by IDs.
+func (_u *OrderUpdateOne) RemoveSimilarIDs(ids ...key.Order) *OrderUpdateOne {
+	_u.mutation.RemoveSimilarIDs(ids...)
+	return _u
+}
+
+// RemoveSimilar removes "similar" edges to Order entities.
+func (_u *OrderUpdateOne) RemoveSimilar(v ...*Order) *OrderUpdateOne {
+	ids := make([]key.Order, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSimilarIDs(ids...)
 }
 
 // Where appends a list predicates to the OrderUpdate builder.
@@ -596,7 +713,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther))
 	id, ok := _u.mutation.ID()
 	if !ok {
 		return nil, &ValidationError{Name: "id", err: errors.New(`db: missing "Order.id" for update`)}
@@ -641,7 +758,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -654,7 +771,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -670,7 +787,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -686,7 +803,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.ParentColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -699,7 +816,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.ParentColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -715,7 +832,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.PartsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -728,7 +845,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.PartsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -744,7 +861,52 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.PartsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SimilarCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   order.SimilarTable,
+			Columns: order.SimilarPrimaryKey,
+			Bidi:    true,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSimilarIDs(); len(nodes) > 0 && !_u.mutation.SimilarCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   order.SimilarTable,
+			Columns: order.SimilarPrimaryKey,
+			Bidi:    true,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SimilarIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2M,
+			Inverse: false,
+			Table:   order.SimilarTable,
+			Columns: order.SimilarPrimaryKey,
+			Bidi:    true,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {

@@ -3,6 +3,8 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 
@@ -32,11 +34,17 @@ func (Order) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("lines", Line.Type),
 		edge.To("parts", Order.Type).From("parent").Field("parent_id").Unique(),
+		edge.To("similar", Order.Type),
 	}
 }
 
-// Line has a key without a type of its own.
+// Line is a child. Its key has no type of its own.
 type Line struct{ ent.Schema }
+
+// Annotations are the table's name.
+func (Line) Annotations() []schema.Annotation {
+	return []schema.Annotation{entsql.Table("order_lines")}
+}
 
 // Mixin is the key.
 func (Line) Mixin() []ent.Mixin { return []ent.Mixin{entkey.Mixin{}} }

@@ -21,9 +21,9 @@ const (
 	// EdgeLabels holds the string denoting the labels edge name in mutations.
 	EdgeLabels = "labels"
 	// Table holds the table name of the line in the database.
-	Table = "lines"
+	Table = "order_lines"
 	// OrderTable is the table that holds the order relation/edge.
-	OrderTable = "lines"
+	OrderTable = "order_lines"
 	// OrderInverseTable is the table name for the Order entity.
 	// It exists in this package in order to avoid circular dependency with the "order" package.
 	OrderInverseTable = "orders"

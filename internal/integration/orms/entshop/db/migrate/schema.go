@@ -3,6 +3,7 @@
 package migrate
 
 import (
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/dialect/sql/schema"
 	"entgo.io/ent/schema/field"
 )
@@ -12,7 +13,7 @@ var (
 	LabelsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt, Increment: true},
 		{Name: "text", Type: field.TypeString},
-		{Name: "line_labels", Type: field.TypeInt64, Nullable: true, SchemaType: map[string]string{"sqlite3": "bigint"}},
+		{Name: "line_labels", Type: field.TypeOther, Nullable: true, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 	}
 	// LabelsTable holds the schema information for the "labels" table.
 	LabelsTable = &schema.Table{
@@ -21,9 +22,9 @@ var (
 		PrimaryKey: []*schema.Column{LabelsColumns[0]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
-				Symbol:     "labels_lines_labels",
+				Symbol:     "labels_order_lines_labels",
 				Columns:    []*schema.Column{LabelsColumns[2]},
-				RefColumns: []*schema.Column{LinesColumns[0]},
+				RefColumns: []*schema.Column{OrderLinesColumns[0]},
 				OnDelete:   schema.SetNull,
 			},
 		},
@@ -35,21 +36,21 @@ var (
 			},
 		},
 	}
-	// LinesColumns holds the columns for the "lines" table.
-	LinesColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, SchemaType: map[string]string{"sqlite3": "bigint"}},
+	// OrderLinesColumns holds the columns for the "order_lines" table.
+	OrderLinesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 		{Name: "sku", Type: field.TypeString},
-		{Name: "order_id", Type: field.TypeInt64, SchemaType: map[string]string{"sqlite3": "bigint"}},
+		{Name: "order_id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 	}
-	// LinesTable holds the schema information for the "lines" table.
-	LinesTable = &schema.Table{
-		Name:       "lines",
-		Columns:    LinesColumns,
-		PrimaryKey: []*schema.Column{LinesColumns[0]},
+	// OrderLinesTable holds the schema information for the "order_lines" table.
+	OrderLinesTable = &schema.Table{
+		Name:       "order_lines",
+		Columns:    OrderLinesColumns,
+		PrimaryKey: []*schema.Column{OrderLinesColumns[0]},
 		ForeignKeys: []*schema.ForeignKey{
 			{
-				Symbol:     "lines_orders_lines",
-				Columns:    []*schema.Column{LinesColumns[2]},
+				Symbol:     "order_lines_orders_lines",
+				Columns:    []*schema.Column{OrderLinesColumns[2]},
 				RefColumns: []*schema.Column{OrdersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -58,17 +59,17 @@ var (
 			{
 				Name:    "line_order_id",
 				Unique:  false,
-				Columns: []*schema.Column{LinesColumns[2]},
+				Columns: []*schema.Column{OrderLinesColumns[2]},
 			},
 		},
 	}
 	// OrdersColumns holds the columns for the "orders" table.
 	OrdersColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, SchemaType: map[string]string{"sqlite3": "bigint"}},
+		{Name: "id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 		{Name: "number", Type: field.TypeString, Unique: true, Size: 40},
 		{Name: "customer", Type: field.TypeString},
 		{Name: "replaces_id", Type: field.TypeInt64, Nullable: true},
-		{Name: "parent_id", Type: field.TypeInt64, Nullable: true, SchemaType: map[string]string{"sqlite3": "bigint"}},
+		{Name: "parent_id", Type: field.TypeOther, Nullable: true, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 	}
 	// OrdersTable holds the schema information for the "orders" table.
 	OrdersTable = &schema.Table{
@@ -91,16 +92,47 @@ var (
 			},
 		},
 	}
+	// OrderSimilarColumns holds the columns for the "order_similar" table.
+	OrderSimilarColumns = []*schema.Column{
+		{Name: "order_id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
+		{Name: "similar_id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
+	}
+	// OrderSimilarTable holds the schema information for the "order_similar" table.
+	OrderSimilarTable = &schema.Table{
+		Name:       "order_similar",
+		Columns:    OrderSimilarColumns,
+		PrimaryKey: []*schema.Column{OrderSimilarColumns[0], OrderSimilarColumns[1]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "order_similar_order_id",
+				Columns:    []*schema.Column{OrderSimilarColumns[0]},
+				RefColumns: []*schema.Column{OrdersColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "order_similar_similar_id",
+				Columns:    []*schema.Column{OrderSimilarColumns[1]},
+				RefColumns: []*schema.Column{OrdersColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+	}
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		LabelsTable,
-		LinesTable,
+		OrderLinesTable,
 		OrdersTable,
+		OrderSimilarTable,
 	}
 )
 
 func init() {
-	LabelsTable.ForeignKeys[0].RefTable = LinesTable
-	LinesTable.ForeignKeys[0].RefTable = OrdersTable
+	LabelsTable.ForeignKeys[0].RefTable = OrderLinesTable
+	OrderLinesTable.ForeignKeys[0].RefTable = OrdersTable
+	OrderLinesTable.Annotation = &entsql.Annotation{
+		Table: "order_lines",
+	}
 	OrdersTable.ForeignKeys[0].RefTable = OrdersTable
+	OrderSimilarTable.ForeignKeys[0].RefTable = OrdersTable
+	OrderSimilarTable.ForeignKeys[1].RefTable = OrdersTable
 }

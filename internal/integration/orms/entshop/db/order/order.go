@@ -26,13 +26,15 @@ const (
 	EdgeParent = "parent"
 	// EdgeParts holds the string denoting the parts edge name in mutations.
 	EdgeParts = "parts"
+	// EdgeSimilar holds the string denoting the similar edge name in mutations.
+	EdgeSimilar = "similar"
 	// Table holds the table name of the order in the database.
 	Table = "orders"
 	// LinesTable is the table that holds the lines relation/edge.
-	LinesTable = "lines"
+	LinesTable = "order_lines"
 	// LinesInverseTable is the table name for the Line entity.
 	// It exists in this package in order to avoid circular dependency with the "line" package.
-	LinesInverseTable = "lines"
+	LinesInverseTable = "order_lines"
 	// LinesColumn is the table column denoting the lines relation/edge.
 	LinesColumn = "order_id"
 	// ParentTable is the table that holds the parent relation/edge.
@@ -43,6 +45,8 @@ const (
 	PartsTable = "orders"
 	// PartsColumn is the table column denoting the parts relation/edge.
 	PartsColumn = "parent_id"
+	// SimilarTable is the table that holds the similar relation/edge. The primary key declared below.
+	SimilarTable = "order_similar"
 )
 
 // Columns holds all SQL columns for order fields.
@@ -53,6 +57,12 @@ var Columns = []string{
 	FieldParentID,
 	FieldReplacesID,
 }
+
+var (
+	// SimilarPrimaryKey and SimilarColumn2 are the table columns denoting the
+	// primary key for the similar relation (M2M).
+	SimilarPrimaryKey = []string{"order_id", "similar_id"}
+)
 
 // ValidColumn reports if the column name is valid (part of the table columns).
 func ValidColumn(column string) bool {
@@ -131,6 +141,20 @@ func ByParts(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newPartsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// BySimilarCount orders the results by similar count.
+func BySimilarCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSimilarStep(), opts...)
+	}
+}
+
+// BySimilar orders the results by similar terms.
+func BySimilar(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSimilarStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newLinesStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -150,5 +174,12 @@ func newPartsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(Table, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, PartsTable, PartsColumn),
+	)
+}
+func newSimilarStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(Table, FieldID),
+		sqlgraph.Edge(sqlgraph.M2M, false, SimilarTable, SimilarPrimaryKey...),
 	)
 }

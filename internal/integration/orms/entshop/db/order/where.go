@@ -353,6 +353,29 @@ func HasPartsWith(preds ...predicate.Order) predicate.Order {
 	})
 }
 
+// HasSimilar applies the HasEdge predicate on the "similar" edge.
+func HasSimilar() predicate.Order {
+	return predicate.Order(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2M, false, SimilarTable, SimilarPrimaryKey...),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSimilarWith applies the HasEdge predicate on the "similar" edge with a given conditions (other predicates).
+func HasSimilarWith(preds ...predicate.Order) predicate.Order {
+	return predicate.Order(func(s *sql.Selector) {
+		step := newSimilarStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.Order) predicate.Order {
 	return predicate.Order(sql.AndPredicates(predicates...))
