@@ -2,6 +2,7 @@ package bunkey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -34,31 +35,37 @@ func (Hook) BeforeInsert(ctx context.Context, query *bun.InsertQuery) error {
 	if !ok {
 		return fmt.Errorf("bunkey: %s: no source of keys: make the DB with bunkey.Dialect", table.TypeName)
 	}
-	var keys []*int64
-	for row := range rows(reflect.ValueOf(model.Value())) {
-		keys = append(keys, key.Value(row).Addr().Convert(reflect.TypeFor[*int64]()).Interface().(*int64))
+	keys, err := keysOf(reflect.ValueOf(model.Value()), key)
+	if err == nil {
+		err = sqltype.Assign(ctx, dialect.keys(), keys, func(key **int64) *int64 { return *key })
 	}
-	if err := sqltype.Assign(ctx, dialect.keys(), keys, func(key **int64) *int64 { return *key }); err != nil {
+	if err != nil {
 		return fmt.Errorf("bunkey: %s: %w", table.TypeName, err)
 	}
 	return nil
 }
 
-// rows yields the structs of a pointer to a struct, or to a slice of structs or of pointers. bun
-// reports nil ones.
-func rows(v reflect.Value) func(yield func(reflect.Value) bool) {
-	return func(yield func(reflect.Value) bool) {
-		switch v = reflect.Indirect(v); v.Kind() {
-		case reflect.Struct:
-			yield(v)
-		case reflect.Slice:
-			for i := range v.Len() {
-				if row := reflect.Indirect(v.Index(i)); row.Kind() == reflect.Struct && !yield(row) {
-					return
-				}
-			}
-		}
+// keysOf returns the addresses of the keys of a pointer to a struct, or to a slice of structs or of
+// pointers.
+func keysOf(model reflect.Value, key *schema.Field) (keys []*int64, err error) {
+	add := func(row reflect.Value) {
+		keys = append(keys, key.Value(row).Addr().Convert(reflect.TypeFor[*int64]()).Interface().(*int64))
 	}
+	switch model = reflect.Indirect(model); model.Kind() {
+	case reflect.Invalid:
+		return nil, errors.New("the model is nil") // bun would panic
+	case reflect.Slice:
+		for i := range model.Len() {
+			row := reflect.Indirect(model.Index(i))
+			if !row.IsValid() {
+				return nil, fmt.Errorf("row %d is nil", i) // the same
+			}
+			add(row)
+		}
+	default:
+		add(model)
+	}
+	return keys, nil
 }
 
 // keyOf returns the primary key if it is to be filled, or nil.
