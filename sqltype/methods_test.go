@@ -30,7 +30,7 @@ func TestMethodSet(t *testing.T) {
 	}
 	null = append(null, nullV2...)
 	decode := []string{
-		"UnmarshalText", "UnmarshalJSON", "UnmarshalParam", "Scan",
+		"UnmarshalText", "UnmarshalJSON", "UnmarshalParam", "Bind", "Scan",
 		"UnmarshalBSONValue", "UnmarshalCBOR", "UnmarshalMsgpack", "UnmarshalMapstructure", "UnmarshalGQLContext",
 		"MarshalXMLAttr", // of pointers, for a nil one
 	}

@@ -43,7 +43,7 @@ var known = map[string]bool{
 	// Those that only an encoder calls.
 	"Format": true, "GobEncode": true, "GobDecode": true, "MarshalXMLAttr": true, "EncodeValues": true, "UnmarshalMapstructure": true,
 	"MarshalBSONValue": true, "UnmarshalBSONValue": true, "MarshalCBOR": true, "UnmarshalCBOR": true, "MarshalJSONTo": true, "MarshalMsgpack": true, "UnmarshalMsgpack": true,
-	"MarshalGQLContext": true, "UnmarshalGQLContext": true,
+	"MarshalGQLContext": true, "UnmarshalGQLContext": true, "Bind": true,
 }
 
 func TestExamples(t *testing.T) {
