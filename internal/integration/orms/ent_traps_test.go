@@ -1,6 +1,8 @@
 package orms
 
 import (
+	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 
@@ -192,5 +194,31 @@ func TestEntNull(t *testing.T) {
 	}
 	if got := second.Update().ClearParent().SaveX(ctx); got.ParentID != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// UpdateNewValues keeps the key of the row. ent's own option does not: it would take the row from its
+// children.
+func TestEntUpdateNewValues(t *testing.T) {
+	on := open(t, "sqlite", "")
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := openEnt(t, on, gen).(entStore)
+	ctx := t.Context()
+	first := s.client.Order.Create().SetNumber("A-1").SetCustomer("Ada").SaveX(ctx)
+	again := func() *db.OrderCreate { return s.client.Order.Create().SetNumber("A-1").SetCustomer("Ann") }
+	if id, err := again().OnConflictColumns(order.FieldNumber).UpdateNewValues().ID(ctx); err != nil || id != first.ID {
+		t.Errorf("%d, %v, want %d", id, err, first.ID)
+	}
+	if id, err := again().OnConflictColumns(order.FieldNumber).Ignore().ID(ctx); err != nil || id != first.ID {
+		t.Errorf("%d, %v, want %d", id, err, first.ID)
+	}
+	if id, err := again().OnConflictColumns(order.FieldNumber).DoNothing().ID(ctx); !errors.Is(err, sql.ErrNoRows) {
+		t.Errorf("%d, %v; the documents say sql.ErrNoRows", id, err)
+	}
+	if id, err := again().OnConflict(entdriver.ConflictColumns(order.FieldNumber), entdriver.ResolveWithNewValues()).ID(ctx); err != nil || id == first.ID {
+		t.Errorf("%d, %v; the documents say that the key changes", id, err)
 	}
 }

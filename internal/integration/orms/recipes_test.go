@@ -86,3 +86,15 @@ func openUpper(t *testing.T, db database, src source) store {
 	}
 	return upperStore{session, src, db.kind}
 }
+
+// xorm writes a row without a key under the key 0.
+func TestXormForgottenKey(t *testing.T) {
+	db := open(t, "sqlite", "")
+	s := openXorm(t, db, nil).(xormStore)
+	if _, err := s.engine.Insert(&xormOrder{Number: "A-1", Customer: "Ada"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.ints(t, "SELECT id FROM orders"); len(got) != 1 || got[0] != 0 {
+		t.Errorf("%d; the documents say 0", got)
+	}
+}
