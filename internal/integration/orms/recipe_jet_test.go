@@ -50,23 +50,15 @@ func (s jetStore) Insert(ctx context.Context, orders []shop.Order) error {
 	if err := shop.Assign(ctx, s.src, orders); err != nil {
 		return err
 	}
-	var rows []model.Orders
-	for _, o := range orders {
-		rows = append(rows, model.Orders{ID: o.ID, Number: o.Number, Customer: o.Customer, ParentID: o.ParentID})
-	}
-	var lines []model.OrderLines
-	for _, l := range shop.Lines(orders) {
-		lines = append(lines, model.OrderLines{ID: l.ID, OrderID: l.OrderID, Sku: l.SKU})
-	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	if _, err := table.Orders.INSERT(table.Orders.AllColumns).MODELS(rows).ExecContext(ctx, tx); err != nil {
+	if _, err := table.Orders.INSERT(table.Orders.AllColumns).MODELS(jetOrders(orders)).ExecContext(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := table.OrderLines.INSERT(table.OrderLines.AllColumns).MODELS(lines).ExecContext(ctx, tx); err != nil {
+	if _, err := table.OrderLines.INSERT(table.OrderLines.AllColumns).MODELS(jetLines(orders)).ExecContext(ctx, tx); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -79,11 +71,42 @@ func (s jetStore) Upsert(ctx context.Context, order *shop.Order) error {
 	}
 	var row model.Orders
 	err := table.Orders.INSERT(table.Orders.AllColumns).
-		MODEL(model.Orders{ID: one[0].ID, Number: order.Number, Customer: order.Customer, ParentID: order.ParentID}).
+		MODEL(jetOrders(one)[0]).
 		ON_CONFLICT(table.Orders.Number).DO_UPDATE(jet.SET(table.Orders.Customer.SET(table.Orders.EXCLUDED.Customer))).
 		RETURNING(table.Orders.ID).QueryContext(ctx, s.db, &row)
 	order.ID = row.ID
 	return err
+}
+
+// jetOrder is an order with its lines, which go-jet groups.
+type jetOrder struct {
+	model.Orders
+	Lines []model.OrderLines
+}
+
+func fromJet(rows []jetOrder) (orders []shop.Order) {
+	for _, r := range rows {
+		o := shop.Order{ID: r.ID, Number: r.Number, Customer: r.Customer, ParentID: r.ParentID}
+		for _, l := range r.Lines {
+			o.Lines = append(o.Lines, shop.Line{ID: l.ID, OrderID: l.OrderID, SKU: l.Sku})
+		}
+		orders = append(orders, o)
+	}
+	return orders
+}
+
+func jetOrders(orders []shop.Order) (rows []model.Orders) {
+	for _, o := range orders {
+		rows = append(rows, model.Orders{ID: o.ID, Number: o.Number, Customer: o.Customer, ParentID: o.ParentID})
+	}
+	return rows
+}
+
+func jetLines(orders []shop.Order) (rows []model.OrderLines) {
+	for _, l := range shop.Lines(orders) {
+		rows = append(rows, model.OrderLines{ID: l.ID, OrderID: l.OrderID, Sku: l.SKU})
+	}
+	return rows
 }
 
 // jetKeys are the keys in a condition, which takes no values of Go.
@@ -94,33 +117,20 @@ func jetKeys(keys []shop.OrderKey) (list []jet.Expression) {
 	return list
 }
 
-func (s jetStore) Orders(ctx context.Context, keys []shop.OrderKey) (orders []shop.Order, err error) {
-	var rows []struct {
-		model.Orders
-		Lines []model.OrderLines
-	}
-	err = jet.SELECT(table.Orders.AllColumns, table.OrderLines.AllColumns).
+func (s jetStore) Orders(ctx context.Context, keys []shop.OrderKey) ([]shop.Order, error) {
+	var rows []jetOrder
+	err := jet.SELECT(table.Orders.AllColumns, table.OrderLines.AllColumns).
 		FROM(table.Orders.LEFT_JOIN(table.OrderLines, table.OrderLines.OrderID.EQ(table.Orders.ID))).
 		WHERE(table.Orders.ID.IN(jetKeys(keys)...)).
 		ORDER_BY(table.Orders.ID, table.OrderLines.ID).QueryContext(ctx, s.db, &rows)
-	for _, r := range rows {
-		o := shop.Order{ID: r.ID, Number: r.Number, Customer: r.Customer, ParentID: r.ParentID}
-		for _, l := range r.Lines {
-			o.Lines = append(o.Lines, shop.Line{ID: l.ID, OrderID: l.OrderID, SKU: l.Sku})
-		}
-		orders = append(orders, o)
-	}
-	return orders, err
+	return fromJet(rows), err
 }
 
-func (s jetStore) Roots(ctx context.Context) (keys []shop.OrderKey, err error) {
+func (s jetStore) Roots(ctx context.Context) ([]shop.OrderKey, error) {
 	var rows []model.Orders
-	err = table.Orders.SELECT(table.Orders.ID).WHERE(table.Orders.ParentID.IS_NULL()).
+	err := table.Orders.SELECT(table.Orders.ID).WHERE(table.Orders.ParentID.IS_NULL()).
 		ORDER_BY(table.Orders.ID).QueryContext(ctx, s.db, &rows)
-	for _, r := range rows {
-		keys = append(keys, r.ID)
-	}
-	return keys, err
+	return converted(rows, func(r model.Orders) shop.OrderKey { return r.ID }), err
 }
 
 func (s jetStore) Row(ctx context.Context, key shop.OrderKey) (any, error) {

@@ -49,7 +49,7 @@ func nameKeys(g *gen.Graph) error {
 			if strings.HasPrefix(name, nullPrefix) {
 				alias = "Null" + alias
 			}
-			f.Type.Ident, f.Type.PkgPath, f.Type.PkgName = folder+"."+alias, path.Join(g.Config.Package, folder), folder
+			f.Type.Ident, f.Type.PkgPath, f.Type.PkgName = folder+"."+alias, path.Join(g.Package, folder), folder
 			f.Type.RType.Ident = f.Type.Ident
 		}
 		if len(rows) > 0 && node.PackageDir() == folder {
@@ -63,7 +63,7 @@ func nameKeys(g *gen.Graph) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(g.Config.Target, folder)
+	dir := filepath.Join(g.Target, folder)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
