@@ -9,8 +9,8 @@ type Customer struct{}
 // KeyForm is the prefix.
 func (*Customer) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "cus"} }
 
-// Names for the generators that cannot write those of generic types.
-type (
-	CustomerKey     = sqltype.Key[Customer]
-	NullCustomerKey = sqltype.NullKey[Customer]
-)
+// CustomerKey is a name for the generators that cannot write that of a generic type.
+type CustomerKey = sqltype.Key[Customer]
+
+// NullCustomerKey is a CustomerKey or NULL.
+type NullCustomerKey = sqltype.NullKey[Customer]

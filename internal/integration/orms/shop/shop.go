@@ -29,11 +29,11 @@ type Line struct {
 // TableName is for gorm.
 func (Line) TableName() string { return "order_lines" }
 
-// Names for the generators that cannot write those of generic types.
-type (
-	OrderKey     = sqltype.Key[Order]
-	NullOrderKey = sqltype.NullKey[Order]
-)
+// OrderKey is a name for the generators that cannot write that of a generic type.
+type OrderKey = sqltype.Key[Order]
+
+// NullOrderKey is an OrderKey or NULL.
+type NullOrderKey = sqltype.NullKey[Order]
 
 // Assign gives a key to each row that has none, from one reservation.
 func Assign(ctx context.Context, src sqltype.Filler, orders []Order) error {
