@@ -16,7 +16,7 @@
 //
 // A row that has no key, because Keys is not installed, is an error of the database, never a row
 // under the key 1. That holds for PostgreSQL, SQLite, and MySQL and MariaDB in their strict mode.
-// A key that is set is kept, and no update changes a key. In JSON a key is a string.
+// A key that is set is kept, and update builders cannot change a key. In JSON a key is a string.
 //
 // # What is not
 //

@@ -131,7 +131,7 @@ func TestCheck(t *testing.T) {
 		"a string":                {parent: id(field.String("id"))},
 		"an ID without the mixin": {parent: id(field.Int64("id").GoType(sqltype.ID(0))), want: []string{"Parent.id", "by a mixin"}},
 		"a Key without the mixin": {parent: id(field.Int64("id").GoType(sqltype.Key[Row](0)).Immutable()), exempt: []string{"Parent"}, want: []string{"by a mixin"}},
-		"an unknown exemption":    {parent: with(field.String("name")), exempt: []string{"Nobody"}, want: []string{`"Nobody"`}},
+		"an unknown exemption":    {parent: with(field.String("name")), exempt: []string{"Absent"}, want: []string{`"Absent"`}},
 
 		"a foreign key":                  {parent: parent(entkey.Typed[Row]{}), child: fk(sqltype.Key[Row](0))},
 		"a foreign key of another type":  {parent: parent(entkey.Typed[Row]{}), child: fk(sqltype.Key[Other](0)), want: []string{"Child.parent_id", "want GoType(sqltype.Key[", "extension.Row])", "extension.Other]"}},
