@@ -31,6 +31,8 @@ import (
 	"entgo.io/ent/entc"
 	"entgo.io/ent/entc/gen"
 	"entgo.io/ent/schema/field"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // Config configures an Extension. The zero value checks all schemas.
@@ -45,13 +47,21 @@ type Extension struct {
 	exempt []string
 }
 
-// New returns an Extension. It returns an error if Exempt has an empty name or a name twice.
+// New returns an Extension. The error is a core.ConfigError if Exempt has an empty name or a name
+// twice. A name that no schema has is an error when code is generated.
 func New(config Config) (*Extension, error) {
 	exempt := slices.Sorted(slices.Values(config.Exempt))
+	var wrong fields.Errors
 	for i, name := range exempt {
-		if name == "" || i > 0 && exempt[i-1] == name {
-			return nil, fmt.Errorf("extension: Config.Exempt: %q is empty or listed twice", name)
+		switch {
+		case name == "":
+			wrong.Add("Exempt", name, "must be the name of a schema")
+		case i > 0 && exempt[i-1] == name:
+			wrong.Add("Exempt", name, "is listed twice")
 		}
+	}
+	if err := wrong.Err("extension"); err != nil {
+		return nil, err
 	}
 	return &Extension{exempt: exempt}, nil
 }

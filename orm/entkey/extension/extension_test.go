@@ -16,6 +16,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/orm/entkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -277,8 +278,10 @@ func TestNumbersAreHidden(t *testing.T) {
 
 func TestBadConfig(t *testing.T) {
 	for _, exempt := range [][]string{{""}, {"A", "B", "A"}} {
-		if _, err := New(Config{Exempt: exempt}); err == nil {
-			t.Errorf("%q", exempt)
+		_, err := New(Config{Exempt: exempt})
+		var wrong *core.ConfigError
+		if !errors.As(err, &wrong) || wrong.Fields[0].Field != "Exempt" {
+			t.Errorf("%q: %v", exempt, err)
 		}
 	}
 }
