@@ -11,6 +11,8 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/jmoiron/sqlx v1.4.0
 	github.com/seed-299c1d6b/snowkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/orm/bunkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/orm/entkey v0.0.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
 	gorm.io/driver/mysql v1.6.0
@@ -39,7 +41,6 @@ require (
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/puzpuzpuz/xsync/v3 v3.5.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/tmthrgd/go-hex v0.0.0-20190904060850-447a3041c3bc // indirect
 	github.com/vmihailenco/msgpack/v5 v5.4.1 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
@@ -56,4 +57,8 @@ require (
 )
 
 // This module is never published: it always runs beside the library it shows.
-replace github.com/seed-299c1d6b/snowkey => ../
+replace (
+	github.com/seed-299c1d6b/snowkey => ../
+	github.com/seed-299c1d6b/snowkey/orm/bunkey => ../orm/bunkey
+	github.com/seed-299c1d6b/snowkey/orm/entkey => ../orm/entkey
+)

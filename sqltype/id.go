@@ -127,6 +127,9 @@ func (id *ID) UnmarshalParam(param string) error {
 	return id.set("UnmarshalParam", n, err)
 }
 
+// Bind reads a parameter as UnmarshalParam does. The code that oapi-codegen generates calls it.
+func (id *ID) Bind(param string) error { return id.UnmarshalParam(param) }
+
 // set stores the result of a decoding method, or returns its error.
 func (id *ID) set(op string, n ID, err error) error {
 	switch {

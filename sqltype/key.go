@@ -174,6 +174,9 @@ func (k *Key[T]) UnmarshalParam(param string) error {
 	return (*ID)(k).set("UnmarshalParam", id, err)
 }
 
+// Bind reads a parameter as UnmarshalParam does. The code that oapi-codegen generates calls it.
+func (k *Key[T]) Bind(param string) error { return k.UnmarshalParam(param) }
+
 // UnmarshalJSON reads a JSON string with the text of a key, and also a JSON number if decimal texts
 // are read. null leaves the key unchanged. The errors are those of ParseKey; the key is then
 // unchanged.

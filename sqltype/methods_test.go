@@ -22,16 +22,16 @@ func TestMethodSet(t *testing.T) {
 	id := []string{
 		"String", "Format", "AppendText", "MarshalText", "IsZero", "Compare", "Int64", "Value", "GormDataType",
 		"Base32", "Base58", "Base62", "AppendBase32", "AppendBase58", "AppendBase62",
-		"MarshalBSONValue", "MarshalCBOR", "MarshalMsgpack", "GobEncode",
+		"MarshalBSONValue", "MarshalCBOR", "MarshalMsgpack", "GobEncode", "MarshalGQLContext",
 	}
 	null := []string{
 		"String", "Format", "AppendText", "MarshalText", "MarshalJSON", "IsZero", "Value", "GormDataType",
-		"MarshalBSONValue", "MarshalCBOR", "MarshalMsgpack", "EncodeValues",
+		"MarshalBSONValue", "MarshalCBOR", "MarshalMsgpack", "EncodeValues", "MarshalGQLContext",
 	}
 	null = append(null, nullV2...)
 	decode := []string{
-		"UnmarshalText", "UnmarshalJSON", "UnmarshalParam", "Scan",
-		"UnmarshalBSONValue", "UnmarshalCBOR", "UnmarshalMsgpack", "UnmarshalMapstructure",
+		"UnmarshalText", "UnmarshalJSON", "UnmarshalParam", "Bind", "Scan",
+		"UnmarshalBSONValue", "UnmarshalCBOR", "UnmarshalMsgpack", "UnmarshalMapstructure", "UnmarshalGQLContext",
 		"MarshalXMLAttr", // of pointers, for a nil one
 	}
 	for _, tt := range []struct {

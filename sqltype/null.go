@@ -99,6 +99,9 @@ func (n *NullID) UnmarshalParam(param string) error {
 	return n.set("UnmarshalParam", id, err)
 }
 
+// Bind reads a parameter as UnmarshalParam does. The code that oapi-codegen generates calls it.
+func (n *NullID) Bind(param string) error { return n.UnmarshalParam(param) }
+
 // MarshalJSON returns null for NULL, otherwise the id as a JSON string, or ErrNegative.
 func (n NullID) MarshalJSON() ([]byte, error) {
 	if !n.Valid {

@@ -93,6 +93,9 @@ func (n *NullKey[T]) UnmarshalParam(param string) error {
 	return n.set("UnmarshalParam", id, err)
 }
 
+// Bind reads a parameter as UnmarshalParam does. The code that oapi-codegen generates calls it.
+func (n *NullKey[T]) Bind(param string) error { return n.UnmarshalParam(param) }
+
 func parseNullKey[T any, S string | []byte](s S) (ID, error) {
 	if len(s) == 0 {
 		return 0, ErrNull

@@ -17,21 +17,24 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/orm/bunkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Order is a master. Its key is filled before bun sees the row.
+// Order is a parent. The hook sets its key.
 type Order struct {
-	ID       sqltype.ID `bun:",pk" json:"id"`
-	Customer string     `bun:",notnull" json:"customer"`
-	Lines    []Line     `bun:"rel:has-many,join:id=order_id" json:"lines"`
+	bunkey.Hook
+	ID       sqltype.Key[Order] `bun:",pk" json:"id"`
+	Customer string             `bun:",notnull" json:"customer"`
+	Lines    []Line             `bun:"rel:has-many,join:id=order_id" json:"lines"`
 }
 
-// Line is a detail.
+// Line is a child.
 type Line struct {
-	ID      sqltype.ID `bun:",pk" json:"id"`
-	OrderID sqltype.ID `bun:",notnull" json:"orderId"`
-	SKU     string     `bun:",notnull" json:"sku"`
+	bunkey.Hook
+	ID      sqltype.ID         `bun:",pk" json:"id"`
+	OrderID sqltype.Key[Order] `bun:",notnull" json:"orderId"`
+	SKU     string             `bun:",notnull" json:"sku"`
 }
 
 func main() {
@@ -52,7 +55,7 @@ func run(ctx context.Context, gen *core.Generator, out io.Writer) error {
 	}
 	defer pool.Close()
 	pool.SetMaxOpenConns(1) // a database in memory lives in its connection
-	db := bun.NewDB(pool, sqlitedialect.New())
+	db := bun.NewDB(pool, bunkey.Dialect(sqlitedialect.New(), gen))
 	for _, model := range []any{(*Order)(nil), (*Line)(nil)} {
 		if _, err := db.NewCreateTable().Model(model).Exec(ctx); err != nil {
 			return err
@@ -65,9 +68,14 @@ func run(ctx context.Context, gen *core.Generator, out io.Writer) error {
 	if err := insert(ctx, db, gen, orders); err != nil {
 		return err
 	}
-	ids := []sqltype.ID{orders[0].ID, orders[1].ID}
+	// A row that is written alone gets its key from the hook.
+	gift := &Line{OrderID: orders[0].ID, SKU: "a gift"}
+	if _, err := db.NewInsert().Model(gift).Exec(ctx); err != nil {
+		return err
+	}
+	ids := []sqltype.Key[Order]{orders[0].ID, orders[1].ID}
 	var back []Order
-	if err := db.NewSelect().Model(&back).Relation("Lines").Where("id IN (?)", bun.List(ids)).Order("id").Scan(ctx); err != nil {
+	if err := db.NewSelect().Model(&back).Relation("Lines", byID).Where("id IN (?)", bun.List(ids)).Order("id").Scan(ctx); err != nil {
 		return err
 	}
 	enc := json.NewEncoder(out)
@@ -79,13 +87,15 @@ func run(ctx context.Context, gen *core.Generator, out io.Writer) error {
 	return nil
 }
 
-// insert gives all rows their keys from one reservation, and writes them with one
+func byID(q *bun.SelectQuery) *bun.SelectQuery { return q.Order("id") }
+
+// insert gives all rows their keys from one reservation, with the lines' foreign keys, and writes them with one
 // INSERT for each table in one transaction.
 func insert(ctx context.Context, db *bun.DB, gen *core.Generator, orders []Order) error {
-	if err := sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Children(
+	if err := sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.Key[Order] { return &o.ID }, sqltype.Children(
 		func(o *Order) []Line { return o.Lines },
 		func(l *Line) *sqltype.ID { return &l.ID },
-		func(l *Line) *sqltype.ID { return &l.OrderID },
+		func(l *Line) *sqltype.Key[Order] { return &l.OrderID },
 	)); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 5 {
-		t.Errorf("%d rows, want 2 orders and 3 lines", len(seen))
+	if len(seen) != 6 {
+		t.Errorf("%d rows, want 2 orders and 4 lines", len(seen))
 	}
 }

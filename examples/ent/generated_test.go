@@ -35,7 +35,7 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 	for _, table := range migrate.Tables {
-		if key := table.PrimaryKey[0]; key.Type != field.TypeInt64 || key.Increment || key.SchemaType[dialect.SQLite] != "bigint" {
+		if key := table.PrimaryKey[0]; key.Type != field.TypeOther || key.Increment || key.SchemaType[dialect.SQLite] != "bigint" {
 			t.Errorf("%s: the key is %+v", table.Name, key)
 		}
 	}

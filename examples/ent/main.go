@@ -8,7 +8,7 @@
 // go generate ./examples/ent writes db again.
 package main
 
-//go:generate go run entgo.io/ent/cmd/ent@v0.14.5 generate --target ./db ./schema
+//go:generate go run generate.go
 
 import (
 	"context"
@@ -30,6 +30,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
+	"github.com/seed-299c1d6b/snowkey/orm/entkey"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -61,7 +62,7 @@ func run(ctx context.Context, out io.Writer, dsn string, lossy bool) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, gen.Close(context.Background())) }() // before the database
-	client.Use(keys(gen))
+	client.Use(entkey.Keys(gen))
 
 	orders := []newOrder{
 		{Customer: "Ada", Lines: []newLine{{SKU: "tea"}, {SKU: "cup"}}},

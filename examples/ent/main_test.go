@@ -17,9 +17,10 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
-	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/orm/entkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -175,7 +176,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("without a key: %v, %v", o, err)
 			}
 			gen := generator(t)
-			c.Use(keys(gen))
+			c.Use(entkey.Keys(gen))
 			first, err := c.Order.Create().SetCustomer("Ada").Save(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -194,7 +195,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%v, %v", ids, err)
 			}
 			failing := client(t, dsn)
-			failing.Use(keys(noIDs{}))
+			failing.Use(entkey.Keys(noIDs{}))
 			if o, err := failing.Order.Create().SetCustomer("Cyd").Save(t.Context()); !errors.Is(err, errNoIDs) || !strings.Contains(err.Error(), "Order") {
 				t.Errorf("%v, %v", o, err)
 			}
@@ -236,7 +237,7 @@ func TestAllOrNothing(t *testing.T) {
 
 func TestBetween(t *testing.T) {
 	c, gen := client(t, ""), generator(t)
-	c.Use(keys(gen))
+	c.Use(entkey.Keys(gen))
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, o := range []struct {
 		name string

@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
-	"github.com/seed-299c1d6b/snowkey/examples/ent/db/hook"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
-	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -27,45 +24,6 @@ type newLine struct {
 	ID      sqltype.ID
 	OrderID key.Order
 	SKU     string
-}
-
-// keys returns a hook that gives each new row a key from src, unless its key is set. ent's
-// DefaultFunc has neither a context nor an error, and the schema has no generator.
-func keys(src sqltype.Source) db.Hook {
-	return hook.On(func(next db.Mutator) db.Mutator {
-		return db.MutateFunc(func(ctx context.Context, m db.Mutation) (db.Value, error) {
-			var err error
-			switch row := m.(type) {
-			case keyed[sqltype.ID]:
-				err = setKey(ctx, src, row)
-			case keyed[key.Order]:
-				err = setKey(ctx, src, row)
-			default:
-				err = errors.New("its type is not known")
-			}
-			if err != nil {
-				return nil, fmt.Errorf("a key for %s: %w", m.Type(), err)
-			}
-			return next.Mutate(ctx, m)
-		})
-	}, db.OpCreate)
-}
-
-// keyed is a row with a key of a type.
-type keyed[K ~int64] interface {
-	ID() (K, bool)
-	SetID(K)
-}
-
-func setKey[K ~int64](ctx context.Context, src sqltype.Source, row keyed[K]) error {
-	if _, set := row.ID(); set {
-		return nil
-	}
-	id, err := sqltype.New(ctx, src)
-	if err == nil {
-		row.SetID(K(id))
-	}
-	return err
 }
 
 // atOnce is the number of rows per INSERT: databases limit its parameters.

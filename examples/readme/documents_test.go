@@ -63,11 +63,12 @@ func repository(t *testing.T) string {
 	return here + "/../../"
 }
 
-// Each block of Go in the documents is in a file of this folder or of the tutorial, but for
-// comments, and so compiles.
+// Each block of Go in the documents is in a file of this folder, of the other examples that they
+// quote or of the test of recipes, but for comments, and so compiles.
 func TestTheDocumentsShowThisCode(t *testing.T) {
 	var code strings.Builder
-	for _, pattern := range []string{"*.go", "../tutorial/*.go"} {
+	recipes := repository(t) + "internal/integration/orms/"
+	for _, pattern := range []string{"*.go", "../tutorial/*.go", "../ent/*.go", "../ent/schema/*.go", "../bun/*.go", recipes + "shop/*.go", recipes + "recipe_*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -17,6 +17,7 @@ import (
 var exemplary = []string{
 	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph", "backfill", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
+	"orm/entkey", "orm/entkey/extension", "orm/bunkey", "api/humakey",
 }
 
 // Functions that have no example that is run, and why. worker/storetest is left out
@@ -36,8 +37,12 @@ var exempt = map[string]struct{ names, why string }{
 	"worker/sqlstore": {"Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
 		"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
 		"they need a database, and are shown in examples/readme, memstore, httpstore (Count) and examples/serial"},
-	"worker/redisstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve", "they need a Redis, and are shown in memstore and examples/serial"},
-	"worker/etcdstore":  {"New HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleNew is compiled, and the rest shown in memstore"},
+	"worker/redisstore":    {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve", "they need a Redis, and are shown in memstore and examples/serial"},
+	"orm/entkey":           {"Keys Mixin.Fields Typed.Fields", "they need code that ent generates, and are shown in examples/ent"},
+	"orm/entkey/extension": {"New Extension.Hooks", "they are for a program that generates code, which is examples/ent/generate.go"},
+	"orm/bunkey":           {"Dialect Hook.BeforeInsert", "they need a database, and are shown in examples/bun"},
+	"api/humakey":          {"Param.Schema Param.UnmarshalText", "huma calls them"},
+	"worker/etcdstore":     {"New HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleNew is compiled, and the rest shown in memstore"},
 }
 
 var known = map[string]bool{
@@ -45,6 +50,7 @@ var known = map[string]bool{
 	// Those that only an encoder calls.
 	"Format": true, "GobEncode": true, "GobDecode": true, "MarshalXMLAttr": true, "EncodeValues": true, "UnmarshalMapstructure": true,
 	"MarshalBSONValue": true, "UnmarshalBSONValue": true, "MarshalCBOR": true, "UnmarshalCBOR": true, "MarshalJSONTo": true, "MarshalMsgpack": true, "UnmarshalMsgpack": true,
+	"MarshalGQLContext": true, "UnmarshalGQLContext": true, "Bind": true,
 }
 
 func TestExamples(t *testing.T) {

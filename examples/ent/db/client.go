@@ -9,8 +9,8 @@ import (
 	"log"
 	"reflect"
 
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/migrate"
-	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 
 	"entgo.io/ent"

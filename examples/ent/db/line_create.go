@@ -9,9 +9,9 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
-	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -122,7 +122,7 @@ func (_c *LineCreate) sqlSave(ctx context.Context) (*Line, error) {
 func (_c *LineCreate) createSpec() (*Line, *sqlgraph.CreateSpec) {
 	var (
 		_node = &Line{config: _c.config}
-		_spec = sqlgraph.NewCreateSpec(line.Table, sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64))
+		_spec = sqlgraph.NewCreateSpec(line.Table, sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther))
 	)
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
@@ -140,7 +140,7 @@ func (_c *LineCreate) createSpec() (*Line, *sqlgraph.CreateSpec) {
 			Columns: []string{line.OrderColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -196,11 +196,6 @@ func (_c *LineCreateBulk) Save(ctx context.Context) ([]*Line, error) {
 					return nil, err
 				}
 				mutation.id = &nodes[i].ID
-				if specs[i].ID.Value != nil {
-					if err := nodes[i].ID.Scan(specs[i].ID.Value); err != nil {
-						return nil, err
-					}
-				}
 				mutation.done = true
 				return nodes[i], nil
 			})

@@ -90,7 +90,7 @@ func (_u *LineUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
 			for i := range ps {
@@ -197,7 +197,7 @@ func (_u *LineUpdateOne) sqlSave(ctx context.Context) (_node *Line, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(line.Table, line.Columns, sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther))
 	id, ok := _u.mutation.ID()
 	if !ok {
 		return nil, &ValidationError{Name: "id", err: errors.New(`db: missing "Line.id" for update`)}

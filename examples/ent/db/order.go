@@ -8,8 +8,8 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
-	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 )
 
 // Order is the model entity for the Order schema.

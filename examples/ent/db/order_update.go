@@ -125,7 +125,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
 			for i := range ps {
@@ -144,7 +144,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -157,7 +157,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -173,7 +173,7 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -310,7 +310,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 	if err := _u.check(); err != nil {
 		return _node, err
 	}
-	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeInt64))
+	_spec := sqlgraph.NewUpdateSpec(order.Table, order.Columns, sqlgraph.NewFieldSpec(order.FieldID, field.TypeOther))
 	id, ok := _u.mutation.ID()
 	if !ok {
 		return nil, &ValidationError{Name: "id", err: errors.New(`db: missing "Order.id" for update`)}
@@ -346,7 +346,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
@@ -359,7 +359,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {
@@ -375,7 +375,7 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 			Columns: []string{order.LinesColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeInt64),
+				IDSpec: sqlgraph.NewFieldSpec(line.FieldID, field.TypeOther),
 			},
 		}
 		for _, k := range nodes {

@@ -21,7 +21,7 @@ func init() {
 	orderFields := schema.Order{}.Fields()
 	_ = orderFields
 	// orderDescCustomer is the schema descriptor for customer field.
-	orderDescCustomer := orderFields[1].Descriptor()
+	orderDescCustomer := orderFields[0].Descriptor()
 	// order.CustomerValidator is a validator for the "customer" field. It is called by the builders before save.
 	order.CustomerValidator = orderDescCustomer.Validators[0].(func(string) error)
 }

@@ -1,3 +1,4 @@
+// Package schema is the source of examples/ent/db.
 package schema
 
 import (
@@ -5,18 +6,22 @@ import (
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 
-	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
+	"github.com/seed-299c1d6b/snowkey/orm/entkey"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Order is a parent.
 type Order struct{ ent.Schema }
 
-// Fields are the columns. The key has a type of its own.
+// Mixin is the key, which has a type of its own.
+func (Order) Mixin() []ent.Mixin { return []ent.Mixin{entkey.Typed[Order]{}} }
+
+// KeyForm is the text of the key, such as ord_01hv5z8s1q9m3.
+func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
+
+// Fields are the other columns.
 func (Order) Fields() []ent.Field {
-	return []ent.Field{
-		named{idField(key.Order(0)), orderKey},
-		field.String("customer").NotEmpty().StructTag(`json:"customer"`),
-	}
+	return []ent.Field{field.String("customer").NotEmpty().StructTag(`json:"customer"`)}
 }
 
 // Edges are its children.

@@ -15,12 +15,18 @@ import (
 	"github.com/gorilla/schema"
 	echo4 "github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v5"
+	"github.com/oapi-codegen/runtime"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/binding/kinds"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // The frameworks' own interfaces.
 var (
+	_ runtime.Binder             = (*sqltype.ID)(nil)
+	_ runtime.Binder             = (*sqltype.NullID)(nil)
+	_ runtime.Binder             = (*sqltype.Key[customer])(nil)
+	_ runtime.Binder             = (*sqltype.NullKey[customer])(nil)
 	_ ginbinding.BindUnmarshaler = (*sqltype.ID)(nil)
 	_ ginbinding.BindUnmarshaler = (*sqltype.NullID)(nil)
 	_ ginbinding.BindUnmarshaler = (*sqltype.Key[customer])(nil)
@@ -35,14 +41,10 @@ var (
 	_ echo4.BindUnmarshaler      = (*sqltype.NullKey[customer])(nil)
 )
 
-// A customer has keys with a prefix.
-type customer struct{}
-
-func (*customer) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "cus"} }
-
 type (
-	key     = sqltype.Key[customer]
-	nullKey = sqltype.NullKey[customer]
+	customer = kinds.Customer
+	key      = kinds.CustomerKey
+	nullKey  = kinds.NullCustomerKey
 )
 
 // A request is what every framework binds: the path /orders/{customer}/{id}, a query or a
@@ -77,6 +79,7 @@ func frameworks() []framework {
 		{"chi", withChi(byHand)},
 		{"chi and gorilla/schema", withChi(withSchema())},
 		{"chi and go-playground/form", withChi(withForm())},
+		{"oapi-codegen", withOapi},
 	}
 }
 

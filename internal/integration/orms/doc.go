@@ -1,5 +1,11 @@
-// Package orms runs sqltype through the libraries for SQL that have no folder of their
-// own: what column they make for an ID and a NullID, what NULL means in their
-// conditions, and that a negative ID is refused. The second table of docs/encoders.md
-// is what is measured here.
+// Package orms runs sqltype through the libraries for SQL. One suite, in conformance_test.go, writes
+// and reads the same rows with all of them, on every database: docs/tools.md and docs/recipes.md say
+// what it does. The other tests show what the modules for ent and bun prevent, and measure the second
+// table of docs/encoders.md: what column a library makes for an ID and a NullID, what NULL means in
+// its conditions, and that a negative ID is refused.
 package orms
+
+//go:generate go run entshop/generate.go
+//go:generate cp ../../../orm/sqlc.yaml sqlcshop/sqlc.yaml
+//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate -f sqlcshop/sqlc.yaml
+//go:generate go test -run ^TestJetIsGenerated$ -update .

@@ -19,20 +19,16 @@ import (
 	"xorm.io/xorm"
 	xlog "xorm.io/xorm/log"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 type (
 	ID      = sqltype.ID
 	NullID  = sqltype.NullID
-	Key     = sqltype.Key[order]
-	NullKey = sqltype.NullKey[order]
+	Key     = shop.OrderKey
+	NullKey = shop.NullOrderKey
 )
-
-// order has keys with a prefix.
-type order struct{}
-
-func (*order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 
 // A row is written and read by all libraries, with their tags. K is an ID and N a NullID, or they
 // are a Key and a NullKey.

@@ -5,8 +5,8 @@ package line
 import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/predicate"
-	"github.com/seed-299c1d6b/snowkey/examples/ent/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

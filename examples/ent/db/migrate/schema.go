@@ -10,9 +10,9 @@ import (
 var (
 	// LinesColumns holds the columns for the "lines" table.
 	LinesColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, SchemaType: map[string]string{"sqlite3": "bigint"}},
+		{Name: "id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 		{Name: "sku", Type: field.TypeString},
-		{Name: "order_id", Type: field.TypeInt64, SchemaType: map[string]string{"sqlite3": "bigint"}},
+		{Name: "order_id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 	}
 	// LinesTable holds the schema information for the "lines" table.
 	LinesTable = &schema.Table{
@@ -37,7 +37,7 @@ var (
 	}
 	// OrdersColumns holds the columns for the "orders" table.
 	OrdersColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, SchemaType: map[string]string{"sqlite3": "bigint"}},
+		{Name: "id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
 		{Name: "customer", Type: field.TypeString},
 	}
 	// OrdersTable holds the schema information for the "orders" table.

@@ -1,0 +1,26 @@
+//go:build ignore
+
+// Generate writes db from schema. The extension checks the keys.
+package main
+
+import (
+	"log"
+
+	"entgo.io/ent/entc"
+	"entgo.io/ent/entc/gen"
+
+	"github.com/seed-299c1d6b/snowkey/orm/entkey/extension"
+)
+
+func main() {
+	ext, err := extension.New(extension.Config{})
+	if err == nil {
+		err = entc.Generate("./schema", &gen.Config{
+			Target:  "./db",
+			Package: "github.com/seed-299c1d6b/snowkey/examples/ent/db",
+		}, entc.Extensions(ext))
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,172 @@
+package binding
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib" // for testserver
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/binding/graphql"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// resolver answers from PostgreSQL.
+type resolver struct {
+	pool *pgxpool.Pool
+	gen  *core.Generator
+}
+
+func (r resolver) Query() graphql.QueryResolver       { return r }
+func (r resolver) Mutation() graphql.MutationResolver { return r }
+
+func (r resolver) Create(ctx context.Context, in graphql.NewOrder) (*shop.Order, error) {
+	order := shop.Order{Number: in.Number}
+	if in.Parent != nil {
+		order.ParentID = shop.NullOrderKey{Key: *in.Parent, Valid: true}
+	}
+	for _, sku := range in.Skus {
+		order.Lines = append(order.Lines, shop.Line{SKU: sku})
+	}
+	one := []shop.Order{order}
+	if err := shop.Assign(ctx, r.gen, one); err != nil {
+		return nil, err
+	}
+	if _, err := r.pool.Exec(ctx, "INSERT INTO orders VALUES ($1, $2, $3)", one[0].ID, in.Number, one[0].ParentID); err != nil {
+		return nil, err
+	}
+	for _, l := range one[0].Lines {
+		if _, err := r.pool.Exec(ctx, "INSERT INTO lines VALUES ($1, $2, $3)", l.ID, l.OrderID, l.SKU); err != nil {
+			return nil, err
+		}
+	}
+	return &one[0], nil
+}
+
+func (r resolver) Order(ctx context.Context, id shop.OrderKey) (*shop.Order, error) {
+	order := shop.Order{ID: id, Lines: []shop.Line{}}
+	if id == 1 {
+		order.ID, order.ParentID = -5, shop.NullOrderKey{Key: -5, Valid: true} // a wrong row
+		return &order, nil
+	}
+	return &order, r.pool.QueryRow(ctx, "SELECT number, parent_id FROM orders WHERE id = $1", id).Scan(&order.Number, &order.ParentID)
+}
+
+func (r resolver) Sku(ctx context.Context, line sqltype.ID) (sku string, err error) {
+	return sku, r.pool.QueryRow(ctx, "SELECT sku FROM lines WHERE id = $1", line).Scan(&sku)
+}
+
+type gqlReply struct {
+	Data   map[string]any
+	Errors []struct {
+		Message string
+		Path    []any
+	}
+}
+
+// Ids are strings in replies; variables and literals of requests may be strings or integers.
+func TestGraphQL(t *testing.T) {
+	pool, err := pgxpool.New(t.Context(), testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	for _, query := range []string{"CREATE TABLE orders (id bigint PRIMARY KEY, number text, parent_id bigint)", "CREATE TABLE lines (id bigint PRIMARY KEY, order_id bigint, sku text)"} {
+		if _, err := pool.Exec(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := handler.New(graphql.NewExecutableSchema(graphql.Config{Resolvers: resolver{pool, gen}}))
+	server.AddTransport(transport.POST{})
+	ask := func(query, variables string) (reply gqlReply) {
+		t.Helper()
+		body := `{"query": ` + quoted(query) + `, "variables": {` + variables + `}}`
+		req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+		req.Header.Set("Content-Type", js)
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, req)
+		if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil {
+			t.Fatalf("%v in %s", err, w.Body)
+		}
+		return reply
+	}
+
+	const create = `mutation($n: String!, $p: OrderID) { order: create(order: {number: $n, parent: $p, skus: ["tea"]}) { id parent lines { id } } }`
+	first := ask(create, `"n": "A-1", "p": null`)
+	if first.Errors != nil {
+		t.Fatal(first.Errors)
+	}
+	id, _ := first.Data["order"].(map[string]any)["id"].(string)
+	if _, err := sqltype.ParseKey[shop.Order](id); err != nil || first.Data["order"].(map[string]any)["parent"] != nil {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	line, _ := first.Data["order"].(map[string]any)["lines"].([]any)[0].(map[string]any)["id"].(string)
+	if _, err := sqltype.Parse(line); err != nil {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	second := ask(create, `"n": "A-2", "p": `+quoted(id))
+	if got := second.Data["order"].(map[string]any)["parent"]; got != id {
+		t.Errorf("%+v, want the parent %s", second, id)
+	}
+	child := second.Data["order"].(map[string]any)["id"].(string)
+	if got := ask(`query($id: OrderID!) { order(id: $id) { number parent } }`, `"id": `+quoted(child)); got.Errors != nil || got.Data["order"].(map[string]any)["parent"] != id {
+		t.Errorf("%+v", got)
+	}
+
+	for name, c := range map[string]struct{ query, variables string }{
+		"a string":            {`query($id: LineID!) { sku(line: $id) }`, `"id": "` + line + `"`},
+		"a number":            {`query($id: LineID!) { sku(line: $id) }`, `"id": ` + line},
+		"a literal string":    {`{ sku(line: "` + line + `") }`, ""},
+		"a literal number":    {`{ sku(line: ` + line + `) }`, ""},
+		"a variable's inside": {`query($n: LineID = "` + line + `") { sku(line: $n) }`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := ask(c.query, c.variables); got.Errors != nil || got.Data["sku"] != "tea" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	for name, c := range map[string]struct{ query, variables, want string }{
+		"a fraction":        {`query($id: LineID!) { sku(line: $id) }`, `"id": 7.0`, "7.0"},
+		"an exponent":       {`query($id: LineID!) { sku(line: $id) }`, `"id": 7e0`, "7e0"},
+		"a negative number": {`query($id: LineID!) { sku(line: $id) }`, `"id": -7`, "never negative"},
+		"a leading zero":    {`{ sku(line: "007") }`, "", "not a decimal id"},
+		"a literal float":   {`{ sku(line: 7.5) }`, "", "7.5"},
+		"too large":         {`{ sku(line: "9223372036854775808") }`, "", "above the largest id"},
+		"a boolean":         {`{ sku(line: true) }`, "", "bool"},
+		"another key":       {`{ order(id: "cus_0000000000007") { id } }`, "", "not a key of this type"},
+		"a decimal key":     {`{ order(id: "7") { id } }`, "", "not a key of this type"},
+		"a key as a number": {`{ order(id: 7) { id } }`, "", "13 digits of base 32"},
+		"null":              {`query($id: OrderID!) { order(id: $id) { id } }`, `"id": null`, "null"},
+		"a negative row":    {`{ order(id: "ord_0000000000001") { id } }`, "", "never negative"},
+		"a negative parent": {`{ order(id: "ord_0000000000001") { parent } }`, "", "never negative"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ask(c.query, c.variables)
+			if len(got.Errors) == 0 || !strings.Contains(got.Errors[0].Message, c.want) {
+				t.Errorf("%+v, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}

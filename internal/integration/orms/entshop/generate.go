@@ -1,0 +1,27 @@
+//go:build ignore
+
+// Generate writes package db from package schema.
+package main
+
+import (
+	"log"
+
+	"entgo.io/ent/entc"
+	"entgo.io/ent/entc/gen"
+
+	"github.com/seed-299c1d6b/snowkey/orm/entkey/extension"
+)
+
+func main() {
+	ext, err := extension.New(extension.Config{Exempt: []string{"Label"}})
+	if err == nil {
+		err = entc.Generate("./entshop/schema", &gen.Config{
+			Target:   "./entshop/db",
+			Package:  "github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db",
+			Features: []gen.Feature{gen.FeatureUpsert},
+		}, entc.Extensions(ext))
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,118 @@
+// Package extension checks and completes schemas with Snowflake keys while ent generates code. It is
+// for the program that go generate runs:
+//
+//	ext, err := extension.New(extension.Config{})
+//	...
+//	err = entc.Generate("./schema", &gen.Config{Target: "./db", Package: "example.org/shop/db"}, entc.Extensions(ext))
+//
+// It refuses to generate code, with all faults in one error, if
+//
+//   - an id is an integer that the database counts, because the schema has no mixin of package entkey;
+//   - an id of type sqltype.ID or sqltype.Key is declared without the mixin;
+//   - a foreign key has another type than the key that it refers to;
+//   - a key may be NULL, and is Optional but not Nillable, or of a type that cannot hold NULL.
+//
+// It completes the schemas:
+//
+//   - Each foreign key that has no index gets one.
+//   - Package key, which is written below the generated code, has an alias for each type of key, such
+//     as key.Order for sqltype.Key[schema.Order]. ent cannot write the names of generic types.
+//   - ent does not take keys for numbers that MySQL and MariaDB count. Otherwise it would there give
+//     the rows of a bulk create the keys 0, 1 and so on, and link the children that are added in it to
+//     those, and the ID of an upsert would be the key that was offered instead of the row's. Now the
+//     ID of an upsert is an error there: use Exec, and read the row by its unique column.
+package extension
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"entgo.io/ent/entc"
+	"entgo.io/ent/entc/gen"
+	"entgo.io/ent/schema/field"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+// Config configures an Extension. The zero value checks all schemas.
+type Config struct {
+	// Exempt names schemas, such as "Setting", whose ids may be integers that the database counts.
+	Exempt []string
+}
+
+// Extension is an entc.Extension. Make it with New.
+type Extension struct {
+	entc.DefaultExtension
+	exempt []string
+}
+
+// New returns an Extension. The error is a core.ConfigError if Exempt has an empty name or a name
+// twice. A name that no schema has is an error when code is generated.
+func New(config Config) (*Extension, error) {
+	exempt := slices.Sorted(slices.Values(config.Exempt))
+	var wrong fields.Errors
+	for i, name := range exempt {
+		switch {
+		case name == "":
+			wrong.Add("Exempt", name, "must be the name of a schema")
+		case i > 0 && exempt[i-1] == name:
+			wrong.Add("Exempt", name, "is listed twice")
+		}
+	}
+	if err := wrong.Err("extension"); err != nil {
+		return nil, err
+	}
+	return &Extension{exempt: exempt}, nil
+}
+
+// Hooks returns the hook that checks and completes the schemas.
+func (e *Extension) Hooks() []gen.Hook {
+	return []gen.Hook{func(next gen.Generator) gen.Generator {
+		return gen.GenerateFunc(func(g *gen.Graph) error {
+			if err := e.check(g); err != nil {
+				return err
+			}
+			hideNumbers(g)
+			addIndexes(g)
+			if err := nameKeys(g); err != nil {
+				return err
+			}
+			return next.Generate(g)
+		})
+	}}
+}
+
+// check returns all faults.
+func (e *Extension) check(g *gen.Graph) error {
+	var faults []error
+	known := map[string]bool{}
+	for _, node := range g.Nodes {
+		known[node.Name] = true
+		if node.HasOneFieldID() {
+			if fault := checkID(node, slices.Contains(e.exempt, node.Name)); fault != nil {
+				faults = append(faults, fmt.Errorf("extension: %s.%s: %w", node.Name, node.ID.Name, fault))
+			}
+		}
+		for _, f := range node.Fields {
+			if fault := checkField(f); fault != nil {
+				faults = append(faults, fmt.Errorf("extension: %s.%s: %w", node.Name, f.Name, fault))
+			}
+		}
+	}
+	for _, name := range e.exempt {
+		if !known[name] {
+			faults = append(faults, fmt.Errorf("extension: Config.Exempt: no schema is named %q", name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// hideNumbers makes ent treat keys as it treats UUIDs, which it does not replace by LAST_INSERT_ID.
+func hideNumbers(g *gen.Graph) {
+	for _, node := range g.Nodes {
+		if node.HasOneFieldID() && isKey(goType(node.ID)) {
+			node.ID.Type.Type = field.TypeOther
+		}
+	}
+}
