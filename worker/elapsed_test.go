@@ -1,0 +1,82 @@
+package worker_test
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// eventLog keeps every event.
+type eventLog struct {
+	mu   sync.Mutex
+	list []core.Event
+}
+
+func (l *eventLog) Observe(e core.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, e)
+}
+
+// The events of requests say how long the store took, and the others say nothing.
+func TestElapsed(t *testing.T) {
+	const slow, down = 40 * time.Millisecond, 2 * time.Second
+	inWorld(t, func(w *world) {
+		w.store.set(func(f *flaky) { f.slow = slow })
+		var log eventLog
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = &log })
+		time.Sleep(15 * time.Second)
+		w.store.set(func(f *flaky) { f.down, f.slow = errNetwork, down })
+		time.Sleep(time.Minute)
+		w.store.set(func(f *flaky) { f.down, f.slow = nil, slow })
+		time.Sleep(5 * time.Second)
+		if err := lease.Release(w.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		want := map[core.EventKind]time.Duration{
+			worker.Claimed: slow, worker.Renewed: slow, worker.RenewFailed: down, worker.Fenced: 0, worker.Resumed: 0, worker.Released: slow,
+		}
+		seen := map[core.EventKind]int{}
+		for _, e := range log.list {
+			seen[e.Kind]++
+			if d, ok := want[e.Kind]; !ok || e.Elapsed != d {
+				t.Errorf("%s has Elapsed %v, want %v", e.Kind, e.Elapsed, d)
+			}
+		}
+		for kind := range want {
+			if seen[kind] == 0 {
+				t.Errorf("%s was not reported", kind)
+			}
+		}
+	})
+}
+
+// A request that is not answered has taken as long as the lease waited for it.
+func TestElapsedWithoutAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log eventLog
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer, cfg.Timeout = &log, time.Second })
+		w.store.set(func(f *flaky) { f.slow = time.Hour })
+		time.Sleep(15 * time.Second)
+		w.store.set(func(f *flaky) { f.slow = 0 })
+		time.Sleep(5 * time.Second)
+		_ = lease.Release(w.Context())
+		failures := 0
+		for _, e := range log.list {
+			if e.Kind == worker.RenewFailed {
+				failures++
+				if e.Elapsed != time.Second {
+					t.Errorf("Elapsed is %v", e.Elapsed)
+				}
+			}
+		}
+		if failures == 0 {
+			t.Error("no renewal failed")
+		}
+	})
+}
