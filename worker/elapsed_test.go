@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,6 +23,14 @@ func (l *eventLog) Observe(e core.Event) {
 	l.list = append(l.list, e)
 }
 
+// all returns the events until now, when everything that happens at this instant has.
+func (l *eventLog) all() []core.Event {
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}
+
 // The events of requests say how long the store took, and the others say nothing.
 func TestElapsed(t *testing.T) {
 	const slow, down = 40 * time.Millisecond, 2 * time.Second
@@ -37,12 +46,11 @@ func TestElapsed(t *testing.T) {
 		if err := lease.Release(w.Context()); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait()
 		want := map[core.EventKind]time.Duration{
 			worker.Claimed: slow, worker.Renewed: slow, worker.RenewFailed: down, worker.Fenced: 0, worker.Resumed: 0, worker.Released: slow,
 		}
 		seen := map[core.EventKind]int{}
-		for _, e := range log.list {
+		for _, e := range log.all() {
 			seen[e.Kind]++
 			if d, ok := want[e.Kind]; !ok || e.Elapsed != d {
 				t.Errorf("%s has Elapsed %v, want %v", e.Kind, e.Elapsed, d)
@@ -67,7 +75,7 @@ func TestElapsedWithoutAnswer(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		_ = lease.Release(w.Context())
 		failures := 0
-		for _, e := range log.list {
+		for _, e := range log.all() {
 			if e.Kind == worker.RenewFailed {
 				failures++
 				if e.Elapsed != time.Second {
