@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"testing"
@@ -88,3 +89,39 @@ func TestElapsedWithoutAnswer(t *testing.T) {
 		}
 	})
 }
+
+// When Release returns, an observer that takes its time has all events.
+func TestReleaseIsObserved(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log eventLog
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = observers{lingering(time.Millisecond), &log} })
+		if err := lease.Release(w.Context()); err != nil {
+			t.Fatal(err)
+		}
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		if n := len(log.list); n != 2 || log.list[0].Kind != worker.Claimed || log.list[1].Kind != worker.Released {
+			t.Errorf("%v", log.list)
+		}
+	})
+}
+
+// An observer that does not return does not keep Release beyond its context.
+func TestReleaseWithoutObserver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = lingering(time.Hour) })
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_ = lease.Release(ctx)
+		if d := time.Since(began); d > time.Second {
+			t.Errorf("it took %v", d)
+		}
+		time.Sleep(3 * time.Hour)
+	})
+}
+
+// lingering is an observer that takes so long for each event.
+type lingering time.Duration
+
+func (p lingering) Observe(core.Event) { time.Sleep(time.Duration(p)) }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -141,8 +142,32 @@ func (l *Lease) notify(kind core.EventKind, a *assignment, err error, first bool
 	l.events = append(l.events, e)
 }
 
-// flush reports the queued events; l.mu is not held.
+// flush reports the queued events, in their order; l.mu is not held. When it returns, those
+// that another goroutine was reporting are reported as well.
 func (l *Lease) flush() {
+	l.reporting <- struct{}{}
+	l.report()
+}
+
+// flushWithin is flush, but does not wait for another goroutine when ctx is done.
+func (l *Lease) flushWithin(ctx context.Context) {
+	select {
+	case l.reporting <- struct{}{}:
+		l.report()
+		return
+	default:
+	}
+	select {
+	case l.reporting <- struct{}{}:
+		l.report()
+	case <-ctx.Done():
+		go l.flush()
+	}
+}
+
+// report reports the queued events, and lets others report.
+func (l *Lease) report() {
+	defer func() { <-l.reporting }()
 	l.mu.Lock()
 	events := l.events
 	l.events = nil
