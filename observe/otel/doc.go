@@ -8,13 +8,14 @@
 //		return err
 //	}
 //	defer gen.Close(ctx)
-//	metrics, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen.Generator(), Lease: gen.Lease()})
+//	_, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen.Generator(), Lease: gen.Lease()})
 //	if err != nil {
 //		return err
 //	}
-//	defer metrics.Close()
 //
-// It needs the API of OpenTelemetry only. The program chooses the SDK and its exporters.
+// It needs the API of OpenTelemetry only. The program chooses the SDK and its exporters. It shuts
+// the providers down after it has closed the generator, so that they get the span of the release
+// and the last counts.
 //
 // # Guarantees
 //

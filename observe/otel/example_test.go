@@ -46,7 +46,7 @@ func ExampleNewMetrics() {
 	// Output: snowkey.ids.issued 5 {id}
 }
 
-// Close ends the collection, for example before the provider is shut down.
+// Close ends the collection.
 func ExampleMetrics_Close() {
 	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
 	if err != nil {

@@ -99,8 +99,8 @@ func instrument(meter metric.Meter, m metrics.Metric) (metric.Observable, error)
 	return meter.Float64ObservableGauge(m.Name, about, unit)
 }
 
-// Close ends the collection. It may be called more than once, also on nil. The error is the
-// provider's.
+// Close ends the collection, for a program that continues without the generator. It may be called
+// more than once, also on nil. The error is the provider's.
 func (m *Metrics) Close() error {
 	if m == nil || m.registration == nil {
 		return nil

@@ -43,10 +43,11 @@ func ExampleNew() {
 	families, _ := registry.Gather()
 	for _, f := range families {
 		if f.GetName() == "snowkey_ids_issued_total" {
-			fmt.Println(f.GetName(), f.GetMetric()[0].GetLabel(), f.GetMetric()[0].GetCounter().GetValue())
+			m := f.GetMetric()[0]
+			fmt.Println(f.GetName(), m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
 		}
 	}
-	// Output: snowkey_ids_issued_total [name:"snowkey_namespace" value:"orders"] 5
+	// Output: snowkey_ids_issued_total orders 5
 }
 
 // Metrics have an address of their own, which clients of the service do not reach.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 var update = flag.Bool("update", false, "write alerts_test.yml from the series of this run")
@@ -49,7 +51,7 @@ func alerts(t *testing.T) (list []alert, metrics []string) {
 // Each alert fires when it should, and at no other of the times that are looked at, on series that
 // leases and generators leave in failures. The file with the series of an earlier run passes too.
 func TestAlerts(t *testing.T) {
-	promtool := program(t, "promtool")
+	promtool := testserver.Promtool(t)
 	t.Parallel()
 	var file strings.Builder
 	fmt.Fprintf(&file, "# Made by go test -run TestAlerts -update ./observe/prometheus: the series are recorded from\n# leases and generators whose stores and clocks fail.\nrule_files: [alerts.yml]\nevaluation_interval: %v\ntests:\n", every)
@@ -158,23 +160,4 @@ func writeAlert(file *strings.Builder, a alert, at firing, labels map[string]str
 		}
 	}
 	fmt.Fprintf(file, "            exp_annotations:\n              summary: %s\n              description: %s\n", summary, a.description)
-}
-
-// program finds a program of Prometheus.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	required := os.Getenv("SNOWKEY_TEST_REQUIRE") == "1"
-	if testing.Short() && !required {
-		t.Skip("slow: -short leaves the programs of Prometheus out")
-	}
-	if dir := os.Getenv("SNOWKEY_TEST_PROMETHEUS_BIN"); dir != "" {
-		return filepath.Join(dir, name)
-	}
-	path, err := exec.LookPath(name)
-	if err != nil && required {
-		t.Fatalf("no %s: install the Debian package prometheus; SNOWKEY_TEST_REQUIRE=1", name)
-	} else if err != nil {
-		t.Skipf("no %s: install the Debian package prometheus", name)
-	}
-	return path
 }
