@@ -161,3 +161,25 @@ func writeAlert(file *strings.Builder, a alert, at firing, labels map[string]str
 	}
 	fmt.Fprintf(file, "            exp_annotations:\n              summary: %s\n              description: %s\n", summary, a.description)
 }
+
+// docs/metrics.md says what each alert means, and names no other.
+func TestAlertsInTheDocuments(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(Snowkey\\w+)` \\| (\\w+) \\| .+ \\| .+ \\|$").FindAllStringSubmatch(string(text), -1) {
+		rows[m[1]] = m[2]
+	}
+	list, _ := alerts(t)
+	for _, a := range list {
+		if rows[a.name] != a.severity {
+			t.Errorf("docs/metrics.md has %s as %q, want %q", a.name, rows[a.name], a.severity)
+		}
+		delete(rows, a.name)
+	}
+	if len(rows) > 0 {
+		t.Errorf("docs/metrics.md also has %v", rows)
+	}
+}
