@@ -83,7 +83,7 @@ func TestNotReady(t *testing.T) {
 	}
 	status := func(path string) int {
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		return w.Code
 	}
 	if got := status("/readyz"); got != http.StatusNoContent {

@@ -2,6 +2,7 @@ package readme
 
 import (
 	"database/sql"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if line := `snowkey_ids_issued_total{snowkey_namespace="default"} 1`; !strings.Contains(w.Body.String(), line) {
 		t.Errorf("no %s in\n%s", line, w.Body)
 	}

@@ -1,10 +1,12 @@
 package prometheus_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net/http"
-	"time"
+	"net/http/httptest"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -67,9 +69,21 @@ func ExampleCollector() {
 	registry.MustRegister(metrics)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	server := &http.Server{Addr: "127.0.0.1:9464", Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	fmt.Println("http://" + server.Addr + "/metrics") // go server.ListenAndServe()
-	// Output: http://127.0.0.1:9464/metrics
+	server := httptest.NewServer(mux) // a program: &http.Server{Addr: "127.0.0.1:9464", Handler: mux}
+	defer server.Close()
+
+	answer, err := http.Get(server.URL + "/metrics")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "snowkey_worker_id{") {
+			fmt.Println(lines.Text())
+		}
+	}
+	// Output: snowkey_worker_id{snowkey_namespace="orders"} 3
 }
 
 func ExampleConfig() {
