@@ -24,6 +24,7 @@ type Event struct {
 	Namespace string        // of the lease; empty for an event of a generator
 	Worker    int64         // datacenter<<WorkerBits | worker
 	Duration  time.Duration // see the kinds
+	Elapsed   time.Duration // how long the request to the lease's store took; 0: the event is not of a request
 	Err       error         // the reason, if there is one
 }
 

@@ -21,7 +21,7 @@ fail() {
 
 # What the tests need. For each: is it here, and which packages hold it? The extras are
 # for targets of the Makefile only.
-needs='certificates compiler postgres mariadb redis etcd spin typescript arm64 chromium'
+needs='certificates compiler postgres mariadb redis etcd prometheus spin typescript arm64 chromium'
 extras='galera patroni'
 
 describe() {
@@ -32,6 +32,7 @@ describe() {
     mariadb) echo 'MariaDB: the programs mariadbd and mariadb-install-db, or SNOWKEY_TEST_MYSQL' ;;
     redis) echo 'Redis: the program redis-server, or SNOWKEY_TEST_REDIS' ;;
     etcd) echo 'etcd: the program etcd, or SNOWKEY_TEST_ETCD' ;;
+    prometheus) echo 'Prometheus: the programs promtool and prometheus, which check the alert rules and the dashboard' ;;
     spin) echo 'Spin: the program spin, which checks the model of the leases' ;;
     typescript) echo 'TypeScript: the program tsc, which checks the types of a client' ;;
     arm64) echo 'QEMU: the program qemu-aarch64-static, which runs tests for arm64' ;;
@@ -51,6 +52,7 @@ present() {
     mariadb) [ -n "${SNOWKEY_TEST_MARIADB_BIN:-}" ] || mariadb ;;
     redis) [ -n "${SNOWKEY_TEST_REDIS_BIN:-}" ] || program redis-server ;;
     etcd) [ -n "${SNOWKEY_TEST_ETCD_BIN:-}" ] || program etcd ;;
+    prometheus) [ -n "${SNOWKEY_TEST_PROMETHEUS_BIN:-}" ] || { program promtool && program prometheus; } ;;
     spin) command -v spin >/dev/null 2>&1 ;;
     typescript) [ -x "$root/examples/jsonapi/client/node_modules/.bin/tsc" ] || command -v tsc >/dev/null 2>&1 ;;
     arm64) [ "$(uname -m)" = aarch64 ] || command -v qemu-aarch64-static >/dev/null 2>&1 ;;
@@ -166,6 +168,7 @@ packages() {
       ;;
     redis) first redis-server ;;
     etcd) first etcd-server etcd ;;
+    prometheus) first prometheus ;;
     spin) first spin ;;
     typescript) first node-typescript ;;
     arm64) first qemu-user-static ;;
@@ -303,6 +306,7 @@ for need in "${missing[@]}"; do
     postgres) unit=postgresql ;;
     redis) unit=redis-server ;;
     etcd) unit=etcd ;;
+    prometheus) unit=prometheus ;;
     galera) unit=mariadb ;;
     patroni) unit=patroni ;;
     *) continue ;;

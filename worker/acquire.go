@@ -56,7 +56,7 @@ func newLease(s driver.Store, cfg Config) (*Lease, error) {
 		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
 	}
 	return &Lease{
-		store: s, storeType: storeType, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), began: time.Now(),
+		store: s, storeType: storeType, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), reporting: make(chan struct{}, 1), began: time.Now(),
 		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
 	}, nil
 }

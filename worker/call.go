@@ -17,6 +17,7 @@ type call struct {
 	fence      int64          // what a renewal asks for
 	ask        func(ctx context.Context) (driver.Claim, error)
 
+	began    time.Time // zero: it was not made
 	deadline time.Time
 	cancel   func()
 	status   callStatus

@@ -51,6 +51,8 @@ type Lease struct {
 	fenced      time.Time     // since when no id can be issued; zero: ids can be
 	err         error         // why the lease is over
 	events      []core.Event  // for the observer
+	reporting   chan struct{} // holds a value while events are reported
+	elapsed     time.Duration // of the call whose outcome is being handled; 0: none
 	clockAhead  time.Duration // of the wall clock, after a jump that the store has not confirmed
 	count       struct{ renewals, failures, losses, claims uint64 }
 	done        chan struct{} // closed when the lease is over

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,7 +11,8 @@ import (
 )
 
 // The kinds of events of a lease. Their core.Event.Duration is how long ids can continue
-// without a renewal, and Err the reason, if there is one. Lost and Fenced have
+// without a renewal, and Err the reason, if there is one. Elapsed is how long the store took
+// for the request that the event is the outcome of. Lost and Fenced have
 // [slog.LevelError]; Claimed, Renewed, Released and Resumed [slog.LevelInfo]; the others
 // [slog.LevelWarn]. A failure that repeats, and a renewal that follows no failure, have
 // [slog.LevelDebug].
@@ -121,17 +123,51 @@ func level(kind core.EventKind, first bool) slog.Level {
 	return slog.LevelWarn
 }
 
+// timing gives the events of a call's outcome the time that it took. The function that it
+// returns ends that.
+func (l *Lease) timing(c *call) (end func()) {
+	if c.began.IsZero() {
+		return func() {}
+	}
+	l.elapsed = max(time.Since(c.began), 1) // 0 means no request
+	return func() { l.elapsed = 0 }
+}
+
 // notify queues an event for the observer.
 func (l *Lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
-	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Err: err}
+	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.elapsed, Err: err}
 	if a.clock != nil {
 		e.Duration = a.left()
 	}
 	l.events = append(l.events, e)
 }
 
-// flush reports the queued events; l.mu is not held.
+// flush reports the queued events, in their order; l.mu is not held. When it returns, those
+// that another goroutine was reporting are reported as well.
 func (l *Lease) flush() {
+	l.reporting <- struct{}{}
+	l.report()
+}
+
+// flushWithin is flush, but does not wait for another goroutine when ctx is done.
+func (l *Lease) flushWithin(ctx context.Context) {
+	select {
+	case l.reporting <- struct{}{}:
+		l.report()
+		return
+	default:
+	}
+	select {
+	case l.reporting <- struct{}{}:
+		l.report()
+	case <-ctx.Done():
+		go l.flush()
+	}
+}
+
+// report reports the queued events, and lets others report.
+func (l *Lease) report() {
+	defer func() { <-l.reporting }()
 	l.mu.Lock()
 	events := l.events
 	l.events = nil

@@ -10,6 +10,7 @@ import (
 )
 
 func (l *Lease) succeeded(c *call, granted driver.Claim) {
+	defer l.timing(c)()
 	switch c.kind {
 	case claimCall:
 		if known := c.known; known == nil || known.Worker != granted.Worker || known.FencingToken != granted.FencingToken {
@@ -23,6 +24,7 @@ func (l *Lease) succeeded(c *call, granted driver.Claim) {
 }
 
 func (l *Lease) failed(c *call, err error) {
+	defer l.timing(c)()
 	switch c.kind {
 	case claimCall:
 		if notSent(err) {

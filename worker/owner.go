@@ -136,7 +136,8 @@ func (l *Lease) begin(c *call) bool {
 	case releaseCall:
 		c.assignment.usage = releaseSent
 	}
-	c.deadline = time.Now().Add(l.cfg.Timeout + l.cfg.Timeout/grace)
+	c.began = time.Now()
+	c.deadline = c.began.Add(l.cfg.Timeout + l.cfg.Timeout/grace)
 	l.calls = append(l.calls, c)
 	return true
 }

@@ -17,6 +17,8 @@ import (
 // done, for at most Config.MaxWait. If the store still fails, Release returns its error,
 // and others can claim the worker ID after Config.TTL; Release may be called again. A
 // second Release, and one after a loss, returns nil.
+//
+// When Release returns, the observer has all events, unless ctx is done.
 func (l *Lease) Release(ctx context.Context) error {
 	if err := l.valid(); err != nil {
 		return err
@@ -25,7 +27,7 @@ func (l *Lease) Release(ctx context.Context) error {
 		ctx = context.Background()
 	}
 	defer l.closeDone()
-	defer l.flush()
+	defer l.flushWithin(ctx)
 	began := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,6 +13,12 @@
 //	openssl rand -hex 32 > customers.keys
 //	go run ./examples/jsonapi -keys customers.keys
 //
+// With -metrics, an address of its own has /metrics for Prometheus, /healthz and /readyz. If the
+// variable OTEL_EXPORTER_OTLP_ENDPOINT names a collector of OpenTelemetry, it gets the metrics too, and
+// the lease's requests as spans:
+//
+//	go run ./examples/jsonapi -metrics localhost:9464
+//
 // The process leases its worker ID from the same database, and releases it when it ends.
 // openapi.yaml describes the service, client/ has types for TypeScript, and / is a page that lists
 // and adds orders.
@@ -38,6 +44,7 @@ func main() {
 	var cfg config
 	flag.StringVar(&cfg.db, "db", "jsonapi.sqlite", "postgres://…, a `file` .sqlite or .db, :memory:, or for MySQL and MariaDB user:password@tcp(host:3306)/database")
 	flag.BoolVar(&cfg.allowDataLoss, "allow-data-loss", false, "accept a database that may lose a commit when it crashes: ids may then be made twice")
+	flag.StringVar(&cfg.metrics, "metrics", "", "`host:port` of /metrics, /healthz and /readyz; empty: none")
 	keys := flag.String("keys", "", "a `file` of secrets, one a line, the newest first: customers' ids become tokens")
 	flag.Parse()
 	var err error
@@ -46,13 +53,25 @@ func main() {
 	}
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		err = run(ctx, *addr, cfg, os.Stdout)
+		err = observed(ctx, *addr, cfg)
 		stop()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "jsonapi:", err)
 		os.Exit(1)
 	}
+}
+
+// observed runs, and at last sends the spans of the end.
+func observed(ctx context.Context, addr string, cfg config) error {
+	stop, err := telemetry(ctx)
+	if err != nil {
+		return err
+	}
+	err = run(ctx, addr, cfg, os.Stdout)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return errors.Join(err, stop(limit))
 }
 
 // finish is how long requests may take after the end was asked for.
@@ -80,9 +99,19 @@ func run(ctx context.Context, addr string, cfg config, stdout io.Writer) (err er
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
 	}
+	said := fmt.Sprintf("listening on http://%s, worker ID %d", listener.Addr(), svc.gen.Lease().Worker())
+	if cfg.metrics != "" {
+		at, stop, err := svc.serveOperations(ctx, cfg.metrics)
+		if err != nil {
+			_ = listener.Close()
+			return fmt.Errorf("-metrics %q: %w", cfg.metrics, err)
+		}
+		defer stop()
+		said += ", metrics on http://" + at + "/metrics"
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	fmt.Fprintf(stdout, "listening on http://%s, worker ID %d\n", listener.Addr(), svc.gen.Lease().Worker())
+	fmt.Fprintln(stdout, said)
 
 	select {
 	case err = <-failed:

@@ -47,10 +47,11 @@ func until(t *testing.T, what string, ok func() bool) {
 // process is a real one of the command.
 type process struct {
 	*client
-	cmd    *exec.Cmd
-	number string
-	stderr bytes.Buffer // read it after the end
-	out    io.Reader    // what follows the first line
+	operations *client // of -metrics
+	cmd        *exec.Cmd
+	number     string
+	stderr     bytes.Buffer // read it after the end
+	out        io.Reader    // what follows the first line
 }
 
 // start starts the command and waits until it listens. It is killed at the end
@@ -78,11 +79,12 @@ func start(t *testing.T, args ...string) *process {
 	})
 	lines := bufio.NewReader(stdout)
 	line, err := lines.ReadString('\n')
-	found := regexp.MustCompile(`^listening on (http://\S+), worker ID (\d+)\n`).FindStringSubmatch(line)
+	found := regexp.MustCompile(`^listening on (http://\S+), worker ID (\d+)(?:, metrics on (http://\S+)/metrics)?\n`).FindStringSubmatch(line)
 	if err != nil || found == nil {
 		t.Fatalf("it said %q, %v", line, err)
 	}
 	p.client, p.number, p.out = &client{t: t, url: found[1]}, found[2], lines
+	p.operations = &client{t: t, url: found[3]}
 	return p
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	snowotel "github.com/seed-299c1d6b/snowkey/observe/otel"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -30,6 +31,7 @@ type service struct {
 type config struct {
 	db            string // a DSN
 	allowDataLoss bool   // it may lose a committed write
+	metrics       string // an address; empty: none
 }
 
 // newService opens the database, leases a worker ID, and creates the tables.
@@ -48,10 +50,13 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 	// The lease has connections of its own: it must be renewed also while requests use all others.
 	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.OpenConfig{
 		Store:   sqlstore.Config{AllowDataLoss: cfg.allowDataLoss || base.inMemory},
-		Lease:   worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
+		Lease:   worker.Config{Namespace: "jsonapi", Observer: snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(log)})},
 		CloseDB: true,
 	})
 	if err != nil {
+		return svc, err
+	}
+	if _, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: svc.gen.Generator(), Lease: svc.gen.Lease()}); err != nil {
 		return svc, err
 	}
 	if svc.orders, err = newStore(ctx, base.dialector, svc.gen, svc.gen.Generator().Layout()); err != nil {

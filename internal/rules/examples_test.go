@@ -13,11 +13,12 @@ import (
 )
 
 // Packages in which every exported function and method has an example. Methods
-// that a reader knows from an interface of the standard library, of gorm or of an encoder need none.
+// that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
 	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph", "backfill", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
 	"orm/entkey", "orm/entkey/extension", "orm/bunkey", "api/humakey",
+	"observe/prometheus", "observe/otel",
 }
 
 // Functions that have no example that is run, and why. worker/storetest is left out
@@ -47,6 +48,7 @@ var exempt = map[string]struct{ names, why string }{
 
 var known = map[string]bool{
 	"Error": true, "String": true, "Unwrap": true, "Is": true, "Initialize": true, "Name": true,
+	"Describe": true, "Collect": true, "Observe": true,
 	// Those that only an encoder calls.
 	"Format": true, "GobEncode": true, "GobDecode": true, "MarshalXMLAttr": true, "EncodeValues": true, "UnmarshalMapstructure": true,
 	"MarshalBSONValue": true, "UnmarshalBSONValue": true, "MarshalCBOR": true, "UnmarshalCBOR": true, "MarshalJSONTo": true, "MarshalMsgpack": true, "UnmarshalMsgpack": true,

@@ -4,8 +4,9 @@
 // one test binary share. It is started at the first call and is kept until the
 // binary ends. [NewPostgres], [NewMariaDB], [NewRedis] and [NewEtcd] start one
 // more server, for a test that kills or pauses it; that one is gone when the
-// test is over. [NewEtcdCluster] and [NewGalera] start several that are one. No
-// TestMain is needed. [Run] starts one for a program.
+// test is over. [NewEtcdCluster] and [NewGalera] start several that are one.
+// [NewPrometheus] starts a Prometheus. No TestMain is needed. [Run] starts one for
+// a program.
 //
 // # Guarantees
 //
@@ -46,7 +47,8 @@
 //
 // Programs are looked for in PATH, then where distributions keep them. Another
 // folder is given by SNOWKEY_TEST_POSTGRES_BIN, SNOWKEY_TEST_MARIADB_BIN,
-// SNOWKEY_TEST_REDIS_BIN or SNOWKEY_TEST_ETCD_BIN; then nothing else is tried.
+// SNOWKEY_TEST_REDIS_BIN, SNOWKEY_TEST_ETCD_BIN or SNOWKEY_TEST_PROMETHEUS_BIN; then
+// nothing else is tried.
 // SNOWKEY_TEST_MYSQL_BIN is a folder of MySQL, which then replaces MariaDB. If
 // SNOWKEY_TEST_POSTGRES_VERSION, SNOWKEY_TEST_MARIADB_VERSION or
 // SNOWKEY_TEST_MYSQL_VERSION is set, a private server of another version fails the test,

@@ -42,6 +42,9 @@ func (e *missingError) Error() string {
 	m := e.engine
 	s := fmt.Sprintf("no private %s: %s; install the Debian packages %s, or set %s to the folder of its programs",
 		m.kind, e.reason, m.packages, m.binVar)
+	if m.dsnVar == "" {
+		return s
+	}
 	return s + fmt.Sprintf(", or set %s to the DSN of a running server (not for tests that kill it)", m.dsnVar)
 }
 

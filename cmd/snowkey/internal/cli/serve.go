@@ -21,6 +21,7 @@ import (
 // serving holds the flags.
 type serving struct {
 	addr      string
+	metrics   string
 	hosts     []string
 	proxies   []string
 	rate      float64
@@ -43,6 +44,7 @@ With --admin they may also list and free worker IDs, as "snowkey workers" does.
 --store takes the same DSNs as --dsn; snowkey --help lists them.
 
 For probes, /healthz says that the server is alive, and /readyz that its store answers.
+With --metrics-addr, Prometheus finds /metrics on that address, and on no other.
 After SIGINT or SIGTERM, /readyz says no, and after --drain the server accepts no more
 requests and completes those in progress.`
 
@@ -58,6 +60,7 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")
+	f.StringVar(&s.metrics, "metrics-addr", "", "`HOST:PORT` to serve /metrics on, for Prometheus; without it there are no metrics")
 	f.StringSliceVar(&s.hosts, "host", nil, "host `NAME` that a proxy on this machine sends; other requests over loopback must name localhost or an IP address")
 	f.StringSliceVar(&s.proxies, "trusted-proxy", nil, "`CIDR` or address of proxies whose X-Forwarded-For names the client; without it, the sender is the client")
 	f.Float64Var(&s.rate, "rate", 100, "`N` requests a second to the API for each client address, in bursts of as many; 0: no limit")
@@ -78,6 +81,11 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	host, err := checkAddr(s.addr)
 	if err != nil {
 		return wrong("--addr", s.addr, err)
+	}
+	if s.metrics != "" {
+		if _, err := checkAddr(s.metrics); err != nil {
+			return wrong("--metrics-addr", s.metrics, err)
+		}
 	}
 	certificates, err := s.certificates()
 	if err != nil {
@@ -117,12 +125,20 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	if s.cert == "" && !loopback(host) {
 		a.note("%s %s is reachable from other machines and not encrypted: give --tls-cert and --tls-key, or put it behind a proxy with TLS", a.errStyle.warn("snowkey serve:"), s.addr)
 	}
+	if s.metrics != "" {
+		stop, err := a.serveMetrics(ctx, s.metrics, handler.Metrics(), cfg.Logger)
+		if err != nil {
+			_ = listener.Close()
+			return err
+		}
+		defer stop()
+	}
 	return a.listen(ctx, s.drain, certificates, listener, handler, cfg.Logger, leases)
 }
 
 // config reads the flags of the page and its API.
 func (s *serving) config(log io.Writer) (web.Config, error) {
-	cfg := web.Config{Hosts: s.hosts, Admin: s.admin, Rate: s.rate, NoIDs: s.noIDs}
+	cfg := web.Config{Hosts: s.hosts, Admin: s.admin, Rate: s.rate, NoIDs: s.noIDs, Metrics: s.metrics != ""}
 	for _, text := range s.proxies {
 		prefix, err := netip.ParsePrefix(text)
 		if address, bad := netip.ParseAddr(text); bad == nil {
@@ -206,6 +222,25 @@ func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tl
 		return fmt.Errorf("requests were aborted after %v: %w", shutdownWithin, err)
 	}
 	return nil
+}
+
+// serveMetrics serves metrics until stop is called: also while requests in progress are completed.
+func (a *app) serveMetrics(ctx context.Context, addr string, handler http.Handler, logger *slog.Logger) (stop func(), err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for --metrics-addr: %w", err)
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+	a.note("metrics at http://%s/metrics", listener.Addr())
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			logger.Error("the metrics are not served any more", "error", err)
+		}
+	}()
+	return func() { _ = server.Close() }, nil
 }
 
 // checkAddr returns the host of an address.

@@ -33,6 +33,21 @@ type generators struct {
 	all   map[pair]*list.Element // of *member
 	order *list.List             // the members; the least recently used is the first
 	mark  time.Time              // no ID of an evicted generator has this time or a later one
+	count generatorStats         // without generators
+}
+
+// generatorStats are what the generators have done.
+type generatorStats struct {
+	generators      int
+	issued, evicted uint64
+}
+
+func (g *generators) stats() generatorStats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.count
+	s.generators = len(g.all)
+	return s
 }
 
 // member is one generator.
@@ -123,12 +138,13 @@ func (g *generators) take(l core.Layout, worker int64) (*member, error) {
 	return m, nil
 }
 
-// put gives a generator back, with the end of the tick of the last ID that it has issued; zero:
-// none.
-func (g *generators) put(m *member, end time.Time) {
+// put gives a generator back, with the end of the tick of the last of the n IDs that it has
+// issued; zero: none.
+func (g *generators) put(m *member, n int, end time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	m.users--
+	g.count.issued += uint64(n)
 	if end.After(m.end) {
 		m.end = end
 	}
@@ -148,6 +164,7 @@ func (g *generators) evict() (wait time.Duration) {
 			}
 			g.order.Remove(e)
 			delete(g.all, m.pair)
+			g.count.evicted++
 			return 0
 		}
 		if m.users == 0 && (e == g.order.Front() || left < wait) {
@@ -172,7 +189,8 @@ func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids 
 		return err
 	}
 	var last, end time.Time
-	defer func() { g.put(m, end) }()
+	issued := 0
+	defer func() { g.put(m, issued, end) }()
 	ctx, cancel := context.WithTimeout(ctx, g.patience)
 	defer cancel()
 	var behind *core.ClockError
@@ -197,6 +215,6 @@ func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids 
 		}
 		last = parts.Time
 	}
-	end = last.Add(l.Tick)
+	end, issued = last.Add(l.Tick), len(ids)
 	return nil
 }

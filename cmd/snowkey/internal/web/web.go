@@ -11,6 +11,7 @@
 //	GET  /api/openapi.json    the description of the API
 //	GET  /healthz, /readyz    whether the server is alive, and whether it can serve
 //	POST /leases/v1/…         worker IDs, behind a token
+//	GET  /metrics             what the server does, for Prometheus; on an address of its own
 //
 // # Guarantees
 //
@@ -69,6 +70,7 @@ type Config struct {
 	NoIDs   bool           // generates no IDs; those of a given time are composed
 	Logger  *slog.Logger   // failures; nil: none
 	Access  *slog.Logger   // a line for each request; nil: none
+	Metrics bool           // counts requests, and has a handler of metrics
 
 	pairs    int           // 0: 4096; pairs of layout and worker ID for which IDs are generated at a time
 	patience time.Duration // 0: 2s; how long one request may wait for free slots
@@ -77,8 +79,15 @@ type Config struct {
 // A Handler serves the page, the API and the leases. Make it with New.
 type Handler struct {
 	http.Handler
-	health *health
+	health  *health
+	counts  *metrics      // nil: none
+	watched *watchedStore // nil: none
+	metrics http.Handler  // nil: none
 }
+
+// Metrics returns the handler of /metrics, or nil without Config.Metrics. It is to be served on an
+// address of its own: the Handler does not have that path.
+func (h *Handler) Metrics() http.Handler { return h.metrics }
 
 // Drain makes the handler answer that it is not ready, so that load balancers send no more
 // requests. Requests that come are answered as before.
@@ -102,8 +111,13 @@ func New(cfg Config) (*Handler, error) {
 		errs = append(errs, core.FieldError{Field: "Rate", Value: quote(cfg.Rate), Reason: "must not be negative"})
 	}
 	var leases http.Handler
+	var watched *watchedStore
 	if cfg.Store != nil {
 		var err error
+		if cfg.Metrics {
+			watched = newWatchedStore(cfg.Store)
+			cfg.Store = watched
+		}
 		leases, err = httpstore.NewHandler(cfg.Store, httpstore.HandlerConfig{Tokens: []string{cfg.Token}, Admin: cfg.Admin})
 		if err != nil {
 			var config *core.ConfigError
@@ -154,7 +168,16 @@ func New(cfg Config) (*Handler, error) {
 			page(w, r)
 		}
 	}
-	return &Handler{logged(guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), cfg.Access, cfg.Proxies), health}, nil
+	h := &Handler{health: health, watched: watched}
+	if cfg.Metrics {
+		h.counts = newMetrics(s.generators, health)
+		if watched != nil {
+			h.counts.registry.MustRegister(watched)
+		}
+		h.metrics = guard(h.counts.handler(), cfg.Hosts, cfg.Logger)
+	}
+	h.Handler = h.counts.count(logged(guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), cfg.Access, cfg.Proxies))
+	return h, nil
 }
 
 // server answers the API.

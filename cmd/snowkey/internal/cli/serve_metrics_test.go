@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Metrics are on an address of their own, also while the server drains, and on no other.
+func TestServeMetrics(t *testing.T) {
+	url, said, end := startServe(t, Env{}, "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0")
+	m := regexp.MustCompile(`metrics at (http://127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(said)
+	if m == nil {
+		t.Fatalf("it says %q", said)
+	}
+	get := func(target string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(body)
+	}
+	for target, want := range map[string]int{
+		url + "/api/ids?worker=1&n=3": 200, url + "/metrics": 404, url + "/healthz": 200, m[1] + "/api/ids?worker=1": 404, m[1] + "/healthz": 404,
+	} {
+		if status, body := get(target); status != want {
+			t.Errorf("%s: %d, want %d: %s", target, status, want, body)
+		}
+	}
+	status, body := get(m[1] + "/metrics")
+	for _, line := range []string{"snowkey_serve_ids_issued_total 3", "snowkey_serve_ready 1", "go_goroutines ", "process_start_time_seconds ", "go_build_info"} {
+		if status != http.StatusOK || !strings.Contains(body, line) {
+			t.Errorf("%d, no %s", status, line)
+		}
+	}
+	if code := end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestServeMetricsErrors(t *testing.T) {
+	url, _, end := startServe(t, Env{}, "--addr", "127.0.0.1:0")
+	defer end()
+	for addr, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"9464":                             {2, `--metrics-addr "9464": must be host:port`},
+		strings.TrimPrefix(url, "http://"): {1, "listen for --metrics-addr"},
+	} {
+		if got := run(t, "serve", "--addr", "127.0.0.1:0", "--metrics-addr", addr); got.code != want.code || !strings.Contains(got.err, want.says) {
+			t.Errorf("%s: exit code %d: %s", addr, got.code, got.err)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are what the server exports to Prometheus. The values of its labels are bounded,
+// whatever clients send.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec   // by path, method and code
+	duration *prometheus.HistogramVec // by path
+	inFlight prometheus.Gauge
+}
+
+// The paths that requests are counted under. The others are one label.
+var countedPaths = []string{
+	"/", "/api", "/api/layouts", "/api/ids", "/api/parse", "/api/range", "/api/openapi.json", alivePath, readyPath,
+	LeasesPath + "/v1/claim", LeasesPath + "/v1/renew", LeasesPath + "/v1/release", LeasesPath + "/v1/list", LeasesPath + "/v1/free", LeasesPath + "/v1/count",
+}
+
+const otherPaths = "other"
+
+func newMetrics(g *generators, h *health) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "snowkey_serve_requests_total", Help: "Requests by path, method and status code.",
+		}, []string{"path", "method", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "snowkey_serve_request_duration_seconds", Help: "How long requests took, by path.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
+		}, []string{"path"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "snowkey_serve_requests_in_flight", Help: "Requests that are being answered.",
+		}),
+	}
+	m.registry.MustRegister(
+		m.requests, m.duration, m.inFlight,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "snowkey_serve_ready", Help: "1 if /readyz says ready, otherwise 0.",
+		}, func() float64 {
+			if h.draining.Load() || h.ask() != nil {
+				return 0
+			}
+			return 1
+		}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "snowkey_serve_ids_issued_total", Help: "Ids that /api/ids has generated.",
+		}, func() float64 { return float64(g.stats().issued) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "snowkey_serve_generators", Help: "Pairs of layout and worker ID for which ids are generated.",
+		}, func() float64 { return float64(g.stats().generators) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "snowkey_serve_generators_evicted_total", Help: "Generators that made room for others.",
+		}, func() float64 { return float64(g.stats().evicted) }),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewBuildInfoCollector(),
+	)
+	return m
+}
+
+// count counts the requests that reach a handler. Nil metrics count none.
+func (m *metrics) count(next http.Handler) http.Handler {
+	if m == nil {
+		return next
+	}
+	next = promhttp.InstrumentHandlerInFlight(m.inFlight, next)
+	byPath := make(map[string]http.Handler)
+	for _, path := range append(slices.Clone(countedPaths), otherPaths) {
+		label := prometheus.Labels{"path": path}
+		byPath[path] = promhttp.InstrumentHandlerDuration(m.duration.MustCurryWith(label),
+			promhttp.InstrumentHandlerCounter(m.requests.MustCurryWith(label), next))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler, ok := byPath[r.URL.Path]
+		if !ok {
+			handler = byPath[otherPaths]
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// handler answers /metrics.
+func (m *metrics) handler() http.Handler {
+	answer := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/metrics":
+			writeErrors(w, r, refuse(http.StatusNotFound, "path", r.URL.Path, "does not exist; the metrics are at /metrics"))
+		case !allows(w, r, []string{http.MethodGet, http.MethodHead}):
+			writeErrors(w, r, refuse(http.StatusMethodNotAllowed, "method", r.Method, "must be GET or HEAD"))
+		default:
+			answer.ServeHTTP(w, r)
+		}
+	})
+}

@@ -1,0 +1,317 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// scrape returns the lines of /metrics.
+func scrape(t *testing.T, h http.Handler) []string {
+	t.Helper()
+	w := ask(h, http.MethodGet, "/metrics", "")
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return strings.Split(w.Body.String(), "\n")
+}
+
+// want reports lines that are not there.
+func want(t *testing.T, got []string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !slices.Contains(got, line) {
+			name, _, _ := strings.Cut(line, "{")
+			t.Errorf("no line %s, but\n%s", line, strings.Join(slices.DeleteFunc(slices.Clone(got), func(l string) bool { return !strings.HasPrefix(l, name) }), "\n"))
+		}
+	}
+}
+
+func measured(t *testing.T, cfg Config) *Handler {
+	t.Helper()
+	cfg.Metrics = true
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// Requests are counted, whatever becomes of them, under a bounded number of labels.
+func TestRequestMetrics(t *testing.T) {
+	h := measured(t, Config{Rate: 8})
+	for _, target := range []string{
+		"/", "/healthz", "/no/such/path", "/" + strings.Repeat("x", 200),
+		"/api/ids?worker=1&n=5", "/api/ids", "/api/layouts?tick=x", "/api/layouts", "/api/layouts", "/api/parse?id=1", "/api/parse?id=2", "/api/parse?id=3",
+		"/api/range", // the ninth
+	} {
+		ask(h, http.MethodGet, target, "")
+	}
+	ask(h, "BREW", "/", "")
+	got := scrape(t, h.Metrics())
+	want(t, got,
+		`snowkey_serve_requests_total{code="200",method="get",path="/"} 1`,
+		`snowkey_serve_requests_total{code="405",method="unknown",path="/"} 1`,
+		`snowkey_serve_requests_total{code="200",method="get",path="/healthz"} 1`,
+		`snowkey_serve_requests_total{code="404",method="get",path="other"} 2`,
+		`snowkey_serve_requests_total{code="200",method="get",path="/api/ids"} 1`,
+		`snowkey_serve_requests_total{code="400",method="get",path="/api/ids"} 1`,
+		`snowkey_serve_requests_total{code="400",method="get",path="/api/layouts"} 1`,
+		`snowkey_serve_requests_total{code="429",method="get",path="/api/range"} 1`,
+		`snowkey_serve_request_duration_seconds_count{path="/api/ids"} 2`,
+		`snowkey_serve_requests_in_flight 0`,
+		`snowkey_serve_ready 1`,
+	)
+	h.Drain()
+	want(t, scrape(t, h.Metrics()), `snowkey_serve_ready 0`)
+	for _, line := range got {
+		if len(line) > 300 {
+			t.Errorf("a long line: %s", line)
+		}
+	}
+}
+
+func TestGeneratorMetrics(t *testing.T) {
+	h := measured(t, Config{pairs: 2})
+	for _, n := range []int{5, 1, 2} {
+		for ask(h, http.MethodGet, fmt.Sprintf("/api/ids?worker=%d&n=%d", n, n), "").Code == http.StatusServiceUnavailable {
+			// The tick of the generator to be evicted is not over.
+		}
+	}
+	ask(h, http.MethodGet, "/api/ids?worker=1&time=2026-01-01", "") // composed
+	want(t, scrape(t, h.Metrics()), `snowkey_serve_ids_issued_total 8`, `snowkey_serve_generators 2`, `snowkey_serve_generators_evicted_total 1`)
+}
+
+// The metrics are on their own handler only, which has the protection of the page.
+func TestMetricsAddress(t *testing.T) {
+	h := measured(t, Config{})
+	if w := ask(h, http.MethodGet, "/metrics", ""); w.Code != http.StatusNotFound {
+		t.Errorf("/metrics of the page: %d", w.Code)
+	}
+	for target, status := range map[string]int{"/metrics": 200, "/": 404, "/api/ids?worker=1": 404, "/metrics/": 404} {
+		if w := ask(h.Metrics(), http.MethodGet, target, ""); w.Code != status || w.Header().Get("Content-Security-Policy") != policy {
+			t.Errorf("%s: %d, want %d", target, w.Code, status)
+		}
+	}
+	if w := ask(h.Metrics(), http.MethodPost, "/metrics", ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: %d %v", w.Code, w.Header())
+	}
+	server := httptest.NewServer(h.Metrics()) // over loopback
+	defer server.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "evil.example"
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("under a foreign name: %d", answer.StatusCode)
+	}
+	without, err := New(Config{})
+	if err != nil || without.Metrics() != nil {
+		t.Errorf("%v, %v", without.Metrics(), err)
+	}
+}
+
+// Requests of leases are measured by what comes of them, and leases are counted by state.
+func TestStoreMetrics(t *testing.T) {
+	mem := memstore.New(memstore.Config{})
+	h := measured(t, Config{Store: mem, Token: secret})
+	server := httptest.NewServer(h)
+	defer server.Close()
+	store := mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret}))
+	layout := core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}
+	var leases []*worker.Lease
+	for range 2 {
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "orders", Layout: layout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leases = append(leases, lease)
+	}
+	var none *worker.NoWorkerIDError
+	if _, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "orders", Layout: layout, MaxWait: -1}); !errors.As(err, &none) {
+		t.Fatal(err)
+	}
+	if err := leases[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer leases[1].Close()
+	want(t, scrape(t, h.Metrics()),
+		`snowkey_serve_requests_total{code="200",method="post",path="/leases/v1/claim"} 2`,
+		`snowkey_serve_store_request_duration_seconds_count{result="ok",verb="claim"} 2`,
+		`snowkey_serve_store_request_duration_seconds_count{result="refused",verb="claim"} 1`,
+		`snowkey_serve_store_request_duration_seconds_count{result="ok",verb="release"} 1`,
+		`snowkey_serve_leases{snowkey_namespace="orders",state="held"} 1`,
+		`snowkey_serve_leases{snowkey_namespace="orders",state="released"} 1`,
+		`snowkey_serve_leases{snowkey_namespace="orders",state="expired"} 0`,
+	)
+}
+
+// answering is a store whose answers a test sets; it has neither Admin nor Counter.
+type answering struct{ err error }
+
+func (a *answering) Claim(context.Context, driver.Request) (driver.Claim, error) {
+	return driver.Claim{}, a.err
+}
+func (a *answering) Renew(context.Context, driver.Renewal) error  { return a.err }
+func (a *answering) Release(context.Context, driver.Return) error { return a.err }
+
+func TestResults(t *testing.T) {
+	for result, errs := range map[string][]error{
+		"ok":        {nil},
+		"refused":   {driver.ErrNotHeld, &driver.NoWorkerIDError{}, fmt.Errorf("x: %w", &driver.SkewError{}), &driver.LayoutError{}, &core.ConfigError{}},
+		"cancelled": {context.Canceled},
+		"failed":    {errors.New("wrong password"), driver.Permanent(errors.New("wrong password")), context.DeadlineExceeded},
+	} {
+		for _, err := range errs {
+			w := newWatchedStore(&answering{err})
+			if got := w.Renew(t.Context(), driver.Renewal{Namespace: "a"}); got != err {
+				t.Errorf("%v became %v", err, got)
+			}
+			if n := testutil.CollectAndCount(w.duration); n != 1 {
+				t.Errorf("%d series", n)
+			}
+			if problems, lintErr := testutil.CollectAndLint(w.duration.MustCurryWith(prometheus.Labels{"verb": "renew", "result": result}).(prometheus.Collector)); lintErr != nil || len(problems) > 0 {
+				t.Error(problems, lintErr)
+			}
+			registry := prometheus.NewRegistry()
+			registry.MustRegister(w)
+			families, gatherErr := registry.Gather()
+			if gatherErr != nil {
+				t.Fatal(gatherErr)
+			}
+			labels := families[len(families)-1].GetMetric()[0].GetLabel()
+			if labels[0].GetValue() != result || labels[1].GetValue() != "renew" {
+				t.Errorf("%v is %v", err, labels)
+			}
+		}
+	}
+	w := newWatchedStore(&answering{})
+	if _, err := w.List(t.Context(), "a"); err != errors.ErrUnsupported {
+		t.Error(err)
+	}
+	if _, err := w.Count(t.Context(), "a"); err != errors.ErrUnsupported {
+		t.Error(err)
+	}
+	if err := w.Free(t.Context(), "a", 1, 1); err != errors.ErrUnsupported {
+		t.Error(err)
+	}
+}
+
+// Clients cannot make more series than there is room for, and a store that hangs delays a scrape for
+// a bounded time.
+func TestBounds(t *testing.T) {
+	mem := memstore.New(memstore.Config{})
+	w := newWatchedStore(mem)
+	for i := range 3 * maxNamespaces {
+		w.note(fmt.Sprint("n", i%(2*maxNamespaces)))
+	}
+	if n := testutil.CollectAndCount(w, "snowkey_serve_leases"); n != 3*maxNamespaces {
+		t.Errorf("%d series of leases", n)
+	}
+	slow := newWatchedStore(&hanging{Store: mem})
+	for i := range maxNamespaces {
+		slow.note(fmt.Sprint("n", i))
+	}
+	began := time.Now()
+	if n := testutil.CollectAndCount(slow, "snowkey_serve_leases"); n != 0 {
+		t.Errorf("%d series of leases", n)
+	}
+	if d := time.Since(began); d > leasesWithin+5*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
+// hanging is a store whose List ends with its context.
+type hanging struct{ *memstore.Store }
+
+func (*hanging) List(ctx context.Context, _ string) ([]driver.Record, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestStateOf(t *testing.T) {
+	now := time.Now()
+	for state, r := range map[string]driver.Record{
+		"released": {},
+		"expired":  {ClaimID: "x", Expires: now.UnixMilli() - 1},
+		"held":     {ClaimID: "x", Expires: now.UnixMilli() + 1},
+	} {
+		if got := stateOf(r, now); got != state {
+			t.Errorf("%+v is %s", r, got)
+		}
+	}
+}
+
+// The names follow the conventions, the dashboard uses no others, and docs/metrics.md has all.
+func TestMetricNames(t *testing.T) {
+	h, err := New(Config{Metrics: true, Store: memstore.New(memstore.Config{}), Token: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := worker.Acquire(t.Context(), h.watched, worker.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Close()
+	ask(h, http.MethodGet, "/", "")
+	problems, err := testutil.GatherAndLint(h.counts.registry)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+	families, err := h.counts.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, family := range families {
+		if name := family.GetName(); strings.HasPrefix(name, "snowkey_") {
+			names = append(names, name)
+		}
+	}
+	name := regexp.MustCompile(`\bsnowkey_serve_\w+`)
+	trim := regexp.MustCompile(`_(bucket|count|sum)$`)
+	for _, file := range []string{"observe/prometheus/dashboard.json", "docs/metrics.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var used []string
+		for _, n := range name.FindAllString(string(text), -1) {
+			used = append(used, trim.ReplaceAllString(n, ""))
+		}
+		for _, n := range used {
+			if !slices.Contains(names, n) {
+				t.Errorf("%s names %s", file, n)
+			}
+		}
+		for _, n := range names {
+			if !slices.Contains(used, n) {
+				t.Errorf("%s does not name %s", file, n)
+			}
+		}
+	}
+}

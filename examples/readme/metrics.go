@@ -1,0 +1,37 @@
+package readme
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	snowotel "github.com/seed-299c1d6b/snowkey/observe/otel"
+	snowprom "github.com/seed-299c1d6b/snowkey/observe/prometheus"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+func metricsHandler(gen *sqlstore.Generator) (http.Handler, error) {
+	metrics, err := snowprom.New(snowprom.Config{Generator: gen.Generator(), Lease: gen.Lease()})
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(metrics)
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), nil
+}
+
+func openTraced(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
+	tracer := snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(slog.Default())})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Observer: tracer}})
+	if err != nil {
+		return nil, err
+	}
+	_, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen.Generator(), Lease: gen.Lease()})
+	return gen, err
+}

@@ -1,0 +1,127 @@
+package worker_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// eventLog keeps every event.
+type eventLog struct {
+	mu   sync.Mutex
+	list []core.Event
+}
+
+func (l *eventLog) Observe(e core.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, e)
+}
+
+// all returns the events until now, when everything that happens at this instant has.
+func (l *eventLog) all() []core.Event {
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}
+
+// The events of requests say how long the store took, and the others say nothing.
+func TestElapsed(t *testing.T) {
+	const slow, down = 40 * time.Millisecond, 2 * time.Second
+	inWorld(t, func(w *world) {
+		w.store.set(func(f *flaky) { f.slow = slow })
+		var log eventLog
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = &log })
+		time.Sleep(15 * time.Second)
+		w.store.set(func(f *flaky) { f.down, f.slow = errNetwork, down })
+		time.Sleep(time.Minute)
+		w.store.set(func(f *flaky) { f.down, f.slow = nil, slow })
+		time.Sleep(5 * time.Second)
+		if err := lease.Release(w.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := map[core.EventKind]time.Duration{
+			worker.Claimed: slow, worker.Renewed: slow, worker.RenewFailed: down, worker.Fenced: 0, worker.Resumed: 0, worker.Released: slow,
+		}
+		seen := map[core.EventKind]int{}
+		for _, e := range log.all() {
+			seen[e.Kind]++
+			if d, ok := want[e.Kind]; !ok || e.Elapsed != d {
+				t.Errorf("%s has Elapsed %v, want %v", e.Kind, e.Elapsed, d)
+			}
+		}
+		for kind := range want {
+			if seen[kind] == 0 {
+				t.Errorf("%s was not reported", kind)
+			}
+		}
+	})
+}
+
+// A request that is not answered has taken as long as the lease waited for it.
+func TestElapsedWithoutAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log eventLog
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer, cfg.Timeout = &log, time.Second })
+		w.store.set(func(f *flaky) { f.slow = time.Hour })
+		time.Sleep(15 * time.Second)
+		w.store.set(func(f *flaky) { f.slow = 0 })
+		time.Sleep(5 * time.Second)
+		_ = lease.Release(w.Context())
+		failures := 0
+		for _, e := range log.all() {
+			if e.Kind == worker.RenewFailed {
+				failures++
+				if e.Elapsed != time.Second {
+					t.Errorf("Elapsed is %v", e.Elapsed)
+				}
+			}
+		}
+		if failures == 0 {
+			t.Error("no renewal failed")
+		}
+	})
+}
+
+// When Release returns, an observer that takes its time has all events.
+func TestReleaseIsObserved(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log eventLog
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = observers{lingering(time.Millisecond), &log} })
+		if err := lease.Release(w.Context()); err != nil {
+			t.Fatal(err)
+		}
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		if n := len(log.list); n != 2 || log.list[0].Kind != worker.Claimed || log.list[1].Kind != worker.Released {
+			t.Errorf("%v", log.list)
+		}
+	})
+}
+
+// An observer that does not return does not keep Release beyond its context.
+func TestReleaseWithoutObserver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = lingering(time.Hour) })
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_ = lease.Release(ctx)
+		if d := time.Since(began); d > time.Second {
+			t.Errorf("it took %v", d)
+		}
+		time.Sleep(3 * time.Hour)
+	})
+}
+
+// lingering is an observer that takes so long for each event.
+type lingering time.Duration
+
+func (p lingering) Observe(core.Event) { time.Sleep(time.Duration(p)) }
