@@ -1,0 +1,446 @@
+package snowkeylint
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
+)
+
+func layoutRule() rule {
+	return rule{name: "snowlayout", run: runLayout, doc: `find ids that are decoded with another layout than that of their generator
+
+The time, the worker ID and the sequence are then wrong, without an error.
+
+	gen, err := core.New(core.Config{Layout: core.Sonyflake(), Worker: core.Fixed(1)})
+	parts, err := core.Twitter().Decode(id)     // bad
+	parts, err := gen.Layout().Decode(id)       // good
+	at := time.UnixMilli(id>>22 + 1288834974657) // bad
+
+An id is checked if its generator is in the package and its layout is a preset or has constant fields.`}
+}
+
+const corePath = ids.Root + "/core"
+
+type layouts struct {
+	*pass
+	busy map[types.Object]bool
+	only *core.Layout // the layout of all generators in the package, if it is the same
+	many bool
+}
+
+func runLayout(p *pass) {
+	l := &layouts{pass: p, busy: map[types.Object]bool{}}
+	l.findOnly()
+	p.inspector.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.BinaryExpr)(nil)}, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			l.checkDecode(n)
+		case *ast.BinaryExpr:
+			l.checkShift(n)
+		}
+	})
+}
+
+// findOnly finds the layout of the package's generators.
+func (l *layouts) findOnly() {
+	l.inspector.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
+		call := n.(*ast.CallExpr)
+		f := ids.Callee(l.TypesInfo, call)
+		if !isMaker(f) || l.inTest(call.Pos()) || ids.IsFunc(f, ids.Root+"/worker", "Acquire") {
+			return
+		}
+		switch own := l.made(call); {
+		case own == nil || l.only != nil && *l.only != *own:
+			l.many = true
+		default:
+			l.only = own
+		}
+	})
+}
+
+func (l *layouts) checkDecode(call *ast.CallExpr) {
+	f := ids.Callee(l.TypesInfo, call)
+	if !ids.IsMethod(f, corePath, "Layout", "Decode", "Explain") || len(call.Args) != 1 {
+		return
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return
+	}
+	used, own := l.layout(sel.X), l.of(call.Args[0])
+	if used != nil && own != nil && *used != *own {
+		l.report(call, nil, "the id %s is of the layout %s, and is decoded with %s: use Layout() of its generator",
+			l.text(call.Args[0]), describe(own), describe(used))
+	}
+}
+
+// describe names a preset, or lists the widths and the epoch.
+func describe(layout *core.Layout) string {
+	for _, p := range core.Presets() {
+		if p.Layout.WithDefaults() == *layout {
+			return p.Name
+		}
+	}
+	return layout.String()
+}
+
+// checkShift reports id>>22 + epoch if the layout of the id has other numbers.
+func (l *layouts) checkShift(n *ast.BinaryExpr) {
+	if n.Op != token.ADD {
+		return
+	}
+	x, y := n.X, n.Y
+	if l.TypesInfo.Types[x].Value != nil {
+		x, y = y, x
+	}
+	epoch, ok := l.integer(y)
+	shifted, isShift := l.strip(x).(*ast.BinaryExpr)
+	if !ok || epoch < 1e12 || !isShift || shifted.Op != token.SHR {
+		return
+	}
+	bits, ok := l.integer(shifted.Y)
+	own := l.of(shifted.X)
+	if !ok || own == nil || own.Tick != time.Millisecond {
+		return
+	}
+	below := int64(own.RollbackBits) + int64(own.DatacenterBits) + int64(own.WorkerBits) + int64(own.SequenceBits)
+	if bits != below || epoch != own.Epoch.UnixMilli() {
+		l.report(n, nil, "the id %s is of the layout %s, whose time is %d bits up, in ms since %d: use Layout.Decode",
+			l.text(shifted.X), describe(own), below, own.Epoch.UnixMilli())
+	}
+}
+
+func (l *layouts) integer(e ast.Expr) (int64, bool) {
+	return constant.Int64Val(constant.ToInt(value(l.TypesInfo, e)))
+}
+
+// of returns the layout of the generator of an id, or nil if it is not known.
+func (l *layouts) of(id ast.Expr) *core.Layout {
+	e := l.strip(id)
+	if own := l.source(ids.Source{Expr: e, Result: -1}); own != nil {
+		return own
+	}
+	if l.only != nil && !l.many && l.Kind(e) == ids.Number {
+		return l.only
+	}
+	return nil
+}
+
+// source returns the layout of an expression that is an id, or of the id that a call returns.
+func (l *layouts) source(s ids.Source) *core.Layout {
+	e := l.strip(s.Expr)
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		f := ids.Callee(l.TypesInfo, e)
+		switch {
+		case l.IsSource(f):
+			if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
+				return l.generator(sel.X)
+			}
+		case ids.IsFunc(f, ids.Sqltype, "New", "NewKey") && len(e.Args) == 2:
+			return l.generator(e.Args[1])
+		case ids.IsMethod(f, corePath, "Layout", "Compose", "FirstAt"):
+			if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
+				return l.layout(sel.X)
+			}
+		case f != nil:
+			var all []*core.Layout
+			for _, results := range l.Returns(f) {
+				if i := max(s.Result, 0); i < len(results) && l.TypesInfo.Types[results[i]].Value == nil {
+					all = append(all, l.source(ids.Source{Expr: results[i], Result: -1}))
+				}
+			}
+			return agreed(all)
+		}
+	case *ast.Ident, *ast.SelectorExpr:
+		return l.object(l.Object(e))
+	}
+	return nil
+}
+
+// object returns the layout on which all assignments to a variable agree.
+func (l *layouts) object(o types.Object) *core.Layout {
+	if o == nil || l.busy[o] {
+		return nil
+	}
+	l.busy[o] = true
+	defer delete(l.busy, o)
+	var all []*core.Layout
+	for _, from := range l.Into(o) {
+		if l.TypesInfo.Types[from.Expr].Value == nil {
+			all = append(all, l.source(from))
+		}
+	}
+	if f, i := l.Parameter(o); f != nil {
+		for _, args := range l.Calls(f) {
+			if i < len(args) {
+				all = append(all, l.source(ids.Source{Expr: args[i], Result: -1}))
+			}
+		}
+	}
+	return agreed(all)
+}
+
+func agreed(all []*core.Layout) *core.Layout {
+	for _, one := range all {
+		if one == nil || *one != *all[0] {
+			return nil
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}
+
+// generator returns the layout of a generator, or nil.
+func (l *layouts) generator(e ast.Expr) *core.Layout {
+	e = ast.Unparen(e)
+	if call, ok := e.(*ast.CallExpr); ok {
+		f := ids.Callee(l.TypesInfo, call)
+		if isMaker(f) {
+			return l.made(call)
+		}
+		if f == nil {
+			return nil
+		}
+		var all []*core.Layout
+		for _, results := range l.Returns(f) {
+			if len(results) > 0 && !l.TypesInfo.Types[results[0]].IsNil() {
+				all = append(all, l.generator(results[0]))
+			}
+		}
+		return agreed(all)
+	}
+	o := l.Object(e)
+	if o == nil || l.busy[o] {
+		return nil
+	}
+	l.busy[o] = true
+	defer delete(l.busy, o)
+	var all []*core.Layout
+	for _, from := range l.Into(o) {
+		if from.Result <= 0 {
+			all = append(all, l.generator(from.Expr))
+		}
+	}
+	if f, i := l.Parameter(o); f != nil {
+		for _, args := range l.Calls(f) {
+			if i < len(args) {
+				all = append(all, l.generator(args[i]))
+			}
+		}
+	}
+	return agreed(all)
+}
+
+// made returns the layout that the configuration in a call that makes a generator has.
+func (l *layouts) made(call *ast.CallExpr) *core.Layout {
+	if len(call.Args) == 0 {
+		return nil
+	}
+	return l.configured(call.Args[len(call.Args)-1])
+}
+
+func (l *layouts) configured(e ast.Expr) *core.Layout {
+	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
+	if !ok {
+		return nil
+	}
+	if own := element(lit, "Layout"); own != nil {
+		return l.layout(own)
+	}
+	for _, part := range []string{"Generator", "Lease"} {
+		if e := element(lit, part); e != nil {
+			inner, ok := ast.Unparen(e).(*ast.CompositeLit)
+			if !ok {
+				return nil
+			}
+			if own := element(inner, "Layout"); own != nil {
+				return l.layout(own)
+			}
+		}
+	}
+	worker := element(lit, "Worker")
+	if worker == nil {
+		if ids.Is(l.TypesInfo.TypeOf(lit), corePath, "Config") {
+			return nil // it is set elsewhere
+		}
+		return twitter()
+	}
+	if source, ok := ast.Unparen(worker).(*ast.CallExpr); ok && ids.IsFunc(ids.Callee(l.TypesInfo, source), corePath, "Fixed") {
+		return twitter()
+	}
+	if o := l.Object(worker); o != nil && ids.Is(o.Type(), ids.Root+"/worker", "Lease") {
+		return l.generator(worker)
+	}
+	return nil
+}
+
+func twitter() *core.Layout {
+	layout := core.Twitter()
+	return &layout
+}
+
+// layout returns the value of an expression that is a layout, or nil.
+func (l *layouts) layout(e ast.Expr) *core.Layout {
+	e = ast.Unparen(e)
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		f := ids.Callee(l.TypesInfo, e)
+		switch {
+		case f == nil:
+			return nil
+		case f.Pkg() != nil && f.Pkg().Path() == corePath && f.Signature().Recv() == nil:
+			return preset(f.Name())
+		case ids.IsMethod(f, corePath, "Generator", "Layout"), ids.IsMethod(f, ids.Root+"/worker", "Lease", "Layout"), ids.IsMethod(f, ids.Root+"/worker/sqlstore", "Generator", "Layout"):
+			if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
+				return l.generator(sel.X)
+			}
+		case ids.IsMethod(f, corePath, "Layout", "WithDefaults"):
+			if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
+				return l.layout(sel.X)
+			}
+		default:
+			var all []*core.Layout
+			for _, results := range l.Returns(f) {
+				if len(results) > 0 {
+					all = append(all, l.layout(results[0]))
+				}
+			}
+			return agreed(all)
+		}
+	case *ast.CompositeLit:
+		return l.literal(e)
+	case *ast.Ident, *ast.SelectorExpr:
+		o := l.Object(e)
+		if o == nil || l.busy[o] {
+			return nil
+		}
+		if v, ok := o.(*types.Var); !ok || v.IsField() && v.Pkg() != l.Pkg {
+			return nil
+		}
+		l.busy[o] = true
+		defer delete(l.busy, o)
+		var all []*core.Layout
+		for _, from := range l.Into(o) {
+			all = append(all, l.layout(from.Expr))
+		}
+		return agreed(all)
+	}
+	return nil
+}
+
+// preset returns the layout of a function such as core.Twitter.
+func preset(name string) *core.Layout {
+	makers := map[string]func() core.Layout{
+		"Twitter": core.Twitter, "Discord": core.Discord, "Instagram": core.Instagram, "Mastodon": core.Mastodon,
+		"Sonyflake": core.Sonyflake, "Classic2015": core.Classic2015, "JavaScriptSafe": core.JavaScriptSafe, "Seconds": core.Seconds,
+	}
+	f, ok := makers[name]
+	if !ok {
+		return nil
+	}
+	layout := f().WithDefaults()
+	return &layout
+}
+
+// literal returns the value of a core.Layout literal whose fields are constant.
+func (l *layouts) literal(lit *ast.CompositeLit) *core.Layout {
+	if !ids.Is(l.TypesInfo.TypeOf(lit), corePath, "Layout") {
+		return nil
+	}
+	var layout core.Layout
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return nil
+		}
+		key, ok := kv.Key.(*ast.Ident)
+		if !ok || !l.set(&layout, key.Name, kv.Value) {
+			return nil
+		}
+	}
+	layout = layout.WithDefaults()
+	return &layout
+}
+
+func (l *layouts) set(layout *core.Layout, name string, e ast.Expr) bool {
+	if name == "Epoch" {
+		epoch, ok := l.time(e)
+		layout.Epoch = epoch
+		return ok
+	}
+	v := value(l.TypesInfo, e)
+	if v.Kind() == constant.Bool {
+		switch name {
+		case "SequenceFirst":
+			layout.SequenceFirst = constant.BoolVal(v)
+		case "Unsigned":
+			layout.Unsigned = constant.BoolVal(v)
+		}
+		return true
+	}
+	n, ok := constant.Int64Val(constant.ToInt(v))
+	if !ok {
+		return false
+	}
+	if name == "Tick" {
+		layout.Tick = time.Duration(n)
+		return true
+	}
+	field := map[string]*uint8{
+		"TimeBits": &layout.TimeBits, "RollbackBits": &layout.RollbackBits, "DatacenterBits": &layout.DatacenterBits,
+		"WorkerBits": &layout.WorkerBits, "SequenceBits": &layout.SequenceBits,
+	}[name]
+	if field == nil || n < 0 || n > math.MaxUint8 {
+		return false
+	}
+	*field = uint8(n)
+	return true
+}
+
+// time returns the value of time.UnixMilli, time.Unix or time.Date in UTC of constants.
+func (l *layouts) time(e ast.Expr) (time.Time, bool) {
+	if o := l.Object(e); o != nil {
+		from := l.Into(o)
+		if len(from) != 1 {
+			return time.Time{}, false
+		}
+		e = from[0].Expr
+	}
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return time.Time{}, false
+	}
+	f := ids.Callee(l.TypesInfo, call)
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && ids.IsMethod(f, "time", "Time", "UTC") {
+		return l.time(sel.X)
+	}
+	var n []int64
+	for _, arg := range call.Args {
+		if v, ok := l.integer(arg); ok {
+			n = append(n, v)
+		}
+	}
+	switch {
+	case ids.IsFunc(f, "time", "UnixMilli") && len(n) == 1:
+		return time.UnixMilli(n[0]).UTC(), true
+	case ids.IsFunc(f, "time", "Unix") && len(n) == 2:
+		return time.Unix(n[0], n[1]).UTC(), true
+	case ids.IsFunc(f, "time", "Date") && len(n) == 7 && l.isUTC(call.Args[7]):
+		return time.Date(int(n[0]), time.Month(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), int(n[6]), time.UTC), true
+	}
+	return time.Time{}, false
+}
+
+func (l *layouts) isUTC(e ast.Expr) bool {
+	o := l.TypesInfo.Uses[lastIdent(e)]
+	return o != nil && o.Name() == "UTC" && o.Pkg() != nil && o.Pkg().Path() == "time"
+}

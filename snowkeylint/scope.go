@@ -1,0 +1,341 @@
+package snowkeylint
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
+)
+
+func scopeRule() rule {
+	return rule{name: "snowscope", run: runScope, doc: `find generators and leases that are made for each request, row or call
+
+A program makes one generator when it starts, and shares it. One that is made for each row waits for
+a new tick, or for a store, and nothing keeps two of them from issuing the same id.
+
+	func create(w http.ResponseWriter, r *http.Request) {
+		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // bad
+
+Reported are handlers of HTTP, hooks of gorm, loops that make and use a generator, and functions that
+make one and return or store one of its ids.`}
+}
+
+// makers are the functions that make a generator or a lease.
+func isMaker(f *types.Func) bool {
+	return ids.IsFunc(f, ids.Root+"/core", "New") || ids.IsFunc(f, ids.Root+"/worker", "Acquire") ||
+		ids.IsFunc(f, ids.Root+"/worker/sqlstore", "Open") || ids.IsFunc(f, ids.Root+"/worker/pgxstore", "Open") ||
+		ids.IsFunc(f, gormplugin, "Open")
+}
+
+func runScope(p *pass) {
+	for cur := range p.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
+		call := cur.Node().(*ast.CallExpr)
+		f := ids.Callee(p.TypesInfo, call)
+		if p.inTest(call.Pos()) || !isMaker(f) && !p.wrapsMaker(f) {
+			continue
+		}
+		if where := p.scopeOf(cur); where != "" {
+			p.report(call, nil, "%s makes a generator for %s: make one when the program starts, and share it", p.text(call.Fun), where)
+		}
+	}
+}
+
+// wrapsMaker reports whether a function of the package makes a generator and returns it.
+func (p *pass) wrapsMaker(f *types.Func) bool {
+	if f == nil || f.Pkg() != p.Pkg || f.Signature().Results().Len() == 0 || !isGenerator(f.Signature().Results().At(0).Type()) {
+		return false
+	}
+	for _, results := range p.Returns(f) {
+		if len(results) == 0 {
+			continue
+		}
+		e := ast.Unparen(results[0])
+		if call, ok := e.(*ast.CallExpr); ok && isMaker(ids.Callee(p.TypesInfo, call)) {
+			return true
+		}
+		if o := p.Object(e); o != nil && !isShared(o) {
+			for _, from := range p.Into(o) {
+				if call, ok := from.Expr.(*ast.CallExpr); ok && isMaker(ids.Callee(p.TypesInfo, call)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func isGenerator(t types.Type) bool {
+	return ids.Is(t, ids.Root+"/core", "Generator") || ids.Is(t, ids.Root+"/worker/sqlstore", "Generator") || ids.Is(t, ids.Root+"/worker", "Lease")
+}
+
+// isShared reports whether a variable outlives the call that assigns it.
+func isShared(o types.Object) bool {
+	v, ok := o.(*types.Var)
+	return ok && (v.IsField() || v.Parent() == nil || v.Parent() == v.Pkg().Scope())
+}
+
+// scopeOf returns for what a generator is made again and again, or "".
+func (p *pass) scopeOf(cur inspector.Cursor) string {
+	gen := p.assigned(cur)
+	below := cur
+	for up := range cur.Enclosing() {
+		switch n := up.Node().(type) {
+		case *ast.ForStmt:
+			if _, isBody := below.Node().(*ast.BlockStmt); isBody && p.perIteration(gen, n.Body, cur, n.Init) {
+				return "each iteration of this loop"
+			}
+		case *ast.RangeStmt:
+			if _, isBody := below.Node().(*ast.BlockStmt); isBody && p.perIteration(gen, n.Body, cur, n) {
+				return "each iteration of this loop"
+			}
+		case *ast.FuncLit:
+			if p.runsOnce(up) {
+				return ""
+			}
+			if where := p.perCall(n.Type); where != "" {
+				return where
+			}
+		case *ast.FuncDecl:
+			return p.scopeOfFunction(n, gen)
+		}
+		below = up
+	}
+	return ""
+}
+
+// assigned returns the variable that gets the result of the call, or nil.
+func (p *pass) assigned(cur inspector.Cursor) types.Object {
+	if s, ok := cur.Parent().Node().(*ast.AssignStmt); ok && len(s.Rhs) == 1 {
+		if id, ok := s.Lhs[0].(*ast.Ident); ok {
+			return p.TypesInfo.ObjectOf(id)
+		}
+		if sel, ok := s.Lhs[0].(*ast.SelectorExpr); ok {
+			return p.TypesInfo.ObjectOf(sel.Sel)
+		}
+	}
+	return nil
+}
+
+// perIteration reports whether a generator is made and used in the body of a loop, does not
+// leave it, and does not depend on the loop's variables.
+func (p *pass) perIteration(gen types.Object, body *ast.BlockStmt, cur inspector.Cursor, loop ast.Node) bool {
+	if gen == nil || gen.Pos() < body.Pos() || gen.Pos() > body.End() || p.escapes(gen, body) || !p.issues(gen, body) {
+		return false
+	}
+	own := map[types.Object]bool{}
+	if loop != nil {
+		ast.Inspect(loop, func(n ast.Node) bool {
+			if n == body {
+				return false
+			}
+			if id, ok := n.(*ast.Ident); ok && p.TypesInfo.Defs[id] != nil {
+				own[p.TypesInfo.Defs[id]] = true
+			}
+			return true
+		})
+	}
+	depends := false
+	ast.Inspect(cur.Node(), func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && own[p.TypesInfo.Uses[id]] {
+			depends = true
+		}
+		return !depends
+	})
+	return !depends
+}
+
+// issues reports whether a node takes an id from a generator.
+func (p *pass) issues(gen types.Object, in ast.Node) bool {
+	found := false
+	ast.Inspect(in, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || p.IsFallible(ids.Callee(p.TypesInfo, call)) == "" {
+			return !found
+		}
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.Object(sel.X) == gen {
+			found = true
+		}
+		for _, arg := range call.Args {
+			if p.Object(arg) == gen {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// escapes reports whether a node stores a generator, passes it on or returns it.
+func (p *pass) escapes(gen types.Object, in ast.Node) bool {
+	h := p.uses(gen, in)
+	return h.escapes || len(h.moved) > 0
+}
+
+// runsOnce reports whether a function literal is an argument of sync.Once.Do or sync.OnceValue.
+func (p *pass) runsOnce(cur inspector.Cursor) bool {
+	call, ok := cur.Parent().Node().(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f := ids.Callee(p.TypesInfo, call)
+	return ids.IsMethod(f, "sync", "Once", "Do") || ids.IsFunc(f, "sync", "OnceValue", "OnceValues", "OnceFunc")
+}
+
+// perCall returns for what a function of a signature is called, or "".
+func (p *pass) perCall(t *ast.FuncType) string {
+	s, ok := p.TypesInfo.TypeOf(t).(*types.Signature)
+	if !ok {
+		return ""
+	}
+	return perRequest(s)
+}
+
+func perRequest(s *types.Signature) string {
+	params := s.Params()
+	for i := range params.Len() {
+		t := params.At(i).Type()
+		if ids.Is(t, "net/http", "Request") && i > 0 && ids.Is(params.At(i-1).Type(), "net/http", "ResponseWriter") {
+			return "each request"
+		}
+		n := ids.Named(t)
+		if n == nil || n.Obj().Pkg() == nil || params.Len() > 1 {
+			continue
+		}
+		switch name := n.Obj().Pkg().Name() + "." + n.Obj().Name(); name {
+		case "gin.Context", "echo.Context", "fiber.Ctx", "fasthttp.RequestCtx", "iris.Context":
+			return "each request"
+		}
+	}
+	return ""
+}
+
+// scopeOfFunction returns for what a generator of a function's body is made, or "".
+func (p *pass) scopeOfFunction(fn *ast.FuncDecl, gen types.Object) string {
+	f, ok := p.TypesInfo.Defs[fn.Name].(*types.Func)
+	if !ok {
+		return ""
+	}
+	if gen != nil && isShared(gen) {
+		return ""
+	}
+	if where := perRequest(f.Signature()); where != "" {
+		return where
+	}
+	if isHook(f) {
+		return "each row"
+	}
+	if gen == nil || fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init") || p.escapes(gen, fn.Body) {
+		return ""
+	}
+	if p.idLeaves(fn, f, gen) {
+		return "each call of " + fn.Name.Name
+	}
+	return ""
+}
+
+// isHook reports whether a method is a hook that gorm calls for each row, or bun for each query.
+func isHook(f *types.Func) bool {
+	if f.Signature().Recv() == nil {
+		return false
+	}
+	switch f.Name() {
+	case "BeforeCreate", "BeforeSave", "AfterCreate", "AfterSave", "BeforeUpdate", "AfterUpdate", "BeforeDelete", "AfterDelete", "AfterFind":
+		return f.Signature().Params().Len() == 1 && ids.Is(f.Signature().Params().At(0).Type(), gorm, "DB")
+	case "BeforeAppendModel", "BeforeInsert":
+		return true
+	}
+	return false
+}
+
+// idLeaves reports whether an id of a generator that stays in a function leaves it: as a result,
+// or in a field of a parameter or of the receiver, or as an argument of a statement that a method runs.
+func (p *pass) idLeaves(fn *ast.FuncDecl, f *types.Func, gen types.Object) bool {
+	taken := map[types.Object]bool{}
+	outer := map[types.Object]bool{}
+	for v := range f.Signature().Params().Variables() {
+		outer[v] = true
+	}
+	if r := f.Signature().Recv(); r != nil {
+		outer[r] = true
+	}
+	leaves := false
+	fromGen := func(e ast.Expr) bool {
+		found := false
+		ast.Inspect(e, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if p.issues(gen, n) {
+					found = true
+				}
+			case *ast.Ident:
+				if taken[p.TypesInfo.Uses[n]] {
+					found = true
+				}
+			}
+			return !found
+		})
+		return found
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				right := n.Rhs[min(i, len(n.Rhs)-1)]
+				if i > 0 && len(n.Rhs) == 1 || !fromGen(right) {
+					continue
+				}
+				if root := rootOf(left); root != nil {
+					switch o := p.TypesInfo.ObjectOf(root); {
+					case outer[o] && left != ast.Expr(root):
+						leaves = true
+					case o != nil && !outer[o]:
+						taken[o] = true
+					}
+				}
+			}
+		case *ast.ReturnStmt:
+			for i, e := range n.Results {
+				if i < f.Signature().Results().Len() && !isError(f.Signature().Results().At(i).Type()) && fromGen(e) {
+					leaves = true
+				}
+			}
+		case *ast.CallExpr:
+			g := ids.Callee(p.TypesInfo, n)
+			if f.Signature().Recv() == nil || g == nil || p.IsFallible(g) != "" || !strings.HasPrefix(g.Name(), "Exec") && g.Name() != "Create" {
+				return true
+			}
+			for _, arg := range n.Args {
+				if fromGen(arg) {
+					leaves = true
+				}
+			}
+		}
+		return !leaves
+	})
+	return leaves
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+// rootOf returns the variable at the beginning of an expression such as o.Lines[i].ID.
+func rootOf(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
