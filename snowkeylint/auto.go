@@ -32,7 +32,7 @@ func runAuto(p *pass) {
 	if !p.Filled {
 		return
 	}
-	models, exempt := p.models(), p.exemptions()
+	models, exempt, listed := p.models(), p.exemptions(), p.listed()
 	p.inspector.Preorder([]ast.Node{(*ast.TypeSpec)(nil)}, func(n ast.Node) {
 		spec := n.(*ast.TypeSpec)
 		s, ok := spec.Type.(*ast.StructType)
@@ -50,6 +50,9 @@ func runAuto(p *pass) {
 		switch keys := primaryKeys(fields); {
 		case len(keys) == 1:
 			p.checkKey(o.Name(), keys[0], fields)
+			if listed[o] {
+				p.checkText(o.Name(), keys[0])
+			}
 		case len(keys) == 0:
 			for _, f := range fields {
 				if f.v.Embedded() && ids.Is(f.v.Type(), gorm, "Model") && !f.has("-") {
@@ -140,6 +143,16 @@ func (p *pass) checkKey(model string, f *field, fields []*field) {
 	default:
 		p.report(f, nil, "the database counts the key %s.%s: use sqltype.ID, or snowflake:- in its gorm tag if that is intended", model, f.v.Name())
 	}
+}
+
+// checkText checks a key that is a text, of a model that the plugin is to check.
+func (p *pass) checkText(model string, f *field) {
+	b, ok := f.v.Type().Underlying().(*types.Basic)
+	_, tagged := f.snowflake()
+	if _, wrong := misspelled(f); !ok || b.Info()&types.IsString == 0 || tagged || wrong || word.MatchString(f.tag) || p.inTest(f.Pos()) {
+		return
+	}
+	p.report(f, nil, "the plugin does not fill the text %s.%s: add snowflake or snowflake:base62 to its gorm tag, or snowflake:- if the program sets it", model, f.v.Name())
 }
 
 func (p *pass) fixTag(f *field, add ...string) []analysis.SuggestedFix {

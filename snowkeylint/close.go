@@ -63,7 +63,13 @@ func runClose(p *pass) {
 				o = p.TypesInfo.Defs[s.Names[0]]
 			}
 		}
-		if o == nil || p.isKept(o, map[types.Object]bool{}) || p.livesOn(cur, call, o) {
+		if o == nil {
+			continue
+		}
+		if isLeased(f) {
+			p.checkEnd(cur, call, o, what)
+		}
+		if p.isKept(o, map[types.Object]bool{}) || p.livesOn(cur, call, o) {
 			continue
 		}
 		verb := "close it, for example with defer " + o.Name() + ".Close()"
@@ -208,7 +214,26 @@ func (p *pass) useAsArgument(h *holding, call *ast.CallExpr, e ast.Expr) {
 			}
 		}
 	}
-	h.escapes = true
+	if f == nil || !p.takesSource(f, call, e) {
+		h.escapes = true
+	}
+}
+
+// takesSource reports whether a parameter is an interface that cannot be closed, such as
+// sqltype.Source.
+func (p *pass) takesSource(f *types.Func, call *ast.CallExpr, e ast.Expr) bool {
+	params := f.Signature().Params()
+	for i, arg := range call.Args {
+		if ast.Unparen(arg) != e || i >= params.Len() {
+			continue
+		}
+		source, ok := params.At(i).Type().Underlying().(*types.Interface)
+		if _, generic := types.Unalias(params.At(i).Type()).(*types.TypeParam); !ok || generic || source.NumMethods() == 0 {
+			return false
+		}
+		return !hasMethod(params.At(i).Type(), "Close", "Release")
+	}
+	return false
 }
 
 // moveTo records that a variable or a field gets the generator. What a configuration of ours

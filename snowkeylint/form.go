@@ -48,7 +48,7 @@ func (p *pass) checkKeyForm(fn *ast.FuncDecl) {
 	switch {
 	case f.Name() == "KeyForm" && s.Params().Len() == 0 && form && !pointer:
 		p.checkReceiver(fn)
-	case f.Name() == "KeyForm":
+	case f.Name() == "KeyForm" && (form || p.hasKeys(s)):
 		p.report(fn.Name, nil, "KeyForm%s declares nothing, so keys of %s are decimal: its signature must be KeyForm() sqltype.Form",
 			strings.TrimPrefix(p.name(s), "func"), receiver(s))
 	case form && !pointer && s.Params().Len() == 0 && ids.Resembles(strings.ToLower(f.Name()), "keyform"):
@@ -58,6 +58,19 @@ func (p *pass) checkKeyForm(fn *ast.FuncDecl) {
 		}
 		p.report(fn.Name, fixes, "%s declares nothing, so keys of %s are decimal: the method must be called KeyForm", f.Name(), receiver(s))
 	}
+}
+
+// hasKeys reports whether the package has a Key of the method's receiver.
+func (p *pass) hasKeys(s *types.Signature) bool {
+	row := ids.Named(s.Recv().Type())
+	for _, in := range p.TypesInfo.Instances {
+		if ids.Is(in.Type, ids.Sqltype, "Key", "NullKey") && in.TypeArgs.Len() == 1 {
+			if n := ids.Named(in.TypeArgs.At(0)); n != nil && row != nil && n.Obj() == row.Obj() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func resultType(s *types.Signature) types.Type {

@@ -62,18 +62,19 @@ func (p *pass) checkJSONFields(s *ast.StructType, written bool) {
 	for _, f := range p.fields(s) {
 		tag, tagged := reflect.StructTag(f.tag).Lookup("json")
 		name, options, _ := strings.Cut(tag, ",")
-		if !tagged && !written || tag == "-" || !f.v.Exported() || slices.Contains(strings.Split(options, ","), "string") {
+		if !tagged && !written || tag == "-" || !f.v.Exported() {
 			continue
 		}
+		quoted := slices.Contains(strings.Split(options, ","), "string")
 		switch kind := p.KindOf(f.v); {
-		case kind == ids.Number && isBare(f.v.Type()):
+		case kind == ids.Number && isBare(f.v.Type()) && !quoted:
 			var fixes []analysis.SuggestedFix
 			if len(f.Names) == 1 {
 				fixes = fix("add ,string", f.retag("json", name+strings.TrimSuffix(","+options, ",")+",string"))
 			}
 			p.report(f, fixes, "the id %s is a number in JSON, which JavaScript rounds: use sqltype.ID, or add \",string\" to its json tag", f.v.Name())
 		case kind == ids.Numbers && isBareList(f.v.Type()):
-			p.report(f, nil, "the ids %s are numbers in JSON, which JavaScript rounds: use []sqltype.ID", f.v.Name())
+			p.report(f, nil, "the ids in %s are numbers in JSON, which JavaScript rounds, and the option string has no effect on them: use elements of type sqltype.ID", f.v.Name())
 		}
 	}
 }
@@ -98,8 +99,13 @@ func isBare(t types.Type) bool {
 }
 
 func isBareList(t types.Type) bool {
-	s, ok := t.Underlying().(*types.Slice)
-	return ok && isBare(s.Elem())
+	switch t := t.Underlying().(type) {
+	case *types.Slice:
+		return isBare(t.Elem())
+	case *types.Map:
+		return isBare(t.Elem())
+	}
+	return false
 }
 
 // sinks are what the package writes as JSON.

@@ -32,6 +32,8 @@ type layouts struct {
 	busy map[types.Object]bool
 	only *core.Layout // the layout of all generators in the package, if it is the same
 	many bool
+
+	changes map[types.Object][]fieldChange
 }
 
 func runLayout(p *pass) {
@@ -66,11 +68,17 @@ func (l *layouts) findOnly() {
 
 func (l *layouts) checkDecode(call *ast.CallExpr) {
 	f := ids.Callee(l.TypesInfo, call)
-	if !ids.IsMethod(f, corePath, "Layout", "Decode", "Explain") || len(call.Args) != 1 {
-		return
-	}
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
+		return
+	}
+	if ids.IsMethod(f, corePath, "Layout", "FirstAt", "Range") && l.only != nil && !l.many && !l.inTest(call.Pos()) {
+		if used := l.layout(sel.X); used != nil && *used != *l.only {
+			l.report(call, nil, "the generators of this package have the layout %s, and the bounds are those of %s", describe(l.only), describe(used))
+		}
+		return
+	}
+	if !ids.IsMethod(f, corePath, "Layout", "Decode", "Explain") || len(call.Args) != 1 {
 		return
 	}
 	used, own := l.layout(sel.X), l.of(call.Args[0])
@@ -92,6 +100,12 @@ func describe(layout *core.Layout) string {
 
 // checkShift reports id>>22 + epoch if the layout of the id has other numbers.
 func (l *layouts) checkShift(n *ast.BinaryExpr) {
+	if bits, ok := l.integer(n.Y); n.Op == token.SHR && ok && bits == 22 {
+		if own := l.of(n.X); own != nil && (own.Tick != time.Millisecond || below(own) != 22) {
+			l.report(n, nil, "a shift by 22 bits is for the time of Twitter's layout, and the id %s is of the layout %s: use Layout.Decode", l.text(n.X), describe(own))
+		}
+		return
+	}
 	if n.Op != token.ADD {
 		return
 	}
@@ -109,11 +123,18 @@ func (l *layouts) checkShift(n *ast.BinaryExpr) {
 	if !ok || own == nil || own.Tick != time.Millisecond {
 		return
 	}
-	below := int64(own.RollbackBits) + int64(own.DatacenterBits) + int64(own.WorkerBits) + int64(own.SequenceBits)
-	if bits != below || epoch != own.Epoch.UnixMilli() {
-		l.report(n, nil, "the id %s is of the layout %s, whose time is %d bits up, in ms since %d: use Layout.Decode",
-			l.text(shifted.X), describe(own), below, own.Epoch.UnixMilli())
+	if bits == 22 && below(own) != 22 { // reported at the shift
+		return
 	}
+	if bits != below(own) || epoch != own.Epoch.UnixMilli() {
+		l.report(n, nil, "the id %s is of the layout %s, whose time is %d bits up, in ms since %d: use Layout.Decode",
+			l.text(shifted.X), describe(own), below(own), own.Epoch.UnixMilli())
+	}
+}
+
+// below returns the number of bits below the time.
+func below(layout *core.Layout) int64 {
+	return int64(layout.RollbackBits) + int64(layout.DatacenterBits) + int64(layout.WorkerBits) + int64(layout.SequenceBits)
 }
 
 func (l *layouts) integer(e ast.Expr) (int64, bool) {
@@ -332,9 +353,49 @@ func (l *layouts) layout(e ast.Expr) *core.Layout {
 		for _, from := range l.Into(o) {
 			all = append(all, l.layout(from.Expr))
 		}
-		return agreed(all)
+		return l.changed(o, agreed(all))
 	}
 	return nil
+}
+
+// changed returns a layout with the fields that statements such as l.Epoch = e set.
+func (l *layouts) changed(o types.Object, layout *core.Layout) *core.Layout {
+	if layout == nil {
+		return nil
+	}
+	own := *layout
+	for _, s := range l.fieldChanges()[o] {
+		if !l.set(&own, s.name, s.value) {
+			return nil
+		}
+	}
+	return &own
+}
+
+type fieldChange struct {
+	name  string
+	value ast.Expr
+}
+
+// fieldChanges returns the assignments to fields of variables that are layouts.
+func (l *layouts) fieldChanges() map[types.Object][]fieldChange {
+	if l.changes != nil {
+		return l.changes
+	}
+	l.changes = map[types.Object][]fieldChange{}
+	l.inspector.Preorder([]ast.Node{(*ast.AssignStmt)(nil)}, func(n ast.Node) {
+		s := n.(*ast.AssignStmt)
+		for i, left := range s.Lhs {
+			sel, ok := left.(*ast.SelectorExpr)
+			if !ok || !ids.Is(l.TypesInfo.TypeOf(sel.X), corePath, "Layout") || len(s.Lhs) != len(s.Rhs) {
+				continue
+			}
+			if o := l.Object(sel.X); o != nil {
+				l.changes[o] = append(l.changes[o], fieldChange{sel.Sel.Name, s.Rhs[i]})
+			}
+		}
+	})
+	return l.changes
 }
 
 // preset returns the layout of a function such as core.Twitter.

@@ -116,6 +116,9 @@ func (f *field) withSettings(add ...string) string {
 // or refer to.
 func (p *pass) models() map[*types.TypeName]bool {
 	models := map[*types.TypeName]bool{}
+	for o := range p.listed() {
+		models[o] = true
+	}
 	p.inspector.Preorder([]ast.Node{(*ast.TypeSpec)(nil), (*ast.CallExpr)(nil)}, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.TypeSpec:
@@ -155,6 +158,34 @@ func (p *pass) models() map[*types.TypeName]bool {
 		}
 	}
 	return models
+}
+
+// listed returns the types of the package in Config.Models of a plugin, and those that
+// gormplugin.Validate gets: their keys must be filled.
+func (p *pass) listed() map[*types.TypeName]bool {
+	all := map[*types.TypeName]bool{}
+	add := func(list []ast.Expr) {
+		for _, e := range list {
+			if o := rowType(p.TypesInfo.TypeOf(e)); o != nil && o.Pkg() == p.Pkg {
+				all[o] = true
+			}
+		}
+	}
+	p.inspector.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.CompositeLit)(nil)}, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if ids.IsFunc(ids.Callee(p.TypesInfo, n), gormplugin, "Validate") {
+				add(n.Args)
+			}
+		case *ast.CompositeLit:
+			if ids.Is(p.TypesInfo.TypeOf(n), gormplugin, "Config") {
+				if list, ok := element(n, "Models").(*ast.CompositeLit); ok {
+					add(list.Elts)
+				}
+			}
+		}
+	})
+	return all
 }
 
 // evident reports whether a struct's own declaration shows that it is a model.

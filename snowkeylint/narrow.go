@@ -62,6 +62,9 @@ func (n *narrow) run() {
 	n.inspector.Preorder([]ast.Node{(*ast.StructType)(nil)}, func(s ast.Node) {
 		for _, f := range n.fields(s.(*ast.StructType)) {
 			n.checkColumn(f)
+			if n.Foreign[f.v] {
+				n.once(f, nil, "%s is of type %s, and refers to an id of 63 bits", f.v.Name(), n.name(f.v.Type()))
+			}
 		}
 	})
 }
@@ -220,6 +223,10 @@ func (n *narrow) checkParse(call *ast.CallExpr) {
 	if !ids.IsFunc(g, "fmt", "Sprint", "Sprintf") && !ids.IsFunc(g, "strconv", "FormatFloat") {
 		return
 	}
+	if format, _ := n.Constant(inner.Args[0]); g.Name() == "Sprintf" && floatVerb.MatchString(format) {
+		n.once(inner, nil, "a float holds integers of 53 bits at most, so the last digits of the id are lost: decode it into a sqltype.ID")
+		return
+	}
 	last := inner.Args[len(inner.Args)-1]
 	if g.Name() == "FormatFloat" {
 		last = inner.Args[0]
@@ -234,6 +241,8 @@ func (n *narrow) checkParse(call *ast.CallExpr) {
 		n.once(inner, nil, "%s holds a float64 after decoding into an any, so the last digits of the id are lost: decode it into a sqltype.ID", n.text(last))
 	}
 }
+
+var floatVerb = regexp.MustCompile(`^%[-+# 0]*[\d.]*[eEfFgG]$`)
 
 func (n *narrow) becomesID(call *ast.CallExpr) bool {
 	return slices.ContainsFunc(n.Sources(), func(s ids.Source) bool { return s.Expr == call && s.Result == 0 })

@@ -26,15 +26,24 @@ Decimal texts sort as the ids do only if they have the same number of digits.
 }
 
 func runOrder(p *pass) {
-	p.inspector.Preorder([]ast.Node{(*ast.BinaryExpr)(nil), (*ast.CallExpr)(nil), (*ast.BasicLit)(nil)}, func(n ast.Node) {
+	p.inspector.Preorder([]ast.Node{(*ast.BinaryExpr)(nil), (*ast.CallExpr)(nil), (*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil), (*ast.KeyValueExpr)(nil)}, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.BinaryExpr:
 			p.checkComparison(n)
 		case *ast.CallExpr:
 			p.checkSort(n)
 			p.checkGormOrder(n)
-		case *ast.BasicLit:
-			p.checkSQL(n)
+			p.checkSQL(n.Args...)
+		case *ast.ValueSpec:
+			if o := p.TypesInfo.Defs[n.Names[0]]; o != nil {
+				if _, isConst := o.(*types.Const); !isConst { // a constant is checked where it is used
+					p.checkSQL(n.Values...)
+				}
+			}
+		case *ast.AssignStmt:
+			p.checkSQL(n.Rhs...)
+		case *ast.KeyValueExpr:
+			p.checkSQL(n.Value)
 		}
 	})
 }
@@ -142,12 +151,11 @@ var (
 )
 
 // checkSQL reports a statement that orders or compares ids that it casts to text.
-func (p *pass) checkSQL(lit *ast.BasicLit) {
-	if lit.Kind != token.STRING || len(lit.Value) < 12 {
-		return
-	}
-	if castOrder.MatchString(lit.Value) {
-		p.report(lit, nil, "the statement orders ids as decimal texts, of which a longer one may come first: remove the cast")
+func (p *pass) checkSQL(list ...ast.Expr) {
+	for _, e := range list {
+		if text, ok := p.Constant(e); ok && len(text) > 12 && castOrder.MatchString(text) {
+			p.report(e, nil, "the statement orders ids as decimal texts, of which a longer one may come first: remove the cast")
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -23,6 +24,8 @@ type rule struct {
 	name string
 	doc  string // its first line is a title
 	run  func(*pass)
+	// facts are the types of the facts that the rule exports; it may be nil.
+	facts []analysis.Fact
 	// flags defines the flags of the rule; it may be nil.
 	flags func(*flag.FlagSet)
 }
@@ -44,6 +47,7 @@ type pass struct {
 	rule      string
 	ignored   *directives
 	generated map[*token.File]bool
+	tests     map[*token.File]bool
 	held      map[types.Object][]inspector.Cursor // see mentions
 }
 
@@ -51,7 +55,8 @@ type pass struct {
 func (r rule) analyzer(find *analysis.Analyzer, external bool) *analysis.Analyzer {
 	a := &analysis.Analyzer{
 		Name: r.name, Doc: r.doc, URL: page + r.name,
-		Requires: []*analysis.Analyzer{inspect.Analyzer, find},
+		Requires:  []*analysis.Analyzer{inspect.Analyzer, find},
+		FactTypes: r.facts,
 	}
 	if r.flags != nil {
 		r.flags(&a.Flags)
@@ -64,8 +69,12 @@ func (r rule) analyzer(find *analysis.Analyzer, external bool) *analysis.Analyze
 		p.inspector = ap.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 		p.ignored = newDirectives(ap.Fset, ap.Files, external)
 		p.generated = map[*token.File]bool{}
+		p.tests = map[*token.File]bool{}
 		for _, f := range ap.Files {
-			p.generated[ap.Fset.File(f.FileStart)] = ast.IsGenerated(f)
+			file := ap.Fset.File(f.FileStart)
+			p.generated[file] = ast.IsGenerated(f)
+			p.tests[file] = strings.HasSuffix(file.Name(), "_test.go") ||
+				slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing"` })
 		}
 		r.run(p)
 		return nil, nil
@@ -88,10 +97,8 @@ func (p *pass) reportRelated(at analysis.Range, fixes []analysis.SuggestedFix, r
 	})
 }
 
-// inTest reports whether a position is in a file of tests.
-func (p *pass) inTest(pos token.Pos) bool {
-	return strings.HasSuffix(p.Fset.Position(pos).Filename, "_test.go")
-}
+// inTest reports whether a position is in a file of tests, or of helpers that import testing.
+func (p *pass) inTest(pos token.Pos) bool { return p.tests[p.Fset.File(pos)] }
 
 // name writes a type as the package's code does.
 func (p *pass) name(t types.Type) string { return types.TypeString(t, p.qualifier) }

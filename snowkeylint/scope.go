@@ -84,7 +84,7 @@ func (p *pass) scopeOf(cur inspector.Cursor) string {
 	for up := range cur.Enclosing() {
 		switch n := up.Node().(type) {
 		case *ast.ForStmt:
-			if _, isBody := below.Node().(*ast.BlockStmt); isBody && p.perIteration(gen, n.Body, cur, n.Init) {
+			if _, isBody := below.Node().(*ast.BlockStmt); isBody && p.perIteration(gen, n.Body, cur, n) {
 				return "each iteration of this loop"
 			}
 		case *ast.RangeStmt:
@@ -125,26 +125,7 @@ func (p *pass) perIteration(gen types.Object, body *ast.BlockStmt, cur inspector
 	if gen == nil || gen.Pos() < body.Pos() || gen.Pos() > body.End() || p.escapes(gen, body) || !p.issues(gen, body) {
 		return false
 	}
-	own := map[types.Object]bool{}
-	if loop != nil {
-		ast.Inspect(loop, func(n ast.Node) bool {
-			if n == body {
-				return false
-			}
-			if id, ok := n.(*ast.Ident); ok && p.TypesInfo.Defs[id] != nil {
-				own[p.TypesInfo.Defs[id]] = true
-			}
-			return true
-		})
-	}
-	depends := false
-	ast.Inspect(cur.Node(), func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && own[p.TypesInfo.Uses[id]] {
-			depends = true
-		}
-		return !depends
-	})
-	return !depends
+	return !p.dependsOn(cur.Node(), loop)
 }
 
 // issues reports whether a node takes an id from a generator.
@@ -227,13 +208,132 @@ func (p *pass) scopeOfFunction(fn *ast.FuncDecl, gen types.Object) string {
 	if isHook(f) {
 		return "each row"
 	}
-	if gen == nil || fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init") || p.escapes(gen, fn.Body) {
+	if gen == nil || fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init") {
+		return ""
+	}
+	if p.givesRows(fn, f, gen) {
+		return "each call of " + fn.Name.Name
+	}
+	if p.escapes(gen, fn.Body) {
 		return ""
 	}
 	if p.idLeaves(fn, f, gen) {
 		return "each call of " + fn.Name.Name
 	}
+	if p.issuesOnce(fn, gen) && p.calledInLoop(f) {
+		return "each call of " + fn.Name.Name + ", in a loop"
+	}
 	return ""
+}
+
+// givesRows reports whether a function closes a generator that it makes, and gives it, together
+// with rows of its caller, to another function: such as an insert.
+func (p *pass) givesRows(fn *ast.FuncDecl, f *types.Func, gen types.Object) bool {
+	if h := p.uses(gen, fn.Body); !h.closed || h.escapes || f.Signature().Recv() == nil && p.Pkg.Name() == "main" {
+		return false
+	}
+	rows := map[types.Object]bool{}
+	for v := range f.Signature().Params().Variables() {
+		if p.isRows(v.Type()) {
+			rows[v] = true
+		}
+	}
+	found := false
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return !found
+		}
+		hasGen, hasRows := false, false
+		for _, arg := range call.Args {
+			hasGen = hasGen || p.Object(arg) == gen
+			hasRows = hasRows || rows[p.Object(arg)]
+		}
+		found = found || hasGen && hasRows
+		return !found
+	})
+	return found
+}
+
+// isRows reports whether a type is a list of structs, or a pointer to a struct that has an id.
+func (p *pass) isRows(t types.Type) bool {
+	list, isList := t.Underlying().(*types.Slice)
+	if isList {
+		if _, generic := list.Elem().(*types.TypeParam); generic {
+			return true
+		}
+		return rowType(list.Elem()) != nil
+	}
+	o := rowType(t)
+	if o == nil {
+		return false
+	}
+	s, ok := o.Type().Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for v := range s.Fields() {
+		if v.Name() == "ID" && (ids.IsID(v.Type()) || p.KindOf(v) != ids.None) {
+			return true
+		}
+	}
+	return false
+}
+
+// issuesOnce reports whether a function takes ids from a generator in no loop, and in no function
+// literal: it does not live as long as a service.
+func (p *pass) issuesOnce(fn *ast.FuncDecl, gen types.Object) bool {
+	outside, inside := false, false
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
+			inside = inside || p.issues(gen, n)
+			return false
+		case *ast.CallExpr:
+			outside = outside || p.issues(gen, n)
+		}
+		return true
+	})
+	return outside && !inside
+}
+
+// calledInLoop reports whether the package calls a function in a loop, with arguments that do
+// not depend on it.
+func (p *pass) calledInLoop(f *types.Func) bool {
+	for cur := range p.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
+		call := cur.Node().(*ast.CallExpr)
+		if ids.Callee(p.TypesInfo, call) != f || p.inTest(call.Pos()) {
+			continue
+		}
+		for up := range cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
+			switch n := up.Node().(type) {
+			case *ast.ForStmt:
+				if !p.dependsOn(call, n) {
+					return true
+				}
+			case *ast.RangeStmt:
+				if !p.dependsOn(call, n) {
+					return true
+				}
+			}
+			break
+		}
+	}
+	return false
+}
+
+// dependsOn reports whether a node uses a variable that is declared in another.
+func (p *pass) dependsOn(n, loop ast.Node) bool {
+	depends := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if o := p.TypesInfo.Uses[id]; o != nil && o.Pos() >= loop.Pos() && o.Pos() < loop.End() {
+				depends = true
+			}
+		}
+		return !depends
+	})
+	return depends
 }
 
 // isHook reports whether a method is a hook that gorm calls for each row, or bun for each query.

@@ -3,6 +3,7 @@ package snowkeylint
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -24,10 +25,11 @@ gorm ignores settings that it does not know, so the field is not filled.
 }
 
 func runTag(p *pass) {
+	named := p.sourceNames()
 	p.inspector.Preorder([]ast.Node{(*ast.StructType)(nil)}, func(n ast.Node) {
 		for _, f := range p.fields(n.(*ast.StructType)) {
 			if f.Tag != nil {
-				p.checkTag(f)
+				p.checkTag(f, named)
 			}
 		}
 	})
@@ -49,19 +51,20 @@ var (
 	malformed = regexp.MustCompile("(?i)\\bgorm\\s*[:=]\\s*[\"']?")
 )
 
-func (p *pass) checkTag(f *field) {
+func (p *pass) checkTag(f *field, named map[string]bool) {
 	tag, isGorm := reflect.StructTag(f.tag).Lookup("gorm")
 	if !isGorm && word.MatchString(f.tag) && malformed.MatchString(f.tag) {
 		p.report(f.Tag, nil, "the tag %s is not of the form `gorm:\"…\"`, so gorm does not read snowflake", f.Tag.Value)
 		return
 	}
 	p.checkOutside(f, tag)
+	p.checkOtherKey(f)
 	if s, ok := misspelled(f); ok {
 		p.checkMisspelled(f, tag, s)
 		return
 	}
 	for _, s := range f.settings {
-		if strings.Contains(s.Name, ",") && word.MatchString(s.Name) || s.Name != "SNOWFLAKE" && word.MatchString(s.Name) && !strings.Contains(s.Text, "-") {
+		if s.Name != "SNOWFLAKE" && joined.MatchString(s.Text) {
 			p.report(f.Tag, fix("separate the settings with ;", f.retag("gorm", strings.Replace(tag, s.Text, separated(s.Text), 1))),
 				"gorm separates settings with a semicolon, and does not find snowflake in %q", s.Text)
 			return
@@ -72,9 +75,12 @@ func (p *pass) checkTag(f *field) {
 		p.checkStray(f, tag)
 		return
 	}
-	p.checkOptions(f, options)
+	p.checkOptions(f, options, named)
 	p.checkStray(f, tag)
 }
+
+// joined finds snowflake after or before a comma or a space.
+var joined = regexp.MustCompile(`(?i)[,\s]snowflake(?:$|[,:\s])|^snowflake[,\s]`)
 
 var comma = regexp.MustCompile(`[,\s]+`)
 
@@ -99,6 +105,19 @@ func (p *pass) checkOutside(f *field, tag string) {
 			setting += ":" + value
 		}
 		p.report(f.Tag, nil, "the tag snowflake is beside the gorm tag: write `gorm:\"%s\"`", f.withSettings(setting))
+	}
+}
+
+var otherKey = regexp.MustCompile(`(\w+):"[^"]*,\s*snowflake\s*(?:,[^"]*)?"`)
+
+// checkOtherKey reports snowflake among the options of another key, such as json.
+func (p *pass) checkOtherKey(f *field) {
+	m := otherKey.FindStringSubmatch(f.tag)
+	if m == nil || m[1] == "gorm" {
+		return
+	}
+	if _, tagged := f.snowflake(); !tagged {
+		p.report(f.Tag, nil, "snowflake is in the tag of %s, where the plugin does not look: write `gorm:\"%s\"`", m[1], f.withSettings("snowflake"))
 	}
 }
 
@@ -136,7 +155,7 @@ func (p *pass) checkStray(f *field, tag string) {
 	}
 }
 
-func (p *pass) checkOptions(f *field, options []string) {
+func (p *pass) checkOptions(f *field, options []string, named map[string]bool) {
 	source := ""
 	for _, option := range options {
 		switch {
@@ -153,6 +172,9 @@ func (p *pass) checkOptions(f *field, options []string) {
 	}
 	if never(options) {
 		return
+	}
+	if source != "" && named != nil && !named[source] {
+		p.report(f.Tag, nil, "no gormplugin.Config of this package has a source %q in Named: it has %s", source, quoted(named))
 	}
 	t := f.v.Type()
 	if ptr, ok := t.Underlying().(*types.Pointer); ok {
@@ -186,4 +208,49 @@ func (p *pass) checkOptions(f *field, options []string) {
 // wide reports whether an integer holds 64 bits.
 func wide(p *pass, b *types.Basic) bool {
 	return b.Info()&types.IsInteger != 0 && p.TypesSizes.Sizeof(b) >= 8
+}
+
+// sourceNames returns the names in Named of all plugins that the package configures, or nil if
+// it configures none, or one whose names are not constant.
+func (p *pass) sourceNames() map[string]bool {
+	names, known := map[string]bool{}, true
+	count := 0
+	p.inspector.Preorder([]ast.Node{(*ast.CompositeLit)(nil)}, func(n ast.Node) {
+		lit := n.(*ast.CompositeLit)
+		if !ids.Is(p.TypesInfo.TypeOf(lit), gormplugin, "Config") || p.inTest(lit.Pos()) {
+			return
+		}
+		value := element(lit, "Named")
+		if value == nil {
+			return
+		}
+		count++
+		sources, ok := ast.Unparen(value).(*ast.CompositeLit)
+		if !ok {
+			known = false
+			return
+		}
+		for _, e := range sources.Elts {
+			kv, ok := e.(*ast.KeyValueExpr)
+			if !ok {
+				known = false
+				return
+			}
+			name, ok := p.Constant(kv.Key)
+			known = known && ok
+			names[name] = true
+		}
+	})
+	if !known || count == 0 {
+		return nil
+	}
+	return names
+}
+
+func quoted(names map[string]bool) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		all = append(all, strconv.Quote(name))
+	}
+	return strings.Join(all, ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 )
 
 // graph is what the statements of a package assign.
@@ -15,14 +16,25 @@ type graph struct {
 	returns map[*types.Func][][]ast.Expr
 	params  map[types.Object]param
 	wants   []ast.Expr // conversions to an id type
+	// Foreign are foreign keys that refer to ids and cannot hold them.
+	Foreign map[types.Object]bool
 }
 
 // A flow is an assignment of a value to an object.
 type flow struct {
 	to types.Object
 	source
-	element bool // an element of from
+	way way
 }
+
+// way says what of a value an assignment assigns to what of an object.
+type way uint8
+
+const (
+	whole       way = iota
+	fromElement     // an element of the value
+	intoElement     // the value to an element
+)
 
 // A source is an expression, or one result of a call that has several.
 type source struct {
@@ -38,7 +50,7 @@ type param struct {
 func (in *Info) collect() {
 	in.graph = graph{
 		into: map[types.Object][]int{}, calls: map[*types.Func][][]ast.Expr{}, values: map[*types.Func]bool{},
-		returns: map[*types.Func][][]ast.Expr{}, params: map[types.Object]param{},
+		returns: map[*types.Func][][]ast.Expr{}, params: map[types.Object]param{}, Foreign: map[types.Object]bool{},
 	}
 	called := map[*ast.Ident]bool{}
 	for _, file := range in.pass.Files {
@@ -83,7 +95,7 @@ func (in *Info) visit(called map[*ast.Ident]bool) func(ast.Node) bool {
 			in.assign(names, n.Values)
 		case *ast.RangeStmt:
 			if n.Value != nil {
-				in.flow(in.Object(n.Value), source{n.X, -1}, true)
+				in.flow(in.Object(n.Value), source{n.X, -1}, fromElement)
 			}
 		case *ast.CompositeLit:
 			in.literal(n)
@@ -128,21 +140,29 @@ func (in *Info) assign(to, from []ast.Expr) {
 	switch {
 	case len(to) == len(from):
 		for i := range to {
-			in.flow(in.Object(to[i]), source{from[i], -1}, false)
+			in.assignOne(to[i], source{from[i], -1})
 		}
 	case len(from) == 1:
 		for i := range to {
-			in.flow(in.Object(to[i]), source{ast.Unparen(from[0]), i}, false)
+			in.assignOne(to[i], source{ast.Unparen(from[0]), i})
 		}
 	}
 }
 
-func (in *Info) flow(to types.Object, s source, element bool) {
+func (in *Info) assignOne(to ast.Expr, s source) {
+	if index, ok := ast.Unparen(to).(*ast.IndexExpr); ok {
+		in.flow(in.Object(index.X), s, intoElement)
+		return
+	}
+	in.flow(in.Object(to), s, whole)
+}
+
+func (in *Info) flow(to types.Object, s source, w way) {
 	if to == nil {
 		return
 	}
 	in.into[to] = append(in.into[to], len(in.flows))
-	in.flows = append(in.flows, flow{to, s, element})
+	in.flows = append(in.flows, flow{to, s, w})
 }
 
 func (in *Info) literal(n *ast.CompositeLit) {
@@ -159,9 +179,9 @@ func (in *Info) literal(n *ast.CompositeLit) {
 	}
 	for i, e := range n.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			in.flow(in.Object(kv.Key), source{kv.Value, -1}, false)
+			in.flow(in.Object(kv.Key), source{kv.Value, -1}, whole)
 		} else if i < s.NumFields() {
-			in.flow(s.Field(i).Origin(), source{e, -1}, false)
+			in.flow(s.Field(i).Origin(), source{e, -1}, whole)
 		}
 	}
 }
@@ -228,35 +248,58 @@ func (in *Info) collectReturns(f *types.Func, fn *ast.FuncDecl) {
 	})
 }
 
-// linkForeignKeys marks the field OrderID of other structs if the key of Order is an id, and both
-// are integers.
+// linkForeignKeys marks the field OrderID of a struct if it has a field Order of a type whose key is
+// an id, or if the package has such a type Order.
 func (in *Info) linkForeignKeys() {
 	scope := in.pass.Pkg.Scope()
-	keys := map[string]bool{}
+	keyed := map[string]bool{}
 	var structs []*types.Struct
 	for _, name := range scope.Names() {
-		t, ok := scope.Lookup(name).(*types.TypeName)
-		if !ok {
-			continue
-		}
-		s, ok := t.Type().Underlying().(*types.Struct)
-		if !ok {
-			continue
-		}
-		structs = append(structs, s)
-		for i := range s.NumFields() {
-			if f := s.Field(i); f.Name() == "ID" && (in.kinds[f] == Number || IsID(f.Type())) {
-				keys[name+"ID"], keys[name+"Id"] = true, true
+		if t, ok := scope.Lookup(name).(*types.TypeName); ok {
+			if s, ok := t.Type().Underlying().(*types.Struct); ok {
+				structs = append(structs, s)
+				keyed[strings.ToUpper(name[:1])+name[1:]] = in.hasKey(s)
 			}
 		}
 	}
 	for _, s := range structs {
-		for i := range s.NumFields() {
-			if f := s.Field(i); keys[f.Name()] && in.kinds[f] == None && isWide(f.Type()) {
+		beside := map[string]types.Type{}
+		for f := range s.Fields() {
+			beside[f.Name()] = f.Type()
+		}
+		for f := range s.Fields() {
+			name, ok := strings.CutSuffix(f.Name(), "ID")
+			if !ok {
+				name, ok = strings.CutSuffix(f.Name(), "Id")
+			}
+			if !ok || name == "" || in.kinds[f] != None || !isInteger(f.Type()) {
+				continue
+			}
+			refers := false
+			if n := Named(beside[name]); n != nil {
+				row, ok := n.Underlying().(*types.Struct)
+				refers = ok && in.hasKey(row)
+			}
+			switch {
+			case isNarrow(f.Type()):
+				if refers {
+					in.Foreign[f] = true
+				}
+			case refers || isWide(f.Type()) && keyed[name]:
 				in.mark(f, Number)
 			}
 		}
 	}
+}
+
+// hasKey reports whether the field ID of a struct is an id.
+func (in *Info) hasKey(s *types.Struct) bool {
+	for f := range s.Fields() {
+		if f.Name() == "ID" {
+			return IsID(f.Type()) || in.KindOf(f) == Number
+		}
+	}
+	return false
 }
 
 func isWide(t types.Type) bool {

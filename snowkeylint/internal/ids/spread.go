@@ -17,8 +17,11 @@ func (in *Info) spread() {
 				continue
 			}
 			k := in.sourceKind(f.source)
-			if f.element {
+			switch {
+			case f.way == fromElement:
 				k = k.element()
+			case f.way == intoElement:
+				k = k.list()
 			}
 			if k != None && fits(f.to.Type(), k) {
 				in.kinds[f.to] = k
@@ -127,6 +130,9 @@ func (in *Info) Kind(e ast.Expr) Kind {
 	if t == nil {
 		return None
 	}
+	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && b.Op != token.ADD {
+		return None // a remainder or a few bits
+	}
 	if IsID(t) {
 		return Number
 	}
@@ -163,7 +169,11 @@ func (in *Info) literalKind(e *ast.CompositeLit) Kind {
 	if elem(in.pass.TypesInfo.TypeOf(e)) == nil || len(e.Elts) == 0 {
 		return None
 	}
-	return in.Kind(e.Elts[0]).list()
+	first := e.Elts[0]
+	if kv, ok := first.(*ast.KeyValueExpr); ok {
+		first = kv.Value
+	}
+	return in.Kind(first).list()
 }
 
 func (in *Info) callKind(call *ast.CallExpr) Kind {

@@ -16,6 +16,9 @@ const Sqltype = Root + "/sqltype"
 
 // Named returns the defined type of t without aliases and one pointer, or nil.
 func Named(t types.Type) *types.Named {
+	if t == nil {
+		return nil
+	}
 	t = types.Unalias(t)
 	if p, ok := t.(*types.Pointer); ok {
 		t = types.Unalias(p.Elem())
@@ -156,7 +159,7 @@ func basic(t types.Type) *types.Basic {
 	return b
 }
 
-// elem returns the type of the elements of a list, or nil.
+// elem returns the type of the elements of a list or a map, or nil.
 func elem(t types.Type) types.Type {
 	if t == nil {
 		return nil
@@ -168,6 +171,8 @@ func elem(t types.Type) types.Type {
 	case *types.Slice:
 		return t.Elem()
 	case *types.Array:
+		return t.Elem()
+	case *types.Map:
 		return t.Elem()
 	}
 	return nil

@@ -27,7 +27,7 @@ func (in *Info) want() {
 		in.wantSource(source{e, -1})
 	}
 	for _, f := range in.flows {
-		if !f.element && (in.kinds[f.to] == Number || IsID(f.to.Type())) {
+		if f.way == whole && (in.kinds[f.to] == Number || IsID(f.to.Type())) {
 			in.wantSource(f.source)
 		}
 	}
@@ -79,7 +79,7 @@ func (in *Info) wantObject(o types.Object) {
 	}
 	in.wanted[o] = true
 	for _, i := range in.into[o] {
-		if !in.flows[i].element {
+		if in.flows[i].way == whole {
 			in.wantSource(in.flows[i].source)
 		}
 	}
@@ -125,7 +125,7 @@ func (in *Info) Parameter(o types.Object) (*types.Func, int) {
 // assigns are left out.
 func (in *Info) Into(o types.Object) (all []Source) {
 	for _, i := range in.into[o] {
-		if f := in.flows[i]; !f.element {
+		if f := in.flows[i]; f.way == whole {
 			all = append(all, Source{ast.Unparen(f.from), f.result})
 		}
 	}
@@ -135,7 +135,7 @@ func (in *Info) Into(o types.Object) (all []Source) {
 // Lists returns the lists whose elements a loop assigns to a variable.
 func (in *Info) Lists(o types.Object) (all []ast.Expr) {
 	for _, i := range in.into[o] {
-		if f := in.flows[i]; f.element {
+		if f := in.flows[i]; f.way == fromElement {
 			all = append(all, ast.Unparen(f.from))
 		}
 	}
