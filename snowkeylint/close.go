@@ -40,6 +40,9 @@ func runClose(p *pass) {
 		if p.inTest(call.Pos()) || !isMaker(f) && !p.wrapsMaker(f) {
 			continue
 		}
+		if hasCloser(f.Signature().Results()) {
+			continue
+		}
 		what := "generator"
 		if ids.Is(f.Signature().Results().At(0).Type(), ids.Root+"/worker", "Lease") {
 			what = "lease"
@@ -75,6 +78,16 @@ func runClose(p *pass) {
 		verb := "close it, for example with defer " + o.Name() + ".Close()"
 		p.report(call, nil, "nothing closes the %s %s: %s", what, o.Name(), verb)
 	}
+}
+
+// hasCloser reports whether a function returns, beside a lease, a function that closes it.
+func hasCloser(results *types.Tuple) bool {
+	for v := range results.Variables() {
+		if _, ok := v.Type().Underlying().(*types.Signature); ok || hasMethod(v.Type(), "Close") && !isGenerator(v.Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 // isKept reports whether a variable's generator is closed, or may be closed by other code.

@@ -146,6 +146,8 @@ func lastIdent(e ast.Expr) *ast.Ident {
 var (
 	// A column of ids that is cast to text.
 	cast = `(?:(?:\w+\.)?"?(?:\w+_)?id"?\s*::\s*(?:text|varchar|char|character)\b|cast\s*\(\s*(?:\w+\.)?["` + "`" + `]?(?:\w+_)?id["` + "`" + `]?\s+as\s+(?:text|varchar|char|nvarchar|nchar)\b(?:\s*\(\d+\))?\s*\))`
+	// A statement, or a clause of one as gorm takes it. Other texts may speak of one.
+	statement = regexp.MustCompile(`(?i)^(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:(?:select|with|insert|update|delete|create|declare|explain|alter|order\s+by|where|and)\b|` + cast + `)`)
 	// It orders the rows, or is compared by size.
 	castOrder = regexp.MustCompile(`(?is)\border\s+by\s[^;]*?` + cast + `|\b(?:min|max)\s*\(\s*` + cast + `|` + cast + `\s*[<>]=?(?:[^>]|$)|[^<>=][<>]=?\s*` + cast)
 )
@@ -153,7 +155,7 @@ var (
 // checkSQL reports a statement that orders or compares ids that it casts to text.
 func (p *pass) checkSQL(list ...ast.Expr) {
 	for _, e := range list {
-		if text, ok := p.Constant(e); ok && len(text) > 12 && castOrder.MatchString(text) {
+		if text, ok := p.Constant(e); ok && statement.MatchString(text) && castOrder.MatchString(text) {
 			p.report(e, nil, "the statement orders ids as decimal texts, of which a longer one may come first: remove the cast")
 		}
 	}
