@@ -129,10 +129,10 @@ func (p *pass) checkKey(model string, f *field, fields []*field) {
 	case tagged:
 		p.report(f, p.fixTag(f, "autoIncrement:false"),
 			"the key %s.%s is of type %s, so gorm makes it auto-increment: add autoIncrement:false to its gorm tag", model, f.v.Name(), p.name(t))
+	case p.isForeign(f, fields):
 	case byHand:
 		p.report(f, p.fixTag(f, "autoIncrement:false"),
 			"the program sets %s.%s to ids, but gorm makes it auto-increment: add autoIncrement:false to its gorm tag", model, f.v.Name())
-	case p.isForeign(f, fields):
 	case off && p.IsAssigned(f.v): // a natural key
 	case off:
 		p.report(f, p.fixTag(f, "snowflake"),

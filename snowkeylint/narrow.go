@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
 )
@@ -36,10 +37,17 @@ An id has up to 63 bits. A float64 has 53 bits for an integer, and an int has 32
 	}
 }
 
+// shift is a variable that a function shifts to the right: the low bits of it are taken on purpose.
+type shift struct {
+	o  types.Object
+	in *ast.FuncDecl
+}
+
 type narrow struct {
 	*pass
 	portable bool
-	shifted  map[types.Object]bool // variables whose bits are taken one by one
+	shifted  map[shift]bool
+
 	reported map[token.Pos]bool
 }
 
@@ -49,7 +57,7 @@ func (n *narrow) run() {
 	for cur := range n.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
 		call := cur.Node().(*ast.CallExpr)
 		if operand := ids.IsConversion(n.TypesInfo, call); operand != nil {
-			n.checkConversion(call, operand, cur.Parent().Node())
+			n.checkConversion(cur, call, operand)
 		} else {
 			n.checkParse(call)
 		}
@@ -69,17 +77,23 @@ func (n *narrow) run() {
 	})
 }
 
-// findShifted finds the variables that the package shifts to the right: the low bits of these are
-// taken on purpose.
 func (n *narrow) findShifted() {
-	n.shifted = map[types.Object]bool{}
-	n.inspector.Preorder([]ast.Node{(*ast.BinaryExpr)(nil)}, func(node ast.Node) {
-		if b := node.(*ast.BinaryExpr); b.Op == token.SHR {
+	n.shifted = map[shift]bool{}
+	for cur := range n.inspector.Root().Preorder((*ast.BinaryExpr)(nil)) {
+		if b := cur.Node().(*ast.BinaryExpr); b.Op == token.SHR {
 			if o := n.Object(n.strip(b.X)); o != nil {
-				n.shifted[o] = true
+				n.shifted[shift{o, enclosing(cur)}] = true
 			}
 		}
-	})
+	}
+}
+
+// enclosing returns the function that has a node, or nil.
+func enclosing(cur inspector.Cursor) *ast.FuncDecl {
+	for up := range cur.Enclosing((*ast.FuncDecl)(nil)) {
+		return up.Node().(*ast.FuncDecl)
+	}
+	return nil
 }
 
 // strip removes conversions.
@@ -109,7 +123,7 @@ func (n *narrow) once(at analysis.Range, fixes []analysis.SuggestedFix, format s
 }
 
 // checkConversion reports an id that is converted to a type that cannot hold it.
-func (n *narrow) checkConversion(call *ast.CallExpr, operand ast.Expr, parent ast.Node) {
+func (n *narrow) checkConversion(cur inspector.Cursor, call *ast.CallExpr, operand ast.Expr) {
 	b, ok := n.TypesInfo.TypeOf(call).Underlying().(*types.Basic)
 	if !ok || n.TypesInfo.Types[operand].Value != nil || n.Kind(operand) != ids.Number {
 		return
@@ -118,11 +132,11 @@ func (n *narrow) checkConversion(call *ast.CallExpr, operand ast.Expr, parent as
 	case types.Float32, types.Float64, types.Complex64, types.Complex128:
 		n.once(call, nil, "%s holds integers of 53 bits at most, and the id %s has 63: its last digits change", n.name(n.TypesInfo.TypeOf(call)), n.text(operand))
 	case types.Int16, types.Uint16, types.Int32, types.Uint32:
-		if o := n.Object(n.strip(operand)); o == nil || !n.shifted[o] {
+		if o := n.Object(n.strip(operand)); o == nil || !n.shifted[shift{o, enclosing(cur)}] {
 			n.once(call, nil, "%s cuts off the upper bits of the id %s", n.name(n.TypesInfo.TypeOf(call)), n.text(operand))
 		}
 	case types.Int, types.Uint, types.Uintptr:
-		if isInt := intKind(n.TypesInfo.TypeOf(operand)); n.portable && !isInt && !isReduced(parent) {
+		if isInt := intKind(n.TypesInfo.TypeOf(operand)); n.portable && !isInt && !isReduced(cur.Parent().Node()) {
 			n.once(call, nil, "%s has 32 bits on some platforms, and the id %s has 63: use int64", n.name(n.TypesInfo.TypeOf(call)), n.text(operand))
 		}
 	}

@@ -64,20 +64,19 @@ func (p *pass) checkTag(f *field, named map[string]bool) {
 		return
 	}
 	for _, s := range f.settings {
-		if s.Name != "SNOWFLAKE" && joined.MatchString(s.Text) {
+		if !free[s.Name] && joined.MatchString(s.Text) {
 			p.report(f.Tag, fix("separate the settings with ;", f.retag("gorm", strings.Replace(tag, s.Text, separated(s.Text), 1))),
 				"gorm separates settings with a semicolon, and does not find snowflake in %q", s.Text)
 			return
 		}
 	}
-	options, tagged := f.snowflake()
-	if !tagged {
-		p.checkStray(f, tag)
-		return
+	if options, tagged := f.snowflake(); !p.checkStray(f) && tagged {
+		p.checkOptions(f, options, named)
 	}
-	p.checkOptions(f, options, named)
-	p.checkStray(f, tag)
 }
+
+// free are the settings whose value is any text.
+var free = map[string]bool{"SNOWFLAKE": true, "COMMENT": true, "DEFAULT": true, "CHECK": true}
 
 // joined finds snowflake after or before a comma or a space.
 var joined = regexp.MustCompile(`(?i)[,\s]snowflake(?:$|[,:\s])|^snowflake[,\s]`)
@@ -137,22 +136,24 @@ func (p *pass) checkMisspelled(f *field, tag string, s ids.Setting) {
 		"gorm does not know the setting %q: write %s", strings.TrimSpace(s.Text), want)
 }
 
-// checkStray reports options of snowflake that a semicolon separates from it.
-func (p *pass) checkStray(f *field, tag string) {
+// checkStray reports options of snowflake that a semicolon separates from it, and whether there is one.
+func (p *pass) checkStray(f *field) (found bool) {
 	for _, s := range f.settings {
 		if (s.Name == "BASE62" || s.Name == "DECIMAL") && s.Value == "" {
 			value, tagged := f.setting("SNOWFLAKE")
 			if !tagged {
 				p.report(f.Tag, nil, "%s is an option of snowflake: write snowflake:%[1]s", strings.ToLower(s.Name))
-				return
+				return true
 			}
 			joined := "snowflake:" + strings.ToLower(s.Name)
 			if value.Value != "" {
 				joined = "snowflake:" + value.Value + "," + strings.ToLower(s.Name)
 			}
 			p.report(f.Tag, nil, "%s is an option of snowflake: write %s", strings.ToLower(s.Name), joined)
+			return true
 		}
 	}
+	return false
 }
 
 func (p *pass) checkOptions(f *field, options []string, named map[string]bool) {
@@ -180,7 +181,7 @@ func (p *pass) checkOptions(f *field, options []string, named map[string]bool) {
 	if ptr, ok := t.Underlying().(*types.Pointer); ok {
 		t = ptr.Elem()
 	}
-	if _, isStruct := t.Underlying().(*types.Struct); isStruct && !ids.IsNull(t) && !hasMethod(t, "Scan") {
+	if _, isStruct := t.Underlying().(*types.Struct); isStruct && (f.v.Embedded() || f.has("EMBEDDED") || isOwn(t, p.Pkg)) && !ids.IsNull(t) && !hasMethod(t, "Scan") {
 		p.report(f.Tag, nil, "the tag snowflake is on the field that embeds or refers to %s: put it on the key itself", p.name(t))
 		return
 	}
@@ -203,6 +204,12 @@ func (p *pass) checkOptions(f *field, options []string, named map[string]bool) {
 			}
 		}
 	}
+}
+
+// isOwn reports whether a type is declared in the package.
+func isOwn(t types.Type, pkg *types.Package) bool {
+	n := ids.Named(t)
+	return n != nil && n.Obj().Pkg() == pkg
 }
 
 // wide reports whether an integer holds 64 bits.

@@ -1,6 +1,7 @@
 package snowkeylint
 
 import (
+	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/types"
@@ -29,6 +30,8 @@ One generator may serve all tables. Tests, and branches of which only one is tak
 type fixedFact struct{ Workers []int64 }
 
 func (*fixedFact) AFact() {}
+
+func (f *fixedFact) String() string { return fmt.Sprintf("fixed%v", f.Workers) }
 
 // A fixedUse is a constant worker ID in the source.
 type fixedUse struct {
