@@ -24,8 +24,6 @@ type rule struct {
 	name string
 	doc  string // its first line is a title
 	run  func(*pass)
-	// facts are the types of the facts that the rule exports; it may be nil.
-	facts []analysis.Fact
 	// flags defines the flags of the rule; it may be nil.
 	flags func(*flag.FlagSet)
 }
@@ -55,8 +53,7 @@ type pass struct {
 func (r rule) analyzer(find *analysis.Analyzer, external bool) *analysis.Analyzer {
 	a := &analysis.Analyzer{
 		Name: r.name, Doc: r.doc, URL: page + r.name,
-		Requires:  []*analysis.Analyzer{inspect.Analyzer, find},
-		FactTypes: r.facts,
+		Requires: []*analysis.Analyzer{inspect.Analyzer, find},
 	}
 	if r.flags != nil {
 		r.flags(&a.Flags)

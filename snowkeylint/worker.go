@@ -1,7 +1,6 @@
 package snowkeylint
 
 import (
-	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/types"
@@ -14,7 +13,7 @@ import (
 )
 
 func workerRule() rule {
-	return rule{name: "snowworker", run: runWorker, facts: []analysis.Fact{new(fixedFact)}, doc: `find one worker ID in two calls of core.Fixed
+	return rule{name: "snowworker", run: runWorker, doc: `find one worker ID in two calls of core.Fixed
 
 Two generators with one worker ID and one layout issue the same ids. core.Fixed only refuses a second
 generator of the same value.
@@ -26,13 +25,6 @@ generator of the same value.
 One generator may serve all tables. Tests, and branches of which only one is taken, are left out.`}
 }
 
-// fixedFact is attached to a package, with the worker IDs of its calls of core.Fixed.
-type fixedFact struct{ Workers []int64 }
-
-func (*fixedFact) AFact() {}
-
-func (f *fixedFact) String() string { return fmt.Sprintf("fixed%v", f.Workers) }
-
 // A fixedUse is a constant worker ID in the source.
 type fixedUse struct {
 	cur    inspector.Cursor
@@ -43,7 +35,6 @@ type fixedUse struct {
 
 func runWorker(p *pass) {
 	seen := map[int64][]fixedUse{}
-	var fact fixedFact
 	for _, use := range p.fixedUses() {
 		at := slices.IndexFunc(seen[use.worker], func(u fixedUse) bool { return u.layout == use.layout && !exclusive(u.cur, use.cur) })
 		switch {
@@ -58,10 +49,6 @@ func runWorker(p *pass) {
 			p.checkImported(use)
 		}
 		seen[use.worker] = append(seen[use.worker], use)
-		fact.Workers = append(fact.Workers, use.worker)
-	}
-	if len(fact.Workers) > 0 && p.Pkg.Name() != "main" {
-		p.ExportPackageFact(&fact)
 	}
 }
 
@@ -101,13 +88,12 @@ func (p *pass) fixedUses() (uses []fixedUse) {
 
 // checkImported reports a constant of another package, if that package makes a generator with it.
 func (p *pass) checkImported(use fixedUse) {
-	var fact fixedFact
 	id := lastIdent(use.arg)
 	if id == nil {
 		return
 	}
 	c, ok := p.TypesInfo.Uses[id].(*types.Const)
-	if ok && c.Pkg() != p.Pkg && p.ImportPackageFact(c.Pkg(), &fact) && slices.Contains(fact.Workers, use.worker) {
+	if ok && c.Pkg() != p.Pkg && slices.Contains(p.FixedIn(c.Pkg()), use.worker) {
 		p.report(use.cur.Node(), nil, "package %s makes a generator with the worker ID %s as well, and both issue the same ids: give this one its own", c.Pkg().Name(), p.text(use.arg))
 	}
 }

@@ -2,6 +2,7 @@ package ids
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -16,6 +17,7 @@ type graph struct {
 	returns map[*types.Func][][]ast.Expr
 	params  map[types.Object]param
 	wants   []ast.Expr // conversions to an id type
+	fixed   []int64    // see relevantFact
 	// Foreign are foreign keys that refer to ids and cannot hold them.
 	Foreign map[types.Object]bool
 }
@@ -121,6 +123,11 @@ func (in *Info) visit(called map[*ast.Ident]bool) func(ast.Node) bool {
 			f := Callee(info, n)
 			if f == nil {
 				break
+			}
+			if IsFunc(f, Root+"/core", "Fixed") && len(n.Args) == 1 && info.Types[n.Args[0]].Value != nil {
+				if worker, ok := constant.Int64Val(constant.ToInt(info.Types[n.Args[0]].Value)); ok {
+					in.fixed = append(in.fixed, worker)
+				}
 			}
 			if in.isFill(f) && len(n.Args) == 2 {
 				in.mark(in.Object(n.Args[1]), Numbers)

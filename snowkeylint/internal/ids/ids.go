@@ -62,7 +62,9 @@ type kindsFact struct{ Kinds []Kind }
 func (*kindsFact) AFact() {}
 
 // relevantFact is attached to packages whose Info is relevant.
-type relevantFact struct{}
+type relevantFact struct {
+	Fixed []int64 // the constant arguments of core.Fixed
+}
 
 func (*relevantFact) AFact() {}
 
@@ -75,11 +77,11 @@ func run(pass *analysis.Pass) (any, error) {
 		return in, nil
 	}
 	in.Relevant = true
-	pass.ExportPackageFact(&relevantFact{})
 	in.collect()
 	in.spread()
 	in.want()
 	in.export()
+	pass.ExportPackageFact(&relevantFact{in.fixed})
 	return in, nil
 }
 
@@ -165,6 +167,13 @@ func (in *Info) export() {
 			in.pass.ExportObjectFact(f, &kindsFact{kinds})
 		}
 	}
+}
+
+// FixedIn returns the constant arguments of core.Fixed in another package.
+func (in *Info) FixedIn(pkg *types.Package) []int64 {
+	var fact relevantFact
+	in.pass.ImportPackageFact(pkg, &fact)
+	return fact.Fixed
 }
 
 func isField(o types.Object) bool {

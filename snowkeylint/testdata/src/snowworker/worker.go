@@ -1,4 +1,4 @@
-// Package snowworker has one worker ID in two generators. // want package:`fixed\[.*\]`
+// Package snowworker has one worker ID in two generators.
 package snowworker
 
 import (
