@@ -16,14 +16,17 @@ func closeRule() rule {
 A lease that is not released keeps its worker ID until its TTL ends, and renews it while the process
 runs. A restart then takes another worker ID, or finds none.
 
-	lease, err := worker.Acquire(ctx, store, worker.Config{})
+	_, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // bad
+	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
 	if err != nil {
 		return err
 	}
-	defer lease.Close()  // good
+	defer gen.Close(context.Background()) // good
 
 A variable or an unexported field is reported if no code of the package closes or releases it, returns
-it, or gives it to code that might. A generator of core.Fixed that lives as long as the program is not.`}
+it, or gives it to code that might. A generator of core.Fixed that lives as long as the program is not.
+Of a lease, these are reported as well: a return before its Close, a process that ends without the
+deferred Close, and a deferred Close with a context that is done by then.`}
 }
 
 // A holding is what is done with a generator or a lease in a variable.
@@ -50,14 +53,14 @@ func runClose(p *pass) {
 		var o types.Object
 		switch s := cur.Parent().Node().(type) {
 		case *ast.ExprStmt:
-			p.report(call, nil, "the %s is dropped, so nothing can close it", what)
+			p.reportDropped(call, f, what)
 			continue
 		case *ast.AssignStmt:
 			if len(s.Rhs) != 1 {
 				continue
 			}
 			if id, ok := s.Lhs[0].(*ast.Ident); ok && id.Name == "_" {
-				p.report(call, nil, "the %s is dropped, so nothing can close it", what)
+				p.reportDropped(call, f, what)
 				continue
 			}
 			o = p.Object(s.Lhs[0])
@@ -77,6 +80,14 @@ func runClose(p *pass) {
 		}
 		verb := "close it, for example with defer " + o.Name() + ".Close()"
 		p.report(call, nil, "nothing closes the %s %s: %s", what, o.Name(), verb)
+	}
+}
+
+// reportDropped reports a lease that no variable holds. A generator without a lease may be made
+// only to check its configuration.
+func (p *pass) reportDropped(call *ast.CallExpr, f *types.Func, what string) {
+	if !ids.Is(f.Signature().Results().At(0).Type(), corePath, "Generator") {
+		p.report(call, nil, "the %s is dropped, so nothing can close it", what)
 	}
 }
 

@@ -13,9 +13,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/snowkeylint"
 )
 
+// The environment of this module, without which it does not build.
+var ourFlags, ourWork string
+
 // TestMain downloads what the fixtures import: analysistest loads them without the network. Flags
 // for this module, such as -modfile, do not fit theirs.
 func TestMain(m *testing.M) {
+	ourFlags, ourWork = os.Getenv("GOFLAGS"), os.Getenv("GOWORK")
 	os.Setenv("GOFLAGS", "")
 	os.Setenv("GOWORK", "off")
 	download := exec.Command("go", "mod", "download")

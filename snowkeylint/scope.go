@@ -18,6 +18,9 @@ a new tick, or for a store, and nothing keeps two of them from issuing the same 
 
 	func create(w http.ResponseWriter, r *http.Request) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // bad
+		…
+	func main() {
+		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // good
 
 Reported are handlers of HTTP, hooks of gorm, loops that make and use a generator, and functions that
 make one and return or store one of its ids.`}

@@ -12,8 +12,7 @@ import (
 func stringRule() rule {
 	return rule{name: "snowstring", run: runString, doc: `find the JSON option string on a sqltype.ID or a sqltype.Key
 
-Their JSON is a string without it. encoding/json applies the option to the kind of a type, and other
-packages apply it as well, so the text is quoted twice or refused.
+Their JSON is a string without it. Some packages for JSON then write what cannot be read.
 
 	ID sqltype.ID ` + "`json:\"id,string\"`" + ` // bad
 	ID sqltype.ID ` + "`json:\"id\"`" + `        // good`}
@@ -32,7 +31,7 @@ func runString(p *pass) {
 			}
 			kept := slices.DeleteFunc(slices.Clone(options[1:]), func(o string) bool { return o == "string" })
 			p.report(f.Tag, fix("remove ,string", f.retag("json", strings.Join(append(options[:1:1], kept...), ","))),
-				"a %s is a string in JSON by itself: remove \",string\"", p.name(t))
+				"a %s is a string in JSON by itself, and some packages quote it twice: remove \",string\"", p.name(t))
 		}
 	})
 }
