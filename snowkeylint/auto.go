@@ -72,7 +72,7 @@ func runAuto(p *pass) {
 // checkCounter reports a key that is filled and also counted by the database.
 func (p *pass) checkCounter(f *field) {
 	options, tagged := f.snowflake()
-	if never(options) || !tagged && !(ids.IsID(f.v.Type()) && f.v.Name() == "ID") || len(f.settings) == 0 {
+	if never(options) || !tagged && (!ids.IsID(f.v.Type()) || f.v.Name() != "ID") || len(f.settings) == 0 {
 		return
 	}
 	if s, ok := f.setting("AUTOINCREMENT"); ok && !strings.EqualFold(s.Value, "false") {

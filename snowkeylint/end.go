@@ -109,10 +109,8 @@ func (p *pass) checkReturns(body *ast.BlockStmt, call *ast.CallExpr, closes []in
 				return
 			}
 			if p.closesIn(s, o) {
-				if _, ok := s.(*ast.ExprStmt); ok {
-					closed = true
-				}
-				if _, ok := s.(*ast.AssignStmt); ok {
+				switch s.(type) {
+				case *ast.ExprStmt, *ast.AssignStmt:
 					closed = true
 				}
 			}
@@ -125,11 +123,8 @@ func (p *pass) checkReturns(body *ast.BlockStmt, call *ast.CallExpr, closes []in
 					found = true
 				}
 			case *ast.IfStmt:
-				if !guarded && s.Pos() < call.End() || !guarded && isNilCheck(s.Cond) {
+				if !guarded && (s.Pos() < call.End() || isNilCheck(s.Cond)) {
 					guarded = true
-					if s.Pos() < call.End() {
-						continue
-					}
 					continue
 				}
 				walk(s.Body.List, closed)

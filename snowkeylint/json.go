@@ -324,9 +324,9 @@ func underlying(t types.Type) types.Type {
 	return t.Underlying()
 }
 
-// inQuotes finds what a format writes as a JSON number.
 var (
-	verb   = regexp.MustCompile(`%[-+# 0]*[\d*.]*(?:\[\d+\])?[a-zA-Z%]`)
+	verb = regexp.MustCompile(`%[-+# 0]*[\d*.]*(?:\[\d+\])?[a-zA-Z%]`)
+	// member ends where a format writes a value without quotes.
 	member = regexp.MustCompile(`"\s*:\s*$|^\s*\[\s*$`)
 )
 
@@ -357,7 +357,7 @@ func (p *pass) checkFormat(call *ast.CallExpr) {
 			return
 		}
 		e := call.Args[arg]
-		if (text == "%d" || text == "%v") && member.MatchString(format[:at[0]]) && p.Kind(e) == ids.Number && !(text != "%d" && ids.HasForm(p.TypesInfo.TypeOf(e))) {
+		if (text == "%d" || text == "%v") && member.MatchString(format[:at[0]]) && p.Kind(e) == ids.Number && (text == "%d" || !ids.HasForm(p.TypesInfo.TypeOf(e))) {
 			p.report(e, nil, "the id %s is a number in this JSON, which JavaScript rounds: put quotes around %s", p.text(e), text)
 		}
 	}

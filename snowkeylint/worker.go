@@ -185,7 +185,7 @@ func exclusive(a, b inspector.Cursor) bool {
 	for up := range a.Enclosing() {
 		above = append(above, up.Node())
 	}
-	var below ast.Node = b.Node()
+	below := b.Node()
 	for up := range b.Enclosing() {
 		at := slices.Index(above, up.Node())
 		if at <= 0 {

@@ -17,10 +17,10 @@ func (in *Info) spread() {
 				continue
 			}
 			k := in.sourceKind(f.source)
-			switch {
-			case f.way == fromElement:
+			switch f.way {
+			case fromElement:
 				k = k.element()
-			case f.way == intoElement:
+			case intoElement:
 				k = k.list()
 			}
 			if k != None && fits(f.to.Type(), k) {
@@ -188,11 +188,11 @@ func (in *Info) callKind(call *ast.CallExpr) Kind {
 		if k := in.Kind(call.Args[0]); k != None || len(call.Args) < 2 {
 			return k
 		}
-		if k := in.Kind(call.Args[1]); call.Ellipsis.IsValid() {
-			return k
-		} else { //nolint:revive // k belongs to this branch
-			return k.list()
+		k := in.Kind(call.Args[1])
+		if !call.Ellipsis.IsValid() {
+			k = k.list()
 		}
+		return k
 	}
 	f := Callee(info, call)
 	if f == nil {
