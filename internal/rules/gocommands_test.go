@@ -36,6 +36,7 @@ func goes(verb string, args []string) error {
 		case !strings.HasPrefix(arg, "-"):
 			// A value, or an argument of the program.
 		case name == "-modfile" && given: // of any verb
+		case verb == "vet" && name == "-vettool" && given:
 		case verb == "build" && name == "-o":
 			i++
 		case dir == filepath.Join(root, "cmd", "snowkey"):
