@@ -124,7 +124,7 @@ func (tb *tab) sealing(pairs ...string) {
 // Ids are sealed and opened with a key that is in its field only.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	tb := page(t, serve(t), "")
+	tb := page(t, serve(t), "#tab=tokens")
 	key := token.GenerateSecret()
 	ring := must(token.New(token.Config{Keys: []token.Secret{must(token.ParseSecret(key))}}))
 	text := string(must(must(ring.Sealer("order")).AppendSeal(nil, 1996573624012345677)))
@@ -184,7 +184,7 @@ func TestTokens(t *testing.T) {
 // Where the browser has no cryptography for the page, as on plain http, it says so.
 func TestTokensWithoutCryptography(t *testing.T) {
 	t.Parallel()
-	tb := page(t, serve(t), "")
+	tb := page(t, serve(t), "#tab=tokens")
 	eval[bool](tb, `(async () => {
 		Object.defineProperty(crypto, "subtle", { value: undefined });
 		(await import("./sealing.js")).start();
