@@ -86,6 +86,7 @@ func TestLinkOfOddLayouts(t *testing.T) {
 	tb.has("#figures", "2015-01-01 00:00:00.000 UTC", "Datacenter 5 bits", "Worker 6 bits", "Sequence 11 bits", "2,048,000")
 	// An unknown preset is an error: the ids would not show it.
 	tb.visit("preset=Disqord&ids=1", "document.getElementById('ids').value === '1'")
+	tb.show()
 	for _, id := range []string{"preset", "layout-preset"} {
 		tb.has("#"+id+"-error", "“Disqord”", "not a preset")
 		if !eval[bool](tb, "document.getElementById('"+id+"').ariaInvalid === 'true'") {

@@ -138,7 +138,7 @@ func TestTokens(t *testing.T) {
 	tb.click("#token-open")
 	tb.sealing("#token-texts", "ORD_"+text+" "+text+" cus_"+text+" ord_"+text[:21])
 	tb.has("#token-result", some, "Opened one token.")
-	tb.has("#token-texts-error", "3 of 4 cannot be read", `“`+text+`” is not "ord_" and a token.`, "it has 21 characters, not 22")
+	tb.has("#token-texts-error", "2 of 4 cannot be read (“"+text+"”, “cus_"+text+`”): each is not "ord_" and a token.`, "it has 21 characters, not 22")
 	tb.sealing("#token-prefix", "", "#token-texts", "ord_"+text)
 	tb.has("#token-texts-error", "has a prefix, and the field for it is empty")
 	tb.sealing("#token-type", "Order")

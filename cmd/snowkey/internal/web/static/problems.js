@@ -7,10 +7,8 @@ const short = (text) => `“${text.length > 40 ? text.slice(0, 40) + "…" : tex
 // Problems collects texts by the reason why they cannot be read.
 export class Problems {
   #kinds = new Map();
-  count = 0;
 
   add(text, error) {
-    this.count++;
     const key = error.readings ? `ambiguous ${error.readings.map((r) => r.format)}` : error.message;
     const kind = this.#kinds.get(key);
     if (!kind) this.#kinds.set(key, { error, texts: [text], n: 1 });
@@ -19,14 +17,12 @@ export class Problems {
 
   // sentences returns a sentence for each kind, of a field with total texts.
   sentences(total) {
-    const all = [...this.#kinds.values()].map(({ error, texts, n }) => {
+    return [...this.#kinds.values()].map(({ error, texts, n }) => {
       if (n === 1) return error.readings ? `${short(texts[0])} is ambiguous: it ${error.message}. Choose the format.` : `${short(texts[0])} ${error.message}.`;
       const some = texts.map(short).join(", ") + (n > texts.length ? ", …" : "");
       if (error.readings) return `${grouped(n)} of ${grouped(total)} are ambiguous (${some}). Choose the format.`;
       return `${grouped(n)} of ${grouped(total)} cannot be read (${some}): each ${error.message}.`;
     });
-    if (all.length > 1) all.unshift(`${grouped(this.count)} of ${grouped(total)} cannot be read.`);
-    return all;
   }
 
   // formats returns those that ambiguous texts may have.

@@ -15,7 +15,7 @@ export function virtualTable({ head, count, cells, pick, label }) {
   const rows = el("tbody", {});
   const [above, below] = [spacer(head.length), spacer(head.length)];
   const box = el("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" },
-    el("table", { class: "many", "aria-rowcount": String(count + 1) },
+    el("table", { class: "many", "aria-label": label, "aria-rowcount": String(count + 1) },
       el("thead", {}, el("tr", { "aria-rowindex": "1" }, head.map((h) => el("th", { scope: "col" }, h)))), above, rows, below));
   let picked = -1;
   let height = 32; // of a row, until one is measured
