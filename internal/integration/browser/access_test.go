@@ -13,14 +13,19 @@ import (
 )
 
 // A state in which every part of the page shows something, including errors.
-const full = "#preset=discord&ids=175928847299117063%0A0x1bb5404d9b33914d%0Ano-id&datacenter=1&worker=3&count=3&from=2026-01-01&to=2026-02-01&column=orders.id&a=175928847299117063&b=1312345678901234567"
+const full = "#ids=175928847299117063%0A0x1236651c78d6d687%0Ano-id%0A2NUKMiAa421&datacenter=1&worker=3&count=3&rate=5000&until=2060&from=2026-01-01&to=2026-02-01&column=Orders.id&a=175928847299117063&b=1312345678901234567"
 
-// shown opens the page with something in each part.
+// shown opens the page with something in each part, and all parts visible.
 func shown(t testing.TB, state string) *tab {
 	t.Helper()
 	tb := page(t, serve(t), state)
+	tb.show()
 	tb.click("#generate-button")
 	tb.wait("document.getElementById('generated')")
+	if strings.Contains(state, "%0A") {
+		tb.click("tr[data-i]:nth-child(2)") // a list, and one of its IDs
+		tb.wait("document.querySelector('#picked article')")
+	}
 	return tb
 }
 
@@ -29,7 +34,6 @@ func shown(t testing.TB, state string) *tab {
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	tb := shown(t, full)
-	tb.click("#custom summary")
 	for fault, expression := range map[string]string{
 		"two elements with one id":            "[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)",
 		"a reference that leads nowhere":      "[...document.querySelectorAll('[aria-describedby], [aria-labelledby], label[for]')].flatMap(e => ((e.getAttribute('aria-describedby') ?? '') + ' ' + (e.getAttribute('aria-labelledby') ?? '') + ' ' + (e.htmlFor ?? '')).split(' ')).filter(id => id && !document.getElementById(id))",
@@ -97,14 +101,16 @@ func (tb *tab) contrast() (seen int, low []string) {
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	tb := shown(t, full)
-	tb.click("#custom summary")
-	tb.write("#time_bits", "50")
 	for _, dark := range []bool{false, true} {
-		for _, bits := range []string{"50", "40"} { // none, and one with all kinds of fields
+		for _, bits := range []string{"41", "50", "40"} { // a preset, none, and one with all kinds of fields
 			tb.scheme(dark)
-			tb.write("#time_bits", bits, "#rollback_bits", "1")
+			if bits == "41" {
+				tb.choose("#preset", "auto")
+			} else {
+				tb.write("#time_bits", bits, "#rollback_bits", "1")
+			}
 			if seen, low := tb.contrast(); seen < 100 || len(low) > 0 {
-				t.Errorf("dark %v: of %d these are too low: %q", dark, seen, low)
+				t.Errorf("dark %v, %s bits: of %d these are too low: %q", dark, bits, seen, low)
 			}
 		}
 	}
@@ -114,7 +120,6 @@ func TestContrast(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	tb := shown(t, full)
-	tb.click("#custom summary")
 	for _, state := range []string{"175928847299117063 no-id", "1 2 3 4 5 6", "-9223372036854775808 18446744073709551615", strings.Repeat("x", 300)} {
 		tb.write("#ids", state)
 		for _, width := range []int64{390, 320, 768, 1280} {
@@ -129,15 +134,21 @@ func TestNarrow(t *testing.T) {
 // Screenshots of the page, to be looked at.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
-	tb := shown(t, strings.Replace(full, "%0Ano-id", "", 1))
-	for _, c := range []struct {
-		name  string
-		dark  bool
-		width int64
-	}{{"web-light", false, 1280}, {"web-dark", true, 1280}, {"web-390", false, 390}} {
-		tb.scheme(c.dark)
-		tb.do(chromedp.EmulateViewport(c.width, 900))
-		eval[bool](tb, "scrollTo(0, 0), document.activeElement.blur(), true")
-		tb.screenshot(c.name)
+	url := serve(t)
+	for tool, state := range map[string]string{
+		"decode": "#ids=175928847299117063", "list": "#ids=175928847299117063%0A0x1236651c78d6d687", "generate": "#tab=generate", "range": "#tab=range&from=yesterday&to=now",
+		"compare": "#tab=compare&a=175928847299117063&b=1312345678901234567", "layout": "#tab=layout&rate=5000", "tokens": "#tab=tokens",
+	} {
+		tb := page(t, url, state)
+		for _, c := range []struct {
+			name  string
+			dark  bool
+			width int64
+		}{{"light", false, 1280}, {"dark", true, 1280}, {"390", false, 390}} {
+			tb.scheme(c.dark)
+			tb.do(chromedp.EmulateViewport(c.width, 900))
+			eval[bool](tb, "scrollTo(0, 0), document.activeElement.blur(), true")
+			tb.screenshot("web-" + tool + "-" + c.name)
+		}
 	}
 }

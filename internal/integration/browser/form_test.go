@@ -49,6 +49,12 @@ func (tb *tab) said(text string) {
 	tb.wait(fmt.Sprintf("window.heard.some(t => t.startsWith(%q))", text))
 }
 
+// show shows all tools at once, so that a test can type into their fields.
+func (tb *tab) show() {
+	tb.t.Helper()
+	eval[bool](tb, "document.querySelectorAll('main > section').forEach(s => { s.hidden = false; }), true")
+}
+
 // settled calls a function, and waits until the page has updated. The page removes its mark
 // at each change, so the mark is of the last one.
 func (tb *tab) settled(act func()) {

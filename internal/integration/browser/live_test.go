@@ -15,6 +15,7 @@ import (
 func TestAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#ids=5&from=2026-01-01&to=2026-02-01&a=1&b=2")
+	tb.show()
 	eval[bool](tb, `(() => {
 		window.changes = {};
 		for (const id of ["decode-result", "where-result", "difference-result"]) {
@@ -35,7 +36,7 @@ func TestAnnouncedOnce(t *testing.T) {
 	}
 	// The layout affects all tools.
 	eval[bool](tb, "changes = {}, true")
-	tb.settled(func() { tb.do(chromedp.SetValue(chromedp.CSS("#preset"), "discord")); tb.change("#preset") })
+	tb.choose("#preset", "discord")
 	if got := eval[int](tb, "Object.keys(changes).length"); got != 3 {
 		t.Errorf("another layout changes %d of 3 answers", got)
 	}
@@ -68,7 +69,7 @@ func TestLocalTime(t *testing.T) {
 		tb.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 			_, err := chromedp.Call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
 			return err
-		}), chromedp.Navigate(url+"/#from=2025-10-26T00:30:00Z&to=2025-10-26T01:30:00Z"))
+		}), chromedp.Navigate(url+"/#tab=range&from=2025-10-26T00:30:00Z&to=2025-10-26T01:30:00Z"))
 		tb.wait("document.documentElement.dataset.ready")
 		tb.has("#where-result", "From 2025-10-26 00:30:00.000 UTC "+want[0], "Before 2025-10-26 01:30:00.000 UTC "+want[1])
 	}
@@ -83,8 +84,8 @@ func TestWithoutJavaScript(t *testing.T) {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
 	}), chromedp.Navigate(url+"/"))
-	seen := eval[string](tb, "document.querySelector('noscript').innerText + [...document.querySelectorAll('main, footer, #share')].map(e => e.checkVisibility())")
-	if want := "requires JavaScript. Without it, use the API: see a decoded ID and its description.false,false,false"; len(seen) < len(want) || seen[len(seen)-len(want):] != want {
+	seen := eval[string](tb, "document.querySelector('noscript').innerText + [...document.querySelectorAll('main, footer, nav, .links')].map(e => e.checkVisibility())")
+	if want := "requires JavaScript. Without it, use the API: see a decoded ID and its description.false,false,false,false"; len(seen) < len(want) || seen[len(seen)-len(want):] != want {
 		t.Errorf("%q", seen)
 	}
 	for _, link := range eval[[]string](tb, "[...document.querySelectorAll('noscript a')].map(a => a.href)") {
@@ -99,33 +100,43 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 }
 
-// On a small screen the tools come first, and the details of a layout are a tap away.
+// The field is on the first screen, also of a phone, and nothing is beside it.
 func TestSmallScreen(t *testing.T) {
 	t.Parallel()
 	url := serve(t)
-	for width, open := range map[int64]bool{390: false, 1280: true} {
+	for _, width := range []int64{390, 1280} {
 		tb := page(t, url, "")
 		tb.do(chromedp.EmulateViewport(width, 844), chromedp.Reload())
 		tb.wait("document.documentElement.dataset.ready")
-		if got := eval[bool](tb, "document.querySelector('#capacity dl').checkVisibility({ contentVisibilityAuto: true })"); got != open {
-			t.Errorf("%d px: the capacity is shown: %v", width, got)
+		tb.click("#example")
+		tb.wait("document.querySelector('#decode-result time')")
+		eval[bool](tb, "scrollTo(0, 0), true")
+		for _, id := range []string{"ids", "preset"} {
+			if bottom := eval[float64](tb, "document.getElementById('"+id+"').getBoundingClientRect().bottom"); bottom > 500 {
+				t.Errorf("%d px: #%s ends at %v", width, id, bottom)
+			}
 		}
-		if top := eval[float64](tb, "document.getElementById('ids').getBoundingClientRect().top"); top > 844 {
-			t.Errorf("%d px: the field of ids begins at %v", width, top)
+		if bottom := eval[float64](tb, "document.querySelector('#decode-result time').getBoundingClientRect().bottom"); bottom > 844 {
+			t.Errorf("%d px: the time ends at %v, below the first screen", width, bottom)
 		}
-		if !open {
-			tb.click("#more summary")
-			tb.has("#capacity", "IDs per second and worker", "4,096,000", "Ends")
+		if over := eval[float64](tb, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+			t.Errorf("%d px: %v too wide", width, over)
 		}
-		// An invalid layout is reported in any case.
-		tb.settled(func() {
-			eval[bool](tb, "document.getElementById('time_bits').value = '60', true")
-			tb.input("#time_bits")
-		})
-		tb.has("#figures", "not valid yet")
-		tb.write("#ids", fmt.Sprint(1), "#a", "1", "#b", "2", "#from", "2026-01-01")
-		for _, id := range []string{"decode-result", "difference-result", "where-result"} {
-			tb.has("#"+id, "not valid yet")
-		}
+	}
+}
+
+// An invalid layout is reported by each tool that needs one.
+func TestInvalidLayout(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "#tab=layout")
+	tb.show()
+	tb.write("#time_bits", "60")
+	tb.has("#figures", "not valid yet")
+	tb.write("#ids", fmt.Sprint(1), "#a", "1", "#b", "2", "#from", "2026-01-01")
+	for _, id := range []string{"decode-result", "difference-result", "where-result"} {
+		tb.has("#"+id, "not valid yet")
+	}
+	if eval[bool](tb, "document.getElementById('capacity').checkVisibility()") {
+		t.Error("there is the capacity of an earlier layout")
 	}
 }

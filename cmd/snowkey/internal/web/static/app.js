@@ -1,36 +1,43 @@
 // The page: its tools follow the layout and the URL, and the URL follows them.
 import { copyButton, find, setError } from "./dom.js";
 import * as link from "./link.js";
+import * as tabs from "./tabs.js";
 import * as layoutForm from "./layoutform.js";
 import * as decode from "./decode.js";
 import * as difference from "./difference.js";
+import * as enough from "./enough.js";
 import * as generate from "./generate.js";
 import * as where from "./where.js";
 import * as sealing from "./sealing.js";
 
 // The fields that a link contains, and their defaults.
-const defaults = { ids: "", format: "auto", datacenter: "", worker: "", count: "1", time: "", from: "", to: "", column: "", a: "", b: "" };
+const defaults = {
+  ids: "", format: "auto", datacenter: "0", worker: "0", count: "1", time: "", from: "", to: "", column: "", dialect: "postgres", a: "", b: "", rate: "", until: "",
+};
 
 function state() {
   const all = new URLSearchParams();
+  if (tabs.current() !== "decode") all.set("tab", tabs.current());
   layoutForm.save(all);
   for (const [id, initial] of Object.entries(defaults)) {
     const value = find(id).value.trim();
-    if (value !== initial && !find(id).disabled && value.length <= decode.maxText) all.set(id, value);
+    if (value !== initial && !find(id).disabled && value.length <= link.longest) all.set(id, value);
   }
   if (find("by-server").checked) all.set("by", "server");
   return all;
 }
 
 function show() {
-  decode.show();
   difference.show();
   where.show();
+  enough.show();
   generate.adapt();
+  return decode.show();
 }
 
 // apply shows a state; what it does not name gets its default.
 function apply(given) {
+  tabs.show(given.get("tab"));
   layoutForm.load(given);
   for (const [id, initial] of Object.entries(defaults)) {
     const field = find(id);
@@ -42,27 +49,44 @@ function apply(given) {
   find("generate-result").replaceChildren();
   find("generate-error").textContent = "";
   for (const id of ["worker", "datacenter", "count", "time"]) setError(find(id), null);
-  show();
+  tabs.link(given);
+  return show();
+}
+
+function write() {
+  link.write(state());
+  tabs.link(state());
 }
 
 let later;
+let run = 0;
 function changed() {
   clearTimeout(later);
   delete document.documentElement.dataset.settled; // tests wait for it
-  later = setTimeout(() => {
-    show();
-    link.write(state());
-    document.documentElement.dataset.settled = String(Date.now());
+  const mine = ++run;
+  later = setTimeout(async () => {
+    const shown = show();
+    write();
+    await shown;
+    if (mine === run) document.documentElement.dataset.settled = String(Date.now());
   }, 150);
 }
 
-layoutForm.start(changed);
-generate.start();
+function openTab(name) {
+  tabs.show(name);
+  scrollTo(0, 0);
+  write();
+}
+
+layoutForm.start(changed, () => openTab("layout"));
+tabs.start(write);
+generate.start(() => openTab("decode"));
 decode.start();
+where.start();
 sealing.start();
 for (const id of [...Object.keys(defaults), "by-server", "by-page"]) find(id).addEventListener("input", changed);
 find("share").append(copyButton("link to this state", () => {
-  link.write(state());
+  write();
   return location.href;
 }, "Copy link"));
 // The fragment is the state, so the skip link cannot be one.
@@ -70,6 +94,7 @@ find("skip").addEventListener("click", (event) => {
   event.preventDefault();
   find("main").focus();
 });
-link.follow(apply);
-apply(link.read());
+link.follow((given) => apply(given));
+await apply(link.read());
+if (tabs.current() === "decode" && document.activeElement === document.body) find("ids").focus();
 document.documentElement.dataset.ready = "true";

@@ -1,88 +1,141 @@
 // IDs decoded: one or many, as they are pasted.
-import { FieldError, decode, fields } from "./layout.js";
-import { describe, javaScript } from "./describe.js";
-import { split } from "./idtext.js";
-import { localTime, relativeTime, utc } from "./times.js";
-import { changed, copyButton, el, find, grouped, setError, setErrors, terms } from "./dom.js";
-import { strip, titles, width } from "./bits.js";
-import { relative } from "./relative.js";
-import { current, noLayout } from "./layoutform.js";
+import { FieldError, decode } from "./layout.js";
+import { describe } from "./describe.js";
+import { parse, split } from "./idtext.js";
+import { recognize } from "./recognize.js";
+import { inSlices } from "./slices.js";
+import { changed, el, find, grouped, setError } from "./dom.js";
+import { Problems, choices, show as showProblems } from "./problems.js";
+import { card, spoken } from "./card.js";
+import { doubt, others, source } from "./possible.js";
+import { list } from "./list.js";
+import { longest } from "./link.js";
+import { chosen, isAuto, noLayout } from "./layoutform.js";
 
-const maxIDs = 1000; // as in the API
-export const maxText = 1 << 16; // characters, as in the API; more would be slow, and too long for a link
-const maxCards = 4; // more become a table
-
-function javaScriptNote(layout, id, js) {
-  if (js.safe) return el("p", { class: "note good" }, el("strong", {}, "Safe in JavaScript."), " As a number it is exact.");
-  const rounded = BigInt(js.value); // the digits that JavaScript writes, even if the number is exact
-  let becomes = "";
-  try {
-    const was = decode(layout, id);
-    const is = decode(layout, rounded);
-    const differ = ["worker", "datacenter", "sequence"].filter((name) => was[name] !== is[name]).map((name) => `${titles[name]} ${is[name]} instead of ${was[name]}`);
-    if (was.time !== is.time) differ.unshift("another time");
-    if (differ.length > 0) becomes = ` Its fields are then wrong: ${differ.join(", ")}.`;
-  } catch (error) {
-    if (!(error instanceof FieldError)) throw error;
-    becomes = " That is not an ID of this layout.";
-  }
-  const off = rounded - id;
-  const text = off === 0n
-    ? " It is exact by chance, but its neighbours are not: send IDs as strings."
-    : [" JavaScript turns it into ", el("code", {}, js.value), `, off by ${off > 0n ? "+" : "−"}${grouped(off < 0n ? -off : off)}.${becomes} Send IDs as strings.`];
-  return el("p", { class: "note bad" }, el("strong", {}, "Not safe as a JavaScript number."), text);
-}
-
-const copyable = (name, text) => [name, el("code", {}, text), " ", copyButton(`${name.toLowerCase()}`, () => text)];
-
-function card(layout, d) {
-  const id = BigInt(d.id);
-  const time = decode(layout, id).time;
-  const row = (f) => el("tr", {},
-    el("th", { scope: "row" }, el("span", { class: `swatch field-${f.name}`, "aria-hidden": "true" }), titles[f.name]),
-    el("td", {}, width(f)),
-    el("td", {}, el("code", {}, String(decode(layout, id)[f.name === "time" ? "tick" : f.name]))));
-  return el("article", { class: "id", "aria-label": `ID ${id}` },
-    el("div", { class: "row" }, el("h3", {}, el("code", {}, d.id)), copyButton(`the ID ${id}`, () => d.id)),
-    d.input === d.id ? null : el("p", { class: "quiet" }, "read from ", el("code", {}, d.input)),
-    terms([
-      d.prefix ? ["Prefix", el("code", {}, d.prefix)] : null,
-      ["UTC", el("time", { datetime: d.time }, utc(time)), " ", copyButton("the time", () => utc(time))],
-      ["Local", localTime(time)],
-      ["Relative", relative(time)],
-    ]),
-    strip(layout, d.bits),
-    el("table", { class: "fields" },
-      el("caption", { class: "visually-hidden" }, `Fields of ${id}`),
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Field"), el("th", { scope: "col" }, "Width"), el("th", { scope: "col" }, "Value"))),
-      el("tbody", {}, fields(layout).filter((f) => f.name !== "unused").map(row))),
-    terms([
-      layout.datacenterBits > 0 ? ["Worker ID", el("code", {}, String(d.worker_id))] : null,
-      d.unsigned ? copyable("Unsigned", d.unsigned) : null,
-      ...[["Hex", d.hex], ["Base32", d.base32], ["Base58", d.base58], ["Base62", d.base62], ["Prefixed", d.prefixed]].filter(([, text]) => text).map(([name, text]) => copyable(name, text)),
-    ]),
-    javaScriptNote(layout, id, d.javascript));
-}
-
-function table(layout, described) {
-  const all = described.map((d) => ({ id: BigInt(d.id), parts: decode(layout, BigInt(d.id)) }));
-  const names = fields(layout).map((f) => f.name).filter((name) => name !== "unused" && name !== "time");
-  const head = ["ID", "UTC", "Relative", ...names.map((name) => titles[name]), "JavaScript"];
-  const cells = ({ id, parts }) => [String(id), utc(parts.time).replace(" UTC", ""), relativeTime(parts.time), ...names.map((name) => String(parts[name])), javaScript(id).safe ? "safe" : javaScript(id).value];
-  const asText = () => [head, ...all.map(cells)].map((line) => line.join("\t")).join("\n");
-  return [
-    el("p", { class: "row" }, copyButton("table", asText, "Copy table"),
-      el("span", { class: "quiet" }, "Columns are separated by tabs. Spreadsheets round IDs, unless the cells are formatted as text first.")),
-    el("div", { class: "scroll", role: "region", "aria-label": "Decoded IDs", tabindex: "0" },
-      el("table", { class: "many" },
-        el("thead", {}, el("tr", {}, head.map((h) => el("th", { scope: "col" }, h)))),
-        el("tbody", {}, all.map((one) => el("tr", {}, cells(one).map((c, i) => (i === 0 ? el("th", { scope: "row" }, el("code", {}, c)) : el("td", {}, i === 2 ? relative(one.parts.time) : c)))))))),
-  ];
-}
+const maxText = 8 << 20; // characters: about 400,000 IDs
+const maxIDs = 500_000; // a longer table is too high for a browser
 
 const tooLong = (length) => `This text has ${grouped(length)} characters; the limit is ${grouped(maxText)}. The command “snowkey parse” has no limit.`;
 
-// start rejects a paste that is too long, which would block the browser.
+let latest = 0; // what an earlier input becomes is dropped
+
+// read parses the texts, and returns the IDs and what is wrong with the others.
+async function read(text, format, unsigned, work) {
+  const found = { ids: [], texts: [], total: 0, problems: new Problems() };
+  const lines = text.split("\n");
+  const whole = await inSlices(lines.length, (i) => {
+    for (const item of split(lines[i])) {
+      found.total++;
+      try {
+        found.ids.push(parse(item, format, unsigned)[0]);
+        found.texts.push(item);
+      } catch (error) {
+        if (!(error instanceof FieldError)) throw error;
+        found.problems.add(item, error);
+      }
+    }
+  }, work);
+  return whole ? found : null;
+}
+
+// fitting drops IDs that are not of the layout, and adds them to the problems.
+async function fitting(layout, found, work) {
+  const ids = [];
+  const texts = [];
+  const whole = await inSlices(found.ids.length, (i) => {
+    try {
+      decode(layout, found.ids[i]);
+      ids.push(found.ids[i]);
+      texts.push(found.texts[i]);
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      found.problems.add(found.texts[i], error);
+    }
+  }, work);
+  return whole ? { ...found, ids, texts } : null;
+}
+
+function progress(text) {
+  const bar = find("decode-progress");
+  bar.hidden = false;
+  return (done, all) => {
+    bar.querySelector("progress").value = done / all;
+    bar.querySelector("span").textContent = `${text} ${grouped(done)} of ${grouped(all)}`;
+  };
+}
+
+// results makes what is shown below the field, or returns null if it is no longer wanted.
+async function results(text, format, wanted) {
+  const fixed = isAuto() ? null : chosen();
+  let found = await read(text, format, fixed?.unsigned ?? false, { wanted, progress: progress("Reading line") });
+  if (!found || found.total === 0) return found && { found, nodes: [] };
+  if (!isAuto() && !fixed) return { found, nodes: [noLayout()] };
+  const ranking = recognize(found.ids);
+  const layout = fixed ?? (ranking[0].plausible > 0 ? ranking[0].preset.layout : null);
+  if (found.ids.length === 0) return { found, nodes: [] };
+  if (!layout) return { found, nodes: [unknown(found.ids.length, ranking)] };
+  found = await fitting(layout, found, { wanted, progress: progress("Decoding ID") });
+  const beside = others(layout, ranking);
+  if (!found || found.ids.length === 0) return found && { found, nodes: [], beside };
+  if (found.total > maxIDs) return { found, nodes: [] };
+  const one = (i) => describe(layout, found.texts[i], format);
+  const before = [doubt(layout, ranking)].filter(Boolean);
+  if (found.ids.length === 1) return { found, beside, nodes: [...before, card(layout, one(0), source(layout))], said: spoken(layout, one(0)) };
+  const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout), linked: text.length <= longest }, { wanted, progress: progress("Counting ID") });
+  return nodes && { found, beside, nodes: [...before, ...nodes], said: `Decoded ${grouped(found.ids.length)} IDs.` };
+}
+
+const unknown = (n, ranking) => el("section", { class: "card", "aria-label": "No plausible preset" },
+  el("h3", {}, "No preset gives a plausible time"),
+  el("p", {}, n === 1 ? "This may not be a Snowflake ID, or it has a layout of its own. " : "These may not be Snowflake IDs, or they have a layout of their own. ",
+    "Choose a preset, or ", el("a", { href: "#tab=layout", "data-tab": "layout" }, "enter the layout"), "."),
+  others(null, ranking));
+
+// show decodes the IDs in the field. It returns when the result is there, or is no longer wanted.
+export async function show() {
+  const area = find("ids");
+  const format = find("format").value;
+  if (!changed("decode", chosen(), isAuto(), area.value, format)) return;
+  const run = ++latest;
+  const wanted = () => run === latest;
+  const end = (nodes, beside = [], said = "") => {
+    find("decode-progress").hidden = true;
+    find("decode-intro").hidden = nodes.length > 0 || area.value.trim() !== "";
+    find("decode-result").replaceChildren(...nodes);
+    find("decode-others").replaceChildren(...beside);
+    find("decode-status").textContent = said;
+  };
+  setError(area, null);
+  find("ids-choices").replaceChildren();
+  if (area.value.length > maxText) {
+    setError(area, tooLong(area.value.length));
+    end([]);
+    return;
+  }
+  const hint = setTimeout(() => wanted() && find("decode-result").replaceChildren(), 300); // an old result beside a progress bar misleads
+  const made = await results(area.value, format, wanted);
+  clearTimeout(hint);
+  if (!made || !wanted()) return;
+  if (made.found.total > maxIDs) setError(area, `These are ${grouped(made.found.total)} IDs; the limit is ${grouped(maxIDs)}. The command “snowkey parse” has no limit.`);
+  else showProblems(area, made.found.problems, made.found.total);
+  choices("ids-choices", made.found.problems.formats(), (choice) => setFormat(choice));
+  end(made.nodes, made.beside, made.said);
+}
+
+function setFormat(format) {
+  find("format").value = format;
+  find("format").dispatchEvent(new Event("input", { bubbles: true }));
+  find("format").focus();
+}
+
+const put = (text) => {
+  find("format").value = "auto";
+  find("ids").value = text;
+  find("ids").dispatchEvent(new Event("input", { bubbles: true }));
+  find("ids").focus();
+};
+
+// start rejects a paste that is too long, which would block the browser, and fills in examples.
 export function start() {
   find("ids").addEventListener("paste", (event) => {
     const length = event.clipboardData?.getData("text").length ?? 0;
@@ -90,43 +143,19 @@ export function start() {
     event.preventDefault();
     setError(find("ids"), tooLong(length));
   });
+  find("ids").placeholder = "1996573624012345677";
+  find("example").addEventListener("click", () => put("175928847299117063"));
+  find("example-many").addEventListener("click", () => put(many().join("\n")));
 }
 
-// show decodes the IDs in the field.
-export function show() {
-  const layout = current();
-  const area = find("ids");
-  const result = find("decode-result");
-  const status = find("decode-status");
-  if (!changed("decode", layout, area.value, find("format").value)) return;
-  setError(area, null);
-  result.replaceChildren();
-  status.textContent = "";
-  if (area.value.length > maxText) {
-    setError(area, tooLong(area.value.length));
-    return;
+// many makes 1,000 IDs of Twitter's layout: three workers, more by day than by night.
+function many() {
+  const ids = [];
+  const now = BigInt(Date.now()) - 1288834974657n;
+  for (let i = 0; i < 1000; i++) {
+    const hours = (i / 1000) * 48 + Math.sin((i / 1000) * 4 * Math.PI) * 3;
+    const ms = now - 48n * 3_600_000n + BigInt(Math.round(hours * 3_600_000)) - 3_600_000n;
+    ids.push((ms << 22n) | (BigInt([1, 1, 2, 3][i % 4]) << 12n));
   }
-  const texts = split(area.value);
-  if (texts.length === 0) return;
-  if (!layout) {
-    result.replaceChildren(noLayout());
-    return;
-  }
-  if (texts.length > maxIDs) {
-    setError(area, `These are ${grouped(texts.length)} IDs; the limit is ${grouped(maxIDs)}.`);
-    return;
-  }
-  const good = [];
-  const bad = [];
-  for (const text of texts) {
-    try {
-      good.push(describe(layout, text, find("format").value));
-    } catch (error) {
-      if (!(error instanceof FieldError)) throw error;
-      bad.push([text, error.message + (error.ambiguous ? ": choose the format" : "")]);
-    }
-  }
-  setErrors(area, bad, texts.length);
-  status.textContent = good.length === 1 ? `Decoded one ID, generated ${relativeTime(decode(layout, BigInt(good[0].id)).time)}.` : `Decoded ${grouped(good.length)} IDs.`;
-  result.replaceChildren(...(good.length > maxCards ? table(layout, good) : good.map((d) => card(layout, d))));
+  return ids;
 }

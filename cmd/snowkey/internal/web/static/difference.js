@@ -3,18 +3,20 @@ import { FieldError, decode } from "./layout.js";
 import { parse } from "./idtext.js";
 import { formatSpan, utc } from "./times.js";
 import { changed, copyButton, el, find, grouped, setError, terms } from "./dom.js";
-import { current, noLayout } from "./layoutform.js";
+import { recognize } from "./recognize.js";
+import { presetOf } from "./presets.js";
+import { current, isAuto, noLayout } from "./layoutform.js";
 
-function one(layout, id) {
+// attempt calls a function with the text of a field, and shows what is wrong with it below.
+function attempt(id, read) {
   const field = find(id);
   setError(field, null);
   if (field.value.trim() === "") return null;
   try {
-    const [value] = parse(field.value, "auto", layout.unsigned);
-    return { value, bits: BigInt.asUintN(64, value), parts: decode(layout, value) };
+    return read(field.value);
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
-    setError(field, `This ${error.message}.`);
+    setError(field, error.readings ? `This ${error.message}: write decimal or 0x.` : `This ${error.message}.`);
     return null;
   }
 }
@@ -27,30 +29,44 @@ export function difference(layout, a, b) {
 
 const signed = (n) => (n < 0n ? "−" : "") + grouped(n < 0n ? -n : n);
 
+// layoutFor is the chosen layout, or the preset that the IDs are recognized as.
+function layoutFor(ids) {
+  if (!isAuto()) return current();
+  const [best] = recognize(ids);
+  return best.plausible > 0 ? best.preset.layout : current();
+}
+
 // show compares the IDs in the two fields.
 export function show() {
-  const layout = current();
-  if (!changed("difference", layout, find("a").value, find("b").value)) return;
+  const fixed = current();
+  if (!changed("difference", fixed, isAuto(), find("a").value, find("b").value)) return;
   const result = find("difference-result");
   result.replaceChildren();
-  if (!layout) {
+  const name = find("compare-layout");
+  name.textContent = isAuto() ? "auto-detect" : name.textContent;
+  if (!fixed) {
     for (const id of ["a", "b"]) setError(find(id), null);
     if (find("a").value.trim() && find("b").value.trim()) result.replaceChildren(noLayout());
     return;
   }
-  const a = one(layout, "a");
-  const b = one(layout, "b");
-  if (!a || !b) return;
-  const d = difference(layout, a.value, b.value);
+  const texts = ["a", "b"].map((id) => attempt(id, (text) => parse(text, "auto", fixed.unsigned)[0]));
+  const given = texts.filter((id) => id !== null);
+  if (given.length === 0) return;
+  const layout = layoutFor(given);
+  if (isAuto()) name.textContent = `${presetOf(layout).title}, auto-detected`;
+  const [first, second] = ["a", "b"].map((id, i) => (texts[i] === null ? null : attempt(id, () => decode(layout, texts[i]))));
+  if (!first || !second) return;
+  const d = difference(layout, ...texts);
   const order = d.ids === 0n ? "They are the same ID." : d.ms === 0n ? "They are from the same tick." : d.ms > 0n ? "The second is later." : "The first is later.";
   const span = formatSpan(d.ms < 0n ? -d.ms : d.ms);
   result.replaceChildren(
-    el("p", {}, el("strong", { id: "difference-time" }, d.ms === 0n ? "No time" : span), " apart. ", order),
+    el("p", { class: "big" }, el("span", {}, el("strong", { id: "difference-time" }, d.ms === 0n ? "No time" : span), " apart.")),
+    el("p", {}, order),
     terms([
       ["Milliseconds", signed(d.ms), " ", copyButton("the milliseconds", () => String(d.ms))],
       ["Ticks", signed(d.ticks)],
       ["Second ID minus first", signed(d.ids)],
-      ["First", utc(a.parts.time)],
-      ["Second", utc(b.parts.time)],
+      ["First", utc(first.time)],
+      ["Second", utc(second.time)],
     ]));
 }

@@ -69,13 +69,6 @@ export function setError(field, reason) {
   else field.removeAttribute("aria-invalid");
 }
 
-// setErrors shows below a field what is wrong with some of its texts: pairs of a text and a reason.
-export function setErrors(field, bad, total) {
-  const all = bad.slice(0, 5).map(([text, reason]) => `“${text.length > 60 ? text.slice(0, 60) + "…" : text}” ${reason}.`);
-  const more = bad.length > 5 ? " …" : "";
-  setError(field, bad.length > 1 ? `${bad.length} of ${total} cannot be read. ${all.join(" ")}${more}` : all[0]);
-}
-
 // sentence turns a reason into a sentence.
 export const sentence = (reason) => `${reason[0].toUpperCase()}${reason.slice(1)}.`;
 

@@ -1,9 +1,9 @@
 // IDs generated: in this page, from their fields, or by the server.
 import { FieldError, atOnce, compose, end, lowBits, perTick } from "./layout.js";
-import { formatTime, parseTime } from "./times.js";
+import { parseTime } from "./times.js";
 import { announce, copyButton, el, find, grouped, sentence, setError } from "./dom.js";
-import { same } from "./presets.js";
-import { current, limits, save } from "./layoutform.js";
+import { same, titlesOf } from "./presets.js";
+import { current, fix, limits, query as saveLayout } from "./layoutform.js";
 
 const maxIDs = 10_000n; // as in the API
 
@@ -74,7 +74,7 @@ const timeout = 15; // seconds
 // byServer requests IDs from the server.
 async function byServer(layout, want) {
   const query = new URLSearchParams();
-  save(query);
+  saveLayout(query);
   query.set("worker", want.worker);
   if (layout.datacenterBits > 0) query.set("datacenter", want.datacenter);
   query.set("n", want.count);
@@ -88,10 +88,10 @@ async function byServer(layout, want) {
 function show(want, ids, fromServer) {
   const text = ids.join("\n");
   const made = want.time !== null
-    ? "Composed for the given time: bounds and test data, the same each time."
+    ? "Made for the given time: the same IDs each time, as bounds and test data."
     : fromServer
-      ? "From this server’s generator for that worker ID: no ID repeats while it runs. They are unique if no other process uses the worker ID."
-      : "Composed in this page: for tests, or for a worker ID that no other process uses.";
+      ? "From this server’s generator. It repeats none while it runs; another process with the same worker ID may."
+      : "Made in this page, for tests.";
   const area = el("textarea", { id: "generated", readonly: true, rows: Math.min(ids.length, 8), spellcheck: "false", "aria-label": "Generated IDs" });
   area.value = text;
   find("generate-result").replaceChildren(
@@ -99,11 +99,12 @@ function show(want, ids, fromServer) {
     area,
     el("p", { class: "row actions" }, copyButton(ids.length === 1 ? "the ID" : "the IDs", () => text),
       el("button", { type: "button", id: "decode-these", onclick: () => {
-        find("ids").value = ids.slice(0, 1000).join("\n");
-        find("format").value = "decimal";
+        find("ids").value = text;
+        find("format").value = "auto";
+        fix(); // the layout is known, and need not be recognized
         find("ids").dispatchEvent(new Event("input", { bubbles: true }));
-        find("decode").scrollIntoView();
-        find("ids").focus({ preventScroll: true });
+        decodeThese();
+        find("ids").focus();
       } }, "Decode")));
   announce(ids.length === 1 ? `Generated ${ids[0]}` : `Generated ${ids.length} IDs`);
 }
@@ -162,17 +163,20 @@ export function adapt() {
   const { worker, datacenter } = limits();
   find("datacenter-field").hidden = datacenter === 0n;
   find("datacenter").disabled = datacenter === 0n;
-  find("worker-hint").textContent = worker === 0n ? "The layout has no worker field: 0." : `0 to ${grouped(worker)}. If another process uses it, IDs will repeat.`;
-  find("datacenter-hint").textContent = `0 to ${grouped(datacenter)}`;
+  const titles = titlesOf(layout);
+  for (const name of ["worker", "datacenter"]) find(`${name}-label`).textContent = titles[name];
+  const zero = ["worker", "datacenter"].every((id) => find(id).disabled || find(id).value.trim() === "0");
+  find("worker-hint").textContent = worker === 0n ? "This layout has no worker: 0." : `0 to ${grouped(worker)}.${zero ? " 0 is for tests." : ""}`;
+  find("datacenter-hint").textContent = `0 to ${grouped(datacenter)}.`;
 }
 
-export function start() {
+let decodeThese;
+
+// start makes the form work. show opens the tool that decodes.
+export function start(show) {
+  decodeThese = show;
   find("generate-form").addEventListener("submit", (event) => {
     event.preventDefault();
     generate();
-  });
-  find("now").addEventListener("click", () => {
-    find("time").value = formatTime(BigInt(Date.now()));
-    find("time").dispatchEvent(new Event("input", { bubbles: true }));
   });
 }

@@ -125,7 +125,7 @@ function detect(text, unsigned) {
     readings.push(exponentReading);
   } else if (readings.length === 1) return found[0];
   if (readings.length === 0) throw failure(text, "is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)");
-  throw Object.assign(failure(text, `may be ${readings.join(" or ")}`), { ambiguous: true });
+  throw Object.assign(failure(text, `may be ${readings.join(" or ")}`), { readings: found.map(([id, format]) => ({ id, format })) });
 }
 
 // split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a

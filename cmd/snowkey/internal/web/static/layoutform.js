@@ -1,4 +1,6 @@
-// The layout of all tools of the page: a preset, or custom fields.
+// The layout of all tools of the page: none is chosen at first (auto-detect), then a preset or
+// custom fields. While none is chosen, IDs are decoded by the preset that is recognized, and
+// generated with the first preset.
 import { FieldError, fields, figures, validate, widthNames } from "./layout.js";
 import { presetOf, presets } from "./presets.js";
 import { formatTime, parseFixed, utc } from "./times.js";
@@ -11,11 +13,19 @@ const inputs = {
 };
 const flags = { sequenceFirst: "sequence_first", unsigned: "unsigned" };
 const all = ["epoch", "tick", ...Object.values(inputs), ...Object.values(flags)];
+const selects = ["preset", "layout-preset"]; // in the tools that decode and show the layout
 
 let layout = presets[0].layout;
+let auto = true;
 
-// current returns the layout, or null while the fields are invalid.
+// isAuto reports whether no layout is chosen.
+export const isAuto = () => auto;
+
+// current returns the layout to generate with, or null while the fields are invalid.
 export const current = () => layout;
+
+// chosen returns the chosen layout, or null if there is none or its fields are invalid.
+export const chosen = () => (auto ? null : layout);
 
 // noLayout replaces results while there is no layout.
 export const noLayout = () => el("p", { class: "quiet" }, "The layout is not valid yet.");
@@ -59,16 +69,15 @@ function update() {
   find("widths-error").textContent = sum ? `The widths ${sum.value}; they ${sum.message}.` : "";
   layout = found.length === 0 ? l : null;
   const preset = layout && presetOf(layout);
-  find("preset").value = preset ? preset.name : "custom";
-  find("more").hidden = !layout;
+  for (const id of selects) find(id).value = auto ? "auto" : preset ? preset.name : "custom";
+  for (const node of document.querySelectorAll(".using strong")) node.textContent = !layout ? "not valid yet" : preset ? preset.title : "custom";
+  find("capacity").hidden = !layout;
   if (!layout) {
-    find("ruler").replaceChildren(el("p", { class: "error" }, "The layout is not valid yet: see above."));
-    find("custom").open = true;
+    find("ruler").replaceChildren(el("p", { class: "error" }, "The layout is not valid yet."));
     return;
   }
-  const [bars, legend] = ruler(layout);
-  find("ruler").replaceChildren(bars);
-  find("capacity").replaceChildren(legend, capacity(layout));
+  find("ruler").replaceChildren(...ruler(layout));
+  find("capacity").replaceChildren(capacity(layout));
 }
 
 function capacity(l) {
@@ -76,52 +85,69 @@ function capacity(l) {
   const expired = f.end <= BigInt(Date.now());
   return terms([
     ["Worker IDs", grouped(f.workers)],
-    ["IDs per tick and worker", grouped(f.perTick)],
-    ["IDs per second and worker", grouped(f.perSecond)],
-    ["IDs per second in total", grouped(f.allPerSecond)],
+    ["IDs per tick, each worker", grouped(f.perTick)],
+    ["IDs per second, each worker", grouped(f.perSecond)],
+    ["IDs per second, all workers", grouped(f.allPerSecond)],
     ["Starts", utc(l.epoch)],
     ["Ends", el("span", { class: expired ? "bad" : undefined }, utc(f.end)), " ", relative(f.end, "quiet")],
-    ["Exact in JavaScript", f.unsafe === null ? "always: at most 53 bits" : [`until ${utc(f.unsafe)} `, relative(f.unsafe, "quiet")]].flat(),
+    ["Safe in JavaScript", f.unsafe === null ? "always: at most 53 bits" : [`until ${utc(f.unsafe)} `, relative(f.unsafe, "quiet")]].flat(),
   ]);
 }
 
-// start fills the list of presets, and calls back when the layout changes.
-export function start(changed) {
-  find("preset").append(...presets.map((p) => el("option", { value: p.name }, p.title)), el("option", { value: "custom" }, "Custom"));
-  find("more").open = matchMedia("(min-width: 56rem)").matches; // small screens show the tools first
-  find("preset").addEventListener("change", () => {
-    setError(find("preset"), null);
-    const preset = presets.find((p) => p.name === find("preset").value);
-    if (preset) show(preset.layout);
-    else {
-      find("custom").open = true;
+let changed;
+
+// choose chooses a preset, or none with "auto".
+export function choose(name) {
+  auto = name === "auto";
+  show((presets.find((p) => p.name === name) ?? presets[0]).layout);
+  for (const id of selects) setError(find(id), null);
+  update();
+  changed();
+}
+
+// fix chooses the layout that is used to generate.
+export function fix() {
+  auto = false;
+  update();
+}
+
+// start fills the lists of presets, and calls back when the layout changes, or when it is to be
+// entered.
+export function start(onChange, enter) {
+  changed = onChange;
+  for (const select of selects.map(find)) {
+    select.append(el("option", { value: "auto" }, "auto-detect"), ...presets.map((p) => el("option", { value: p.name }, p.title)), el("option", { value: "custom" }, "Custom…"));
+    select.addEventListener("change", () => {
+      if (select.value !== "custom") {
+        choose(select.value);
+        return;
+      }
+      update(); // the layout has not changed yet
+      enter();
       find("time_bits").focus();
-      return;
-    }
-    update();
-    changed();
-  });
+    });
+  }
   for (const id of all) {
     find(id).addEventListener("input", () => {
-      setError(find("preset"), null);
+      auto = false;
+      for (const each of selects) setError(find(each), null);
       update();
       changed();
     });
   }
 }
 
-// save writes the layout to a state as parameters of the API, or the fields if they are
-// invalid.
+// save writes the choice to a state: nothing, a preset, or the fields, also if they are invalid.
 export function save(state) {
-  if (!layout) {
-    for (const id of all) state.set(id, find(id).type === "checkbox" ? String(find(id).checked) : find(id).value.trim().slice(0, 100));
-    return;
-  }
-  const preset = presetOf(layout);
-  if (preset) {
-    if (preset !== presets[0]) state.set("preset", preset.name);
-    return;
-  }
+  if (auto) return;
+  const preset = layout && presetOf(layout);
+  if (preset) state.set("preset", preset.name);
+  else if (layout) query(state);
+  else for (const id of all) state.set(id, find(id).type === "checkbox" ? String(find(id).checked) : find(id).value.trim().slice(0, 100));
+}
+
+// query writes a valid layout as parameters of the API.
+export function query(state) {
   state.set("epoch", formatTime(layout.epoch));
   state.set("tick", `${layout.tick}ms`);
   for (const [name, id] of Object.entries(inputs)) if (layout[name] > 0) state.set(id, layout[name]);
@@ -132,9 +158,10 @@ export function save(state) {
 export function load(state) {
   const name = state.get("preset");
   const preset = presets.find((p) => p.name === name?.toLowerCase());
-  show((preset ?? presets[0]).layout);
-  setError(find("preset"), name === null || preset ? null : `The link names “${name.slice(0, 60)}”, which is not a preset. ${presets[0].title}’s is shown.`);
   const own = all.filter((id) => state.has(id));
+  auto = !preset && own.length === 0;
+  show((preset ?? presets[0]).layout);
+  for (const id of selects) setError(find(id), name === null || name === "auto" || preset ? null : `The link names “${name.slice(0, 60)}”, which is not a preset.`);
   if (!preset && own.some((id) => id.endsWith("_bits"))) for (const id of Object.values(inputs)) find(id).value = state.get(id) ?? "0";
   for (const id of own) {
     const value = state.get(id);
@@ -142,7 +169,6 @@ export function load(state) {
     else find(id).value = id === "tick" ? value.replace(/ms$/, "") : value;
   }
   update();
-  find("custom").open = !layout || own.length > 0;
 }
 
 // limits returns the largest values of the fields of an ID.

@@ -1,6 +1,9 @@
 // The state of the page is in the fragment of its URL, for links and for the browser's
 // history. It is not sent to the server.
 
+// A text with more characters is not put into a link.
+export const longest = 1 << 16;
+
 export const read = () => new URLSearchParams(location.hash.replace(/^#/, ""));
 
 let last = 0;

@@ -1,17 +1,23 @@
-// The presets of package core. A test compares them with /api/layouts.
+// The presets of package core. A test compares them with /api/layouts. The names of fields are
+// those of the system that the preset is of; since is when its first IDs were made.
 const ms = { tick: 1n, rollbackBits: 0, datacenterBits: 0, workerBits: 0, sequenceBits: 0, sequenceFirst: false, unsigned: false };
 const classic = { ...ms, timeBits: 41, datacenterBits: 5, workerBits: 5, sequenceBits: 12 };
 
 export const presets = [
   { name: "twitter", title: "Twitter", layout: { ...classic, epoch: 1288834974657n } },
-  { name: "discord", title: "Discord", layout: { ...classic, epoch: 1420070400000n } },
-  { name: "instagram", title: "Instagram", layout: { ...ms, epoch: 1314220021721n, timeBits: 40, workerBits: 13, sequenceBits: 10 } },
-  { name: "mastodon", title: "Mastodon", layout: { ...ms, epoch: 0n, timeBits: 47, sequenceBits: 16 } },
-  { name: "sonyflake", title: "Sonyflake", layout: { ...ms, epoch: 1409529600000n, tick: 10n, timeBits: 39, sequenceBits: 8, workerBits: 16, sequenceFirst: true } },
+  { name: "discord", title: "Discord", layout: { ...classic, epoch: 1420070400000n }, fields: { datacenter: "Worker", worker: "Process", sequence: "Increment" } },
+  { name: "instagram", title: "Instagram", layout: { ...ms, epoch: 1314220021721n, timeBits: 40, workerBits: 13, sequenceBits: 10 }, fields: { worker: "Shard" } },
+  { name: "mastodon", title: "Mastodon", layout: { ...ms, epoch: 0n, timeBits: 47, sequenceBits: 16 }, since: 1458086400000n },
+  { name: "sonyflake", title: "Sonyflake", layout: { ...ms, epoch: 1409529600000n, tick: 10n, timeBits: 39, sequenceBits: 8, workerBits: 16, sequenceFirst: true }, fields: { worker: "Machine" } },
   { name: "classic2015", title: "Classic of 2015", layout: { ...classic, epoch: 1420041600000n } },
-  { name: "seconds", title: "Seconds", layout: { ...ms, epoch: 1577836800000n, tick: 1000n, timeBits: 32, workerBits: 10, sequenceBits: 21 } },
-  { name: "javascript-safe", title: "Safe for JavaScript", layout: { ...ms, epoch: 1577836800000n, timeBits: 41, workerBits: 6, sequenceBits: 6 } },
+  { name: "seconds", title: "Seconds", layout: { ...ms, epoch: 1577836800000n, tick: 1000n, timeBits: 32, workerBits: 10, sequenceBits: 21 }, since: 1767225600000n },
+  { name: "javascript-safe", title: "Safe for JavaScript", layout: { ...ms, epoch: 1577836800000n, timeBits: 41, workerBits: 6, sequenceBits: 6 }, since: 1767225600000n },
 ];
 
 export const same = (a, b) => Object.keys(a).every((key) => a[key] === b[key]);
 export const presetOf = (layout) => presets.find((p) => same(p.layout, layout));
+
+const common = { unused: "Unused", time: "Time", rollback: "Rollback", datacenter: "Datacenter", worker: "Worker", sequence: "Sequence" };
+
+// titlesOf returns the titles of a layout's fields.
+export const titlesOf = (layout) => ({ ...common, ...presetOf(layout)?.fields });

@@ -1,11 +1,12 @@
 // The section of tokens. Nothing of it is in the URL, and the key is in its field only.
 import { FieldError } from "./layout.js";
 import { lower, parse, split } from "./idtext.js";
-import { maxText } from "./decode.js";
 import { newSealer, parseKey, parseName } from "./token.js";
-import { announce, copyButton, el, find, grouped, setError, setErrors } from "./dom.js";
+import { announce, copyButton, el, find, grouped, setError } from "./dom.js";
+import { Problems, show as showProblems } from "./problems.js";
 
-const maxTexts = 1000; // as for IDs
+const maxTexts = 1000;
+const maxText = 1 << 16; // characters
 
 // attempt returns what read returns, or undefined after it has shown its error below a field.
 function attempt(field, read) {
@@ -69,17 +70,17 @@ async function show() {
   }
   const sealer = await newSealer(key, type, find("token-alphabet").value);
   const good = [];
-  const bad = [];
+  const problems = new Problems();
   for (const text of texts) {
     try {
       good.push(await (opening ? open : seal)(sealer, prefix, text));
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
-      bad.push([text, error.message]);
+      problems.add(text, error);
     }
     if (run !== latest) return;
   }
-  setErrors(area, bad, texts.length);
+  showProblems(area, problems, texts.length);
   if (good.length > 0) {
     find("token-result").replaceChildren(...table(good, opening));
     announce(summary(good.length, opening));

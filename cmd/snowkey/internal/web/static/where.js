@@ -2,9 +2,8 @@
 import { FieldError, range } from "./layout.js";
 import { localTime, parseTime, utc, floorMs } from "./times.js";
 import { changed, copyButton, el, find, setError, terms } from "./dom.js";
+import { column } from "./sql.js";
 import { current, noLayout } from "./layoutform.js";
-
-const column = /^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$/;
 
 // time reads a field: undefined if it is wrong, null if it is empty.
 function time(id) {
@@ -26,15 +25,16 @@ const moment = (ns) => (ns === null ? "no end" : [utc(floorMs(ns)), " ", el("spa
 // show shows the condition for the fields.
 export function show() {
   const layout = current();
-  if (!changed("where", layout, find("from").value, find("to").value, find("column").value)) return;
+  if (!changed("where", layout, find("from").value, find("to").value, find("column").value, find("dialect").value)) return;
   const result = find("where-result");
   result.replaceChildren();
   const from = time("from");
   const to = time("to");
-  const name = find("column").value.trim() || "id";
-  setError(find("column"), column.test(name) ? null : "This must be a name of letters, digits and _, optionally after that of its table.");
+  const text = find("column").value.trim() || "id";
+  const name = column(text, find("dialect").value);
+  setError(find("column"), name ? null : "This must be a name of letters, digits, spaces, _, $ or -, optionally after that of its table: orders.id.");
   if (from === null && to !== null) setError(find("from"), "This must be given.");
-  if (from === null || from === undefined || to === undefined || !column.test(name)) return;
+  if (from === null || from === undefined || to === undefined || !name) return;
   if (!layout) {
     result.replaceChildren(noLayout());
     return;
@@ -48,7 +48,20 @@ export function show() {
     return;
   }
   const where = `WHERE ${name} >= ${bounds.min}` + (bounds.max === null ? "" : ` AND ${name} < ${bounds.max}`);
-  result.replaceChildren(
-    el("p", { class: "row" }, el("code", { class: "sql" }, where), copyButton("the condition", () => where)),
-    terms([["From", moment(from)].flat(), ["Before", moment(to)].flat()]));
+  result.replaceChildren(...[
+    el("div", { class: "row" }, el("code", { class: "sql" }, where), copyButton("the condition", () => where)),
+    name === text || /["`]/.test(text) ? null : el("p", { class: "hint" }, "Names with capitals, spaces or reserved words need the quotation marks."),
+    terms([["From", moment(from)].flat(), ["Before", moment(to)].flat()]),
+  ].filter(Boolean));
+}
+
+const spans = { "last hour": ["-1h", "now"], today: ["today", "tomorrow"], yesterday: ["yesterday", "today"], "last 7 days": ["-7d", "now"] };
+
+// start offers frequent ranges.
+export function start() {
+  find("spans").append(...Object.entries(spans).map(([name, [from, to]]) => el("button", { type: "button", class: "chip", onclick: () => {
+    find("from").value = from;
+    find("to").value = to;
+    find("from").dispatchEvent(new Event("input", { bubbles: true }));
+  } }, name)));
 }
