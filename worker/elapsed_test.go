@@ -121,6 +121,36 @@ func TestReleaseWithoutObserver(t *testing.T) {
 	})
 }
 
+// An observer may release the lease when it is lost.
+func TestObserverReleases(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var lease *worker.Lease
+		released := make(chan error, 1)
+		lease = w.acquire(func(cfg *worker.Config) {
+			cfg.StopOnLoss = true
+			cfg.Observer = observerFunc(func(e core.Event) {
+				if e.Kind == worker.Lost {
+					released <- lease.Release(context.Background())
+				}
+			})
+		})
+		w.steal(w.mustDraw(w.generator(lease, nil)).Worker)
+		time.Sleep(time.Minute)
+		select {
+		case err := <-released:
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Error("Release has not returned")
+		}
+	})
+}
+
+type observerFunc func(core.Event)
+
+func (f observerFunc) Observe(e core.Event) { f(e) }
+
 // lingering is an observer that takes so long for each event.
 type lingering time.Duration
 

@@ -149,14 +149,11 @@ func (l *Lease) flush() {
 	l.report()
 }
 
-// flushWithin is flush, but does not wait for another goroutine when ctx is done.
+// flushWithin is flush, but waits for another goroutine only until ctx is done, and at most
+// observerGrace: that goroutine may be an observer which releases the lease.
 func (l *Lease) flushWithin(ctx context.Context) {
-	select {
-	case l.reporting <- struct{}{}:
-		l.report()
-		return
-	default:
-	}
+	ctx, cancel := context.WithTimeout(ctx, observerGrace)
+	defer cancel()
 	select {
 	case l.reporting <- struct{}{}:
 		l.report()
@@ -164,6 +161,8 @@ func (l *Lease) flushWithin(ctx context.Context) {
 		go l.flush()
 	}
 }
+
+const observerGrace = time.Second
 
 // report reports the queued events, and lets others report.
 func (l *Lease) report() {

@@ -18,7 +18,8 @@ import (
 // and others can claim the worker ID after Config.TTL; Release may be called again. A
 // second Release, and one after a loss, returns nil.
 //
-// When Release returns, the observer has all events, unless ctx is done.
+// When Release returns, the observer has all events, unless ctx is done or the observer takes
+// longer than a second.
 func (l *Lease) Release(ctx context.Context) error {
 	if err := l.valid(); err != nil {
 		return err
