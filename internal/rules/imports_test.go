@@ -17,8 +17,9 @@ var allowed = map[string][]string{
 	"token":               {module + "sqltype"},
 	"ddl":                 {module + "core", module + "internal/fields"},
 	"serial":              {module + "core", module + "internal/fields"},
-	"backfill":            {module + "core", module + "ddl", module + "worker/driver", module + "internal"},
+	"backfill":            {module + "core", module + "ddl", module + "shard", module + "worker/driver", module + "internal"},
 	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
+	"shard":               {module + "core", module + "internal/fields"},
 	"internal/testserver": nil,
 	"internal/backoff":    nil,
 
