@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/idhash"
 )
 
 // MaxBits is the greatest number of bits of a [Scatter].
@@ -60,7 +61,7 @@ func (s Scatter) Key(id int64) (int64, error) {
 		return 0, err
 	}
 	high := id >> s.bits
-	prefix := (id%(1<<s.bits) + mix(high)) % (1 << s.bits)
+	prefix := (id%(1<<s.bits) + idhash.Of(high)) % (1 << s.bits)
 	return prefix<<s.rest | high, nil
 }
 
@@ -74,7 +75,7 @@ func (s Scatter) ID(key int64) (int64, error) {
 
 // id joins the prefix and the other bits of a key.
 func (s Scatter) id(prefix, high int64) int64 {
-	return high<<s.bits | (prefix-mix(high))&(1<<s.bits-1)
+	return high<<s.bits | (prefix-idhash.Of(high))&(1<<s.bits-1)
 }
 
 func (s Scatter) check(name string, value int64) error {
