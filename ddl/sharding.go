@@ -13,9 +13,9 @@ import (
 const MaxShards = 1024
 
 // Sharding configures a table whose rows are on several servers, in PostgreSQL with
-// postgres_fdw, in MariaDB with Spider. Dialect, Table, Shards and Servers are required. Each
+// postgres_fdw, in MariaDB with Spider. Dialect, Table, Count and Servers are required. Each
 // method validates it; the error is a [*core.ConfigError] with all that is wrong. SQLite has no
-// other servers: an [errors.ErrUnsupported].
+// other servers: an [errors.ErrUnsupported]. docs/shards.md shows all that is needed.
 //
 // The table itself is on one server, the coordinator, which has no rows. A shard is a table
 // on one of the others, named like orders_s0. [Sharding.Shards] lists them.
@@ -80,8 +80,11 @@ func (s Sharding) sharder() (*sharder, error) {
 		s.Dialect.ident(&wrong, "Table", s.table(s.Count-1))
 		s.Dialect.ident(&wrong, "Table", s.function())
 	}
-	if len(s.Servers) == 0 || len(s.Servers) > max(s.Count, 1) {
-		wrong.Add("Servers", len(s.Servers), "must be 1 to %d, one for each shard", max(s.Count, 1))
+	switch n := len(s.Servers); {
+	case n == 0:
+		wrong.Add("Servers", s.Servers, "must not be empty")
+	case s.Count > 0 && n > s.Count:
+		wrong.Add("Servers", s.Servers, "must be at most %d, one for each shard", s.Count)
 	}
 	for _, server := range s.Servers {
 		s.Dialect.ident(&wrong, "Servers", server)

@@ -21,7 +21,7 @@ func TestShardIsOf(t *testing.T) {
 		for range 2000 {
 			ids = append(ids, int64(rand.Uint64()), rand.Int64()>>rand.IntN(63))
 		}
-		insert(t, s, ids)
+		insertIDs(t, s, ids)
 		for _, n := range []int{1, 2, 16, 1000, shard.MaxShards} {
 			t.Run(fmt.Sprint(n), func(t *testing.T) {
 				for _, line := range lines(t, s, "SELECT id, "+text(t)(config.Shard(n, "id"))+" FROM ids") {
@@ -39,8 +39,8 @@ func TestShardIsOf(t *testing.T) {
 	})
 }
 
-// insert fills the table ids, each id once.
-func insert(t *testing.T, s *server, ids []int64) {
+// insertIDs fills the table ids, each id once.
+func insertIDs(t *testing.T, s *server, ids []int64) {
 	t.Helper()
 	seen := map[int64]bool{}
 	var rows []string
@@ -75,7 +75,7 @@ func TestScatterIsScatter(t *testing.T) {
 						ids = append(ids, rand.Int64()&last)
 					}
 					s.run(t, "DELETE FROM ids")
-					insert(t, s, ids)
+					insertIDs(t, s, ids)
 					query := "SELECT id, " + text(t)(config.ScatterKey(bits, "id")) + ", " + text(t)(config.ScatterID(bits, "ids", "id")) + " FROM ids"
 					for _, line := range lines(t, s, query) {
 						var id int64
@@ -104,7 +104,7 @@ func TestScatterIsScatter(t *testing.T) {
 	})
 }
 
-// The ranges of a day find its rows by their keys, through the index.
+// The ranges of a day find its rows, and no other, by their keys.
 func TestScatteredDay(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		s.run(t, "CREATE TABLE ids (id bigint PRIMARY KEY)")
@@ -121,7 +121,7 @@ func TestScatteredDay(t *testing.T) {
 			}
 			keys = append(keys, key)
 		}
-		insert(t, s, keys)
+		insertIDs(t, s, keys)
 		ranges, err := scatter.Ranges(first+100*perHour, first+124*perHour)
 		if err != nil || len(ranges) != 16 {
 			t.Fatalf("%v, %v", ranges, err)
