@@ -24,7 +24,6 @@ type fleet struct {
 	coordinator *server
 	servers     map[string]*server
 	processes   map[string]*testserver.Server
-	remote      *regexp.Regexp // finds the statements that a plan sends to servers
 }
 
 var day = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
@@ -55,11 +54,8 @@ func openFleet(t *testing.T, dialect ddl.Dialect) *fleet {
 		}
 		f.coordinator = open(t, dialect, testserver.New(t, kind, "--plugin-load-add=ha_spider").DSN)
 	}
-	for i, block := range documented(t, map[ddl.Dialect]string{ddl.Postgres: "PostgreSQL", ddl.MySQL: "MariaDB"}[dialect]) {
-		if i == 0 { // CREATE SERVER
-			f.coordinator.run(t, f.addresses(t, block)...)
-		}
-	}
+	section := map[ddl.Dialect]string{ddl.Postgres: "PostgreSQL", ddl.MySQL: "MariaDB"}[dialect]
+	f.coordinator.run(t, f.addresses(t, documented(t, section)[0])...) // CREATE SERVER
 	return f
 }
 
@@ -109,147 +105,198 @@ func open(t *testing.T, dialect ddl.Dialect, dsn string) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxIdleConns(0) // a server may be restarted
 	s := &server{DB: db, dialect: dialect}
 	s.maria = dialect == ddl.MySQL && strings.Contains(one[string](t, s, "SELECT version()"), "MariaDB")
 	return s
 }
 
-// Rows go to the shard of their id, each shard gets its part at one id a minute, and
-// a query reads only what it needs: one server for an id, one partition of each shard for a
-// day. A server that is down shows which queries ask it.
 func TestSharding(t *testing.T) {
 	for _, dialect := range []ddl.Dialect{ddl.Postgres, ddl.MySQL} {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			f := openFleet(t, dialect)
-			s := f.coordinator
-			sharding := ddl.Sharding{Dialect: dialect, Table: "orders", Count: 4, Servers: []string{"alpha", "beta"}}
-			shards, err := sharding.Shards()
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.createShards(t, shards, day)
-			s.run(t, "CREATE TABLE orders (id bigint NOT NULL"+map[ddl.Dialect]string{ddl.MySQL: " PRIMARY KEY"}[dialect]+", note varchar(20)) "+text(t)(sharding.Clause()))
-			s.run(t, script(t)(sharding.Create())...)
-
-			want, rows := make([][]int64, 4), []string(nil)
-			for i := range 3 * 24 * 60 {
-				id := idAt(t, day.Add(time.Duration(i)*time.Minute))
-				n, err := shard.Of(id, 4)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want[n] = append(want[n], id)
-				rows = append(rows, fmt.Sprintf("(%d, 'n')", id))
-			}
-			s.run(t, "INSERT INTO orders VALUES "+strings.Join(rows, ","))
-			for i, one := range shards {
-				ids := want[i]
-				if got, want := lines(t, f.servers[one.Server], "SELECT count(*), min(id), max(id) FROM "+one.Table)[0], fmt.Sprint(len(ids), ids[0], ids[len(ids)-1]); got != want {
-					t.Errorf("%s holds %s, want %s", one.Table, got, want)
-				}
-				if part := len(rows) / 4; len(ids) < part*9/10 || len(ids) > part*11/10 {
-					t.Errorf("%s has %d of %d rows", one.Table, len(ids), len(rows))
-				}
-			}
-			if err := exec(f.servers["alpha"], ddl.Script{fmt.Sprintf("INSERT INTO orders_s0 VALUES (%d, 'wrong')", want[1][0]+0)}); err == nil {
-				t.Error("the table of shard 0 took a row of shard 1")
-			}
-
-			min, max, err := core.Twitter().Range(day.AddDate(0, 0, 1), day.AddDate(0, 0, 2))
-			if err != nil {
-				t.Fatal(err)
-			}
-			where := fmt.Sprintf(" FROM orders WHERE id >= %d AND id < %d", min, max)
-			if n := one[int](t, s, "SELECT count(*)"+where); n != 24*60 {
-				t.Errorf("%d rows in a day", n)
-			}
-			f.onePartition(t, shards, fmt.Sprintf("id >= %d AND id < %d", min, max))
-
-			byID := func(id int64) string {
-				query := fmt.Sprintf("SELECT note FROM orders WHERE id = %d", id)
-				if dialect == ddl.Postgres {
-					query += fmt.Sprintf(" AND orders_shard(id) = orders_shard(%d)", id)
-				}
-				return query
-			}
-			for i := range shards {
-				if got := f.shardsRead(t, shards, byID(want[i][7])); !slices.Equal(got, []int{i}) {
-					t.Errorf("one id of shard %d reads the shards %v", i, got)
-				}
-			}
-			if got := f.shardsRead(t, shards, "SELECT note"+where); len(got) != 4 {
-				t.Errorf("a day reads the shards %v", got)
-			}
-			f.loses(t, "beta", byID(want[2][7]), byID(want[1][7]))
+			t.Run("by field", func(t *testing.T) { byField(t, f) })
+			t.Run("by hash", func(t *testing.T) { byHash(t, f) })
+			t.Run("by time", func(t *testing.T) { byTime(t, f) })
 		})
 	}
+}
+
+// Rows go to the shard of their id, each shard gets its part at one id a minute, and
+// a query reads only what it needs: one server for an id, one partition of each shard for a
+// day. A server that is down shows which queries ask it.
+func byHash(t *testing.T, f *fleet) {
+	s, dialect := f.coordinator, f.coordinator.dialect
+	sharding := ddl.Sharding{Dialect: dialect, Table: "orders", Count: 4, Servers: []string{"alpha", "beta"}}
+	shards, err := sharding.Shards()
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := f.documentedTable(t)
+	f.createShards(t, shards, day)
+	s.run(t, "CREATE TABLE orders (id bigint NOT NULL"+map[ddl.Dialect]string{ddl.MySQL: " PRIMARY KEY"}[dialect]+", note text) "+text(t)(sharding.Clause()))
+	s.run(t, script(t)(sharding.Create())...)
+	if got := definition(t, s); got != written {
+		t.Errorf("the document has\n%s\nwant\n%s", written, got)
+	}
+
+	want, rows := make([][]int64, 4), []string(nil)
+	for i := range 3 * 24 * 60 {
+		id := idAt(t, day.Add(time.Duration(i)*time.Minute))
+		n, err := shard.Of(id, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[n] = append(want[n], id)
+		rows = append(rows, fmt.Sprintf("(%d, 'n')", id))
+	}
+	s.run(t, "INSERT INTO orders VALUES "+strings.Join(rows, ","))
+	for i, one := range shards {
+		ids := want[i]
+		if got, want := lines(t, f.servers[one.Server], "SELECT count(*), min(id), max(id) FROM "+one.Table)[0], fmt.Sprint(len(ids), ids[0], ids[len(ids)-1]); got != want {
+			t.Errorf("%s holds %s, want %s", one.Table, got, want)
+		}
+		if part := len(rows) / 4; len(ids) < part*9/10 || len(ids) > part*11/10 {
+			t.Errorf("%s has %d of %d rows", one.Table, len(ids), len(rows))
+		}
+	}
+	if err := exec(f.servers["alpha"], ddl.Script{fmt.Sprintf("INSERT INTO orders_s0 VALUES (%d, 'wrong')", want[1][0])}); err == nil {
+		t.Error("the table of shard 0 took a row of shard 1")
+	}
+
+	min, max, err := core.Twitter().Range(day.AddDate(0, 0, 1), day.AddDate(0, 0, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	where := fmt.Sprintf(" FROM orders WHERE id >= %d AND id < %d", min, max)
+	if n := one[int](t, s, "SELECT count(*)"+where); n != 24*60 {
+		t.Errorf("%d rows in a day", n)
+	}
+	f.onePartition(t, shards, fmt.Sprintf("id >= %d AND id < %d", min, max))
+
+	byID := func(id int64) string {
+		query := fmt.Sprintf("SELECT note FROM orders WHERE id = %d", id)
+		if dialect == ddl.Postgres {
+			query += fmt.Sprintf(" AND orders_shard(id) = orders_shard(%d)", id)
+		}
+		return query
+	}
+	for i := range shards {
+		if got := f.shardsRead(t, shards, byID(want[i][7])); !slices.Equal(got, []int{i}) {
+			t.Errorf("one id of shard %d reads the shards %v", i, got)
+		}
+	}
+	if got := f.shardsRead(t, shards, "SELECT note"+where); len(got) != 4 {
+		t.Errorf("a day reads the shards %v", got)
+	}
+	f.loses(t, "beta", byID(want[2][7]), byID(want[1][7]))
+	f.drop(t, shards)
 }
 
 // The statements of docs/shards.md for shards by time: a query of one day asks one server.
-func TestShardingByTime(t *testing.T) {
-	for _, dialect := range []ddl.Dialect{ddl.Postgres, ddl.MySQL} {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			f := openFleet(t, dialect)
-			blocks := documented(t, "By time")
-			block := blocks[slices.Index([]ddl.Dialect{ddl.Postgres, ddl.MySQL}, dialect)]
-			p := ddl.Partitioning{Dialect: dialect, Table: "orders", By: ddl.Month}
-			parts, err := p.Bounds(day, day.AddDate(0, 1, 0))
-			if err != nil || len(parts) != 2 {
-				t.Fatalf("%v, %v", parts, err)
-			}
-			for i, name := range []string{"alpha", "beta"} {
-				f.servers[name].run(t, fmt.Sprintf("CREATE TABLE orders_p%s (id bigint PRIMARY KEY, note varchar(20))", parts[i].From.Format("200601")))
-				if !strings.Contains(block, fmt.Sprint(parts[i].Max)) {
-					t.Errorf("the document has not the bound %d of %s", parts[i].Max, parts[i].Name)
-				}
-			}
-			s := f.coordinator
-			s.run(t, statements(block)...)
-			november, december := idAt(t, day), idAt(t, day.AddDate(0, 1, 0))
-			s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n'), (%d, 'd')", november, december))
-			for i, name := range []string{"alpha", "beta"} {
-				if got := one[int](t, f.servers[name], "SELECT count(*) FROM orders_p"+parts[i].From.Format("200601")); got != 1 {
-					t.Errorf("%s has %d rows", name, got)
-				}
-			}
-			of := func(id int64) string {
-				return fmt.Sprintf("SELECT note FROM orders WHERE id >= %d AND id < %d", id, id+86_400_000<<22)
-			}
-			f.loses(t, "beta", of(november), of(december))
-		})
+func byTime(t *testing.T, f *fleet) {
+	dialect := f.coordinator.dialect
+	blocks := documented(t, "By time")
+	block := blocks[slices.Index([]ddl.Dialect{ddl.Postgres, ddl.MySQL}, dialect)]
+	p := ddl.Partitioning{Dialect: dialect, Table: "orders", By: ddl.Month}
+	parts, err := p.Bounds(day, day.AddDate(0, 1, 0))
+	if err != nil || len(parts) != 2 {
+		t.Fatalf("%v, %v", parts, err)
 	}
+	for i, name := range []string{"alpha", "beta"} {
+		f.servers[name].run(t, fmt.Sprintf("CREATE TABLE orders_p%s (id bigint PRIMARY KEY, note varchar(20))", parts[i].From.Format("200601")))
+		if !strings.Contains(block, fmt.Sprint(parts[i].Max)) {
+			t.Errorf("the document has not the bound %d of %s", parts[i].Max, parts[i].Name)
+		}
+	}
+	s := f.coordinator
+	s.run(t, statements(block)...)
+	november, december := idAt(t, day), idAt(t, day.AddDate(0, 1, 0))
+	s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n'), (%d, 'd')", november, december))
+	for i, name := range []string{"alpha", "beta"} {
+		if got := one[int](t, f.servers[name], "SELECT count(*) FROM orders_p"+parts[i].From.Format("200601")); got != 1 {
+			t.Errorf("%s has %d rows", name, got)
+		}
+	}
+	of := func(id int64) string {
+		return fmt.Sprintf("SELECT note FROM orders WHERE id >= %d AND id < %d", id, id+86_400_000<<22)
+	}
+	f.loses(t, "beta", of(november), of(december))
 }
 
 // Shards by a field of the id.
-func TestShardingByField(t *testing.T) {
-	for _, dialect := range []ddl.Dialect{ddl.Postgres, ddl.MySQL} {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			f := openFleet(t, dialect)
-			sharding := ddl.Sharding{Dialect: dialect, Table: "orders", Field: ddl.Datacenter, Count: 2, Servers: []string{"alpha", "beta"}}
-			shards, err := sharding.Shards()
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.createShards(t, shards, day)
-			s := f.coordinator
-			s.run(t, "CREATE TABLE orders (id bigint NOT NULL, note varchar(20)) "+text(t)(sharding.Clause()))
-			s.run(t, script(t)(sharding.Create())...)
-			for dc := range int64(4) {
-				id, err := core.Twitter().Compose(core.Parts{Time: day, Datacenter: dc, Worker: 31, Sequence: 4095})
-				if err != nil {
-					t.Fatal(err)
-				}
-				s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n')", id))
-				one := shards[dc%2]
-				if n := lines(t, f.servers[one.Server], fmt.Sprintf("SELECT count(*) FROM %s WHERE id = %d", one.Table, id))[0]; n != "1" {
-					t.Errorf("%s has %s rows of datacenter %d", one.Table, n, dc)
-				}
-			}
-		})
+func byField(t *testing.T, f *fleet) {
+	dialect := f.coordinator.dialect
+	sharding := ddl.Sharding{Dialect: dialect, Table: "orders", Field: ddl.Datacenter, Count: 2, Servers: []string{"alpha", "beta"}}
+	shards, err := sharding.Shards()
+	if err != nil {
+		t.Fatal(err)
 	}
+	f.createShards(t, shards, day)
+	s := f.coordinator
+	s.run(t, "CREATE TABLE orders (id bigint NOT NULL, note varchar(20)) "+text(t)(sharding.Clause()))
+	s.run(t, script(t)(sharding.Create())...)
+	if dialect == ddl.Postgres {
+		got := definition(t, s)
+		s.run(t, "ALTER TABLE orders RENAME TO made")
+		s.run(t, statements(documented(t, "By machine")[0])...)
+		if written := definition(t, s); got != written {
+			t.Errorf("the document has %s, want %s", written, got)
+		}
+		s.run(t, "DROP TABLE orders", "ALTER TABLE made RENAME TO orders")
+	}
+	for dc := range int64(4) {
+		id, err := core.Twitter().Compose(core.Parts{Time: day, Datacenter: dc, Worker: 31, Sequence: 4095})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n')", id))
+		one := shards[dc%2]
+		if n := lines(t, f.servers[one.Server], fmt.Sprintf("SELECT count(*) FROM %s WHERE id = %d", one.Table, id))[0]; n != "1" {
+			t.Errorf("%s has %s rows of datacenter %d", one.Table, n, dc)
+		}
+	}
+	f.drop(t, shards)
+}
+
+// drop removes the table and its shards.
+func (f *fleet) drop(t *testing.T, shards []ddl.Shard) {
+	t.Helper()
+	f.coordinator.run(t, "DROP TABLE orders")
+	if f.coordinator.dialect == ddl.Postgres {
+		f.coordinator.run(t, "DROP FUNCTION orders_shard")
+	}
+	for _, one := range shards {
+		f.servers[one.Server].run(t, "DROP TABLE "+one.Table)
+	}
+}
+
+// documentedTable runs the statements of docs/shards.md, and removes what they made. It returns
+// the definition of the table.
+func (f *fleet) documentedTable(t *testing.T) string {
+	t.Helper()
+	s := f.coordinator
+	if s.dialect == ddl.MySQL {
+		s.run(t, statements(documented(t, "MariaDB")[1])...)
+		defer s.run(t, "DROP TABLE orders")
+		return definition(t, s)
+	}
+	blocks := documented(t, "PostgreSQL")
+	f.servers["alpha"].run(t, statements(blocks[1])...)
+	f.servers["alpha"].run(t, "INSERT INTO orders_s0 VALUES (0, 'a row of shard 0')", "DROP TABLE orders_s0")
+	s.run(t, statements(blocks[2])...)
+	defer s.run(t, "DROP TABLE orders", "DROP FUNCTION orders_shard")
+	return definition(t, s)
+}
+
+// definition describes how the table orders is divided.
+func definition(t *testing.T, s *server) string {
+	t.Helper()
+	if s.dialect == ddl.MySQL {
+		return lines(t, s, "SHOW CREATE TABLE orders")[0]
+	}
+	return strings.Join(lines(t, s, "SELECT pg_get_partkeydef('orders'::regclass)"), "\n")
 }
 
 func idAt(t *testing.T, at time.Time) int64 {
@@ -271,7 +318,7 @@ func (f *fleet) createShards(t *testing.T, shards []ddl.Shard, from time.Time) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		on.run(t, "CREATE TABLE "+one.Table+" (id bigint PRIMARY KEY, note varchar(20)) "+text(t)(p.Clause(parts)))
+		on.run(t, "CREATE TABLE "+one.Table+" (id bigint PRIMARY KEY, note text) "+text(t)(p.Clause(parts)))
 		if on.dialect == ddl.Postgres {
 			on.run(t, script(t)(p.Create(parts))...)
 		}
@@ -343,7 +390,7 @@ func (f *fleet) logged(t *testing.T, on *server, table, query string) string {
 }
 
 // loses kills a server: the first query does not ask it and succeeds, the second does and
-// fails. Both begin with new connections, and the coordinator knows the table already.
+// fails. The coordinator knows the table already. Then the server starts again.
 func (f *fleet) loses(t *testing.T, name, other, its string) {
 	t.Helper()
 	for _, query := range []string{other, its} {
@@ -354,7 +401,6 @@ func (f *fleet) loses(t *testing.T, name, other, its string) {
 	if err := f.processes[name].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	f.coordinator.SetMaxIdleConns(0)
 	if got := lines(t, f.coordinator, other); len(got) != 1 {
 		t.Errorf("%d rows without %s, from %s", len(got), name, other)
 	}
@@ -363,5 +409,8 @@ func (f *fleet) loses(t *testing.T, name, other, its string) {
 	var note string
 	if err := f.coordinator.QueryRowContext(ctx, its).Scan(&note); err == nil || ctx.Err() != nil {
 		t.Errorf("%q without %s, %v, from %s", note, name, err, its)
+	}
+	if err := f.processes[name].Start(); err != nil {
+		t.Fatal(err)
 	}
 }
