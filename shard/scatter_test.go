@@ -272,7 +272,7 @@ func TestSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := int64(0)
-	for _, key := range append(keys, next) {
+	for _, key := range slices.Concat(keys, []int64{next}) {
 		id, err := s.ID(key)
 		if err != nil || id <= last {
 			t.Fatalf("key %d, id %d after %d, %v", key, id, last, err)

@@ -353,10 +353,14 @@ func (f *fleet) onePartition(t *testing.T, shards []ddl.Shard, where string) {
 	s := f.coordinator
 	for _, one := range shards {
 		on := f.servers[one.Server]
-		asked := "SELECT id FROM " + one.Table + " WHERE " + where
+		var asked string
 		if s.dialect == ddl.Postgres {
 			plan := strings.Join(lines(t, s, "EXPLAIN (VERBOSE) SELECT id FROM orders WHERE "+where), "\n")
-			asked = regexp.MustCompile(`Remote SQL: (SELECT id FROM public\.` + one.Table + ` WHERE .*)`).FindStringSubmatch(plan + "\nRemote SQL: none")[1]
+			sent := regexp.MustCompile(`Remote SQL: (SELECT id FROM public\.` + one.Table + ` WHERE .*)`).FindStringSubmatch(plan)
+			if sent == nil {
+				t.Fatalf("%s is not in\n%s", one.Table, plan)
+			}
+			asked = sent[1]
 		} else {
 			asked = f.logged(t, on, one.Table, "SELECT id FROM orders WHERE "+where)
 		}
