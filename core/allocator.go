@@ -11,7 +11,7 @@ import (
 // SequenceStart says with which sequence number a new tick begins. It matters if rows are
 // sharded by id modulo the number of shards. The ids of a generator that is seldom used are
 // mostly the first of their tick. With SequenceZero these are all even, and reach only a few
-// shards.
+// shards. The shards of package shard do not depend on it.
 type SequenceStart uint8
 
 // Where the sequence begins. SequenceCarry and SequenceRandom begin in the lower half of the

@@ -102,9 +102,14 @@ func (d Dialect) shifted(id string, by uint) string {
 	case by == 0:
 		return id
 	case d == MySQL:
-		return fmt.Sprintf("(%s DIV %d)", id, int64(1)<<by)
+		return d.divided(id, 1<<by)
 	}
 	return fmt.Sprintf("(%s >> %d)", id, by)
+}
+
+// divided is the quotient of two integers, rounded down.
+func (d Dialect) divided(id string, by int64) string {
+	return fmt.Sprintf("(%s %s %d)", id, map[bool]string{true: "DIV", false: "/"}[d == MySQL], by)
 }
 
 // doubleReach is the Unix time up to which a double is exact to half a millisecond in all

@@ -15,10 +15,11 @@ var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
 	"token":               {module + "sqltype"},
-	"ddl":                 {module + "core", module + "internal/fields"},
+	"ddl":                 {module + "core", module + "shard", module + "internal/fields", module + "internal/idhash"},
 	"serial":              {module + "core", module + "internal/fields"},
-	"backfill":            {module + "core", module + "ddl", module + "worker/driver", module + "internal"},
+	"backfill":            {module + "core", module + "ddl", module + "shard", module + "worker/driver", module + "internal"},
 	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
+	"shard":               {module + "core", module + "internal/fields", module + "internal/idhash"},
 	"internal/testserver": nil,
 	"internal/backoff":    nil,
 

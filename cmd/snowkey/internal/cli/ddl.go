@@ -20,9 +20,12 @@ type sqlOf struct {
 	schema, prefix        string
 	table, column, viewed string
 	layout                core.Layout
+	servers               []string
+	shards                int64
+	by                    ddl.Field
 }
 
-var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "workers"} //nolint:gochecknoglobals // constant
+var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "shards", "workers"} //nolint:gochecknoglobals // constant
 
 const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
 
@@ -32,7 +35,21 @@ const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
   domain       a type that accepts only IDs (PostgreSQL)
   check        a constraint that accepts only IDs in --column of --table
   view         a view named --view over --table, with its IDs decoded
+  shards       a --table whose rows are on the --server list, by postgres_fdw or by
+               MariaDB's Spider
   workers      the tables of the worker leases`
+
+// partsOf lists the parts to which a flag applies.
+func partsOf() map[string][]string {
+	of := map[string][]string{"view": {"view"}, "prefix": {"functions", "drop", "domain"}}
+	for _, name := range []string{"table", "column"} {
+		of[name] = []string{"view", "check", "expressions", "shards"}
+	}
+	for _, name := range []string{"shards", "server", "by"} {
+		of[name] = []string{"shards"}
+	}
+	return of
+}
 
 func (a *app) ddlCommand() *cobra.Command {
 	s := &sqlOf{}
@@ -40,7 +57,7 @@ func (a *app) ddlCommand() *cobra.Command {
 		Use:       "ddl [PART] --dialect D",
 		Short:     "print SQL for a layout: functions, checks, worker tables",
 		Long:      ddlAbout,
-		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded",
+		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta",
 		Args:      arguments(0, 1, "at most one part"),
 		ValidArgs: ddlParts,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
@@ -48,7 +65,7 @@ func (a *app) ddlCommand() *cobra.Command {
 			if len(args) > 0 {
 				part = args[0]
 			}
-			for name, parts := range map[string][]string{"table": {"view", "check", "expressions"}, "view": {"view"}, "column": {"view", "check", "expressions"}, "prefix": {"functions", "drop", "domain"}} {
+			for name, parts := range partsOf() {
 				if cmd.Flags().Changed(name) && slices.Contains(ddlParts, part) && !slices.Contains(parts, part) {
 					return usage("--%s does not apply to %s", name, part)
 				}
@@ -60,9 +77,12 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql or sqlite; required")
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of functions and of the domain (default \"snowflake_\")")
-	f.StringVar(&s.table, "table", "", "`TABLE` of the view, check or expressions (default \"orders\"; a view requires it)")
+	f.StringVar(&s.table, "table", "", "`TABLE` of the view, check, expressions or shards (default \"orders\"; a view requires it)")
 	f.StringVar(&s.column, "column", "id", "`COLUMN` of the IDs")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
+	f.Var(flagval.New(&s.shards, "N", "", flagval.Whole(1, ddl.MaxShards)), "shards", "number of shards; shards requires it")
+	f.StringSliceVar(&s.servers, "server", nil, "`NAMES` of CREATE SERVER, which take the shards in turn; shards requires it")
+	f.Var(flagval.New(&s.by, "FIELD", "", flagval.OneOf(ddl.Datacenter, ddl.Worker)), "by", "field whose value chooses the shard: datacenter or worker (default a hash of the ID)")
 	a.jsonFlag(cmd, "the statements as a list")
 	addLayout(cmd, &s.layout)
 	completeWith(cmd, "dialect", dialects())
@@ -73,7 +93,7 @@ func (a *app) ddl(s *sqlOf, part string) error {
 	if s.dialect == "" {
 		return usage("--dialect is required: postgres, mysql or sqlite")
 	}
-	unnamed := s.table == "" && (part == "check" || part == "expressions")
+	unnamed := s.table == "" && slices.Contains([]string{"check", "expressions", "shards"}, part)
 	if unnamed {
 		s.table = "orders"
 	}
@@ -106,6 +126,8 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 			return nil, usage("view requires --table and --view, the name of the view")
 		}
 		return cfg.View(s.viewed, s.table, s.column)
+	case "shards":
+		return s.sharded()
 	case "workers":
 		table := ""
 		if s.schema != "" {
@@ -115,6 +137,40 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 		return sqlstore.Config{Dialect: dialect, Table: table}.DDL()
 	}
 	return nil, usage("there is no part %q: must be %s", short(part), flagval.List(ddlParts))
+}
+
+// sharded writes the statements of the coordinator. CREATE TABLE there and on the servers is a
+// comment, because the columns are the caller's.
+func (s *sqlOf) sharded() (ddl.Script, error) {
+	of := ddl.Sharding{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Table: s.table, Column: s.column, Field: s.by, Count: int(s.shards), Servers: s.servers}
+	clause, err := of.Clause()
+	if err != nil {
+		return nil, err
+	}
+	create, err := of.Create()
+	if err != nil {
+		return nil, err
+	}
+	shards, err := of.Shards()
+	if err != nil {
+		return nil, err
+	}
+	var script ddl.Script
+	for _, one := range shards {
+		table, err := s.dialect.Quote(s.schema, one.Table)
+		if err != nil {
+			return nil, err
+		}
+		script = append(script, comment(fmt.Sprintf("on %s: CREATE TABLE %s (…, %s);", one.Server, table, one.Check)))
+	}
+	table, err := s.dialect.Quote(s.schema, s.table)
+	script = append(script, comment(fmt.Sprintf("here: CREATE TABLE %s (…) %s;", table, clause)))
+	return append(script, create...), err
+}
+
+// comment makes a comment of a text, which may have line breaks, as names may.
+func comment(text string) string {
+	return "-- " + strings.NewReplacer("\n", "\n-- ", "\r", "\n-- ").Replace(text)
 }
 
 // check adds the constraint. SQLite cannot, so there it is a comment.
@@ -128,9 +184,7 @@ func (s *sqlOf) check(cfg ddl.Config) (ddl.Script, error) {
 		return nil, err
 	}
 	if s.dialect == ddl.SQLite {
-		// A name may have line breaks.
-		comment := fmt.Sprintf("in CREATE TABLE %s, after the column's type, because SQLite adds no constraint later:\n%s", table, text)
-		return ddl.Script{"-- " + strings.NewReplacer("\n", "\n-- ", "\r", "\n-- ").Replace(comment)}, nil
+		return ddl.Script{comment(fmt.Sprintf("in CREATE TABLE %s, after the column's type, because SQLite adds no constraint later:\n%s", table, text))}, nil
 	}
 	return ddl.Script{"ALTER TABLE " + table + " ADD " + text}, nil
 }
@@ -162,6 +216,7 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 // sqlError reports a wrong name or layout as a usage error, and what the dialect lacks.
 func sqlError(d ddl.Dialect, err error) error {
 	all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
+	all["Count"], all["Servers"], all["Field"] = "--shards", "--server", "--by"
 	for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
 		flag := strings.ToLower(name)
 		all[name], all[flag] = "--"+flag, "--"+flag

@@ -84,6 +84,8 @@ var golden = []struct {
 	{name: "ddl-view", args: "ddl view --dialect sqlite --table orders --view orders_decoded"},
 	{name: "ddl-workers", args: "ddl workers --dialect mysql"},
 	{name: "ddl-expressions", args: "ddl expressions --dialect sqlite --preset sonyflake"},
+	{name: "ddl-shards", args: "ddl shards --dialect postgres --table orders --shards 3 --server alpha,beta"},
+	{name: "ddl-shards-mysql", args: "ddl shards --dialect mysql --table orders --shards 2 --server alpha --server beta --by datacenter"},
 	{name: "ddl-json", args: "ddl drop --dialect postgres --json"},
 	{name: "ddl-unsigned", args: "ddl --dialect postgres --unsigned"},
 	{name: "partitions", args: "partitions --by month --dialect postgres"},
