@@ -173,15 +173,6 @@ licensed() {
   echo "$(grep -c '' "$work/log") modules"
 }
 
-# Our own linter, on the code that uses snowkey as its users do. Tests have faults on purpose.
-own_linter() {
-  local folder
-  tools/alone.sh ./snowkeylint go build -o "$work/snowkeylint" ./cmd/snowkeylint || return
-  for folder in . ./cmd/snowkey ./examples; do
-    (cd "$folder" && "$work/snowkeylint" -test=false ./...) || return
-  done
-}
-
 builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster,mixed ./...; }
 
 # SQLite is C translated into Go. Its heap is not Go's, so the race detector finds next to
@@ -263,7 +254,6 @@ step all 'newest pgx' newest_pgx
 step all counters counters
 step all jsonv2 jsonv2
 step all simulation simulated
-step all snowkeylint own_linter
 [ -n "$golangci" ] || lint=''
 
 for module in "${modules[@]}"; do
