@@ -131,6 +131,21 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// No field is too narrow for what people type into it, such as an ID of 19 digits or a full time.
+func TestClipped(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	tb.show()
+	tb.write("#ids", "-9223372036854775808", "#a", "9223372036854775807", "#b", "9223372036854775807", "#epoch", "2010-11-04T01:42:54.657Z",
+		"#time", "2026-01-31T12:00:00Z", "#from", "2026-01-31T12:00:00Z", "#to", "2026-01-31T12:00:00Z", "#column", "order_items.order_id", "#rate", "4,096,000", "#until", "2093-01-01", "#count", "10,000")
+	for _, width := range []int64{390, 320, 768, 1280} {
+		tb.do(chromedp.EmulateViewport(width, 844))
+		for _, f := range eval[[]string](tb, "[...document.querySelectorAll('input[type=text], select, textarea')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.id + ' “' + e.value + '” ' + e.scrollWidth + ' > ' + e.clientWidth)") {
+			t.Errorf("%d px: %s", width, f)
+		}
+	}
+}
+
 // Screenshots of the page, to be looked at.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
@@ -144,7 +159,7 @@ func TestScreenshots(t *testing.T) {
 			name  string
 			dark  bool
 			width int64
-		}{{"light", false, 1280}, {"dark", true, 1280}, {"390", false, 390}} {
+		}{{"light", false, 1280}, {"dark", true, 1280}, {"390", false, 390}, {"390-dark", true, 390}} {
 			tb.scheme(c.dark)
 			tb.do(chromedp.EmulateViewport(c.width, 900))
 			eval[bool](tb, "scrollTo(0, 0), document.activeElement.blur(), true")

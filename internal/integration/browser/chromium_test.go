@@ -40,12 +40,13 @@ func chromium(t testing.TB) string {
 		}
 		return path
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"} {
+	// The first takes half as much of the processor: it has no window, not even a hidden one.
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"} {
 		if path, err := exec.LookPath(name); err == nil && !snap(path) {
 			return path
 		}
 	}
-	const missing = "no browser: neither chromium nor google-chrome was found; install the Debian package chromium, or set " + chromiumVar + " to the path of one (a snap's sees no folder of the tests)"
+	const missing = "no browser: no chromium-headless-shell, chromium or google-chrome was found; install one as a package of Debian, or set " + chromiumVar + " to the path of one (a snap's sees no folder of the tests)"
 	if required {
 		t.Fatal(missing)
 	}

@@ -32,15 +32,9 @@ func list(n int) string {
 	return fmt.Sprintf("Array.from({ length: %d }, (_, i) => (BigInt(Date.UTC(2026, 0, 1) - 1420070400000 + i * 1000) << 22n) | BigInt(i %% 4) << 17n | 5n).join('\\n')", n)
 }
 
-// A hundred thousand IDs: the page answers while it works, drops the work if the text changes,
-// and shows no more rows than one can see.
-func TestMany(t *testing.T) {
-	t.Parallel()
-	const n = 100_000
-	tb := page(t, serve(t), "")
-	eval[bool](tb, today)
-
-	// The work is in slices: other tasks of the page run between them, and a bar shows how far it is.
+// count counts the page's tasks from now on, in turns, and notes the longest and what the bar says.
+func (tb *tab) count() {
+	tb.t.Helper()
 	eval[bool](tb, `(() => {
 		window.turns = 0;
 		window.bars = new Set();
@@ -54,6 +48,18 @@ func TestMany(t *testing.T) {
 		new PerformanceObserver((all) => { for (const e of all.getEntries()) longest = Math.max(longest, e.duration); }).observe({ type: "longtask" });
 		return begin() > 0;
 	})()`)
+}
+
+// A hundred thousand IDs: the page answers while it works, drops the work if the text changes,
+// and shows no more rows than one can see.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	tb := page(t, serve(t), "")
+	eval[bool](tb, today)
+
+	// The work is in slices: other tasks of the page run between them, and a bar shows how far it is.
+	tb.count()
 	before := eval[int](tb, "turns")
 	tb.paste(list(n))
 	turns := eval[int](tb, "turns") - before
@@ -102,6 +108,35 @@ func TestMany(t *testing.T) {
 	tb.has("#decode-result h3", "175928847299117063")
 	if eval[bool](tb, "document.getElementById('decode-progress').checkVisibility() || document.querySelector('.many') !== null") {
 		t.Error("something of the dropped work is shown")
+	}
+}
+
+// A line of megabytes is read in slices too.
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	eval[bool](tb, today)
+	tb.count()
+	before := eval[int](tb, "turns")
+	tb.paste(list(250_000) + ".replaceAll('\\n', ',')")
+	turns := eval[int](tb, "turns") - before
+	t.Logf("%.1f MB: %d tasks of the page ran meanwhile; the longest task took %d ms", eval[float64](tb, "document.getElementById('ids').value.length / 1e6"), turns, eval[int](tb, "Math.round(longest)"))
+	if turns < 20 {
+		t.Errorf("only %d tasks ran while the page worked", turns)
+	}
+	if got := eval[string](tb, "[...bars].join()"); got != "Reading,Decoding,Counting" {
+		t.Errorf("the bar showed %q", got)
+	}
+	tb.has("#decode-result", "250,000 IDs", "Discord auto-detected")
+
+	// Parts are split as the whole is, at all lengths of a part.
+	if differ := eval[[]string](tb, `import("./idtext.js").then(({ parts, split }) => {
+		const texts = [
+			'[{"id":1},{"id":"2"}, { "id": 3 }] {"id":4}', '{"id": "175928847299117063", "name": "{a}, b"}', "1,2;3|4  5\t6(7)\r\n8, '9' ,,", " {a} 1:2", "{ 1 2 3 }", "12345678901234567890", ",,,,,,", "",
+		];
+		return texts.flatMap((text) => [1, 2, 3, 5, 8, 13].filter((most) => JSON.stringify(parts(text, most).flatMap(split)) !== JSON.stringify(split(text))).map((most) => most + " " + text));
+	})`); len(differ) > 0 {
+		t.Errorf("parts differ: %q", differ)
 	}
 }
 

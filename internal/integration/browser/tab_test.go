@@ -20,7 +20,7 @@ import (
 )
 
 // limit is the timeout of each step, for a busy machine.
-const limit = 2 * time.Minute
+const limit = 4 * time.Minute
 
 // A tab shows a page in the headless Chromium. It shares no storage, cache or connection with
 // other tabs. Every error that the page logs or throws, and every violation of its content
@@ -214,7 +214,7 @@ func TestComplaints(t *testing.T) {
 	if text := tb.text("#p"); text != "hello" {
 		t.Errorf("%q", text)
 	}
-	for _, want := range []string{"an error of mine", "404", "it was thrown", "Content Security Policy"} {
+	for _, want := range []string{"an error of mine", "status of 404", "it was thrown", "Content Security Policy"} {
 		for start := time.Now(); !strings.Contains(strings.Join(tb.unexpected(), "\n"), want); time.Sleep(20 * time.Millisecond) {
 			if time.Since(start) > limit {
 				t.Fatalf("nothing of %q in %q", want, tb.unexpected())

@@ -102,7 +102,7 @@ func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Read
 const hexDigits = "0123456789abcdef"
 
 // A spreadsheet turns an ID into such a number; it may be hex as well.
-var exponentForm = regexp.MustCompile(`^[0-9]+[eE][0-9]{1,3}$`)
+var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
 
 const numberReading = "a number with an exponent, whose last digits are lost"
 

@@ -15,6 +15,9 @@ import (
 //go:embed reference
 var referenceFiles embed.FS
 
+//go:embed reference/index.html
+var referencePage []byte
+
 const referencePath = "/reference/"
 
 // referencePolicy is policy for Swagger UI, which writes markup and draws its icons from data.
@@ -51,10 +54,6 @@ func describeAPI(w http.ResponseWriter, r *http.Request) {
 		serve(w, r, "application/json; charset=utf-8", openAPIText)
 		return
 	}
-	text, err := referenceFiles.ReadFile("reference/index.html")
-	if err != nil {
-		panic(err) // it is embedded
-	}
 	w.Header().Set("Content-Security-Policy", referencePolicy)
-	serve(w, r, mediaTypes[".html"], text)
+	serve(w, r, mediaTypes[".html"], referencePage)
 }

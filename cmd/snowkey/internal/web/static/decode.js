@@ -1,7 +1,7 @@
 // IDs decoded: one or many, as they are pasted.
 import { FieldError, decode } from "./layout.js";
 import { describe } from "./describe.js";
-import { parse, split } from "./idtext.js";
+import { numbersIn, parse, parts, split } from "./idtext.js";
 import { recognize } from "./recognize.js";
 import { inSlices } from "./slices.js";
 import { changed, el, find, grouped, setError } from "./dom.js";
@@ -13,6 +13,7 @@ import { longest } from "./link.js";
 import { chosen, isAuto, noLayout } from "./layoutform.js";
 
 const maxText = 8 << 20; // characters: about 400,000 IDs
+const maxSearch = 1 << 18; // characters, searched for numbers in one go
 const maxIDs = 500_000; // a longer table is too high for a browser
 
 const tooLong = (length) => `This text has ${grouped(length)} characters; the limit is ${grouped(maxText)}. The command “snowkey parse” has no limit.`;
@@ -22,9 +23,9 @@ let latest = 0; // what an earlier input becomes is dropped
 // read parses the texts, and returns the IDs and what is wrong with the others.
 async function read(text, format, unsigned, work) {
   const found = { ids: [], texts: [], total: 0, problems: new Problems() };
-  const lines = text.split("\n");
-  const whole = await inSlices(lines.length, (i) => {
-    for (const item of split(lines[i])) {
+  const all = parts(text);
+  const whole = await inSlices(all.length, (i) => {
+    for (const item of split(all[i])) {
       found.total++;
       try {
         found.ids.push(parse(item, format, unsigned)[0]);
@@ -67,7 +68,7 @@ function progress(text) {
 // results makes what is shown below the field, or returns null if it is no longer wanted.
 async function results(text, format, wanted) {
   const fixed = isAuto() ? null : chosen();
-  let found = await read(text, format, fixed?.unsigned ?? false, { wanted, progress: progress("Reading line") });
+  let found = await read(text, format, fixed?.unsigned ?? false, { wanted, progress: progress("Reading part") });
   if (!found || found.total === 0) return found && { found, nodes: [] };
   if (!isAuto() && !fixed) return { found, nodes: [noLayout()] };
   const ranking = recognize(found.ids);
@@ -80,8 +81,8 @@ async function results(text, format, wanted) {
   if (found.total > maxIDs) return { found, nodes: [] };
   const one = (i) => describe(layout, found.texts[i], format);
   const before = [doubt(layout, ranking)].filter(Boolean);
-  if (found.ids.length === 1) return { found, beside, nodes: [...before, card(layout, one(0), source(layout))], said: spoken(layout, one(0)) };
-  const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout), linked: text.length <= longest }, { wanted, progress: progress("Counting ID") });
+  if (found.ids.length === 1) return { found, beside, nodes: [...before, card(layout, one(0), source(layout, ranking))], said: spoken(layout, one(0)) };
+  const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout, ranking), linked: text.length <= longest }, { wanted, progress: progress("Counting ID") });
   return nodes && { found, beside, nodes: [...before, ...nodes], said: `Decoded ${grouped(found.ids.length)} IDs.` };
 }
 
@@ -119,7 +120,16 @@ export async function show() {
   if (made.found.total > maxIDs) setError(area, `These are ${grouped(made.found.total)} IDs; the limit is ${grouped(maxIDs)}. The command “snowkey parse” has no limit.`);
   else showProblems(area, made.found.problems, made.found.total);
   choices("ids-choices", made.found.problems.formats(), (choice) => setFormat(choice));
+  if (made.found.problems.any && area.value.length <= maxSearch) offer(area.value);
   end(made.nodes, made.beside, made.said);
+}
+
+// offer offers to decode only the long numbers of a text of which something cannot be read.
+function offer(text) {
+  const numbers = numbersIn(text);
+  if (numbers.length === 0) return;
+  const name = numbers.length === 1 ? numbers[0] : `the ${grouped(numbers.length)} long numbers`;
+  find("ids-choices").append(el("button", { type: "button", class: "chip", onclick: () => put(numbers.join("\n")) }, `Decode only ${name}`));
 }
 
 function setFormat(format) {
@@ -143,7 +153,7 @@ export function start() {
     event.preventDefault();
     setError(find("ids"), tooLong(length));
   });
-  find("ids").placeholder = "1996573624012345677";
+  find("ids").placeholder = "175928847299117063";
   find("example").addEventListener("click", () => put("175928847299117063"));
   find("example-many").addEventListener("click", () => put(many().join("\n")));
 }

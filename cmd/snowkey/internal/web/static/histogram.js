@@ -20,7 +20,7 @@ export function overTime(times, first, last) {
   });
   const each = BigInt(Math.round(width));
   return el("figure", {},
-    el("figcaption", {}, "Over time ", el("span", { class: "quiet" }, `each bar ${formatSpan(each > 10_000n ? (each / 1000n) * 1000n : each)}, the highest ${grouped(most)} IDs`)),
+    el("figcaption", {}, "Over time ", el("span", { class: "quiet" }, `each bar ${formatSpan(each > 10_000n ? (each / 1000n) * 1000n : each)}, the highest ${most === 1 ? "1 ID" : `${grouped(most)} IDs`}`)),
     el("div", { class: "columns", role: "img", "aria-label": `${grouped(times.length)} IDs from ${at(0)} to ${utc(last).slice(0, 19)}, at most ${grouped(most)} of them in ${formatSpan(each)}, which begin at ${at(counts.indexOf(most))}` }, bars),
     el("div", { class: "axis quiet", "aria-hidden": "true" }, el("span", {}, at(0)), el("span", {}, utc(last).slice(0, 19))));
 }

@@ -15,7 +15,7 @@ export const digits = {
 };
 const widths = { base32: 13, base58: 11, base62: 11 };
 const maxUint64 = (1n << 64n) - 1n;
-const exponent = /^[0-9]+[eE][0-9]{1,3}$/; // a spreadsheet turns an ID into such a number
+const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an ID into such a number
 const exponentReading = "a number with an exponent, whose last digits are lost";
 
 const failure = (text, reason) => new FieldError("id", text, reason);
@@ -128,14 +128,36 @@ function detect(text, unsigned) {
   throw Object.assign(failure(text, `may be ${readings.join(" or ")}`), { readings: found.map(([id, format]) => ({ id, format })) });
 }
 
+const separators = /[\s,;()[\]{}|]+/;
+const isObject = (line) => line.startsWith("{") && line.includes(":");
+
 // split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
 // table, or on each line an object of JSON, whose "id" counts.
 export function split(text) {
   return text.split("\n").flatMap((line) => {
     line = line.trim();
-    if (line.startsWith("{") && line.includes(":")) return [ofObject(line)];
-    return line.split(/[\s,;()[\]{}|]+/).map(unquote).filter((item) => item !== "");
+    if (isObject(line)) return [ofObject(line)];
+    return line.split(separators).map(unquote).filter((item) => item !== "");
   });
+}
+
+// parts cuts a text so that each part can be split by itself: into lines, and a line that is longer
+// than most characters after separators. No part but a line begins with one, so none is taken for
+// an object.
+export function parts(text, most = 512) {
+  const all = [];
+  const separator = new RegExp(separators, "g");
+  for (const line of text.split("\n")) {
+    let begin = 0;
+    if (line.length > most && !isObject(line.trim())) {
+      for (separator.lastIndex = most; separator.exec(line); separator.lastIndex = begin + most) {
+        all.push(line.slice(begin, separator.lastIndex));
+        begin = separator.lastIndex;
+      }
+    }
+    all.push(line.slice(begin));
+  }
+  return all;
 }
 
 function ofObject(line) {
@@ -154,4 +176,12 @@ function ofObject(line) {
 function unquote(text) {
   text = text.trim().replace(/,$/, "").trim();
   return text.length > 1 && text[0] === text.at(-1) && "\"'`".includes(text[0]) ? text.slice(1, -1).trim() : text;
+}
+
+// numbersIn returns the long numbers in a text that is more than IDs, such as a link, a mention or a
+// log: of 15 to 19 digits, which may be in groups of three.
+export function numbersIn(text) {
+  const found = text.matchAll(/(?<![\d.,])(?:\d{15,19}|\d{1,3}(?:([,.'’_ \u00a0\u202f])\d{3})(?:\1\d{3}){3,5})(?!\d)/g);
+  const numbers = new Set([...found].map(([number]) => number.replace(/\D/g, "")));
+  return [...numbers].filter((number) => number.length >= 15 && BigInt(number) <= maxInt64);
 }

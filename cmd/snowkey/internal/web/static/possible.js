@@ -1,18 +1,20 @@
 // The readings of IDs under the presets: the one that is used, and the others to choose from.
 import { presetOf } from "./presets.js";
 import { relativeTime, utc } from "./times.js";
+import { alike } from "./recognize.js";
 import { el, find } from "./dom.js";
 import { choose, isAuto } from "./layoutform.js";
 
 const short = (ms) => utc(ms).slice(0, -8); // to the second
-const span = (f) => (f.first === f.last ? short(f.first) : `${utc(f.first).slice(0, 10)} to ${utc(f.last).slice(0, 10)}`);
+const day = (ms) => el("span", { class: "day" }, utc(ms).slice(0, 10));
+const span = (f) => (f.first === f.last ? [short(f.first)] : [day(f.first), " to ", day(f.last)]);
+const chooser = ({ name, title }) => el("button", { type: "button", class: "link", onclick: () => { choose(name); find("preset").focus(); } }, title);
 
 function row(found) {
-  const { name, title } = found.preset;
-  if (found.first === null) return el("tr", {}, el("th", { scope: "row" }, title), el("td", { class: "quiet" }, "too large"));
+  if (found.first === null) return el("tr", {}, el("th", { scope: "row" }, found.preset.title), el("td", { class: "quiet" }, "too large"));
   return el("tr", {},
-    el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => { choose(name); find("preset").focus(); } }, title)),
-    el("td", {}, span(found), el("span", { class: "quiet" }, ` ${relativeTime(found.last)}`)));
+    el("th", { scope: "row" }, chooser(found.preset)),
+    el("td", {}, ...span(found), el("span", { class: "quiet" }, ` ${relativeTime(found.last)}`)));
 }
 
 const table = (name, rows) => el("table", { class: "possible" },
@@ -20,10 +22,13 @@ const table = (name, rows) => el("table", { class: "possible" },
   el("thead", { class: "visually-hidden" }, el("tr", {}, ["Preset", "Time (UTC)"].map((h) => el("th", { scope: "col" }, h)))),
   el("tbody", {}, rows.map(row)));
 
-// source names the layout of a result, and how it came to it.
-export function source(layout) {
+// source names the layout of a result, how it came to it, and which presets are as likely.
+export function source(layout, ranking) {
   const preset = presetOf(layout);
-  return el("p", { class: "source" }, el("strong", {}, preset ? preset.title : "Custom layout"), el("span", { class: "quiet" }, isAuto() ? " auto-detected" : " as chosen"));
+  const name = el("strong", {}, preset ? preset.title : "Custom layout");
+  if (!isAuto()) return el("p", { class: "source" }, name, el("span", { class: "quiet" }, " as chosen"));
+  const near = alike(ranking).slice(0, 2).flatMap((f, i) => [i > 0 ? " or " : "; could also be ", chooser(f.preset)]);
+  return el("p", { class: "source" }, name, el("span", { class: "quiet" }, " auto-detected", ...near));
 }
 
 // doubt warns of a chosen layout under which the time is impossible.

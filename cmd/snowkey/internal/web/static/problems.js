@@ -15,6 +15,10 @@ export class Problems {
     else if (kind.n++ < shown) kind.texts.push(text);
   }
 
+  get any() {
+    return this.#kinds.size > 0;
+  }
+
   // sentences returns a sentence for each kind, of a field with total texts.
   sentences(total) {
     return [...this.#kinds.values()].map(({ error, texts, n }) => {

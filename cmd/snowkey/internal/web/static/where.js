@@ -47,9 +47,10 @@ export function show() {
     setError(find(error.field === "to" ? "to" : "from"), `This ${error.message}.`);
     return;
   }
-  const where = `WHERE ${name} >= ${bounds.min}` + (bounds.max === null ? "" : ` AND ${name} < ${bounds.max}`);
+  const conditions = [`WHERE ${name} >= ${bounds.min}`, bounds.max === null ? null : `AND ${name} < ${bounds.max}`].filter(Boolean);
+  const where = conditions.join(" ");
   result.replaceChildren(...[
-    el("div", { class: "row" }, el("code", { class: "sql" }, where), copyButton("the condition", () => where)),
+    el("div", { class: "row" }, el("code", { class: "sql" }, conditions.flatMap((c) => [el("span", {}, c), " "])), copyButton("the condition", () => where)),
     name === text || /["`]/.test(text) ? null : el("p", { class: "hint" }, "Names with capitals, spaces or reserved words need the quotation marks."),
     terms([["From", moment(from)].flat(), ["Before", moment(to)].flat()]),
   ].filter(Boolean));
