@@ -14,14 +14,14 @@ import (
 )
 
 func autoRule() rule {
-	return rule{name: "snowauto", run: runAuto, doc: `find models of gorm whose key the database counts, although snowkey fills keys
+	return rule{name: "snowauto", run: runAuto, doc: `find gorm models with auto-increment keys, although snowkey fills keys
 
-gorm takes an integer key for auto-increment. Without snowflake in its tag the plugin does not fill
-it, and without autoIncrement:false AutoMigrate makes a sequence that jumps into the range of the ids.
+gorm makes an integer key auto-increment. Without snowflake in its tag, the plugin does not fill it.
+Without autoIncrement:false, AutoMigrate creates a counter, which may jump into the range of the ids.
 
 	ID int64 ` + "`gorm:\"primaryKey\"`" + `                                // bad
 	ID int64 ` + "`gorm:\"primaryKey;autoIncrement:false;snowflake\"`" + `  // good
-	ID uint  ` + "`gorm:\"primaryKey;snowflake:-\"`" + `                    // the database counts, on purpose
+	ID uint  ` + "`gorm:\"primaryKey;snowflake:-\"`" + `                    // good: auto-increment, on purpose
 
 A model is checked if its package imports gormplugin or sqltype, or has a field with the tag.`}
 }
@@ -80,7 +80,7 @@ func (p *pass) checkCounter(f *field) {
 			"the tag %q makes the key %s auto-increment: write autoIncrement:false", s.Text, f.v.Name())
 	}
 	if s, ok := f.setting("TYPE"); ok && counted.MatchString(s.Value) {
-		p.report(f.Tag, nil, "the column type %q of %s counts by itself: use bigint", s.Value, f.v.Name())
+		p.report(f.Tag, nil, "the column type %q of %s is auto-increment: use bigint", s.Value, f.v.Name())
 	}
 }
 
@@ -139,9 +139,9 @@ func (p *pass) checkKey(model string, f *field, fields []*field) {
 			"nothing fills the key %s.%s: add snowflake to its gorm tag, or snowflake:- if the program sets it", model, f.v.Name())
 	case b.Kind() == types.Int64 || b.Kind() == types.Uint64:
 		p.report(f, p.fixTag(f, "autoIncrement:false", "snowflake"),
-			"the database counts the key %s.%s: add autoIncrement:false;snowflake to its gorm tag, or snowflake:- if that is intended", model, f.v.Name())
+			"the key %s.%s is auto-increment: add autoIncrement:false;snowflake to its gorm tag, or snowflake:- if that is intended", model, f.v.Name())
 	default:
-		p.report(f, nil, "the database counts the key %s.%s: use sqltype.ID, or snowflake:- in its gorm tag if that is intended", model, f.v.Name())
+		p.report(f, nil, "the key %s.%s is auto-increment: use sqltype.ID, or snowflake:- in its gorm tag if that is intended", model, f.v.Name())
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 func closeRule() rule {
 	return rule{name: "snowclose", run: runClose, doc: `find leases and generators that are never closed
 
-A lease that is not released keeps its worker ID until its TTL ends, and renews it while the process
-runs. A restart then takes another worker ID, or finds none.
+A lease that is not closed is renewed while the process runs, and keeps its worker ID until its TTL
+ends. A restarted program then needs another worker ID, and may find none.
 
 	_, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // bad
 	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
@@ -23,13 +23,14 @@ runs. A restart then takes another worker ID, or finds none.
 	}
 	defer gen.Close(context.Background()) // good
 
-A variable or an unexported field is reported if no code of the package closes or releases it, returns
-it, or gives it to code that might. A generator of core.Fixed that lives as long as the program is not.
-Of a lease, these are reported as well: a return before its Close, a process that ends without the
-deferred Close, and a deferred Close with a context that is done by then.`}
+The rule reports a variable or an unexported field if no code of the package closes or releases it,
+returns it, or passes it to code that might. It ignores a generator of core.Fixed that lives as long
+as the program. For leases it also reports a return before Close, a process that ends without the
+deferred Close, a deferred Close with a context that is done by then, and a method that overwrites
+the lease in a field of its receiver, under a lock.`}
 }
 
-// A holding is what is done with a generator or a lease in a variable.
+// A holding records what the code does with a generator or a lease in a variable.
 type holding struct {
 	closed  bool
 	escapes bool
@@ -74,6 +75,7 @@ func runClose(p *pass) {
 		}
 		if isLeased(f) {
 			p.checkEnd(cur, call, o, what)
+			p.checkOverwrite(cur, o, what)
 		}
 		if p.isKept(o, map[types.Object]bool{}) || p.livesOn(cur, call, o) {
 			continue

@@ -1,18 +1,17 @@
-// Package snowkeylint finds mistakes in the use of snowkey that compile: tags that gorm ignores,
-// ids that JavaScript rounds, generators that are made for each row, and others.
+// Package snowkeylint finds mistakes in the use of snowkey that compile, such as tags that gorm
+// ignores, ids that JavaScript rounds, and generators that are made for each row.
 //
 //	go run github.com/seed-299c1d6b/snowkey/snowkeylint/cmd/snowkeylint@latest ./...
 //
 // Each rule is an analyzer of golang.org/x/tools/go/analysis, so the rules also run in go vet, in
-// golangci-lint (package plugin) and in other drivers. docs/lint.md of the repository explains each
-// rule, with what it does not see.
+// golangci-lint (package plugin) and in other drivers. docs/lint.md in the repository explains each
+// rule, and what it does not find.
 //
 // # What is guaranteed
 //
-// A package that neither imports snowkey, nor a package that does, nor has a field with the tag
-// snowflake, gets no report. Files that a program generated get none.
+// A package is checked only if it imports snowkey, imports a package that does, or has a field with
+// the tag snowflake. Generated files are not checked.
 //
-// A report is left out on a line with a comment //nolint:snowkeylint, or with the name of the
-// rule, such as //nolint:snowjson; before a declaration or a statement, the comment covers all of
-// it.
+// A comment //nolint:snowkeylint suppresses the reports of its line, and //nolint:snowjson those of
+// one rule. Before a declaration or a statement, the comment covers all of it.
 package snowkeylint

@@ -13,8 +13,8 @@ import (
 func errRule() rule {
 	return rule{name: "snowerr", run: runErr, doc: `find ignored errors of calls that issue ids
 
-Next, Fill, sqltype.New, NewKey and Assign fail while a clock is wrong, a lease is lost or a context is
-done. Then they issue no id: the next row would have the key 0.
+Next, Fill, sqltype.New, NewKey and Assign fail if the clock is wrong, the lease is lost or the context
+is done. Then they issue no id, and the key stays 0.
 
 	id, _ := gen.Next(ctx)  // bad
 	gen.Fill(ctx, ids)      // bad

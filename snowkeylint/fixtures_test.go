@@ -1,10 +1,13 @@
 package snowkeylint_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
@@ -30,24 +33,29 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Each rule reports what its folder expects, and nothing in the code of the others that it does
-// not expect there. Its fixes give the golden files.
+// Each rule reports in its folder what the comments there expect, and nothing else. Its fixes give
+// the golden files.
 func TestRules(t *testing.T) {
-	for _, a := range snowkeylint.Analyzers() {
+	rules := snowkeylint.Analyzers()
+	var folders []string
+	for _, a := range rules {
+		folders = append(folders, "./src/"+a.Name)
+	}
+	results := analysistest.RunWithSuggestedFixes(t, testdata(t), each(rules), folders...)
+	if len(results) != len(rules) {
+		t.Errorf("%d packages for %d rules", len(results), len(rules))
+	}
+	for _, r := range results {
+		a := find(t, rules, path.Base(r.Action.Package.PkgPath))
 		t.Run(a.Name, func(t *testing.T) {
 			golden, err := filepath.Glob(filepath.Join("testdata", "src", a.Name, "*.golden"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			run := analysistest.Run
-			if len(golden) > 0 {
-				run = analysistest.RunWithSuggestedFixes
-			}
-			results := run(t, testdata(t), a, "./src/"+a.Name)
-			if len(results) == 0 || len(results[0].Action.Diagnostics) == 0 {
+			if len(r.Action.Diagnostics) == 0 {
 				t.Error("the fixture shows no fault")
 			}
-			for _, d := range results[0].Action.Diagnostics {
+			for _, d := range r.Action.Diagnostics {
 				if d.URL != a.URL || d.Category != a.Name {
 					t.Errorf("%q has the URL %q and the category %q, want those of the rule", d.Message, d.URL, d.Category)
 				}
@@ -56,6 +64,21 @@ func TestRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// each runs every rule in the folder of its name. One by one, each would load all packages.
+func each(rules []*analysis.Analyzer) *analysis.Analyzer {
+	page, _, _ := strings.Cut(rules[0].URL, "#")
+	return &analysis.Analyzer{
+		Name: "each", Doc: "runs the rule of a folder", URL: page, Requires: rules[0].Requires,
+		Run: func(pass *analysis.Pass) (any, error) {
+			i := slices.IndexFunc(rules, func(a *analysis.Analyzer) bool { return a.Name == path.Base(pass.Pkg.Path()) })
+			if i < 0 {
+				return nil, fmt.Errorf("no rule has the folder %s", pass.Pkg.Path())
+			}
+			return rules[i].Run(pass)
+		},
 	}
 }
 
@@ -103,7 +126,7 @@ func TestDisable(t *testing.T) {
 	if err := analysis.Validate(all); err != nil {
 		t.Error(err)
 	}
-	const want = `snowkeylint: Disable names "snowjsn", which is no rule: want one of snowauto, `
+	const want = `snowkeylint: Disable: unknown rule "snowjsn": want one of snowauto, `
 	if _, err = snowkeylint.New(snowkeylint.Config{Disable: []string{"snowjsn"}}); err == nil || err.Error()[:len(want)] != want {
 		t.Errorf("error %v, want %s…", err, want)
 	}

@@ -13,15 +13,15 @@ import (
 func formRule() rule {
 	return rule{name: "snowform", run: runForm, doc: `find keys that are decimal although their type seems to declare a form
 
-sqltype finds the method KeyForm by its exact signature, on the type in brackets. With another
-signature, and for a pointer in the brackets, keys are decimal, without an error.
+sqltype finds the method KeyForm by its name and exact signature, on the type in brackets. If the
+signature differs, or the type in brackets is a pointer, keys are decimal, without an error.
 
 	func (*Order) KeyForm() string                  // bad
 	func (*Order) KeyForm() sqltype.Form            // good
 	ID sqltype.Key[*Order]                          // bad
 	ID sqltype.Key[Order]                           // good
 	sqltype.Form{Prefix: "Order"}                   // bad: upper case
-	return sqltype.Form{Prefix: o.kind}             // bad: o has no row`}
+	return sqltype.Form{Prefix: o.kind}             // bad: o is nil or empty`}
 }
 
 func runForm(p *pass) {
@@ -49,14 +49,14 @@ func (p *pass) checkKeyForm(fn *ast.FuncDecl) {
 	case f.Name() == "KeyForm" && s.Params().Len() == 0 && form && !pointer:
 		p.checkReceiver(fn)
 	case f.Name() == "KeyForm" && (form || p.hasKeys(s)):
-		p.report(fn.Name, nil, "KeyForm%s declares nothing, so keys of %s are decimal: its signature must be KeyForm() sqltype.Form",
+		p.report(fn.Name, nil, "KeyForm%s has no effect, so keys of %s are decimal: its signature must be KeyForm() sqltype.Form",
 			strings.TrimPrefix(p.name(s), "func"), receiver(s))
 	case form && !pointer && s.Params().Len() == 0 && ids.Resembles(strings.ToLower(f.Name()), "keyform"):
 		var fixes []analysis.SuggestedFix
 		if !p.isUsed(f) {
 			fixes = fix("rename it to KeyForm", replace(fn.Name, "KeyForm"))
 		}
-		p.report(fn.Name, fixes, "%s declares nothing, so keys of %s are decimal: the method must be called KeyForm", f.Name(), receiver(s))
+		p.report(fn.Name, fixes, "%s has no effect, so keys of %s are decimal: the method must be called KeyForm", f.Name(), receiver(s))
 	}
 }
 
@@ -105,7 +105,7 @@ func (p *pass) checkReceiver(fn *ast.FuncDecl) {
 	v := p.TypesInfo.Defs[fn.Recv.List[0].Names[0]]
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && v != nil && p.TypesInfo.Uses[id] == v {
-			p.report(id, nil, "KeyForm is called on no row, so %s is nil or empty here: the form must not depend on it", id.Name)
+			p.report(id, nil, "%s is nil or empty when KeyForm is called: the form must not depend on it", id.Name)
 			return false
 		}
 		return true
@@ -166,7 +166,7 @@ func (p *pass) checkPrefix(n *ast.CompositeLit) {
 			break
 		}
 		if prefix, ok := p.Constant(value); ok && !validPrefix(prefix) && !p.inTest(n.Pos()) {
-			p.report(value, nil, "the prefix %q is refused when a key is written: it must be 1 to 63 of a-z and _, and begin and end with a letter", prefix)
+			p.report(value, nil, "the prefix %q is invalid, so writing a key fails: it must be 1 to 63 of a-z and _, and begin and end with a letter", prefix)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 )
 
 func jsonRule() rule {
-	return rule{name: "snowjson", run: runJSON, doc: `find ids that JSON has as numbers
+	return rule{name: "snowjson", run: runJSON, doc: `find ids that are numbers in JSON
 
-JavaScript and many other readers of JSON keep numbers as float64, and change the last digits of an
+JavaScript and many other JSON parsers read numbers as float64, which changes the last digits of an
 id. A sqltype.ID and a sqltype.Key are strings in JSON; an int64 needs the option string.
 
 	ID int64      ` + "`json:\"id\"`" + `        // bad

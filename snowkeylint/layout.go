@@ -12,7 +12,7 @@ import (
 )
 
 func layoutRule() rule {
-	return rule{name: "snowlayout", run: runLayout, doc: `find ids that are decoded with another layout than that of their generator
+	return rule{name: "snowlayout", run: runLayout, doc: `find ids that are decoded with a layout other than their generator's
 
 The time, the worker ID and the sequence are then wrong, without an error.
 
@@ -21,7 +21,8 @@ The time, the worker ID and the sequence are then wrong, without an error.
 	parts, err := gen.Layout().Decode(id)       // good
 	at := time.UnixMilli(id>>22 + 1288834974657) // bad
 
-An id is checked if its generator is in the package and its layout is a preset or has constant fields.`}
+An id is checked if its generator is in the same package, and both layouts are presets or have
+constant fields.`}
 }
 
 const corePath = ids.Root + "/core"

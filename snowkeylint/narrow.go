@@ -21,7 +21,7 @@ func narrowRule() rule {
 	portable := true
 	return rule{name: "snownarrow", doc: `find ids in types that cannot hold them
 
-An id has up to 63 bits. A float64 has 53 bits for an integer, and an int has 32 on some platforms.
+An id has up to 63 bits. A float64 holds integers of 53 bits; an int has 32 bits on some platforms.
 
 	n := int32(order.ID)                                 // bad
 	id := sqltype.ID(body["id"].(float64))               // bad: decoded into an any
@@ -29,7 +29,7 @@ An id has up to 63 bits. A float64 has 53 bits for an integer, and an int has 32
 	n, err := strconv.ParseInt(r.PathValue("id"), 10, 32) // bad
 	id, err := sqltype.Parse(r.PathValue("id"))          // good
 
--snownarrow.int=false allows int and strconv.Atoi, for programs that run on 64 bits only.`,
+-snownarrow.int=false allows int and strconv.Atoi, for programs that run only on 64-bit platforms.`,
 		flags: func(set *flag.FlagSet) {
 			set.BoolVar(&portable, "int", true, "also report int, uint and strconv.Atoi, which have 32 bits on some platforms")
 		},
@@ -37,7 +37,7 @@ An id has up to 63 bits. A float64 has 53 bits for an integer, and an int has 32
 	}
 }
 
-// shift is a variable that a function shifts to the right: the low bits of it are taken on purpose.
+// shift is a variable that a function shifts to the right, so taking its low bits is intended.
 type shift struct {
 	o  types.Object
 	in *ast.FuncDecl

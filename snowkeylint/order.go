@@ -16,7 +16,7 @@ import (
 func orderRule() rule {
 	return rule{name: "snoworder", run: runOrder, doc: `find ids that are compared or sorted as decimal texts
 
-Decimal texts sort as the ids do only if they have the same number of digits.
+Decimal texts sort as the ids do only if all have the same number of digits.
 
 	if a.ID.String() < b.ID.String()                // bad
 	if a.ID < b.ID                                  // good

@@ -12,8 +12,8 @@ import (
 func scopeRule() rule {
 	return rule{name: "snowscope", run: runScope, doc: `find generators and leases that are made for each request, row or call
 
-A program makes one generator when it starts, and shares it. One that is made for each row waits for
-a new tick, or for a store, and nothing keeps two of them from issuing the same id.
+Make one generator when the program starts, and share it. If each row has a generator of its own, each
+waits for a new tick or a store, and two of them may issue the same id.
 
 	func create(w http.ResponseWriter, r *http.Request) {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // bad
@@ -21,8 +21,8 @@ a new tick, or for a store, and nothing keeps two of them from issuing the same 
 	func main() {
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // good
 
-Reported are handlers of HTTP, hooks of gorm, loops that make and use a generator, and functions that
-make one and return or store one of its ids.`}
+The rule reports HTTP handlers and gorm hooks that make a generator, loops that make and use one, and
+functions that make one and return or store an id of it.`}
 }
 
 // makers are the functions that make a generator or a lease.

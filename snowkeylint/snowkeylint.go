@@ -24,7 +24,7 @@ func New(cfg Config) ([]*analysis.Analyzer, error) {
 	all := rules()
 	for _, name := range cfg.Disable {
 		if !slices.ContainsFunc(all, func(r rule) bool { return r.name == name }) {
-			return nil, fmt.Errorf("snowkeylint: Disable names %q, which is no rule: want one of %s", name, strings.Join(names(all), ", "))
+			return nil, fmt.Errorf("snowkeylint: Disable: unknown rule %q: want one of %s", name, strings.Join(names(all), ", "))
 		}
 	}
 	find := ids.Analyzer()

@@ -12,7 +12,7 @@ import (
 func stringRule() rule {
 	return rule{name: "snowstring", run: runString, doc: `find the JSON option string on a sqltype.ID or a sqltype.Key
 
-Their JSON is a string without it. Some packages for JSON then write what cannot be read.
+They are strings in JSON without it. With it, some JSON packages write what they cannot read.
 
 	ID sqltype.ID ` + "`json:\"id,string\"`" + ` // bad
 	ID sqltype.ID ` + "`json:\"id\"`" + `        // good`}

@@ -10,10 +10,10 @@ import (
 )
 
 func typeRule() rule {
-	return rule{name: "snowtype", run: runType, doc: `find types made from an id that lose or gain its methods
+	return rule{name: "snowtype", run: runType, doc: `find types that lose the methods of an id, or gain them by embedding
 
-A type declared over sqltype.ID or sqltype.Key has none of its methods: in JSON it is a bare number,
-and it reads and writes negative ids. A struct that embeds an id gets all of them: its JSON is the id.
+A type declared as sqltype.ID or sqltype.Key has none of their methods: in JSON it is a bare number,
+and it reads and writes negative ids. A struct that embeds an id has all of them: its JSON is the id.
 
 	type OrderID sqltype.ID                          // bad
 	type OrderID = sqltype.Key[Order]                // good

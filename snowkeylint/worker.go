@@ -15,14 +15,14 @@ import (
 func workerRule() rule {
 	return rule{name: "snowworker", run: runWorker, doc: `find one worker ID in two calls of core.Fixed
 
-Two generators with one worker ID and one layout issue the same ids. core.Fixed only refuses a second
-generator of the same value.
+Two generators with the same worker ID and layout issue the same ids. core.Fixed rejects a second
+generator only if both use the result of one call.
 
 	orders, err := core.New(core.Config{Worker: core.Fixed(1)})
 	events, err := core.New(core.Config{Worker: core.Fixed(1)})  // bad
 	events, err := core.New(core.Config{Worker: core.Fixed(2)})  // good
 
-One generator may serve all tables. Tests, and branches of which only one is taken, are left out.`}
+One generator may serve all tables. The rule ignores tests, and branches of which only one runs.`}
 }
 
 // A fixedUse is a constant worker ID in the source.

@@ -10,6 +10,7 @@
 //
 // In .golangci.yml:
 //
+//	version: "2"
 //	linters:
 //	  enable: [snowkeylint]
 //	  settings:
@@ -20,7 +21,7 @@
 //	          disable: [snoworder]
 //
 // golangci-lint applies //nolint:snowkeylint itself. A comment with the name of a rule, such as
-// //nolint:snowjson, works as well.
+// //nolint:snowjson, works as well, with a warning of a linter that golangci-lint does not know.
 package plugin
 
 import (

@@ -26,7 +26,7 @@ func TestPlugin(t *testing.T) {
 		"none":    {nil, all, ""},
 		"disable": {map[string]any{"disable": []string{"snowjson", "snowauto"}}, all - 2, ""},
 		"no-int":  {map[string]any{"no-int": true}, all, ""},
-		"rule":    {map[string]any{"disable": []string{"snowjsn"}}, 0, `Disable names "snowjsn", which is no rule`},
+		"rule":    {map[string]any{"disable": []string{"snowjsn"}}, 0, `Disable: unknown rule "snowjsn"`},
 		"setting": {map[string]any{"disabled": []string{"snowjson"}}, 0, `unknown field "disabled"`},
 	} {
 		t.Run(name, func(t *testing.T) {

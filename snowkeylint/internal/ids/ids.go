@@ -29,7 +29,8 @@ const (
 	Texts        // a list of decimal texts
 )
 
-// Info says what is known of a package.
+// Info says what is known of a package. The rules read it at the same time, so nothing changes it
+// after the pass that makes it.
 type Info struct {
 	// Relevant is false for a package that neither uses snowkey nor a package that does.
 	Relevant bool
@@ -195,10 +196,9 @@ func (in *Info) KindOf(o types.Object) Kind {
 	}
 	var fact kindsFact
 	if in.pass.ImportObjectFact(o, &fact) && len(fact.Kinds) == 1 {
-		k = fact.Kinds[0]
+		return fact.Kinds[0]
 	}
-	in.kinds[o] = k
-	return k
+	return None
 }
 
 // resultsOf returns the kinds of a function's results.
@@ -209,6 +209,5 @@ func (in *Info) resultsOf(f *types.Func) []Kind {
 	}
 	var fact kindsFact
 	in.pass.ImportObjectFact(f, &fact)
-	in.results[f] = fact.Kinds
 	return fact.Kinds
 }

@@ -27,7 +27,7 @@ func (in *Info) want() {
 		in.wantSource(source{e, -1})
 	}
 	for _, f := range in.flows {
-		if f.way == whole && (in.kinds[f.to] == Number || IsID(f.to.Type())) {
+		if f.way == whole && (in.KindOf(f.to) == Number || IsID(f.to.Type())) {
 			in.wantSource(f.source)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package snowauto has models, some of which the database counts.
+// Package snowauto has models, some of which have auto-increment keys.
 package snowauto
 
 import (
@@ -12,12 +12,12 @@ import (
 )
 
 type Untagged struct {
-	ID   int64  // want `the database counts the key Untagged.ID: add autoIncrement:false;snowflake`
+	ID   int64  // want `the key Untagged.ID is auto-increment: add autoIncrement:false;snowflake`
 	Note string `gorm:"size:40"`
 }
 
 type Primary struct {
-	Code uint64 `gorm:"primaryKey" json:"code"` // want `the database counts the key Primary.Code`
+	Code uint64 `gorm:"primaryKey" json:"code"` // want `the key Primary.Code is auto-increment`
 }
 
 type HalfTagged struct {
@@ -29,7 +29,7 @@ type Counter struct {
 }
 
 type Serial struct {
-	ID sqltype.ID `gorm:"type:bigserial"` // want `the column type "bigserial" of ID counts by itself`
+	ID sqltype.ID `gorm:"type:bigserial"` // want `the column type "bigserial" of ID is auto-increment`
 }
 
 type Empty struct {
@@ -38,7 +38,7 @@ type Empty struct {
 }
 
 type Small struct {
-	ID   uint   // want `the database counts the key Small.ID: use sqltype.ID`
+	ID   uint   // want `the key Small.ID is auto-increment: use sqltype.ID`
 	Note string `gorm:"index"`
 }
 
@@ -68,14 +68,14 @@ type Listed struct {
 
 // Found by a call of gorm.
 type Created struct {
-	ID   int64 // want `the database counts the key Created.ID`
+	ID   int64 // want `the key Created.ID is auto-increment`
 	Note string
 	Part Part
 }
 
 // Found by the model that refers to it.
 type Part struct {
-	ID        int64 // want `the database counts the key Part.ID`
+	ID        int64 // want `the key Part.ID is auto-increment`
 	CreatedID int64
 }
 

@@ -5,13 +5,13 @@ import "github.com/seed-299c1d6b/snowkey/sqltype"
 
 type Order struct{ ID sqltype.Key[Order] }
 
-func (*Order) KeyForm() (sqltype.Form, error) { // want `KeyForm\(\) \(sqltype.Form, error\) declares nothing, so keys of Order are decimal`
+func (*Order) KeyForm() (sqltype.Form, error) { // want `KeyForm\(\) \(sqltype.Form, error\) has no effect, so keys of Order are decimal`
 	return sqltype.Form{Prefix: "ord"}, nil
 }
 
 type Line struct{ ID sqltype.Key[Line] }
 
-func (*Line) KeyForm() string { return "lin" } // want `KeyForm\(\) string declares nothing, so keys of Line are decimal`
+func (*Line) KeyForm() string { return "lin" } // want `KeyForm\(\) string has no effect, so keys of Line are decimal`
 
 type Part struct{ ID sqltype.Key[Part] }
 
@@ -22,11 +22,11 @@ type Kind struct {
 	Name string
 }
 
-func (k *Kind) KeyForm() sqltype.Form { return sqltype.Form{Prefix: k.Name} } // want `k is nil or empty here`
+func (k *Kind) KeyForm() sqltype.Form { return sqltype.Form{Prefix: k.Name} } // want `k is nil or empty when KeyForm is called`
 
 type Upper struct{ ID sqltype.Key[Upper] }
 
-func (*Upper) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "Upper"} } // want `the prefix "Upper" is refused`
+func (*Upper) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "Upper"} } // want `the prefix "Upper" is invalid`
 
 type Good struct {
 	ID     sqltype.Key[Good]
