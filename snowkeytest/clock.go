@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A Clock shows the time that the test has set. It does not run. Make it with NewClock.
-// All methods may be called by many goroutines.
+// A Clock returns the time that the test has set; it does not run. Make it with NewClock. All
+// methods are safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock returns a clock that shows start, or, if that is zero, 2024-01-01T00:00:00Z. Its
+// NewClock returns a clock that is set to start, or to 2024-01-01T00:00:00Z if start is zero. Its
 // method Now fits core.Config, worker.Config and memstore.Config.
 func NewClock(_ testing.TB, start time.Time) *Clock {
 	if start.IsZero() {
@@ -22,7 +22,7 @@ func NewClock(_ testing.TB, start time.Time) *Clock {
 	return &Clock{now: start.Round(0)}
 }
 
-// Now returns the time that was set.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +36,7 @@ func (c *Clock) Set(now time.Time) {
 	c.now = now.Round(0) // a monotonic reading would hide steps back
 }
 
-// Advance adds d to the time. A negative d is a step back.
+// Advance adds d to the time. A negative d sets the clock back.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package snowkeytest helps to test programs that make ids: a generator whose ids repeat, a clock
-// that is set by hand, a lease store that fails on demand, ids that can be read at a glance, golden
-// files, and matchers for mocks of databases:
+// Package snowkeytest helps to test programs that make ids. It has a generator with reproducible
+// ids, a clock that the test sets, a lease store that fails on demand, readable ids for fixtures,
+// golden files, and argument matchers for database mocks:
 //
 //	func TestCreate(t *testing.T) {
 //		t.Parallel()
@@ -14,15 +14,15 @@
 //
 // # What is guaranteed
 //
-// The ids of a generator of New depend on the name of the test and on Config alone. They are the
-// same in each run, on each machine, and when other tests run at the same time.
+// The ids of a generator made by New depend only on the name of the test and on Config. They are the
+// same in each run and on each machine, also when other tests run at the same time.
 //
 // # What is not
 //
-// The ids of two tests that write to one table may be equal, although that is improbable: give one
-// of them another Seed. If goroutines of one test share a generator, which of them gets which id
-// is up to the scheduler.
+// Two tests may get the same ids, although that is improbable. If they write to one table and
+// collide, give one of them another Seed. If goroutines of one test share a generator, the
+// scheduler decides which of them gets which id.
 //
-// The package is for tests only: its ids are not unique among processes. So each constructor
-// takes a testing.TB.
+// The package is for tests only, because its ids are not unique among processes. So each
+// constructor takes a testing.TB.
 package snowkeytest

@@ -14,19 +14,20 @@ import (
 
 // Config configures New. The zero value is ready for use.
 type Config struct {
-	// Seed gives the same test other ids. Two generators with one Config in one test issue the
-	// same ids.
+	// Seed changes the ids of a test. Two generators with the same Config in one test issue the same
+	// ids.
 	Seed uint64
-	// Start is the earliest time of the ids. They begin within the minute after it: the name of the
-	// test and the seed decide at which tick, and with which worker ID. Zero: 2024-01-01T00:00:00Z.
+	// Start is the earliest time of the ids. The first id is of a tick in the minute after it; the
+	// name of the test and Seed determine the tick and the worker ID. Zero: 2024-01-01T00:00:00Z.
 	Start time.Time
 	// Layout of the ids. Zero: core.Twitter.
 	Layout core.Layout
 
-	// Clock is the generator's clock, so that the times of the ids are those that the test sets.
-	// Start must then be zero. Nil: time stands still, and ids take the next tick when one is full.
+	// Clock is the generator's clock: ids carry the times that the test sets. Start must then be
+	// zero. Nil: the clock is frozen, and ids advance to the next tick only when a tick is full.
 	Clock *Clock
-	// ClockPolicy says what happens when Clock steps back. It requires a Clock. Nil: core.Logical.
+	// ClockPolicy determines what happens when Clock is set back. It requires a Clock. Nil:
+	// core.Logical.
 	ClockPolicy core.ClockPolicy
 }
 
@@ -35,8 +36,8 @@ const spread = time.Minute
 
 func defaultStart() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// New returns a generator whose ids repeat. It is closed when the test ends. A wrong Config fails
-// the test at once.
+// New returns a generator that issues the same ids in each run. It is closed when the test ends. An
+// invalid Config fails the test at once.
 func New(t testing.TB, cfg Config) *core.Generator {
 	t.Helper()
 	gen, err := cfg.generator(t.Name())
@@ -90,7 +91,7 @@ func (cfg Config) hash(name string) uint64 {
 func (cfg Config) check(l core.Layout, now time.Time) error {
 	var wrong fields.Errors
 	if cfg.Clock != nil && !cfg.Start.IsZero() {
-		wrong.Add("Start", cfg.Start.Format(time.RFC3339), "must be zero if Clock is set: the clock shows the time")
+		wrong.Add("Start", cfg.Start.Format(time.RFC3339), "must be zero if Clock is set, because the Clock determines the time")
 	}
 	if cfg.Clock == nil && cfg.ClockPolicy != nil {
 		wrong.Add("ClockPolicy", cfg.ClockPolicy, "requires a Clock")

@@ -22,7 +22,7 @@ var (
 	_ sqltype.Filler    = (*core.Generator)(nil)
 )
 
-// fake is a testing.TB that notes what it is told.
+// fake is a testing.TB that records errors and cleanups.
 type fake struct {
 	testing.TB // nil: any other method would panic
 
@@ -189,7 +189,7 @@ func TestClock(t *testing.T) {
 	at(start)
 	clock.Advance(100 * 24 * time.Hour)
 	at(start.Add(100 * 24 * time.Hour))
-	clock.Advance(-time.Hour) // Logical: the last tick goes on
+	clock.Advance(-time.Hour) // Logical: ids stay in the last tick
 	at(start.Add(100 * 24 * time.Hour))
 	clock.Set(start.AddDate(5, 0, 0))
 	at(start.AddDate(5, 0, 0))

@@ -15,9 +15,9 @@ import (
 // the epoch of their layout.
 const decimalID = `\b[1-9][0-9]{15,18}\b`
 
-// ReplaceIDs replaces the ids in a text by names: the first one and its repetitions by <id-1>, the
-// second by <id-2>, and so on. So the text of two runs is the same, and still shows which ids
-// are equal. An id is a number of 16 to 19 digits, or, for each prefix, a key or token
+// ReplaceIDs replaces the ids in a text with placeholders: the first id and its repetitions with
+// <id-1>, the second with <id-2>, and so on. So the text is the same in each run, and still shows
+// which ids are equal. An id is a number of 16 to 19 digits or, if prefixes has ord, a key or token
 // such as ord_1qda147xjq4ad.
 //
 // Other numbers of that length, such as Unix nanoseconds, are replaced as well.
@@ -38,9 +38,9 @@ func ReplaceIDs(text string, prefixes ...string) string {
 // updateVariable makes Golden write.
 const updateVariable = "SNOWKEY_UPDATE_GOLDEN"
 
-// Golden compares got with the contents of a file, after ReplaceIDs, and fails the test if they
-// differ. A string and a []byte are compared as they are, and any other value as indented
-// JSON. Line ends may be those of Windows.
+// Golden applies ReplaceIDs to got, compares it with the contents of a file, and fails the test if
+// they differ. A string or a []byte is compared as it is, any other value as indented JSON. The
+// file may have Windows line endings.
 //
 // With SNOWKEY_UPDATE_GOLDEN=1 in the environment, Golden writes the file instead.
 func Golden(t testing.TB, file string, got any, prefixes ...string) {

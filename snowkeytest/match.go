@@ -12,11 +12,11 @@ import (
 )
 
 // AnyID matches every argument of a statement that can be an id of the layout, as a number or as
-// its decimal text: WithArgs(snowkeytest.AnyID{}, "Ann"). It implements sqlmock.Argument; for
-// pgxmock there is Pgx. The zero value is for Twitter's layout.
+// decimal text: WithArgs(snowkeytest.AnyID{}, "Ann"). It implements sqlmock.Argument; for pgxmock
+// use Pgx. The zero value is for Twitter's layout.
 //
-// Small numbers, such as keys of a sequence, do not match: an id's time must be at least a day
-// after the epoch of the layout, and at most a day ahead of the clock.
+// Small numbers, such as auto-increment keys, do not match: the time of an id must be at least a
+// day after the layout's epoch and at most a day ahead of the clock.
 type AnyID struct{ Layout core.Layout }
 
 // Match implements sqlmock.Argument.
@@ -50,8 +50,8 @@ func (a AnyID) id(v any) (id int64, ok bool) {
 	return id, p.Time.Sub(a.Layout.WithDefaults().Epoch) >= 24*time.Hour && time.Until(p.Time) <= 24*time.Hour
 }
 
-// SameID matches any id first, as AnyID does, and then only that one. So a mock can check that
-// child rows refer to the key of the parent row:
+// SameID first matches any id, as AnyID does, and from then on only that id. So a mock can check
+// that child rows refer to the key of the parent row:
 //
 //	order := new(snowkeytest.SameID)
 //	mock.ExpectExec("INSERT INTO orders").WithArgs(order, "Ann")
@@ -98,14 +98,11 @@ type PgxArgument struct{ match func(any) bool }
 // Match implements pgxmock.Argument.
 func (a PgxArgument) Match(v any) bool { return a.match != nil && a.match(v) }
 
-// plain returns what a driver gets for a value: pgxmock passes the arguments as they are.
+// plain returns what a driver gets for a value, or nil: pgxmock passes the arguments as they are.
 func plain(v any) driver.Value {
-	if valuer, ok := v.(driver.Valuer); ok {
-		value, err := valuer.Value()
-		if err != nil {
-			return nil
-		}
-		return value
+	value, err := driver.DefaultParameterConverter.ConvertValue(v)
+	if err != nil {
+		return nil
 	}
-	return v
+	return value
 }

@@ -61,6 +61,12 @@ func TestAnyID(t *testing.T) {
 	if !(snowkeytest.AnyID{}).Pgx().Match(snowkeytest.ID(1)) || (snowkeytest.AnyID{}).Pgx().Match(sqltype.ID(-1)) {
 		t.Error("pgxmock passes a Valuer as it is")
 	}
+	id := snowkeytest.ID(1)
+	for v, want := range map[any]bool{&id: true, (*sqltype.ID)(nil): false, (*sqltype.Key[int])(nil): false, sqltype.NullID{}: false, uint64(id): true} {
+		if got := (snowkeytest.AnyID{}).Pgx().Match(v); got != want {
+			t.Errorf("%T %[1]v: %v, want %v", v, got, want)
+		}
+	}
 	if (snowkeytest.PgxArgument{}).Match(int64(1996573624012345677)) {
 		t.Error("the zero PgxArgument matches")
 	}

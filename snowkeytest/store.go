@@ -10,12 +10,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// A Store keeps leases in memory, and fails when the test wants it to. Make it with NewStore.
-// All methods may be called by many goroutines.
+// A Store keeps leases in memory and fails on demand. Make it with NewStore. All methods are safe
+// for concurrent use.
 //
-// A lease is lost after Lose, at its next renewal. It is fenced when Fail has lasted for
-// worker.Config.FenceWindow: its generator then returns core.ErrFenced. Package testing/synctest
-// makes these times pass at once.
+// After Lose, a lease is lost at its next renewal. After Fail, it is fenced when
+// worker.Config.FenceWindow has passed: its generator then returns core.ErrFenced. With package
+// testing/synctest a test need not wait for these times.
 type Store struct {
 	records *memstore.Store
 
@@ -30,8 +30,8 @@ var (
 	_ driver.Admin = (*Store)(nil)
 )
 
-// NewStore returns an empty store that works. A lease compares its clock with the store's: if
-// worker.Config.Now is that of a Clock, pass the same one. A nil clock is the system's.
+// NewStore returns an empty store that works. A lease compares its clock with the store's, so if
+// worker.Config.Now is the Now of a Clock, pass the same Clock. Nil: the system clock.
 func NewStore(_ testing.TB, clock *Clock) *Store {
 	var cfg memstore.Config
 	if clock != nil {
@@ -40,23 +40,24 @@ func NewStore(_ testing.TB, clock *Clock) *Store {
 	return &Store{records: memstore.New(cfg), namespaces: make(map[string]bool)}
 }
 
-// Fail makes every request fail with err, until Fail(nil). Nothing is then changed in the store.
+// Fail makes every request fail with err until Fail(nil). A request that fails changes nothing in
+// the store.
 func (s *Store) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = err
 }
 
-// Slow makes every request take d before it is carried out, until Slow(0). A request whose context
-// ends in that time is not carried out.
+// Slow delays every request by d until Slow(0). A request whose context ends during the delay has
+// no effect.
 func (s *Store) Slow(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delay = d
 }
 
-// Lose takes all worker IDs away from their holders, as an operator does with snowkey workers
-// free. It works also while the store fails.
+// Lose takes all worker IDs away from their holders, as the command snowkey workers free does. It
+// works even while the store fails.
 func (s *Store) Lose() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,12 +65,12 @@ func (s *Store) Lose() {
 	for namespace := range s.namespaces {
 		records, _ := s.records.List(ctx, namespace) // it fails only if the context is done
 		for _, rec := range records {
-			_ = s.records.Free(ctx, namespace, rec.Worker, rec.FencingToken) // nobody may hold it
+			_ = s.records.Free(ctx, namespace, rec.Worker, rec.FencingToken) // fails if no process holds the worker ID
 		}
 	}
 }
 
-// before delays or refuses a request.
+// before delays a request, or makes it fail.
 func (s *Store) before(ctx context.Context) error {
 	s.mu.Lock()
 	delay := s.delay

@@ -1,5 +1,5 @@
-// Package humakey makes ids and keys parameters of danielgtaylor/huma, and describes those that may
-// be null.
+// Package humakey lets ids and keys be parameters in danielgtaylor/huma, and gives nullable ids a
+// schema.
 //
 //	humakey.Nullable[sqltype.NullID](api.OpenAPI().Components.Schemas)
 //	huma.Get(api, "/orders/{id}", func(ctx context.Context, in *struct {
@@ -8,7 +8,7 @@
 //		return find(ctx, in.ID.Value)
 //	})
 //
-// Bodies need nothing else: in them an id is a string, and huma refuses a number.
+// In bodies, ids and keys need nothing else: they are strings, and huma rejects a number.
 package humakey
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Param is a path, query, header or cookie parameter. K is a sqltype.ID, NullID, Key or NullKey. The
-// zero value is that of a parameter that was not sent.
+// Param is a path, query, header or cookie parameter. K is a sqltype.ID, NullID, Key or NullKey. If
+// the parameter was not sent, Value is zero.
 //
-// Without it huma refuses every id, because it reads the parameter as a number, and then wants a
-// string.
+// Without Param, huma rejects every id: it parses the parameter as a number, and its schema then
+// requires a string.
 type Param[K any] struct{ Value K }
 
 var (
@@ -34,23 +34,24 @@ var (
 	_ encoding.TextUnmarshaler = (*Param[sqltype.ID])(nil)
 )
 
-// UnmarshalText reads what that of K reads, with the same errors. On an error p is unchanged.
+// UnmarshalText parses text as the UnmarshalText method of K does, with the same errors. On an error
+// p is unchanged.
 func (p *Param[K]) UnmarshalText(text []byte) error {
 	if p == nil {
 		return fmt.Errorf("humakey: destination is %w", sqltype.ErrNil)
 	}
 	value, ok := any(&p.Value).(encoding.TextUnmarshaler)
 	if !ok {
-		return errors.New("humakey: " + reflect.TypeFor[K]().String() + " is no type of package sqltype")
+		return errors.New("humakey: " + reflect.TypeFor[K]().String() + " is not a type of package sqltype")
 	}
 	return value.UnmarshalText(text)
 }
 
-// Schema is a string.
+// Schema returns the schema of a string.
 func (Param[K]) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// Nullable makes the schema of K, a sqltype.NullID or NullKey, a string or null: without it huma
-// refuses null in a body. Call it before the operations with K are added.
+// Nullable makes the schema of K, a sqltype.NullID or NullKey, "string or null". Without it huma
+// rejects null in a body. Call it before you add operations that use K.
 func Nullable[K any](registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[K](), reflect.TypeFor[nullable]())
 }

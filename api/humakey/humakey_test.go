@@ -140,7 +140,7 @@ func TestBody(t *testing.T) {
 
 func TestWrongParam(t *testing.T) {
 	var p humakey.Param[int]
-	if err := p.UnmarshalText([]byte("7")); err == nil || !strings.Contains(err.Error(), "int is no type") {
+	if err := p.UnmarshalText([]byte("7")); err == nil || !strings.Contains(err.Error(), "int is not a type") {
 		t.Error(err)
 	}
 	var none *humakey.Param[sqltype.ID]

@@ -5,6 +5,7 @@ package main
 
 import (
 	"log"
+	"os"
 
 	"entgo.io/ent/entc"
 	"entgo.io/ent/entc/gen"
@@ -13,10 +14,14 @@ import (
 )
 
 func main() {
+	target := "./db"
+	if len(os.Args) > 1 { // a test compares
+		target = os.Args[1]
+	}
 	ext, err := extension.New(extension.Config{})
 	if err == nil {
 		err = entc.Generate("./schema", &gen.Config{
-			Target:  "./db",
+			Target:  target,
 			Package: "github.com/seed-299c1d6b/snowkey/examples/ent/db",
 		}, entc.Extensions(ext))
 	}

@@ -24,12 +24,12 @@ type MetricsConfig struct {
 }
 
 // Metrics are the instruments of one generator and its lease. Make them with NewMetrics. All
-// methods are safe for concurrent use. Do not make two for one namespace with one provider: their
-// values would be those of one series.
+// methods are safe for concurrent use. Do not make two Metrics with one namespace and one provider:
+// both would write to the same series.
 type Metrics struct{ registration metric.Registration }
 
-// NewMetrics makes the instruments, which the provider's readers collect from now on. An invalid
-// configuration is reported as one *core.ConfigError. Other errors are the provider's.
+// NewMetrics registers the instruments with the provider, whose readers collect them from then on.
+// An invalid configuration is reported as one *core.ConfigError. Other errors are the provider's.
 func NewMetrics(cfg MetricsConfig) (*Metrics, error) {
 	source, err := metrics.Source{Generator: cfg.Generator, Lease: cfg.Lease, Namespace: cfg.Namespace}.Check("otel")
 	if err != nil {
@@ -99,8 +99,8 @@ func instrument(meter metric.Meter, m metrics.Metric) (metric.Observable, error)
 	return meter.Float64ObservableGauge(m.Name, about, unit)
 }
 
-// Close ends the collection, for a program that continues without the generator. It may be called
-// more than once, also on nil. The error is the provider's.
+// Close unregisters the instruments, for a program that continues without the generator. It may be
+// called more than once, and on nil. The error is the provider's.
 func (m *Metrics) Close() error {
 	if m == nil || m.registration == nil {
 		return nil

@@ -188,7 +188,7 @@ func TestNamesOfPrometheus(t *testing.T) {
 
 func TestConfigErrors(t *testing.T) {
 	for want, cfg := range map[string]snowotel.MetricsConfig{
-		"otel: Generator nil: must be set, or Lease":                {},
+		"otel: Generator nil: is required, unless Lease is set":     {},
 		`otel: Lease "not acquired": must come from worker.Acquire`: {Lease: new(worker.Lease)},
 	} {
 		m, err := snowotel.NewMetrics(cfg)

@@ -21,22 +21,22 @@ type TracerConfig struct {
 	Next           core.Observer        // receives every event as well, for example core.LogTo(logger); nil: none
 }
 
-// A Tracer is the observer of leases that makes spans of their events. Make it with NewTracer; the
-// zero value and nil make no spans. It may serve several leases of different namespaces. It
-// is safe for concurrent use.
+// A Tracer observes leases and records spans for their events. Make it with NewTracer; the zero
+// value and nil record no spans. It may observe several leases of different namespaces. It is safe
+// for concurrent use.
 //
-// Each request to the store is a span with the time that it took:
+// Each request to the store is a span:
 //
 //	snowkey.lease.claim    a worker ID is claimed
 //	snowkey.lease.renew    the fence is raised, every ten seconds
 //	snowkey.lease.release  the worker ID is returned
 //
-// If the request fails, the span has the status Error and the error as an event. A renewal that
-// finds that the worker ID is lost has the event snowkey.lease.lost as well. The claims that
-// Acquire repeats have no spans, except the one that is granted.
+// If the request fails, the span has the status Error and the error as an event. If a renewal finds
+// that the worker ID is lost, its span also has the event snowkey.lease.lost. While Acquire repeats
+// claims, only the successful one gets a span.
 //
-// When ids can be issued again after they had stopped at the fence, the time between is the span
-// snowkey.lease.fenced.
+// If ids stop at the fence, the time until they continue is the span snowkey.lease.fenced. It is
+// recorded when they continue.
 //
 // All spans are roots, because no caller waits for these requests. Their attributes are
 // snowkey.namespace, snowkey.worker.id, and snowkey.fence.left in seconds. Events of a generator

@@ -19,10 +19,10 @@ type Config struct {
 // A Collector exports the metrics of one generator and its lease. Make it with New, and register
 // it; the zero value and nil export nothing. All methods are safe for concurrent use.
 //
-// A registry has one collector for each namespace. If a program has several generators of one
-// namespace, register each collector with a label of its own, by
-// prometheus.WrapRegistererWith. The collector may be registered as long as the program runs: of
-// a generator that is closed and a lease that has ended it exports the last counts.
+// A registry accepts one collector for each namespace. If a program has several generators of one
+// namespace, register each collector with a label of its own, with prometheus.WrapRegistererWith.
+// A collector may stay registered after its generator is closed and its lease has ended: it then
+// exports the last counts.
 type Collector struct {
 	source metrics.Source
 	list   []metrics.Metric

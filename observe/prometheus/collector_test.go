@@ -144,11 +144,12 @@ func TestConfigErrors(t *testing.T) {
 	_, lease := leasedGenerator(t, "orders")
 	gen := fixedGenerator(t, 1)
 	for want, cfg := range map[string]snowprom.Config{
-		"prometheus: Generator nil: must be set, or Lease":                                                                        {},
-		`prometheus: Namespace "a b": must be 1 to 64 letters, digits and . _ - : / of ASCII`:                                     {Generator: gen, Namespace: "a b"},
-		`prometheus: Namespace "other": must be the lease's, "orders", or empty`:                                                  {Lease: lease, Namespace: "other"},
-		`prometheus: Lease "not acquired": must come from worker.Acquire`:                                                         {Generator: gen, Lease: new(worker.Lease)},
-		`prometheus: Generator nil: must be set, or Lease; Namespace "é": must be 1 to 64 letters, digits and . _ - : / of ASCII`: {Namespace: "é"},
+		"prometheus: Generator nil: is required, unless Lease is set":                                                                        {},
+		`prometheus: Namespace "a b": must be 1 to 64 letters, digits and . _ - : / of ASCII`:                                                {Generator: gen, Namespace: "a b"},
+		`prometheus: Namespace "other": must be the lease's, "orders", or empty`:                                                             {Lease: lease, Namespace: "other"},
+		`prometheus: Generator "zero": must come from core.New`:                                                                              {Generator: new(core.Generator)},
+		`prometheus: Lease "not acquired": must come from worker.Acquire`:                                                                    {Generator: gen, Lease: new(worker.Lease)},
+		`prometheus: Generator nil: is required, unless Lease is set; Namespace "é": must be 1 to 64 letters, digits and . _ - : / of ASCII`: {Namespace: "é"},
 	} {
 		c, err := snowprom.New(cfg)
 		var config *core.ConfigError

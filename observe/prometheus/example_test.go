@@ -89,5 +89,5 @@ func ExampleCollector() {
 func ExampleConfig() {
 	_, err := snowprom.New(snowprom.Config{Namespace: "my orders"})
 	fmt.Println(err)
-	// Output: prometheus: Generator nil: must be set, or Lease; Namespace "my orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
+	// Output: prometheus: Generator nil: is required, unless Lease is set; Namespace "my orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
 }

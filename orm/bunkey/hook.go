@@ -33,7 +33,7 @@ func (Hook) BeforeInsert(ctx context.Context, query *bun.InsertQuery) error {
 	}
 	dialect, ok := query.DB().Dialect().(interface{ keys() sqltype.Filler })
 	if !ok {
-		return fmt.Errorf("bunkey: %s: no source of keys: make the DB with bunkey.Dialect", table.TypeName)
+		return fmt.Errorf("bunkey: %s: no source of keys: pass bunkey.Dialect to bun.NewDB", table.TypeName)
 	}
 	keys, err := keysOf(reflect.ValueOf(model.Value()), key)
 	if err == nil {

@@ -8,19 +8,20 @@
 //
 //	client.Use(entkey.Keys(gen))
 //
-// [Mixin] declares the field "id" as a sqltype.ID, and [Typed] as a sqltype.Key. [Keys] sets it
-// before a row is inserted. Package extension, which only a program that generates code imports,
-// finds mistakes in schemas, names the types of keys and adds the indexes of foreign keys.
+// [Mixin] declares the field "id" as a sqltype.ID, [Typed] as a sqltype.Key. [Keys] sets the field
+// before a row is inserted. Package extension checks schemas while ent generates code, declares an
+// alias for each type of key, and adds indexes to foreign keys. Only the program that generates the
+// code imports it.
 //
 // # What is guaranteed
 //
-// A row that has no key, because Keys is not installed, is an error of the database, never a row
-// under the key 1. That holds for PostgreSQL, SQLite, and MySQL and MariaDB in their strict mode.
+// If Keys is not installed, inserting a row without a key fails with an error of the database; no
+// row gets the key 1. This holds for PostgreSQL and SQLite, and for MySQL and MariaDB in strict mode.
 // A key that is set is kept, and update builders cannot change a key. In JSON a key is a string.
 //
 // # What is not
 //
-// ent does not ask MySQL and MariaDB for the key of the row that an upsert found. So ID of an upsert is
-// an error there: use Exec, and read the row by its unique column. Code that is generated without
-// package extension returns wrong keys instead, also from bulk creates.
+// On MySQL and MariaDB, ent does not read the key of the row that an upsert updated. So the ID method
+// of an upsert returns an error there: use Exec, and read the row by its unique column. If the code
+// was generated without package extension, upserts and bulk creates return wrong keys instead.
 package entkey

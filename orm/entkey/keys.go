@@ -10,13 +10,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Keys returns a hook that sets the key of each new row to the next id of src, unless it is set. Use
-// it once for a client, before hooks that read the key. It leaves alone rows whose key is neither a
+// Keys returns a hook that sets the key of each new row to the next id of src, unless it is set. Add
+// it to a client once, before hooks that read the key. It ignores rows whose key is neither a
 // sqltype.ID nor a sqltype.Key.
 //
-// The create fails with the error of sqltype.New if src returns one or is nil. ent calls hooks row
-// by row, so a bulk create takes its ids one by one. To take them from one reservation, set the keys
-// with sqltype.Assign and SetID.
+// If src fails or is nil, the create fails with the error of sqltype.New. ent calls hooks row by
+// row, so a bulk create takes its ids one by one. To take them in one reservation, set the keys with
+// sqltype.Assign and SetID.
 func Keys(src sqltype.Source) ent.Hook {
 	return func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, row ent.Mutation) (ent.Value, error) {

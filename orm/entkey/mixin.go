@@ -13,18 +13,18 @@ import (
 // Mixin adds the field "id", a sqltype.ID.
 type Mixin struct{ mixin.Schema }
 
-// Fields returns the key.
+// Fields returns the field "id".
 func (Mixin) Fields() []ent.Field { return []ent.Field{idField(sqltype.ID(0))} }
 
 // Typed adds the field "id", a sqltype.Key[T]. T is usually the schema itself, and has the method
-// KeyForm if the keys have a prefix or are sealed. It must be exported, and the code that ent
-// generates imports its package. So that package must not import the generated code; if your schema
-// does, declare T in a package of its own.
+// KeyForm if the keys have a prefix or are sealed. T must be exported, because the generated code
+// imports its package. That package must not import the generated code; if your schema does,
+// declare T in another package.
 //
-// The code must be generated with package extension.
+// Generate the code with package extension.
 type Typed[T any] struct{ mixin.Schema }
 
-// Fields returns the key.
+// Fields returns the field "id".
 func (Typed[T]) Fields() []ent.Field { return []ent.Field{idField(sqltype.Key[T](0))} }
 
 // idField is a key of the type. Without the annotation the database would number the rows, and on

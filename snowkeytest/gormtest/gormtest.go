@@ -1,4 +1,4 @@
-// Package gormtest opens gorm handles for tests, with ids that repeat:
+// Package gormtest opens gorm handles with reproducible keys for tests:
 //
 //	func TestOrders(t *testing.T) {
 //		db := gormtest.Open(t, sqlite.Open(filepath.Join(t.TempDir(), "test.db")), snowkeytest.Config{}, &Order{})
@@ -17,7 +17,7 @@ import (
 )
 
 // Open opens a handle whose plugin takes its ids from snowkeytest.New, and creates the tables of
-// the models. The plugin is strict, as that of gormplugin.Open. gorm logs nothing. The handle's
+// the models. The plugin is strict, as that of gormplugin.Open. gorm does not log. The handle's
 // pool is closed when the test ends. An error fails the test at once.
 //
 // The tests of a package that share one database should not share rows: give the dialector a

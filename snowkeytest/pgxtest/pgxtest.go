@@ -25,7 +25,7 @@ type Beginner interface {
 // rollbackTimeout is for a server that hangs.
 const rollbackTimeout = 10 * time.Second
 
-// Begin begins a transaction that knows the types of package sqltype, and rolls it back when the
+// Begin begins a transaction that supports the types of package sqltype, and rolls it back when the
 // test ends. So tests can share a database and leave nothing in it. An error fails the test at
 // once.
 func Begin(t testing.TB, db Beginner) pgx.Tx {

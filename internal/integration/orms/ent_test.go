@@ -12,6 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/orm/entkey"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 type entStore struct {
@@ -110,4 +111,15 @@ func (s entStore) Roots(ctx context.Context) ([]shop.OrderKey, error) {
 
 func (s entStore) Row(ctx context.Context, key shop.OrderKey) (any, error) {
 	return s.client.Order.Get(ctx, key)
+}
+
+func (s entStore) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.ID) error {
+	return s.client.List.Create().SetID(id).SetIds(ids).Exec(ctx)
+}
+
+func (s entStore) ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error) {
+	rows, err := s.client.List.Query().Where(func(s *entsql.Selector) {
+		s.Where(entsql.ExprP("$1 = ANY(ids)", id))
+	}).All(ctx)
+	return converted(rows, func(l *db.List) []sqltype.ID { return l.Ids }), err
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/go-jet/jet/v2/generator/postgres"
@@ -35,26 +36,35 @@ func TestJetIsGenerated(t *testing.T) {
 	if err := postgres.GenerateDB(db.pool, "public", dir, jetTypes()); err != nil {
 		t.Fatal(err)
 	}
-	files := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	sameFiles(t, dir, "jetshop", "go test -run '^TestJetIsGenerated$' ./internal/integration/orms -update")
+}
+
+// sameFiles compares what was generated with what is committed.
+func sameFiles(t *testing.T, generated, committed, command string) {
+	t.Helper()
+	var files [2][]string
+	for i, dir := range []string{generated, committed} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files[i] = append(files[i], path[len(dir):])
+			}
 			return err
-		}
-		name, err := filepath.Rel(dir, path)
+		})
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		want, err := os.ReadFile(path)
+	}
+	if !slices.Equal(files[0], files[1]) {
+		t.Errorf("%s has the files %q, and %q are generated: %s", committed, files[1], files[0], command)
+		return
+	}
+	for _, name := range files[0] {
+		want, err := os.ReadFile(generated + name)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		files++
-		if got, err := os.ReadFile(filepath.Join("jetshop", name)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what go-jet generates, %v: go test -run '^TestJetIsGenerated$' ./internal/integration/orms -update", name, err)
+		if got, err := os.ReadFile(committed + name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s%s is not what is generated, %v: %s", committed, name, err, command)
 		}
-		return nil
-	})
-	if err != nil || files < 6 {
-		t.Errorf("%d files, %v", files, err)
 	}
 }

@@ -20,7 +20,9 @@ func jetTypes() template.Template {
 		made := template.DefaultTableModelField(column).UseTags(`json:"` + column.Name + `"`)
 		const keys = "github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop" // has the aliases
 		switch {
-		case column.DataType.Name != "int8" || column.DataType.Dimensions > 0: // an array
+		case column.DataType.Name != "int8":
+		case column.DataType.Dimensions > 0:
+			made.Type = template.NewType(shop.IDs{})
 		case table.Name == "orders" && column.IsNullable:
 			made.Type = template.Type{ImportPath: keys, Name: "shop.NullOrderKey"}
 		case table.Name == "orders", column.Name == "order_id":
@@ -137,4 +139,15 @@ func (s jetStore) Row(ctx context.Context, key shop.OrderKey) (any, error) {
 	var row model.Orders
 	err := table.Orders.SELECT(table.Orders.AllColumns).WHERE(table.Orders.ID.EQ(jet.Int64(key.Int64()))).QueryContext(ctx, s.db, &row)
 	return row, err
+}
+
+func (s jetStore) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.ID) error {
+	_, err := table.Lists.INSERT(table.Lists.AllColumns).MODEL(model.Lists{ID: id, Ids: ids}).ExecContext(ctx, s.db)
+	return err
+}
+
+func (s jetStore) ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error) {
+	var rows []model.Lists
+	err := table.Lists.SELECT(table.Lists.AllColumns).WHERE(jet.Int64(id.Int64()).EQ(jet.ANY(table.Lists.Ids))).QueryContext(ctx, s.db, &rows)
+	return converted(rows, func(l model.Lists) []sqltype.ID { return l.Ids }), err
 }

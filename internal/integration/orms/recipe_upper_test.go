@@ -6,6 +6,7 @@ import (
 	udb "github.com/upper/db/v4"
 
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 type upperStore struct {
@@ -72,4 +73,15 @@ func (s upperStore) Row(ctx context.Context, key shop.OrderKey) (any, error) {
 	var row shop.Order
 	err := s.session.WithContext(ctx).Collection("orders").Find(udb.Cond{"id": key}).One(&row)
 	return row, err
+}
+
+func (s upperStore) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.ID) error {
+	_, err := s.session.WithContext(ctx).Collection("lists").Insert(shop.List{ID: id, IDs: ids})
+	return err
+}
+
+func (s upperStore) ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error) {
+	var rows []shop.List
+	err := s.session.WithContext(ctx).Collection("lists").Find(udb.Raw("? = ANY(ids)", id)).All(&rows)
+	return converted(rows, func(l shop.List) []sqltype.ID { return l.IDs }), err
 }

@@ -22,6 +22,23 @@ type xormLine struct {
 	SKU     string        `xorm:"varchar(40) notnull 'sku'"`
 }
 
+type xormList struct {
+	ID  sqltype.ID `xorm:"pk 'id'"`
+	IDs xormIDs    `xorm:"bigint[] notnull 'ids'"`
+}
+
+// xormIDs is an array. xorm does not ask a slice for its Value.
+type xormIDs shop.IDs
+
+func (l xormIDs) ToDB() ([]byte, error) {
+	v, err := shop.IDs(l).Value()
+	text, _ := v.(string)
+	return []byte(text), err
+}
+
+func (l *xormIDs) FromDB(text []byte) error { return (*shop.IDs)(l).Scan(text) }
+
+func (xormList) TableName() string  { return "lists" }
 func (xormOrder) TableName() string { return "orders" }
 func (xormLine) TableName() string  { return "order_lines" }
 
@@ -87,4 +104,15 @@ func (s xormStore) Row(ctx context.Context, key shop.OrderKey) (any, error) {
 	var row xormOrder
 	_, err := s.engine.Context(ctx).ID(key).Get(&row)
 	return row, err
+}
+
+func (s xormStore) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.ID) error {
+	_, err := s.engine.Context(ctx).Insert(&xormList{id, ids})
+	return err
+}
+
+func (s xormStore) ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error) {
+	var rows []xormList
+	err := s.engine.Context(ctx).Where("? = ANY(ids)", id).Find(&rows)
+	return converted(rows, func(l xormList) []sqltype.ID { return l.IDs }), err
 }

@@ -71,7 +71,7 @@ func List() []Metric {
 			Help: "The worker ID that ids carry: datacenter<<WorkerBits | worker.",
 			both: snapshot.worker},
 		{Name: "snowkey.fence.left", Unit: "s",
-			Help: "How long ids can continue without a renewal; 0 if they have reached the fence.",
+			Help: "How long ids can continue without a renewal; 0 if they have reached the fence, or the lease was released.",
 			both: snapshot.fenceLeft},
 
 		{Name: "snowkey.lease.claims", Unit: "{claim}", Counter: true, Whole: true,

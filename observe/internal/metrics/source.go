@@ -20,8 +20,11 @@ type Source struct {
 // Check returns the source with its namespace, or a *core.ConfigError of the package.
 func (s Source) Check(pkg string) (Source, error) {
 	var wrong fields.Errors
-	if s.Generator == nil && s.Lease == nil {
-		wrong.Add("Generator", nil, "must be set, or Lease")
+	switch {
+	case s.Generator == nil && s.Lease == nil:
+		wrong.Add("Generator", nil, "is required, unless Lease is set")
+	case s.Generator != nil && s.Generator.Stats() == core.Stats{}: // the time left of a layout is never zero when a generator is made
+		wrong.Add("Generator", "zero", "must come from core.New")
 	}
 	if s.Namespace != "" {
 		var config *core.ConfigError

@@ -28,17 +28,17 @@ func isKey(name string) bool { return name == "sqltype.ID" || strings.HasPrefix(
 // nullable is the type for a key of this type or NULL.
 func nullable(name string) string { return strings.Replace(name, "sqltype.", "sqltype.Null", 1) }
 
-// checkID finds ids that the database would count.
+// checkID finds ids that would be auto-increment.
 func checkID(node *gen.Type, exempt bool) error {
 	id := node.ID
 	if !isKey(goType(id)) {
 		if id.Type.Type.Integer() && !exempt {
-			return fmt.Errorf("the database counts this %s: add entkey.Mixin{} or entkey.Typed[%s]{} to the schema, or its name to Config.Exempt", id.Type, node.Name)
+			return fmt.Errorf("this %s is auto-increment: add entkey.Mixin{} or entkey.Typed[%s]{} to the schema, or add its name to Config.Exempt", id.Type, node.Name)
 		}
 		return nil
 	}
 	if column := id.PK(); column.Increment || column.SchemaType[dialect.MySQL] != "bigint" || column.SchemaType[dialect.SQLite] != "bigint" || id.Default || !id.Immutable || id.StructTag != `json:"id"` {
-		return errors.New("declare the key by a mixin, entkey.Mixin or entkey.Typed: without it the database may count the rows")
+		return errors.New("declare the key with entkey.Mixin or entkey.Typed: without the mixin it may be auto-increment")
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func checkField(f *gen.Field) error {
 		return fmt.Errorf("Optional() without Nillable() cannot read NULL: add Nillable(), or give it the type %s", nullable(name))
 	}
 	if strings.HasPrefix(name, "sqltype.Null") && (!f.Optional || f.Nillable) {
-		return fmt.Errorf("a %s needs Optional(), and no Nillable()", name)
+		return fmt.Errorf("a %s needs Optional() without Nillable()", name)
 	}
 	if !f.IsEdgeField() {
 		return nil
@@ -64,9 +64,9 @@ func checkField(f *gen.Field) error {
 	case name == want: // also if neither is a key
 		return nil
 	case isKey(want) && name == nullable(want):
-		return fmt.Errorf("the foreign key of an edge is no %s: want GoType(%s) with Optional().Nillable()", name, want)
+		return fmt.Errorf("the foreign key of an edge must not be a %s: want GoType(%s) with Optional().Nillable()", name, want)
 	case want == "":
 		want = edge.Type.ID.Type.String()
 	}
-	return fmt.Errorf("a foreign key to %s has its type: want GoType(%s), not %s", edge.Type.Name, want, f.Type)
+	return fmt.Errorf("a foreign key to %s must have the type of its key: want GoType(%s), not %s", edge.Type.Name, want, f.Type)
 }

@@ -5,22 +5,23 @@
 //	...
 //	err = entc.Generate("./schema", &gen.Config{Target: "./db", Package: "example.org/shop/db"}, entc.Extensions(ext))
 //
-// It refuses to generate code, with all faults in one error, if
+// Generating code fails, with all mistakes in one error, if
 //
-//   - an id is an integer that the database counts, because the schema has no mixin of package entkey;
+//   - an id is an auto-increment integer, because the schema has no mixin of package entkey;
 //   - an id of type sqltype.ID or sqltype.Key is declared without the mixin;
-//   - a foreign key has another type than the key that it refers to;
-//   - a key may be NULL, and is Optional but not Nillable, or of a type that cannot hold NULL.
+//   - the type of a foreign key is not that of the key it refers to;
+//   - a key that may be NULL is Optional but not Nillable, or has a type that cannot hold NULL.
 //
-// It completes the schemas:
+// The extension completes the schemas:
 //
-//   - Each foreign key that has no index gets one.
-//   - Package key, which is written below the generated code, has an alias for each type of key, such
-//     as key.Order for sqltype.Key[schema.Order]. ent cannot write the names of generic types.
-//   - ent does not take keys for numbers that MySQL and MariaDB count. Otherwise it would there give
-//     the rows of a bulk create the keys 0, 1 and so on, and link the children that are added in it to
-//     those, and the ID of an upsert would be the key that was offered instead of the row's. Now the
-//     ID of an upsert is an error there: use Exec, and read the row by its unique column.
+//   - Each foreign key without an index gets one.
+//   - ent cannot write the names of generic types. So the extension writes package key beside the
+//     generated code, with an alias for each type of key, such as key.Order for
+//     sqltype.Key[schema.Order].
+//   - On MySQL and MariaDB, ent no longer treats keys as auto-increment integers. Otherwise the structs
+//     of a bulk create would get the keys 0, 1 and so on, their children would refer to those, and the
+//     ID of an upsert would be the struct's key instead of the row's. With the extension, the ID of
+//     an upsert is an error there: use Exec, and read the row by its unique column.
 package extension
 
 import (
@@ -37,7 +38,7 @@ import (
 
 // Config configures an Extension. The zero value checks all schemas.
 type Config struct {
-	// Exempt names schemas, such as "Setting", whose ids may be integers that the database counts.
+	// Exempt lists schemas, such as "Setting", whose ids may be auto-increment integers.
 	Exempt []string
 }
 
@@ -47,8 +48,8 @@ type Extension struct {
 	exempt []string
 }
 
-// New returns an Extension. The error is a core.ConfigError if Exempt has an empty name or a name
-// twice. A name that no schema has is an error when code is generated.
+// New returns an Extension. The error is a core.ConfigError if Exempt has an empty name, or the same
+// name twice. If no schema has a name of Exempt, generating code fails.
 func New(config Config) (*Extension, error) {
 	exempt := slices.Sorted(slices.Values(config.Exempt))
 	var wrong fields.Errors

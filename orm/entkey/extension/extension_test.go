@@ -116,7 +116,7 @@ func parent(mixin ent.Mixin) *table {
 }
 
 func TestCheck(t *testing.T) {
-	const counts = "the database counts"
+	const counts = "is auto-increment"
 	id := func(f ent.Field) *table { return &table{fields: []ent.Field{f}} }
 	with := func(f ent.Field) *table { return &table{mixin: entkey.Mixin{}, fields: []ent.Field{f}} }
 	for name, c := range map[string]struct {
@@ -130,8 +130,8 @@ func TestCheck(t *testing.T) {
 		"no id, exempt":           {parent: &table{}, exempt: []string{"Parent"}},
 		"an integer":              {parent: id(field.Uint32("id")), want: []string{"Parent.id", "this uint32"}},
 		"a string":                {parent: id(field.String("id"))},
-		"an ID without the mixin": {parent: id(field.Int64("id").GoType(sqltype.ID(0))), want: []string{"Parent.id", "by a mixin"}},
-		"a Key without the mixin": {parent: id(field.Int64("id").GoType(sqltype.Key[Row](0)).Immutable()), exempt: []string{"Parent"}, want: []string{"by a mixin"}},
+		"an ID without the mixin": {parent: id(field.Int64("id").GoType(sqltype.ID(0))), want: []string{"Parent.id", "without the mixin"}},
+		"a Key without the mixin": {parent: id(field.Int64("id").GoType(sqltype.Key[Row](0)).Immutable()), exempt: []string{"Parent"}, want: []string{"without the mixin"}},
 		"an unknown exemption":    {parent: with(field.String("name")), exempt: []string{"Absent"}, want: []string{`"Absent"`}},
 
 		"a foreign key":                  {parent: parent(entkey.Typed[Row]{}), child: fk(sqltype.Key[Row](0))},
@@ -144,7 +144,7 @@ func TestCheck(t *testing.T) {
 		"a NullID":               {parent: with(field.Int64("other_id").GoType(sqltype.NullID{}).Optional())},
 		"a NullKey":              {parent: with(field.Int64("other_id").GoType(sqltype.NullKey[Row]{}).Optional())},
 		"a NullID that is set":   {parent: with(field.Int64("other_id").GoType(sqltype.NullID{})), want: []string{"needs Optional()"}},
-		"a pointer to a NullID":  {parent: with(field.Int64("other_id").GoType(sqltype.NullID{}).Optional().Nillable()), want: []string{"no Nillable()"}},
+		"a pointer to a NullID":  {parent: with(field.Int64("other_id").GoType(sqltype.NullID{}).Optional().Nillable()), want: []string{"without Nillable()"}},
 		"all faults":             {parent: &table{edges: parent(nil).edges, fields: []ent.Field{field.Int64("other_id").GoType(sqltype.ID(0)).Optional()}}, child: &table{edges: fk(nil2).edges, fields: []ent.Field{field.Int("parent_id")}}, want: []string{"Parent.id", "Parent.other_id", "Child.id"}},
 		"a type that is hidden":  {parent: &table{mixin: entkey.Typed[hidden]{}}, want: []string{"Parent.id", "must be exported"}},
 		"a type with parameters": {parent: &table{mixin: entkey.Typed[Box[int]]{}}, want: []string{"Parent.id", "without parameters"}},

@@ -20,7 +20,7 @@ import (
 // folder is that of the aliases, below the generated code.
 const folder = "key"
 
-// nameKeys writes an alias for each type of key, and gives it to the fields.
+// nameKeys writes an alias for each type of key, and makes it the type of the fields.
 func nameKeys(g *gen.Graph) error {
 	rows := map[string]string{} // the type in brackets, by its name
 	seen := map[*field.TypeInfo]bool{}
@@ -53,7 +53,7 @@ func nameKeys(g *gen.Graph) error {
 			f.Type.RType.Ident = f.Type.Ident
 		}
 		if len(rows) > 0 && node.PackageDir() == folder {
-			faults = append(faults, fmt.Errorf("extension: %s: its package would have the name of the keys' package, %q", node.Name, folder))
+			faults = append(faults, fmt.Errorf("extension: %s: rename the schema: its package would have the same name as the keys' package, %q", node.Name, folder))
 		}
 	}
 	if len(faults) > 0 || len(rows) == 0 {

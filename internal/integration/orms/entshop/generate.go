@@ -5,6 +5,7 @@ package main
 
 import (
 	"log"
+	"os"
 
 	"entgo.io/ent/entc"
 	"entgo.io/ent/entc/gen"
@@ -13,10 +14,14 @@ import (
 )
 
 func main() {
+	target := "./entshop/db"
+	if len(os.Args) > 1 { // a test compares
+		target = os.Args[1]
+	}
 	ext, err := extension.New(extension.Config{Exempt: []string{"Label"}})
 	if err == nil {
 		err = entc.Generate("./entshop/schema", &gen.Config{
-			Target:   "./entshop/db",
+			Target:   target,
 			Package:  "github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db",
 			Features: []gen.Feature{gen.FeatureUpsert},
 		}, entc.Extensions(ext))

@@ -3,6 +3,9 @@ package shop
 
 import (
 	"context"
+	"database/sql/driver"
+
+	"github.com/lib/pq"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -34,6 +37,21 @@ type OrderKey = sqltype.Key[Order]
 
 // NullOrderKey is an OrderKey or NULL.
 type NullOrderKey = sqltype.NullKey[Order]
+
+// IDs is an array in PostgreSQL, for a library that does not know arrays of an ID.
+type IDs []sqltype.ID
+
+// Value is for writing.
+func (l IDs) Value() (driver.Value, error) { return pq.Array([]sqltype.ID(l)).Value() }
+
+// Scan is for reading.
+func (l *IDs) Scan(src any) error { return pq.Array((*[]sqltype.ID)(l)).Scan(src) }
+
+// List is a row with an array of keys.
+type List struct {
+	ID  sqltype.ID `db:"id"`
+	IDs IDs        `db:"ids"`
+}
 
 // Assign gives a key to each row that has none, from one reservation.
 func Assign(ctx context.Context, src sqltype.Filler, orders []Order) error {

@@ -19,6 +19,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/label"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/line"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/list"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
 )
 
@@ -31,6 +32,8 @@ type Client struct {
 	Label *LabelClient
 	// Line is the client for interacting with the Line builders.
 	Line *LineClient
+	// List is the client for interacting with the List builders.
+	List *ListClient
 	// Order is the client for interacting with the Order builders.
 	Order *OrderClient
 }
@@ -46,6 +49,7 @@ func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
 	c.Label = NewLabelClient(c.config)
 	c.Line = NewLineClient(c.config)
+	c.List = NewListClient(c.config)
 	c.Order = NewOrderClient(c.config)
 }
 
@@ -141,6 +145,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		config: cfg,
 		Label:  NewLabelClient(cfg),
 		Line:   NewLineClient(cfg),
+		List:   NewListClient(cfg),
 		Order:  NewOrderClient(cfg),
 	}, nil
 }
@@ -163,6 +168,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		config: cfg,
 		Label:  NewLabelClient(cfg),
 		Line:   NewLineClient(cfg),
+		List:   NewListClient(cfg),
 		Order:  NewOrderClient(cfg),
 	}, nil
 }
@@ -194,6 +200,7 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	c.Label.Use(hooks...)
 	c.Line.Use(hooks...)
+	c.List.Use(hooks...)
 	c.Order.Use(hooks...)
 }
 
@@ -202,6 +209,7 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	c.Label.Intercept(interceptors...)
 	c.Line.Intercept(interceptors...)
+	c.List.Intercept(interceptors...)
 	c.Order.Intercept(interceptors...)
 }
 
@@ -212,6 +220,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Label.mutate(ctx, m)
 	case *LineMutation:
 		return c.Line.mutate(ctx, m)
+	case *ListMutation:
+		return c.List.mutate(ctx, m)
 	case *OrderMutation:
 		return c.Order.mutate(ctx, m)
 	default:
@@ -517,6 +527,139 @@ func (c *LineClient) mutate(ctx context.Context, m *LineMutation) (Value, error)
 	}
 }
 
+// ListClient is a client for the List schema.
+type ListClient struct {
+	config
+}
+
+// NewListClient returns a client for the List from the given config.
+func NewListClient(c config) *ListClient {
+	return &ListClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `list.Hooks(f(g(h())))`.
+func (c *ListClient) Use(hooks ...Hook) {
+	c.hooks.List = append(c.hooks.List, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `list.Intercept(f(g(h())))`.
+func (c *ListClient) Intercept(interceptors ...Interceptor) {
+	c.inters.List = append(c.inters.List, interceptors...)
+}
+
+// Create returns a builder for creating a List entity.
+func (c *ListClient) Create() *ListCreate {
+	mutation := newListMutation(c.config, OpCreate)
+	return &ListCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of List entities.
+func (c *ListClient) CreateBulk(builders ...*ListCreate) *ListCreateBulk {
+	return &ListCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ListClient) MapCreateBulk(slice any, setFunc func(*ListCreate, int)) *ListCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ListCreateBulk{err: fmt.Errorf("calling to ListClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ListCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ListCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for List.
+func (c *ListClient) Update() *ListUpdate {
+	mutation := newListMutation(c.config, OpUpdate)
+	return &ListUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ListClient) UpdateOne(_m *List) *ListUpdateOne {
+	mutation := newListMutation(c.config, OpUpdateOne, withList(_m))
+	return &ListUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ListClient) UpdateOneID(id sqltype.ID) *ListUpdateOne {
+	mutation := newListMutation(c.config, OpUpdateOne, withListID(id))
+	return &ListUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for List.
+func (c *ListClient) Delete() *ListDelete {
+	mutation := newListMutation(c.config, OpDelete)
+	return &ListDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ListClient) DeleteOne(_m *List) *ListDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ListClient) DeleteOneID(id sqltype.ID) *ListDeleteOne {
+	builder := c.Delete().Where(list.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ListDeleteOne{builder}
+}
+
+// Query returns a query builder for List.
+func (c *ListClient) Query() *ListQuery {
+	return &ListQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeList},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a List entity by its id.
+func (c *ListClient) Get(ctx context.Context, id sqltype.ID) (*List, error) {
+	return c.Query().Where(list.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ListClient) GetX(ctx context.Context, id sqltype.ID) *List {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ListClient) Hooks() []Hook {
+	return c.hooks.List
+}
+
+// Interceptors returns the client interceptors.
+func (c *ListClient) Interceptors() []Interceptor {
+	return c.inters.List
+}
+
+func (c *ListClient) mutate(ctx context.Context, m *ListMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ListCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ListUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ListUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ListDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("db: unknown List mutation op: %q", m.Op())
+	}
+}
+
 // OrderClient is a client for the Order schema.
 type OrderClient struct {
 	config
@@ -717,9 +860,9 @@ func (c *OrderClient) mutate(ctx context.Context, m *OrderMutation) (Value, erro
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Label, Line, Order []ent.Hook
+		Label, Line, List, Order []ent.Hook
 	}
 	inters struct {
-		Label, Line, Order []ent.Interceptor
+		Label, Line, List, Order []ent.Interceptor
 	}
 )

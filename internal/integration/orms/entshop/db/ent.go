@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/label"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/line"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/list"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
 )
 
@@ -77,6 +78,7 @@ func checkColumn(t, c string) error {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			label.Table: label.ValidColumn,
 			line.Table:  line.ValidColumn,
+			list.Table:  list.ValidColumn,
 			order.Table: order.ValidColumn,
 		})
 	})

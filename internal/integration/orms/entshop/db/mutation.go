@@ -13,8 +13,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/key"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/label"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/line"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/list"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/predicate"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -29,6 +31,7 @@ const (
 	// Node types.
 	TypeLabel = "Label"
 	TypeLine  = "Line"
+	TypeList  = "List"
 	TypeOrder = "Order"
 )
 
@@ -884,6 +887,338 @@ func (m *LineMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Line edge %s", name)
+}
+
+// ListMutation represents an operation that mutates the List nodes in the graph.
+type ListMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *sqltype.ID
+	ids           *shop.IDs
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*List, error)
+	predicates    []predicate.List
+}
+
+var _ ent.Mutation = (*ListMutation)(nil)
+
+// listOption allows management of the mutation configuration using functional options.
+type listOption func(*ListMutation)
+
+// newListMutation creates new mutation for the List entity.
+func newListMutation(c config, op Op, opts ...listOption) *ListMutation {
+	m := &ListMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeList,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withListID sets the ID field of the mutation.
+func withListID(id sqltype.ID) listOption {
+	return func(m *ListMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *List
+		)
+		m.oldValue = func(ctx context.Context) (*List, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().List.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withList sets the old List of the mutation.
+func withList(node *List) listOption {
+	return func(m *ListMutation) {
+		m.oldValue = func(context.Context) (*List, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ListMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ListMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("db: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of List entities.
+func (m *ListMutation) SetID(id sqltype.ID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ListMutation) ID() (id sqltype.ID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ListMutation) IDs(ctx context.Context) ([]sqltype.ID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []sqltype.ID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().List.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetIds sets the "ids" field.
+func (m *ListMutation) SetIds(sd shop.IDs) {
+	m.ids = &sd
+}
+
+// Ids returns the value of the "ids" field in the mutation.
+func (m *ListMutation) Ids() (r shop.IDs, exists bool) {
+	v := m.ids
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIds returns the old "ids" field's value of the List entity.
+// If the List object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ListMutation) OldIds(ctx context.Context) (v shop.IDs, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIds: %w", err)
+	}
+	return oldValue.Ids, nil
+}
+
+// ResetIds resets all changes to the "ids" field.
+func (m *ListMutation) ResetIds() {
+	m.ids = nil
+}
+
+// Where appends a list predicates to the ListMutation builder.
+func (m *ListMutation) Where(ps ...predicate.List) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ListMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ListMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.List, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ListMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ListMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (List).
+func (m *ListMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ListMutation) Fields() []string {
+	fields := make([]string, 0, 1)
+	if m.ids != nil {
+		fields = append(fields, list.FieldIds)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ListMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case list.FieldIds:
+		return m.Ids()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ListMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case list.FieldIds:
+		return m.OldIds(ctx)
+	}
+	return nil, fmt.Errorf("unknown List field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ListMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case list.FieldIds:
+		v, ok := value.(shop.IDs)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIds(v)
+		return nil
+	}
+	return fmt.Errorf("unknown List field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ListMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ListMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ListMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown List numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ListMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ListMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ListMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown List nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ListMutation) ResetField(name string) error {
+	switch name {
+	case list.FieldIds:
+		m.ResetIds()
+		return nil
+	}
+	return fmt.Errorf("unknown List field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ListMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ListMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ListMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ListMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ListMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ListMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ListMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown List unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ListMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown List edge %s", name)
 }
 
 // OrderMutation represents an operation that mutates the Order nodes in the graph.

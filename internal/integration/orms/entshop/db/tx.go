@@ -16,6 +16,8 @@ type Tx struct {
 	Label *LabelClient
 	// Line is the client for interacting with the Line builders.
 	Line *LineClient
+	// List is the client for interacting with the List builders.
+	List *ListClient
 	// Order is the client for interacting with the Order builders.
 	Order *OrderClient
 
@@ -151,6 +153,7 @@ func (tx *Tx) Client() *Client {
 func (tx *Tx) init() {
 	tx.Label = NewLabelClient(tx.config)
 	tx.Line = NewLineClient(tx.config)
+	tx.List = NewListClient(tx.config)
 	tx.Order = NewOrderClient(tx.config)
 }
 

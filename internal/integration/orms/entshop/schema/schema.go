@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
@@ -70,3 +71,16 @@ type Label struct{ ent.Schema }
 
 // Fields are the columns.
 func (Label) Fields() []ent.Field { return []ent.Field{field.String("text")} }
+
+// List is a row with an array of keys, which only PostgreSQL has.
+type List struct{ ent.Schema }
+
+// Mixin is the key.
+func (List) Mixin() []ent.Mixin { return []ent.Mixin{entkey.Mixin{}} }
+
+// Fields are the columns.
+func (List) Fields() []ent.Field {
+	return []ent.Field{field.Other("ids", shop.IDs{}).SchemaType(map[string]string{
+		dialect.Postgres: "bigint[]", dialect.MySQL: "text", dialect.SQLite: "text",
+	})}
+}

@@ -33,6 +33,18 @@ func (f LineFunc) Mutate(ctx context.Context, m db.Mutation) (db.Value, error) {
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *db.LineMutation", m)
 }
 
+// The ListFunc type is an adapter to allow the use of ordinary
+// function as List mutator.
+type ListFunc func(context.Context, *db.ListMutation) (db.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ListFunc) Mutate(ctx context.Context, m db.Mutation) (db.Value, error) {
+	if mv, ok := m.(*db.ListMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *db.ListMutation", m)
+}
+
 // The OrderFunc type is an adapter to allow the use of ordinary
 // function as Order mutator.
 type OrderFunc func(context.Context, *db.OrderMutation) (db.Value, error)

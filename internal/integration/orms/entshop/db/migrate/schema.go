@@ -63,6 +63,17 @@ var (
 			},
 		},
 	}
+	// ListsColumns holds the columns for the "lists" table.
+	ListsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
+		{Name: "ids", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "text", "postgres": "bigint[]", "sqlite3": "text"}},
+	}
+	// ListsTable holds the schema information for the "lists" table.
+	ListsTable = &schema.Table{
+		Name:       "lists",
+		Columns:    ListsColumns,
+		PrimaryKey: []*schema.Column{ListsColumns[0]},
+	}
 	// OrdersColumns holds the columns for the "orders" table.
 	OrdersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeOther, SchemaType: map[string]string{"mysql": "bigint", "postgres": "bigint", "sqlite3": "bigint"}},
@@ -121,6 +132,7 @@ var (
 	Tables = []*schema.Table{
 		LabelsTable,
 		OrderLinesTable,
+		ListsTable,
 		OrdersTable,
 		OrderSimilarTable,
 	}

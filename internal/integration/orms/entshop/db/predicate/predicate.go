@@ -12,5 +12,8 @@ type Label func(*sql.Selector)
 // Line is the predicate function for line builders.
 type Line func(*sql.Selector)
 
+// List is the predicate function for list builders.
+type List func(*sql.Selector)
+
 // Order is the predicate function for order builders.
 type Order func(*sql.Selector)

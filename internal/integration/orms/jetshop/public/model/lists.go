@@ -8,11 +8,11 @@
 package model
 
 import (
-	"github.com/lib/pq"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 type Lists struct {
-	ID  sqltype.ID    `sql:"primary_key" json:"id"`
-	Ids pq.Int64Array `json:"ids"`
+	ID  sqltype.ID `sql:"primary_key" json:"id"`
+	Ids shop.IDs   `json:"ids"`
 }
