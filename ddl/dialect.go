@@ -55,12 +55,16 @@ func (d Dialect) unsupported(what string) error {
 // because drivers expect none.
 type Script []string
 
-// String returns the script as a file: each statement with a semicolon and a line break. The
-// statements for MySQL and SQLite contain no other semicolon, so mysql's client needs no
-// DELIMITER; some for PostgreSQL are DO blocks.
+// String returns the script as a file: each statement with a semicolon and a line break. Some for
+// PostgreSQL are DO blocks. For mysql's client, a statement that contains semicolons is between
+// two DELIMITER commands.
 func (s Script) String() string {
 	var b strings.Builder
 	for _, statement := range s {
+		if compound(statement) {
+			b.WriteString(delimited(statement))
+			continue
+		}
 		b.WriteString(statement + ";\n")
 	}
 	return b.String()

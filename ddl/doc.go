@@ -1,6 +1,6 @@
 // Package ddl writes SQL for a layout: functions and expressions that decode ids in the
-// database, a domain, and partitions by the time in the ids. It supports PostgreSQL, MySQL
-// with MariaDB, and SQLite.
+// database, a domain, partitions by the time in the ids, and a generator within the database.
+// It supports PostgreSQL, MySQL with MariaDB, and SQLite.
 //
 //	script, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.Twitter()}.Functions()
 //
@@ -14,7 +14,9 @@
 // [Config] has the functions, and the same as expressions, columns, views and constraints.
 // [Partitioning] finds missing and old partitions, and writes the statements that create,
 // split, drop or detach them. A job may run Read and Extend in several processes at the
-// same time if it starts again after an error. See docs/ddl.md and docs/partitions.md.
+// same time if it starts again after an error. [Generator] writes a generator for rows that no Go
+// program inserts, as one more holder of leased worker IDs. See docs/ddl.md, docs/partitions.md
+// and docs/generator.md.
 //
 // # What is guaranteed
 //

@@ -77,8 +77,9 @@ func (s Sharding) sharder() (*sharder, error) {
 	if s.Count < 1 || s.Count > MaxShards {
 		wrong.Add("Count", s.Count, "must be 1 to %d", MaxShards)
 	} else if s.Table != "" {
-		s.Dialect.ident(&wrong, "Table", s.table(s.Count-1))
-		s.Dialect.ident(&wrong, "Table", s.function())
+		for _, name := range []string{s.table(s.Count - 1), s.function()} {
+			s.Dialect.around(&wrong, "Table", "", s.Table, name[len(s.Table):])
+		}
 	}
 	switch n := len(s.Servers); {
 	case n == 0:
@@ -86,11 +87,10 @@ func (s Sharding) sharder() (*sharder, error) {
 	case s.Count > 0 && n > s.Count:
 		wrong.Add("Servers", s.Servers, "must be at most %d, one for each shard", s.Count)
 	}
+	s.comment(&wrong, "Table", s.Table)
 	for _, server := range s.Servers {
 		s.Dialect.ident(&wrong, "Servers", server)
-		if s.Dialect == MySQL && strings.ContainsAny(server+s.Table, `"'\`) {
-			wrong.Add("Servers", server, "must have no quote and no backslash, nor must Table: Spider reads them in a comment")
-		}
+		s.comment(&wrong, "Servers", server)
 	}
 	if !slices.Contains([]Field{"", Datacenter, Worker}, s.Field) {
 		wrong.Add("Field", string(s.Field), "must be datacenter or worker, or empty")
@@ -104,6 +104,13 @@ func (s Sharding) sharder() (*sharder, error) {
 		return nil, SQLite.unsupported("other servers")
 	}
 	return &sharder{s, l}, nil
+}
+
+// comment checks a name that Spider reads in a comment.
+func (s *Sharding) comment(wrong *fields.Errors, field, name string) {
+	if s.Dialect == MySQL && strings.ContainsAny(name, `"'\`) {
+		wrong.Add(field, name, "must have no quote and no backslash: Spider reads it in a comment")
+	}
 }
 
 // table is the name of a shard.

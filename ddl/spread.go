@@ -43,7 +43,7 @@ func (c Config) ScatterID(bits int, column ...string) (string, error) {
 	per := b.perPrefix(bits)
 	high := fmt.Sprintf("(%s %% %d)", key, per)
 	prefix := b.Dialect.divided(key, per)
-	return done(b, b.inside(key, fmt.Sprintf("%s * %d + (%s - %s %% %[2]d + %[2]d) %% %[2]d", high, 1<<bits, prefix, idhash.SQL(high))))
+	return done(b, b.inside(key, fmt.Sprintf("%s * %d + (%s + %[2]d - %[4]s %% %[2]d) %% %[2]d", high, 1<<bits, prefix, idhash.SQL(high))))
 }
 
 // perPrefix is how many keys of a Scatter have the same prefix.

@@ -12,33 +12,33 @@ import (
 // MaxBits is the greatest number of bits of a [Scatter].
 const MaxBits = 10
 
-// A Scatter maps the ids of a layout to keys that spread over 2^bits ranges, and keys back to
-// ids. A key has as many bits as an id. Its highest ones are the prefix, which chooses the
-// range: the lowest bits of the id plus a hash of the others. The others follow, so the keys of
-// one prefix ascend with time:
+// A Scatter maps the ids of a layout to keys that spread over 2^bits ranges, and keys back to ids. A
+// key has as many bits as an id. Its highest bits are the prefix, which determines the range. The
+// prefix is the lowest bits of the id plus a hash of the other bits. The other bits follow, so the
+// keys with one prefix ascend with time:
 //
 //	id    time · worker · sequence, without its lowest bits   lowest bits
 //	key   prefix   time · worker · sequence, without its lowest bits
 //
-// The key of 0 is 0, and that of every other id is above 0. The zero Scatter returns errors;
-// make one with [NewScatter]. It is safe for concurrent use.
+// The key of 0 is 0, and every other id has a key above 0. The zero Scatter returns errors; make
+// one with [NewScatter]. A Scatter is safe for concurrent use.
 type Scatter struct {
 	bits  uint  // of the prefix
 	rest  uint  // the other bits of a key
 	limit int64 // the greatest id and key
 }
 
-// NewScatter returns a Scatter for the ids of a layout; the zero Layout is Twitter's. bits is 1
-// to [MaxBits], and less than the bits of an id: 4 make 16 ranges. Layout and bits of a table
-// must never change. The error is a [*core.ConfigError] that lists all that is invalid;
-// an Unsigned layout is, because its keys would sort as uint64 only.
+// NewScatter returns a Scatter for the ids of a layout; the zero Layout is Twitter's. bits is 1 to
+// [MaxBits], and less than the number of bits of an id; 4 bits make 16 ranges. Never change the
+// layout or the bits of a table. The error is a [*core.ConfigError] with all invalid values. An
+// Unsigned layout is invalid, because its keys would sort correctly only as uint64.
 func NewScatter(l core.Layout, bits int) (Scatter, error) {
 	var wrong fields.Errors
 	if config := new(core.ConfigError); errors.As(l.Validate(), &config) {
 		wrong = append(wrong, config.Fields...)
 	}
 	if l.Unsigned {
-		wrong.Add("Layout.Unsigned", true, "such ids sort as uint64 only; give the time one bit less instead")
+		wrong.Add("Layout.Unsigned", true, "must be false: the keys would sort only as uint64; use one time bit less instead")
 	}
 	l = l.WithDefaults()
 	width := int(l.TimeBits) + int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
@@ -54,8 +54,7 @@ func NewScatter(l core.Layout, bits int) (Scatter, error) {
 	return Scatter{bits: uint(bits), rest: uint(width - bits), limit: int64(uint64(1)<<width - 1)}, nil
 }
 
-// Key returns the key of an id. The error is that of an id which the layout cannot have
-// produced.
+// Key returns the key of an id. It fails if the layout cannot have produced the id.
 func (s Scatter) Key(id int64) (int64, error) {
 	if err := s.check("id", id); err != nil {
 		return 0, err
@@ -65,7 +64,7 @@ func (s Scatter) Key(id int64) (int64, error) {
 	return prefix<<s.rest | high, nil
 }
 
-// ID returns the id of a key. The error is that of a key which Key cannot have returned.
+// ID returns the id of a key. It fails if Key cannot have returned the key.
 func (s Scatter) ID(key int64) (int64, error) {
 	if err := s.check("key", key); err != nil {
 		return 0, err
@@ -96,9 +95,8 @@ type Range struct {
 
 // Ranges returns the ranges of the keys of all ids from min to before max, as
 // [core.Layout.Range] returns them, and of no other id. There is at most one range for each
-// prefix, and they ascend. If no id is from min to before max, there are none. The error is
-// that of a min or max that is no id of the layout; a max may also be one more than the
-// greatest id.
+// prefix, and they ascend. Without such ids there are no ranges. Ranges fails if min or max is not
+// an id of the layout; max may also be one more than the greatest id.
 func (s Scatter) Ranges(min, max int64) ([]Range, error) {
 	if err := s.check("min", min); err != nil {
 		return nil, err

@@ -170,7 +170,7 @@ func TestScatterRefuses(t *testing.T) {
 		{"many bits", core.Layout{}, 11, "shard: bits 11: must be 1 to 10"},
 		{"negative", core.Layout{}, -1, "shard: bits -1: must be 1 to 10"},
 		{"all bits", core.Layout{TimeBits: 4}, 4, "shard: bits 4: must be less than 4, the bits of an id"},
-		{"unsigned", core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}, 99, "shard: Layout.Unsigned true: such ids sort as uint64 only; give the time one bit less instead; bits 99: must be 1 to 10"},
+		{"unsigned", core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}, 99, "shard: Layout.Unsigned true: must be false: the keys would sort only as uint64; use one time bit less instead; bits 99: must be 1 to 10"},
 		{"layout", core.Layout{TimeBits: 64}, 4, "shard: Layout.TimeBits"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,8 +12,8 @@ type Generator interface {
 	Fill(ctx context.Context, ids []int64) error
 }
 
-// A Source issues the keys of a generator's ids. It is a source for gormplugin, sqltype and
-// pgxtype. Its keys do not ascend. It is safe for concurrent use if the generator is.
+// A Source takes ids from a generator and issues their keys, which do not ascend. It is a source for
+// gormplugin, sqltype and pgxtype. It is safe for concurrent use if the generator is.
 type Source struct {
 	ids     Generator
 	scatter Scatter
@@ -35,7 +35,7 @@ func NewSource(ids Generator, s Scatter) (*Source, error) {
 	return &Source{ids, s}, nil
 }
 
-// Next issues one key. The error is the generator's, or that of an id outside the layout.
+// Next issues one key. It fails if the generator fails or issues an id outside the layout.
 func (s *Source) Next(ctx context.Context) (int64, error) {
 	id, err := s.ids.Next(ctx)
 	if err != nil {
@@ -44,7 +44,8 @@ func (s *Source) Next(ctx context.Context) (int64, error) {
 	return s.scatter.Key(id)
 }
 
-// Fill issues len(keys) keys, or none: then keys is unchanged. The errors are those of Next.
+// Fill issues len(keys) keys. On an error it issues none and keys is unchanged; the errors are those
+// of Next.
 func (s *Source) Fill(ctx context.Context, keys []int64) error {
 	ids := make([]int64, len(keys))
 	if err := s.ids.Fill(ctx, ids); err != nil {

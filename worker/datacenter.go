@@ -16,7 +16,7 @@ type datacenterStore struct {
 }
 
 func (s datacenterStore) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	r.Layout += fmt.Sprintf(" only-datacenter=%d", s.datacenter)
+	r.Layout = driver.OfDatacenter(r.Layout, s.datacenter)
 	r.WorkerIDs = s.workers
 	r.Preferred = s.local(r.Preferred)
 	r.Exclude = s.local(r.Exclude)

@@ -121,6 +121,30 @@ func TestReleaseWithoutObserver(t *testing.T) {
 	})
 }
 
+// Nor does one that does not return from the event that Release itself reports.
+func TestReleaseThatFailsWithoutObserver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(func(cfg *worker.Config) {
+			cfg.Observer = observerFunc(func(e core.Event) {
+				if e.Kind == worker.ReleaseFailed {
+					time.Sleep(time.Hour)
+				}
+			})
+		})
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := lease.Release(ctx); err == nil {
+			t.Error("it is released")
+		}
+		if d := time.Since(began); d > time.Second {
+			t.Errorf("it took %v", d)
+		}
+		time.Sleep(3 * time.Hour)
+	})
+}
+
 // An observer may release the lease when it is lost.
 func TestObserverReleases(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -155,3 +179,25 @@ func (f observerFunc) Observe(e core.Event) { f(e) }
 type lingering time.Duration
 
 func (p lingering) Observe(core.Event) { time.Sleep(time.Duration(p)) }
+
+// A lease that was released says neither that ids continue, nor that they have stopped at a fence,
+// nor that something fails.
+func TestStatsOfReleased(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for name, outage := range map[string]time.Duration{"no outage": 0, "a short outage": 15 * time.Second, "a long outage": time.Minute} {
+			lease := w.acquire(func(*worker.Config) {})
+			gen := w.generator(lease, nil)
+			w.mustDraw(gen)
+			w.store.set(func(f *flaky) { f.down = errNetwork })
+			time.Sleep(outage)
+			_, _ = gen.Next(w.Context())
+			w.store.set(func(f *flaky) { f.down = nil })
+			if err := lease.Release(w.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if st := lease.Stats(); st.State != "ended" || st.Left != 0 || st.Failing != nil || !st.Since.IsZero() || !st.FencedSince.IsZero() || st.ClockAhead != 0 {
+				t.Errorf("after %s: %+v", name, st)
+			}
+		}
+	})
+}

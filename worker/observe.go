@@ -36,7 +36,7 @@ type Stats struct {
 	Worker       int64         // datacenter<<WorkerBits | worker
 	FencingToken int64         // of the present claim
 	Fence        time.Time     // no id carries this instant or a later one, until a renewal raises it
-	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence
+	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence, or the lease was released
 	Renewals     uint64        // acknowledged
 	Failures     uint64        // requests that the store refused or did not answer
 	Losses       uint64        // worker IDs lost to others
@@ -59,7 +59,7 @@ func (l *Lease) Stats() Stats {
 	a := l.current
 	st := Stats{
 		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken,
-		Fence: time.UnixMilli(a.fence), Left: a.left(),
+		Fence: time.UnixMilli(a.fence), Left: l.left(a),
 		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Claims: l.count.claims,
 		State: l.state.String(), FencedSince: l.fenced, ClockAhead: l.clockAhead,
 	}
@@ -70,6 +70,15 @@ func (l *Lease) Stats() Stats {
 		}
 	}
 	return st
+}
+
+// left is how long ids can continue under an assignment: not at all if the lease was released, and
+// to the fence if its worker ID was lost.
+func (l *Lease) left(a *assignment) time.Duration {
+	if l.state >= releasing && !errors.As(l.err, new(*LostError)) {
+		return 0
+	}
+	return a.left()
 }
 
 // failing is what fails at present, even if ids still continue.
@@ -137,35 +146,33 @@ func (l *Lease) timing(c *call) (end func()) {
 func (l *Lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
 	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.elapsed, Err: err}
 	if a.clock != nil {
-		e.Duration = a.left()
+		e.Duration = l.left(a)
 	}
 	l.events = append(l.events, e)
 }
 
-// flush reports the queued events, in their order; l.mu is not held. When it returns, those
-// that another goroutine was reporting are reported as well.
-func (l *Lease) flush() {
-	l.reporting <- struct{}{}
-	l.report()
-}
-
-// flushWithin is flush, but waits for another goroutine only until ctx is done, and at most
-// observerGrace: that goroutine may be an observer which releases the lease.
+// flushWithin is flush, but waits only until ctx is done, and at most observerGrace: the observer
+// may be what releases the lease, or not return.
 func (l *Lease) flushWithin(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, observerGrace)
 	defer cancel()
+	flushed := make(chan struct{})
+	go func() {
+		defer close(flushed)
+		l.flush()
+	}()
 	select {
-	case l.reporting <- struct{}{}:
-		l.report()
+	case <-flushed:
 	case <-ctx.Done():
-		go l.flush()
 	}
 }
 
 const observerGrace = time.Second
 
-// report reports the queued events, and lets others report.
-func (l *Lease) report() {
+// flush reports the queued events, in their order; l.mu is not held. When it returns, those
+// that another goroutine was reporting are reported as well.
+func (l *Lease) flush() {
+	l.reporting <- struct{}{}
 	defer func() { <-l.reporting }()
 	l.mu.Lock()
 	events := l.events

@@ -9,28 +9,8 @@ import (
 
 // The proxy delays one direction by about the round trip, and loses nothing.
 func TestDelayed(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() { // an echo
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		buf := make([]byte, 100)
-		for {
-			n, err := conn.Read(buf)
-			if err != nil {
-				return
-			}
-			_, _ = conn.Write(buf[:n])
-		}
-	}()
 	const roundTrip = 20 * time.Millisecond
-	conn, err := net.Dial("tcp", Delayed(t, l.Addr().String(), roundTrip))
+	conn, err := net.Dial("tcp", Delayed(t, echo(t), roundTrip))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,4 +31,27 @@ func TestDelayed(t *testing.T) {
 	if d := time.Since(began); d < 3*roundTrip {
 		t.Errorf("three round trips in %v", d)
 	}
+}
+
+// echo starts a server that sends back what it gets, and returns its address.
+func echo(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				_, _ = io.Copy(conn, conn)
+			}()
+		}
+	}()
+	return l.Addr().String()
 }

@@ -156,6 +156,11 @@ func ExampleFingerprint() {
 	// Output: epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed
 }
 
+func ExampleOfDatacenter() {
+	fmt.Println(driver.OfDatacenter(driver.Fingerprint(core.Layout{}), 3))
+	// Output: epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed only-datacenter=3
+}
+
 func ExampleCheckNamespace() {
 	fmt.Println(driver.CheckNamespace("shop/orders:eu"))
 	fmt.Println(driver.CheckNamespace("shop orders"))
@@ -170,4 +175,9 @@ func ExampleCheckReservation() {
 	// Output:
 	// <nil>
 	// worker: n 0: must be 1 to 1099511627776
+}
+
+func ExampleRecord_OfGenerator() {
+	fmt.Println(driver.Record{ClaimID: "sql-generator:4fb6"}.OfGenerator(), driver.Record{ClaimID: "4fb6"}.OfGenerator())
+	// Output: true false
 }

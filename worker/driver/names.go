@@ -30,6 +30,12 @@ func Fingerprint(l core.Layout) string {
 		l.Epoch.UnixMilli(), l.Tick.Milliseconds(), l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, order, sign)
 }
 
+// OfDatacenter returns the fingerprint of a namespace that has the worker IDs of one datacenter
+// only, from the fingerprint of its layout.
+func OfDatacenter(fingerprint string, datacenter int64) string {
+	return fmt.Sprintf("%s only-datacenter=%d", fingerprint, datacenter)
+}
+
 // CheckNamespace returns a *core.ConfigError unless the name is 1 to 64 ASCII letters,
 // digits and . _ - : /. Case is significant.
 func CheckNamespace(name string) error {

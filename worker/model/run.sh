@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks lease.pml and live.pml with spin. See usage below, or run.sh --help.
+# Checks lease.pml, live.pml and generator.pml with spin. See usage below, or run.sh --help.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -7,7 +7,8 @@ usage() {
   cat <<'TXT'
 usage: run.sh                    the small sizes: the fence holds, and each mutation, each
                                  assumption given up, and the naive scheme is caught; ids come
-                                 again, and each mutation, and the design before, is caught
+                                 again, and each mutation, and the design before, is caught;
+                                 the generator in SQL issues no slot twice
        run.sh --big              the same, and the fence in the large sizes: a quarter of an
                                  hour, and up to 4 GB of memory
        run.sh --cycle SWITCH...  shows a cycle of live.pml without an id, for example of
@@ -62,7 +63,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-cp "$here/lease.pml" "$here/live.pml" "$work/"
+cp "$here"/*.pml "$work/"
 cd "$work"
 
 optimize=-O2
@@ -111,7 +112,7 @@ check() {
       unreached=0 # not counted: each size runs only what may happen in it
     else
       # The last line of a process that never ends is not reached, and cannot be.
-      unreached=$(grep -E '^[[:space:]]+lease\.pml:[0-9]+, state' pan.log | grep -vc -- '-end-' || true)
+      unreached=$(grep -E "^[[:space:]]+$file:[0-9]+, state" pan.log | grep -vc -- '-end-' || true)
     fi
     [ "$unreached" -eq 0 ] || got="holds, but $unreached statements are never run"
   fi
@@ -172,6 +173,18 @@ if [ "$mode" = big ]; then
   check holds 'fence: three holders' -DHOLDERS=3 -DT=3 -DW=1
   check holds 'fence: longer time' -DT=5
 fi
+
+# The generator in SQL: see docs/generator.md.
+file=generator.pml
+small=(-DSLOTS=9 -DSPAN=3 -DQUITS=0)
+check holds 'SQL generator: a crash, and a cancelled call' "${small[@]}"
+if [ "$mode" = big ]; then check holds 'SQL generator: longer time, a disconnection'; fi
+check caught 'SQL generator: blocks without the lock' -DNO_LOCK "${small[@]}"
+check caught 'SQL generator: a fence that is not flushed' -DNO_FLUSH "${small[@]}"
+check caught 'SQL generator: a crash is not noticed' -DNO_MARKER "${small[@]}"
+check caught 'SQL generator: the position after the fence' -DLATE_POSITION "${small[@]}"
+check caught 'SQL generator: a block begun without the lock' -DKEEP_UNLOCKED "${small[@]}"
+check caught 'SQL generator: the cursor is lowered' -DSTEP_BACK "${small[@]}"
 
 live
 one=(-DCALLERS=1) healthy=(-DOUTAGES=0)

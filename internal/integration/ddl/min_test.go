@@ -56,7 +56,7 @@ func TestMinIsFirstAt(t *testing.T) {
 		for _, c := range layouts() {
 			t.Run(c.name, func(t *testing.T) {
 				config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
-				times := randomTimes(s.dialect, c.layout, perLayout/5)
+				times := randomTimes(s.dialect, c.layout, perLayout)
 				if len(times) < 100 {
 					t.Fatalf("only %d times were found", len(times))
 				}

@@ -104,6 +104,38 @@ func TestScatterIsScatter(t *testing.T) {
 	})
 }
 
+// An unsigned column of MySQL has the same keys: there, no difference may be below zero.
+func TestScatterUnsigned(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		if s.dialect != ddl.MySQL {
+			return
+		}
+		s.run(t, "CREATE TABLE ids (id bigint unsigned PRIMARY KEY)")
+		scatter, err := shard.NewScatter(core.Layout{}, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := []int64{0, 1, 77, math.MaxInt64}
+		for range 50 {
+			ids = append(ids, rand.Int64())
+		}
+		insertIDs(t, s, ids)
+		config := ddl.Config{Dialect: s.dialect}
+		for _, line := range lines(t, s, "SELECT id, "+text(t)(config.Shard(16, "id"))+", "+text(t)(config.ScatterKey(4, "id"))+", "+text(t)(config.ScatterID(4, "id"))+" FROM ids") {
+			var id int64
+			if _, err := fmt.Sscan(line, &id); err != nil {
+				t.Fatal(err)
+			}
+			n, _ := shard.Of(id, 16)
+			key, _ := scatter.Key(id)
+			of, _ := scatter.ID(id)
+			if want := fmt.Sprint(id, n, key, of); line != want {
+				t.Errorf("%s, want %s", line, want)
+			}
+		}
+	})
+}
+
 // The ranges of a day find its rows, and no other, by their keys.
 func TestScatteredDay(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {

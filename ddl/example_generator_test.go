@@ -1,0 +1,56 @@
+package ddl_test
+
+import (
+	"fmt"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+func ExampleGenerator_SetDefault() {
+	orders := ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders"}
+	script, err := orders.SetDefault("id", "orders")
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// ALTER TABLE "orders" ALTER COLUMN "id" SET DEFAULT "public"."snowkey_next"('orders');
+	// <nil>
+}
+
+func ExampleGenerator_Default() {
+	next, err := ddl.Generator{Dialect: ddl.Postgres, Schema: "shop", Prefix: "sf_"}.Default()
+	fmt.Println("CREATE TABLE shop.orders (id bigint PRIMARY KEY DEFAULT " + next + ", note text)")
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE shop.orders (id bigint PRIMARY KEY DEFAULT "shop"."sf_next"('default'), note text)
+	// <nil>
+}
+
+func ExampleGenerator_Create() {
+	script, err := ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Workers: []int64{1000, 1001}}.Create()
+	fmt.Println(script[len(script)-1]) // the statements before it create tables, sequences and functions
+	fmt.Println(err)
+	_, err = ddl.Generator{Dialect: ddl.SQLite}.Create()
+	fmt.Println(err)
+	// Output:
+	// SELECT "public"."snowkey_claim"(ARRAY[1000, 1001]::bigint[])
+	// <nil>
+	// ddl: SQLite has no sequences and no stored functions: see Config.RequireKey for a trigger that rejects rows without a key: unsupported operation
+}
+
+func ExampleGenerator_Drop() {
+	script, err := ddl.Generator{Dialect: ddl.Postgres}.Drop()
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// DO $snowkey$
+	// BEGIN
+	//   DROP FUNCTION IF EXISTS "public"."snowkey_next"(text);
+	//   IF to_regprocedure('"public"."snowkey_release"' || '()') IS NOT NULL THEN
+	//     PERFORM "public"."snowkey_release"();
+	//   END IF;
+	//   DROP FUNCTION IF EXISTS "public"."snowkey_claim"(bigint[], int), "public"."snowkey_release"(), "public"."snowkey_refill"(text), "public"."snowkey_check"(), "public"."snowkey_copied"(), "public"."snowkey_nudge"(), "public"."snowkey_flushed"(pg_lsn), "public"."snowkey_workers"(), "public"."snowkey_home"();
+	//   DROP SEQUENCE IF EXISTS "public"."snowkey_cursor", "public"."snowkey_fence", "public"."snowkey_fence_lsn", "public"."snowkey_safe";
+	//   DROP TABLE IF EXISTS "public"."snowkey_generator", "public"."snowkey_marker", "public"."snowkey_flush";
+	// END $snowkey$;
+	// <nil>
+}

@@ -1,0 +1,171 @@
+package ddl
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+//go:embed generator_postgres.sql
+var postgresCreate string
+
+//go:embed generator_postgres_drop.sql
+var postgresDrop string
+
+// betweenStatements separates the statements of a template.
+const betweenStatements = "\n-- next statement\n"
+
+// postgresGenerator writes the generator for PostgreSQL.
+type postgresGenerator struct{ *generator }
+
+const (
+	// advisoryLock is the first key of the lock on the cursor. The second is the cursor's OID.
+	advisoryLock = 0x5310_3E16
+	// maxBlock is how many slots a session takes at a time. It divides 32, because after a crash a
+	// sequence has skipped 32 values: so blocks stay aligned, and a session knows by the value alone
+	// that nextval has begun a new one.
+	maxBlock = 32
+	// postgresLate is how old the time of an id may be, in milliseconds: a session drops the rest
+	// of its block then.
+	postgresLate = 100
+	// postgresPatience is how long a call waits, in seconds, for the clock or for the log.
+	postgresPatience = 10
+)
+
+// block is the number of slots of a block: few enough that those which are lost do not matter.
+func (g postgresGenerator) block() int64 {
+	perSecond := g.layout.IDsPerTick() * 1000 / g.layout.tickMs
+	for block := int64(maxBlock); block >= 4; block /= 2 {
+		if block <= perSecond/5_000 {
+			return block
+		}
+	}
+	return 1
+}
+
+// ticks is a time in milliseconds as ticks, rounded up.
+func (g postgresGenerator) ticks(ms int64) int64 { return (ms + g.layout.tickMs - 1) / g.layout.tickMs }
+
+// aheadTicks is MaxAhead in ticks.
+func (g postgresGenerator) aheadTicks() int64 { return max(g.ticks(g.MaxAhead.Milliseconds()), 8) }
+
+func (g postgresGenerator) create() (Script, error) {
+	return append(append(Script{}, g.tables...), g.write(postgresCreate)...), nil
+}
+
+func (g postgresGenerator) drop() (Script, error) { return g.write(postgresDrop), nil }
+
+// write fills in a template.
+func (g postgresGenerator) write(template string) Script {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	ahead := g.aheadTicks()
+	// Twice: the text of the first placeholders has others.
+	var outer, inner []string
+	for _, name := range []string{"generator", "marker", "flush", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "refill", "next", "release", "claim", "workers", "home"} {
+		object := g.object(name)
+		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
+	}
+	schema, table, _ := strings.Cut(g.Table, ".")
+	leases := Postgres.qualify(schema, table)
+	inner = append(inner,
+		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{spaces}", Postgres.qualify(schema, table+"_space"),
+		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
+		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs. In a copy, name some that nothing else uses, such as "+g.object("claim")+"('{7}'). See docs/generator.md."),
+		"{claim_id}", Postgres.text(g.claimID()), "{never}", number(driver.NoTTL), "{end}", number(g.end()),
+		"{clock}", "pg_catalog.clock_timestamp()", "{epoch}", number(g.layout.Epoch.UnixMilli()), "{tick}", number(g.layout.tickMs),
+		"{per_tick}", number(g.layout.IDsPerTick())+"::pg_catalog.int8", "{last_tick}", number(int64(1)<<g.layout.TimeBits-1),
+		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{lock}", number(advisoryLock),
+		"{ahead}", number(ahead), "{window}", number(ahead/2), "{max_ahead}", Postgres.text(number(ahead*g.layout.tickMs)+" ms"),
+		"{late}", number(g.ticks(postgresLate)), "{patience}", number(postgresPatience),
+		"{count}", number(int64(g.Count)), "{most}", number(min(maxGeneratorWorkers, g.workerIDs)), "{all_workers}", number(g.workerIDs),
+		"{claim_args}", g.claimArgs(),
+	)
+	first, fast := g.fast()
+	quote := "$snowkey$"
+	for strings.Contains(g.Schema+g.Prefix, quote) {
+		quote = "$x" + quote[1:]
+	}
+	outer = append(outer, "{first_slot}", first, "{fast}", fast, "{id}", g.id(), "{drain}", g.drain(), "$snowkey$", quote)
+	text := strings.NewReplacer(inner...).Replace(strings.NewReplacer(outer...).Replace(template))
+	return strings.Split(strings.TrimSuffix(text, "\n"), betweenStatements)
+}
+
+func (g postgresGenerator) claimArgs() string {
+	if len(g.Workers) == 0 {
+		return fmt.Sprintf("how_many => %d", g.Count)
+	}
+	ids := make([]string, len(g.Workers))
+	for i, id := range g.Workers {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	return "ARRAY[" + strings.Join(ids, ", ") + "]::bigint[]"
+}
+
+// qualified gives the operators between blanks their schema: the function has no search_path.
+func qualified(expression string) string {
+	words := strings.Split(expression, " ")
+	for i, word := range words {
+		switch word {
+		case "+", "-", "*", "/", "%", "|", "<<", "<>", "<=", ">":
+			words[i] = "OPERATOR(pg_catalog." + word + ")"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+const slotsOfTick = "({per_tick} * pg_catalog.cardinality({workers}()))"
+
+// drain is an expression that takes all other values of a block that nextval has begun.
+func (g postgresGenerator) drain() string {
+	if g.block() == 1 {
+		return "-1"
+	}
+	rest := strings.Repeat(nextOfCursor+", ", int(g.block())-1)
+	return "GREATEST(" + strings.TrimSuffix(rest, ", ") + ")"
+}
+
+const nextOfCursor = "pg_catalog.nextval({cursor_text}::pg_catalog.regclass)"
+
+// fast is where a call gets its slot from, and the statement that replaces a slot which must
+// not be used: the last of a block, after which nextval would begin another, and one whose
+// time is too old or too new.
+func (g postgresGenerator) fast() (first, statement string) {
+	if g.block() == 1 {
+		return "{refill}(namespace)", ""
+	}
+	now := "((pg_catalog.date_part('epoch', {clock}) * 1000 - {epoch}) / {tick})::pg_catalog.int8"
+	late, ahead := g.ticks(postgresLate), g.aheadTicks()-1
+	first = qualified("CASE WHEN (" + nextOfCursor + " % {block}) > 0 THEN pg_catalog.currval({cursor_text}::pg_catalog.regclass) ELSE " + g.drain() + " END")
+	condition := fmt.Sprintf("(v %% {block}) > {last_used} OR pg_catalog.abs(((v / %s) - %s) - (%d)) > %d OR namespace <> {namespace}",
+		slotsOfTick, now, (ahead-late)/2, (ahead+late)/2)
+	return first, "  IF " + qualified(condition) + " THEN\n    v := {refill}(namespace);\n  END IF;\n"
+}
+
+// id is the id of the slot v. Greater slots are greater ids.
+func (g postgresGenerator) id() string {
+	l := g.layout
+	perWorker := "{per_tick}"
+	rest := fmt.Sprintf("(v %% %s)", slotsOfTick)
+	worker, sequence := fmt.Sprintf("(%s / %s)", rest, perWorker), fmt.Sprintf("(v %% %s)", perWorker)
+	if l.SequenceFirst {
+		count := "pg_catalog.cardinality({workers}())"
+		worker, sequence = fmt.Sprintf("(v %% %s)", count), fmt.Sprintf("(%s / %s)", rest, count)
+	}
+	id := fmt.Sprintf("(((v / %s) << %d) | (({workers}())[(%s + 1)::pg_catalog.int4] << %d)) | (%s << %d)",
+		slotsOfTick, l.timeShift, worker, l.below[Worker].shift, sequence, l.below[Sequence].shift)
+	if g.base > 0 {
+		id = fmt.Sprintf("(%s) | %d", id, g.base)
+	}
+	return qualified(id)
+}
+
+func (g postgresGenerator) next() string {
+	return g.object("next") + "(" + Postgres.text(g.Namespace) + ")"
+}
+
+func (g postgresGenerator) setDefault(table, column string) (Script, error) {
+	return Script{"ALTER TABLE " + table + " ALTER COLUMN " + Postgres.quote(column) + " SET DEFAULT " + g.next()}, nil
+}

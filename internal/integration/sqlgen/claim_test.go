@@ -1,0 +1,216 @@
+package sqlgen
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// request is a claim of an ordinary lease.
+func request(l core.Layout, preferred int64) driver.Request {
+	return driver.Request{
+		Namespace: "orders", Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: preferred, RequirePreferred: preferred >= 0, Exclude: -1,
+		ClaimID: fmt.Sprint("test-", preferred, time.Now().UnixNano()), Owner: "a test", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 10_000, MaxLead: 60_000,
+	}
+}
+
+// The generator's worker IDs are leased without expiry. Nothing else claims them: not while
+// they are held, and not after an operator has freed them, as an older build would. After a
+// drop they are free, from the generator's fence on.
+func TestReservation(t *testing.T) {
+	dsn := database(t)
+	conn := connect(t, dsn)
+	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{AllowDataLoss: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := func() []driver.Record {
+		t.Helper()
+		found, err := store.List(t.Context(), "orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	create(t, conn, ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Count: 2})
+	found := records()
+	if len(found) != 2 || found[0].Worker != 1022 || found[1].Worker != 1023 {
+		t.Fatalf("%+v", found)
+	}
+	for _, rec := range found {
+		if !rec.OfGenerator() || rec.Expires != driver.NoTTL || rec.FencingToken != 1 || rec.Fence != core.Twitter().End().UnixMilli() || rec.Free(time.Now().UnixMilli()) {
+			t.Errorf("%+v", rec)
+		}
+	}
+	last := one[int64](t, conn, next)
+	var none *driver.NoWorkerIDError
+	for _, freed := range []bool{false, true} {
+		if freed {
+			if err := store.Free(t.Context(), "orders", 1022, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c, err := store.Claim(t.Context(), request(core.Twitter(), 1022)); !errors.As(err, &none) {
+			t.Errorf("freed %v: %+v, %v", freed, c, err)
+		}
+		if id := one[int64](t, conn, next); id <= last {
+			t.Errorf("%d after %d", id, last)
+		}
+	}
+	var layout *driver.LayoutError
+	if _, err := store.Claim(t.Context(), request(core.Sonyflake(), -1)); !errors.As(err, &layout) {
+		t.Errorf("another layout: %v", err)
+	}
+	id := one[int64](t, conn, next)
+	run(t, conn, script(t)(ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Count: 2}.Drop())...)
+	parts, _ := core.Twitter().Decode(id)
+	for _, rec := range records() {
+		if rec.ClaimID != "" || rec.Fence <= parts.Time.UnixMilli() || rec.Fence > time.Now().Add(10*time.Second).UnixMilli() {
+			t.Errorf("after the drop: %+v", rec)
+		}
+		c, err := store.Claim(t.Context(), request(core.Twitter(), rec.Worker))
+		if err != nil || c.From < rec.Fence || c.FencingToken != 2 {
+			t.Errorf("%+v, %v", c, err)
+		}
+	}
+	// What a program holds is not taken.
+	refused(t, conn, "42883", "does not exist", next)
+	create(t, conn, orders)
+	if got := one[[]int64](t, conn, "SELECT workers FROM snowkey_generator"); !slices.Equal(got, []int64{1021}) {
+		t.Errorf("%v", got)
+	}
+	run(t, conn, script(t)(orders.Drop())...)
+	run(t, conn, script(t)(orders.Drop())...) // nothing to drop
+}
+
+// A script that cannot run changes nothing, and says why.
+func TestRefusedCreate(t *testing.T) {
+	dsn := database(t)
+	conn := connect(t, dsn)
+	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{AllowDataLoss: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := request(core.Twitter(), 5)
+	held.TTL = 60_000
+	if _, err := store.Claim(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	failing := func(g ddl.Generator, want string) {
+		t.Helper()
+		statements := script(t)(g.Create())
+		for _, statement := range statements[:len(statements)-1] {
+			if _, err := conn.Exec(t.Context(), statement); err != nil {
+				refused(t, conn, "P0001", want, statement)
+				return
+			}
+		}
+		refused(t, conn, notReady, want, statements[len(statements)-1])
+	}
+	failing(ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Workers: []int64{5}}, `worker ID 5 of namespace "orders" is not free: it is held by "a test"`)
+	refused(t, conn, "55000", "has no worker IDs", next)
+	failing(ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Layout: core.Sonyflake(), Prefix: "other_"}, `namespace "orders" has the layout`)
+	create(t, conn, orders)
+	create(t, conn, orders) // the same again
+	failing(ddl.Generator{Dialect: ddl.Postgres, Namespace: "invoices"}, `is a generator of namespace "orders"`)
+	refused(t, conn, "22023", `namespace "invoices": this generator has "orders"`, "SELECT snowkey_next('invoices')")
+	refused(t, conn, "22023", "must be 1 to 64", "SELECT snowkey_claim('{1,1}')")
+	refused(t, conn, "22023", "must be 1 to 64", "SELECT snowkey_claim('{1,9999}')")
+	refused(t, conn, "22023", "must be 1 to 64", "SELECT snowkey_claim(how_many => 0)")
+
+	run(t, conn, script(t)(orders.Drop())...)
+	statements := script(t)(orders.Create())
+	run(t, conn, "BEGIN")
+	run(t, conn, statements...)
+	refused(t, conn, notReady, "commit it before the first id", next)
+	run(t, conn, "ROLLBACK")
+}
+
+// More worker IDs, or others, while sessions have blocks: no id comes twice, and each session's
+// ids still ascend. A claim that is rolled back changes nothing.
+func TestClaimAgain(t *testing.T) {
+	dsn := database(t)
+	conn, other := connect(t, dsn), connect(t, dsn)
+	create(t, conn, orders)
+	var found ids
+	var last, others int64
+	for _, c := range []struct{ statement, want string }{
+		{"SELECT snowkey_claim(how_many => 3)", "[1021 1022 1023]"},
+		{"SELECT snowkey_claim('{7}')", "[7]"},
+		{"SELECT snowkey_claim('{7}')", "[7]"},
+		{"SELECT snowkey_claim('{9,8,7}')", "[7 8 9]"},
+		{"SELECT snowkey_claim()", "[1023]"},
+	} {
+		found.add(t, &last, one[int64](t, conn, next))
+		found.add(t, &others, one[int64](t, other, next))
+		run(t, conn, "BEGIN", c.statement, "ROLLBACK")
+		found.add(t, &last, all(t, conn, many)...)
+		found.add(t, &others, all(t, other, many)...)
+		workers := one[[]int64](t, conn, c.statement)
+		if got := fmt.Sprint(workers); got != c.want {
+			t.Errorf("%s: %s, want %s", c.statement, got, c.want)
+		}
+		mine, theirs := all(t, conn, many), all(t, other, many)
+		found.add(t, &last, mine...)
+		found.add(t, &others, theirs...)
+		for _, id := range append(mine, theirs...) {
+			if parts, err := core.Twitter().Decode(id); err != nil || !slices.Contains(workers, parts.Datacenter<<5|parts.Worker) {
+				t.Fatalf("%s: id %d is %+v, %v", c.statement, id, parts, err)
+			}
+		}
+	}
+}
+
+// Claims while other sessions take ids all the time: no id comes twice, and each session's
+// ids ascend. With blocks of 32 slots, and of one.
+func TestClaimUnderLoad(t *testing.T) {
+	for name, l := range map[string]core.Layout{"blocks": core.Twitter(), "one id a tick": {TimeBits: 45, WorkerBits: 10}} {
+		t.Run(name, func(t *testing.T) {
+			dsn := database(t)
+			conn := connect(t, dsn)
+			create(t, conn, ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Layout: l})
+			done := make(chan struct{})
+			got := make([][]int64, 3)
+			var sessions sync.WaitGroup
+			for i := range got {
+				session := connect(t, dsn)
+				sessions.Go(func() {
+					for {
+						rows, _ := session.Query(t.Context(), "SELECT snowkey_next('orders') FROM generate_series(1, 20)")
+						some, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						got[i] = append(got[i], some...)
+						select {
+						case <-done:
+							return
+						default:
+						}
+					}
+				})
+			}
+			for range 3 {
+				run(t, conn, "SELECT snowkey_claim('{1,2,3}')", "SELECT snowkey_claim('{4}')")
+			}
+			close(done)
+			sessions.Wait()
+			var found ids
+			for _, of := range got {
+				var last int64
+				found.add(t, &last, of...)
+			}
+		})
+	}
+}

@@ -1,0 +1,190 @@
+package sqlgen
+
+import (
+	"net/url"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+const isCopy = "was restored or copied"
+
+// A copy of the database makes no id until it has taken other worker IDs, whether by
+// CREATE DATABASE or by pg_dump, into another database or into the same one again.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	server := testserver.New(t, testserver.KindPostgres)
+	admin := connect(t, server.DSN)
+	named := func(name string) string {
+		u, err := url.Parse(server.DSN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Path = "/" + name
+		return u.String()
+	}
+	var found ids
+	refuses := func(t *testing.T, name string, other int64) {
+		t.Helper()
+		conn := connect(t, named(name))
+		refused(t, conn, notReady, isCopy, next)
+		refused(t, conn, notReady, isCopy, "INSERT INTO orders (note) VALUES ('x')")
+		refused(t, conn, notReady, "is not free", "SELECT snowkey_claim('{1023}')") // the original's
+		refused(t, conn, notReady, "does not know which worker IDs are free", "SELECT snowkey_claim()")
+		g := orders
+		g.Workers = []int64{other}
+		create(t, conn, g) // the script again
+		var last int64
+		found.add(t, &last, all(t, conn, many)...)
+		found.add(t, &last, all(t, conn, "INSERT INTO orders (note) VALUES ('x') RETURNING id")...)
+		_ = conn.Close(t.Context())
+	}
+	original := func() {
+		t.Helper()
+		conn := connect(t, named("original"))
+		var last int64
+		found.add(t, &last, all(t, conn, "INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 100) RETURNING id")...)
+		_ = conn.Close(t.Context())
+	}
+	run(t, admin, "CREATE DATABASE original")
+	conn := connect(t, named("original"))
+	create(t, conn, orders)
+	run(t, conn, "CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowkey_next('orders'), note text)")
+	_ = conn.Close(t.Context())
+	original()
+
+	t.Run("template", func(t *testing.T) {
+		run(t, admin, "CREATE DATABASE template_copy TEMPLATE original")
+		refuses(t, "template_copy", 7)
+		original()
+	})
+	t.Run("pg_dump", func(t *testing.T) {
+		dump := pgDump(t, admin, named("original"))
+		run(t, admin, "CREATE DATABASE restored")
+		restore(t, named("restored"), dump)
+		refuses(t, "restored", 8)
+		original()
+		// The same database at the same place.
+		conn := connect(t, named("original"))
+		run(t, conn, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+		_ = conn.Close(t.Context())
+		restore(t, named("original"), dump)
+		refuses(t, "original", 9)
+	})
+}
+
+// pgDump returns a dump of a database as SQL. It is skipped where pg_dump is missing or older
+// than the server.
+func pgDump(t *testing.T, conn *pgx.Conn, dsn string) string {
+	t.Helper()
+	path, err := exec.LookPath("pg_dump")
+	if err != nil {
+		t.Skip("pg_dump is not installed")
+	}
+	out, err := exec.CommandContext(t.Context(), path, "--no-owner", "--inserts", dsn).Output()
+	if err != nil {
+		t.Skipf("pg_dump of PostgreSQL %s: %v", one[string](t, conn, "SHOW server_version"), err)
+	}
+	return string(out)
+}
+
+func restore(t *testing.T, dsn, dump string) {
+	t.Helper()
+	var kept []string
+	for line := range strings.Lines(dump) {
+		if !strings.HasPrefix(line, `\`) && !strings.HasPrefix(line, "CREATE SCHEMA public") { // of psql
+			kept = append(kept, line)
+		}
+	}
+	conn := connect(t, dsn)
+	if _, err := conn.PgConn().Exec(t.Context(), strings.Join(kept, "")).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+}
+
+// A synchronous standby that is promoted repeats no id, not even of transactions that were
+// never committed, although its clock is behind.
+func TestPromotedStandby(t *testing.T) {
+	t.Parallel()
+	primary := testserver.New(t, testserver.KindPostgres)
+	standby := testserver.NewStandby(t, primary)
+	conn := connect(t, primary.DSN)
+	createWithClock(t, conn, orders)
+	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (standby, other)'", "SELECT pg_reload_conf()")
+	for !one[bool](t, conn, "SELECT count(*) > 0 FROM pg_stat_replication, pg_sleep(0.02) WHERE sync_state = 'quorum'") {
+	}
+	second := connect(t, standby.DSN)
+	refused(t, second, "25006", "read-only transaction", next)
+	var found ids
+	var last, other int64
+	run(t, conn, "BEGIN")
+	for range 20 {
+		found.add(t, &last, all(t, conn, many)...)
+		run(t, conn, "SELECT test_step('500ms')")
+	}
+	shift := one[int64](t, conn, "SELECT last_value FROM test_shift")
+	if err := primary.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, second, "ALTER SYSTEM SET synchronous_standby_names = ''", "SELECT pg_reload_conf()", "SELECT pg_promote()")
+	run(t, second, "SELECT setval('test_shift', "+itoa(uint32(shift-3000))+")")
+	found.add(t, &other, all(t, second, many)...)
+}
+
+// While no synchronous standby answers, and the fence is reached, ids are refused with the
+// reason, and come when it does.
+func TestStandbyAway(t *testing.T) {
+	t.Parallel()
+	primary := testserver.New(t, testserver.KindPostgres)
+	conn := connect(t, primary.DSN)
+	run(t, conn, testClock...)
+	create(t, conn, orders, serverClock, movedClock, "waited > 10", "waited > 1")
+	var found ids
+	var last int64
+	found.add(t, &last, all(t, conn, many)...)
+	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = 'standby'", "SELECT pg_reload_conf()", "SET synchronous_commit = off",
+		"SET standard_conforming_strings = off") // as old programs do, and no pattern may read differently
+	found.add(t, &last, all(t, conn, many)...) // below the fence
+	run(t, conn, "SELECT test_step('1min')")
+	refused(t, conn, notReady, "no synchronous standby has", next)
+	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = ''", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.1)")
+	found.add(t, &last, all(t, conn, many)...)
+}
+
+// A subscriber of logical replication keeps the publisher's ids: it evaluates no default, and a
+// trigger does not fire there.
+func TestSubscriber(t *testing.T) {
+	t.Parallel()
+	publisher := testserver.New(t, testserver.KindPostgres, "-c", "wal_level=logical")
+	subscriber := testserver.New(t, testserver.KindPostgres)
+	from, to := connect(t, publisher.DSN), connect(t, subscriber.DSN)
+	for conn, g := range map[*pgx.Conn]ddl.Generator{from: {Dialect: ddl.Postgres, Namespace: "orders", Workers: []int64{1}}, to: {Dialect: ddl.Postgres, Namespace: "orders", Workers: []int64{2}}} {
+		create(t, conn, g)
+		run(t, conn, "CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowkey_next('orders'), by_trigger bigint)",
+			"CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.by_trigger := snowkey_next(''orders''); RETURN NEW; END'",
+			"CREATE TRIGGER fill BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION fill()")
+	}
+	run(t, from, "CREATE PUBLICATION p FOR TABLE orders")
+	run(t, to, "CREATE SUBSCRIPTION s CONNECTION '"+publisher.DSN+"' PUBLICATION p")
+	run(t, from, "INSERT INTO orders SELECT FROM generate_series(1, 100)")
+	const sum = "SELECT coalesce(string_agg(id || ' ' || by_trigger, ',' ORDER BY id), '') FROM orders"
+	want := one[string](t, from, sum)
+	deadline := time.Now().Add(time.Minute)
+	for one[int](t, to, "SELECT count(*) FROM orders, pg_sleep(0.05)") < 100 && time.Now().Before(deadline) {
+	}
+	if got := one[string](t, to, sum); got != want {
+		t.Errorf("the subscriber has %.100s, the publisher %.100s", got, want)
+	}
+	var found ids
+	var a, b int64
+	found.add(t, &a, all(t, from, many)...)
+	found.add(t, &b, all(t, to, "INSERT INTO orders SELECT FROM generate_series(1, 100) RETURNING id")...)
+	run(t, to, "DROP SUBSCRIPTION s")
+}
