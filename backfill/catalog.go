@@ -24,9 +24,9 @@ type table struct {
 }
 
 func (t *table) column(name string) *column {
-	i := slices.IndexFunc(t.columns, func(c column) bool { return strings.EqualFold(c.name, name) })
-	if exact := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name }); exact >= 0 {
-		i = exact
+	i := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
+	if i < 0 {
+		i = slices.IndexFunc(t.columns, func(c column) bool { return strings.EqualFold(c.name, name) })
 	}
 	if i < 0 {
 		return nil
@@ -55,7 +55,8 @@ func catalogOf(d ddl.Dialect) catalog {
 	switch d {
 	case ddl.Postgres:
 		return catalog{
-			table: `SELECT n.nspname, c.relname, CASE c.relkind WHEN 'r' THEN '' WHEN 'p' THEN 'a partitioned table' WHEN 'v' THEN 'a view'
+			table: `SELECT n.nspname, c.relname, CASE c.relkind WHEN 'r' THEN CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) THEN 'a table that others inherit' ELSE '' END
+				WHEN 'p' THEN 'a partitioned table' WHEN 'v' THEN 'a view'
 				WHEN 'm' THEN 'a materialized view' WHEN 'f' THEN 'a foreign table' ELSE 'no table' END
 				FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = CAST(to_regclass(?) AS oid)`,
 			columns: `SELECT a.attname, pg_catalog.format_type(COALESCE(NULLIF(t.typbasetype, 0), a.atttypid), NULL), 0
@@ -114,7 +115,7 @@ func (db database) find(ctx context.Context, field, schema, name string) (*table
 	text := strings.TrimPrefix(schema+"."+name, ".")
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("backfill: look at the table %s: %w", text, err)
+		return nil, fmt.Errorf("backfill: inspect the table %s: %w", text, err)
 	case len(tables) == 0:
 		return nil, fields.Error("backfill", field, text, "there is no such table")
 	case what != "":
@@ -127,7 +128,7 @@ func (db database) find(ctx context.Context, field, schema, name string) (*table
 		return c, err
 	}, queries.columns, db.args(t.schema, t.name)...)
 	if err != nil {
-		return nil, fmt.Errorf("backfill: look at the columns of %s: %w", text, err)
+		return nil, fmt.Errorf("backfill: inspect the columns of %s: %w", text, err)
 	}
 	return &t, nil
 }
@@ -144,7 +145,7 @@ func (db database) keyOf(ctx context.Context, t *table) (*column, error) {
 	case len(names) > 1:
 		return nil, fields.Error("backfill", "Table", t.String(), "has a primary key of %d columns: %s; only one is supported", len(names), strings.Join(names, ", "))
 	case badName(names[0]) != "":
-		return nil, fields.Error("backfill", "Table", t.String(), "has the key %q, which %s", names[0], badName(names[0]))
+		return nil, fields.Error("backfill", "Table", t.String(), "has the primary key %q: the name %s", names[0], badName(names[0]))
 	}
 	return t.column(names[0]), nil
 }
@@ -170,11 +171,11 @@ func (db database) referring(ctx context.Context, t *table, key string) ([]forei
 		from := strings.TrimPrefix(k.schema+"."+k.table, ".")
 		switch {
 		case k.columns > 1:
-			return nil, fields.Error("backfill", "Table", t.String(), "the foreign key %s of %s has %d columns; only one is supported", k.name, from, k.columns)
-		case k.to != "" && !strings.EqualFold(k.to, key): // it refers to another unique column
+			return nil, fields.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %s, which has %d columns; only one is supported", k.name, from, k.columns)
+		case k.to != "" && t.column(k.to) != t.column(key): // it refers to another unique column
 			continue
 		case badName(k.table) != "" || badName(k.column) != "" || k.schema != "" && badName(k.schema) != "":
-			return nil, fields.Error("backfill", "Table", t.String(), "the foreign key %s of %q.%q has a name with dots, quotes or question marks", k.name, from, k.column)
+			return nil, fields.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %q.%q: names with dots, quotes, question marks or control characters are not supported", k.name, from, k.column)
 		}
 		if !slices.ContainsFunc(keys, func(o foreignKey) bool {
 			return o.schema == k.schema && o.table == k.table && o.column == k.column

@@ -20,12 +20,13 @@ const (
 	claimLead   = 60_000
 )
 
-// claim takes a worker ID whose past is free, and returns the instant at which that ends.
+// claim takes a worker ID that no generator has used, and returns the time before which the
+// backfill may issue ids with it.
 //
-// It claims a worker ID that has no record. A fencing token of 1 proves that the claim is the
-// first one: so no generator of the namespace has issued ids under it. Then it releases the
-// worker ID with the beginning of the claim as the fence, at which any later holder
-// starts. If the release fails, the worker ID expires, with a fence that is later still.
+// It claims a worker ID that has no record. A fencing token of 1 proves that this is the first
+// claim, so no generator of the namespace has issued ids with the worker ID. Then it releases the
+// worker ID with the start of the claim as the fence: later holders start there. If the release
+// fails, the worker ID expires, with a later fence.
 func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err error) {
 	l := j.cfg.Layout
 	now := j.cfg.Now()
@@ -96,8 +97,8 @@ func owner(name string) string {
 	return string(text[:min(len(text), most)])
 }
 
-// conflict returns an error if a row has an id of the worker ID already, with a time of the past:
-// then the worker ID was not free.
+// conflict returns an error if a row already has an id with the worker ID: then a generator has
+// used it.
 func (j *job) conflict(ctx context.Context, worker int64) error {
 	l := j.cfg.Layout
 	shift := l.SequenceBits
@@ -109,9 +110,9 @@ func (j *job) conflict(ctx context.Context, worker int64) error {
 		fmt.Sprintf("%s > 0 AND ((%s >> %d) & %d) = %d", id, id, shift, l.WorkerIDs()-1, worker))
 	switch {
 	case err != nil:
-		return fmt.Errorf("backfill: look for ids of the worker ID %d in %s: %w", worker, j.table, err)
+		return fmt.Errorf("backfill: look for IDs with the worker ID %d in %s: %w", worker, j.table, err)
 	case n > 0:
-		return fmt.Errorf("backfill: %d ids in %s.%s have the worker ID %d already: something without a lease of namespace %q has issued them; take another worker ID", n, j.table, j.into.to, worker, j.cfg.Namespace)
+		return fmt.Errorf("backfill: %s.%s already has %d IDs with the worker ID %d, from a generator without a lease in namespace %q: choose another worker ID", j.table, j.into.to, n, worker, j.cfg.Namespace)
 	}
 	return nil
 }

@@ -18,21 +18,22 @@ import (
 // required.
 type Config struct {
 	Dialect   ddl.Dialect
-	Table     string // whose rows get ids, optionally with a schema and a dot before it
-	CreatedAt string // the column with the time of a row: a timestamp, a date, or an integer, see Unit
+	Table     string // the table whose rows get ids, or schema.table
+	CreatedAt string // the column with the creation time: a timestamp, a date, or an integer, see Unit
 
-	// Column gets the ids. It is a 64-bit integer, and is added if it is missing. Zero: the name of
-	// the key with _snowkey after it.
+	// Column is the column for the ids, a 64-bit integer. Run adds it if it is missing. Zero: the
+	// name of the key plus _snowkey.
 	Column string
 	// References lists columns that hold keys of Table without a declared foreign key, such as
-	// "lines.order_id". Declared foreign keys are found. The column of each that gets the ids has
-	// its name with _snowkey after it, and is added if it is missing.
+	// "lines.order_id". Declared foreign keys are found automatically. The ids go to a column with
+	// the same name plus _snowkey, which Run adds if it is missing.
 	References []string
 
-	// Unit is that of a CreatedAt with integers since 1970: time.Second, time.Millisecond,
-	// time.Microsecond or time.Nanosecond. Zero: CreatedAt has no integers.
+	// Unit is the unit of CreatedAt if that is an integer since 1970: time.Second, time.Millisecond,
+	// time.Microsecond or time.Nanosecond. Zero: CreatedAt is not an integer.
 	Unit time.Duration
-	// Location is that of times without a zone, such as those of a DATETIME in MySQL. Nil: UTC.
+	// Location is the zone of times that are stored without one, such as a DATETIME in MySQL. Nil:
+	// UTC.
 	Location *time.Location
 
 	// Store has the leases of the namespace; it must implement driver.Admin. The backfill takes
@@ -41,12 +42,12 @@ type Config struct {
 	Namespace string      // zero: "default"
 	Layout    core.Layout // zero: core.Twitter
 
-	// Worker is a worker ID, datacenter<<WorkerBits | worker, under which nobody has issued ids, in
-	// place of a Store: you guarantee that. Nil: none.
+	// Worker replaces Store. It is a worker ID, datacenter<<WorkerBits | worker, and you guarantee
+	// that no generator has issued ids with it. Nil: Store is used.
 	Worker *int64
 
 	BatchSize int                     // rows in a transaction; zero: 1,000; at most 100,000
-	Progress  func(done, total int64) // is called after each transaction; nil: none
+	Progress  func(done, total int64) // called after each transaction; nil: none
 	Now       func() time.Time        // nil: the system clock
 }
 
@@ -95,7 +96,7 @@ func (cfg *Config) checkNames(wrong *fields.Errors) {
 		name("Table", schema)
 	}
 	if schema != "" && cfg.Dialect == ddl.SQLite {
-		wrong.Add("Table", cfg.Table, "must have no schema in SQLite")
+		wrong.Add("Table", cfg.Table, "must not name a schema in SQLite")
 	}
 	name("CreatedAt", cfg.CreatedAt)
 	if cfg.Column != "" {
@@ -105,7 +106,7 @@ func (cfg *Config) checkNames(wrong *fields.Errors) {
 		table, column, ok := cutLast(ref)
 		_, bare := splitTable(table)
 		if !ok || badName(bare) != "" || badName(column) != "" {
-			wrong.Add("References", ref, "must be the name of a table, a dot and the name of a column")
+			wrong.Add("References", ref, "must be table.column or schema.table.column")
 		}
 	}
 }
@@ -115,7 +116,7 @@ func badName(name string) string {
 	case name == "":
 		return "must not be empty"
 	case !utf8.ValidString(name) || strings.ContainsAny(name, "?.\"`") || strings.ContainsFunc(name, unicode.IsControl) || strings.HasSuffix(name, " "):
-		return "must be a name without dots, quotes, question marks and a space at its end"
+		return "must be a name without dots, quotes, question marks, control characters or a trailing space"
 	case len(name) > maxNameBytes:
 		return "must have at most 63 bytes"
 	}
@@ -160,17 +161,17 @@ func (cfg *Config) checkIDs(wrong *fields.Errors) {
 	}
 	cfg.Layout = cfg.Layout.WithDefaults()
 	if cfg.Layout.Unsigned {
-		wrong.Add("Layout.Unsigned", true, "must be false: half of the ids would be negative, and not sort")
+		wrong.Add("Layout.Unsigned", true, "must be false: half of the ids would be negative, so they would not sort")
 	}
 	none := fields.IsNil(cfg.Store)
 	switch {
 	case none && cfg.Worker == nil:
-		wrong.Add("Store", nil, "must be given, or Worker: no worker ID is safe to guess")
+		wrong.Add("Store", nil, "is required, unless Worker is set")
 	case !none && cfg.Worker != nil:
-		wrong.Add("Worker", *cfg.Worker, "must be nil if there is a Store, which has the worker ID")
+		wrong.Add("Worker", *cfg.Worker, "must be nil if Store is set, because the worker ID then comes from the Store")
 	case !none:
 		if _, ok := cfg.Store.(driver.Admin); !ok {
-			wrong.Add("Store", cfg.Store, "must implement driver.Admin, to show which worker IDs were leased")
+			wrong.Add("Store", cfg.Store, "must implement driver.Admin, which lists the worker IDs that were leased")
 		}
 	case *cfg.Worker < 0 || *cfg.Worker >= cfg.Layout.WorkerIDs():
 		wrong.Add("Worker", *cfg.Worker, "must be 0 to %d", cfg.Layout.WorkerIDs()-1)

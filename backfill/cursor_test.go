@@ -17,9 +17,12 @@ func TestCursorProperties(t *testing.T) {
 		l := rapid.SampledFrom(layouts).Draw(t, "layout").WithDefaults()
 		worker := rapid.Int64Range(0, l.WorkerIDs()-1).Draw(t, "worker")
 		start := l.Epoch.Add(time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "start")))
-		// Bursts of equal times, and gaps.
-		steps := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, 0, 0, time.Microsecond, time.Millisecond, 7 * time.Millisecond, time.Second, time.Hour}), 1, 200).Draw(t, "steps")
-		before := start.Add(time.Duration(rapid.Int64Range(0, int64(300*time.Hour)).Draw(t, "before")))
+		// Bursts of equal times, and gaps. rapid prefers short ones.
+		least := rapid.SampledFrom([]int{1, 10, 100}).Draw(t, "least")
+		steps := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, 0, 0, time.Microsecond, time.Millisecond, 7 * time.Millisecond, time.Second, time.Hour}), least, 200).Draw(t, "steps")
+		// Mostly far away; rapid prefers small numbers, and then no row would get an id.
+		room := rapid.SampledFrom([]time.Duration{0, time.Millisecond, 50 * time.Millisecond, time.Minute, 300 * time.Hour, 300 * time.Hour})
+		before := start.Add(room.Draw(t, "room") + time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "more")))
 		c := newCursor(l, worker, before)
 		at := start
 		var last, rows int64
@@ -30,7 +33,11 @@ func TestCursorProperties(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o == tooNew {
-				if next := max(c.tick+1, c.tickOf(at)); !c.startOf(next + 1).After(before) {
+				next := max(c.tick+1, c.tickOf(at))
+				if next == 0 && worker == 0 && l.IDsPerTick() == 1 {
+					next = 1 // the only id of the first tick is 0, which means that none is set
+				}
+				if !c.startOf(next + 1).After(before) {
 					t.Fatalf("%v is too new, although %v is free", at, c.startOf(next))
 				}
 				break

@@ -1,5 +1,5 @@
-// Package backfill gives ids to rows that were made long ago. Each id carries the time of its row,
-// so the ids sort as the rows do, and below all ids that generators issue from now on:
+// Package backfill gives ids to existing rows. Each id carries the creation time of its row, so the
+// ids sort as the rows do, and below all ids that generators issue from now on:
 //
 //	store, err := sqlstore.New(db, sqlstore.Config{})
 //	if err != nil {
@@ -10,36 +10,41 @@
 //	})
 //
 // This adds the column id_snowkey to orders, and a column such as order_id_snowkey to each table
-// with a foreign key to orders, and fills them. Keys and constraints stay as they are:
-// docs/backfill.md of the repository shows how to swap the columns afterwards. Inspect says what
-// Run would do, and writes nothing. The command snowkey backfill does both.
+// with a foreign key to orders, and fills them. Keys and constraints do not change;
+// docs/backfill.md in the repository shows how to swap the columns afterwards. Inspect reports what
+// Run would do and writes nothing. The command snowkey backfill does both.
 //
 // # What is guaranteed
 //
-// No id of a backfill equals an id of a generator with a lease in the namespace, now or later, or of
-// another backfill there. The backfill claims a worker ID that was never leased before, so
-// nobody has issued ids of the past under it. It issues ids with times before that claim only;
-// every later holder of the worker ID starts at the claim or later. This depends on the
-// conditions of worker.Acquire, and on a store that has never lost a record.
+// No id of a backfill equals an id of another backfill in the namespace, or of a generator that has
+// or will have a lease there. The backfill claims a worker ID that was never leased before, so no
+// generator has issued ids with it. It issues only ids with times before that claim; every later
+// holder of the worker ID starts at the claim or later. This relies on the conditions of
+// worker.Acquire, and on a store that has never lost a record.
 //
-// The ids of one run sort as its rows: by CreatedAt, to the tick of the layout, then by CreatedAt,
-// then by key. An id's time is never before its row's tick. It is later only if rows do not fit
-// into a tick: by the time that it takes to issue the ids of the rows before it which were made
-// at that moment. Result.MaxDelay is the longest of these delays.
+// The ids of one run sort as its rows do: by CreatedAt, then by key. In SQLite, times within one
+// millisecond sort as text. An id's time is never before its row's tick. It is later only if more
+// rows were created in a tick than the tick has ids: then these rows, and the rows after them, get
+// the ids of the next ticks. Result.MaxDelay is the longest of these delays.
 //
-// Rows are written in transactions of Config.BatchSize rows, each with the rows that refer to them
-// by an indexed column, and with the state of the backfill in the table snow_backfill. So a backfill that was killed leaves no row
-// half-written, and the next Run continues where it ended. Two runs on one column at
-// the same time are an error for one of them. Programs may read and write the tables meanwhile.
+// Rows are written in transactions of Config.BatchSize rows. Each also writes the rows that refer to
+// them by an indexed column, and the state of the backfill in the table snow_backfill. So a
+// backfill that is killed leaves no row half-written, and the next Run continues where it ended. If
+// two runs work on one column at the same time, one of them fails. Programs may read and write the
+// tables during a backfill.
 //
 // An id that is set is never changed. NULL and 0 count as not set.
 //
 // # What is not
 //
-// A row that is written during the backfill with a CreatedAt before the rows that have ids already,
-// or after the beginning of the run, is left without an id, and so is one that is too new. Run
-// then returns a *LeftError. Run it again: another run takes another worker ID.
+// A row that a program writes during the backfill gets no id if its CreatedAt is earlier than that of
+// rows that already have ids, or later than the start of the backfill. Run then returns a
+// *LeftError. Run it again: the next run takes another worker ID.
 //
-// A table needs a primary key of one column, an ordinary table, and in MySQL InnoDB. Foreign keys of
-// several columns are refused. Triggers fire as for any UPDATE.
+// A program that knows nothing of the new columns may change a reference that has its id already.
+// Run then returns a *ReferenceError, or the next one does: before the columns are swapped, stop
+// the program and run again.
+//
+// The table must be an ordinary one with a primary key of one column, and in MySQL use InnoDB.
+// Foreign keys of several columns are rejected. Triggers fire as for any UPDATE.
 package backfill

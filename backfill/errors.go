@@ -7,15 +7,15 @@ import (
 )
 
 var (
-	// ErrNoWorkerID means that all worker IDs of the namespace were leased before, so that none
-	// has a past in which nobody has issued ids.
+	// ErrNoWorkerID means that every worker ID of the namespace has been leased at least once, so
+	// ids with past times may exist for each of them.
 	ErrNoWorkerID = errors.New("backfill: every worker ID of the namespace was leased before")
-	// ErrRunning means that another backfill has written to the same column meanwhile.
+	// ErrRunning means that another backfill of the same column is running.
 	ErrRunning = errors.New("backfill: another backfill of this column is running")
 )
 
-// A LeftError is returned by Run if rows are left without an id at its end, because they were
-// written during the backfill, or are newer than its beginning. Run again to fill them.
+// A LeftError means that some rows still have no id at the end of Run, because they were written
+// during the backfill or are newer than its start. Call Run again to fill them.
 type LeftError struct {
 	Table string
 	Rows  int64
@@ -28,27 +28,45 @@ func (e *LeftError) Error() string {
 	if e.Made.After(time.Now()) {
 		advice = "that is in the future: correct it"
 	}
-	left := fmt.Sprintf("%d rows of %s are left, which were", e.Rows, e.Table)
+	left := fmt.Sprintf("%d rows of %s have no ID yet: they were", e.Rows, e.Table)
 	if e.Rows == 1 {
-		left = fmt.Sprintf("1 row of %s is left, which was", e.Table)
+		left = fmt.Sprintf("1 row of %s has no ID yet: it was", e.Table)
 	}
-	return fmt.Sprintf("backfill: %s written or made since the backfill began; the oldest has the key %s and was made at %s: %s", left, e.Key, show(e.Made), advice)
+	return fmt.Sprintf("backfill: %s written, or created, after the backfill began; the oldest has the key %s and was created at %s: %s", left, e.Key, show(e.Made), advice)
 }
 
-// A RowError means that a row has no usable time, or one before the layout's epoch.
+// A RowError means that a row has no usable creation time, or one before the layout's epoch,
+// or no key, as SQLite allows.
 type RowError struct {
 	Table, Column string
 	Key           string
-	Value         string // empty: NULL, or another value that is no time
+	Value         string // empty: NULL, or a value that is not a time
 	Reason        string
 }
 
 func (e *RowError) Error() string {
-	value := "NULL or no time"
+	value := "NULL or not a time"
 	if e.Value != "" {
 		value = e.Value
 	}
-	return fmt.Sprintf("backfill: %s of the row of %s with the key %s is %s: %s", e.Column, e.Table, e.Key, value, e.Reason)
+	return fmt.Sprintf("backfill: %s, row with the key %s: %s is %s: %s", e.Table, e.Key, e.Column, value, e.Reason)
 }
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// A ReferenceError is returned by Run if rows have an id in NewColumn which is not that of the row
+// that Column refers to. Either a program has changed Column, or deleted that row, since NewColumn
+// was filled; or a backfill of another column has filled it. Set NewColumn to NULL in these rows,
+// or in all, and run again.
+type ReferenceError struct {
+	Table, Column, NewColumn string
+	Rows                     int64
+}
+
+func (e *ReferenceError) Error() string {
+	have := fmt.Sprintf("%d rows of %s have", e.Rows, e.Table)
+	if e.Rows == 1 {
+		have = fmt.Sprintf("1 row of %s has", e.Table)
+	}
+	return fmt.Sprintf("backfill: %s in %s an id that is not that of the row which %s refers to now: set %s to NULL there, and run it again", have, e.NewColumn, e.Column, e.NewColumn)
+}

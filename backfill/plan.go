@@ -12,26 +12,25 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A Plan is what Run would do. Tables have their schema, if the database has schemas.
+// A Plan is what Run would do. Table names include the schema if the database has schemas.
 type Plan struct {
 	Table, Key, CreatedAt string
-	Column                string // gets the ids
-	Adds                  bool   // Column is missing, and will be added
-	Rows                  int64  // without an id
+	Column                string // the column for the ids
+	Adds                  bool   // Column is missing, and Run adds it
+	Rows                  int64  // rows without an id
 	Oldest, Newest        time.Time
 	References            []Reference
 	Resumes               bool  // an unfinished backfill of the column continues
-	Worker                int64 // the worker ID of that backfill, or Config.Worker; -1: one will be claimed
+	Worker                int64 // the worker ID of that backfill, or Config.Worker; -1: Run claims one
 }
 
-// A Reference is a column that refers to the key, and one that gets the ids of the rows it
-// refers to.
+// A Reference is a column that refers to the key, with the column that gets the ids of those rows.
 type Reference struct {
 	Table, Column string
 	NewColumn     string
-	Adds          bool  // NewColumn is missing, and will be added
-	Indexed       bool  // an index begins with Column; otherwise Run fills NewColumn at its end, in one statement
-	Rows          int64 // that refer to a row, and have no id in NewColumn
+	Adds          bool  // NewColumn is missing, and Run adds it
+	Indexed       bool  // an index begins with Column; if not, Run fills NewColumn at the end, in one statement
+	Rows          int64 // rows with a value in Column and no id in NewColumn
 }
 
 // job is a backfill of one column.
@@ -57,15 +56,18 @@ type target struct {
 }
 
 // unset is the condition for rows without an id.
-func (j *job) unset(t target) string {
+func (j *job) unset(t target) string { return j.unsetIn(t, "") }
+
+// unsetIn is unset for a table with an alias, which has a dot after it.
+func (j *job) unsetIn(t target, alias string) string {
 	if t.adds {
 		return "1 = 1"
 	}
-	to := j.db.quote(t.to)
+	to := alias + j.db.quote(t.to)
 	return "(" + to + " IS NULL OR " + to + " = 0)"
 }
 
-// Inspect says what Run would do. It writes nothing, and makes no claim. Its errors are
+// Inspect reports what Run would do. It writes nothing, and claims no worker ID. Its errors are
 // those of Run.
 func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 	j, err := inspect(ctx, db, cfg)
@@ -125,9 +127,9 @@ func (j *job) target(field string, t *table, from, to string) (target, error) {
 	}
 	switch {
 	case c.name == from || c.name == j.key.name && t == j.table:
-		return none("is the key itself: ids need a column of their own, which replaces the key afterwards")
+		return none("is the key itself: the IDs need a column of their own, which you swap with the key afterwards")
 	case strings.EqualFold(c.name, j.cfg.CreatedAt) && t == j.table:
-		return none("is the column with the times")
+		return none("is the column with the creation times")
 	case !wide:
 		return none("has the type %s in %s: must be bigint", c.typ, t)
 	}
@@ -170,6 +172,9 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 			return fields.Error("backfill", field, name+"."+column, "is the key itself")
 		}
 	}
+	if j.db.dialect == ddl.MySQL && comparedAs(c.typ) != comparedAs(j.key.typ) {
+		return fields.Error("backfill", field, name+"."+column, "has the type %s, and the key %s: MySQL would compare them as floating-point numbers", c.typ, j.key.typ)
+	}
 	ref, err := j.target(field, t, c.name, c.name+suffix)
 	if err != nil {
 		return err
@@ -186,6 +191,19 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 		j.refs = append(j.refs, ref)
 	}
 	return nil
+}
+
+// comparedAs returns the kind of a type of MySQL. Values of one kind are compared exactly.
+func comparedAs(typ string) string {
+	for _, number := range []string{"tinyint", "smallint", "mediumint", "int", "bigint", "decimal"} {
+		if strings.HasPrefix(typ, number) {
+			return "number"
+		}
+	}
+	if strings.HasPrefix(typ, "float") || strings.HasPrefix(typ, "double") {
+		return "float"
+	}
+	return "text"
 }
 
 // plan counts the rows, and finds those without a time.
@@ -206,13 +224,13 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	}
 	for _, ref := range j.refs {
 		r := Reference{Table: ref.table.String(), Column: ref.from, NewColumn: ref.to, Adds: ref.adds, Indexed: ref.indexed}
-		r.Rows, err = j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" WHERE "+j.db.quote(ref.from)+" IS NOT NULL AND "+j.unset(ref))
+		r.Rows, err = j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unsetIn(ref, "c.")+" AND EXISTS ("+j.referred(ref)+")")
 		if err != nil {
 			return p, fmt.Errorf("backfill: count the rows of %s: %w", r.Table, err)
 		}
 		p.References = append(p.References, r)
 	}
-	if err := j.rejectTimeless(ctx); err != nil {
+	if err := j.rejectNull(ctx); err != nil {
 		return p, err
 	}
 	oldest, err := j.page(ctx, 1, false)
@@ -236,15 +254,16 @@ func (j *job) left(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// rejectTimeless returns a *RowError if a row without an id has no time.
-func (j *job) rejectTimeless(ctx context.Context) error {
-	keys, err := query(ctx, j.db, func(rows *sql.Rows) (key any, err error) { return key, rows.Scan(&key) },
-		"SELECT "+j.db.quote(j.key.name)+" FROM "+j.table.of(j.db)+" WHERE ("+j.times.expr+") IS NULL AND "+j.unset(j.into)+" LIMIT 1")
-	switch {
-	case err != nil:
-		return fmt.Errorf("backfill: look for rows of %s without a time: %w", j.table, err)
-	case len(keys) > 0:
-		return &RowError{j.table.String(), j.cfg.CreatedAt, keyText(j.plain(keys[0])), "", "set it first"}
+// rejectNull returns a *RowError if a row without an id has no time, or no key, as SQLite allows.
+func (j *job) rejectNull(ctx context.Context) error {
+	for _, c := range []struct{ name, expr, value string }{{j.key.name, j.db.quote(j.key.name), "NULL"}, {j.cfg.CreatedAt, j.times.expr, ""}} {
+		rows, err := j.rows(ctx, "("+c.expr+") IS NULL AND "+j.unset(j.into)+" LIMIT 1")
+		switch {
+		case err != nil:
+			return fmt.Errorf("backfill: look for rows of %s without %s: %w", j.table, c.name, err)
+		case len(rows) > 0:
+			return &RowError{j.table.String(), c.name, keyText(rows[0].key), c.value, "set it first"}
+		}
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package backfill
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,8 @@ import (
 
 // A row without an id.
 type row struct {
-	key  any // as the driver returns it, and takes it as an argument
+	key  any // as the driver takes it as an argument
+	text string
 	made time.Time
 	id   int64
 }
@@ -28,46 +28,52 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 			order[i] += " DESC"
 		}
 	}
-	rows, err := query(ctx, j.db, func(rows *sql.Rows) (row, error) {
-		var r row
-		var text sql.NullString
-		if err := rows.Scan(&r.key, &text); err != nil {
-			return r, err
-		}
-		r.key = j.plain(r.key)
-		made, err := j.times.parse(text.String)
+	rows, err := j.rows(ctx, j.unset(j.into)+" ORDER BY "+strings.Join(order, ", ")+fmt.Sprintf(" LIMIT %d", limit))
+	if err != nil {
+		return nil, fmt.Errorf("backfill: read rows of %s: %w", j.table, err)
+	}
+	for i := range rows {
+		r := &rows[i]
+		r.made, err = j.times.parse(r.text)
 		switch {
 		case err != nil:
-			return r, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), fields.Quote(text.String), err.Error()}
-		case made.Before(j.cfg.Layout.Epoch):
-			return r, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), show(made), "is before the layout's epoch, " + show(j.cfg.Layout.Epoch)}
+			return nil, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), fields.Quote(r.text), err.Error()}
+		case r.made.Before(j.cfg.Layout.Epoch):
+			return nil, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), show(r.made), "before the layout's epoch, " + show(j.cfg.Layout.Epoch)}
 		}
-		r.made = made
-		return r, nil
-	}, "SELECT "+j.db.quote(j.key.name)+", "+j.times.expr+" FROM "+j.table.of(j.db)+" WHERE "+j.unset(j.into)+
-		" ORDER BY "+strings.Join(order, ", ")+fmt.Sprintf(" LIMIT %d", limit))
-	var bad *RowError
-	if err != nil && !errors.As(err, &bad) {
-		err = fmt.Errorf("backfill: read rows of %s: %w", j.table, err)
 	}
-	return rows, err
+	return rows, nil
 }
 
-// plain makes a key an argument: some drivers return texts as bytes, and take bytes as binary.
-func (j *job) plain(key any) any {
-	b, ok := key.([]byte)
-	if !ok {
-		return key
+// rows returns rows with their keys, and their times as text.
+func (j *job) rows(ctx context.Context, where string) ([]row, error) {
+	key := j.db.quote(j.key.name)
+	binary := "0 = 1"
+	switch typ := j.key.typ; {
+	case j.db.dialect == ddl.SQLite: // where a column may hold anything
+		binary = "typeof(" + key + ") = 'blob'"
+	case strings.Contains(typ, "binary") || strings.Contains(typ, "blob") || typ == "bytea":
+		binary = "0 = 0"
 	}
-	if strings.Contains(j.key.typ, "binary") || strings.Contains(j.key.typ, "blob") || j.key.typ == "bytea" {
-		return slices.Clone(b) // the driver may reuse it
-	}
-	return string(b)
+	return query(ctx, j.db, func(rows *sql.Rows) (row, error) {
+		var r row
+		var text sql.NullString
+		var binary bool
+		err := rows.Scan(&r.key, &text, &binary)
+		if b, ok := r.key.([]byte); ok && !binary { // some drivers return texts as bytes, and take bytes as binary
+			r.key = string(b)
+		}
+		r.text = text.String
+		return r, err
+	}, "SELECT "+key+", "+j.times.expr+", "+binary+" FROM "+j.table.of(j.db)+" WHERE "+where)
 }
 
 func keyText(key any) string {
-	if b, ok := key.([]byte); ok {
-		return fmt.Sprintf("%#x", b)
+	switch key := key.(type) {
+	case nil:
+		return "NULL"
+	case []byte:
+		return fmt.Sprintf("%#x", key)
 	}
 	return fields.Quote(key)
 }
@@ -79,7 +85,7 @@ const perStatement = 250
 // write sets the ids of rows, and of the columns that refer to them.
 func (j *job) write(ctx context.Context, tx *sql.Tx, rows []row) (own, referring int64, err error) {
 	for chunk := range slices.Chunk(rows, perStatement) {
-		n, err := j.update(ctx, tx, j.into, chunk)
+		n, err := j.update(ctx, tx, chunk)
 		if err != nil {
 			return 0, 0, fmt.Errorf("backfill: write ids to %s: %w", j.table, err)
 		}
@@ -88,9 +94,9 @@ func (j *job) write(ctx context.Context, tx *sql.Tx, rows []row) (own, referring
 			if !ref.indexed { // each statement would read the whole table
 				continue
 			}
-			n, err := j.update(ctx, tx, ref, chunk)
+			n, err := j.refer(ctx, tx, ref, chunk)
 			if err != nil {
-				return 0, 0, fmt.Errorf("backfill: write ids to %s: %w", ref.table, err)
+				return 0, 0, err
 			}
 			referring += n
 		}
@@ -98,25 +104,27 @@ func (j *job) write(ctx context.Context, tx *sql.Tx, rows []row) (own, referring
 	return own, referring, nil
 }
 
-// update sets the ids of a chunk in one column, where none is set.
-func (j *job) update(ctx context.Context, tx *sql.Tx, t target, chunk []row) (int64, error) {
+// update sets the ids of a chunk, where none is set.
+func (j *job) update(ctx context.Context, tx *sql.Tx, chunk []row) (int64, error) {
 	db := j.db
-	from := db.quote(t.from)
-	var cases, keys strings.Builder
+	key := db.quote(j.key.name)
+	var cases strings.Builder
 	args := make([]any, 0, 3*len(chunk))
 	for _, r := range chunk {
 		cases.WriteString(" WHEN ? THEN CAST(? AS " + integer(db.dialect) + ")")
 		args = append(args, r.key, r.id)
 	}
-	for i, r := range chunk {
-		if i > 0 {
-			keys.WriteString(", ")
-		}
-		keys.WriteString("?")
-		args = append(args, r.key)
+	in, keys := oneOf(chunk)
+	return db.change(ctx, tx, "UPDATE "+j.table.of(db)+" SET "+db.quote(j.into.to)+" = CASE "+key+cases.String()+" END"+j.untouched(j.table, "")+
+		" WHERE "+key+in+" AND "+j.unset(j.into), append(args, keys...)...)
+}
+
+// oneOf is the condition for the keys of a chunk.
+func oneOf(chunk []row) (in string, keys []any) {
+	for _, r := range chunk {
+		keys = append(keys, r.key)
 	}
-	return db.change(ctx, tx, "UPDATE "+t.table.of(db)+" SET "+db.quote(t.to)+" = CASE "+from+cases.String()+" END"+j.untouched(t.table, "")+
-		" WHERE "+from+" IN ("+keys.String()+") AND "+j.unset(t), args...)
+	return " IN (?" + strings.Repeat(", ?", len(keys)-1) + ")", keys
 }
 
 // integer is the type of CAST for ids.
@@ -139,24 +147,48 @@ func (j *job) untouched(t *table, alias string) string {
 	return text.String()
 }
 
-// sweep sets the ids in a referring column that has no index, and of rows that were written after
-// the rows they refer to had ids.
-func (j *job) sweep(ctx context.Context, ref target) (n int64, err error) {
-	db := j.db
-	parent, child := j.table.of(db), ref.table.of(db)
-	key, id, from, to := db.quote(j.key.name), db.quote(j.into.to), db.quote(ref.from), db.quote(ref.to)
-	text := "UPDATE " + child + " SET " + to + " = (SELECT p." + id + " FROM " + parent + " p WHERE p." + key + " = " + child + "." + from + ")" +
-		" WHERE " + j.unset(ref) + " AND EXISTS (SELECT 1 FROM " + parent + " p WHERE p." + key + " = " + child + "." + from + " AND p." + id + " <> 0)"
-	if db.dialect == ddl.MySQL { // which takes no subquery of the table that is updated
-		text = "UPDATE " + child + " c JOIN " + parent + " p ON p." + key + " = c." + from + " SET c." + to + " = p." + id + j.untouched(ref.table, "c.") +
-			" WHERE (c." + to + " IS NULL OR c." + to + " = 0) AND p." + id + " <> 0"
+// referred selects the id of the row that a row c refers to.
+func (j *job) referred(ref target) string {
+	id := "NULL"
+	if !j.into.adds {
+		id = "p." + j.db.quote(j.into.to)
 	}
-	err = db.transact(ctx, func(tx *sql.Tx) (err error) {
-		n, err = db.change(ctx, tx, text)
-		return err
-	})
+	return "SELECT " + id + " FROM " + j.table.of(j.db) + " p WHERE p." + j.db.quote(j.key.name) + " = c." + j.db.quote(ref.from)
+}
+
+// refer sets the ids in a referring column where none is set. It reads them from the rows referred
+// to, so they need not be ids of this job. With a chunk, it writes only rows that refer to it.
+func (j *job) refer(ctx context.Context, tx *sql.Tx, ref target, chunk []row) (int64, error) {
+	db := j.db
+	child, to, given := ref.table.of(db)+" AS c", db.quote(ref.to), "p."+db.quote(j.into.to)+" <> 0"
+	where := " WHERE " + j.unsetIn(ref, "c.")
+	var args []any
+	if len(chunk) > 0 {
+		in, keys := oneOf(chunk)
+		where += " AND c." + db.quote(ref.from) + in
+		args = keys
+	}
+	text := "UPDATE " + child + " SET " + to + " = (" + j.referred(ref) + ")" + where + " AND EXISTS (" + j.referred(ref) + " AND " + given + ")"
+	if db.dialect == ddl.MySQL { // which takes no subquery of the table that is updated
+		text = "UPDATE " + child + " JOIN " + j.table.of(db) + " p ON p." + db.quote(j.key.name) + " = c." + db.quote(ref.from) +
+			" SET c." + to + " = p." + db.quote(j.into.to) + j.untouched(ref.table, "c.") + where + " AND " + given
+	}
+	n, err := db.change(ctx, tx, text, args...)
 	if err != nil {
 		return 0, fmt.Errorf("backfill: write ids to %s: %w", ref.table, err)
 	}
 	return n, nil
+}
+
+// stale counts the rows whose id is not that of the row they refer to.
+func (j *job) stale(ctx context.Context, ref target) error {
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unsetIn(ref, "c.")+
+		" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")
+	switch {
+	case err != nil:
+		return fmt.Errorf("backfill: check the ids in %s: %w", ref.table, err)
+	case n > 0:
+		return &ReferenceError{ref.table.String(), ref.from, ref.to, n}
+	}
+	return nil
 }

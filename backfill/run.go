@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// A Result says what Run has done.
+// A Result reports what Run has done.
 type Result struct {
 	Worker    int64         // the worker ID of the ids; -1 if no row needed one
 	Rows      int64         // rows that got an id
-	Referring int64         // fields that refer to a row and got its id
-	MaxDelay  time.Duration // how much later than its row's tick an id's time is at most
+	Referring int64         // references that got the id of their row
+	MaxDelay  time.Duration // the longest time from a row's tick to the time of its id
 }
 
 // pageRows is about how many rows are read at once. Without an index that begins with CreatedAt,
 // each page costs a scan of the table.
 const pageRows = 50_000
 
-// Run gives ids to the rows that have none. If it is interrupted, by its context, an error or the
-// end of the process, the rows so far keep their ids, and another Run continues.
+// Run gives ids to the rows that have none. If its context, an error or the end of the process
+// interrupts it, the rows written so far keep their ids, and the next Run continues.
 //
-// The errors are *core.ConfigError, *RowError, ErrNoWorkerID, ErrRunning, *LeftError, those of
-// the store's Claim, and those of the database. With a *LeftError, the Result is complete.
+// The errors are *core.ConfigError, *RowError, ErrNoWorkerID, ErrRunning, *LeftError,
+// *ReferenceError, those of the store's List and Claim, and those of the database. With a
+// *LeftError or a *ReferenceError, or both joined, the Result is complete.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 	none := Result{Worker: -1}
 	j, err := inspect(ctx, db, cfg)
@@ -38,12 +39,11 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 	if err := j.addColumns(ctx); err != nil {
 		return none, err
 	}
-	if p.Rows == 0 && !j.found {
-		none.Referring, err = j.sweepAll(ctx)
-		return none, err
-	}
-	if !j.found && p.Oldest.After(j.cfg.Now()) { // a claim would be of no use
-		return none, j.leftError(ctx)
+	if !j.found && (p.Rows == 0 || p.Oldest.After(j.cfg.Now())) { // a claim would be of no use
+		if none.Referring, err = j.sweep(ctx); err != nil {
+			return none, err
+		}
+		return none, j.check(ctx)
 	}
 	if err := j.start(ctx); err != nil {
 		return none, err
@@ -52,7 +52,7 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 	if err := j.fill(ctx, p.Rows, &result); err != nil {
 		return result, interrupted(ctx, err)
 	}
-	swept, err := j.sweepAll(ctx)
+	swept, err := j.sweep(ctx)
 	result.Referring += swept
 	if err != nil {
 		return result, interrupted(ctx, err)
@@ -60,12 +60,12 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 	if err := j.finish(ctx); err != nil {
 		return result, interrupted(ctx, err)
 	}
-	return result, j.leftError(ctx)
+	return result, j.check(ctx)
 }
 
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the rows so far have their ids: run it again to continue", err)
+		return fmt.Errorf("%w; the rows written so far keep their IDs: run it again to continue", err)
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (j *job) start(ctx context.Context) error {
 func (j *job) fill(ctx context.Context, total int64, result *Result) error {
 	c := newCursor(j.cfg.Layout, j.state.worker, time.UnixMilli(j.state.before))
 	if err := c.resume(j.state.lastTick, j.state.lastID); err != nil {
-		return fmt.Errorf("backfill: the last id in the table %s: %w", stateTable, err)
+		return fmt.Errorf("backfill: the last ID in the table %s: %w", stateTable, err)
 	}
 	batches := max(pageRows/j.cfg.BatchSize, 1)
 	for {
@@ -132,7 +132,7 @@ func (j *job) assign(c *cursor, rows []row, result *Result) (batch, rest []row, 
 		id, delay, o, err := c.next(r.made)
 		switch {
 		case err != nil:
-			return nil, nil, false, fmt.Errorf("backfill: the row of %s with the key %s: %w", j.table, keyText(r.key), err)
+			return nil, nil, false, fmt.Errorf("backfill: %s, row with the key %s: %w", j.table, keyText(r.key), err)
 		case o == tooNew:
 			return batch, nil, true, nil
 		case o == late:
@@ -165,15 +165,30 @@ func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result
 	return nil
 }
 
-func (j *job) sweepAll(ctx context.Context) (n int64, err error) {
+// sweep sets the ids in referring columns that have no index, and of rows that were written after
+// the rows they refer to had ids.
+func (j *job) sweep(ctx context.Context) (total int64, err error) {
 	for _, ref := range j.refs {
-		swept, err := j.sweep(ctx, ref)
+		var n int64
+		err := j.db.transact(ctx, func(tx *sql.Tx) (err error) {
+			n, err = j.refer(ctx, tx, ref, nil)
+			return err
+		})
 		if err != nil {
-			return n, err
+			return total, err
 		}
-		n += swept
+		total += n
 	}
-	return n, nil
+	return total, nil
+}
+
+// check returns what is wrong at the end.
+func (j *job) check(ctx context.Context) error {
+	errs := []error{j.leftError(ctx)}
+	for _, ref := range j.refs {
+		errs = append(errs, j.stale(ctx, ref))
+	}
+	return errors.Join(errs...)
 }
 
 // leftError describes the rows that have no id at the end.
@@ -183,11 +198,7 @@ func (j *job) leftError(ctx context.Context) error {
 		return err
 	}
 	oldest, err := j.page(ctx, 1, false)
-	var bad *RowError
-	switch {
-	case errors.As(err, &bad):
-		return err
-	case err != nil || len(oldest) == 0:
+	if err != nil || len(oldest) == 0 {
 		return err
 	}
 	return &LeftError{Table: j.table.String(), Rows: n, Key: keyText(oldest[0].key), Made: oldest[0].made}

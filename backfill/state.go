@@ -16,7 +16,11 @@ import (
 const stateTable = "snow_backfill"
 
 func stateDDL(d ddl.Dialect) string {
-	text := "CREATE TABLE IF NOT EXISTS " + stateTable + " (name VARCHAR(190) PRIMARY KEY, namespace VARCHAR(64) NOT NULL, layout VARCHAR(200) NOT NULL, " +
+	name := "VARCHAR(191)" // of three names of 63 bytes, and two dots
+	if d == ddl.MySQL {
+		name += " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" // where Orders is not orders
+	}
+	text := "CREATE TABLE IF NOT EXISTS " + stateTable + " (name " + name + " PRIMARY KEY, namespace VARCHAR(64) NOT NULL, layout VARCHAR(200) NOT NULL, " +
 		"worker BIGINT NOT NULL, before_ts BIGINT NOT NULL, last_tick BIGINT NOT NULL, last_id BIGINT NOT NULL)"
 	if d == ddl.MySQL {
 		text += " ENGINE=InnoDB"
@@ -65,7 +69,7 @@ func (j *job) loadState(ctx context.Context) (state, bool, error) {
 // checkState returns an error if the unfinished backfill was begun with other settings.
 func (j *job) checkState(s state) error {
 	var wrong fields.Errors
-	const finish = "the unfinished backfill of this column has %q: finish it with that, or delete its row in " + stateTable
+	const finish = "the unfinished backfill of this column has %q: use that value to finish it, or delete its row in " + stateTable
 	if j.cfg.Worker == nil && s.namespace != j.cfg.Namespace {
 		wrong.Add("Namespace", j.cfg.Namespace, finish, s.namespace)
 	}
@@ -136,11 +140,15 @@ func (j *job) own(changed int64, err error) error {
 
 // addColumns adds the columns that are missing.
 func (j *job) addColumns(ctx context.Context) error {
+	integer := "bigint"
+	if j.db.dialect == ddl.SQLite {
+		integer = "integer" // the only name for it in STRICT tables
+	}
 	add := func(t *target) error {
 		if !t.adds {
 			return nil
 		}
-		text := "ALTER TABLE " + t.table.of(j.db) + " ADD COLUMN " + j.db.quote(t.to) + " bigint"
+		text := "ALTER TABLE " + t.table.of(j.db) + " ADD COLUMN " + j.db.quote(t.to) + " " + integer
 		if _, err := j.db.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("backfill: add a column by %s: %w", strings.TrimSpace(text), err)
 		}

@@ -37,7 +37,7 @@ func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColu
 		kinds, err := query(ctx, db, scanName, "SELECT DISTINCT typeof("+name+") FROM "+t.of(db)+" WHERE "+name+" IS NOT NULL")
 		switch {
 		case err != nil:
-			return timeColumn{}, fmt.Errorf("backfill: look at the times of %s: %w", t, err)
+			return timeColumn{}, fmt.Errorf("backfill: inspect the creation times of %s: %w", t, err)
 		case len(kinds) > 1:
 			return timeColumn{}, fields.Error("backfill", "CreatedAt", cfg.CreatedAt, "has values of several types: %s", strings.Join(kinds, ", "))
 		case len(kinds) == 1:
@@ -51,11 +51,11 @@ func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColu
 	integers := slices.Contains([]string{"bigint", "int", "integer"}, strings.TrimSuffix(typ, " unsigned"))
 	switch {
 	case integers && cfg.Unit == 0:
-		return timeColumn{}, fields.Error("backfill", "Unit", cfg.Unit, "must be given: %s has integers", c.name)
+		return timeColumn{}, fields.Error("backfill", "Unit", cfg.Unit, "is required, because %s is an integer", c.name)
 	case integers:
 		return timeColumn{expr: name, order: []string{name}, parse: instant(cfg.Unit)}, nil
 	case cfg.Unit != 0:
-		return timeColumn{}, fields.Error("backfill", "Unit", cfg.Unit, "must be 0: %s has the type %s, and no integers", c.name, typ)
+		return timeColumn{}, fields.Error("backfill", "Unit", cfg.Unit, "must be 0: %s has the type %s, not an integer type", c.name, typ)
 	case db.dialect == ddl.Postgres:
 		micros.expr = "CASE WHEN isfinite(" + name + ") THEN CAST(EXTRACT(EPOCH FROM " + name + ") * 1000000 AS bigint) END"
 		wall.expr = micros.expr
@@ -123,6 +123,6 @@ func written(loc *time.Location) func(string) (time.Time, error) {
 				return t, nil
 			}
 		}
-		return time.Time{}, fmt.Errorf("%s is no date and time", fields.Quote(text))
+		return time.Time{}, fmt.Errorf("%s is not a date and time", fields.Quote(text))
 	}
 }

@@ -187,15 +187,15 @@ func TestRefused(t *testing.T) {
 			{"composite foreign key", []string{"CREATE TABLE orders (id bigint PRIMARY KEY, a bigint NOT NULL, created_at {time}, UNIQUE (id, a))", "CREATE TABLE x (i bigint, a bigint, FOREIGN KEY (i, a) REFERENCES orders (id, a))"}, nil, "has 2 columns; only one is supported"},
 			{"no such time", []string{orders}, func(cfg *backfill.Config) { cfg.CreatedAt = "made" }, `CreatedAt "made": `},
 			{"no time", []string{orders, "INSERT INTO orders (id, n) VALUES (1, 1.5)"}, func(cfg *backfill.Config) { cfg.CreatedAt = "n" }, ""},
-			{"integers without a unit", []string{orders, "INSERT INTO orders (id, i) VALUES (1, 1)"}, func(cfg *backfill.Config) { cfg.CreatedAt = "i" }, "Unit 0s: must be given: i has integers"},
+			{"integers without a unit", []string{orders, "INSERT INTO orders (id, i) VALUES (1, 1)"}, func(cfg *backfill.Config) { cfg.CreatedAt = "i" }, "Unit 0s: is required, because i is an integer"},
 			{"a unit without integers", []string{orders, row(db, 1, "2024-01-01 00:00:00")}, func(cfg *backfill.Config) { cfg.Unit = time.Second }, "Unit 1s: must be 0: "},
 			{"key as column", []string{orders}, func(cfg *backfill.Config) { cfg.Column = "id" }, `Column "id": is the key itself`},
 			{"text as column", []string{orders}, func(cfg *backfill.Config) { cfg.Column = "n" }, `Column "n": has the type `},
 			{"no such reference", []string{orders}, func(cfg *backfill.Config) { cfg.References = []string{"x.order_id"} }, `References "x": there is no such table`},
 			{"no such referring column", []string{orders, "CREATE TABLE x (i bigint)"}, func(cfg *backfill.Config) { cfg.References = []string{"x.order_id"} }, `References "x.order_id": `},
-			{"NULL", []string{orders, row(db, 1, "2024-01-01 00:00:00"), "INSERT INTO orders (id) VALUES (17)"}, nil, "created_at of the row of "},
-			{"before the epoch", []string{orders, row(db, 1, "2024-01-01 00:00:00"), row(db, 17, "2009-01-01 00:00:00")}, nil, "with the key 17 is 2009-01-01T00:00:00.000Z: is before the layout's epoch, 2010-11-04T01:42:54.657Z"},
-			{"in the future", []string{orders, row(db, 17, "2070-01-01 00:00:00")}, nil, "the oldest has the key 17 and was made at 2070-01-01T00:00:00.000Z: that is in the future: correct it"},
+			{"NULL", []string{orders, row(db, 1, "2024-01-01 00:00:00"), "INSERT INTO orders (id) VALUES (17)"}, nil, ": created_at is NULL or not a time: set it first"},
+			{"before the epoch", []string{orders, row(db, 1, "2024-01-01 00:00:00"), row(db, 17, "2009-01-01 00:00:00")}, nil, "with the key 17: created_at is 2009-01-01T00:00:00.000Z: before the layout's epoch, 2010-11-04T01:42:54.657Z"},
+			{"in the future", []string{orders, row(db, 17, "2070-01-01 00:00:00")}, nil, "the oldest has the key 17 and was created at 2070-01-01T00:00:00.000Z: that is in the future: correct it"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				t.Cleanup(func() {
@@ -433,7 +433,7 @@ func TestWorkerID(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	db.run(t, "INSERT INTO orders (created_at) VALUES ('2024-01-01')")
-	if _, err := backfill.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "2 ids in orders.id_snowkey have the worker ID 0 already") {
+	if _, err := backfill.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "orders.id_snowkey already has 2 IDs with the worker ID 0, from") {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,203 @@
+package backfill
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+// What a program does to a row between its reading and its writing decides what refers to it: the
+// id that the program gave it, or none if the row is gone.
+func TestChangedMeanwhile(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at {time}, id_snowkey bigint)",
+			"CREATE TABLE refs (order_id bigint)", "CREATE INDEX refs_order_id ON refs (order_id)",
+			"INSERT INTO orders (id, created_at) VALUES (1, "+db.at("2024-01-01 00:00:00")+"), (2, "+db.at("2024-01-02 00:00:00")+"), (3, "+db.at("2024-01-03 00:00:00")+"), (4, "+db.at("2024-01-04 00:00:00")+")",
+			"INSERT INTO refs VALUES (1), (2), (3), (4), (NULL), (5)")
+		cfg := db.config(t)
+		cfg.References, cfg.BatchSize = []string{"refs.order_id"}, 1
+		cfg.Progress = func(done, _ int64) {
+			if done == 1 {
+				db.run(t, "UPDATE orders SET id_snowkey = 77 WHERE id = 2", "DELETE FROM orders WHERE id = 3")
+			}
+		}
+		result, err := backfill.Run(t.Context(), db.DB, cfg)
+		if err != nil || result.Rows != 2 || result.Referring != 3 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		if n := db.one(t, "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)"); n != "0" {
+			t.Errorf("%s wrong references: %v", n, db.read(t, "SELECT order_id, order_id_snowkey FROM refs"))
+		}
+	})
+}
+
+// An old program changes references that have an id already, and knows nothing of the new column.
+// The run says so, and the next one mends what was set to NULL.
+func TestMovedReferences(t *testing.T) {
+	onEvery(t, func(t *testing.T, db *engine) {
+		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at {time})",
+			"CREATE TABLE refs (n bigint, order_id bigint, FOREIGN KEY (order_id) REFERENCES orders (id))",
+			"INSERT INTO orders VALUES (1, "+db.at("2024-01-01 00:00:00")+"), (2, "+db.at("2024-01-02 00:00:00")+")",
+			"INSERT INTO refs VALUES (1, 1), (2, 1), (3, 1), (4, NULL)")
+		cfg := db.config(t)
+		if _, err := backfill.Run(t.Context(), db.DB, cfg); err != nil {
+			t.Fatal(err)
+		}
+		db.run(t, "UPDATE refs SET order_id = 2 WHERE n = 1", "UPDATE refs SET order_id = NULL WHERE n = 2", "INSERT INTO orders (id, created_at) VALUES (3, "+db.at("2070-01-01 00:00:00")+")")
+		_, err := backfill.Run(t.Context(), db.DB, cfg)
+		var stale *backfill.ReferenceError
+		if !errors.As(err, &stale) || stale.Rows != 2 || stale.Column != "order_id" || stale.NewColumn != "order_id_snowkey" {
+			t.Error(err)
+		}
+		if left := new(backfill.LeftError); !errors.As(err, &left) {
+			t.Errorf("%v does not say what is left", err)
+		}
+		db.run(t, "UPDATE refs SET order_id_snowkey = NULL", "DELETE FROM orders WHERE id = 3")
+		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Referring != 2 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		if n := db.one(t, "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)"); n != "0" {
+			t.Errorf("%s wrong references", n)
+		}
+		cfg.Column = "public_id" // whose references would be in the same columns
+		if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.As(err, &stale) || stale.Rows != 2 {
+			t.Error(err)
+		}
+	})
+}
+
+// References are compared with keys as the key's collation says, not as that of the reference.
+func TestCollations(t *testing.T) {
+	test := func(t *testing.T, db *engine, key, ref string) {
+		t.Helper()
+		db.run(t, "CREATE TABLE orders (id "+key+" PRIMARY KEY, created_at {time})", "CREATE TABLE refs (order_id "+ref+")",
+			"CREATE INDEX refs_order_id ON refs (order_id)",
+			"INSERT INTO orders VALUES ('A', '2024-01-01'), ('a', '2024-01-02')", "INSERT INTO refs VALUES ('A'), ('a')")
+		cfg := db.config(t)
+		cfg.References = []string{"refs.order_id"}
+		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Referring != 2 {
+			t.Errorf("%+v, %v", result, err)
+		}
+		if n := db.one(t, "SELECT count(DISTINCT order_id_snowkey) FROM refs"); n != "2" {
+			t.Errorf("%s ids", n)
+		}
+	}
+	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t), "text", "text COLLATE NOCASE REFERENCES orders (id)") })
+	t.Run("mysql", func(t *testing.T) {
+		onMySQL(t, false, func(t *testing.T, db *engine) {
+			test(t, db, "varchar(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "varchar(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
+		})
+	})
+}
+
+// MySQL would compare texts with numbers as floating-point numbers, where 9007199254740993 is
+// 9007199254740992. PostgreSQL compares them not at all.
+func TestTypesOfReferences(t *testing.T) {
+	onThree(t, func(t *testing.T, db *engine) {
+		if db.dialect == ddl.SQLite { // which compares them exactly
+			return
+		}
+		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at {time})", "CREATE TABLE refs (order_id varchar(40))",
+			"INSERT INTO orders VALUES (9007199254740992, '2024-01-01'), (9007199254740993, '2024-01-02')", "INSERT INTO refs VALUES ('9007199254740992'), ('9007199254740993')")
+		cfg := db.config(t)
+		cfg.References = []string{"refs.order_id"}
+		before := db.schema(t)
+		if _, err := backfill.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "refs") {
+			t.Error(err)
+		}
+		if after := db.schema(t); after != before {
+			t.Errorf("the schema is\n%s, was\n%s", after, before)
+		}
+	})
+}
+
+// Keys and tables that only SQLite has.
+func TestSQLiteOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		setup []string
+		child string
+		want  string // of the error
+	}{
+		"a table p":     {[]string{"CREATE TABLE orders (id integer PRIMARY KEY, created_at datetime, order_id bigint)", "CREATE TABLE p (order_id bigint REFERENCES orders)", "INSERT INTO orders VALUES (1, '2024-01-01', 1), (2, '2024-01-02', 2)", "INSERT INTO orders VALUES (3, '2024-01-03', 4)", "INSERT INTO p VALUES (1)"}, "p", ""},
+		"strict":        {[]string{"CREATE TABLE orders (id integer PRIMARY KEY, created_at text) STRICT", "CREATE TABLE refs (order_id integer REFERENCES orders) STRICT", "INSERT INTO orders VALUES (1, '2024-01-01')", "INSERT INTO refs VALUES (1)"}, "refs", ""},
+		"binary UUIDs":  {[]string{"CREATE TABLE orders (id uuid PRIMARY KEY, created_at datetime)", "CREATE TABLE refs (order_id uuid REFERENCES orders)", "CREATE INDEX r ON refs (order_id)", "INSERT INTO orders VALUES (x'00ff27', '2024-01-01')", "INSERT INTO refs VALUES (x'00ff27')"}, "refs", ""},
+		"texts as blob": {[]string{"CREATE TABLE orders (id blob PRIMARY KEY, created_at datetime)", "CREATE TABLE refs (order_id blob REFERENCES orders)", "INSERT INTO orders VALUES ('a', '2024-01-01')", "INSERT INTO refs VALUES ('a')"}, "refs", ""},
+		"a NULL as key": {[]string{"CREATE TABLE orders (id text PRIMARY KEY, created_at datetime)", "INSERT INTO orders VALUES (NULL, '2024-01-01')"}, "", "orders, row with the key NULL: id is NULL: set it first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := openSQLite(t)
+			db.run(t, c.setup...)
+			before := db.schema(t)
+			result, err := backfill.Run(t.Context(), db.DB, db.config(t))
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%+v, %v, want %s", result, err, c.want)
+				}
+				if after := db.schema(t); after != before {
+					t.Errorf("the schema is\n%s, was\n%s", after, before)
+				}
+				return
+			}
+			if err != nil || result.Rows == 0 || result.Referring != 1 {
+				t.Errorf("%+v, %v", result, err)
+			}
+			if n := db.one(t, "SELECT count(*) FROM orders o JOIN "+c.child+" r ON o.id_snowkey = r.order_id_snowkey"); n != "1" {
+				t.Errorf("%s references", n)
+			}
+		})
+	}
+}
+
+// Keys are unique in each table of a hierarchy only, so one statement would write the same id to
+// several rows.
+func TestInheritance(t *testing.T) {
+	db := openPostgres(t)
+	db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at timestamptz)", "CREATE TABLE old (PRIMARY KEY (id)) INHERITS (orders)",
+		"INSERT INTO orders VALUES (1, '2024-01-01')", "INSERT INTO old VALUES (1, '2023-01-01')")
+	if result, err := backfill.Run(t.Context(), db.DB, db.config(t)); err == nil || !strings.Contains(err.Error(), `Table "orders": must be an ordinary table: it is a table that others inherit`) {
+		t.Errorf("%+v, %v: %v", result, err, db.read(t, "SELECT * FROM orders"))
+	}
+	cfg := db.config(t)
+	cfg.Table = "old" // is one that none inherits
+	if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Rows != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// A name with other capitals is another name where the database says so.
+func TestCapitals(t *testing.T) {
+	t.Run("foreign keys", func(t *testing.T) {
+		db := openPostgres(t)
+		db.run(t, `CREATE TABLE orders (id bigint PRIMARY KEY, "ID" bigint UNIQUE, created_at timestamptz)`, `CREATE TABLE refs (order_id bigint REFERENCES orders ("ID"))`,
+			"INSERT INTO orders VALUES (1, 2, '2024-01-01'), (2, 1, '2024-01-02')", "INSERT INTO refs VALUES (1)")
+		if p, err := backfill.Inspect(t.Context(), db.DB, db.config(t)); err != nil || len(p.References) != 0 {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+	t.Run("unfinished backfills", func(t *testing.T) {
+		onMySQL(t, false, func(t *testing.T, db *engine) {
+			if db.one(t, "SELECT @@lower_case_table_names") != "0" {
+				return
+			}
+			for _, table := range []string{"orders", "Orders"} {
+				db.run(t, "CREATE TABLE "+table+" (id bigint PRIMARY KEY, created_at datetime)", "INSERT INTO "+table+" VALUES (1, '2024-01-02'), (2, '2024-01-03')")
+			}
+			cfg := db.config(t)
+			cfg.BatchSize = 1
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			cfg.Progress = func(int64, int64) { cancel() }
+			if _, err := backfill.Run(ctx, db.DB, cfg); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			cfg.Table, cfg.Progress = "Orders", nil
+			if p, err := backfill.Inspect(t.Context(), db.DB, cfg); err != nil || p.Resumes {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	})
+}

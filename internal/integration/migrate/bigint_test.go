@@ -1,0 +1,167 @@
+package migrate
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/migrate"
+)
+
+const (
+	childVariable = "SNOWKEY_TEST_MIGRATE_CHILD" // dialect, driver and kind
+	childDSN      = "SNOWKEY_TEST_MIGRATE_DSN"
+	finishing     = "-finish" // after the kind
+)
+
+// child runs a migration and says where it is, until it is killed.
+func child() int {
+	var dialect, driver, kind string
+	_, err := fmt.Sscan(os.Getenv(childVariable), &dialect, &driver, &kind)
+	var db *sql.DB
+	if err == nil {
+		db, err = sql.Open(driver, os.Getenv(childDSN))
+	}
+	if err == nil {
+		defer db.Close()
+		kind, finish := strings.CutSuffix(kind, finishing)
+		var cfg migrate.Config
+		if cfg, err = (&engine{DB: db, dialect: ddl.Dialect(dialect)}).configOf(migrate.Kind(kind)); err != nil {
+			panic(err)
+		}
+		cfg.BatchSize, cfg.Finish = 500, finish
+		cfg.Progress = func(s migrate.Step, done, _ int64) { fmt.Println(s.Name, s.Table, done) }
+		for err = migrate.ErrRunning; errors.Is(err, migrate.ErrRunning); { // the one that was killed has not lost its lock
+			_, err = migrate.Run(context.Background(), db, cfg)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// killed runs a migration in another process, and kills it when it is at a place.
+func (db *engine) killed(t testing.TB, kind migrate.Kind, at func(line string) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience*time.Duration(1+rows(t)/100_000))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"="+string(db.dialect)+" "+db.driver+" "+string(kind), childDSN+"="+db.dsn)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	found := false
+	for !found && lines.Scan() {
+		found = at(lines.Text())
+	}
+	_ = cmd.Process.Kill()
+	if err := cmd.Wait(); err == nil || !found {
+		t.Fatalf("the process ended before it was killed: %v", err)
+	}
+}
+
+// again runs a migration until the one that was killed has lost its lock.
+func (db *engine) again(t testing.TB, cfg migrate.Config) migrate.Result {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		result, err := migrate.Run(t.Context(), db.DB, cfg)
+		if err == nil {
+			return result
+		}
+		if !errors.Is(err, migrate.ErrRunning) || time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A key becomes a bigint while programs write. The process is killed in each kind of step.
+func TestBigint(t *testing.T) {
+	t.Parallel()
+	test := func(t *testing.T, db *engine) {
+		n := rows(t)
+		db.shop(t, n)
+		w := db.write(t)
+		batches, schema := 0, "public"
+		if db.dialect == ddl.MySQL {
+			schema = db.one(t, "SELECT DATABASE()")
+		}
+		places := []string{"columns S.order_lines", "fill S.orders", "fill S.order_lines", "index S.orders", "foreign-key S.shipments", "swap"}
+		if db.dialect == ddl.MySQL {
+			places = []string{"copy S.order_lines", "fill S.orders", "fill S.order_lines", "foreign-key S.shipments", "swap"}
+		}
+		for _, at := range places {
+			at = strings.Replace(at, "S.", schema+".", 1)
+			db.killed(t, migrate.Bigint, func(line string) bool {
+				if strings.HasPrefix(line, "fill") && !strings.HasSuffix(line, " 0") {
+					batches++
+				}
+				return strings.HasPrefix(line, at) && (!strings.HasPrefix(at, "fill") || !strings.HasSuffix(line, " 0"))
+			})
+		}
+		cfg := db.config(migrate.Bigint)
+		result := db.again(t, cfg)
+		if db.dialect == ddl.MySQL { // the old programs end first
+			at := w.old.Load()
+			w.wait(func() bool { return w.old.Load() > at+20 })
+			w.known.Store(true)
+			w.olds.Wait()
+			close(w.fresh)
+		}
+		at := w.newer.Load()
+		w.wait(func() bool { return w.newer.Load() > at+20 })
+		if left := names(result.Plan.Left()); strings.Contains(left, "swap") || !strings.Contains(left, "finish") {
+			t.Errorf("left: %s", left)
+		}
+		cfg.Finish = true
+		if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
+			t.Errorf("left: %s", names(left))
+		}
+		w.end()
+		if stated := 2300 * time.Millisecond; time.Duration(w.longest.Load()) > stated {
+			t.Errorf("a writer waited for %v, and the plan states %v", time.Duration(w.longest.Load()), stated)
+		}
+		if w.old.Load() < 20 || batches == 0 {
+			t.Errorf("%d old transactions, %d batches", w.old.Load(), batches)
+		}
+		db.checkShop(t)
+	}
+	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, openPostgres(t)) })
+	t.Run("mysql", func(t *testing.T) { t.Parallel(); onMySQL(t, test) })
+}
+
+// checkShop checks that nothing dangles, and that the schema is what it was, but for the types.
+func (db *engine) checkShop(t testing.TB) {
+	t.Helper()
+	db.expect(t, "0",
+		"SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE o.id IS NULL",
+		"SELECT count(*) FROM shipments s LEFT JOIN orders o ON o.id = s.order_id WHERE o.id IS NULL",
+		"SELECT count(*) FROM parcels p LEFT JOIN shipments s ON s.order_id = p.shipment_id WHERE s.order_id IS NULL AND p.shipment_id IS NOT NULL",
+		"SELECT count(*) FROM orders o LEFT JOIN orders p ON o.parent_id = p.id WHERE o.parent_id IS NOT NULL AND p.id IS NULL",
+		"SELECT count(*) FROM orders WHERE note = 'changed' AND (parent_id IS NULL OR parent_id <> id)",
+		"SELECT count(*) - count(DISTINCT id) FROM orders")
+	for _, bad := range []string{
+		"INSERT INTO order_lines (order_id, line) VALUES (-5, 1)", "INSERT INTO shipments (order_id) VALUES (-5)", "INSERT INTO parcels (shipment_id) VALUES (-5)",
+		"INSERT INTO orders (id, note) SELECT max(id), 'twice' FROM orders", "INSERT INTO orders (id, note, parent_id) VALUES (-4, 'x', -5)",
+	} {
+		if _, err := db.Exec(bad); err == nil {
+			t.Errorf("%s succeeds", bad)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/migrate"
+)
+
+// pair makes a table, and one that refers to it.
+func (db *engine) pair(t testing.TB) {
+	t.Helper()
+	serial := map[ddl.Dialect]string{ddl.Postgres: "serial", ddl.MySQL: "int AUTO_INCREMENT"}[db.dialect]
+	db.run(t, "CREATE TABLE orders (id "+serial+" PRIMARY KEY, note varchar(100) NOT NULL)", "INSERT INTO orders (note) VALUES ('old'), ('old')",
+		"CREATE TABLE order_lines (order_id int PRIMARY KEY, FOREIGN KEY (order_id) REFERENCES orders (id))", "INSERT INTO order_lines VALUES (1), (2)")
+}
+
+// A way back that stops before its swap can be given up: ids are accepted again, and the old columns
+// can be dropped.
+func TestAbandonUndo(t *testing.T) {
+	t.Parallel()
+	for _, finish := range []bool{false, true} {
+		db := openPostgres(t)
+		db.pair(t)
+		cfg := db.config(migrate.Bigint)
+		db.migrate(t, cfg)
+		back := cfg
+		back.Undo, back.StopBefore = true, migrate.StepSwap
+		db.migrate(t, back)
+		const insert = "INSERT INTO orders (id, note) VALUES (9000000000000000000, 'new')"
+		if _, err := db.Exec(insert); err == nil {
+			t.Fatal("an id is accepted on the way back")
+		}
+		cfg.Finish = finish
+		db.migrate(t, cfg)
+		db.run(t, insert)
+		cfg.Finish = true
+		if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
+			t.Errorf("left: %s", names(left))
+		}
+		db.expect(t, "0", "SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE o.id IS NULL")
+	}
+}
+
+// StopBefore stops also if its step is done already, or is none of the plan's.
+func TestStopBefore(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.pair(t)
+	cfg := db.config(migrate.Bigint)
+	cfg.StopBefore = migrate.StepCopy
+	if result, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), `StopBefore "copy": is no step of this plan`) || len(result.Steps) > 0 {
+		t.Errorf("%v, %s", err, names(result.Steps))
+	}
+	for _, at := range []migrate.StepName{migrate.StepIndex, migrate.StepFill} {
+		cfg.StopBefore = at
+		if left := db.migrate(t, cfg).Plan.Left(); len(left) == 0 || left[0].Name != migrate.StepIndex {
+			t.Errorf("stopped before %s, left: %s", at, names(left))
+		}
+	}
+}
+
+// The error says what has kept a step from its lock.
+func TestBusyNames(t *testing.T) {
+	t.Parallel()
+	test := func(t *testing.T, db *engine) {
+		db.pair(t)
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		if _, err := tx.Exec("UPDATE orders SET note = 'forever' WHERE id = 1"); err != nil {
+			t.Fatal(err)
+		}
+		cfg := db.config(migrate.Bigint)
+		cfg.Patience = time.Millisecond
+		_, err = migrate.Run(t.Context(), db.DB, cfg)
+		if !errors.Is(err, migrate.ErrBusy) || !strings.Contains(err.Error(), "transaction since") {
+			t.Errorf("%v", err)
+		}
+	}
+	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, openPostgres(t)) })
+	t.Run("mysql", func(t *testing.T) { t.Parallel(); onMySQL(t, test) })
+}
+
+// silent is a connection that sends nothing more after it has locked tables.
+type silent struct {
+	net.Conn
+	locked, done chan struct{}
+	is           *atomic.Bool
+}
+
+func (c silent) Write(b []byte) (int, error) {
+	if c.is.Load() {
+		<-c.done
+		return 0, net.ErrClosed
+	}
+	n, err := c.Conn.Write(b)
+	if strings.Contains(string(b), "IN ACCESS EXCLUSIVE MODE") && c.is.CompareAndSwap(false, true) {
+		close(c.locked)
+	}
+	return n, err
+}
+
+// The server ends a migration that is cut off while it holds its locks.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.pair(t)
+	config, err := pgx.ParseConfig(db.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a statement is one message
+	locked, done := make(chan struct{}), make(chan struct{})
+	var is atomic.Bool
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		return silent{conn, locked, done, &is}, err
+	}
+	far := &engine{stdlib.OpenDB(*config), db.dialect, db.driver, db.dsn}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := migrate.Run(context.Background(), far.DB, far.config(migrate.Bigint))
+		ended <- err
+	}()
+	<-locked
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // the plan states 2.3 s, and the machine may be busy
+	defer cancel()
+	if _, err := db.ExecContext(ctx, "UPDATE orders SET note = 'later' WHERE id = 1"); err != nil {
+		t.Errorf("a writer: %v", err)
+	}
+	close(done)
+	if err := <-ended; err == nil {
+		t.Error("a migration that was cut off succeeds")
+	}
+	_ = far.Close()
+	db.again(t, db.config(migrate.Bigint)) // its session lock goes a moment later
+	db.expect(t, "later", "SELECT note FROM orders WHERE id = 1")
+}

@@ -1,0 +1,291 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/migrate"
+)
+
+// A refusal is a table that is refused, and a part of the error. S is for a plain table.
+type refusal struct {
+	name, setup, want string
+}
+
+const plainOrders = "CREATE TABLE orders (id int PRIMARY KEY, code int UNIQUE)"
+
+// refused runs each refusal in a database of its own. Nothing must have changed.
+func (db *engine) refused(t *testing.T, kind migrate.Kind, cases []refusal, drop string) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			setup := strings.ReplaceAll(c.setup, "S;", plainOrders+";")
+			for s := range strings.SplitSeq(setup, ";\n") {
+				db.run(t, s)
+			}
+			cfg := db.config(kind)
+			if kind != migrate.Bigint {
+				cfg.Generator = "random()"
+			}
+			if kind == migrate.UUID {
+				cfg = db.uuidConfig(t)
+			}
+			_, err := migrate.Run(t.Context(), db.DB, cfg)
+			var config *core.ConfigError
+			if !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+			if n := db.one(t, "SELECT count(*) FROM information_schema.columns WHERE table_schema = "+map[ddl.Dialect]string{ddl.Postgres: "'public'", ddl.MySQL: "DATABASE()"}[db.dialect]+" AND (column_name LIKE '%\\_migrate' AND data_type = 'bigint' OR table_name LIKE 'snow\\_migrate%')"); n != "0" {
+				t.Errorf("%s columns of ours", n)
+			}
+			for s := range strings.SplitSeq(drop, ";\n") {
+				db.run(t, s)
+			}
+		})
+	}
+}
+
+func TestRefusedByPostgres(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	const drop = "DROP SCHEMA public CASCADE;\nCREATE SCHEMA public;\nDROP PUBLICATION IF EXISTS p"
+	lines := "CREATE TABLE lines (id int PRIMARY KEY, order_id int, FOREIGN KEY (order_id) REFERENCES orders)"
+	db.refused(t, migrate.Bigint, []refusal{
+		{"no table", "SELECT 1", `Table "orders": there is no such table`},
+		{"no key", "CREATE TABLE orders (id int)", "has no primary key"},
+		{"two columns", "CREATE TABLE orders (id int, n int, PRIMARY KEY (id, n))", "primary key of 2 columns"},
+		{"a text", "CREATE TABLE orders (id text PRIMARY KEY)", "has the type text"},
+		{"a numeric", "CREATE TABLE orders (id numeric PRIMARY KEY)", "has the type numeric"},
+		{"partitioned", "CREATE TABLE orders (id int PRIMARY KEY) PARTITION BY RANGE (id)", "is partitioned"},
+		{"a partition", "CREATE TABLE o (id int) PARTITION BY RANGE (id);\nCREATE TABLE orders PARTITION OF o DEFAULT;\nALTER TABLE orders ADD PRIMARY KEY (id)", "is partitioned, or a partition"},
+		{"inherited", "S;\nCREATE TABLE more () INHERITS (orders)", "inherits"},
+		{"a view", "CREATE VIEW orders AS SELECT 1 AS id", "a view"},
+		{"a view of it", "S;\nCREATE VIEW v AS SELECT id FROM orders", "view v depends on id"},
+		{"a view by the key", "S;\nCREATE VIEW v AS SELECT id, code FROM orders GROUP BY id", "view v depends on id"},
+		{"a materialized view", "S;\nCREATE MATERIALIZED VIEW v AS SELECT id FROM orders", "materialized view v depends on id"},
+		{"a rule", "S;\nCREATE RULE r AS ON DELETE TO orders DO NOTHING", "has the rule r"},
+		{"a publication", "S;\nCREATE PUBLICATION p FOR TABLE orders", "in the publication p"},
+		{"a publication of all", "S;\nCREATE PUBLICATION p FOR ALL TABLES", "in the publication p"},
+		{"a replica identity", "S;\nALTER TABLE orders REPLICA IDENTITY FULL", "replica identity"},
+		{"a security label", "S;\nINSERT INTO pg_seclabel (objoid, classoid, objsubid, provider, label) VALUES ('orders'::regclass, 'pg_class'::regclass, 1, 'x', 'y')", "security label"},
+		{"a dot in a table", "S;\nCREATE TABLE \"order.lines\" (o int REFERENCES orders)", "has a dot in its name"},
+		{"a dot in a schema", "S;\nDROP SCHEMA IF EXISTS \"a.b\" CASCADE;\nCREATE SCHEMA \"a.b\";\nCREATE TABLE \"a.b\".lines (o int REFERENCES orders)", "has a dot in its name"},
+		{"an index called swap", "S;\nCREATE INDEX swap ON orders (id)", "the index swap has a name that the migration needs"},
+		{"a generated column over it", "CREATE TABLE orders (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)", "depends on id"},
+		{"a check", "CREATE TABLE orders (id int PRIMARY KEY CHECK (id > 0))", "depends on id"},
+		{"an exclusion", "CREATE TABLE orders (id int PRIMARY KEY, EXCLUDE USING btree (id WITH =))", "depends on id"},
+		{"a policy", "S;\nCREATE POLICY y ON orders USING (id > 0)", "policy y"},
+		{"statistics", "S;\nCREATE STATISTICS z ON id, code FROM orders", "statistics object z"},
+		{"a trigger", "S;\nCREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.code := NEW.id; RETURN NEW; END $$;\nCREATE TRIGGER g BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION f()", "the trigger g mentions id"},
+		{"an expression", "S;\nCREATE INDEX i ON orders ((id + 1))", "i depends on id"},
+		{"a partial index", "S;\nCREATE INDEX i ON orders (id) WHERE id > 5", "a condition over id"},
+		{"a fill factor", "S;\nCREATE INDEX i ON orders (id) WITH (fillfactor = 50)", "storage parameters"},
+		{"a deferrable key", "CREATE TABLE orders (id int PRIMARY KEY DEFERRABLE)", "is deferrable"},
+		{"a sequence of integers", "CREATE SEQUENCE s AS int;\nCREATE TABLE orders (id int PRIMARY KEY DEFAULT nextval('s'))", "from the sequence s, which ends with the integers"},
+		{"clustered", "S;\nALTER TABLE orders CLUSTER ON orders_pkey", "is clustered"},
+		{"privileges", "S;\nGRANT SELECT (id) ON orders TO PUBLIC", "privileges of its own"},
+		{"a key of two columns", "CREATE TABLE orders (id int PRIMARY KEY, n int, UNIQUE (id, n));\nCREATE TABLE lines (o int, n int, FOREIGN KEY (o, n) REFERENCES orders (id, n))", "foreign key lines_o_n_fkey of 2 columns"},
+		{"a partitioned table refers to it", "S;\nCREATE TABLE lines (o int REFERENCES orders) PARTITION BY RANGE (o)", "lines\": is partitioned"},
+		{"a view of what refers to it", "S;\n" + lines + ";\nCREATE VIEW v AS SELECT order_id FROM lines", "view v depends on order_id"},
+		{"a cycle", "S;\nCREATE TABLE b (id int PRIMARY KEY REFERENCES orders);\nALTER TABLE orders ADD FOREIGN KEY (id) REFERENCES b", "is in a cycle"},
+		{"a name with a dot", "CREATE TABLE orders (\"a.b\" int PRIMARY KEY)", "without dots"},
+		{"a column of that name", "CREATE TABLE orders (id int PRIMARY KEY, id_migrate text)", "not of this migration"},
+		{"a long name", "CREATE TABLE orders (" + strings.Repeat("x", 60) + " int PRIMARY KEY)", "name of 60 bytes"},
+	}, drop)
+	db.refused(t, migrate.Default, []refusal{
+		{"an int", "CREATE TABLE orders (id serial PRIMARY KEY)", "migrate it to bigint first"},
+		{"an int that refers to it", "CREATE TABLE orders (id bigserial PRIMARY KEY);\nCREATE TABLE lines (o int REFERENCES orders)", "lines\": o has the type integer"},
+		{"no default", "CREATE TABLE orders (id bigint PRIMARY KEY)", "no default from a sequence"},
+		{"a sequence of nobody", "CREATE SEQUENCE s;\nCREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval('s'))", "does not belong to it"},
+		{"another sequence", "CREATE SEQUENCE s;\nCREATE TABLE orders (id bigserial PRIMARY KEY);\nALTER TABLE orders ALTER id SET DEFAULT nextval('s')", "is not the next value of the sequence that belongs to it"},
+		{"a default with more", "CREATE TABLE orders (id bigserial PRIMARY KEY);\nALTER TABLE orders ALTER id SET DEFAULT nextval('orders_id_seq') + 1000", "is not the next value of the sequence that belongs to it"},
+	}, drop)
+	uuids := "CREATE TABLE orders (id uuid PRIMARY KEY, created_at timestamptz)"
+	db.refused(t, migrate.UUID, []refusal{
+		{"an int", plainOrders, "has the type integer: must be uuid"},
+		{"no index", uuids + ";\nCREATE TABLE lines (o uuid REFERENCES orders)", "no index that begins with it"},
+		{"a unique index", uuids + ";\nCREATE TABLE lines (o uuid PRIMARY KEY REFERENCES orders)", "unique index lines_pkey"},
+		{"deferrable", uuids + ";\nCREATE TABLE lines (o uuid REFERENCES orders DEFERRABLE);\nCREATE INDEX ON lines (o)", "is deferrable"},
+		{"an index called key", uuids + ";\nCREATE TABLE \"lines\" (o uuid REFERENCES orders);\nALTER TABLE orders ADD up uuid REFERENCES orders;\nCREATE INDEX key_orders ON orders (up);\nCREATE INDEX ON lines (o)", "the index key_orders has a name that the migration needs"},
+		{"a column of that name", uuids + ";\nALTER TABLE orders ADD id_snowkey bigint", "id_snowkey that is not of this migration"},
+		{"not the key", "CREATE TABLE orders (n int PRIMARY KEY, id uuid UNIQUE)", "has the type integer"},
+	}, drop)
+}
+
+func TestRefusedByMySQL(t *testing.T) {
+	t.Parallel()
+	onMySQL(t, func(t *testing.T, db *engine) {
+		const drop = "SET FOREIGN_KEY_CHECKS = 0;\nDROP VIEW IF EXISTS orders;\nDROP TABLE IF EXISTS orders, order_lines, b;\nSET FOREIGN_KEY_CHECKS = 1"
+		db.SetMaxOpenConns(2)
+		db.refused(t, migrate.Bigint, []refusal{
+			{"no table", "SELECT 1", "there is no such table"},
+			{"no key", "CREATE TABLE orders (id int)", "has no primary key"},
+			{"two columns", "CREATE TABLE orders (id int, n int, PRIMARY KEY (id, n))", "primary key of 2 columns"},
+			{"a text", "CREATE TABLE orders (id varchar(10) PRIMARY KEY)", "has the type varchar"},
+			{"a view", "CREATE VIEW orders AS SELECT 1 AS id", "but a view"},
+			{"MyISAM", "CREATE TABLE orders (id int PRIMARY KEY) ENGINE=MyISAM", "must be InnoDB"},
+			{"partitioned", "CREATE TABLE orders (id int PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 2", "is partitioned"},
+			{"a generated column", "CREATE TABLE orders (id int PRIMARY KEY, n int, m int AS (n * 2) STORED)", "generated column m"},
+			{"a trigger", "S;\nCREATE TRIGGER g BEFORE INSERT ON orders FOR EACH ROW SET NEW.code = 1", "has the trigger g"},
+			{"a cascade", "S;\nCREATE TABLE order_lines (id int PRIMARY KEY, o int, FOREIGN KEY (o) REFERENCES orders (id) ON DELETE CASCADE)", "fires no trigger"},
+			{"a cycle", "S;\nCREATE TABLE b (id int PRIMARY KEY, o int, FOREIGN KEY (o) REFERENCES orders (id));\nALTER TABLE orders ADD FOREIGN KEY (code) REFERENCES b (id)", "cycle"},
+		}, drop)
+		if maria, err := db.isMariaDB(); err != nil || !maria {
+			db.refused(t, migrate.Default, []refusal{{"MySQL", "CREATE TABLE orders (id bigint AUTO_INCREMENT PRIMARY KEY)", "has no generator in SQL: let the programs make the ids"}}, drop)
+			db.refused(t, migrate.UUID, []refusal{{"UUIDs", "CREATE TABLE orders (id char(36) PRIMARY KEY, created_at datetime)", "has no generator in SQL, and did not check"}}, drop)
+			return
+		}
+		db.refused(t, migrate.UUID, db.mysqlUUIDs(t), drop)
+		db.refused(t, migrate.Default, []refusal{
+			{"an int", "CREATE TABLE orders (id int AUTO_INCREMENT PRIMARY KEY)", "migrate it to bigint first"},
+			{"no key", "CREATE TABLE orders (id bigint)", "has no primary key"},
+			{"no counter", "CREATE TABLE orders (id bigint PRIMARY KEY)", "has no AUTO_INCREMENT"},
+			{"a trigger", "CREATE TABLE orders (id bigint AUTO_INCREMENT PRIMARY KEY, n int);\nCREATE TRIGGER g BEFORE INSERT ON orders FOR EACH ROW SET NEW.n = NEW.id", "has the trigger g"},
+		}, drop)
+	})
+}
+
+func TestBadConfig(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.run(t, plainOrders)
+	for _, c := range []struct {
+		name string
+		edit func(cfg *migrate.Config)
+		want string
+	}{
+		{"no dialect", func(cfg *migrate.Config) { cfg.Dialect = "" }, `Dialect ""`},
+		{"SQLite", func(cfg *migrate.Config) { cfg.Dialect = ddl.SQLite }, "make an SQLite table anew"},
+		{"no kind", func(cfg *migrate.Config) { cfg.Kind = "" }, `Kind ""`},
+		{"no table", func(cfg *migrate.Config) { cfg.Table = "" }, `Table ""`},
+		{"quotes", func(cfg *migrate.Config) { cfg.Table = `o"` }, "without dots, quotes"},
+		{"three names", func(cfg *migrate.Config) { cfg.Table = "a.b.c" }, "without dots"},
+		{"no such column", func(cfg *migrate.Config) { cfg.Column = "ident" }, `Column "ident": public.orders has no such column`},
+		{"a generator", func(cfg *migrate.Config) { cfg.Generator = "f()" }, `Generator "f()"`},
+		{"no generator", func(cfg *migrate.Config) { cfg.Kind = migrate.Default }, `Generator ""`},
+		{"a sequence", func(cfg *migrate.Config) { cfg.Kind, cfg.Generator = migrate.Default, " NEXTVAL('s')" }, "must not be a sequence"},
+		{"two statements", func(cfg *migrate.Config) { cfg.Kind, cfg.Generator = migrate.Default, "1; DROP TABLE orders" }, "without a semicolon"},
+		{"no time", func(cfg *migrate.Config) { cfg.Kind, cfg.Generator = migrate.UUID, "f()" }, `Backfill.CreatedAt ""`},
+		{"a time", func(cfg *migrate.Config) { cfg.Backfill = backfill.Config{CreatedAt: "made"} }, `Backfill.CreatedAt "made"`},
+		{"both ways", func(cfg *migrate.Config) { cfg.Undo, cfg.Finish = true, true }, "Finish true"},
+		{"a step", func(cfg *migrate.Config) { cfg.StopBefore = "swop" }, `StopBefore "swop"`},
+		{"a batch", func(cfg *migrate.Config) { cfg.BatchSize = -1 }, "BatchSize -1"},
+		{"a timeout", func(cfg *migrate.Config) { cfg.LockTimeout = -time.Second }, "LockTimeout -1s"},
+		{"a short timeout", func(cfg *migrate.Config) { cfg.HoldTimeout = time.Microsecond }, "HoldTimeout 1µs"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := db.config(migrate.Bigint)
+			c.edit(&cfg)
+			_, err := migrate.Run(t.Context(), db.DB, cfg)
+			var config *core.ConfigError
+			if !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+		})
+	}
+	cfg := db.config(migrate.Bigint)
+	cfg.LockTimeout = time.Minute
+	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "less than the server's deadlock_timeout") {
+		t.Errorf("a long timeout: %v", err)
+	}
+	if _, err := migrate.Run(t.Context(), nil, db.config(migrate.Bigint)); err == nil || !strings.Contains(err.Error(), "db nil") {
+		t.Errorf("no database: %v", err)
+	}
+}
+
+// A migration goes back from each step, and the schema is what it was.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.shop(t, 1000)
+	before := db.schema(t, "public")
+	cfg := db.config(migrate.Bigint)
+	plan, err := migrate.Inspect(t.Context(), db.DB, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := migrate.Inspect(t.Context(), db.DB, cfg); err != nil || again.String() != plan.String() {
+		t.Errorf("another plan, %v:\n%s", err, again)
+	}
+	for _, at := range []migrate.StepName{migrate.StepColumns, migrate.StepFill, migrate.StepValidate, migrate.StepIndex, migrate.StepForeignKey, migrate.StepSwap, migrate.StepFinish} {
+		t.Run(string(at), func(t *testing.T) {
+			there := cfg
+			there.StopBefore = at
+			left := db.migrate(t, there).Plan.Left()
+			if len(left) == 0 || left[0].Name != at {
+				t.Errorf("left: %s", names(left))
+			}
+			back := cfg
+			back.Undo = true
+			if left := db.migrate(t, back).Plan.Steps; len(left) != 0 {
+				t.Errorf("left of the way back: %s", names(left))
+			}
+			if now := db.schema(t, "public"); now != before {
+				t.Errorf("the schema is\n%s\nand was\n%s", now, before)
+			}
+		})
+	}
+	// With an id that does not fit, there is no way back.
+	db.migrate(t, cfg)
+	db.run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000000, 'new')")
+	back := cfg
+	back.Undo = true
+	if _, err := migrate.Run(t.Context(), db.DB, back); err == nil || !strings.Contains(err.Error(), "9000000000000000000, which does not fit into integer") {
+		t.Errorf("back with a large id: %v", err)
+	}
+	db.run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000001, 'new')", "DELETE FROM orders WHERE id = 9000000000000000001")
+	db.run(t, "DELETE FROM orders WHERE id = 9000000000000000000")
+	db.migrate(t, back)
+	if now := db.schema(t, "public"); now != before {
+		t.Errorf("the schema is\n%s\nand was\n%s", now, before)
+	}
+	cfg.Finish = true
+	db.migrate(t, cfg)
+	if now, want := db.schema(t, "public"), before; strings.Contains(now, "migrate") || strings.Count(now, "\n") != strings.Count(want, "\n") {
+		t.Errorf("the schema is\n%s\nand was\n%s", now, want)
+	}
+	db.expect(t, "integer", fmt.Sprintf("SELECT data_type FROM information_schema.columns WHERE table_name = 'order_lines' AND column_name = %s", "'line'"))
+	db.expect(t, "It's the key", "SELECT col_description('orders'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname = 'id'")
+	db.expect(t, "public.orders_id_seq", "SELECT pg_get_serial_sequence('orders', 'id')")
+}
+
+// Before the swap, a migration of MySQL goes back from each step.
+func TestUndoMySQL(t *testing.T) {
+	t.Parallel()
+	onMySQL(t, func(t *testing.T, db *engine) {
+		db.shop(t, 1000)
+		cfg := db.config(migrate.Bigint)
+		for _, at := range []migrate.StepName{migrate.StepFill, migrate.StepForeignKey, migrate.StepSwap} {
+			t.Run(string(at), func(t *testing.T) {
+				there := cfg
+				there.StopBefore = at
+				left := db.migrate(t, there).Plan.Left()
+				if len(left) == 0 || left[0].Name != at {
+					t.Errorf("left: %s", names(left))
+				}
+				back := cfg
+				back.Undo = true
+				if left := db.migrate(t, back).Plan.Steps; len(left) != 0 {
+					t.Errorf("left of the way back: %s", names(left))
+				}
+				db.expect(t, "0", "SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name LIKE 'snow\\_%'",
+					"SELECT count(*) FROM information_schema.triggers WHERE trigger_schema = DATABASE()")
+			})
+		}
+		db.migrate(t, cfg)
+		cfg.Undo = true
+		if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "there is no way back") {
+			t.Errorf("back after the swap: %v", err)
+		}
+		for _, want := range []string{"bigint", "PRI", "auto_increment"} {
+			db.expect(t, want, "SELECT "+map[string]string{"bigint": "data_type", "PRI": "column_key", "auto_increment": "extra"}[want]+" FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'orders' AND column_name = 'id'")
+		}
+		db.expect(t, "3", "SELECT count(*) FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name IN ('orders', 'parcels') AND index_name <> 'PRIMARY' AND index_name NOT LIKE 'snow%' OR table_schema = DATABASE() AND table_name = 'orders' AND index_name = 'PRIMARY'")
+	})
+}

@@ -1,0 +1,30 @@
+// Package migrate changes the key of a table while programs read and write it: from an integer to a
+// bigint, from a UUID to an id, or from a sequence to a generator in SQL:
+//
+//	cfg := migrate.Config{Dialect: ddl.Postgres, Kind: migrate.Bigint, Table: "orders"}
+//	plan, err := migrate.Inspect(ctx, db, cfg)
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Print(plan)
+//	result, err := migrate.Run(ctx, db, cfg)
+//
+// Inspect plans, and Run does the steps. Each step has its statements, its lock and how long that is
+// held, a check, and a way back. docs/migrate.md in the repository explains them. The command
+// snowkey migrate does both.
+//
+// # What is guaranteed
+//
+// No row is lost, the migration gives no key twice, and references follow their rows. How long a
+// step stops writers does not depend on the size of the table. In PostgreSQL it is at most the sum
+// of Config.LockTimeout, for which it waits for its locks, and Config.HoldTimeout. Run reads from
+// the schema what is done, so after a crash another Run continues.
+//
+// A table with a feature on which this was not tested is refused with a *core.ConfigError, before
+// anything is changed.
+//
+// # What is not
+//
+// In MySQL and MariaDB, Config.HoldTimeout has no effect, and the kind Bigint has no way back after
+// the swap. MySQL supports only Bigint, because it has no generator in SQL.
+package migrate

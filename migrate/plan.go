@@ -1,0 +1,127 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+// A Plan is what Run would do. For one schema it is always the same.
+type Plan struct {
+	Kind   Kind
+	Table  string // with its schema
+	Column string
+	// Columns lists the columns that change, the key first: those that refer to it follow, such as
+	// public.order_lines.order_id.
+	Columns []string
+	Steps   []Step
+	Notes   []string // what the migration cannot see, or cannot keep
+}
+
+// Left returns the steps that are not done.
+func (p Plan) Left() []Step {
+	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return s.Done })
+}
+
+// stops reports whether the first step that is not done is one before which Run stops, or comes
+// after it. A plan without such a step is an error, not a reason to do all of it.
+func (p Plan) stops(before StepName) (bool, error) {
+	if before == "" {
+		return false, nil
+	}
+	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == before })
+	if at < 0 {
+		return false, fields.Error("migrate", "StopBefore", string(before), "is no step of this plan")
+	}
+	return slices.IndexFunc(p.Steps, func(s Step) bool { return !s.Done }) >= at, nil
+}
+
+// A StepName is the kind of a step. A plan may have several steps of one kind.
+type StepName string
+
+// The names of steps.
+const (
+	StepColumns    StepName = "columns"     // add the new column, and the trigger that fills it
+	StepSequence   StepName = "sequence"    // let the sequence count beyond an integer, or make one for the way back
+	StepDefault    StepName = "default"     // new rows get ids from the generator
+	StepFill       StepName = "fill"        // fill the new column in old rows
+	StepCheck      StepName = "check"       // a constraint that holds for new rows
+	StepValidate   StepName = "validate"    // and for old ones
+	StepIndex      StepName = "index"       // an index like one of the old column
+	StepForeignKey StepName = "foreign-key" // a foreign key like one of the old column
+	StepAnalyze    StepName = "analyze"     // statistics
+	StepCopy       StepName = "copy"        // a copy of the table, and triggers that keep it equal
+	StepSwap       StepName = "swap"        // the new takes the place of the old
+	StepFinish     StepName = "finish"      // drop the old
+	StepRemove     StepName = "remove"      // remove what a migration has added, for Undo
+)
+
+// StepNames returns the names of all steps.
+func StepNames() []string {
+	return []string{
+		string(StepColumns), string(StepSequence), string(StepDefault), string(StepFill), string(StepCheck), string(StepValidate), string(StepIndex),
+		string(StepForeignKey), string(StepAnalyze), string(StepCopy), string(StepSwap), string(StepFinish), string(StepRemove),
+	}
+}
+
+func (n StepName) valid() bool { return slices.Contains(StepNames(), string(n)) }
+
+// A Step is a part of a plan that is done as a whole, or not at all. A fill is an exception: it
+// is done in batches.
+type Step struct {
+	Name  StepName
+	Table string // that it changes, with its schema; the key's if it changes several
+	// Statements are run in one transaction, unless Transaction is false.
+	Statements  []string
+	Transaction bool
+	Batches     bool   // Statements is one statement, which is run for each range of rows
+	Lock        string // the strongest lock that it takes, and what that stops
+	Held        string // for how long
+	SizeMatters bool   // the duration of the step depends on the size of the table; locks that stop writers are never held for it
+	Check       string // a query that returns true if the step is done
+	Back        string // the way back
+	Done        bool
+
+	stops bool // its lock stops writers: it gets timeouts, and is tried again
+}
+
+// String returns the plan as text.
+func (p Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- %s: %s.%s\n", p.Kind, p.Table, p.Column)
+	for _, c := range p.Columns[min(1, len(p.Columns)):] {
+		fmt.Fprintf(&b, "--   and %s, which refers to it\n", c)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(&b, "-- Note: %s\n", n)
+	}
+	for i, s := range p.Steps {
+		b.WriteString("\n")
+		s.write(&b, i+1, len(p.Steps))
+	}
+	if len(p.Steps) == 0 {
+		b.WriteString("-- Nothing is to be done.\n")
+	}
+	return b.String()
+}
+
+func (s Step) write(b *strings.Builder, i, of int) {
+	done := ""
+	if s.Done {
+		done = " (done)"
+	}
+	fmt.Fprintf(b, "-- Step %d of %d: %s %s%s\n", i, of, s.Name, s.Table, done)
+	fmt.Fprintf(b, "-- Lock: %s\n-- Held: %s\n", s.Lock, s.Held)
+	if s.Transaction {
+		b.WriteString("BEGIN;\n")
+	}
+	for _, text := range s.Statements {
+		b.WriteString(text + ";\n")
+	}
+	if s.Transaction {
+		b.WriteString("COMMIT;\n")
+	}
+	fmt.Fprintf(b, "-- Check: %s;\n-- Back: %s\n", s.Check, s.Back)
+}

@@ -1,0 +1,378 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// planBigint plans from smallint and integer to bigint, or back after the swap.
+func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
+	swapped, narrow := false, false
+	for _, m := range j.members {
+		narrow = narrow || isInt(m.live.Type)
+		swapped = swapped || m.shadow != nil && isInt(m.shadow.Type)
+		if !isInt(m.live.Type) && m.live.Type != "bigint" {
+			return Plan{}, refuse(m.table, "%s has the type %s: must be smallint, integer or bigint", m.live.Name, m.live.Type)
+		}
+		if m.shadow != nil && !m.table.hasTrigger() {
+			return Plan{}, refuse(m.table, "has a column %s that is not of this migration", m.shadow.Name)
+		}
+	}
+	if swapped && narrow {
+		return Plan{}, refuse(j.members[0].table, "is swapped, but a column that refers to it is new: run it again with Finish, then without")
+	}
+	for _, m := range j.members {
+		m.moves = isInt(m.live.Type) || swapped && m.shadow != nil
+	}
+	if narrow && !j.cfg.Undo || swapped && j.cfg.Undo { // the others drop columns only
+		if err := j.refuseMembers(); err != nil {
+			return Plan{}, err
+		}
+	}
+	p := j.newPlan()
+	switch {
+	case j.cfg.Undo && swapped:
+		if err := j.fits(ctx); err != nil {
+			return Plan{}, err
+		}
+		p.Steps = slices.Concat(j.fills(), j.prepare(), []Step{j.swap(true)}, j.remove(StepRemove))
+	case j.cfg.Undo:
+		if j.started() {
+			p.Steps = j.remove(StepRemove)
+		}
+	case swapped:
+		p.Steps = slices.Concat(j.abandon(), j.remove(StepFinish))
+	case narrow:
+		p.Steps = slices.Concat(j.addColumns(), j.fills(), j.prepare(), []Step{j.swap(false)}, j.remove(StepFinish))
+		p.Notes = append(p.Notes, j.notes()...)
+	}
+	return p, nil
+}
+
+func (j *pgJob) newPlan() Plan {
+	key := j.members[0]
+	p := Plan{Kind: j.cfg.Kind, Table: key.table.String(), Column: key.live.Name}
+	for _, m := range j.members {
+		p.Columns = append(p.Columns, m.table.String()+"."+m.live.Name)
+	}
+	return p
+}
+
+// started reports whether there is something to remove.
+func (j *pgJob) started() bool {
+	return slices.ContainsFunc(j.members, func(m *member) bool { return m.shadow != nil })
+}
+
+func (t *pgTable) hasTrigger() bool { return t.trigger() != nil }
+
+// trigger returns that of the migration, or nil.
+func (t *pgTable) trigger() *pgTrigger {
+	if i := slices.IndexFunc(t.Triggers, func(g pgTrigger) bool { return g.Name == triggerName }); i >= 0 {
+		return &t.Triggers[i]
+	}
+	return nil
+}
+
+func (j *pgJob) notes() []string {
+	notes := []string{
+		"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
+		"The new columns come last: after the swap, an INSERT without a list of columns fails or sets the wrong columns, and SELECT * has another order.",
+		"A prepared statement that returns one of the columns fails once after the swap, because the type of its result changes: try it again. A session that has prepared a statement before the swap takes no id in it: start programs that insert ids afterwards.",
+		"The fill writes each row once: a table needs up to twice its space until it is vacuumed.",
+	}
+	for _, t := range j.moving() {
+		for _, g := range t.Triggers {
+			if g.Update && g.Name != triggerName {
+				notes = append(notes, fmt.Sprintf("The trigger %s of %s fires for each row that is filled.", g.Name, t))
+			}
+		}
+	}
+	return notes
+}
+
+// moving returns the tables with a column that moves, each once.
+func (j *pgJob) moving() []*pgTable {
+	var tables []*pgTable
+	for _, m := range j.members {
+		if m.moves && !slices.Contains(tables, m.table) {
+			tables = append(tables, m.table)
+		}
+	}
+	return tables
+}
+
+func (j *pgJob) membersOf(t *pgTable) []*member {
+	return slices.DeleteFunc(slices.Clone(j.members), func(m *member) bool { return m.table != t || !m.moves })
+}
+
+// next returns the name of the column that will be used after the swap.
+func (m *member) next() string {
+	if m.moves {
+		return m.name
+	}
+	return m.live.Name
+}
+
+// function returns the statement of the trigger's function. Back to an integer, a value that does
+// not fit is left out.
+func (j *pgJob) function(t *pgTable, narrowing bool) string {
+	var sets strings.Builder
+	for _, m := range j.membersOf(t) {
+		value := "NEW." + quote(m.live.Name)
+		if narrowing {
+			limits := map[string]string{"smallint": "-32768 AND 32767", "integer": "-2147483648 AND 2147483647"}[m.live.Type]
+			value = fmt.Sprintf("CASE WHEN %s BETWEEN %s THEN %s END", value, limits, value)
+		}
+		fmt.Fprintf(&sets, "NEW.%s := %s; ", quote(m.name), value)
+	}
+	return "CREATE OR REPLACE FUNCTION " + functionName(t) + "() RETURNS trigger LANGUAGE plpgsql AS $snow$ BEGIN " + sets.String() + "RETURN NEW; END $snow$"
+}
+
+func functionName(t *pgTable) string { return quote(t.Schema, short(t.Name)) }
+
+const (
+	locksAll    = "ACCESS EXCLUSIVE: reads and writes wait"
+	locksWrites = "SHARE ROW EXCLUSIVE: writes wait, reads do not"
+	locksNone   = "SHARE UPDATE EXCLUSIVE: neither reads nor writes wait; other changes of the schema do"
+	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended; rows that others have locked are left for later"
+)
+
+func (j *pgJob) heldShort() string {
+	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it waits for transactions of others, with writers behind it. It is tried again.", j.cfg.HoldTimeout, j.cfg.LockTimeout)
+}
+
+func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
+
+// locking returns the statements that lock tables, those that others refer to first, as programs do.
+// The first lock stops no writers, but ends an autovacuum, and keeps other changes of the schema out.
+func locking(mode string, tables ...*pgTable) []string {
+	var names []string
+	for _, t := range tables {
+		if name := t.sql(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	text := "LOCK TABLE " + strings.Join(names, ", ") + " IN "
+	return []string{text + "SHARE UPDATE EXCLUSIVE MODE", text + mode + " MODE"}
+}
+
+const (
+	allMode    = "ACCESS EXCLUSIVE"
+	writesMode = "SHARE ROW EXCLUSIVE"
+)
+
+func regclass(t *pgTable) string { return "to_regclass(" + literal(t.sql()) + ")" }
+
+func hasColumn(t *pgTable, name string) string {
+	return fmt.Sprintf("EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND NOT attisdropped)", regclass(t), literal(name))
+}
+
+func hasFunction(t *pgTable) string {
+	return fmt.Sprintf("(to_regprocedure(%s) IS NOT NULL)", literal(functionName(t)+"()"))
+}
+
+func hasConstraint(t *pgTable, name, more string) string {
+	return fmt.Sprintf("EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s%s)", regclass(t), literal(name), more)
+}
+
+// addColumns adds the columns, and lets their sequences count on.
+func (j *pgJob) addColumns() []Step {
+	var steps []Step
+	for _, t := range j.moving() {
+		add := Step{
+			Name: StepColumns, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(),
+			Statements: locking(allMode, t),
+			Check:      fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(triggerName)),
+		}
+		var drops []string
+		for _, m := range j.membersOf(t) {
+			add.Statements = append(add.Statements, fmt.Sprintf("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name)))
+			add.Statements = append(add.Statements, m.settings()...)
+			add.Check += " AND " + hasColumn(t, m.name)
+			drops = append(drops, "DROP COLUMN "+quote(m.name))
+		}
+		trigger := quote(triggerName)
+		add.Statements = append(add.Statements, j.function(t, false), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql()),
+			fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t)),
+			fmt.Sprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger)) // also with session_replication_role = replica
+		add.Back = fmt.Sprintf("DROP TRIGGER %s ON %s; DROP FUNCTION %s(); ALTER TABLE %s %s", trigger, t.sql(), functionName(t), t.sql(), strings.Join(drops, ", "))
+		steps = append(steps, add)
+	}
+	for _, m := range j.members {
+		for _, s := range m.live.Sequences {
+			if !m.moves || s.Identity { // the swap makes that of an identity column again
+				continue
+			}
+			steps = append(steps, Step{
+				Name: StepSequence, Table: m.table.String(), Statements: []string{"ALTER SEQUENCE " + s.Name + " AS bigint"}, Transaction: true, stops: true,
+				Lock: "SHARE ROW EXCLUSIVE on the sequence: inserts that need its next value wait", Held: j.heldShort(),
+				Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_sequence WHERE seqrelid = to_regclass(%s) AND seqtypid = 'bigint'::regtype)", literal(s.Name)),
+				Back:  "ALTER SEQUENCE " + s.Name + " AS " + m.live.Type + ", while its value fits",
+			})
+		}
+	}
+	return steps
+}
+
+// settings returns the statements that give the new column the statistics of the old one.
+func (m *member) settings() []string {
+	var statements []string
+	alter := "ALTER TABLE " + m.table.sql() + " ALTER COLUMN " + quote(m.name)
+	if m.live.Statistics >= 0 {
+		statements = append(statements, fmt.Sprintf("%s SET STATISTICS %d", alter, m.live.Statistics))
+	}
+	if m.live.Options != "" {
+		statements = append(statements, fmt.Sprintf("%s SET (%s)", alter, m.live.Options))
+	}
+	return statements
+}
+
+func (j *pgJob) fills() []Step {
+	var steps []Step
+	for _, t := range j.moving() {
+		steps = append(steps, j.fill(t))
+	}
+	return steps
+}
+
+// fill copies the values, row by row, which the trigger has not, or could not while it was disabled.
+func (j *pgJob) fill(t *pgTable) Step {
+	var unset, sets, valid []string
+	for _, m := range j.membersOf(t) {
+		unset = append(unset, fmt.Sprintf("%s IS DISTINCT FROM %s", quote(m.name), quote(m.live.Name)))
+		sets = append(sets, quote(m.name)+" = t."+quote(m.live.Name))
+		valid = append(valid, hasConstraint(t, short("equal_"+m.live.Name), " AND convalidated"))
+	}
+	where := strings.Join(unset, " OR ")
+	return Step{
+		Name: StepFill, Table: t.String(), Batches: true, SizeMatters: true, Lock: locksRows,
+		Statements: []string{fmt.Sprintf("WITH batch AS (SELECT ctid FROM %s WHERE ctid >= $1 AND ctid < $2 AND (%s) FOR NO KEY UPDATE SKIP LOCKED) UPDATE %s t SET %s FROM batch WHERE t.ctid = batch.ctid",
+			t.sql(), where, t.sql(), strings.Join(sets, ", "))},
+		Held:  fmt.Sprintf("by each batch of about %d rows, for milliseconds; all batches: depends on the size of the table", j.cfg.BatchSize),
+		Check: fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s WHERE %s)", strings.Join(valid, " AND "), t.sql(), where),
+		Back:  "none is needed: nothing reads the column",
+	}
+}
+
+// prepare makes the shadows like the columns: checked, indexed, and with foreign keys.
+func (j *pgJob) prepare() []Step {
+	var steps []Step
+	for _, m := range j.members {
+		switch {
+		case m.moves && j.cfg.Kind == UUID:
+			steps = append(steps, j.checked(m, "set_", m.setCondition())...)
+		case m.moves:
+			steps = append(steps, j.checked(m, "equal_", m.equalCondition())...)
+		}
+	}
+	for _, t := range j.moving() {
+		for _, i := range t.Indexes {
+			if j.replaces(t, &i) && !j.keeps(t, &i) {
+				steps = append(steps, j.index(t, &i))
+			}
+		}
+		steps = append(steps, j.analyze(t))
+	}
+	for _, m := range j.members {
+		for _, k := range j.foreignOf(m) {
+			steps = append(steps, j.foreign(m, k)...)
+		}
+	}
+	return steps
+}
+
+// equalCondition holds if the columns are equal. SET NOT NULL needs no scan then.
+func (m *member) equalCondition() string {
+	if m.live.NotNull {
+		return fmt.Sprintf("%s IS NOT NULL AND %s = %s", quote(m.name), quote(m.name), quote(m.live.Name))
+	}
+	return fmt.Sprintf("%s IS NOT DISTINCT FROM %s", quote(m.name), quote(m.live.Name))
+}
+
+// checked adds a constraint, first for new rows and then for all.
+func (j *pgJob) checked(m *member, what, condition string) []Step {
+	name := short(what + m.live.Name)
+	alter := "ALTER TABLE " + m.table.sql()
+	return []Step{
+		{
+			Name: StepCheck, Table: m.table.String(), Statements: append(locking(allMode, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(name), condition)),
+			Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: "SELECT " + hasConstraint(m.table, name, ""),
+			Back: fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(name)),
+		},
+		{
+			Name: StepValidate, Table: m.table.String(), Statements: []string{fmt.Sprintf("%s VALIDATE CONSTRAINT %s", alter, quote(name))}, SizeMatters: true,
+			Lock: locksNone, Held: heldLong("reads all rows"), Check: "SELECT " + hasConstraint(m.table, name, " AND convalidated"), Back: "none is needed",
+		},
+	}
+}
+
+// replaces reports whether an index has a column that moves.
+func (j *pgJob) replaces(t *pgTable, i *pgIndex) bool {
+	return !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return j.shadowOf(t, x.Num) != "" })
+}
+
+// shadowOf returns the name of the column that takes the place of another, or an empty text.
+func (j *pgJob) shadowOf(t *pgTable, num int) string {
+	for _, m := range j.membersOf(t) {
+		if m.live.Num == num {
+			return m.name
+		}
+	}
+	return ""
+}
+
+func (j *pgJob) index(t *pgTable, i *pgIndex) Step {
+	name := short(i.Name)
+	var keys, included []string
+	for n, x := range i.Columns {
+		text := x.Definition
+		if shadow := j.shadowOf(t, x.Num); shadow != "" {
+			text = quote(shadow)
+		} else if x.Num == 0 {
+			text = "(" + text + ")"
+		}
+		if n >= i.Keys {
+			included = append(included, text)
+			continue
+		}
+		const descending, nullsFirst = 1, 2
+		text += map[int]string{descending: " DESC NULLS LAST", descending | nullsFirst: " DESC", nullsFirst: " NULLS FIRST"}[x.Option]
+		keys = append(keys, text)
+	}
+	text := "INDEX CONCURRENTLY " + quote(name) + " ON " + t.sql() + " USING " + quote(i.Method) + " (" + strings.Join(keys, ", ") + ")"
+	if i.Unique {
+		text = "UNIQUE " + text
+	}
+	if len(included) > 0 {
+		text += " INCLUDE (" + strings.Join(included, ", ") + ")"
+	}
+	if i.Predicate != "" {
+		text += " WHERE " + i.Predicate
+	}
+	drop := "DROP INDEX CONCURRENTLY IF EXISTS " + quote(t.Schema, name)
+	return Step{
+		Name: StepIndex, Table: t.String(), Statements: []string{drop, "CREATE " + text}, SizeMatters: true, Lock: locksNone,
+		Held:  heldLong("reads the table twice, and waits for transactions that are older"),
+		Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)", literal(quote(t.Schema, name))),
+		Back:  drop,
+	}
+}
+
+func (j *pgJob) analyze(t *pgTable) Step {
+	var names []string
+	found := []string{"true"}
+	for _, m := range j.membersOf(t) {
+		names = append(names, quote(m.name))
+		if m.live.Statistics == 0 { // none are wanted
+			continue
+		}
+		found = append(found, fmt.Sprintf("EXISTS (SELECT FROM pg_stats WHERE schemaname = %s AND tablename = %s AND attname = %s)", literal(t.Schema), literal(t.Name), literal(m.name)))
+	}
+	return Step{
+		Name: StepAnalyze, Table: t.String(), Statements: []string{fmt.Sprintf("ANALYZE %s (%s)", t.sql(), strings.Join(names, ", "))}, Lock: locksNone,
+		Held:  "while it reads a sample of the rows",
+		Check: fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s)", strings.Join(found, " AND "), t.sql()), Back: "none is needed",
+	}
+}

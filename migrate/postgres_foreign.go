@@ -1,0 +1,85 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A fk is a foreign key from a member, and what it is called until the swap.
+type fk struct {
+	pgForeign
+	to   *pgTable
+	name string
+}
+
+// foreignOf returns the foreign keys from a member whose one end moves.
+func (j *pgJob) foreignOf(m *member) []fk {
+	var keys []fk
+	for _, k := range m.table.Foreign {
+		to := j.tables[k.To]
+		if slices.Equal(k.Num, []int{m.live.Num}) && !strings.HasPrefix(k.Name, prefix) && (m.moves || j.shadowOf(to, k.ToNum[0]) != "") {
+			keys = append(keys, fk{k, to, short(k.Name)})
+		}
+	}
+	return keys
+}
+
+func (j *pgJob) foreign(m *member, k fk) []Step {
+	to := j.shadowOf(k.to, k.ToNum[0])
+	if to == "" {
+		to = k.to.byNum(k.ToNum[0]).Name
+	}
+	return j.foreignBetween(m, k, m.next(), to)
+}
+
+// foreignBetween adds a foreign key like k, first for new rows and then for all.
+func (j *pgJob) foreignBetween(m *member, k fk, from, to string) []Step {
+	actions := map[string]string{"a": "", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
+	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(from), k.to.sql(), quote(to))
+	if k.Match == "f" {
+		text += " MATCH FULL"
+	}
+	if a := actions[k.OnUpdate]; a != "" {
+		text += " ON UPDATE " + a
+	}
+	if a := actions[k.OnDelete]; a != "" {
+		text += " ON DELETE " + a
+	}
+	if k.Deferr {
+		text += " DEFERRABLE"
+	}
+	if k.Deferred {
+		text += " INITIALLY DEFERRED"
+	}
+	alter := "ALTER TABLE " + m.table.sql()
+	steps := []Step{{
+		Name: StepForeignKey, Table: m.table.String(), Statements: append(locking(writesMode, k.to, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s %s NOT VALID", alter, quote(k.name), text)), Transaction: true, stops: true,
+		Lock: locksWrites + ", in " + k.to.String() + " too", Held: j.heldShort(), Check: "SELECT " + hasConstraint(m.table, k.name, ""),
+		Back: fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(k.name)),
+	}}
+	if k.Valid {
+		steps = append(steps, Step{
+			Name: StepValidate, Table: m.table.String(), Statements: []string{fmt.Sprintf("%s VALIDATE CONSTRAINT %s", alter, quote(k.name))}, SizeMatters: true,
+			Lock: locksNone, Held: heldLong("reads all rows"), Check: "SELECT " + hasConstraint(m.table, k.name, " AND convalidated"), Back: "none is needed",
+		})
+	}
+	return steps
+}
+
+// involved returns the tables that a swap locks.
+func (j *pgJob) involved() []*pgTable {
+	tables := j.moving()
+	for _, m := range j.members {
+		for _, k := range j.foreignOf(m) {
+			tables = append(tables, m.table, k.to)
+		}
+	}
+	var once []*pgTable
+	for _, t := range tables {
+		if !slices.Contains(once, t) {
+			once = append(once, t)
+		}
+	}
+	return once
+}

@@ -1,0 +1,276 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
+)
+
+// pgEngine migrates tables of PostgreSQL.
+type pgEngine struct {
+	cfg  Config
+	db   *sql.DB
+	held int // how many attempts of a step have ended because they held their locks for too long
+}
+
+func (e *pgEngine) plan(ctx context.Context, q querier) (Plan, error) {
+	if err := e.settle(ctx, q); err != nil {
+		return Plan{}, err
+	}
+	j, err := inspectPostgres(ctx, q, e.cfg)
+	if err != nil {
+		return Plan{}, err
+	}
+	switch e.cfg.Kind {
+	case UUID:
+		if n := e.db.Stats().MaxOpenConnections; n == 1 {
+			return Plan{}, fields.Error("migrate", "db", n, "must have at least two connections: the backfill has its own")
+		}
+		return j.planUUID()
+	case Default:
+		return j.planDefault(ctx)
+	}
+	return j.planBigint(ctx)
+}
+
+// settle makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
+// the program that it could be in a deadlock with.
+func (e *pgEngine) settle(ctx context.Context, q querier) error {
+	var milliseconds int64
+	if err := q.QueryRowContext(ctx, "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&milliseconds); err != nil {
+		return fmt.Errorf("migrate: look at the server: %w", err)
+	}
+	deadlock := time.Duration(milliseconds) * time.Millisecond
+	switch {
+	case e.cfg.LockTimeout == 0:
+		e.cfg.LockTimeout = max(min(defaultLock, deadlock/2), time.Millisecond)
+	case e.cfg.LockTimeout >= deadlock:
+		return fields.Error("migrate", "LockTimeout", e.cfg.LockTimeout, "must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
+	}
+	return nil
+}
+
+// lockKey is "snow" as an advisory lock.
+const lockKey = 0x736e6f77
+
+// longest is how long a session that was cut off, or killed with its process, may keep the lock: the
+// server looks for it every alive. Where the server cannot, it may be longer.
+const (
+	longest = 5 * time.Second
+	alive   = time.Second
+)
+
+func (e *pgEngine) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
+	const pause = 100 * time.Millisecond
+	for begun := time.Now(); ; {
+		var got bool
+		err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", int64(lockKey)).Scan(&got)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("migrate: lock: %w", err)
+		case got:
+			return e.session(ctx, conn)
+		case time.Since(begun) > longest:
+			return nil, ErrRunning
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("migrate: lock: %w", ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// session sets up a session that has the lock. It has no timeouts: some steps take long, and it is
+// idle while another session fills, perhaps for hours.
+func (e *pgEngine) session(ctx context.Context, conn *sql.Conn) (release func(), err error) {
+	var before string
+	release = func() { // or it ends with the session
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
+		defer cancel()
+		_, _ = conn.ExecContext(ctx, "SELECT set_config(s.key, s.value, false) FROM json_each_text($1) s", before)
+		_, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(lockKey))
+	}
+	// Not every version has all of them.
+	const names = `SELECT json_object_agg(name, current_setting(name)) FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout',
+		'idle_in_transaction_session_timeout', 'idle_session_timeout', 'default_transaction_isolation', 'client_connection_check_interval')`
+	if err = conn.QueryRowContext(ctx, names).Scan(&before); err == nil {
+		_, err = conn.ExecContext(ctx, "SELECT set_config(s.key, CASE s.key WHEN 'default_transaction_isolation' THEN 'read committed' ELSE '0' END, false) FROM json_each_text($1) s", before)
+	}
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("migrate: set up the session: %w", err)
+	}
+	// Without it, a statement of a session that was cut off runs to its end. Not every system has it.
+	_, _ = conn.ExecContext(ctx, fmt.Sprintf("SET client_connection_check_interval = %d", alive.Milliseconds()))
+	return release, nil
+}
+
+// quiet is how long a lock that stops no writer may take. It must be longer than deadlock_timeout,
+// after which PostgreSQL cancels an autovacuum that is in the way.
+const quiet = 10 * time.Second
+
+// attempt runs a transaction that stops writers, for LockTimeout while it waits and HoldTimeout
+// while it works. The server stops it.
+func (e *pgEngine) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, err error) {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	limit := e.cfg.LockTimeout + e.cfg.HoldTimeout
+	statements := s.Statements
+	if strings.HasPrefix(statements[0], "LOCK TABLE") {
+		if again, err := e.exec(ctx, tx, quiet, statements[0]); err != nil {
+			return again, err
+		}
+		if err := e.unchanged(ctx, tx, s); err != nil {
+			return false, err
+		}
+		if again, err := e.exec(ctx, tx, e.cfg.LockTimeout, statements[1]); err != nil {
+			return again, err
+		}
+		limit, statements = e.cfg.HoldTimeout, statements[2:]
+	}
+	// One round trip, so that the locks are held for a short time.
+	var block strings.Builder
+	for _, text := range statements {
+		block.WriteString("EXECUTE " + literal(text) + "; ")
+	}
+	again, err = e.exec(ctx, tx, limit, "DO "+literal("BEGIN "+block.String()+"END"))
+	if retry.SQLState(err) == canceled {
+		e.held++
+	}
+	const most = 5 // each stops writers for HoldTimeout
+	switch {
+	case e.held == most:
+		return false, fmt.Errorf("it was canceled %d times, after HoldTimeout, %v: %w", e.held, e.cfg.HoldTimeout, err)
+	case err != nil:
+		return again, err
+	}
+	e.held = 0
+	return false, tx.Commit()
+}
+
+// SQLSTATEs that lock_timeout and statement_timeout give.
+const lockNotAvailable, canceled = "55P03", "57014"
+
+// exec runs a statement within a time. If this process is stopped or cut off between two
+// statements, the server ends the session, and with it the locks.
+func (e *pgEngine) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) (again bool, err error) {
+	lock := min(limit, max(e.cfg.LockTimeout, limit-e.cfg.HoldTimeout))
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds(), lock.Milliseconds(), e.cfg.HoldTimeout.Milliseconds()))
+	if err == nil {
+		_, err = tx.ExecContext(ctx, text)
+	}
+	if err == nil {
+		return false, nil
+	}
+	again = slices.Contains([]string{lockNotAvailable, canceled}, retry.SQLState(err)) || retry.IsConflict(err)
+	return again && ctx.Err() == nil, fmt.Errorf("%s: %w", text, err)
+}
+
+// blockers names the oldest transactions that hold locks on the tables.
+func (e *pgEngine) blockers(ctx context.Context, conn *sql.Conn, s Step) string {
+	list, _, _ := strings.Cut(strings.TrimPrefix(s.Statements[0], "LOCK TABLE "), " IN ")
+	var text sql.NullString
+	// Without the right to see it, or with a name that has a comma, there is only the error itself.
+	_ = conn.QueryRowContext(ctx, `SELECT string_agg(format('process %s of %s, %s, transaction since %s: %s', a.pid, a.usename, a.state, a.xact_start, left(a.query, 80)), '; ')
+		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = ANY (string_to_array($1, ', ')::regclass[]))
+		ORDER BY a.xact_start LIMIT 3) a`, list).Scan(&text)
+	if text.String == "" {
+		return ""
+	}
+	return " (the oldest transactions in the way now: " + text.String + ")"
+}
+
+// unchanged plans again, now that nothing else can change the tables.
+func (e *pgEngine) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
+	p, err := e.plan(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(p.Steps, func(o Step) bool { return o.Name == s.Name && slices.Equal(o.Statements, s.Statements) }) {
+		return errChanged
+	}
+	return nil
+}
+
+// fill runs the statement over the blocks of a table. Rows that come or move afterwards are the
+// trigger's. What is left in the end was locked by others: it is taken up again.
+func (e *pgEngine) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
+	if e.cfg.Kind == UUID {
+		return e.cfg.backfill(ctx, e.db, conn, s)
+	}
+	schema, name := splitTable(s.Table)
+	var blocks, perBlock int64
+	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int, CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
+		FROM pg_class WHERE oid = to_regclass($1)`, quote(schema, name)).Scan(&blocks, &perBlock)
+	if err != nil {
+		return 0, err
+	}
+	step := max(int64(e.cfg.BatchSize)/max(perBlock, 1), 1)
+	var rows int64
+	wait := e.cfg.stuck()
+	for {
+		before := rows
+		for from := int64(0); from < max(blocks, 1); from += step {
+			n, err := e.batch(ctx, conn, s.Statements[0], from, from+step)
+			if err != nil {
+				return rows, err
+			}
+			rows += n
+			e.cfg.Progress(s, min(from+step, blocks), blocks)
+		}
+		var done bool
+		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done {
+			return rows, err
+		}
+		if err := wait(ctx, rows > before); err != nil {
+			return rows, err
+		}
+	}
+}
+
+// stuck returns a function that pauses between two runs over a table, and gives up if others have
+// locked the rows that are left for Patience.
+func (cfg Config) stuck() func(ctx context.Context, progress bool) error {
+	failures, last := 0, time.Now()
+	return func(ctx context.Context, progress bool) error {
+		failures++
+		if progress {
+			failures, last = 1, time.Now()
+		}
+		if time.Since(last) > cfg.Patience {
+			return fmt.Errorf("%w, %v: rows of a table", ErrBusy, cfg.Patience)
+		}
+		return limits().Wait(ctx, failures)
+	}
+}
+
+func limits() retry.Limits {
+	const low, high = 20 * time.Millisecond, 2 * time.Second
+	return retry.Limits{Attempts: 10, Backoff: low, MaxBackoff: high}
+}
+
+func (e *pgEngine) batch(ctx context.Context, conn *sql.Conn, text string, from, to int64) (int64, error) {
+	for attempt := 1; ; attempt++ {
+		result, err := conn.ExecContext(ctx, text, fmt.Sprintf("(%d,0)", from), fmt.Sprintf("(%d,0)", to))
+		if err == nil {
+			return result.RowsAffected()
+		}
+		if !retry.IsConflict(err) || attempt == limits().Attempts {
+			return 0, err
+		}
+		if waited := limits().Wait(ctx, attempt); waited != nil {
+			return 0, errors.Join(err, waited)
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// planUUID plans from a UUID to a second key of ids. Nothing is renamed: programs that know the UUID
+// and programs that know the id work before and after the swap.
+func (j *pgJob) planUUID() (Plan, error) {
+	key := j.members[0]
+	swapped, begun := key.table.swappedKey() == key.live, key.table.begun()
+	if !swapped && key.live.Type == "bigint" && !j.started() {
+		return j.newPlan(), nil // there is nothing to do, or it is finished
+	}
+	if p, err := key.table.primary(); !swapped && (err != nil || p != key.live) {
+		return Plan{}, refuse(key.table, "%s is not its primary key", key.live.Name)
+	}
+	for _, m := range j.members {
+		m.moves = true
+		if m == key && m.shadow != nil && !swapped && !begun {
+			return Plan{}, refuse(m.table, "has a column %s that is not of this migration: drop it, or choose another name", m.name)
+		}
+		if err := j.refuseUUID(m); err != nil {
+			return Plan{}, err
+		}
+	}
+	p := j.newPlan()
+	switch {
+	case j.cfg.Undo && swapped && !begun:
+		return Plan{}, refuse(key.table, "the migration is finished: there is no way back")
+	case j.cfg.Undo && swapped:
+		p.Steps = slices.Concat(j.uuidBack(), j.uuidRemove(StepRemove))
+	case j.cfg.Undo:
+		if begun {
+			p.Steps = j.uuidRemove(StepRemove)
+		}
+	case swapped:
+		p.Steps = j.uuidRemove(StepFinish)
+	default:
+		p.Steps = slices.Concat(j.uuidColumns(), []Step{j.uuidFill()}, j.prepare(), []Step{j.keepUnique(), j.uuidSwap()}, j.uuidRemove(StepFinish))
+		p.Notes = []string{
+			"Programs may insert rows with " + key.live.Name + " alone at any time. They may insert rows that refer to " + key.name + " alone after the last step index.",
+			"A transaction that updates several rows of " + key.table.String() + " can meet a deadlock with the fill, as with any UPDATE of many rows: try it again.",
+			"The UUID stays in " + key.table.String() + ", and unique, also after the step finish: drop it when it has no more use.",
+		}
+	}
+	if swapped || j.cfg.Undo {
+		return p, nil
+	}
+	return p, j.refuseMembers()
+}
+
+// uuidKey names the unique index that the UUID has after the swap.
+func (t *pgTable) uuidKey() string { return short("key_" + t.Name) }
+
+// swappedKey returns the UUID column of a table that was swapped, or nil.
+func (t *pgTable) swappedKey() *pgColumn {
+	unique := t.index(t.uuidKey())
+	primary, err := t.primary()
+	if unique == nil || err != nil || unique.Columns[0].Num == primary.Num {
+		return nil
+	}
+	if c := t.byNum(unique.Columns[0].Num); primary.Type == "bigint" {
+		return c
+	}
+	return nil
+}
+
+func (j *pgJob) refuseUUID(m *member) error {
+	t, c, key := m.table, m.live, j.members[0]
+	switch {
+	case !slices.Contains([]string{"uuid", "text", "character varying", "character"}, strings.Split(c.Type, "(")[0]):
+		return refuse(t, "%s has the type %s: must be uuid, or a text", c.Name, c.Type)
+	case badName(m.name) != "":
+		return refuse(t, "the new column %q %s", m.name, badName(m.name))
+	case m.shadow != nil && m != key && !t.hasTrigger():
+		return refuse(t, "has a column %s that is not of this migration: finish or drop it first", m.name)
+	case m == key:
+		return nil
+	}
+	for _, k := range t.Referring {
+		if slices.Contains(k.ToNum, c.Num) {
+			return refuse(t, "%s is a key that %s refers to: a migration of such a chain of UUIDs is not supported", c.Name, k.Name)
+		}
+	}
+	indexed := false
+	for _, i := range t.Indexes {
+		has := slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return x.Num == c.Num })
+		if has && i.Unique {
+			return refuse(t, "%s is in the unique index %s: programs that use it in ON CONFLICT would fail", c.Name, i.Name)
+		}
+		indexed = indexed || i.Columns[0].Num == c.Num && i.Valid && i.Predicate == ""
+	}
+	if !indexed {
+		return refuse(t, "%s has no index that begins with it: the fill would lock the whole table; create one", c.Name)
+	}
+	for _, k := range t.Foreign {
+		if k.Num[0] == c.Num && (k.Deferr || k.OnUpdate != "a" && k.OnUpdate != "r") {
+			return refuse(t, "the foreign key %s is deferrable, or has an ON UPDATE", k.Name)
+		}
+	}
+	return nil
+}
+
+// setCondition holds if the new column is set when the old one is.
+func (m *member) setCondition() string {
+	if m.live.NotNull {
+		return quote(m.name) + " IS NOT NULL"
+	}
+	return fmt.Sprintf("(%s IS NULL) = (%s IS NULL)", quote(m.name), quote(m.live.Name))
+}
+
+// keeps reports whether an index of the UUID stays on it alone.
+func (j *pgJob) keeps(t *pgTable, i *pgIndex) bool {
+	key := j.members[0]
+	return j.cfg.Kind == UUID && t == key.table && !i.Primary && slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return x.Num == key.live.Num })
+}
+
+// uuidColumns adds the columns. A new order gets its id by the DEFAULT, and a row that refers to it
+// by a trigger. The function of orders says that its column was added by a migration, also if no
+// trigger has it.
+func (j *pgJob) uuidColumns() []Step {
+	key := j.members[0]
+	var steps []Step
+	for _, t := range j.moving() {
+		s := Step{
+			Name: StepColumns, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Statements: locking(allMode, t), Check: "SELECT true",
+		}
+		var drops []string
+		for _, m := range j.membersOf(t) {
+			s.Statements = append(s.Statements, fmt.Sprintf("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name)))
+			s.Statements = append(s.Statements, m.settings()...)
+			drops = append(drops, "DROP COLUMN "+quote(m.name))
+			s.Check += " AND " + hasColumn(t, m.name)
+		}
+		back := fmt.Sprintf("ALTER TABLE %s %s", t.sql(), strings.Join(drops, ", "))
+		if t == key.table {
+			s.Statements = append(s.Statements, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT %s", t.sql(), quote(key.name), j.cfg.Generator))
+			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s)", regclass(t), literal(key.name))
+		}
+		s.Statements = append(s.Statements, j.lookup(t))
+		s.Check += " AND " + hasFunction(t)
+		back = fmt.Sprintf("DROP FUNCTION %s(); ", functionName(t)) + back
+		if t != key.table || len(j.membersOf(t)) > 1 {
+			s.Statements = append(s.Statements, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(triggerName), t.sql()),
+				fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", quote(triggerName), t.sql(), functionName(t)))
+			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(triggerName))
+			back = fmt.Sprintf("DROP TRIGGER %s ON %s; ", quote(triggerName), t.sql()) + back
+		}
+		s.Back = back
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// lookup returns the function that keeps the columns of a table equal in meaning. A program writes
+// one of them. A row of the fill, which had no id, is left alone. It runs as the owner, as foreign
+// keys do: a role that writes rows may have no right to read those that they refer to.
+func (j *pgJob) lookup(t *pgTable) string {
+	key := j.members[0]
+	var b strings.Builder
+	for _, m := range j.membersOf(t) {
+		if m == key {
+			continue
+		}
+		find := func(into, get, by, from string) string {
+			text := fmt.Sprintf("SELECT p.%s INTO NEW.%s FROM %s p WHERE p.%s = NEW.%s; IF NOT FOUND THEN RAISE foreign_key_violation USING MESSAGE = 'there is no such row in %s'; END IF; ",
+				quote(get), quote(into), key.table.sql(), quote(by), quote(from), strings.ReplaceAll(key.table.String(), "'", "''"))
+			if t == key.table { // it may refer to itself
+				text = fmt.Sprintf("IF NEW.%s = NEW.%s THEN NEW.%s := NEW.%s; ELSE %sEND IF; ", quote(from), quote(by), quote(into), quote(get), text)
+			}
+			return text
+		}
+		uuid, id := "NEW."+quote(m.live.Name), "NEW."+quote(m.name)
+		oldUUID, oldID := "OLD."+quote(m.live.Name), "OLD."+quote(m.name)
+		fmt.Fprintf(&b, "IF TG_OP = 'INSERT' THEN IF %s IS NOT NULL THEN %sELSIF %s IS NOT NULL THEN %sEND IF; ",
+			uuid, find(m.name, key.name, key.live.Name, m.live.Name), id, find(m.live.Name, key.live.Name, key.name, m.name))
+		fmt.Fprintf(&b, "ELSIF %s IS DISTINCT FROM %s THEN IF %s IS NULL THEN %s := NULL; ELSE %sEND IF; ", uuid, oldUUID, uuid, id, find(m.name, key.name, key.live.Name, m.live.Name))
+		fmt.Fprintf(&b, "ELSIF %s IS DISTINCT FROM %s AND (%s IS NOT NULL OR %s IS NULL) THEN IF %s IS NULL THEN %s := NULL; ELSE %sEND IF; END IF; ",
+			id, oldID, oldID, uuid, id, uuid, find(m.live.Name, key.live.Name, key.name, m.name))
+	}
+	return "CREATE OR REPLACE FUNCTION " + functionName(t) + "() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $snow$ BEGIN " + b.String() + "RETURN NEW; END $snow$"
+}
+
+func (j *pgJob) uuidFill() Step {
+	key := j.members[0]
+	var unset []string
+	for _, m := range j.members {
+		unset = append(unset, fmt.Sprintf("NOT EXISTS (SELECT FROM %s WHERE %s IS NULL AND %s IS NOT NULL)", m.table.sql(), quote(m.name), quote(m.live.Name)))
+	}
+	return Step{
+		Name: StepFill, Table: key.table.String(), Batches: true, SizeMatters: true, Lock: locksRows,
+		Statements: []string{fmt.Sprintf("-- snowkey backfill --table %s --column %s --created-at %s", key.table, key.name, j.cfg.Backfill.CreatedAt)},
+		Held:       fmt.Sprintf("by each batch of %d rows, and those that refer to them, for milliseconds; all batches: depends on the size of the table", j.cfg.BatchSize),
+		Check:      fmt.Sprintf("SELECT (%s) OR %s", hasConstraint(key.table, short("set_"+key.live.Name), " AND convalidated"), strings.Join(unset, " AND ")),
+		Back:       "none is needed: nothing reads the columns",
+	}
+}
+
+// keepUnique makes the index that the UUID has after the swap, in place of the primary key.
+func (j *pgJob) keepUnique() Step {
+	return j.uniqueIndex(j.members[0].live.Name, j.members[0].table.uuidKey())
+}
+
+func (j *pgJob) uniqueIndex(column, name string) Step {
+	t := j.members[0].table
+	drop := "DROP INDEX CONCURRENTLY IF EXISTS " + quote(t.Schema, name)
+	return Step{
+		Name: StepIndex, Table: t.String(), Lock: locksNone, SizeMatters: true, Held: heldLong("reads the table twice, and waits for transactions that are older"),
+		Statements: []string{drop, fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY %s ON %s (%s)", quote(name), t.sql(), quote(column))},
+		Check:      fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)", literal(quote(t.Schema, name))), Back: drop,
+	}
+}
+
+// primaryIndex returns the primary key of the table.
+func (t *pgTable) primaryIndex() *pgIndex {
+	return &t.Indexes[slices.IndexFunc(t.Indexes, func(i pgIndex) bool { return i.Primary })]
+}
+
+func (j *pgJob) uuidSwap() Step {
+	key := j.members[0]
+	t := key.table
+	s := Step{
+		Name: StepSwap, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Statements: locking(allMode, j.involved()...),
+		Back: "snowkey migrate --undo, which swaps again", Check: isPrimary(t, key.name),
+	}
+	add := func(format string, args ...any) { s.Statements = append(s.Statements, fmt.Sprintf(format, args...)) }
+	for _, m := range j.members {
+		for _, k := range j.foreignOf(m) {
+			add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
+			add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.name), quote(k.Name))
+			k.remark(m.table, add)
+		}
+	}
+	for _, m := range j.members {
+		if m.live.NotNull {
+			add("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL", m.table.sql(), quote(m.name))
+			add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(short("set_"+m.live.Name)))
+		}
+	}
+	primary := t.primaryIndex()
+	add("ALTER TABLE %s DROP CONSTRAINT %s", t.sql(), quote(primary.Name))
+	add("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", t.sql(), quote(primary.Name), quote(short(primary.Name)))
+	primary.remark(t, add)
+	return s
+}
+
+func isPrimary(t *pgTable, name string) string {
+	return fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE i.indrelid = %s AND i.indisprimary AND a.attname = %s)", regclass(t), literal(name))
+}
+
+// uuidBack makes the UUID the primary key again.
+func (j *pgJob) uuidBack() []Step {
+	key := j.members[0]
+	t := key.table
+	var steps []Step
+	swap := Step{
+		Name: StepSwap, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: isPrimary(t, key.live.Name),
+		Back: "the same migration once more",
+	}
+	var keys, rest []string
+	add := func(to *[]string) func(format string, args ...any) {
+		return func(format string, args ...any) { *to = append(*to, fmt.Sprintf(format, args...)) }
+	}
+	tables := j.moving()
+	for _, m := range j.members {
+		for _, k := range m.table.Foreign {
+			if m == key || m.shadow == nil || !slices.Equal(k.Num, []int{m.shadow.Num}) || strings.HasPrefix(k.Name, prefix) {
+				continue
+			}
+			back := fk{k, t, short(k.Name)}
+			steps = append(steps, j.foreignBetween(m, back, m.live.Name, key.live.Name)...)
+			keys = append(keys, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name)),
+				fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(back.name), quote(k.Name)))
+			k.remark(m.table, add(&keys))
+		}
+		if m.live.NotNull {
+			rest = append(rest, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", m.table.sql(), quote(m.name)))
+		}
+	}
+	primary := t.primaryIndex()
+	swap.Statements = slices.Concat(locking(allMode, tables...), keys, []string{
+		fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", t.sql(), quote(primary.Name)),
+		fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", t.sql(), quote(primary.Name), quote(t.uuidKey())),
+	}, rest)
+	primary.remark(t, add(&swap.Statements))
+	return append(steps, swap)
+}
+
+// uuidRemove drops the columns of UUIDs that refer to the key, or for Undo the new columns.
+func (j *pgJob) uuidRemove(as StepName) []Step {
+	var steps []Step
+	key := j.members[0]
+	for _, t := range slices.Backward(j.moving()) { // the key last: foreign keys refer to it
+		statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(triggerName), t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
+		check := "SELECT true"
+		for _, m := range j.membersOf(t) {
+			name := m.name
+			if as == StepFinish {
+				name = m.live.Name
+				if m == key {
+					continue
+				}
+				statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", t.sql(), quote(short("set_"+m.live.Name))))
+			}
+			statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(name)))
+			if as == StepFinish {
+				statements = append(statements, renamed(t, m)...)
+			}
+			check += " AND NOT " + hasColumn(t, name)
+		}
+		if as == StepRemove && t == key.table {
+			state := fmt.Sprintf("DELETE FROM snow_backfill WHERE name = %s", literal(t.String()+"."+key.name)) // of a backfill that was not finished
+			statements = append(statements, fmt.Sprintf("DROP INDEX IF EXISTS %s", quote(t.Schema, t.uuidKey())),
+				do("BEGIN IF to_regclass('snow_backfill') IS NOT NULL THEN "+state+"; END IF; END"))
+		}
+		if t == key.table && (t.begun() || t.swappedKey() != key.live) { // it is not finished
+			check += " AND NOT " + hasFunction(t)
+		}
+		if check != "SELECT true" {
+			steps = append(steps, j.removing(as, t, check, statements...))
+		}
+	}
+	return steps
+}
+
+// renamed gives the names of indexes of a column that was dropped to those of its shadow.
+func renamed(t *pgTable, m *member) []string {
+	var statements []string
+	for _, i := range t.Indexes {
+		if !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return x.Num == m.live.Num }) {
+			statements = append(statements, fmt.Sprintf("ALTER INDEX IF EXISTS %s RENAME TO %s", quote(t.Schema, short(i.Name)), quote(i.Name)))
+			i.remark(t, func(format string, args ...any) { statements = append(statements, fmt.Sprintf(format, args...)) })
+		}
+	}
+	return statements
+}
