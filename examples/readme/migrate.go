@@ -3,11 +3,13 @@ package readme
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/migrate"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -34,4 +36,16 @@ func backfillOrders(ctx context.Context, db *sql.DB) (backfill.Result, error) {
 	return backfill.Run(ctx, db, backfill.Config{
 		Dialect: ddl.SQLite, Table: "orders", CreatedAt: "created_at", Store: store,
 	})
+}
+
+// widenOrders makes the key of orders a bigint, and all columns that refer to it.
+func widenOrders(ctx context.Context, db *sql.DB) error {
+	cfg := migrate.Config{Dialect: ddl.Postgres, Kind: migrate.Bigint, Table: "orders"}
+	plan, err := migrate.Inspect(ctx, db, cfg)
+	if err != nil {
+		return err
+	}
+	fmt.Print(plan)
+	_, err = migrate.Run(ctx, db, cfg)
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/glebarez/sqlite"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 func TestMigration(t *testing.T) {
@@ -45,5 +46,22 @@ func TestBackfillOrders(t *testing.T) {
 	}
 	if p, err := core.Twitter().Decode(id); err != nil || !p.Time.Equal(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestWidenOrders(t *testing.T) {
+	db, err := sql.Open("pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE orders (id serial PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := widenOrders(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("INSERT INTO orders (id) VALUES (1996573624012345677)"); err != nil {
+		t.Error(err)
 	}
 }

@@ -44,7 +44,7 @@ func TestClockGoesBack(t *testing.T) {
 
 func TestDatabaseIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // the clock of synctest starts in 2000
 		store := snowkeytest.NewStore(t, nil)
 		lease, err := worker.Acquire(t.Context(), store, worker.Config{})
 		if err != nil {

@@ -1,0 +1,19 @@
+package readme
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// openNode opens a database of a node that has a datacenter of its own.
+func openNode(ctx context.Context, db *gorm.DB, datacenter int64) (*sqlstore.Generator, error) {
+	return gormplugin.Open(ctx, db, gormplugin.OpenConfig{
+		Plugin: gormplugin.Config{Models: []any{Order{}, OrderLine{}}},
+		Lease:  worker.Config{Namespace: "orders", Datacenter: &datacenter},
+	})
+}

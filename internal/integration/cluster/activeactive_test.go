@@ -1,0 +1,402 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// A site is a writable node of PostgreSQL, the network that leads to it from the other one, and
+// what writes to it.
+type site struct {
+	*testserver.Server
+	link       *testserver.Link
+	datacenter int64
+	db         *sql.DB // of the database shop
+	dsn        string
+	sub        string // its subscription, whose slot is on the other node
+}
+
+// documented are the blocks of SQL of docs/active-active.md, in its order.
+func documented(t *testing.T) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "active-active.md"))
+	must(t, err)
+	for _, m := range regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1) {
+		blocks = append(blocks, m[1])
+	}
+	if len(blocks) != 5 {
+		t.Fatalf("the document has %d blocks of SQL, want 5", len(blocks))
+	}
+	return blocks
+}
+
+func settings(t *testing.T) string        { return documented(t)[0] }
+func tables(t *testing.T) string          { return documented(t)[1] }
+func subscriptions(t *testing.T) []string { return documented(t)[2:4] }
+func afresh(t *testing.T) string          { return documented(t)[4] }
+
+// newSites starts two nodes as docs/active-active.md says, but for the subscriptions.
+func newSites(t *testing.T) []*site {
+	t.Helper()
+	sites := make([]*site, 2)
+	for i, sub := range []string{"from_second", "from_first"} {
+		s := &site{
+			Server: testserver.New(t, testserver.KindPostgres, "-c", "fsync=on", "-c", "wal_retrieve_retry_interval=100ms",
+				"-c", "max_wal_size=4GB", "-c", "log_checkpoints=off"),
+			datacenter: int64(i), sub: sub,
+		}
+		if s.External() {
+			t.Fatal("SNOWKEY_TEST_POSTGRES must not be set: two servers are needed")
+		}
+		s.link = testserver.LinkTo(t, s.Addr)
+		admin := openPostgres(t, s.DSN)
+		var version int
+		must(t, admin.QueryRow("SELECT CAST(current_setting('server_version_num') AS INTEGER)").Scan(&version))
+		if version < 160000 {
+			t.Fatalf("PostgreSQL %d has no origin = none: set SNOWKEY_TEST_POSTGRES_BIN to the programs of 16 or later", version/10000)
+		}
+		s.exec(t, admin, settings(t))
+		must(t, s.Restart())
+		s.exec(t, admin, "CREATE DATABASE shop")
+		s.dsn = strings.Replace(s.DSN, "/postgres?", "/shop?", 1)
+		s.db = openPostgres(t, s.dsn)
+		for _, statement := range strings.SplitAfter(tables(t), ";\n") {
+			s.exec(t, s.db, statement)
+		}
+		sites[i] = s
+	}
+	return sites
+}
+
+func openPostgres(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", dsn)
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxIdleConns(0) // servers are restarted
+	return db
+}
+
+func (s *site) exec(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// subscribe creates the subscriptions of the document, over the links.
+func subscribe(t *testing.T, sites []*site) {
+	t.Helper()
+	for i, s := range sites {
+		other, subscription := sites[1-i], subscriptions(t)[i]
+		host, port, err := net.SplitHostPort(other.link.Addr)
+		must(t, err)
+		address := fmt.Sprintf("host=10.0.0.%d port=5432", 2-i)
+		if !strings.Contains(subscription, address) || !strings.Contains(subscription, s.sub) {
+			t.Fatalf("subscription %d is not %s at %s:\n%s", i, s.sub, address, subscription)
+		}
+		s.exec(t, s.db, strings.Replace(subscription, address, "host="+host+" port="+port, 1))
+	}
+}
+
+// eventually waits until a query of the database answers true.
+func (s *site) eventually(t *testing.T, query string, args ...any) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	var last error
+	for deadline := time.Now().Add(10 * patience); ; <-tick.C {
+		var yes bool
+		if last = s.db.QueryRowContext(t.Context(), query, args...).Scan(&yes); last == nil && yes {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: never %s, %v", s, query, last)
+		}
+	}
+}
+
+// caughtUp waits until each node has applied all that the other has written.
+func caughtUp(t *testing.T, sites []*site) time.Duration {
+	t.Helper()
+	began := time.Now()
+	for i, s := range sites {
+		var lsn string
+		must(t, s.db.QueryRowContext(t.Context(), "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT)").Scan(&lsn))
+		s.eventually(t, "SELECT confirmed_flush_lsn >= CAST($1 AS pg_lsn) FROM pg_replication_slots WHERE slot_name = $2", lsn, sites[1-i].sub)
+	}
+	return time.Since(began)
+}
+
+// content is the number of rows of the tables, and a sum over all their columns.
+func (s *site) content(t *testing.T) (rows int, sum string) {
+	t.Helper()
+	for _, table := range []string{"orders", "order_lines"} {
+		var n int
+		var part string
+		must(t, s.db.QueryRowContext(t.Context(), "SELECT count(*), CAST(COALESCE(sum(hashtextextended(CAST(r AS TEXT), 0)), 0) AS TEXT) FROM "+table+" r").Scan(&n, &part))
+		rows, sum = rows+n, sum+" "+part
+	}
+	return rows, sum
+}
+
+// conflicts returns what the subscription has counted, by kind, and the errors that it
+// had. A connection that breaks is an error as well. Only PostgreSQL 18 counts conflicts.
+func (s *site) conflicts(t *testing.T) (conflicts, errs, kinds int) {
+	t.Helper()
+	must(t, s.db.QueryRowContext(t.Context(), `SELECT COALESCE(sum(CAST(value AS bigint)) FILTER (WHERE key LIKE 'confl\_%'), 0),
+		COALESCE(sum(CAST(value AS bigint)) FILTER (WHERE key = 'apply_error_count'), 0), count(*) FILTER (WHERE key LIKE 'confl\_%')
+		FROM pg_stat_subscription_stats s, jsonb_each_text(to_jsonb(s)) WHERE s.subname = $1 AND (key LIKE 'confl\_%' OR key = 'apply_error_count')`, s.sub).Scan(&conflicts, &errs, &kinds))
+	return conflicts, errs, kinds
+}
+
+// TestActiveActive writes to both nodes by GORM, by COPY and in SQL while the network between them is
+// whole, cut, cut one way, and while one crashes: afterwards both have all rows of both,
+// without a conflict, and no id was issued twice. SNOWKEY_ACTIVE_ROWS is about the number of
+// rows, 20,000 if not set.
+func TestActiveActive(t *testing.T) {
+	total := int(setting(t, "SNOWKEY_ACTIVE_ROWS", 20_000)) //nolint:gosec // of a test
+	sites := newSites(t)
+	subscribe(t, sites)
+	var ids tally
+	var writers []*siteWriters
+	for _, s := range sites {
+		writers = append(writers, newSiteWriters(t, s, &ids))
+	}
+	first, second := sites[0], sites[1]
+	phases := []struct {
+		name string
+		cut  []*site // where the network to them is down
+		then func()  // before it is mended
+	}{
+		{"whole", nil, nil},
+		{"cut", sites, nil},
+		{"cut one way", sites[:1], nil},
+		{"cut, and a crash", sites, func() {
+			must(t, first.Kill())
+			must(t, first.Start())
+		}},
+	}
+	acknowledged := 0
+	for _, p := range phases {
+		t.Run(p.name, func(t *testing.T) {
+			for _, s := range p.cut {
+				s.link.Cut()
+			}
+			began := time.Now()
+			var wg sync.WaitGroup
+			counts := make([]int, len(writers))
+			for i, w := range writers {
+				wg.Go(func() { counts[i] = w.write(t, total/len(phases)/len(sites)) })
+			}
+			wg.Wait()
+			wrote := time.Since(began)
+			if t.Failed() {
+				t.FailNow()
+			}
+			duplicates, n := ids.twice()
+			if len(duplicates) > 0 {
+				t.Fatalf("%d ids were issued twice, the first %d", len(duplicates), duplicates[0])
+			}
+			for _, s := range p.cut { // the other node has its own rows only
+				other := writers[1-s.datacenter]
+				if n, _ := other.content(t); n != acknowledged+counts[other.datacenter] {
+					t.Errorf("%s has %d rows, although the network is down", other.site, n)
+				}
+			}
+			if p.then != nil {
+				p.then()
+			}
+			for _, s := range p.cut {
+				s.link.Mend()
+			}
+			caught := caughtUp(t, sites)
+			acknowledged += counts[0] + counts[1]
+			rows, sum := first.content(t)
+			if n, other := second.content(t); n != rows || other != sum {
+				t.Errorf("the first node has %d rows with the sum%s, the second %d with%s", rows, sum, n, other)
+			}
+			if rows != acknowledged {
+				t.Errorf("%d rows of %d that were acknowledged", rows, acknowledged)
+			}
+			var broken []int
+			for _, s := range sites {
+				conflicts, errs, _ := s.conflicts(t)
+				if broken = append(broken, errs); conflicts > 0 {
+					t.Errorf("%s has %d conflicts", s.sub, conflicts)
+				}
+			}
+			t.Logf("%d + %d rows in %.1fs, applied %.1fs later: %d rows on each node, identical, no conflict; %d ids, no duplicate; broken connections so far %v",
+				counts[0], counts[1], wrote.Seconds(), caught.Seconds(), rows, n, broken)
+		})
+	}
+	for _, s := range sites { // each has its own leases only
+		var leases int
+		must(t, s.db.QueryRowContext(t.Context(), "SELECT count(*) FROM snow_worker").Scan(&leases))
+		if leases != 3 {
+			t.Errorf("%s has %d leases, want 3", s, leases)
+		}
+	}
+	t.Run("of the other datacenter", func(t *testing.T) { otherDatacenter(t, sites) })
+	t.Run("a pool that moves", func(t *testing.T) { movedPool(t, sites) })
+	t.Run("same row", func(t *testing.T) { sameRow(t, sites) })
+	t.Run("disable_on_error", func(t *testing.T) { disableOnError(t, sites) })
+}
+
+// otherDatacenter leases on a node with the datacenter of the other, also if the node is its
+// copy, which the statement of the document corrects.
+func otherDatacenter(t *testing.T, sites []*site) {
+	first, second := sites[0], sites[1]
+	acquire := func(s *site, datacenter int64) error {
+		store := mustNew(sqlstore.New(s.db, sqlstore.Config{Dialect: sqlstore.Postgres}))
+		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: namespace, Datacenter: &datacenter, MaxWait: -1})
+		if err == nil {
+			must(t, lease.Close())
+		}
+		return err
+	}
+	var layout *worker.LayoutError
+	if err := acquire(second, first.datacenter); !errors.As(err, &layout) {
+		t.Errorf("the datacenter of the first node on the second: %v", err)
+	}
+	must(t, acquire(second, second.datacenter))
+
+	copied := &site{Server: second.Server, datacenter: 1, db: openPostgres(t, testserver.Database(t, "pgx", second.DSN))}
+	must(t, acquire(copied, first.datacenter))
+	if err := acquire(copied, copied.datacenter); !errors.As(err, &layout) {
+		t.Errorf("the datacenter of the second node on a copy of the first: %v", err)
+	}
+	copied.exec(t, copied.db, afresh(t))
+	must(t, acquire(copied, copied.datacenter))
+}
+
+// A moving store is that of a pool whose connections lead to another node after a while.
+type moving struct {
+	driver.ClaimLimiter
+	at atomic.Pointer[sqlstore.Store]
+}
+
+func (m *moving) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+	return m.at.Load().Claim(ctx, r)
+}
+
+func (m *moving) Renew(ctx context.Context, r driver.Renewal) error {
+	return m.at.Load().Renew(ctx, r)
+}
+
+func (m *moving) Release(ctx context.Context, r driver.Return) error {
+	return m.at.Load().Release(ctx, r)
+}
+
+// movedPool moves a program to the other node: ids continue up to the fence, and then end.
+func movedPool(t *testing.T, sites []*site) {
+	store := &moving{}
+	store.at.Store(mustNew(sqlstore.New(sites[0].db, sqlstore.Config{})))
+	cfg := sites[0].lease()
+	cfg.FenceWindow, cfg.RenewInterval = 2*time.Second, 200*time.Millisecond
+	lease, err := worker.Acquire(t.Context(), store, cfg)
+	must(t, err)
+	defer func() { _ = lease.Close() }() // the store is the wrong one
+	gen, err := core.New(core.Config{Worker: lease})
+	must(t, err)
+	_, err = gen.Next(t.Context())
+	must(t, err)
+	store.at.Store(mustNew(sqlstore.New(sites[1].db, sqlstore.Config{})))
+	for deadline := time.Now().Add(patience); ; {
+		id, err := gen.Next(t.Context())
+		var layout *worker.LayoutError
+		if errors.As(err, &layout) {
+			return
+		}
+		if err != nil && !errors.Is(err, core.ErrFenced) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			must(t, sites[0].own([]int64{id}))
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("ids go on: %v", err)
+		}
+	}
+}
+
+// sameRow updates one row on both nodes while they are apart: PostgreSQL lets them differ.
+func sameRow(t *testing.T, sites []*site) {
+	var id int64
+	must(t, sites[0].db.QueryRowContext(t.Context(), "SELECT min(id) FROM orders").Scan(&id))
+	for _, s := range sites {
+		s.link.Cut()
+	}
+	for i, s := range sites {
+		s.exec(t, s.db, fmt.Sprintf("UPDATE orders SET note = 'changed by %d' WHERE id = %d", i, id))
+	}
+	for _, s := range sites {
+		s.link.Mend()
+	}
+	caughtUp(t, sites)
+	for i, s := range sites {
+		var note string
+		must(t, s.db.QueryRowContext(t.Context(), "SELECT note FROM orders WHERE id = $1", id).Scan(&note))
+		if want := fmt.Sprintf("changed by %d", 1-i); note != want {
+			t.Errorf("node %d has %q, want %q", i, note, want)
+		}
+	}
+}
+
+// disableOnError cuts the network under a subscription that stops at an error.
+func disableOnError(t *testing.T, sites []*site) {
+	s, other := sites[0], sites[1]
+	s.exec(t, s.db, "ALTER SUBSCRIPTION "+s.sub+" SET (disable_on_error = true)")
+	s.eventually(t, "SELECT count(*) = 1 FROM pg_stat_subscription WHERE subname = $1 AND pid IS NOT NULL AND latest_end_lsn IS NOT NULL", s.sub)
+	caughtUp(t, sites)
+	other.link.Cut()
+	s.eventually(t, "SELECT NOT subenabled FROM pg_subscription WHERE subname = $1", s.sub)
+	other.link.Mend()
+	s.exec(t, s.db, "ALTER SUBSCRIPTION "+s.sub+" SET (disable_on_error = false)")
+	s.exec(t, s.db, "ALTER SUBSCRIPTION "+s.sub+" ENABLE")
+	caughtUp(t, sites)
+}
+
+// namespace is that of docs/active-active.md.
+const namespace = "orders"
+
+// lease returns the configuration of a generator of the site.
+func (s *site) lease() worker.Config {
+	d := s.datacenter
+	return worker.Config{Namespace: namespace, Datacenter: &d}
+}
+
+// own fails unless all ids are of the site's datacenter.
+func (s *site) own(ids []int64) error {
+	for _, id := range ids {
+		p, err := core.Twitter().Decode(id)
+		if err != nil || p.Datacenter != s.datacenter {
+			return fmt.Errorf("%s: the id %d is of datacenter %d, want %d: %w", s, id, p.Datacenter, s.datacenter, err)
+		}
+	}
+	return nil
+}
+
+// ending is a context for closing, after the test's own is done.
+func ending() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), time.Minute)
+}
