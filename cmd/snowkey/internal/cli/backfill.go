@@ -26,25 +26,26 @@ type filling struct {
 	cfg    backfill.Config
 }
 
-const backfillAbout = `Give IDs to the rows of a table that were made long ago. Each ID carries the time in
---created-at, so the IDs sort as the rows do.
+const backfillAbout = `Give IDs to the existing rows of a table. Each ID carries the time in --created-at, so the
+IDs sort as the rows do.
 
-The IDs go to a column of their own, id_snowkey if the key is id, which is added if it
-is missing. So do those of the rows that refer to the key, such as order_id_snowkey for
-order_id: the columns with a foreign key, and those of --references. Keys and
-constraints stay as they are.
+The IDs go to a new column beside the key: id_snowkey if the key is id. Each column that
+refers to the key gets such a column too, order_id_snowkey for order_id. Columns with a
+foreign key are found; name others with --references. Missing columns are added. Keys and
+constraints do not change.
 
-No ID equals one of a generator with a lease in --namespace: the backfill takes a worker
-ID that was never leased, and only times before now. Programs may use the tables meanwhile.
+The IDs differ from those of all generators with a lease in --namespace: the backfill
+takes a worker ID that was never leased, and uses only times in the past. Programs may use
+the tables meanwhile.
 
-It works in transactions of --batch rows. After an interruption, run it again: it
-continues. --dry-run shows what would be done.`
+Each transaction writes --batch rows. If a run is interrupted, run the same command again:
+it continues. --dry-run shows what would be done.`
 
 func (a *app) backfillCommand() *cobra.Command {
 	p := &filling{worker: -1}
 	cmd := &cobra.Command{
 		Use:     "backfill --dsn DSN --table TABLE --created-at COLUMN",
-		Short:   "give IDs to rows that were made long ago",
+		Short:   "give IDs to existing rows",
 		Long:    backfillAbout,
 		Example: "  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
 		Args:    arguments(0, 0, "no arguments"),
@@ -53,10 +54,10 @@ func (a *app) backfillCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")
 	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose rows get IDs, or SCHEMA.TABLE; required")
-	f.StringVar(&p.cfg.CreatedAt, "created-at", "", "`COLUMN` with the time of a row; required")
-	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` that gets the IDs (default the key's name with _snowkey after it)")
+	f.StringVar(&p.cfg.CreatedAt, "created-at", "", "`COLUMN` with the creation time of each row; required")
+	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` for the IDs (default the key's name plus _snowkey)")
 	f.StringArrayVar(&p.cfg.References, "references", nil, "`TABLE.COLUMN` that holds keys without a foreign key; may be repeated")
-	f.Var(flagval.New(&p.cfg.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units))
+	f.Var(flagval.New(&p.cfg.Unit, "UNIT", "", unit), "unit", "unit of --created-at if it is an integer since 1970: "+flagval.List(units))
 	f.Var(flagval.New(&p.cfg.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
 	batch := int64(1000)
 	f.Var(flagval.New(&batch, "N", "1000", flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
@@ -64,7 +65,7 @@ func (a *app) backfillCommand() *cobra.Command {
 	p.lease.add(cmd, "lease", "store of the worker IDs (default the database of the table)")
 	p.lease.addNamespace(cmd, "default")
 	p.lease.addDataLoss(cmd)
-	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID under which nothing has made IDs, which you guarantee, in place of a lease")
+	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that no generator has used it")
 	a.jsonFlag(cmd, "one object")
 	addLayout(cmd, &p.cfg.Layout)
 	completeWith(cmd, "unit", units)
@@ -96,7 +97,7 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 	case p.cfg.Table == "":
 		return usage("--table is required")
 	case p.cfg.CreatedAt == "":
-		return usage("--created-at is required: the column with the time of a row")
+		return usage("--created-at is required: the column with the creation time of each row")
 	case p.worker >= 0:
 		for _, name := range []string{"lease", "namespace", "token", "token-file", "allow-data-loss"} {
 			if cmd.Flags().Changed(name) {
@@ -146,14 +147,15 @@ func (a *app) openTables(ctx context.Context, text string) (*dsn.Target, error) 
 	return a.open(ctx, p, false)
 }
 
-// backfillError names flags, and drops the package's name.
+// backfillError replaces names of fields by those of flags, and drops the package's name from
+// each line.
 func backfillError(err error) error {
 	if named := byFlag(err, backfillFlags); errors.As(named, new(*usageError)) {
 		return named
 	}
 	err = withAdvice(err)
 	if text, ok := strings.CutPrefix(err.Error(), "backfill: "); ok {
-		return errors.New(text)
+		return errors.New(strings.ReplaceAll(text, "\nbackfill: ", "\n"))
 	}
 	return err
 }
@@ -170,19 +172,18 @@ func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
 	}
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
 	done()
-	var left *backfill.LeftError
-	if err != nil && !errors.As(err, &left) {
+	if err != nil && !errors.As(err, new(*backfill.LeftError)) && !errors.As(err, new(*backfill.ReferenceError)) {
 		return backfillError(err)
 	}
 	if a.json {
-		if err := a.object(resultJSON{result.Worker, result.Rows, result.Referring, result.MaxDelay.String()}); err != nil {
-			return err
+		if wrong := a.object(resultJSON{result.Worker, result.Rows, result.Referring, result.MaxDelay.String()}); wrong != nil {
+			return wrong
 		}
 	} else {
 		a.filled(p, result)
 	}
-	if left != nil {
-		return backfillError(left)
+	if err != nil {
+		return backfillError(err)
 	}
 	return nil
 }
@@ -256,12 +257,12 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 	a.label("IDs", "in "+p.Column+added(p.Adds))
 	rows := plural(p.Rows, "row")
 	if p.Rows > 0 {
-		rows += ", made from " + timetext.Format(p.Oldest) + " to " + timetext.Format(p.Newest)
+		rows += ", created from " + timetext.Format(p.Oldest) + " to " + timetext.Format(p.Newest)
 	}
 	a.label("to fill", rows)
 	switch {
 	case p.Resumes:
-		a.label("worker ID", fmt.Sprintf("%d, of the backfill that was interrupted", p.Worker))
+		a.label("worker ID", fmt.Sprintf("%d, of the interrupted backfill", p.Worker))
 	case p.Worker >= 0:
 		a.label("worker ID", fmt.Sprint(p.Worker))
 	default:

@@ -51,7 +51,7 @@ func TestBackfill(t *testing.T) {
 			db := tables(t, c.driver, c.source)
 			args := []string{"backfill", "--dsn", c.dsn, "--table", "orders", "--created-at", "made", "--tz", "Europe/Paris"}
 			dry := run(t, append(args, "--dry-run")...)
-			for _, part := range []string{"orders, by its key id and made", "in id_snowkey, which will be added", "3 rows, made from 2024-07-01T10:00:00", "namespace \"default\"", "order_lines.order_id, with IDs in order_id_snowkey, which will be added: 3 rows"} {
+			for _, part := range []string{"orders, by its key id and made", "in id_snowkey, which will be added", "3 rows, created from 2024-07-01T10:00:00", "namespace \"default\"", "order_lines.order_id, with IDs in order_id_snowkey, which will be added: 3 rows"} {
 				if c.driver == "mysql" { // its timestamps have a zone
 					part = strings.Replace(part, "T10", "T12", 1)
 				}
@@ -110,7 +110,13 @@ func TestBackfill(t *testing.T) {
 			if _, err := db.Exec("INSERT INTO orders (id, made) VALUES (4, '2037-01-01 00:00:00')"); err != nil {
 				t.Fatal(err)
 			}
+			if _, err := db.Exec("UPDATE order_lines SET order_id = 1 WHERE id = 1"); err != nil {
+				t.Fatal(err)
+			}
 			got = run(t, args...)
+			if moved := "\n1 row of " + c.prefix + "order_lines has in order_id_snowkey an id that is not that of the row"; c.driver != "mysql" && !strings.Contains(got.err, moved) {
+				t.Errorf("%s, want %q", got.err, moved)
+			}
 			if got.code != 1 || !strings.Contains(got.out, "no row needed an ID") || !strings.Contains(got.err, "snowkey backfill: 1 row of "+c.prefix) || !strings.Contains(got.err, "that is in the future: correct it") {
 				t.Errorf("in the future: exit code %d\n%s%s", got.code, got.out, got.err)
 			}
@@ -138,7 +144,7 @@ func TestBackfillErrors(t *testing.T) {
 		{"worker and namespace", append(args, "--worker", "3", "--namespace", "x"), 2, "--worker excludes --namespace"},
 		{"unit", append(args, "--unit", "ms"), 2, "--unit 1ms: must be 0"},
 		{"unsigned", append(args, "--time-bits", "42", "--worker-bits", "10", "--sequence-bits", "12", "--unsigned"), 2, "--unsigned true: must be false"},
-		{"before the epoch", append(args, "--epoch", "2024-12-01"), 1, "made of the row of orders with the key 3 is 2024-07-01T12:00:00.000Z: is before the layout's epoch"},
+		{"before the epoch", append(args, "--epoch", "2024-12-01"), 1, "orders, row with the key 3: made is 2024-07-01T12:00:00.000Z: before the layout's epoch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := run(t, c.args...)

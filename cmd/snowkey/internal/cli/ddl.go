@@ -3,8 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,28 +25,40 @@ type sqlOf struct {
 	servers               []string
 	shards                int64
 	by                    ddl.Field
+	generator             ddl.Generator
+	datacenter            int64 // -1: not given
+	count                 int64
+	given                 string // --dialect, as given
 }
 
-var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "shards", "workers"} //nolint:gochecknoglobals // constant
+var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "shards", "workers", "generator", "drop-generator", "require-key"} //nolint:gochecknoglobals // constant
 
 const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
 
-  functions    functions that decode IDs in the database (the default)
-  drop         drop those functions
-  expressions  a query that decodes --column of --table without functions
-  domain       a type that accepts only IDs (PostgreSQL)
-  check        a constraint that accepts only IDs in --column of --table
-  view         a view named --view over --table, with its IDs decoded
-  shards       a --table whose rows are on the --server list, by postgres_fdw or by
-               MariaDB's Spider
-  workers      the tables of the worker leases`
+  functions       functions that decode IDs in the database (the default)
+  drop            drop those functions
+  expressions     a query that decodes --column of --table without functions
+  domain          a type that accepts only IDs (PostgreSQL)
+  check           a constraint that accepts only IDs in --column of --table
+  view            a view named --view over --table, with its IDs decoded
+  shards          a --table whose rows are on the --server list, by postgres_fdw or by
+                  MariaDB's Spider
+  workers         the tables of the worker leases
+  generator       a generator in SQL that takes worker IDs of --namespace; with --table,
+                  its IDs become the default of --column (PostgreSQL, MariaDB)
+  drop-generator  drop that generator, and release its worker IDs
+  require-key     reject rows of --table in which the program has not set --column`
 
 // partsOf lists the parts to which a flag applies.
 func partsOf() map[string][]string {
-	of := map[string][]string{"view": {"view"}, "prefix": {"functions", "drop", "domain"}}
+	of := map[string][]string{"view": {"view"}, "prefix": {"functions", "drop", "domain", "generator", "drop-generator"}}
 	for _, name := range []string{"table", "column"} {
-		of[name] = []string{"view", "check", "expressions", "shards"}
+		of[name] = []string{"view", "check", "expressions", "shards", "generator", "require-key"}
 	}
+	for _, name := range []string{"worker", "count", "datacenter", "max-ahead"} {
+		of[name] = []string{"generator"}
+	}
+	of["namespace"] = []string{"generator", "drop-generator"}
 	for _, name := range []string{"shards", "server", "by"} {
 		of[name] = []string{"shards"}
 	}
@@ -52,12 +66,12 @@ func partsOf() map[string][]string {
 }
 
 func (a *app) ddlCommand() *cobra.Command {
-	s := &sqlOf{}
+	s := &sqlOf{datacenter: -1}
 	cmd := &cobra.Command{
 		Use:       "ddl [PART] --dialect D",
-		Short:     "print SQL for a layout: functions, checks, worker tables",
+		Short:     "print SQL for a layout: functions, checks, generators",
 		Long:      ddlAbout,
-		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta",
+		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect mariadb --namespace orders --table orders | mariadb app",
 		Args:      arguments(0, 1, "at most one part"),
 		ValidArgs: ddlParts,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
@@ -70,19 +84,29 @@ func (a *app) ddlCommand() *cobra.Command {
 					return usage("--%s does not apply to %s", name, part)
 				}
 			}
+			if part == "generator" && s.table == "" && cmd.Flags().Changed("column") {
+				return usage("--column %q: requires --table", short(s.column))
+			}
+			s.given = cmd.Flags().Lookup("dialect").Value.String()
 			return a.ddl(s, part)
 		}),
 	}
 	f := cmd.Flags()
-	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql or sqlite; required")
+	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql, mariadb or sqlite; required")
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
-	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of functions and of the domain (default \"snowflake_\")")
-	f.StringVar(&s.table, "table", "", "`TABLE` of the view, check, expressions or shards (default \"orders\"; a view requires it)")
+	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names that are created (default \"snowflake_\", for a generator \"snowkey_\")")
+	f.StringVar(&s.table, "table", "", "`TABLE` with the IDs; view and require-key require it (default \"orders\" for check, expressions and shards)")
 	f.StringVar(&s.column, "column", "id", "`COLUMN` of the IDs")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	f.Var(flagval.New(&s.shards, "N", "", flagval.Whole(1, ddl.MaxShards)), "shards", "number of shards; shards requires it")
 	f.StringSliceVar(&s.servers, "server", nil, "`NAMES` of CREATE SERVER, which take the shards in turn; shards requires it")
 	f.Var(flagval.New(&s.by, "FIELD", "", flagval.OneOf(ddl.Datacenter, ddl.Worker)), "by", "field whose value chooses the shard: datacenter or worker (default a hash of the ID)")
+	f.StringVar(&s.generator.Namespace, "namespace", "default", "`NAMESPACE` of the leases from which the generator takes worker IDs")
+	f.Int64SliceVar(&s.generator.Workers, "worker", nil, "`WORKERIDS` that the generator takes (default the highest that are free)")
+	f.Lookup("worker").DefValue = "" // or the help has another default, []
+	f.Var(flagval.New(&s.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "datacenter of the leases of --namespace; --worker then counts from 0 within it (default none)")
+	f.Var(flagval.New(&s.count, "N", "1", flagval.Whole(1, 64)), "count", "how many worker IDs the generator takes; more make more IDs a millisecond")
+	f.Var(flagval.New(&s.generator.MaxAhead, "DURATION", "10s", flagval.Duration(time.Second, time.Hour)), "max-ahead", "how far the time of an ID may be ahead of the clock")
 	a.jsonFlag(cmd, "the statements as a list")
 	addLayout(cmd, &s.layout)
 	completeWith(cmd, "dialect", dialects())
@@ -91,7 +115,10 @@ func (a *app) ddlCommand() *cobra.Command {
 
 func (a *app) ddl(s *sqlOf, part string) error {
 	if s.dialect == "" {
-		return usage("--dialect is required: postgres, mysql or sqlite")
+		return usage("--dialect is required: postgres, mysql, mariadb or sqlite")
+	}
+	if part == "require-key" && s.table == "" {
+		return usage("require-key requires --table")
 	}
 	unnamed := s.table == "" && slices.Contains([]string{"check", "expressions", "shards"}, part)
 	if unnamed {
@@ -99,7 +126,7 @@ func (a *app) ddl(s *sqlOf, part string) error {
 	}
 	script, err := s.script(part)
 	if err != nil {
-		return sqlError(s.dialect, err)
+		return sqlError(s.dialect, part, err)
 	}
 	if unnamed {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey ddl:"), s.table)
@@ -128,6 +155,10 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 		return cfg.View(s.viewed, s.table, s.column)
 	case "shards":
 		return s.sharded()
+	case "generator", "drop-generator":
+		return s.generates(part)
+	case "require-key":
+		return cfg.RequireKey(s.table, s.column)
 	case "workers":
 		table := ""
 		if s.schema != "" {
@@ -139,9 +170,48 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 	return nil, usage("there is no part %q: must be %s", short(part), flagval.List(ddlParts))
 }
 
+// generates writes the generator, or drops it.
+func (s *sqlOf) generates(part string) (ddl.Script, error) {
+	if s.dialect == ddl.MySQL && s.given == "mysql" {
+		return nil, usage("--dialect mysql: MySQL has no generator: it has no sequences, and its DEFAULT accepts no stored function; use ddl require-key, or for MariaDB --dialect mariadb")
+	}
+	if s.dialect == ddl.SQLite {
+		return nil, usage("--dialect sqlite: SQLite has no generator: it has neither sequences nor stored functions; use ddl require-key")
+	}
+	g := s.generator
+	g.Dialect, g.Layout, g.Schema, g.Prefix = s.dialect, s.layout, s.schema, s.prefix
+	g.Count = int(s.count)
+	if s.datacenter >= 0 {
+		g.Datacenter = &s.datacenter
+	}
+	if part == "drop-generator" {
+		return g.Drop()
+	}
+	script, err := g.Create()
+	if err != nil || s.table == "" {
+		return script, err
+	}
+	on := []string{s.table}
+	if s.schema != "" {
+		on = []string{s.schema, s.table}
+	}
+	more, err := g.SetDefault(s.column, on...)
+	return append(script, more...), err
+}
+
 // sharded writes the statements of the coordinator. CREATE TABLE there and on the servers is a
 // comment, because the columns are the caller's.
 func (s *sqlOf) sharded() (ddl.Script, error) {
+	var missing []string
+	if s.shards == 0 {
+		missing = append(missing, "--shards")
+	}
+	if len(s.servers) == 0 {
+		missing = append(missing, "--server")
+	}
+	if len(missing) > 0 {
+		return nil, usage("shards requires %s", strings.Join(missing, " and "))
+	}
 	of := ddl.Sharding{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Table: s.table, Column: s.column, Field: s.by, Count: int(s.shards), Servers: s.servers}
 	clause, err := of.Clause()
 	if err != nil {
@@ -214,9 +284,14 @@ func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
 }
 
 // sqlError reports a wrong name or layout as a usage error, and what the dialect lacks.
-func sqlError(d ddl.Dialect, err error) error {
+func sqlError(d ddl.Dialect, part string, err error) error {
 	all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
 	all["Count"], all["Servers"], all["Field"] = "--shards", "--server", "--by"
+	all["Workers"], all["Namespace"], all["MaxAhead"] = "--worker", "--namespace", "--max-ahead"
+	all["Datacenter"] = "--datacenter"
+	if part == "generator" {
+		all["Count"] = "--count"
+	}
 	for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
 		flag := strings.ToLower(name)
 		all[name], all[flag] = "--"+flag, "--"+flag

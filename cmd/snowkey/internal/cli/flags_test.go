@@ -50,6 +50,9 @@ var badFlags = map[string]map[string][]string{
 		"table":   {"", strings.Repeat("x", 64)},
 		"column":  {"", strings.Repeat("x", 64)},
 		"view":    {"", strings.Repeat("x", 64)},
+		"worker":  {"", "-1", "1024", "x"}, "count": {"", "0", "-1", "65", "x"}, "datacenter": {"", "-1", "32", "x"},
+		"namespace": {"a b", "ä", strings.Repeat("x", 65)},
+		"max-ahead": {"", "0", "-1s", "10", "2h"},
 	},
 	"partitions": {
 		"by":      {"", "year"},
@@ -113,12 +116,33 @@ var badFlags = map[string]map[string][]string{
 		"token":      {"short"},
 		"token-file": {"", "/does/not/exist"},
 	},
+	"migrate": {
+		"dsn":          {"", "nonsense", "redis://localhost", "dir:/tmp/x", "user:pw@tcp(h)/", "file:none.db"},
+		"table":        {"", "a.b.c", "a?", ".", strings.Repeat("x", 64)},
+		"column":       {"", "a.b", strings.Repeat("x", 64)},
+		"stop-before":  {"", "swop"},
+		"generator":    {"", "f(); DROP TABLE x"},
+		"lock-timeout": {"", "0", "-1s", "10", "25h"},
+		"hold-timeout": {"", "0", "-1s", "10", "25h"},
+		"patience":     {"", "0", "-1s", "10", "25h"},
+		"batch":        {"", "0", "-1", "100001", "x"},
+		"created-at":   {""},
+		"new-column":   {""},
+		"unit":         {"", "minutes", "1ms"},
+		"tz":           {"", "Mars/Olympus"},
+		"lease":        {"", "nonsense", "ftp://x/y"},
+		"namespace":    {"", "a b"},
+		"worker":       {"", "-1", "x"},
+		"token":        {"short"},
+		"token-file":   {"", "/does/not/exist"},
+	},
 	"doctor": {
 		"dsn":        {"", "nonsense", "file::memory:", "file:", "user:pw@tcp(h)/"},
 		"namespace":  {"", "a b"},
 		"table":      {"", "a.b.c.d", "."},
 		"column":     {"", "a.b", strings.Repeat("x", 65)},
 		"max-skew":   {"", "0", "-1s", "10", "25h"},
+		"with":       {"nonsense", "redis://localhost", "user:pw@tcp(h)/"},
 		"token":      {"short"},
 		"token-file": {"", "/does/not/exist"},
 	},
@@ -173,6 +197,7 @@ var otherwise = map[string][]string{
 	"workers free":  {"7", "--dsn=file:none.db", "--fencing-token=1", "--yes"},
 	"doctor":        {"--dsn=file:none.db"},
 	"backfill":      {"--dsn=file:none.db", "--table=orders", "--created-at=made"},
+	"migrate":       {"uuid", "--dsn=file:none.db", "--table=orders", "--created-at=made", "--generator=f()"},
 	"token key":     {},
 	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
 }
@@ -182,11 +207,13 @@ var beside = map[string][]string{
 	"gen lease": {"-without-worker"}, "gen sequence": {"--at=2026-01-01"}, "gen namespace": {"-without-worker", "--lease=file:none.db"}, "gen token": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
 	"gen token-file": {"-without-worker", "--lease=https://127.0.0.1:1/x"},
 	"ddl table":      {"view", "--view=v"}, "ddl view": {"view", "--table=t"}, "ddl column": {"check"},
+	"ddl worker": {"generator"}, "ddl count": {"generator"}, "ddl datacenter": {"generator"}, "ddl namespace": {"generator"}, "ddl max-ahead": {"generator"},
 	"ddl shards": {"shards", "--server=a"}, "ddl server": {"shards", "--shards=2"}, "ddl by": {"shards", "--shards=2", "--server=a"},
 	"workers list token": {"--dsn=https://127.0.0.1:1/x"}, "workers list token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"workers free token": {"--dsn=https://127.0.0.1:1/x"}, "workers free token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"doctor token": {"--dsn=https://127.0.0.1:1/x"}, "doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
 	"backfill token": {"--lease=https://127.0.0.1:1/x"}, "backfill token-file": {"--lease=https://127.0.0.1:1/x"},
+	"migrate token": {"--lease=https://127.0.0.1:1/x"}, "migrate token-file": {"--lease=https://127.0.0.1:1/x"},
 	"bench token": {"--dsn=https://127.0.0.1:1/x"}, "bench token-file": {"--dsn=https://127.0.0.1:1/x"}, "bench namespace": {"--dsn=file:none.db"},
 	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
 }
@@ -256,7 +283,7 @@ func badFlag(t *testing.T, name, flag, value string) {
 	if !named {
 		t.Errorf("%q: the message does not name it: %s", args, got.err)
 	}
-	secret := flag == "token" || flag == "dsn" || flag == "lease" || flag == "store"
+	secret := flag == "token" || flag == "dsn" || flag == "lease" || flag == "store" || flag == "with"
 	quoted := strings.Trim(fmt.Sprintf("%q", value[:min(len(value), 40)]), `"`)
 	if !secret && !strings.HasSuffix(flag, "-bits") && flag != "tz" && !strings.Contains(got.err, quoted) && !strings.Contains(got.err, value[:min(len(value), 40)]) {
 		t.Errorf("%q: the message does not quote it: %s", args, got.err)
@@ -359,7 +386,11 @@ func TestExitCodes(t *testing.T) {
 		{"ddl nothing --dialect postgres", 2, `"nothing"`},
 		{"ddl domain --dialect mysql", 2, "--dialect mysql: MySQL has no domains, use a CHECK\n"},
 		{"partitions --by day --dialect sqlite --table x", 2, "--dialect sqlite: SQLite has no partitions\n"},
-		{"ddl shards --dialect postgres", 2, "--shards 0: must be 1 to 1024; --server nil: must not be empty"},
+		{"ddl shards --dialect postgres", 2, "shards requires --shards and --server\n"},
+		{"ddl shards --dialect postgres --shards 2 --by datacenter", 2, "shards requires --server\n"},
+		{"ddl shards --dialect postgres --server a", 2, "shards requires --shards\n"},
+		{"ddl generator --dialect postgres --column key", 2, `--column "key": requires --table`},
+		{"ddl generator --dialect postgres --prefix " + strings.Repeat("p", 60), 2, `--prefix "` + strings.Repeat("p", 60) + `": with "generator" after it has 69 bytes`},
 		{"ddl shards --dialect postgres --shards 2 --server a,b,c", 2, "--server [a b c]: must be at most 2, one for each shard"},
 		{"ddl shards --dialect mastodon", 2, "mastodon"},
 		{"ddl shards --dialect sqlite --shards 2 --server a", 2, "SQLite has no other servers"},

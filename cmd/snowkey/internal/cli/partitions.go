@@ -79,7 +79,7 @@ func (a *app) partitions(c *cut, given func(flag string) bool) error {
 	}
 	parts, err := c.p.Bounds(from, to)
 	if err != nil {
-		return sqlError(c.p.Dialect, outsideLayout(err))
+		return sqlError(c.p.Dialect, "", outsideLayout(err))
 	}
 	if !given("table") {
 		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey partitions:"), c.p.Table)
@@ -93,7 +93,7 @@ func (a *app) partitions(c *cut, given func(flag string) bool) error {
 	}
 	switch {
 	case err != nil:
-		return sqlError(c.p.Dialect, err)
+		return sqlError(c.p.Dialect, "", err)
 	case a.json:
 		return a.cutJSON(parts, script)
 	case c.clause: // not a statement

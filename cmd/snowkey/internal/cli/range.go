@@ -37,7 +37,7 @@ func dialects() []ddl.Dialect { return []ddl.Dialect{ddl.Postgres, ddl.MySQL, dd
 func dialect(s string) (ddl.Dialect, error) {
 	d, err := ddl.ParseDialect(s)
 	if err != nil {
-		return "", errors.New("must be postgres, mysql or sqlite")
+		return "", errors.New("must be postgres, mysql, mariadb or sqlite")
 	}
 	return d, nil
 }
@@ -59,7 +59,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&column, "sql", "", "print a condition on this `COLUMN` for WHERE; may include the table's name")
-	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql or sqlite")
+	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql, mariadb or sqlite")
 	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
 	a.jsonFlag(cmd, "one object")
 	addLayout(cmd, &l)

@@ -73,7 +73,8 @@ func (a *app) records(ctx context.Context, p *storeFlags) (*dsn.Target, dsn.Stor
 // workerInfo is the JSON of a worker ID.
 type workerInfo struct {
 	WorkerID     int64  `json:"worker_id"`
-	State        string `json:"state"` // held, expired, free
+	State        string `json:"state"`               // held, expired, free
+	Generator    bool   `json:"generator,omitempty"` // in the database: see ddl generator
 	Owner        string `json:"owner"`
 	FencingToken int64  `json:"fencing_token"`
 	Fence        string `json:"fence"`             // its IDs end before
@@ -92,6 +93,8 @@ func describeWorker(row driver.Record, now time.Time) workerInfo {
 	switch {
 	case row.ClaimID == "":
 		info.State = "free"
+	case row.OfGenerator():
+		info.State, info.Generator = "held", true
 	case row.Free(now.UnixMilli()):
 		info.State = "expired"
 	default:
@@ -142,7 +145,11 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 		} else if i.forever {
 			expires = "never"
 		}
-		table = append(table, []string{strconv.FormatInt(i.WorkerID, 10), i.State, strconv.FormatInt(i.FencingToken, 10), i.Fence, timetext.Relative(i.fence, now), expires, dsn.Printable(i.Owner)})
+		fence, from := i.Fence, timetext.Relative(i.fence, now)
+		if i.Generator { // the end of the layout, so that nothing claims it
+			fence, from = "end of layout", ""
+		}
+		table = append(table, []string{strconv.FormatInt(i.WorkerID, 10), i.State, strconv.FormatInt(i.FencingToken, 10), fence, from, expires, dsn.Printable(i.Owner)})
 	}
 	a.table(table)
 	return nil
@@ -185,6 +192,8 @@ func (a *app) workersFree() *cobra.Command {
 This cannot cause a duplicate, even if the holder is still running: it issues IDs up
 to its recorded fence, learns that the lease is lost, and claims another worker ID;
 the next claim of this one starts at the fence.
+
+A worker ID of a generator in the database is not released: drop the generator.
 
 "workers list" shows the fencing token. A worker ID that has changed hands since has
 another one and is left unchanged.`,
@@ -230,6 +239,8 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 		return fmt.Errorf("worker ID %d of namespace %q now has fencing token %d, not %d; it is left unchanged", id, p.namespace, info.FencingToken, token)
 	case info.State == "free":
 		return fmt.Errorf("worker ID %d of namespace %q is already free", id, p.namespace)
+	case rows[i].OfGenerator():
+		return fmt.Errorf("worker ID %d of namespace %q belongs to a generator in the database (%s), which is left unchanged: drop the generator, which releases it: snowkey ddl drop-generator", id, p.namespace, dsn.Printable(info.Owner))
 	}
 	if !yes {
 		fmt.Fprintf(a.Err, "Worker ID %d of namespace %q is %s by %s; its fence is %s. Free it? [y/N] ", id, p.namespace, map[string]string{"held": "held", "expired": "still marked as held"}[info.State], dsn.Printable(info.Owner), info.Fence)

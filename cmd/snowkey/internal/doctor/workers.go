@@ -54,35 +54,41 @@ func (e *checkup) workers(ctx context.Context) {
 		e.report(Fail, name, err.Error(), advice)
 		return
 	}
-	e.layout(ctx)
-	e.twice(rows)
-	e.holders(rows)
+	workerIDs := e.layout(ctx)
+	e.twice(rows, workerIDs)
+	e.holders(rows, workerIDs)
+	e.generators(ctx, rows)
 }
 
-// layout compares the layout of the namespace with the given one.
-func (e *checkup) layout(ctx context.Context) {
+// layout compares the layout of the namespace with the given one, and returns how many worker IDs
+// it has: a namespace of one datacenter has only its own.
+func (e *checkup) layout(ctx context.Context) (workerIDs int64) {
 	const name = "layout of the namespace"
-	var have string
-	switch e.Target.Kind {
-	case dsn.Redis:
-		have = e.Target.Redis.HGet(ctx, "snowkey:worker:{"+e.Namespace+"}", "layout").Val()
-	case dsn.Postgres:
-		_ = e.Target.DB.QueryRowContext(ctx, "SELECT layout FROM snow_worker_space WHERE space = $1", e.Namespace).Scan(&have)
-	case dsn.MySQL, dsn.SQLite:
-		_ = e.Target.DB.QueryRowContext(ctx, "SELECT layout FROM snow_worker_space WHERE space = ?", e.Namespace).Scan(&have)
+	var stored string
+	switch {
+	case e.Target.Kind == dsn.Redis:
+		stored = e.Target.Redis.HGet(ctx, "snowkey:worker:{"+e.Namespace+"}", "layout").Val()
+	case e.Target.Kind.SQL():
+		layouts, _ := e.Target.Layouts(ctx)
+		stored = layouts[e.Namespace]
 	}
-	switch want := driver.Fingerprint(e.Layout); have {
-	case "":
-	case want:
-		e.ok(name, "%q is for this layout", e.Namespace)
+	have, want := parseSpace(stored), driver.Fingerprint(e.Layout)
+	switch {
+	case stored == "":
+	case have.layout != want:
+		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have.layout, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
+	case have.datacenter >= 0:
+		e.ok(name, "%q is for datacenter %d of this layout", e.Namespace, have.datacenter)
+		return have.workerIDs()
 	default:
-		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
+		e.ok(name, "%q is for this layout", e.Namespace)
 	}
+	return e.Layout.WorkerIDs()
 }
 
 // twice finds worker IDs that have several rows, such as after a restore without the
 // primary key.
-func (e *checkup) twice(rows []driver.Record) {
+func (e *checkup) twice(rows []driver.Record, workerIDs int64) {
 	const name = "worker IDs held twice"
 	seen := map[int64]bool{}
 	var doubled, outside []string
@@ -91,22 +97,26 @@ func (e *checkup) twice(rows []driver.Record) {
 			doubled = append(doubled, fmt.Sprint(row.Worker))
 		}
 		seen[row.Worker] = true
-		if row.Worker < 0 || row.Worker >= e.Layout.WorkerIDs() {
+		if row.Worker < 0 || row.Worker >= workerIDs {
 			outside = append(outside, fmt.Sprint(row.Worker))
 		}
 	}
 	e.judge(len(doubled) > 0, Fail, name, fmt.Sprintf("%s in namespace %q", cmp.Or(list(doubled), "none"), e.Namespace), "the table lacks its primary key (space, worker): stop all holders, delete the lower rows of each, and add the key")
 	if len(outside) > 0 {
-		e.report(Fail, "worker IDs outside the layout", list(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", e.Layout.WorkerIDs()))
+		e.report(Fail, "worker IDs outside the layout", list(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", workerIDs))
 	}
 }
 
 // holders checks the holders and the time they have left.
-func (e *checkup) holders(rows []driver.Record) {
+func (e *checkup) holders(rows []driver.Record, workerIDs int64) {
 	now := e.Now().Add(e.ahead)
-	held := 0
+	held, leased := 0, 0
 	var gone, ending, ahead []string
 	for _, row := range rows {
+		if row.OfGenerator() { // its fence is the end of the layout
+			held++
+			continue
+		}
 		fence := time.UnixMilli(row.Fence)
 		if fence.Sub(now) > farAhead {
 			ahead = append(ahead, fmt.Sprintf("%d (to %s)", row.Worker, fence.UTC().Format(time.RFC3339)))
@@ -119,7 +129,7 @@ func (e *checkup) holders(rows []driver.Record) {
 			gone = append(gone, holder)
 			continue
 		}
-		held++
+		held, leased = held+1, leased+1
 		switch left := fence.Sub(now); {
 		case left < 0:
 			ending = append(ending, fmt.Sprintf("%s: past its fence, it issues no IDs", holder))
@@ -127,9 +137,9 @@ func (e *checkup) holders(rows []driver.Record) {
 			ending = append(ending, fmt.Sprintf("%s: %s left", holder, left.Round(100*time.Millisecond)))
 		}
 	}
-	detail := fmt.Sprintf("%d of %d in namespace %q are held", held, e.Layout.WorkerIDs(), e.Namespace)
-	e.judge(float64(held) > crowded*float64(e.Layout.WorkerIDs()), Warn, "worker IDs", detail, "nearly all are held: new processes will soon find none")
-	if held > 0 {
+	detail := fmt.Sprintf("%d of %d in namespace %q are held", held, workerIDs, e.Namespace)
+	e.judge(float64(held) > crowded*float64(workerIDs), Warn, "worker IDs", detail, "nearly all are held: new processes will soon find none")
+	if leased > 0 {
 		e.judge(len(ending) > 0, Warn, "leases about to expire", cmp.Or(list(ending), "none"), "the holder does not renew: check that it runs and reaches the server; if it is gone, snowkey workers free")
 	}
 	if len(gone) > 0 {

@@ -22,6 +22,28 @@ func (t *Target) HasWorkers(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
+// Layouts returns the namespaces of a database, each with the fingerprint of its layout, as
+// package worker made it. There are none if none was ever leased.
+func (t *Target) Layouts(ctx context.Context) (map[string]string, error) {
+	layouts := map[string]string{}
+	rows, err := t.DB.QueryContext(ctx, "SELECT space, layout FROM snow_worker_space")
+	if err != nil {
+		if missing(err) {
+			return layouts, nil
+		}
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var namespace, layout string
+		if err := rows.Scan(&namespace, &layout); err != nil {
+			return nil, err
+		}
+		layouts[namespace] = layout
+	}
+	return layouts, rows.Err()
+}
+
 // missing reports whether an error means that a table does not exist.
 func missing(err error) bool {
 	var pg *pgconn.PgError

@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/migrate"
+)
+
+// migrating holds the flags.
+type migrating struct {
+	dsn    string
+	lease  storeFlags
+	worker int64
+	apply  bool
+	stop   string
+	cfg    migrate.Config
+}
+
+const migrateAbout = `Change the key of a table while programs read and write it:
+
+  bigint   a smallint or integer key becomes a bigint, and so do all columns that
+           refer to it (PostgreSQL, MySQL, MariaDB)
+  uuid     each row gets an ID beside its UUID, and so do rows that refer to it; then the
+           ID becomes the primary key (PostgreSQL, MariaDB)
+  default  a key from a sequence, AUTO_INCREMENT or another generator gets its default
+           from a generator in SQL (PostgreSQL, MariaDB)
+
+Without --apply it prints the plan: for each step its statements, its lock and how long
+that is held, a check, and the way back. With --apply it does the steps that are left,
+except finish. After an interruption, run it again: it continues.
+
+--undo goes back, if the plan has a way back. --finish does all steps that are left, the
+swap too, and drops what is old; then there is no way back. Both need --apply. A table
+with a feature that was not tested is refused.`
+
+func (a *app) migrateCommand() *cobra.Command {
+	p := &migrating{worker: -1}
+	kinds := []string{string(migrate.Bigint), string(migrate.UUID), string(migrate.Default)}
+	cmd := &cobra.Command{
+		Use:       "migrate {bigint|uuid|default} --dsn DSN --table TABLE",
+		Short:     "move the key of a live table",
+		Long:      migrateAbout,
+		Example:   "  snowkey migrate bigint --dsn postgres://localhost/app --table orders\n  snowkey migrate bigint --dsn postgres://localhost/app --table orders --apply\n  snowkey migrate default --dsn postgres://localhost/app --table orders --generator \"snowkey_next('orders')\"\n  snowkey migrate uuid --dsn postgres://localhost/app --table orders --created-at created_at --namespace orders --generator \"snowkey_next('orders')\"",
+		Args:      arguments(1, 1, "one argument: bigint, uuid or default"),
+		ValidArgs: kinds,
+		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+			if args[0] == "layout" {
+				return usage("layout: old IDs stay as they are, and those of the new layout must be greater: migrate default does that for a generator of the new layout; see Between layouts in docs/migrate.md")
+			}
+			kind, err := flagval.OneOf(kinds...)(args[0])
+			if err != nil {
+				return wrong("the kind", args[0], err)
+			}
+			p.cfg.Kind = migrate.Kind(kind)
+			return a.migrate(cmd, p)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, or env:VARIABLE that contains one of these; required")
+	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose key is moved, or SCHEMA.TABLE; required")
+	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` to move (default the primary key)")
+	f.BoolVar(&p.apply, "apply", false, "do the steps; without it, only show the plan")
+	steps := migrate.StepNames()
+	f.Var(flagval.New(&p.stop, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps))
+	f.BoolVar(&p.cfg.Undo, "undo", false, "go back, if the plan has a way back")
+	f.BoolVar(&p.cfg.Finish, "finish", false, "do all steps, the swap too, and drop what is old; then there is no way back")
+	f.StringVar(&p.cfg.Generator, "generator", "", "SQL `EXPRESSION` that makes IDs, such as snowkey_next('orders'), for uuid and default")
+	f.Var(flagval.New(&p.cfg.LockTimeout, "DURATION", "", duration), "lock-timeout", "how long an attempt to lock a table waits, with writers behind it (default 300ms, or half of deadlock_timeout if that is less; 1s in MySQL and MariaDB)")
+	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers (PostgreSQL)")
+	f.Var(flagval.New(&p.cfg.Patience, "DURATION", "5m", duration), "patience", "how long to retry a step that cannot lock its tables")
+	batch := int64(2000)
+	f.Var(flagval.New(&batch, "N", "2000", flagval.Whole(1, 100_000)), "batch", "about how many rows a batch has")
+	f.StringVar(&p.cfg.Backfill.CreatedAt, "created-at", "", "`COLUMN` with the time of a row, for uuid")
+	f.StringVar(&p.cfg.Backfill.Column, "new-column", "", "`COLUMN` that gets the IDs, for uuid (default the key's name with _snowkey after it)")
+	f.Var(flagval.New(&p.cfg.Backfill.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units))
+	f.Var(flagval.New(&p.cfg.Backfill.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
+	p.lease.add(cmd, "lease", "store of the worker IDs, for uuid (default the database of the table)")
+	p.lease.addNamespace(cmd, "default")
+	p.lease.addDataLoss(cmd)
+	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made IDs with it")
+	a.jsonFlag(cmd, "one object")
+	addLayout(cmd, &p.cfg.Backfill.Layout)
+	completeWith(cmd, "stop-before", steps)
+	completeWith(cmd, "unit", units)
+	pre := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		p.cfg.BatchSize, p.cfg.StopBefore = int(batch), migrate.StepName(p.stop)
+		return pre(cmd, args)
+	}
+	return cmd
+}
+
+// duration parses a duration of at least a millisecond.
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	const longest = 24 * time.Hour
+	if err != nil || d < time.Millisecond || d > longest {
+		return 0, errors.New("must be a duration from 1ms to 24h, such as 300ms")
+	}
+	return d, nil
+}
+
+// migrateFlags names the flags of the fields.
+var migrateFlags = map[string]string{ //nolint:gochecknoglobals // constant
+	"Dialect": "--dsn", "Table": "--table", "Column": "--column", "Generator": "--generator", "StopBefore": "--stop-before", "Finish": "--finish",
+	"LockTimeout": "--lock-timeout", "HoldTimeout": "--hold-timeout", "Patience": "--patience", "BatchSize": "--batch", "Backfill.CreatedAt": "--created-at",
+	"CreatedAt": "--created-at", "Backfill.Namespace": "--namespace", "Unit": "--unit", "Namespace": "--namespace", "Worker": "--worker", "Layout.Unsigned": "--unsigned", "Store": "--lease",
+}
+
+func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
+	ctx := cmd.Context()
+	if p.cfg.Table == "" {
+		return usage("--table is required")
+	}
+	if err := p.checkKind(cmd); err != nil {
+		return err
+	}
+	target, err := a.openTables(ctx, p.dsn)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
+	if p.cfg.Kind == migrate.UUID && p.cfg.Backfill.Worker == nil {
+		if p.lease.text == "" {
+			p.lease.text = p.dsn
+		}
+		leases, store, err := a.openStore(ctx, &p.lease, p.apply && !p.cfg.Undo)
+		if err != nil {
+			return err
+		}
+		defer leases.Close()
+		p.cfg.Backfill.Store, p.cfg.Backfill.Namespace, p.cfg.Backfill.Now = store, p.lease.namespace, a.now
+	}
+	if !p.apply {
+		plan, err := migrate.Inspect(ctx, target.DB, p.cfg)
+		if err != nil {
+			return migrateError(err)
+		}
+		return a.migration(plan)
+	}
+	return a.applyMigration(cmd, target, p)
+}
+
+// checkKind rejects flags that the kind does not have.
+func (p *migrating) checkKind(cmd *cobra.Command) error {
+	if p.cfg.Kind != migrate.UUID {
+		for _, name := range []string{"created-at", "new-column", "unit", "tz", "lease", "namespace", "token", "token-file", "allow-data-loss", "worker"} {
+			if cmd.Flags().Changed(name) {
+				return usage("--%s is for uuid only", name)
+			}
+		}
+		return nil
+	}
+	if p.worker >= 0 {
+		for _, name := range []string{"lease", "namespace", "token", "token-file", "allow-data-loss"} {
+			if cmd.Flags().Changed(name) {
+				return usage("--worker excludes --%s: it takes no lease", name)
+			}
+		}
+		p.cfg.Backfill.Worker = &p.worker
+	}
+	return nil
+}
+
+// migrateError names flags, and drops the packages' names.
+func migrateError(err error) error {
+	if named := byFlag(err, migrateFlags); errors.As(named, new(*usageError)) {
+		return named
+	}
+	return errors.New(strings.TrimPrefix(strings.ReplaceAll(withAdvice(err).Error(), ": migrate: ", ": "), "migrate: "))
+}
+
+type migrationJSON struct {
+	Kind    string     `json:"kind"`
+	Table   string     `json:"table"`
+	Column  string     `json:"column"`
+	Columns []string   `json:"columns"`
+	Notes   []string   `json:"notes"`
+	Steps   []stepJSON `json:"steps"`
+}
+
+type stepJSON struct {
+	Name        string   `json:"name"`
+	Table       string   `json:"table"`
+	Statements  []string `json:"statements"`
+	Transaction bool     `json:"transaction"`
+	Batches     bool     `json:"batches"`
+	Lock        string   `json:"lock"`
+	Held        string   `json:"held"`
+	SizeMatters bool     `json:"size_matters"`
+	Check       string   `json:"check"`
+	Back        string   `json:"back"`
+	Done        bool     `json:"done"`
+}
+
+func stepsJSON(steps []migrate.Step) []stepJSON {
+	all := []stepJSON{}
+	for _, s := range steps {
+		all = append(all, stepJSON{string(s.Name), s.Table, s.Statements, s.Transaction, s.Batches, s.Lock, s.Held, s.SizeMatters, s.Check, s.Back, s.Done})
+	}
+	return all
+}
+
+// migration prints a plan.
+func (a *app) migration(p migrate.Plan) error {
+	if a.json {
+		return a.object(migrationJSON{string(p.Kind), p.Table, p.Column, append([]string{}, p.Columns...), append([]string{}, p.Notes...), stepsJSON(p.Steps)})
+	}
+	fmt.Fprint(a.out, p)
+	a.note("nothing was changed: %s left; --apply does them", plural(int64(len(p.Left())), "step"))
+	return nil
+}
+
+type migratedJSON struct {
+	Ran    []stepJSON `json:"ran"`
+	Filled int64      `json:"filled"`
+	Tries  int        `json:"tries"` // that were rolled back
+	Left   []stepJSON `json:"left"`
+}
+
+func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrating) error {
+	add, done := func(int) {}, func() {}
+	var before int64
+	p.cfg.Progress = func(s migrate.Step, filled, total int64) {
+		switch {
+		case filled == 0:
+			done()
+			add, done, before = func(int) {}, func() {}, 0
+			a.note("%s %s", s.Name, s.Table)
+			return
+		case before == 0:
+			add, done = a.progress(total, string(s.Name))
+		}
+		add(int(filled - before))
+		before = filled
+	}
+	result, err := migrate.Run(cmd.Context(), target.DB, p.cfg)
+	done()
+	if err != nil {
+		if cmd.Context().Err() != nil {
+			err = fmt.Errorf("%w; what is done stays: run it again to continue", err)
+		}
+		return migrateError(err)
+	}
+	left := result.Plan.Left()
+	if a.json {
+		return a.object(migratedJSON{stepsJSON(result.Steps), result.Rows, result.Tries, stepsJSON(left)})
+	}
+	fmt.Fprintf(a.out, "%s done, %s filled\n", plural(int64(len(result.Steps)), "step"), plural(result.Rows, "row"))
+	for _, s := range left {
+		fmt.Fprintf(a.out, "left: %s %s\n", s.Name, s.Table)
+	}
+	return nil
+}
