@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/DATA-DOG/go-sqlmock"
@@ -94,15 +95,17 @@ func TestLastAttempt(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		db, mock := d.Mock(t, &gormtest.Counter{})
-		mock.ExpectBegin().WillReturnError(lost)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
-		item := &Item{Name: "a"}
-		_, err := graph.CreateWith(ctx, db, item, graph.Config{Backoff: time.Hour, MaxBackoff: time.Hour, KeepKeys: true})
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, lost) || item.ID != 1 {
-			t.Errorf("%v, key %d", err, item.ID)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			db, mock := d.Mock(t, &gormtest.Counter{})
+			mock.ExpectBegin().WillReturnError(lost)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			item := &Item{Name: "a"}
+			_, err := graph.CreateWith(ctx, db, item, graph.Config{Backoff: time.Hour, MaxBackoff: time.Hour, KeepKeys: true})
+			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, lost) || item.ID != 1 {
+				t.Errorf("%v, key %d", err, item.ID)
+			}
+		})
 	}
 }
 

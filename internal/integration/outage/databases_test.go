@@ -116,10 +116,10 @@ func startMySQL(t *testing.T, _ how) backend {
 			t.Error(err)
 		}
 	})
-	l := linkTo(t, cfg.Addr)
-	cfg.Addr = l.ln.Addr().String()
+	l := testserver.LinkTo(t, cfg.Addr)
+	cfg.Addr = l.Addr
 	b := overMySQL(t, cfg)
-	b.away, b.back = l.cut, l.mend
+	b.away, b.back = func() error { l.Cut(); return nil }, func() error { l.Mend(); return nil }
 	return b.withTables(t)
 }
 
