@@ -148,7 +148,7 @@ elsewhere() {
 
 # core reads the processor's counter with a line of assembly for amd64, and one for arm64.
 counters() {
-  go test -count=1 -short -tags purego ./core || return
+  go test -short -tags purego ./core || return
   [ "$(uname -m)" = aarch64 ] ||
     GOARCH=arm64 CGO_ENABLED=0 go test -count=1 -short -exec qemu-aarch64-static -run 'Counter|Known|StepUnder' ./core
 }
@@ -162,15 +162,25 @@ newest_pgx() {
 }
 
 # The methods for encoding/json/v2, which is an experiment of the toolchain.
-jsonv2() { GOEXPERIMENT=jsonv2 go vet ./sqltype && GOEXPERIMENT=jsonv2 go test -vet=off -count=1 ./sqltype; }
+jsonv2() { GOEXPERIMENT=jsonv2 go vet ./sqltype && GOEXPERIMENT=jsonv2 go test -vet=off ./sqltype; }
 
-# All seeds and ids, without the race detector, which makes them ten times slower.
-simulated() { go test -count=1 -timeout 20m -run '^(TestSimulation|TestNoDuplicateUnderClockSteps)$' ./worker ./core; }
+# All seeds and ids, without the race detector, which makes them ten times slower. They are the same
+# for the same code, so Go may know the result.
+simulated() { go test -timeout 20m -run '^(TestSimulation|TestNoDuplicateUnderClockSteps)$' ./worker ./core; }
 
 # The Go code of the tools, and by it the licences of all modules.
 licensed() {
   tools_go vet ./... && tools/licences.sh "${modules[@]}" >"$work/log" || { cat "$work/log"; return 1; }
   echo "$(grep -c '' "$work/log") modules"
+}
+
+# Our own linter, on the code that uses snowkey as its users do. Tests have faults on purpose.
+own_linter() {
+  local folder
+  tools/alone.sh ./snowkeylint go build -o "$work/snowkeylint" ./cmd/snowkeylint || return
+  for folder in . ./cmd/snowkey ./examples; do
+    (cd "$folder" && "$work/snowkeylint" -test=false ./...) || return
+  done
 }
 
 builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster,mixed ./...; }
@@ -187,9 +197,9 @@ tested() {
   local status=0 mine
   mine=$(mktemp -d "$work/XXXXXX")
   # -count=1: the cache of results does not know the servers. -p 4: tests wait for servers and
-  # clocks. The step build has run vet, and the step simulation all seeds.
-  SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-1500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$mine/events" \
-    -- -p 4 -race "${as_c[@]}" -vet=off -count=1 -timeout 20m ./... || status=1
+  # clocks. -w: linking takes half the time. The step build has run vet, and simulation all seeds.
+  SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$mine/events" \
+    -- -p 4 -race "${as_c[@]}" -ldflags=-w -vet=off -count=1 -timeout 20m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '
     function field(name) {
@@ -238,11 +248,12 @@ gotestsum='' golangci=''
 step all gofmt formatted
 step all tools build_tools
 
-# The tests of internal/integration wait for servers and clocks most of the time, so
-# everything else is checked meanwhile. A lane is a process group: it ends with this one.
-beside=./internal/integration
+# The tests of internal/integration wait for servers and clocks much of the time, so
+# everything else is checked meanwhile. More at once only makes tests of time fail.
+# A lane is a process group: it ends with this one.
+apart=./internal/integration
 set -m
-checked "$beside" >"$work/beside" 2>&1 &
+checked "$apart" >"$work/apart" 2>&1 &
 lane=$!
 set +m
 
@@ -254,14 +265,15 @@ step all 'newest pgx' newest_pgx
 step all counters counters
 step all jsonv2 jsonv2
 step all simulation simulated
+step all snowkeylint own_linter
 [ -n "$golangci" ] || lint=''
 
 for module in "${modules[@]}"; do
-  [ "$module" = "$beside" ] || checked "$module"
+  [ "$module" = "$apart" ] || checked "$module"
 done
 wait "$lane" || true # its steps hold its result
 lane=''
-cat "$work/beside"
+cat "$work/apart"
 for module in "${modules[@]}"; do
   [ -z "$lint" ] || step "$module" lint linted "$module"
 done

