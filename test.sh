@@ -158,7 +158,7 @@ counters() {
 newest_pgx() {
   local pgx=github.com/jackc/pgx/v5
   echo "$(go list -m -f '{{.Version}}' $pgx), and alone $(GOWORK=off go list -m -f '{{.Version}}' $pgx)"
-  go test -short -count=1 -timeout 20m ./pgxtype
+  go test -short -count=1 -timeout 60m ./pgxtype
 }
 
 # The methods for encoding/json/v2, which is an experiment of the toolchain.
@@ -166,7 +166,7 @@ jsonv2() { GOEXPERIMENT=jsonv2 go vet ./sqltype && GOEXPERIMENT=jsonv2 go test -
 
 # All seeds and ids, without the race detector, which makes them ten times slower. They are the same
 # for the same code, so Go may know the result.
-simulated() { go test -timeout 20m -run '^(TestSimulation|TestNoDuplicateUnderClockSteps)$' ./worker ./core; }
+simulated() { go test -timeout 60m -run '^(TestSimulation|TestNoDuplicateUnderClockSteps)$' ./worker ./core; }
 
 # The Go code of the tools, and by it the licences of all modules.
 licensed() {
@@ -199,7 +199,7 @@ tested() {
   # -count=1: the cache of results does not know the servers. -p 4: tests wait for servers and
   # clocks. -w: linking takes half the time. The step build has run vet, and simulation all seeds.
   SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$mine/events" \
-    -- -p 4 -race "${as_c[@]}" -ldflags=-w -vet=off -count=1 -timeout 20m ./... || status=1
+    -- -p 4 -race "${as_c[@]}" -ldflags=-w -vet=off -count=1 -timeout 60m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '
     function field(name) {
