@@ -84,6 +84,8 @@ trap 'exit 143' TERM
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 export CGO_ENABLED=1 # -race needs it
 export SNOWKEY_TEST_REQUIRE=1 SNOWKEY_TEST_FULL=1
+export SNOWKEY_TEST_DATA=$work/data # the data of new servers, made once
+mkdir "$SNOWKEY_TEST_DATA"
 
 # If a server is named and its programs are not installed, tests that start their own
 # cannot run. Those may be skipped, and no others.

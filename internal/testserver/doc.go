@@ -53,6 +53,9 @@
 // SNOWKEY_TEST_POSTGRES_VERSION, SNOWKEY_TEST_MARIADB_VERSION or
 // SNOWKEY_TEST_MYSQL_VERSION is set, a private server of another version fails the test,
 // and the test's output names the version.
+// SNOWKEY_TEST_DATA names a folder that keeps the data which was made for the first
+// server of each program; later servers get a copy of it, which saves seconds. Those of
+// PostgreSQL then have the same system identifier.
 // Temporary files go below TMPDIR, or below /tmp if TMPDIR has a blank in its name
 // or, when the tests run as root, PostgreSQL's user cannot enter it.
 //

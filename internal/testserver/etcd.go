@@ -39,7 +39,7 @@ func etcdCommand(s *Server) []string {
 	// The only member has no peers: any free port to listen on will do, and what
 	// it advertises is never called.
 	const listen, advertise = "http://127.0.0.1:0", "http://127.0.0.1:1"
-	return []string{s.programs[0], "--name", etcdName(s), "--data-dir", filepath.Join(s.dir, "data"),
+	return []string{s.programs[0], "--name", etcdName(s), "--data-dir", s.data(),
 		"--listen-client-urls", s.DSN, "--advertise-client-urls", s.DSN,
 		"--listen-peer-urls", listen, "--initial-advertise-peer-urls", advertise,
 		"--initial-cluster", etcdName(s) + "=" + advertise,
@@ -56,7 +56,7 @@ func etcdMember(s *Server) []string {
 		all[i] = etcdName(m) + "=http://" + m.member.peer
 	}
 	peer := "http://" + s.member.peer
-	return []string{s.programs[0], "--name", etcdName(s), "--data-dir", filepath.Join(s.dir, "data"),
+	return []string{s.programs[0], "--name", etcdName(s), "--data-dir", s.data(),
 		"--listen-client-urls", s.DSN, "--advertise-client-urls", s.DSN,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-token", s.tag,

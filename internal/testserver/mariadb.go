@@ -65,18 +65,18 @@ func mariadbSetup(s *Server) error {
 	if err := os.WriteFile(mariadbInitFile(s), []byte(sql), 0o644); err != nil {
 		return err
 	}
-	argv := []string{s.programs[1], "--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"),
+	argv := []string{s.programs[1], "--no-defaults", "--datadir=" + s.data(),
 		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}
 	if os.Getenv(s.engine.binVar) != "" {
 		// The script knows only the place that it was built for.
 		argv = append(argv, "--basedir="+filepath.Join(filepath.Dir(s.programs[0]), ".."))
 	}
-	return s.run(append(argv, asRoot(s)...)...)
+	return s.makeData(append(argv, asRoot(s)...)...)
 }
 
 func mariadbCommand(s *Server) []string {
 	argv := []string{s.programs[0], "--no-defaults",
-		"--datadir=" + filepath.Join(s.dir, "data"),
+		"--datadir=" + s.data(),
 		"--character-set-server=utf8mb4",
 		"--innodb-flush-log-at-trx-commit=2", // written, not flushed: a commit survives Kill
 		"--innodb-flush-method=nosync",

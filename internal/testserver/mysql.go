@@ -83,7 +83,7 @@ func mysqlConfigure(s *Server) error {
 	if err := s.run(append(mysqlBase(s), "--initialize-insecure", "--init-file="+filepath.Join(s.dir, "data.sql"), "--skip-log-bin")...); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.dir, "data", "auto.cnf"), []byte("[auto]\nserver-uuid="+serverUUID(s)+"\n"), 0o644)
+	return os.WriteFile(filepath.Join(s.data(), "auto.cnf"), []byte("[auto]\nserver-uuid="+serverUUID(s)+"\n"), 0o644)
 }
 
 // serverUUID is a member's UUID, which the Router needs.
@@ -93,7 +93,7 @@ func serverUUID(s *Server) string { return fmt.Sprintf("%s%012s", groupName[:24]
 func mysqlArguments(s *Server) []string {
 	return append([]string{s.programs[0], "--no-defaults",
 		"--basedir=" + filepath.Join(filepath.Dir(s.programs[0]), ".."),
-		"--datadir=" + filepath.Join(s.dir, "data"),
+		"--datadir=" + s.data(),
 		"--secure-file-priv=NULL", // else it requires the folder that it was built for
 		"--innodb-buffer-pool-size=32M",
 		"--innodb-redo-log-capacity=32M",

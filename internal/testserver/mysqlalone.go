@@ -27,7 +27,7 @@ func mysqlAloneSetup(s *Server) error {
 	if err := os.WriteFile(mariadbInitFile(s), []byte(sql), 0o644); err != nil {
 		return err
 	}
-	return s.run(append(mysqlAloneArguments(s), "--initialize-insecure")...)
+	return s.makeData(append(mysqlAloneArguments(s), "--initialize-insecure")...)
 }
 
 // mysqlAloneArguments are those that making the data needs as well.

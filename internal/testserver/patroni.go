@@ -138,7 +138,7 @@ func patroniConfigure(s *Server, etcd string, standbys int) error {
 		"postgresql": object{
 			"listen": s.Addr, "connect_address": s.Addr,
 			"bin_dir":        filepath.Dir(s.programs[1]),
-			"data_dir":       filepath.Join(s.dir, "data"),
+			"data_dir":       s.data(),
 			"pgpass":         filepath.Join(s.dir, "pgpass"),
 			"pg_hba":         []string{"host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"},
 			"authentication": object{"superuser": local("postgres"), "replication": local("postgres"), "rewind": local("postgres")},
@@ -183,7 +183,7 @@ func patroniAsk(addr, path string, limit time.Duration) (status int, body []byte
 
 // patroniReap kills the PostgreSQL that a killed Patroni leaves behind.
 func patroniReap(s *Server) error {
-	_, err := killNaming(filepath.Join(s.dir, "data"))
+	_, err := killNaming(s.data())
 	return err
 }
 
@@ -197,7 +197,7 @@ func (m *PatroniMember) Start() error { return m.server.Start() }
 // KillPostgres kills all processes of the member's PostgreSQL. Its Patroni stays and sees
 // to it that another member is promoted, and that this one follows it.
 func (m *PatroniMember) KillPostgres() error {
-	killed, err := killNaming(filepath.Join(m.server.dir, "data"))
+	killed, err := killNaming(m.server.data())
 	if err == nil && killed == 0 {
 		err = errNotRunning
 	}

@@ -27,7 +27,7 @@ func postgresEngine() *engine {
 			return urlAddress(dsn, "5432", "postgres", "postgresql")
 		},
 		setup: func(s *Server) error {
-			return s.run(s.programs[1], "--pgdata="+filepath.Join(s.dir, "data"), "--username=postgres",
+			return s.makeData(s.programs[1], "--pgdata="+s.data(), "--username=postgres",
 				"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 		},
 		command: postgresCommand,
@@ -37,7 +37,7 @@ func postgresEngine() *engine {
 }
 
 func postgresCommand(s *Server) []string {
-	argv := []string{s.programs[0], "-D", filepath.Join(s.dir, "data"), "-p", portOf(s.Addr)}
+	argv := []string{s.programs[0], "-D", s.data(), "-p", portOf(s.Addr)}
 	for _, c := range []string{
 		"cluster_name=" + s.tag, // in the title of each child: the watchdog looks for it
 		"listen_addresses=127.0.0.1",
@@ -56,7 +56,7 @@ func postgresCommand(s *Server) []string {
 }
 
 func postgresReady(s *Server) error {
-	lines, err := s.ownPidFile(filepath.Join(s.dir, "data", "postmaster.pid"))
+	lines, err := s.ownPidFile(filepath.Join(s.data(), "postmaster.pid"))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func prometheusEngine() *engine {
 		quick:    syscall.SIGKILL,
 		dsn:      func(addr string) string { return "http://" + addr },
 		command: func(s *Server) []string {
-			return []string{s.programs[0], "--config.file=" + filepath.Join(s.dir, "prometheus.yml"), "--storage.tsdb.path=" + filepath.Join(s.dir, "data"),
+			return []string{s.programs[0], "--config.file=" + filepath.Join(s.dir, "prometheus.yml"), "--storage.tsdb.path=" + s.data(),
 				"--web.listen-address=" + s.Addr, "--log.level=warn"}
 		},
 		ready: func(s *Server) error {

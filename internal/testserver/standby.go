@@ -28,8 +28,8 @@ func copyOf(primary, standby *Server) error {
 	if err := primary.Pause(); err != nil {
 		return err
 	}
-	data := filepath.Join(standby.dir, "data")
-	err := standby.run("cp", "-R", "-p", filepath.Join(primary.dir, "data"), data)
+	data := standby.data()
+	err := standby.run("cp", "-R", "-p", primary.data(), data)
 	if err := errors.Join(err, primary.Resume()); err != nil {
 		return err
 	}

@@ -1,0 +1,65 @@
+package testserver
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// dataVar names a folder where the data of the first server of a kind is kept for the others.
+const dataVar = "SNOWKEY_TEST_DATA"
+
+// data is the folder of the server's databases.
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// makeData makes the server's data by running a program, or copies what the program made for
+// another server. The time of the program is most of what a server costs.
+func (s *Server) makeData(argv ...string) error {
+	folder := os.Getenv(dataVar)
+	if folder == "" {
+		return s.run(argv...)
+	}
+	programs := sha256.Sum256([]byte(strings.Join(s.programs, "\n")))
+	kept := filepath.Join(folder, fmt.Sprintf("%s-%x", s.Kind, programs[:4]))
+	switch _, err := os.Stat(kept); {
+	case err == nil:
+		return copyFolder(kept, s.data())
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := s.run(argv...); err != nil {
+		return err
+	}
+	return keep(s.data(), kept)
+}
+
+// keep copies a folder to kept at once, unless another process has done so meanwhile.
+func keep(folder, kept string) error {
+	copies, err := os.MkdirTemp(filepath.Dir(kept), "copy-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(copies)
+	whole := filepath.Join(copies, "data")
+	if err := copyFolder(folder, whole); err != nil {
+		return err
+	}
+	err = os.Rename(whole, kept)
+	if _, there := os.Stat(kept); there == nil {
+		return nil
+	}
+	return err
+}
+
+// copyFolder copies a folder with its owners and permissions.
+func copyFolder(from, to string) error {
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy %s: %w: %s", from, err, tail(out))
+	}
+	return nil
+}
