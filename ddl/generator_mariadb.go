@@ -13,8 +13,8 @@ import (
 //
 // Its cursor is the AUTO_INCREMENT of a table, because that may be raised from a function to a
 // value which is computed: SETVAL takes a literal. Inserting a greater value raises it, nothing
-// lowers it, no rollback undoes it, and no other session waits for it. Each function call that
-// needs more takes a block of ids for its session, which keeps the rest in user variables.
+// lowers it, and no rollback undoes it. Each function call that needs more takes a block of ids for
+// its session, which keeps the rest in user variables.
 //
 // A crash loses what the redo log has not flushed, the cursor as well. So no block is used at or
 // beyond a fence, which is another such table, and which the log has flushed: Innodb_lsn_flushed
@@ -49,9 +49,9 @@ func (g mariadbGenerator) home() string {
 	return "DATABASE()"
 }
 
-// lock is the name of a user-level lock, as SQL.
-func (g mariadbGenerator) lock() string {
-	return "CONCAT('snowkey ', MD5(CONCAT(" + g.home() + ", " + MySQL.text(" "+g.Prefix) + ")))"
+// lock is the name of a user-level lock for some purpose, as SQL.
+func (g mariadbGenerator) lock(purpose string) string {
+	return "CONCAT('snowkey ', MD5(CONCAT(" + g.home() + ", " + MySQL.text(" "+g.Prefix) + ")), " + MySQL.text(purpose) + ")"
 }
 
 // fill replaces the names in SQL. {x} is the quoted name of an object, {'x} the same as a text,
@@ -72,25 +72,32 @@ func (g mariadbGenerator) fill(text string, more ...string) string {
 	for _, name := range []string{"next", "claim", "home", "generator", "cursor", "fence", "ready"} {
 		pairs = append(pairs, "{"+name+"}", g.object(name), "{'"+name+"}", MySQL.text(g.Prefix+name))
 	}
-	for _, name := range []string{"next", "last", "until", "key", "home", "fence", "lsn"} {
+	for _, name := range []string{"next", "last", "until", "key", "home", "fence", "lsn", "row"} {
 		pairs = append(pairs, "{@"+name+"}", g.variable(name))
 	}
 	text = strings.NewReplacer(more...).Replace(text)
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// raise moves the AUTO_INCREMENT of a table to a value, unless it is there already. The row is
-// deleted at once; session is any value that no other session has.
+// raise moves the AUTO_INCREMENT of a table to a value, unless it is there already.
 func (g mariadbGenerator) raise(table, value string) string {
-	return g.fill("SET STATEMENT auto_increment_increment = 1, auto_increment_offset = 1 FOR INSERT INTO {"+table+"} (n, session) VALUES ("+value+", me);\n"+
-		"    DELETE FROM {"+table+"} WHERE session = me") + ";"
+	return g.move(table, "n, ", value+", ")
 }
 
 // take sets block to the next of the cursor.
 func (g mariadbGenerator) take() string {
-	return g.fill("SET STATEMENT auto_increment_increment = 1, auto_increment_offset = 1 FOR INSERT INTO {cursor} (session) VALUES (me);\n" +
-		"    SET block = LAST_INSERT_ID();\n" +
-		"    DELETE FROM {cursor} WHERE session = me;")
+	return g.move("cursor", "", "") + "\n    SET block = LAST_INSERT_ID();"
+}
+
+// move moves an AUTO_INCREMENT by a row that is deleted at once, in one session at a time. When
+// DELETE finds the first row of a page, it locks the gap before it until the transaction ends, and
+// a session that came there later, with a smaller key, would wait for that. A session that is
+// killed in between keeps the turn until it takes its next; the others wait only for a moment.
+func (g mariadbGenerator) move(table, column, value string) string {
+	return g.fill("DO RELEASE_LOCK({turn}), GET_LOCK({turn}, 0.3);\n"+
+		"    SET STATEMENT auto_increment_increment = 1, auto_increment_offset = 1 FOR INSERT INTO {"+table+"} ("+column+"session) VALUES ("+value+"{@row} := UUID_SHORT());\n"+
+		"    DELETE FROM {"+table+"} WHERE session = CAST({@row} AS UNSIGNED);\n"+
+		"    DO RELEASE_LOCK({turn});", "{turn}", g.lock(" turn"))
 }
 
 // counted reads the value to which a table was raised, and when the table was created. It is

@@ -23,7 +23,7 @@ BEGIN
   DECLARE have, of_claim, of_home, layout_of, taken, new_claim, of_token VARCHAR(2048) CHARACTER SET utf8mb4;
   DECLARE of_created, of_table, made, i, id, now_ms, fence_ms, start_ms, of_until, of_expires BIGINT DEFAULT 0;
   DECLARE found, many INT DEFAULT 0;
-  DECLARE me, number, pending BIGINT UNSIGNED DEFAULT UUID_SHORT();
+  DECLARE number, pending BIGINT UNSIGNED;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION
   BEGIN
     ROLLBACK;
@@ -108,7 +108,7 @@ BEGIN
 END`,
 		"{given}", g.given(), "{count}", strconv.Itoa(g.Count), "{workers}", strconv.FormatInt(g.workerIDs, 10),
 		"{token}", g.claimID(), "{end}", strconv.FormatInt(g.end(), 10), "{never}", strconv.FormatInt(driver.NoTTL, 10),
-		"{owner}", g.owner(), "{ahead}", strconv.FormatInt(g.MaxAhead.Milliseconds()/2, 10), "{table_id}", g.tableID(), "{lock}", g.lock(),
+		"{owner}", g.owner(), "{ahead}", strconv.FormatInt(g.MaxAhead.Milliseconds()/2, 10), "{table_id}", g.tableID(), "{lock}", g.lock(""),
 		"{read ready}", g.counted("ready", "number, made"), "{read fence}", g.counted("fence", "pending, i"),
 		"{raise number}", g.raise("cursor", "number"), "{raise start}", g.raise("fence", "start_ms"))
 }

@@ -25,7 +25,6 @@ BEGIN
   DECLARE now_ms, first_ms, end_ms, target, made, lsn, durable, waited BIGINT DEFAULT 0;
   DECLARE alone INT DEFAULT 0;
   DECLARE of_slot, of_workers, of_created, of_table, per, tick, boot BIGINT;
-  DECLARE me BIGINT UNSIGNED DEFAULT UUID_SHORT();
   DECLARE of_claim, of_home VARCHAR(1024) CHARACTER SET utf8mb4;
   IF NOT (namespace <=> {namespace}) THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snowkey: the generator is of another namespace: see the comment of its table';
@@ -57,7 +56,7 @@ BEGIN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snowkey: this database is a copy or was restored: CALL the procedure claim of its generator with other worker IDs';
   END IF;
 
-  SET boot = (me >> 24) & {mask}, per = of_workers * {parts};
+  SET boot = (UUID_SHORT() >> 24) & {mask}, per = of_workers * {parts};
   {now};
   IF known & {mask} <> boot THEN
     -- The server has started: the cursor may have lost its last values. One session at a time, or
@@ -143,7 +142,7 @@ BEGIN
   RETURN number;
 END`,
 		"{known}", g.counted("ready", "known, made"), "{pending}", g.counted("fence", "pending, made"),
-		"{table_id}", g.tableID(), "{lock}", g.lock(),
+		"{table_id}", g.tableID(), "{lock}", g.lock(""),
 		"{take}", g.take(), "{raise number}", g.raise("cursor", "number"), "{raise fence}", g.raise("fence", "end_ms"),
 		"{raise ready}", g.raise("ready", "target << "+n(bootBits)+" | boot"),
 		"{current}", "SELECT VARIABLE_VALUE INTO lsn FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_LSN_CURRENT';",
