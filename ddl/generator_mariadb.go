@@ -51,7 +51,7 @@ func (g mariadbGenerator) home() string {
 
 // lock is the name of a user-level lock for some purpose, as SQL.
 func (g mariadbGenerator) lock(purpose string) string {
-	return "CONCAT('snowkey ', MD5(CONCAT(" + g.home() + ", " + MySQL.text(" "+g.Prefix) + ")), " + MySQL.text(purpose) + ")"
+	return "CONCAT(" + MySQL.text("snowkey "+purpose) + ", MD5(CONCAT(" + g.home() + ", " + MySQL.text(" "+g.Prefix) + ")))"
 }
 
 // fill replaces the names in SQL. {x} is the quoted name of an object, {'x} the same as a text,
@@ -97,7 +97,7 @@ func (g mariadbGenerator) move(table, column, value string) string {
 	return g.fill("DO RELEASE_LOCK({turn}), GET_LOCK({turn}, 0.3);\n"+
 		"    SET STATEMENT auto_increment_increment = 1, auto_increment_offset = 1 FOR INSERT INTO {"+table+"} ("+column+"session) VALUES ("+value+"{@row} := UUID_SHORT());\n"+
 		"    DELETE FROM {"+table+"} WHERE session = CAST({@row} AS UNSIGNED);\n"+
-		"    DO RELEASE_LOCK({turn});", "{turn}", g.lock(" turn"))
+		"    DO RELEASE_LOCK({turn});", "{turn}", g.lock("turn "))
 }
 
 // counted reads the value to which a table was raised, and when the table was created. It is

@@ -55,7 +55,7 @@ func TestMariaDBLeftTurn(t *testing.T) {
 	mariaRun(t, killed, "SET @each = 1")
 	mariaRun(t, other, "SET @each = 1")
 	mariaOne[int64](t, other, mariaNext)
-	const turn = "CONCAT('snowkey ', MD5(CONCAT(DATABASE(), ' snowkey_')), ' turn')"
+	const turn = "CONCAT('snowkey turn ', MD5(CONCAT(DATABASE(), ' snowkey_')))"
 	if got := mariaOne[int](t, killed, "SELECT GET_LOCK("+turn+", 0)"); got != 1 {
 		t.Fatalf("GET_LOCK: %d", got)
 	}
