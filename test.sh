@@ -84,8 +84,8 @@ trap 'exit 143' TERM
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 export CGO_ENABLED=1 # -race needs it
 export SNOWKEY_TEST_REQUIRE=1 SNOWKEY_TEST_FULL=1
-export SNOWKEY_TEST_DATA=$work/data # the data of new servers, made once
-mkdir "$SNOWKEY_TEST_DATA"
+export SNOWKEY_TEST_RUN=$work/run # differs in each run, so that results of tests with servers are not taken from the cache
+mkdir "$SNOWKEY_TEST_RUN"
 
 # If a server is named and its programs are not installed, tests that start their own
 # cannot run. Those may be skipped, and no others.
@@ -152,7 +152,7 @@ elsewhere() {
 counters() {
   go test -short -tags purego ./core || return
   [ "$(uname -m)" = aarch64 ] ||
-    GOARCH=arm64 CGO_ENABLED=0 go test -count=1 -short -exec qemu-aarch64-static -run 'Counter|Known|StepUnder' ./core
+    GOARCH=arm64 CGO_ENABLED=0 go test -short -exec qemu-aarch64-static -run 'Counter|Known|StepUnder' ./core
 }
 
 # The root requires the oldest pgx that passes, and is tested with it below. The workspace
@@ -160,7 +160,7 @@ counters() {
 newest_pgx() {
   local pgx=github.com/jackc/pgx/v5
   echo "$(go list -m -f '{{.Version}}' $pgx), and alone $(GOWORK=off go list -m -f '{{.Version}}' $pgx)"
-  go test -short -count=1 -timeout 60m ./pgxtype
+  go test -short -timeout 60m ./pgxtype
 }
 
 # The methods for encoding/json/v2, which is an experiment of the toolchain.
@@ -198,10 +198,11 @@ linted() { (cd "$1" && "$golangci" run --allow-serial-runners --config "$root/.g
 tested() {
   local status=0 mine
   mine=$(mktemp -d "$work/XXXXXX")
-  # -count=1: the cache of results does not know the servers. -p 4: tests wait for servers and
-  # clocks. -w: linking takes half the time. The step build has run vet, and simulation all seeds.
+  # -p 4: tests wait for servers and clocks. -w: linking takes half the time. The step build has
+  # run vet, and simulation all seeds. What Go knows from an earlier run, because neither code nor
+  # files have changed, is not run again.
   SNOWKEY_SIM_SEEDS=${SNOWKEY_SIM_SEEDS:-500} tools/alone.sh "$1" "$gotestsum" --format standard-quiet --hide-summary skipped --jsonfile "$mine/events" \
-    -- -p 4 -race "${as_c[@]}" -ldflags=-w -vet=off -count=1 -timeout 60m ./... || status=1
+    -- -p 4 -race "${as_c[@]}" -ldflags=-w -vet=off -timeout 60m ./... || status=1
   # One line for each test that ended: how, its package and name, and a skip's reason.
   awk '
     function field(name) {

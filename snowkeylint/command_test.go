@@ -1,6 +1,7 @@
 package snowkeylint_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,7 @@ func run(t *testing.T, dir string, command ...string) string {
 }
 
 func output(dir string, command ...string) (string, error) {
+	_ = os.Getenv("SNOWKEY_TEST_RUN") // as testserver.Uncached does
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // The commands of docs/tutorial.md run, in their order and in one shell, and print what it says,
@@ -17,6 +19,7 @@ func TestTutorial(t *testing.T) {
 	if testing.Short() && os.Getenv("SNOWKEY_TEST_REQUIRE") == "" {
 		t.Skip("it builds programs and starts them")
 	}
+	testserver.Uncached()
 	for _, program := range []string{"bash", "curl", "go"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 const module = "github.com/seed-299c1d6b/snowkey/"
@@ -95,6 +97,7 @@ func check(t *testing.T, pkg string, allowed, imports []string) {
 
 func list(t *testing.T, args ...string) []string {
 	t.Helper()
+	testserver.Uncached()
 	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
 	if err != nil {
 		t.Fatalf("go list %q: %v", args, err)

@@ -11,16 +11,13 @@ import (
 	"strings"
 )
 
-// dataVar names a folder where the data of the first server of a kind is kept for the others.
-const dataVar = "SNOWKEY_TEST_DATA"
-
 // data is the folder of the server's databases.
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // makeData makes the server's data by running a program, or copies what the program made for
 // another server. The time of the program is most of what a server costs.
 func (s *Server) makeData(argv ...string) error {
-	folder := os.Getenv(dataVar)
+	folder := os.Getenv(runVar)
 	if folder == "" {
 		return s.run(argv...)
 	}

@@ -13,7 +13,7 @@ func TestDataKept(t *testing.T) {
 	for _, kind := range []Kind{KindPostgres, KindMariaDB} {
 		t.Run(string(kind), func(t *testing.T) {
 			folder := t.TempDir()
-			t.Setenv(dataVar, folder)
+			t.Setenv(runVar, folder)
 			first := New(t, kind)
 			kept, err := filepath.Glob(filepath.Join(folder, "*"))
 			if err != nil || len(kept) != 1 {

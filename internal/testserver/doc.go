@@ -53,9 +53,10 @@
 // SNOWKEY_TEST_POSTGRES_VERSION, SNOWKEY_TEST_MARIADB_VERSION or
 // SNOWKEY_TEST_MYSQL_VERSION is set, a private server of another version fails the test,
 // and the test's output names the version.
-// SNOWKEY_TEST_DATA names a folder that keeps the data which was made for the first
-// server of each program; later servers get a copy of it, which saves seconds. Those of
-// PostgreSQL then have the same system identifier.
+// SNOWKEY_TEST_RUN is a folder that ./test.sh makes for one run. It keeps the data which
+// was made for the first server of each program; later servers get a copy of it, which
+// saves seconds. Those of PostgreSQL then have the same system identifier. [Uncached]
+// is why it differs in each run.
 // Temporary files go below TMPDIR, or below /tmp if TMPDIR has a blank in its name
 // or, when the tests run as root, PostgreSQL's user cannot enter it.
 //

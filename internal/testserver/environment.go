@@ -13,11 +13,18 @@ import (
 const (
 	requireVar = "SNOWKEY_TEST_REQUIRE" // a missing program fails the test instead of skipping it
 	fullVar    = "SNOWKEY_TEST_FULL"    // tests of the test servers and of the model run too
+	runVar     = "SNOWKEY_TEST_RUN"     // a folder of this run of ./test.sh alone
 )
+
+// Uncached keeps go test from taking the result of this test binary from an earlier run of
+// ./test.sh. Tests of more than Go code call it: go test remembers which variables a test has read.
+// What starts or finds a server calls it too.
+func Uncached() { _ = os.Getenv(runVar) }
 
 // Slow skips the test unless SNOWKEY_TEST_FULL=1. ./test.sh sets it.
 func Slow(t testing.TB) {
 	t.Helper()
+	Uncached()
 	if !enabled(fullVar) {
 		t.Skipf("slow: runs with %s=1, as in ./test.sh", fullVar)
 	}
@@ -27,6 +34,7 @@ func Slow(t testing.TB) {
 // SNOWKEY_TEST_REQUIRE=1 overrides that.
 func skipShort(t testing.TB) {
 	t.Helper()
+	Uncached()
 	if testing.Short() && !required() {
 		t.Skip("starts a server, and -short starts none")
 	}
@@ -73,6 +81,7 @@ func skipOrFail(t testing.TB, err error) {
 
 // external returns the server that the environment gives, or nil.
 func external(e *engine) (*Server, error) {
+	Uncached()
 	dsn := os.Getenv(e.dsnVar)
 	if dsn == "" {
 		return nil, nil

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // scratch is the folder of the built commands and the browser's profile, which all tests of
@@ -51,6 +53,7 @@ func build(t testing.TB, folder string) string {
 	if path, ok := built.paths[folder]; ok {
 		return path
 	}
+	testserver.Uncached()
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
