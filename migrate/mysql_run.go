@@ -66,7 +66,8 @@ func (e *myEngine) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 	}
 	release := func() {
 		ctx := context.WithoutCancel(ctx) // or they end with the session
-		_, _ = conn.ExecContext(ctx, "SET SESSION foreign_key_checks = DEFAULT, sql_mode = DEFAULT, lock_wait_timeout = DEFAULT, autocommit = DEFAULT")
+		// In MySQL, DEFAULT is 0 for foreign_key_checks.
+		_, _ = conn.ExecContext(ctx, "SET SESSION foreign_key_checks = @@GLOBAL.foreign_key_checks, sql_mode = DEFAULT, lock_wait_timeout = DEFAULT, autocommit = DEFAULT")
 		_, _ = conn.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 		_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK(CONCAT('snow_migrate.', LEFT(SHA2(DATABASE(), 256), 40)))")
 	}
