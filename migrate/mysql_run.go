@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
@@ -114,9 +115,10 @@ func (e *myEngine) blockers(ctx context.Context, conn *sql.Conn, _ Step) string 
 	return " (the oldest transactions now: " + text.String + ")"
 }
 
-// busy reports a lock that could not be had in time, or a deadlock.
+// busy reports a lock that could not be had in time, a deadlock, or a row that MariaDB 11.6.2 and
+// later finds changed since the statement's first look.
 func busy(err error) bool {
-	return strings.Contains(err.Error(), "Error 1205") || strings.Contains(err.Error(), "Error 1213")
+	return slices.ContainsFunc([]string{"Error 1205", "Error 1213", "Error 1020"}, func(number string) bool { return strings.Contains(err.Error(), number) })
 }
 
 // fill copies rows, range by range of the first column of the key.
