@@ -1,9 +1,12 @@
 package sqlgen
 
 import (
+	"database/sql"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // mariaEach makes each call of the function take a block while @each is set.
@@ -68,4 +71,32 @@ func TestMariaDBLeftTurn(t *testing.T) {
 	if !mariaOne[bool](t, other, "SELECT IS_FREE_LOCK("+turn+")") {
 		t.Error("the turn is still taken after the next block")
 	}
+}
+
+// A change of the worker IDs waits for an open transaction, for as long as the caller wants. If it
+// gives up, the generator continues with the worker IDs that it has.
+func TestMariaDBClaimWaits(t *testing.T) {
+	admin, dsn := mariaDatabase(t)
+	g := mariaOrders
+	g.Workers = []int64{7}
+	mariaCreate(t, admin, g)
+	open, other := mariaSession(t, dsn), mariaSession(t, dsn)
+	mariaRun(t, open, "START TRANSACTION")
+	var found ids
+	next := func(db *sql.DB, want int64) {
+		t.Helper()
+		id := mariaOne[int64](t, db, mariaNext)
+		found.add(t, new(int64), id)
+		if parts, err := core.Twitter().Decode(id); err != nil || parts.Worker != want {
+			t.Errorf("%+v, %v; want worker ID %d", parts, err, want)
+		}
+	}
+	next(open, 7)
+	mariaRun(t, admin, "SET lock_wait_timeout = 1")
+	mariaRefused(t, admin, "Lock wait timeout", "CALL snowkey_claim('20')")
+	next(open, 7)
+	next(other, 7)
+	mariaRun(t, open, "COMMIT")
+	mariaRun(t, admin, "CALL snowkey_claim('20')")
+	next(mariaSession(t, dsn), 20)
 }
