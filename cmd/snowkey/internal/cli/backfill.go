@@ -136,6 +136,9 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 
 // openTables opens the database of the table.
 func (a *app) openTables(ctx context.Context, text string) (*dsn.Target, error) {
+	if text == "" {
+		return nil, usage("--dsn is required: the database of the table, such as postgres://user@host/db")
+	}
 	p := &storeFlags{flag: "--dsn", text: text}
 	d, err := a.parseStore(p)
 	if err != nil {

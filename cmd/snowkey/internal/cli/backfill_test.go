@@ -137,7 +137,7 @@ func TestBackfillErrors(t *testing.T) {
 	}{
 		{"no table", args[:3], 2, "--table is required"},
 		{"no time", args[:5], 2, "--created-at is required"},
-		{"no DSN", []string{"backfill", "--table", "orders", "--created-at", "made"}, 2, "--dsn is required"},
+		{"no DSN", []string{"backfill", "--table", "orders", "--created-at", "made"}, 2, "--dsn is required: the database of the table"},
 		{"a store without tables", []string{"backfill", "--dsn", "dir:x", "--table", "orders", "--created-at", "made"}, 2, "--dsn: directory has no tables"},
 		{"an unknown table", []string{"backfill", "--dsn", "file:" + file, "--table", "order", "--created-at", "made"}, 2, `--table "order": there is no such table`},
 		{"worker and lease", append(args, "--worker", "3", "--lease", "dir:x"), 2, "--worker excludes --lease"},

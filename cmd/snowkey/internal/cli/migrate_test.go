@@ -82,7 +82,7 @@ func TestMigrateErrors(t *testing.T) {
 		{"an unknown kind", append([]string{"migrate", "int"}, args...), 2, `the kind "int"`},
 		{"a layout", append([]string{"migrate", "layout"}, args...), 2, "old IDs stay as they are"},
 		{"no table", []string{"migrate", "bigint", "--dsn", dsn}, 2, "--table is required"},
-		{"no DSN", []string{"migrate", "bigint", "--table", "orders"}, 2, "--dsn is required"},
+		{"no DSN", []string{"migrate", "bigint", "--table", "orders"}, 2, "--dsn is required: the database of the table"},
 		{"SQLite", []string{"migrate", "bigint", "--dsn", "file:none.db", "--table", "orders"}, 1, "none.db"},
 		{"an unknown table", append([]string{"migrate", "bigint"}, args...), 2, `--table "orders": there is no such table`},
 		{"no generator", append([]string{"migrate", "default"}, args...), 2, `--generator ""`},
