@@ -320,7 +320,7 @@ func TestFilesAreRemoved(t *testing.T) {
 					break
 				}
 				if time.Now().After(deadline) {
-					t.Fatalf("ids go on: %+v", lease.Stats())
+					t.Fatalf("IDs are still generated: %+v", lease.Stats())
 				}
 			}
 			if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 || st.Failures == 0 {

@@ -104,7 +104,7 @@ func (c *child) goOn(t *testing.T) {
 // release of another worker ID, and claims only if it was claiming itself.
 func TestAStoppedProcess(t *testing.T) {
 	for _, in := range []string{"renewal", "claim", "end of claim", "operator"} {
-		for _, end := range []string{"goes on", "is killed"} {
+		for _, end := range []string{"continues", "is killed"} {
 			t.Run(in+", "+end, func(t *testing.T) {
 				dir := t.TempDir()
 				store := open(t, dir)
@@ -159,7 +159,7 @@ func TestAStoppedProcess(t *testing.T) {
 					in == "operator" && (!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "being changed by another process")):
 					t.Errorf("the stopped one's number: %+v, %v", zero, err)
 				}
-				if end == "goes on" {
+				if end == "continues" {
 					c.goOn(t)
 				} else {
 					c.kill()

@@ -93,7 +93,7 @@ func (s *site) stops(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s goes on", s.sub)
+			t.Fatalf("%s reports neither a conflict nor an error", s.sub)
 		}
 	}
 }

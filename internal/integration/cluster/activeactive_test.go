@@ -334,7 +334,7 @@ func movedPool(t *testing.T, sites []*site) {
 			must(t, sites[0].own([]int64{id}))
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("ids go on: %v", err)
+			t.Fatalf("no LayoutError; the last error: %v", err)
 		}
 	}
 }

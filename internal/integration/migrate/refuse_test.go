@@ -102,7 +102,7 @@ func TestRefusedByPostgres(t *testing.T) {
 		{"an int", "CREATE TABLE orders (id serial PRIMARY KEY)", "migrate it to bigint first"},
 		{"an int that refers to it", "CREATE TABLE orders (id bigserial PRIMARY KEY);\nCREATE TABLE lines (o int REFERENCES orders)", "lines\": o has the type integer"},
 		{"no default", "CREATE TABLE orders (id bigint PRIMARY KEY)", "no default from a sequence"},
-		{"a sequence of nobody", "CREATE SEQUENCE s;\nCREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval('s'))", "does not belong to it"},
+		{"a sequence without an owner", "CREATE SEQUENCE s;\nCREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval('s'))", "does not belong to it"},
 		{"another sequence", "CREATE SEQUENCE s;\nCREATE TABLE orders (id bigserial PRIMARY KEY);\nALTER TABLE orders ALTER id SET DEFAULT nextval('s')", "is not the next value of the sequence that belongs to it"},
 		{"a default with more", "CREATE TABLE orders (id bigserial PRIMARY KEY);\nALTER TABLE orders ALTER id SET DEFAULT nextval('orders_id_seq') + 1000", "is not the next value of the sequence that belongs to it"},
 	}, drop)
