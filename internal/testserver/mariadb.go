@@ -66,13 +66,16 @@ func mariadbSetup(s *Server) error {
 		return err
 	}
 	argv := []string{s.programs[1], "--no-defaults", "--datadir=" + s.data(),
-		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}
+		"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", mariadbLog}
 	if os.Getenv(s.engine.binVar) != "" {
 		// The script knows only the place that it was built for.
 		argv = append(argv, "--basedir="+filepath.Join(filepath.Dir(s.programs[0]), ".."))
 	}
 	return s.makeData(append(argv, asRoot(s)...)...)
 }
+
+// mariadbLog is a sixth of the standard, because it is written whole, and copied.
+const mariadbLog = "--innodb-log-file-size=16M"
 
 func mariadbCommand(s *Server) []string {
 	argv := []string{s.programs[0], "--no-defaults",
@@ -81,7 +84,7 @@ func mariadbCommand(s *Server) []string {
 		"--innodb-flush-log-at-trx-commit=2", // written, not flushed: a commit survives Kill
 		"--innodb-flush-method=nosync",
 		"--innodb-buffer-pool-size=32M",
-		"--innodb-log-file-size=16M",
+		mariadbLog,
 	}
 	return slices.Concat(argv, mysqldArguments(s), asRoot(s))
 }

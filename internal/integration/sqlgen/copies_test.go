@@ -109,6 +109,14 @@ func restore(t *testing.T, dsn, dump string) {
 	_ = conn.Close(t.Context())
 }
 
+// synchronous names the synchronous standbys, and waits until the session knows them.
+func synchronous(t *testing.T, conn *pgx.Conn, names string) {
+	t.Helper()
+	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'", "SELECT pg_reload_conf()")
+	for one[string](t, conn, "SELECT current_setting('synchronous_standby_names') FROM pg_sleep(0.01)") != names {
+	}
+}
+
 // A synchronous standby that is promoted repeats no id, not even of transactions that were
 // never committed, although its clock is behind.
 func TestPromotedStandby(t *testing.T) {
@@ -117,7 +125,7 @@ func TestPromotedStandby(t *testing.T) {
 	standby := testserver.NewStandby(t, primary)
 	conn := connect(t, primary.DSN)
 	createWithClock(t, conn, orders)
-	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (standby, other)'", "SELECT pg_reload_conf()")
+	synchronous(t, conn, "ANY 1 (standby, other)")
 	for !one[bool](t, conn, "SELECT count(*) > 0 FROM pg_stat_replication, pg_sleep(0.02) WHERE sync_state = 'quorum'") {
 	}
 	second := connect(t, standby.DSN)
@@ -133,8 +141,8 @@ func TestPromotedStandby(t *testing.T) {
 	if err := primary.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	run(t, second, "ALTER SYSTEM SET synchronous_standby_names = ''", "SELECT pg_reload_conf()", "SELECT pg_promote()")
-	run(t, second, "SELECT setval('test_shift', "+itoa(uint32(shift-3000))+")")
+	synchronous(t, second, "")
+	run(t, second, "SELECT pg_promote()", "SELECT setval('test_shift', "+itoa(uint32(shift-3000))+")")
 	found.add(t, &other, all(t, second, many)...)
 }
 
@@ -149,12 +157,13 @@ func TestStandbyAway(t *testing.T) {
 	var found ids
 	var last int64
 	found.add(t, &last, all(t, conn, many)...)
-	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = 'standby'", "SELECT pg_reload_conf()", "SET synchronous_commit = off",
+	synchronous(t, conn, "standby")
+	run(t, conn, "SET synchronous_commit = off",
 		"SET standard_conforming_strings = off") // as old programs do, and no pattern may read differently
 	found.add(t, &last, all(t, conn, many)...) // below the fence
 	run(t, conn, "SELECT test_step('1min')")
 	refused(t, conn, notReady, "no synchronous standby has", next)
-	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = ''", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.1)")
+	synchronous(t, conn, "")
 	found.add(t, &last, all(t, conn, many)...)
 }
 
