@@ -9,8 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// A README is at most 250 lines of 120 characters. In docs, prose is wrapped at 100.
+// A README is at most 250 lines of 120 characters, and CONTRIBUTING.md 120 lines. In docs, prose is
+// wrapped at 100.
 func TestLengthOfDocuments(t *testing.T) {
+	if lines := linesOf(t, filepath.Join(root, "CONTRIBUTING.md")); len(lines) > 120 {
+		t.Errorf("CONTRIBUTING.md has %d lines", len(lines))
+	}
 	for _, name := range []string{"README.md", "README.zh-CN.md"} {
 		lines := linesOf(t, filepath.Join(root, name))
 		if len(lines) > 250 {
