@@ -12,6 +12,11 @@ import (
 // up are free from the fence on. Emptying the table of the generator waits for the transactions
 // that have used it, and makes older snapshots useless, so no session still has the old ones.
 //
+// A new number of worker IDs needs a new cursor. A call that came while the first table was emptied
+// may keep that one from being emptied until its transaction ends, and meanwhile calls fail, so it is
+// tried for a second. If anything fails, the generator gets back what it had: its worker IDs in
+// their order, and a cursor above all blocks.
+//
 // A copy takes only worker IDs that the caller names, because its table knows nothing newer than the
 // copy. It does not free those of the original.
 func (g mariadbGenerator) claimProcedure() string {
@@ -22,11 +27,17 @@ BEGIN
   DECLARE wanted INT DEFAULT IF(given IS NULL, {count}, LENGTH(given) - LENGTH(REPLACE(given, ',', '')) + 1);
   DECLARE have, of_claim, of_home, layout_of, taken, new_claim, of_token VARCHAR(2048) CHARACTER SET utf8mb4;
   DECLARE of_created, of_table, made, i, id, now_ms, fence_ms, start_ms, of_until, of_expires BIGINT DEFAULT 0;
-  DECLARE found, many INT DEFAULT 0;
-  DECLARE number, pending BIGINT UNSIGNED;
+  DECLARE found, many, had, emptied INT DEFAULT 0;
+  DECLARE number, pending, reached BIGINT UNSIGNED;
+  DECLARE had_workers, had_claim VARCHAR(2048) CHARACTER SET ascii;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION
   BEGIN
     ROLLBACK;
+    IF emptied THEN
+      {raise reached}
+      {old rows}
+      COMMIT;
+    END IF;
     DO RELEASE_LOCK({lock});
     RESIGNAL;
   END;
@@ -35,8 +46,9 @@ BEGIN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snowkey: another session claims worker IDs, or takes ids for the first time';
   END IF;
   {now};
-  SELECT COUNT(*), GROUP_CONCAT(worker ORDER BY worker), MIN(claim), MIN(home), MIN(created), MIN(table_id)
-    INTO many, have, of_claim, of_home, of_created, of_table FROM {generator};
+  SELECT COUNT(*), GROUP_CONCAT(worker ORDER BY worker), GROUP_CONCAT(worker ORDER BY slot), MIN(claim), MIN(home), MIN(created), MIN(table_id)
+    INTO had, have, had_workers, had_claim, of_home, of_created, of_table FROM {generator};
+  SET many = had, of_claim = had_claim;
   {read ready}
   IF NOT (of_home <=> {home}()) OR NOT (made <=> of_created) AND NOT (of_table <=> {table_id}) THEN
     SET of_claim = NULL;
@@ -57,6 +69,9 @@ BEGIN
     COMMIT;
   ELSE
     TRUNCATE TABLE {generator};
+    {read cursor}
+    SET emptied = 1;
+    SET STATEMENT lock_wait_timeout = 1 FOR TRUNCATE TABLE {cursor};
     {read fence}
     SET fence_ms = CAST(pending AS SIGNED) + {tick}, start_ms = GREATEST(fence_ms, now_ms);
     START TRANSACTION;
@@ -83,34 +98,40 @@ BEGIN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = taken;
       END IF;
       IF found = 0 THEN
-        SET taken = IF(given IS NULL, CONCAT_WS(',', id, taken), CONCAT_WS(',', taken, id)), many = many + 1, start_ms = GREATEST(start_ms, of_until);
+        SET many = many + 1, start_ms = GREATEST(start_ms, of_until);
       END IF;
     END WHILE;
     IF many < wanted THEN
       SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snowkey: too few worker IDs are free: see snowkey workers list';
     END IF;
-    COMMIT;
-
-    TRUNCATE TABLE {cursor};
-    START TRANSACTION;
     SET number = GREATEST(0, CEIL((start_ms - {epoch}) / {tick})) * wanted * {parts};
     {raise number}
     {raise start}
-    SET i = 0;
-    WHILE i < wanted DO
-      INSERT INTO {generator} (slot, worker, workers, claim, home, created, table_id) VALUES
-        (i, SUBSTRING_INDEX(SUBSTRING_INDEX(taken, ',', i + 1), ',', -1), wanted, new_claim, {home}(), made, {table_id});
-      SET i = i + 1;
-    END WHILE;
+    -- Ascending, so that the ids of a session ascend.
+    SELECT GROUP_CONCAT(worker ORDER BY worker) INTO taken FROM {leases} WHERE space = {namespace} AND token = new_claim;
+    {new rows}
     COMMIT;
   END IF;
   DO RELEASE_LOCK({lock});
 END`,
 		"{given}", g.given(), "{count}", strconv.Itoa(g.Count), "{workers}", strconv.FormatInt(g.workerIDs, 10),
 		"{token}", g.claimID(), "{end}", strconv.FormatInt(g.end(), 10), "{never}", strconv.FormatInt(driver.NoTTL, 10),
+		"{old rows}", g.rows("had_workers", "had", "had_claim, of_home, of_created, of_table"),
+		"{new rows}", g.rows("taken", "wanted", "new_claim, {home}(), made, "+g.tableID()),
 		"{owner}", g.owner(), "{ahead}", strconv.FormatInt(g.MaxAhead.Milliseconds()/2, 10), "{table_id}", g.tableID(), "{lock}", g.lock(""),
-		"{read ready}", g.counted("ready", "number, made"), "{read fence}", g.counted("fence", "pending, i"),
+		"{read ready}", g.counted("ready", "number, made"), "{read fence}", g.counted("fence", "pending, i"), "{read cursor}", g.counted("cursor", "reached, i"), "{raise reached}", g.raise("cursor", "reached"),
 		"{raise number}", g.raise("cursor", "number"), "{raise start}", g.raise("fence", "start_ms"))
+}
+
+// rows inserts the rows of the generator's table: number worker IDs, in the order of their slots,
+// and what is the same in all rows.
+func (g mariadbGenerator) rows(workers, number, same string) string {
+	return `SET i = 0;
+    WHILE i < ` + number + ` DO
+      INSERT INTO {generator} (slot, worker, workers, claim, home, created, table_id) VALUES
+        (i, SUBSTRING_INDEX(SUBSTRING_INDEX(` + workers + `, ',', i + 1), ',', -1), ` + number + `, ` + same + `);
+      SET i = i + 1;
+    END WHILE;`
 }
 
 // given is the list of Workers, as SQL; NULL if there are none.

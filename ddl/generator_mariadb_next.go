@@ -43,7 +43,7 @@ BEGIN
   -- The worker IDs are of this server and this database, or they are another's.
   SELECT workers, claim, home, created, table_id INTO of_workers, of_claim, of_home, of_created, of_table FROM {generator} WHERE slot = 0;
   IF of_workers IS NULL THEN
-    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snowkey: the generator has no worker IDs: run the script of its generator again';
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snowkey: the generator has no worker IDs: roll back, and if that does not help, run the script of its generator again';
   END IF;
   IF NOT ({@key} <=> CONCAT(DATABASE(), ' ', of_claim)) THEN
     SET {@key} = CONCAT(DATABASE(), ' ', of_claim), {@home} = {home}(), {@fence} = NULL, {@lsn} = NULL;

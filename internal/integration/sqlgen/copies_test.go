@@ -113,7 +113,14 @@ func restore(t *testing.T, dsn, dump string) {
 func synchronous(t *testing.T, conn *pgx.Conn, names string) {
 	t.Helper()
 	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'", "SELECT pg_reload_conf()")
-	for one[string](t, conn, "SELECT current_setting('synchronous_standby_names') FROM pg_sleep(0.01)") != names {
+	for deadline := time.Now().Add(time.Minute); ; {
+		got := one[string](t, conn, "SELECT current_setting('synchronous_standby_names') FROM pg_sleep(0.01)")
+		if got == names {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("synchronous_standby_names is still %q, not %q", got, names)
+		}
 	}
 }
 

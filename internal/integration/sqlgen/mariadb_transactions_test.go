@@ -2,6 +2,8 @@ package sqlgen
 
 import (
 	"database/sql"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -73,30 +75,87 @@ func TestMariaDBLeftTurn(t *testing.T) {
 	}
 }
 
-// A change of the worker IDs waits for an open transaction, for as long as the caller wants. If it
-// gives up, the generator continues with the worker IDs that it has.
-func TestMariaDBClaimWaits(t *testing.T) {
+// A change of the worker IDs waits for open transactions. If it fails, the generator continues with
+// the worker IDs that it has, and no id comes twice.
+func TestMariaDBClaimFails(t *testing.T) {
 	admin, dsn := mariaDatabase(t)
 	g := mariaOrders
-	g.Workers = []int64{7}
-	mariaCreate(t, admin, g)
-	open, other := mariaSession(t, dsn), mariaSession(t, dsn)
-	mariaRun(t, open, "START TRANSACTION")
+	g.Workers = []int64{9, 7}
+	mariaCreate(t, admin, g, mariaEach...)
+	mariaRun(t, admin, "INSERT INTO snow_worker SELECT space, 11, 'a program', epoch, until_ts, expires_at, owner FROM snow_worker WHERE worker = 7")
 	var found ids
-	next := func(db *sql.DB, want int64) {
+	session := func() *sql.DB {
+		db := mariaSession(t, dsn)
+		mariaRun(t, db, "SET @each = 1")
+		return db
+	}
+	from := func(db *sql.DB, want ...int64) {
 		t.Helper()
-		id := mariaOne[int64](t, db, mariaNext)
-		found.add(t, new(int64), id)
-		if parts, err := core.Twitter().Decode(id); err != nil || parts.Worker != want {
-			t.Errorf("%+v, %v; want worker ID %d", parts, err, want)
+		got, err := mariaValues(t, db, "SELECT snowkey_next('orders') FROM seq_1_to_200")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last int64
+		found.add(t, &last, got...)
+		for _, id := range got {
+			if parts, err := core.Twitter().Decode(id); err != nil || !slices.Contains(want, parts.Worker) {
+				t.Fatalf("%+v, %v; want a worker ID of %v", parts, err, want)
+			}
 		}
 	}
-	next(open, 7)
+	open, other := session(), session()
+	from(other, 9, 7)
+	for list, want := range map[string]string{"20,11": "is held", "20,20": "is held", "20,1024": "fewer worker IDs", "": "must be numbers"} {
+		t.Run(list, func(t *testing.T) {
+			mariaRefused(t, admin, want, "CALL snowkey_claim('"+list+"')")
+			from(other, 9, 7)
+			from(session(), 9, 7)
+		})
+	}
+
+	const claim, timeout = "CALL snowkey_claim('20')", "Lock wait timeout"
+	mariaRun(t, open, "START TRANSACTION")
+	from(open, 9, 7)
 	mariaRun(t, admin, "SET lock_wait_timeout = 1")
-	mariaRefused(t, admin, "Lock wait timeout", "CALL snowkey_claim('20')")
-	next(open, 7)
-	next(other, 7)
+	mariaRefused(t, admin, timeout, claim)
+	from(open, 9, 7)
+	from(other, 9, 7)
+
+	// A call that comes while the claim waits, in a transaction that stays open.
+	mariaRun(t, admin, "SET lock_wait_timeout = 20")
+	claimed, called := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := admin.ExecContext(t.Context(), claim)
+		claimed <- err
+	}()
+	mariaRun(t, other, "START TRANSACTION")
+	waits := func(statement string) {
+		t.Helper()
+		for mariaOne[int](t, open, "SELECT COUNT(*) FROM information_schema.PROCESSLIST, (SELECT SLEEP(0.02)) s WHERE DB = DATABASE() AND STATE LIKE 'Waiting for table metadata lock%' AND INFO LIKE ?", statement) == 0 {
+		}
+	}
+	waits("TRUNCATE%")
+	go func() {
+		_, err := mariaValues(t, other, mariaNext)
+		called <- err
+	}()
+	waits("SELECT snowkey_next%")
 	mariaRun(t, open, "COMMIT")
-	mariaRun(t, admin, "CALL snowkey_claim('20')")
-	next(mariaSession(t, dsn), 20)
+	if err := <-called; err == nil || !strings.Contains(err.Error(), "has no worker IDs") {
+		t.Errorf("the call: %v", err)
+	}
+	if err := <-claimed; err == nil || !strings.Contains(err.Error(), timeout) {
+		t.Errorf("the claim, beside the second transaction: %v", err)
+	}
+	from(session(), 9, 7)
+	mariaRun(t, other, "ROLLBACK")
+	from(other, 9, 7)
+	mariaRun(t, admin, claim)
+	from(session(), 20)
+	from(other, 20)
+	if n := mariaOne[int](t, admin, "SELECT COUNT(*) FROM snow_worker WHERE token LIKE 'sql-generator:%'"); n != 1 {
+		t.Errorf("the generator has %d worker IDs, want 1", n)
+	}
+	mariaRun(t, admin, "CALL snowkey_claim('31,30')")
+	from(other, 31, 30)
 }
