@@ -74,7 +74,7 @@ func mariadbSetup(s *Server) error {
 	return s.makeData(append(argv, asRoot(s)...)...)
 }
 
-// mariadbLog is a sixth of the standard, because it is written whole, and copied.
+// mariadbLog is a sixth of the default: the file is allocated in full, and copied for each server.
 const mariadbLog = "--innodb-log-file-size=16M"
 
 func mariadbCommand(s *Server) []string {

@@ -68,7 +68,7 @@ func setting(t *testing.T, name string, unset uint64) uint64 {
 //	SNOWKEY_FAILOVER_SECONDS  the least time, 0 if not set
 //	SNOWKEY_FAILOVER_SEED     decides how the primary ends each time; the rest is random
 //
-// A full run asks for 100 kills of each cluster; see CONTRIBUTING.md.
+// A full run asks for 100 kills of each cluster; see doc.go.
 func failover(t *testing.T, on target) {
 	kills := setting(t, "SNOWKEY_FAILOVER_KILLS", 4)
 	ids := int(setting(t, "SNOWKEY_FAILOVER_IDS", 100_000)) //nolint:gosec // of a test

@@ -16,7 +16,7 @@ func older(t *testing.T) version {
 	t.Helper()
 	binary := os.Getenv(oldVar)
 	if _, err := os.Stat(binary); err != nil {
-		t.Fatalf("%s=%q must be the path of an older build of these tests, see CONTRIBUTING.md: %v", oldVar, binary, err)
+		t.Fatalf("%s=%q must be the path of an older build of these tests, see doc.go: %v", oldVar, binary, err)
 	}
 	return version{"old", binary}
 }
