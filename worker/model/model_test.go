@@ -20,6 +20,7 @@ const most = 15 * time.Minute
 // TestModel checks the models in their small sizes: the fence holds, and everything
 // that must break it does.
 func TestModel(t *testing.T) {
+	// Not by testserver.Slow, which keeps Go from taking the result from its cache.
 	if full := os.Getenv("SNOWKEY_TEST_FULL"); full == "" || full == "0" {
 		t.Skip("slow: runs with SNOWKEY_TEST_FULL=1, as in ./test.sh")
 	}

@@ -89,7 +89,7 @@ func TestMariaDBClaimFails(t *testing.T) {
 		mariaRun(t, db, "SET @each = 1")
 		return db
 	}
-	from := func(db *sql.DB, want ...int64) {
+	from := func(t *testing.T, db *sql.DB, want ...int64) {
 		t.Helper()
 		got, err := mariaValues(t, db, "SELECT snowkey_next('orders') FROM seq_1_to_200")
 		if err != nil {
@@ -104,22 +104,22 @@ func TestMariaDBClaimFails(t *testing.T) {
 		}
 	}
 	open, other := session(), session()
-	from(other, 9, 7)
+	from(t, other, 9, 7)
 	for list, want := range map[string]string{"20,11": "is held", "20,20": "is held", "20,1024": "fewer worker IDs", "": "must be numbers"} {
 		t.Run(list, func(t *testing.T) {
 			mariaRefused(t, admin, want, "CALL snowkey_claim('"+list+"')")
-			from(other, 9, 7)
-			from(session(), 9, 7)
+			from(t, other, 9, 7)
+			from(t, session(), 9, 7)
 		})
 	}
 
 	const claim, timeout = "CALL snowkey_claim('20')", "Lock wait timeout"
 	mariaRun(t, open, "START TRANSACTION")
-	from(open, 9, 7)
+	from(t, open, 9, 7)
 	mariaRun(t, admin, "SET lock_wait_timeout = 1")
 	mariaRefused(t, admin, timeout, claim)
-	from(open, 9, 7)
-	from(other, 9, 7)
+	from(t, open, 9, 7)
+	from(t, other, 9, 7)
 
 	// A call that comes while the claim waits, in a transaction that stays open.
 	mariaRun(t, admin, "SET lock_wait_timeout = 20")
@@ -131,7 +131,11 @@ func TestMariaDBClaimFails(t *testing.T) {
 	mariaRun(t, other, "START TRANSACTION")
 	waits := func(statement string) {
 		t.Helper()
+		deadline := time.Now().Add(15 * time.Second) // before the claim gives up
 		for mariaOne[int](t, open, "SELECT COUNT(*) FROM information_schema.PROCESSLIST, (SELECT SLEEP(0.02)) s WHERE DB = DATABASE() AND STATE LIKE 'Waiting for table metadata lock%' AND INFO LIKE ?", statement) == 0 {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s does not wait", statement)
+			}
 		}
 	}
 	waits("TRUNCATE%")
@@ -147,15 +151,15 @@ func TestMariaDBClaimFails(t *testing.T) {
 	if err := <-claimed; err == nil || !strings.Contains(err.Error(), timeout) {
 		t.Errorf("the claim, beside the second transaction: %v", err)
 	}
-	from(session(), 9, 7)
+	from(t, session(), 9, 7)
 	mariaRun(t, other, "ROLLBACK")
-	from(other, 9, 7)
+	from(t, other, 9, 7)
 	mariaRun(t, admin, claim)
-	from(session(), 20)
-	from(other, 20)
+	from(t, session(), 20)
+	from(t, other, 20)
 	if n := mariaOne[int](t, admin, "SELECT COUNT(*) FROM snow_worker WHERE token LIKE 'sql-generator:%'"); n != 1 {
 		t.Errorf("the generator has %d worker IDs, want 1", n)
 	}
 	mariaRun(t, admin, "CALL snowkey_claim('31,30')")
-	from(other, 31, 30)
+	from(t, other, 31, 30)
 }
