@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 )
 
 const (
