@@ -45,7 +45,7 @@ const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
                   MariaDB's Spider
   workers         the tables of the worker leases
   generator       a generator in SQL that takes worker IDs of --namespace; with --table,
-                  its IDs become the default of --column (PostgreSQL, MariaDB)
+                  its IDs become the default of --column (PostgreSQL)
   drop-generator  drop that generator, and release its worker IDs
   require-key     reject rows of --table in which the program has not set --column`
 
@@ -71,7 +71,7 @@ func (a *app) ddlCommand() *cobra.Command {
 		Use:       "ddl [PART] --dialect D",
 		Short:     "print SQL for a layout: functions, checks, generators",
 		Long:      ddlAbout,
-		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect mariadb --namespace orders --table orders | mariadb app",
+		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders --table orders | psql app",
 		Args:      arguments(0, 1, "at most one part"),
 		ValidArgs: ddlParts,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
@@ -172,11 +172,8 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 
 // generates writes the generator, or drops it.
 func (s *sqlOf) generates(part string) (ddl.Script, error) {
-	if s.dialect == ddl.MySQL && s.given == "mysql" {
-		return nil, usage("--dialect mysql: MySQL has no generator: it has no sequences, and its DEFAULT accepts no stored function; use ddl require-key, or for MariaDB --dialect mariadb")
-	}
-	if s.dialect == ddl.SQLite {
-		return nil, usage("--dialect sqlite: SQLite has no generator: it has neither sequences nor stored functions; use ddl require-key")
+	if s.dialect != ddl.Postgres {
+		return nil, usage("--dialect %s: the generator is for PostgreSQL only; make the IDs in Go, with gormplugin or sqlstore, and use ddl require-key to reject rows without a key", s.given)
 	}
 	g := s.generator
 	g.Dialect, g.Layout, g.Schema, g.Prefix = s.dialect, s.layout, s.schema, s.prefix
