@@ -28,7 +28,7 @@ type sqlOf struct {
 	generator             ddl.Generator
 	datacenter            int64 // -1: not given
 	count                 int64
-	given                 string // --dialect, as given
+	given                 string // --dialect: mysql or mariadb
 }
 
 var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "shards", "workers", "generator", "drop-generator", "require-key"} //nolint:gochecknoglobals // constant
@@ -41,8 +41,7 @@ const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
   domain          a type that accepts only IDs (PostgreSQL)
   check           a constraint that accepts only IDs in --column of --table
   view            a view named --view over --table, with its IDs decoded
-  shards          a --table whose rows are on the --server list, by postgres_fdw or by
-                  MariaDB's Spider
+  shards          a --table whose rows are on the --server list, by postgres_fdw (PostgreSQL)
   workers         the tables of the worker leases
   generator       a generator in SQL that takes worker IDs of --namespace; with --table,
                   its IDs become the default of --column (PostgreSQL)
@@ -208,6 +207,9 @@ func (s *sqlOf) sharded() (ddl.Script, error) {
 	}
 	if len(missing) > 0 {
 		return nil, usage("shards requires %s", strings.Join(missing, " and "))
+	}
+	if s.dialect != ddl.Postgres {
+		return nil, usage("--dialect %s: shards are for PostgreSQL only, which has postgres_fdw", s.given)
 	}
 	of := ddl.Sharding{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Table: s.table, Column: s.column, Field: s.by, Count: int(s.shards), Servers: s.servers}
 	clause, err := of.Clause()
