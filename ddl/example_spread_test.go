@@ -14,20 +14,6 @@ func ExampleConfig_Shard() {
 	//  ddl: n 0: must be 1 to 65536
 }
 
-func ExampleConfig_ScatterKey() {
-	fmt.Println(ddl.Config{Dialect: ddl.Postgres}.ScatterKey(4, "id"))
-	fmt.Println(ddl.Config{Dialect: ddl.Postgres}.ScatterKey(0, "id"))
-	// Output:
-	// (CASE WHEN "id" BETWEEN 0 AND 9223372036854775807 THEN ("id" % 16 + (("id" >> 4) % 3863124193) * (("id" >> 4) % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279) % 16 * 576460752303423488 + ("id" >> 4) END) <nil>
-	//  ddl: bits 0: must be 1 to 10
-}
-
-func ExampleConfig_ScatterID() {
-	fmt.Println(ddl.Config{Dialect: ddl.MySQL}.ScatterID(4, "id"))
-	// Output:
-	// (CASE WHEN `id` BETWEEN 0 AND 9223372036854775807 THEN (`id` % 576460752303423488) * 16 + ((`id` DIV 576460752303423488) + 16 - ((`id` % 576460752303423488) % 3863124193) * ((`id` % 576460752303423488) % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279 % 16) % 16 END) <nil>
-}
-
 func ExampleSharding_Clause() {
 	orders := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Count: 2, Servers: []string{"alpha", "beta"}}
 	clause, err := orders.Clause()

@@ -15,7 +15,7 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "backfill", "migrate", "snowkeytest",
+	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph", "backfill", "migrate", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
 	"orm/entkey", "orm/entkey/extension", "orm/bunkey", "api/humakey",
 	"observe/prometheus", "observe/otel",

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/shard"
 )
 
 // A fleet is a coordinator and two servers with the shards. Their names there are alpha and beta.
@@ -120,7 +119,7 @@ func byHash(t *testing.T, f *fleet) {
 	want, rows := make([][]int64, 4), []string(nil)
 	for i := range 3 * 24 * 60 {
 		id := idAt(t, day.Add(time.Duration(i)*time.Minute))
-		n, err := shard.Of(id, 4)
+		n, err := core.Shard(id, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
