@@ -34,7 +34,7 @@ func ExampleGenerator_Create() {
 	// Output:
 	// SELECT "public"."snowkey_claim"(ARRAY[1000, 1001]::bigint[])
 	// <nil>
-	// ddl: SQLite has no sequences and no stored functions: see Config.RequireKey for a trigger that rejects rows without a key: unsupported operation
+	// ddl: Dialect "sqlite": the generator in SQL is for PostgreSQL; issue ids in Go, with gormplugin or worker/sqlstore, and reject rows without a key by Config.RequireKey: unsupported operation
 }
 
 func ExampleGenerator_Drop() {

@@ -15,7 +15,7 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "snowkeytest",
+	"core", "sqltype", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore",
 	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey",
 	"contrib/prometheus", "contrib/otel", "contrib/etcd", "contrib/token", "contrib/migrate", "contrib/migrate/backfill",

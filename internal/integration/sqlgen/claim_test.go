@@ -30,7 +30,7 @@ func request(l core.Layout, preferred int64) driver.Request {
 func TestReservation(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{AllowDataLoss: true})
+	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestReservation(t *testing.T) {
 func TestRefusedCreate(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{AllowDataLoss: true})
+	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -21,7 +18,6 @@ type sqlGenerator struct {
 	claim   string // of its worker IDs' records; empty: it has none
 	workers []int64
 	copied  bool
-	fence   time.Time // zero: unknown
 }
 
 // generators checks the worker IDs that generators within the database hold.
@@ -60,9 +56,6 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 		}
 	}
 	detail := fmt.Sprintf("%s has the worker IDs %s", g.name, list(has))
-	if !g.fence.IsZero() {
-		detail += ", and a fence at " + timetext.Format(g.fence.UTC())
-	}
 	if len(lost) > 0 {
 		e.report(Fail, name, detail+"; "+list(lost)+" not reserved any more", "an older snowkey workers free did that: drop the generator and create it again")
 		return
@@ -70,50 +63,8 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 	e.ok(name, "%s", detail)
 }
 
-// sqlGenerator finds the generator of the namespace: any in MariaDB, where its table has a
-// comment, and the one with the usual names in PostgreSQL.
+// sqlGenerator finds the generator of the namespace: the one with the usual names, if there is one.
 func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
-	switch e.Target.Kind {
-	case dsn.MySQL:
-		return e.mariadbGenerator(ctx)
-	case dsn.Postgres:
-		return e.postgresGenerator(ctx)
-	}
-	return nil, nil //nolint:nilnil // there is none
-}
-
-func (e *checkup) mariadbGenerator(ctx context.Context) (*sqlGenerator, error) {
-	var table string
-	err := e.Target.DB.QueryRowContext(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_COMMENT = ?", "snowkey generator of namespace "+e.Namespace).Scan(&table)
-	if err != nil {
-		return nil, none(err)
-	}
-	prefix := strings.TrimSuffix(table, "generator")
-	var quoted [3]string
-	for i, name := range []string{"generator", "home", "ready"} {
-		if quoted[i], err = ddl.MySQL.Quote(prefix + name); err != nil {
-			return nil, err
-		}
-	}
-	g := &sqlGenerator{name: prefix + "next"}
-	var workers, claim sql.NullString
-	var at sql.NullInt64
-	err = e.Target.DB.QueryRowContext(ctx, "SELECT GROUP_CONCAT(worker ORDER BY worker), MIN(claim), COALESCE(MIN(home) <> "+quoted[1]+"() OR MIN(table_id) <> "+
-		"(SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES WHERE NAME = CONCAT(DATABASE(), '/', ?)), FALSE), "+
-		"(SELECT AUTO_INCREMENT - 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?) FROM "+quoted[0], prefix+"ready", prefix+"fence").
-		Scan(&workers, &claim, &g.copied, &at)
-	if err != nil {
-		return nil, err
-	}
-	g.claim = claim.String
-	if at.Int64 > 0 {
-		g.fence = time.UnixMilli(at.Int64)
-	}
-	g.workers, err = integers(workers.String)
-	return g, err
-}
-
-func (e *checkup) postgresGenerator(ctx context.Context) (*sqlGenerator, error) {
 	var has bool
 	if err := e.Target.DB.QueryRowContext(ctx, "SELECT to_regprocedure('public.snowkey_copied()') IS NOT NULL").Scan(&has); err != nil || !has {
 		return nil, err

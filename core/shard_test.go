@@ -1,4 +1,4 @@
-package shard_test
+package core_test
 
 import (
 	"fmt"
@@ -7,11 +7,10 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/shard"
 )
 
 // Rows are where these numbers say, so they never change.
-func TestOfVectors(t *testing.T) {
+func TestShardVectors(t *testing.T) {
 	for _, c := range []struct {
 		id   int64
 		want [4]int // among 2, 16, 1000 and 65536 shards
@@ -30,22 +29,22 @@ func TestOfVectors(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.id), func(t *testing.T) {
 			for i, n := range []int{2, 16, 1000, 65536} {
-				if got, err := shard.Of(c.id, n); err != nil || got != c.want[i] {
-					t.Errorf("Of(%d, %d) = %d, %v, want %d", c.id, n, got, err, c.want[i])
+				if got, err := core.Shard(c.id, n); err != nil || got != c.want[i] {
+					t.Errorf("Shard(%d, %d) = %d, %v, want %d", c.id, n, got, err, c.want[i])
 				}
 			}
-			if got, err := shard.Of(c.id, 1); got != 0 || err != nil {
-				t.Errorf("Of(%d, 1) = %d, %v", c.id, got, err)
+			if got, err := core.Shard(c.id, 1); got != 0 || err != nil {
+				t.Errorf("Shard(%d, 1) = %d, %v", c.id, got, err)
 			}
 		})
 	}
 }
 
-func TestOfRefuses(t *testing.T) {
-	for _, n := range []int{0, -1, shard.MaxShards + 1, math.MinInt, math.MaxInt} {
+func TestShardRefuses(t *testing.T) {
+	for _, n := range []int{0, -1, core.MaxShards + 1, math.MinInt, math.MaxInt} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			got, err := shard.Of(7, n)
-			if want := fmt.Sprintf("shard: n %d: must be 1 to 65536", n); got != 0 || err == nil || err.Error() != want {
+			got, err := core.Shard(7, n)
+			if want := fmt.Sprintf("core: n %d: must be 1 to 65536", n); got != 0 || err == nil || err.Error() != want {
 				t.Errorf("%d, %v", got, err)
 			}
 		})
@@ -55,12 +54,12 @@ func TestOfRefuses(t *testing.T) {
 // A doubled number of shards splits each shard into itself and one new one.
 func TestTwiceTheShards(t *testing.T) {
 	for range 10_000 {
-		id, n := rand.Int64(), rand.IntN(shard.MaxShards/2)+1
-		one, err := shard.Of(id, n)
+		id, n := rand.Int64(), rand.IntN(core.MaxShards/2)+1
+		one, err := core.Shard(id, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if two, err := shard.Of(id, 2*n); err != nil || two != one && two != one+n {
+		if two, err := core.Shard(id, 2*n); err != nil || two != one && two != one+n {
 			t.Fatalf("id %d is in shard %d of %d and in %d of %d, %v", id, one, n, two, 2*n, err)
 		}
 	}
@@ -129,14 +128,14 @@ func chiSquare(counts []int) float64 {
 	return math.Sqrt(2*chi) - math.Sqrt(float64(2*(len(counts)-1)-1))
 }
 
-// limit is exceeded by chance once in more than a million counts. The ids are the same in each run.
-const limit = 5.5
+// mostUneven is exceeded by chance once in more than a million counts. The ids are the same in each run.
+const mostUneven = 5.5
 
 // Whatever their rate, ids spread evenly over 2 to 1,024 shards. id % n shows that the test
 // can fail.
-func TestOfIsEven(t *testing.T) {
+func TestShardIsEven(t *testing.T) {
 	of := func(id int64, n int) int {
-		s, err := shard.Of(id, n)
+		s, err := core.Shard(id, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,10 +161,10 @@ func TestOfIsEven(t *testing.T) {
 	}
 	for _, c := range traffics() {
 		t.Run(c.name, func(t *testing.T) {
-			if chi, n := worst(c, of); chi > limit {
+			if chi, n := worst(c, of); chi > mostUneven {
 				t.Errorf("%d shards are uneven by %.1f deviations", n, chi)
 			}
-			if chi, _ := worst(c, modulo); c.skew && chi <= limit {
+			if chi, _ := worst(c, modulo); c.skew && chi <= mostUneven {
 				t.Errorf("id %% n is even too, within %.1f deviations: the test shows nothing", chi)
 			}
 		})
@@ -173,7 +172,7 @@ func TestOfIsEven(t *testing.T) {
 }
 
 // The ids of every preset, made one a second, spread as evenly.
-func TestOfIsEvenForPresets(t *testing.T) {
+func TestShardIsEvenForPresets(t *testing.T) {
 	for _, p := range core.Presets() {
 		t.Run(p.Name, func(t *testing.T) {
 			l := p.Layout.WithDefaults()
@@ -184,15 +183,36 @@ func TestOfIsEvenForPresets(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := shard.Of(id, len(counts))
+				s, err := core.Shard(id, len(counts))
 				if err != nil {
 					t.Fatal(err)
 				}
 				counts[s]++
 			}
-			if chi := chiSquare(counts); chi > limit {
+			if chi := chiSquare(counts); chi > mostUneven {
 				t.Errorf("uneven by %.1f deviations", chi)
 			}
 		})
 	}
+}
+
+// BenchmarkShard compares the hash with the remainder alone.
+func BenchmarkShard(b *testing.B) {
+	sum, n := int64(0), 16
+	b.Run("modulo", func(b *testing.B) {
+		id := int64(1) << 60
+		for b.Loop() {
+			id += 1 << 22
+			sum += id % int64(n)
+		}
+	})
+	b.Run("Shard", func(b *testing.B) {
+		id := int64(1) << 60
+		for b.Loop() {
+			id += 1 << 22
+			s, _ := core.Shard(id, n)
+			sum += int64(s)
+		}
+	})
+	_ = sum
 }
