@@ -16,7 +16,7 @@ const module = "github.com/seed-299c1d6b/snowkey/"
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
-	"token":               {module + "sqltype"},
+	"token":               {module + "core", module + "sqltype"},
 	"ddl":                 {module + "core", module + "shard", module + "worker", module + "internal"},
 	"serial":              {module + "core", module + "internal/fields"},
 	"backfill":            {module + "core", module + "ddl", module + "shard", module + "worker", module + "internal"},
