@@ -155,15 +155,6 @@ var badFlags = map[string]map[string][]string{
 		"access-log":    {"", "xml"},
 		"drain":         {"", "-1s", "5"},
 	},
-	"bench": {
-		"for":        {"", "0", "-1s", "10", "2h"},
-		"goroutines": {"", "0", "-1", "x", "10001"},
-		"dsn":        {"", "nonsense"},
-		"rounds":     {"", "0", "x"},
-		"namespace":  {"", "a b"},
-		"token":      {"short"},
-		"token-file": {"", "/does/not/exist"},
-	},
 }
 
 // The same for the flags of a layout, which several commands share.
@@ -194,7 +185,7 @@ var otherwise = map[string][]string{
 	"backfill":      {"--dsn=file:none.db", "--table=orders", "--created-at=made"},
 	"migrate":       {"uuid", "--dsn=file:none.db", "--table=orders", "--created-at=made", "--generator=f()"},
 	"token key":     {},
-	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
+	"layout":        {}, "serve": {}, "version": {}, "completion": {"bash"},
 }
 
 // Further flags that the wrong flag requires.
@@ -209,7 +200,6 @@ var beside = map[string][]string{
 	"doctor token": {"--dsn=https://127.0.0.1:1/x"}, "doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
 	"backfill token": {"--lease=https://127.0.0.1:1/x"}, "backfill token-file": {"--lease=https://127.0.0.1:1/x"},
 	"migrate token": {"--lease=https://127.0.0.1:1/x"}, "migrate token-file": {"--lease=https://127.0.0.1:1/x"},
-	"bench token": {"--dsn=https://127.0.0.1:1/x"}, "bench token-file": {"--dsn=https://127.0.0.1:1/x"}, "bench namespace": {"--dsn=file:none.db"},
 	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
 }
 
@@ -339,7 +329,6 @@ func TestExitCodes(t *testing.T) {
 		{"gen --worker 3 --not-before 2029-12-31", 1, "is 3 years ahead of the clock"},
 		{"gen --worker 3 --epoch 2999-01-01", 2, "--epoch 2999-01-01T00:00:00Z: is in the future"},
 		{"gen --worker 3 --not-before 2200-01-01", 2, "--not-before"},
-		{"bench --epoch 2999-01-01", 2, "--epoch"},
 		{"gen --worker 3 --time-bits 10 --worker-bits 5", 1, "run out"},
 		{"gen --lease https://127.0.0.1:1/", 2, "--lease: https://127.0.0.1:1/ requires a token"},
 		{"parse", 1, "standard input"},
@@ -417,8 +406,6 @@ func TestExitCodes(t *testing.T) {
 		{"serve --store a.db", 2, "requires a token"},
 		{"serve --tls-cert x", 2, "both or none"},
 		{"serve --store a.db --token-file " + empty, 2, "one line"},
-		{"bench --rounds 5", 2, "requires --dsn"},
-		{"bench --dsn a.db --for 1s", 2, "does not apply with --dsn"},
 		{"completion", 2, "one shell"},
 		{"completion tcsh", 2, `"tcsh"`},
 		{"version 1", 2, "no arguments"},

@@ -95,7 +95,7 @@ func (a *app) root() *cobra.Command {
 	}
 	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.serialCommand(), a.tokenCommand())
 	group("db", a.ddlCommand(), a.partitionsCommand(), a.workersCommand(), a.backfillCommand(), a.migrateCommand(), a.doctorCommand(), a.serveCommand())
-	group("tool", a.benchCommand(), a.completionCommand(), a.manCommand(), help, a.versionCommand())
+	group("tool", a.completionCommand(), help, a.versionCommand())
 	root.SetUsageFunc(usageText)
 	root.SetHelpFunc(helpText)
 	root.SetFlagErrorFunc(flagError)

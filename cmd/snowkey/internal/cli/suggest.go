@@ -24,9 +24,7 @@ func otherNames(name string) []string {
 		"workers":    {"lease", "leases", "worker"},
 		"doctor":     {"check", "status"},
 		"serve":      {"server", "web", "http", "page", "ui"},
-		"bench":      {"benchmark"},
 		"completion": {"completions", "complete", "autocomplete"},
-		"man":        {"manual", "manpage", "manpages"},
 		"version":    {"about"},
 
 		"preset":    {"layout", "name"},

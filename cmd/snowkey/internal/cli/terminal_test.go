@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -45,9 +44,6 @@ func TestProgress(t *testing.T) {
 		{Env{}, []string{"gen", "--worker", "1", "-n", count}, false},
 		{Env{ErrTTY: true, OutTTY: true}, []string{"gen", "--worker", "1", "-n", count}, false},
 		{Env{ErrTTY: true}, []string{"gen", "--worker", "1", "-n", "1000"}, false},
-		{Env{ErrTTY: true}, []string{"bench", "--for", "2ms"}, true},
-		{Env{ErrTTY: true, OutTTY: true}, []string{"bench", "--for", "2ms"}, true}, // its output comes at the end
-		{Env{}, []string{"bench", "--for", "2ms"}, false},
 	} {
 		got := runWith(t, c.env, c.args...)
 		if got.code != 0 || (got.err != "") != c.want {
@@ -56,37 +52,6 @@ func TestProgress(t *testing.T) {
 		if strings.Contains(got.out, "\r") {
 			t.Errorf("%q: the bar is in the data", c.args)
 		}
-	}
-}
-
-func TestBench(t *testing.T) {
-	got := run(t, "bench", "--for", "5ms", "--json")
-	var speeds struct {
-		Speeds []speed `json:"speeds"`
-	}
-	if err := json.Unmarshal([]byte(got.out), &speeds); err != nil || got.code != 0 || len(speeds.Speeds) != 6 {
-		t.Fatalf("%v, exit code %d: %s%s", err, got.code, got.out, got.err)
-	}
-	for _, s := range speeds.Speeds {
-		if s.PerSecond <= 0 || s.NsPerID <= 0 {
-			t.Errorf("%+v", s)
-		}
-	}
-	got = run(t, "bench", "--dsn", "dir:"+t.TempDir(), "--rounds", "5", "--json")
-	var store struct {
-		Latencies []latency `json:"latencies"`
-	}
-	if err := json.Unmarshal([]byte(got.out), &store); err != nil || got.code != 0 || len(store.Latencies) != 3 {
-		t.Fatalf("%v, exit code %d: %s%s", err, got.code, got.out, got.err)
-	}
-	for _, l := range store.Latencies {
-		if l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max {
-			t.Errorf("%+v", l)
-		}
-	}
-	// Ticks that are longer than the measurement.
-	if got := run(t, "bench", "--for", "5ms", "--tick", "50ms", "--time-bits", "40", "--sequence-bits", "12"); got.code != 0 {
-		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
 }
 
