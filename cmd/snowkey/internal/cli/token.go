@@ -39,7 +39,7 @@ func (a *app) tokenCommand() *cobra.Command {
 		Short:   "seal IDs into tokens, and open tokens",
 		Long:    tokenAbout,
 		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677",
-		Args:    noSuchCommand,
+		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return usage("requires a command: seal, open or key") },
 	}
 	seal := &tokens{from: idtext.Auto}
