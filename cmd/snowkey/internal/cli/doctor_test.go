@@ -305,7 +305,7 @@ func TestPasswords(t *testing.T) {
 			{"doctor", "--dsn", dsn}, {"doctor", "--json", "--dsn", dsn}, {"gen", "--lease", dsn}, {"workers", "list", "--dsn", dsn}, {"doctor", "--dsn", "env:PLACE"},
 			// Where none belongs, as after a slip.
 			{"doctor", "-dsn=" + dsn}, {"doctor", "-d" + dsn}, {"doctor", dsn}, {dsn}, {"workers", dsn}, {"help", dsn}, {"doctor", "--json=" + dsn}, {"doctor", "--dsnn=" + dsn},
-			{"parse", dsn}, {"gen", "--worker", dsn}, {"partitions", "--by", dsn}, {"range", dsn, "now"}, {"workers", "free", dsn, "--fencing-token", "1", "--dsn", "a.db"}, {"completion", dsn},
+			{"parse", dsn}, {"gen", "--worker", dsn}, {"partitions", "--by", dsn}, {"range", dsn, "now"}, {"workers", "free", dsn, "--fencing-token", "1", "--dsn", "a.db"},
 		} {
 			t.Run(fmt.Sprintf("%d %s", i, args[0]), func(t *testing.T) {
 				t.Parallel() // some clients retry and resolve names; this ends it

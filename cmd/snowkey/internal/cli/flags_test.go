@@ -66,8 +66,8 @@ var badFlags = map[string]map[string][]string{
 		"tz":      {"", "Mars/Olympus"},
 	},
 	"serial encode": {
-		"prefix":    {strings.Repeat("P", 33), "a\tb", "ä"},
-		"separator": {"-----", "x", "ä"},
+		"prefix":    {"", strings.Repeat("P", 33), "a\tb", "ä"},
+		"separator": {"", "-----", "x", "ä"},
 		"from":      {"", "base64", "guess", "ord"},
 		"scheme":    {"", "mod98"},
 		"tz":        {"", "Mars/Olympus", "Europe/Vienna"},
@@ -75,18 +75,13 @@ var badFlags = map[string]map[string][]string{
 	"token seal": {
 		"type":     {"", "Order", "_", "order_", "ord1", strings.Repeat("x", 64)},
 		"prefix":   {"", "Ord", "ord_", strings.Repeat("x", 64)},
-		"alphabet": {"", "base64"},
 		"from":     {"", "base64", "guess", "ord"},
 		"key-file": {"", "/does/not/exist", "."},
 	},
 	"token open": {
 		"type":     {"", "Order"},
 		"prefix":   {"", "Ord"},
-		"alphabet": {"", "base64"},
 		"key-file": {"", "/does/not/exist", "."},
-	},
-	"token key": {
-		"number": {"", "-1", "58", "x"},
 	},
 	"workers list": {
 		"dsn":        {"", "nonsense", "mysql://h/", "redis://h/x", "etcd://", "dir:", "https://u:p@h/"},
@@ -160,15 +155,6 @@ var badFlags = map[string]map[string][]string{
 		"access-log":    {"", "xml"},
 		"drain":         {"", "-1s", "5"},
 	},
-	"bench": {
-		"for":        {"", "0", "-1s", "10", "2h"},
-		"goroutines": {"", "0", "-1", "x", "10001"},
-		"dsn":        {"", "nonsense"},
-		"rounds":     {"", "0", "x"},
-		"namespace":  {"", "a b"},
-		"token":      {"short"},
-		"token-file": {"", "/does/not/exist"},
-	},
 }
 
 // The same for the flags of a layout, which several commands share.
@@ -199,7 +185,7 @@ var otherwise = map[string][]string{
 	"backfill":      {"--dsn=file:none.db", "--table=orders", "--created-at=made"},
 	"migrate":       {"uuid", "--dsn=file:none.db", "--table=orders", "--created-at=made", "--generator=f()"},
 	"token key":     {},
-	"layout":        {}, "serve": {}, "bench": {}, "version": {}, "completion": {"bash"},
+	"layout":        {}, "serve": {},
 }
 
 // Further flags that the wrong flag requires.
@@ -214,7 +200,6 @@ var beside = map[string][]string{
 	"doctor token": {"--dsn=https://127.0.0.1:1/x"}, "doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
 	"backfill token": {"--lease=https://127.0.0.1:1/x"}, "backfill token-file": {"--lease=https://127.0.0.1:1/x"},
 	"migrate token": {"--lease=https://127.0.0.1:1/x"}, "migrate token-file": {"--lease=https://127.0.0.1:1/x"},
-	"bench token": {"--dsn=https://127.0.0.1:1/x"}, "bench token-file": {"--dsn=https://127.0.0.1:1/x"}, "bench namespace": {"--dsn=file:none.db"},
 	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
 }
 
@@ -344,7 +329,6 @@ func TestExitCodes(t *testing.T) {
 		{"gen --worker 3 --not-before 2029-12-31", 1, "is 3 years ahead of the clock"},
 		{"gen --worker 3 --epoch 2999-01-01", 2, "--epoch 2999-01-01T00:00:00Z: is in the future"},
 		{"gen --worker 3 --not-before 2200-01-01", 2, "--not-before"},
-		{"bench --epoch 2999-01-01", 2, "--epoch"},
 		{"gen --worker 3 --time-bits 10 --worker-bits 5", 1, "run out"},
 		{"gen --lease https://127.0.0.1:1/", 2, "--lease: https://127.0.0.1:1/ requires a token"},
 		{"parse", 1, "standard input"},
@@ -364,22 +348,21 @@ func TestExitCodes(t *testing.T) {
 		{"serial encode --tz local 1", 2, "--tz Local: must be a named zone"},
 		{"help", 0, ""},
 		{"help workers free", 0, ""},
-		{"help nothing", 2, `"nothing"`},
-		{"help gen x", 2, `"x"`},
 		{"--version", 0, ""},
-		{"--version=no", 2, "--version"},
 		{"doctor --dsn env:SNOWKEY_NO_SUCH_VARIABLE", 2, "SNOWKEY_NO_SUCH_VARIABLE"},
 		{"doctor --dsn https://127.0.0.1:1/", 2, "requires a token"},
 		{"doctor --dsn a.db --token a-token-of-16-or-more", 2, "http(s)"},
 		{"workers list --dsn dir:. --token-file x", 2, "http(s)"},
 		{"serve --token-file " + empty, 2, "requires --store"},
 		{"serve --admin", 2, "requires --store"},
-		{"parse -7", 1, "must not be negative"},
+		{"parse -7", 2, "unknown shorthand flag: '7' in -7; write -- before an argument that begins with -"},
+		{"parse -- -7", 1, "must not be negative"},
 		{"parse ''", 1, "is empty"},
 		{"parse --preset twitter --time-bits 41 1", 2, "--preset twitter and --time-bits"},
 		{"range now", 2, "two times"},
 		{"range now -x", 2, "unknown shorthand"},
-		{"range now -5", 2, `TO "-5"`},
+		{"range now now-5", 2, `TO "now-5"`},
+		{"range now-1h now", 0, ""},
 		{"range -- -1h now", 0, ""},
 		{"layout --all --tick 10ms", 2, "--all"},
 		{"ddl", 2, "--dialect is required"},
@@ -407,12 +390,12 @@ func TestExitCodes(t *testing.T) {
 		{"workers free 1 --fencing-token 1 --dsn a.db", 2, "--yes"},
 		{"workers list --dsn file:" + fresh, 0, "no worker ID of namespace \"default\" was ever leased from SQLite"},
 		{"workers free 3 --fencing-token 1 --yes --dsn file:" + fresh, 1, "worker ID 3 of namespace \"default\" was never leased from SQLite"},
-		{"workers fee", 2, "did you mean free?"},
-		{"decode 1", 2, "did you mean parse?"},
-		{"help gne", 2, "did you mean gen?"},
-		{"1996573624012345677", 2, "did you mean snowkey parse 1996573624012345677?"},
-		{"parse --layout 1", 2, "unknown flag: --layout; did you mean --preset?"},
-		{"gen --formt hex", 2, "unknown flag: --formt; did you mean --format?"},
+		{"workers fee", 2, `unknown command "fee"`},
+		{"decode 1", 0, ""},
+		{"gne", 2, "Did you mean this?\n\tgen\n"},
+		{"gen --formt hex", 2, "unknown flag: --formt\n"},
+		{"bench", 2, `unknown command "bench"`},
+		{"token seal --short 1", 2, "unknown flag: --short\n"},
 		{"gen --xy", 2, "unknown flag: --xy\n"},
 		{"doctor", 2, "--dsn is required"},
 		{"doctor --dsn " + dir + "/none.db", 3, ""},
@@ -422,11 +405,6 @@ func TestExitCodes(t *testing.T) {
 		{"serve --store a.db", 2, "requires a token"},
 		{"serve --tls-cert x", 2, "both or none"},
 		{"serve --store a.db --token-file " + empty, 2, "one line"},
-		{"bench --rounds 5", 2, "requires --dsn"},
-		{"bench --dsn a.db --for 1s", 2, "does not apply with --dsn"},
-		{"completion", 2, "one shell"},
-		{"completion tcsh", 2, `"tcsh"`},
-		{"version 1", 2, "no arguments"},
 	} {
 		args := strings.Fields(c.args)
 		for i := range args {

@@ -25,7 +25,7 @@ func (a *app) workersCommand() *cobra.Command {
 		Short:   "list and free worker IDs",
 		Long:    "List the leased worker IDs of a store, and free one whose holder is gone.",
 		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
-		Args:    noSuchCommand,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage("requires a command: list or free")
 		},
