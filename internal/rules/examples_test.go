@@ -16,7 +16,7 @@ import (
 // that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
 	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "backfill", "migrate", "snowkeytest",
-	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
+	"worker", "worker/driver", "worker/memstore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
 	"orm/entkey", "orm/entkey/extension", "orm/bunkey", "api/humakey",
 	"observe/prometheus", "observe/otel",
 }
@@ -34,7 +34,6 @@ var exempt = map[string]struct{ names, why string }{
 	"migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"snowkeytest":      {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/driver":    {"ClaimLimiter.LimitClaims", "it is for package worker"},
-	"worker/filestore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/httpstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/sqlstore": {"Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
 		"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -50,9 +49,6 @@ func startService(t *testing.T, name, dir string, versions []version) *service {
 	case "sqlite":
 		s.dsn = sqliteIn(dir)
 		s.fail = func(r *random) (string, error) { return lockSQLite(s.dsn, r) }
-	case "filestore":
-		s.dsn = filepath.Join(dir, "numbers")
-		s.fail = func(r *random) (string, error) { return lockSpace(filepath.Join(s.dsn, space), r) }
 	case "httpstore":
 		startHandler(t, s, sqliteIn(dir), versions)
 	default:
@@ -109,30 +105,6 @@ func lockSQLite(dsn string, r *random) (how string, err error) {
 	rest(r)
 	_, err = db.Exec("ROLLBACK")
 	return "locked", err
-}
-
-// lockSpace locks the directory of a namespace for a while, as a process does that is stopped
-// during a claim.
-func lockSpace(dir string, r *random) (how string, err error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR, 0)
-	if errors.Is(err, os.ErrNotExist) { // there was no claim yet
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // its holder may be stopped
-		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
-		case err == nil:
-			rest(r)
-			return "locked", nil
-		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
-			return "", fmt.Errorf("lock %s: %w", f.Name(), err)
-		case time.Now().After(deadline): // the others were always faster: another time
-			return "", nil
-		}
-	}
 }
 
 // startHandler starts HTTP servers in front of a store in SQLite: processes of their own, of

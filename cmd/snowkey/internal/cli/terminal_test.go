@@ -72,7 +72,7 @@ func TestBench(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	got = run(t, "bench", "--dsn", "dir:"+t.TempDir(), "--rounds", "5", "--json")
+	got = run(t, "bench", "--dsn", t.TempDir()+"/ids.db", "--rounds", "5", "--json")
 	var store struct {
 		Latencies []latency `json:"latencies"`
 	}
