@@ -34,7 +34,7 @@ const patience = 2 * time.Minute
 func rest(r *random) { time.Sleep(r.duration(100*time.Millisecond, longest)) }
 
 // startService starts one store by name.
-func startService(t *testing.T, name, dir string, versions []version) *service {
+func startService(t *testing.T, name, dir string) *service {
 	t.Helper()
 	s := &service{name: name}
 	switch name {
@@ -50,7 +50,7 @@ func startService(t *testing.T, name, dir string, versions []version) *service {
 		s.dsn = sqliteIn(dir)
 		s.fail = func(r *random) (string, error) { return lockSQLite(s.dsn, r) }
 	case "httpstore":
-		startHandler(t, s, sqliteIn(dir), versions)
+		startHandler(t, s, sqliteIn(dir))
 	default:
 		t.Fatalf("no store %q", name)
 	}
@@ -107,18 +107,14 @@ func lockSQLite(dsn string, r *random) (how string, err error) {
 	return "locked", err
 }
 
-// startHandler starts HTTP servers in front of a store in SQLite: processes of their own, of
-// one version after the other.
-func startHandler(t *testing.T, s *service, behind string, versions []version) {
+// startHandler starts an HTTP server in front of a store in SQLite: a process of its own.
+func startHandler(t *testing.T, s *service, behind string) {
 	t.Helper()
 	addr := testserver.FreeAddr(t)
 	s.dsn = "http://" + addr + "/leases"
 	errs := filepath.Join(t.TempDir(), "handler")
-	started := 0
 	start := func() (*process, error) {
-		v := versions[started%len(versions)]
-		started++
-		p, err := startProcess(v, task{Role: handlerRole, Store: "sqlite", DSN: behind, Addr: addr, Errors: errs})
+		p, err := startProcess(task{Role: handlerRole, Store: "sqlite", DSN: behind, Addr: addr, Errors: errs})
 		if err != nil {
 			return nil, err
 		}
