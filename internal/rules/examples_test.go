@@ -50,8 +50,8 @@ var known = map[string]bool{
 	"Error": true, "String": true, "Unwrap": true, "Is": true, "Initialize": true, "Name": true,
 	"Describe": true, "Collect": true, "Observe": true,
 	// Those that only an encoder calls.
-	"Format": true, "GobEncode": true, "GobDecode": true, "MarshalXMLAttr": true, "EncodeValues": true, "UnmarshalMapstructure": true,
-	"MarshalBSONValue": true, "UnmarshalBSONValue": true, "MarshalCBOR": true, "UnmarshalCBOR": true, "MarshalJSONTo": true, "MarshalMsgpack": true, "UnmarshalMsgpack": true,
+	"Format": true, "MarshalXMLAttr": true,
+	"MarshalJSONTo": true,
 	"MarshalGQLContext": true, "UnmarshalGQLContext": true, "Bind": true,
 }
 
