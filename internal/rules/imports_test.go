@@ -24,7 +24,6 @@ var allowed = map[string][]string{
 
 	"worker":            {module + "core", module + "internal"},
 	"worker/memstore":   {module + "core", module + "worker", module + "internal"},
-	"worker/filestore":  {module + "core", module + "worker", module + "internal"},
 	"worker/sqlstore":   {module + "core", module + "worker", module + "internal"},
 	"worker/redisstore": {module + "core", module + "worker", module + "internal"},
 	"worker/httpstore":  {module + "core", module + "worker", module + "internal"},

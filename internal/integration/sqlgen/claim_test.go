@@ -25,7 +25,7 @@ func request(l core.Layout, preferred int64) driver.Request {
 }
 
 // The generator's worker IDs are leased without expiry. Nothing else claims them: not while
-// they are held, and not after an operator has freed them, as an older build would. After a
+// they are held, and not after an operator has freed them. After a
 // drop they are free, from the generator's fence on.
 func TestReservation(t *testing.T) {
 	dsn := database(t)

@@ -62,7 +62,7 @@ A store of worker IDs, or a database to check, is named by a DSN:
   postgres://user:password@host:5432/database
   mysql://user:password@host:3306/database    or user:password@tcp(host)/database
   file:ids.db                                 or a path ending in .db or .sqlite
-  redis://host:6379/0, etcd://host:2379,host:2379, dir:/var/lib/ids
+  redis://host:6379/0, etcd://host:2379,host:2379
   https://host/leases                         a snowkey serve --store, with --token-file
   env:DATABASE_URL                            the value of that variable: no password on the command line
 
