@@ -6,7 +6,7 @@ SHELL := bash
 
 MODULES := $(shell tools/modules.sh)
 # The modules whose tests can run without a server. The others need little else.
-QUICK := . ./cmd/snowkey ./worker/etcdstore ./orm/entkey ./orm/bunkey ./api/humakey ./observe/prometheus ./observe/otel ./examples
+QUICK := . ./cmd/snowkey ./contrib/bunkey ./contrib/entkey ./contrib/etcd ./contrib/humakey ./contrib/migrate ./contrib/otel ./contrib/prometheus ./contrib/token ./examples
 # How long each fuzz target runs.
 FUZZTIME ?= 10s
 # Which benchmarks run, in how many rounds (0: 6, and 1 for growth), at which scale (full or

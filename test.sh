@@ -152,7 +152,7 @@ build_tools() {
 # Other systems, and one of 32 bits.
 elsewhere() {
   GOOS=windows CGO_ENABLED=0 go build ./... && GOOS=darwin CGO_ENABLED=0 go build ./core/... ./sqltype/... &&
-    GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/... ./token
+    GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/... ./contrib/token
 }
 
 # core reads the processor's counter with a line of assembly for amd64, and one for arm64.
@@ -185,7 +185,7 @@ licensed() {
 
 # Our own linter, on the code that uses snowkey as its users do. Tests have faults on purpose.
 own_linter() {
-  tools/alone.sh ./snowkeylint go build -o "$work/snowkeylint" ./cmd/snowkeylint &&
+  tools/alone.sh ./contrib/lint go build -o "$work/snowkeylint" ./cmd/snowkeylint &&
     "$work/snowkeylint" -test=false ./... ./cmd/snowkey/... ./examples/...
 }
 

@@ -12,10 +12,10 @@ require (
 	github.com/jmoiron/sqlx v1.4.0
 	github.com/prometheus/client_golang v1.23.2
 	github.com/seed-299c1d6b/snowkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/observe/otel v0.0.0
-	github.com/seed-299c1d6b/snowkey/observe/prometheus v0.0.0
-	github.com/seed-299c1d6b/snowkey/orm/bunkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/orm/entkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/bunkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/entkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/otel v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/prometheus v0.0.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
 	go.opentelemetry.io/otel v1.39.0
@@ -59,6 +59,8 @@ require (
 	github.com/prometheus/procfs v0.19.2 // indirect
 	github.com/puzpuzpuz/xsync/v3 v3.5.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/seed-299c1d6b/snowkey/contrib/migrate v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/token v0.0.0
 	github.com/tmthrgd/go-hex v0.0.0-20190904060850-447a3041c3bc // indirect
 	github.com/vmihailenco/msgpack/v5 v5.4.1 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
@@ -88,8 +90,12 @@ require (
 // This module is never published: it always runs beside the library it shows.
 replace (
 	github.com/seed-299c1d6b/snowkey => ../
-	github.com/seed-299c1d6b/snowkey/observe/otel => ../observe/otel
-	github.com/seed-299c1d6b/snowkey/observe/prometheus => ../observe/prometheus
-	github.com/seed-299c1d6b/snowkey/orm/bunkey => ../orm/bunkey
-	github.com/seed-299c1d6b/snowkey/orm/entkey => ../orm/entkey
+	github.com/seed-299c1d6b/snowkey/contrib/bunkey => ../contrib/bunkey
+	github.com/seed-299c1d6b/snowkey/contrib/entkey => ../contrib/entkey
+	github.com/seed-299c1d6b/snowkey/contrib/otel => ../contrib/otel
+	github.com/seed-299c1d6b/snowkey/contrib/prometheus => ../contrib/prometheus
 )
+
+replace github.com/seed-299c1d6b/snowkey/contrib/token => ../contrib/token
+
+replace github.com/seed-299c1d6b/snowkey/contrib/migrate => ../contrib/migrate

@@ -92,6 +92,8 @@ func main() {
 }
 GO
 go run .
+GOBIN=$work/bin go install "$base/contrib/lint/cmd/snowkeylint@$version"
+"$work/bin/snowkeylint" ./...
 if [ -d "$root/cmd/snowkey" ]; then
   # The README says @latest, which is the newest that is not a pre-release.
   query=latest
@@ -103,3 +105,7 @@ if [ -d "$root/cmd/snowkey" ]; then
   "$root/tools/binaries.sh" "$version" "$work/dist" linux/arm64
 fi
 echo "$version can be released"
+if [ -n "$write" ]; then
+  echo 'Commit what was written, then:'
+  for folder in $(published); do [ "$folder" = . ] || echo "git tag $folder/$version"; done
+fi

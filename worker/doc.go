@@ -62,7 +62,7 @@
 //
 // # Stores
 //
-// memstore, filestore, sqlstore, redisstore, etcdstore (a module of its own), pgxstore, and
+// memstore, filestore, sqlstore, redisstore, etcd (a module of its own), pgxstore, and
 // httpstore, which offers any of them over HTTP. Package driver is for authors of further
-// stores. Of other modules, only pgxstore and etcdstore import any.
+// stores. Of other modules, only pgxstore and etcd import any.
 package worker

@@ -11,7 +11,7 @@ require (
 	github.com/redis/go-redis/v9 v9.19.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/seed-299c1d6b/snowkey v0.0.0-00010101000000-000000000000
-	github.com/seed-299c1d6b/snowkey/worker/etcdstore v0.0.0-00010101000000-000000000000
+	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	go.etcd.io/etcd/api/v3 v3.6.14
@@ -46,6 +46,8 @@ require (
 	github.com/prometheus/procfs v0.16.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/seed-299c1d6b/snowkey/contrib/migrate v0.0.0-00010101000000-000000000000
+	github.com/seed-299c1d6b/snowkey/contrib/token v0.0.0-00010101000000-000000000000
 	github.com/swaggest/swgui v1.8.5
 	github.com/vearutop/statigz v1.4.0
 	go.etcd.io/etcd/client/pkg/v3 v3.6.14 // indirect

@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/entc"
 	"entgo.io/ent/entc/gen"
 
-	"github.com/seed-299c1d6b/snowkey/orm/entkey/extension"
+	"github.com/seed-299c1d6b/snowkey/contrib/entkey/extension"
 )
 
 func main() {

@@ -28,9 +28,9 @@ import (
 	_ "github.com/glebarez/go-sqlite" // or the driver of your database
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
 	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
-	"github.com/seed-299c1d6b/snowkey/orm/entkey"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )

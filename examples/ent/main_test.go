@@ -15,12 +15,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/orm/entkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/token"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/token"
 )
 
 // KeyForm writes an order's key as ord_1qda147xjq4ad. Before, keys were written in decimal: links

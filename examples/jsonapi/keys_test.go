@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/token"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/token"
 )
 
 // customer is one as a browser has it.

@@ -17,7 +17,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
-	snowprom "github.com/seed-299c1d6b/snowkey/observe/prometheus"
+	snowprom "github.com/seed-299c1d6b/snowkey/contrib/prometheus"
 )
 
 // operations has what operators ask for, on an address that clients do not reach.

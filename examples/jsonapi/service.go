@@ -12,9 +12,9 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
 
+	snowotel "github.com/seed-299c1d6b/snowkey/contrib/otel"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	snowotel "github.com/seed-299c1d6b/snowkey/observe/otel"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )

@@ -37,9 +37,9 @@ require (
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/redis/go-redis/v9 v9.19.0
 	github.com/seed-299c1d6b/snowkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/orm/bunkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/orm/entkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/worker/etcdstore v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/bunkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/entkey v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0
 	github.com/segmentio/encoding v0.5.4
 	github.com/upper/db/v4 v4.10.0
 	github.com/uptrace/bun v1.3.0
@@ -121,6 +121,8 @@ require (
 	github.com/quic-go/quic-go v0.59.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
+	github.com/seed-299c1d6b/snowkey/contrib/migrate v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/token v0.0.0
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/fasthash v1.0.3 // indirect
 	github.com/sosodev/duration v1.4.0 // indirect
@@ -171,7 +173,11 @@ require (
 // This module is never published: it tests the library it stands in.
 replace (
 	github.com/seed-299c1d6b/snowkey => ../../
-	github.com/seed-299c1d6b/snowkey/orm/bunkey => ../../orm/bunkey
-	github.com/seed-299c1d6b/snowkey/orm/entkey => ../../orm/entkey
-	github.com/seed-299c1d6b/snowkey/worker/etcdstore => ../../worker/etcdstore
+	github.com/seed-299c1d6b/snowkey/contrib/bunkey => ../../contrib/bunkey
+	github.com/seed-299c1d6b/snowkey/contrib/entkey => ../../contrib/entkey
+	github.com/seed-299c1d6b/snowkey/contrib/etcd => ../../contrib/etcd
 )
+
+replace github.com/seed-299c1d6b/snowkey/contrib/token => ../../contrib/token
+
+replace github.com/seed-299c1d6b/snowkey/contrib/migrate => ../../contrib/migrate

@@ -15,10 +15,10 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "token", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "backfill", "migrate", "snowkeytest",
-	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore", "worker/etcdstore",
-	"orm/entkey", "orm/entkey/extension", "orm/bunkey", "api/humakey",
-	"observe/prometheus", "observe/otel",
+	"core", "sqltype", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "snowkeytest",
+	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore",
+	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey",
+	"contrib/prometheus", "contrib/otel", "contrib/etcd", "contrib/token", "contrib/migrate", "contrib/migrate/backfill",
 }
 
 // Functions that have no example that is run, and why. worker/storetest is left out
@@ -30,21 +30,21 @@ var exempt = map[string]struct{ names, why string }{
 			"NullKey.IsZero NullKey.Value NullKey.Scan NullKey.AppendText NullKey.MarshalText NullKey.UnmarshalText NullKey.UnmarshalParam NullKey.MarshalJSON NullKey.UnmarshalJSON NullKey.GormDataType",
 		"they do what those of ID and NullID do, which are shown",
 	},
-	"backfill":         {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
-	"migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
-	"snowkeytest":      {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"worker/driver":    {"ClaimLimiter.LimitClaims", "it is for package worker"},
-	"worker/filestore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"worker/httpstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
+	"contrib/migrate/backfill": {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
+	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
+	"snowkeytest":              {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
+	"worker/driver":            {"ClaimLimiter.LimitClaims", "it is for package worker"},
+	"worker/filestore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
+	"worker/httpstore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/sqlstore": {"Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
 		"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
 		"they need a database, and are shown in examples/readme, memstore, httpstore (Count) and examples/serial"},
-	"worker/redisstore":    {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve", "they need a Redis, and are shown in memstore and examples/serial"},
-	"orm/entkey":           {"Keys Mixin.Fields Typed.Fields", "they need code that ent generates, and are shown in examples/ent"},
-	"orm/entkey/extension": {"New Extension.Hooks", "they are for a program that generates code, which is examples/ent/generate.go"},
-	"orm/bunkey":           {"Dialect Hook.BeforeInsert", "they need a database, and are shown in examples/bun"},
-	"api/humakey":          {"Param.Schema Param.UnmarshalText", "huma calls them"},
-	"worker/etcdstore":     {"New HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleNew is compiled, and the rest shown in memstore"},
+	"worker/redisstore":        {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve", "they need a Redis, and are shown in memstore and examples/serial"},
+	"contrib/entkey":           {"Keys Mixin.Fields Typed.Fields", "they need code that ent generates, and are shown in examples/ent"},
+	"contrib/entkey/extension": {"New Extension.Hooks", "they are for a program that generates code, which is examples/ent/generate.go"},
+	"contrib/bunkey":           {"Dialect Hook.BeforeInsert", "they need a database, and are shown in examples/bun"},
+	"contrib/humakey":          {"Param.Schema Param.UnmarshalText", "huma calls them"},
+	"contrib/etcd":             {"New HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleNew is compiled, and the rest shown in memstore"},
 }
 
 var known = map[string]bool{

@@ -16,11 +16,8 @@ const module = "github.com/seed-299c1d6b/snowkey/"
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
-	"token":               {module + "sqltype"},
 	"ddl":                 {module + "core", module + "shard", module + "worker", module + "internal"},
 	"serial":              {module + "core", module + "internal/fields"},
-	"backfill":            {module + "core", module + "ddl", module + "shard", module + "worker", module + "internal"},
-	"migrate":             {module + "core", module + "ddl", module + "shard", module + "backfill", module + "worker", module + "internal"},
 	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
 	"shard":               {module + "core", module + "internal/fields", module + "internal/idhash"},
 	"internal/testserver": nil,
@@ -34,7 +31,7 @@ var allowed = map[string][]string{
 	"worker/httpstore":  {module + "core", module + "worker", module + "internal"},
 	"worker/storetest":  {module + "core", module + "worker", module + "internal"},
 
-	"observe/internal/metrics": {module + "core", module + "worker", module + "internal"},
+	"internal/metrics": {module + "core", module + "worker", module + "internal"},
 }
 
 // What a package may name in its own import lines, beyond the standard library.

@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 
-	"github.com/seed-299c1d6b/snowkey/orm/entkey"
+	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 )
 
 // The statements of docs/backfill.md swap the columns.

@@ -15,7 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"

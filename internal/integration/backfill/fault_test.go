@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 )
 
 var errFault = errors.New("the connection is broken")

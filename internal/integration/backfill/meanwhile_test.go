@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/token"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/token"
 )
 
 // A vector is an ID and its token. The token is of package token.

@@ -11,8 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 )
 
 func connectEtcd(t *testing.T, members ...*testserver.Server) *clientv3.Client {
@@ -74,7 +74,7 @@ func TestEtcd(t *testing.T) {
 	asked := newCouncil(t, members)
 	c := newCrowd(t)
 	for i := range 9 {
-		store := mustNew(etcdstore.New(connectEtcd(t, members...), etcdstore.Config{}))
+		store := mustNew(etcd.New(connectEtcd(t, members...), etcd.Config{}))
 		c.join(fmt.Sprint("holder ", i), store, time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	defer c.leave()

@@ -6,7 +6,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/seed-299c1d6b/snowkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/worker/etcdstore v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0
 	go.etcd.io/etcd/client/v3 v3.6.14
 	go.uber.org/zap v1.27.0
 	gorm.io/driver/postgres v1.6.3
@@ -41,5 +41,5 @@ require (
 // This module is never published: it tests the library it stands in.
 replace (
 	github.com/seed-299c1d6b/snowkey => ../../../
-	github.com/seed-299c1d6b/snowkey/worker/etcdstore => ../../../worker/etcdstore
+	github.com/seed-299c1d6b/snowkey/contrib/etcd => ../../../contrib/etcd
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/migrate"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
 const (

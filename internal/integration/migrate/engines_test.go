@@ -12,7 +12,6 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 )
 
 // patience is the timeout of what must happen, on a busy machine.

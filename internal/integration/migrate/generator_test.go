@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )

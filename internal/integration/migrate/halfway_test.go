@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/seed-299c1d6b/snowkey/migrate"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
 // pair makes a table, and one that refers to it.

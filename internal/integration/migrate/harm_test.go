@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 )
 
 // A column that was there before is neither given a default nor dropped.

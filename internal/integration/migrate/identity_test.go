@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 )
 
 // identities makes a table with an identity column that another role owns.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 )
 
 // Names of 63 bytes, with capitals, spaces and quotes, stay as they are, and collide nowhere.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 )
 
 // wider is a layout whose ids are greater than Twitter's.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 )
 
 // A refusal is a table that is refused, and a part of the error. S is for a plain table.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/migrate"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 

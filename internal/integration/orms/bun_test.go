@@ -11,8 +11,8 @@ import (
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/schema"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/bunkey"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
-	"github.com/seed-299c1d6b/snowkey/orm/bunkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

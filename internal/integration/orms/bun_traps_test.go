@@ -6,8 +6,8 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/bunkey"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/orm/bunkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

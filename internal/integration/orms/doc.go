@@ -6,6 +6,6 @@
 package orms
 
 //go:generate go run entshop/generate.go
-//go:generate cp ../../../orm/sqlc.yaml sqlcshop/sqlc.yaml
+//go:generate cp ../../../examples/sqlc/overrides.yaml sqlcshop/sqlc.yaml
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate -f sqlcshop/sqlc.yaml
 //go:generate go test -run ^TestJetIsGenerated$ -update .

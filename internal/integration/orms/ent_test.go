@@ -7,11 +7,11 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/line"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
-	"github.com/seed-299c1d6b/snowkey/orm/entkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

@@ -14,12 +14,12 @@ import (
 	"entgo.io/ent/entc/load"
 	"entgo.io/ent/schema/field"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/label"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
-	"github.com/seed-299c1d6b/snowkey/orm/entkey"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

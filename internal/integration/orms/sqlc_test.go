@@ -19,13 +19,13 @@ import (
 
 // The code was generated with the file that users copy.
 func TestSqlcFile(t *testing.T) {
-	public, err := os.ReadFile("../../../orm/sqlc.yaml")
+	public, err := os.ReadFile("../../../examples/sqlc/overrides.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	used, err := os.ReadFile("sqlcshop/sqlc.yaml")
 	if err != nil || !bytes.Equal(public, used) {
-		t.Errorf("sqlcshop/sqlc.yaml differs from orm/sqlc.yaml, %v: go generate ./internal/integration/orms", err)
+		t.Errorf("sqlcshop/sqlc.yaml differs from examples/sqlc/overrides.yaml, %v: go generate ./internal/integration/orms", err)
 	}
 }
 

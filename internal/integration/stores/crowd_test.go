@@ -12,11 +12,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -43,7 +43,7 @@ func TestCrowd(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
-			s := mustNew(etcdstore.New(c, etcdstore.Config{Prefix: t.Name()}))
+			s := mustNew(etcd.New(c, etcd.Config{Prefix: t.Name()}))
 			return s, &s.ClaimLimiter
 		},
 		"files": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {

@@ -11,10 +11,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -76,7 +76,7 @@ func TestFirstAcquireFromAfar(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		fromAfar(t, "", mustNew(etcdstore.New(c, etcdstore.Config{})))
+		fromAfar(t, "", mustNew(etcd.New(c, etcd.Config{})))
 	})
 }
 

@@ -11,11 +11,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -83,7 +83,7 @@ func TestOutageFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = client.Close() })
-			return mustNew(etcdstore.New(client, etcdstore.Config{}))
+			return mustNew(etcd.New(client, etcd.Config{}))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

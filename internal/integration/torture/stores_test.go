@@ -17,8 +17,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -47,7 +47,7 @@ func openStore(name, dsn string) (driver.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return etcdstore.New(client, etcdstore.Config{})
+		return etcd.New(client, etcd.Config{})
 	case "filestore":
 		return filestore.New(filestore.Config{Dir: dsn})
 	case "httpstore":

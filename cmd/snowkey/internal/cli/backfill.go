@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-299c1d6b/snowkey/backfill"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
-	"github.com/seed-299c1d6b/snowkey/token"
+	"github.com/seed-299c1d6b/snowkey/contrib/token"
 )
 
 // keysVariable is the environment variable for the text of a key file.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/migrate"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
 // migrating holds the flags.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
+	"github.com/seed-299c1d6b/snowkey/contrib/token"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/token"
 )
 
 // tokens holds the flags.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/token"
+	"github.com/seed-299c1d6b/snowkey/contrib/token"
 )
 
 // The keys of the golden files, and tokens of them and of nothing.

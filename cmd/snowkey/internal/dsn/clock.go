@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 )
 
 // ErrNoClock is returned by Clock if the target uses this machine's clock.
@@ -39,7 +39,7 @@ func (t *Target) Clock(ctx context.Context) (now time.Time, resolution time.Dura
 // etcdClock asks the members in turn until one answers.
 func (t *Target) etcdClock(ctx context.Context) (now time.Time, err error) {
 	for _, endpoint := range t.Endpoints {
-		if now, err = etcdstore.HTTPClock(endpoint, nil)(ctx); err == nil || ctx.Err() != nil {
+		if now, err = etcd.HTTPClock(endpoint, nil)(ctx); err == nil || ctx.Err() != nil {
 			break
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -184,7 +184,7 @@ func (t *Target) Store(allowDataLoss bool) (Store, error) {
 	case Redis:
 		return redisstore.New(t.eval, redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: allowDataLoss})
 	case Etcd:
-		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
+		return etcd.New(t.Etcd, etcd.Config{Clock: t.etcdClock})
 	case Dir:
 		store, err := filestore.New(filestore.Config{Dir: t.Path})
 		if err == nil {

@@ -1,0 +1,121 @@
+package entkey_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"entgo.io/ent"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+type customer struct{}
+
+// mutation is what ent generates for a row with a key of type K.
+type mutation[K any] struct {
+	ent.Mutation
+	op  ent.Op
+	key *K
+}
+
+func (m *mutation[K]) Op() ent.Op   { return m.op }
+func (m *mutation[K]) Type() string { return "Customer" }
+func (m *mutation[K]) SetID(key K)  { m.key = &key }
+
+func (m *mutation[K]) ID() (key K, set bool) {
+	if m.key == nil {
+		return key, false
+	}
+	return *m.key, true
+}
+
+// counted is a row whose key the database counts: it cannot be set.
+type counted struct{ ent.Mutation }
+
+func (counted) Op() ent.Op   { return ent.OpCreate }
+func (counted) Type() string { return "Setting" }
+
+type source func() (int64, error)
+
+func (s source) Next(context.Context) (int64, error) { return s() }
+
+var errNoIDs = errors.New("no ids")
+
+func TestKeys(t *testing.T) {
+	seven := source(func() (int64, error) { return 7, nil })
+	none := source(func() (int64, error) { return 0, errNoIDs })
+	for name, c := range map[string]struct {
+		row  ent.Mutation
+		src  sqltype.Source
+		want int64 // -1 is no key
+		err  error
+	}{
+		"an ID":             {&mutation[sqltype.ID]{op: ent.OpCreate}, seven, 7, nil},
+		"a Key":             {&mutation[sqltype.Key[customer]]{op: ent.OpCreate}, seven, 7, nil},
+		"an ID of zero":     {&mutation[sqltype.ID]{op: ent.OpCreate, key: new(sqltype.ID)}, seven, 7, nil},
+		"a Key of zero":     {&mutation[sqltype.Key[customer]]{op: ent.OpCreate, key: new(sqltype.Key[customer])}, seven, 7, nil},
+		"an ID that is set": {&mutation[sqltype.ID]{op: ent.OpCreate, key: ptr[sqltype.ID](5)}, none, 5, nil},
+		"a Key that is set": {&mutation[sqltype.Key[customer]]{op: ent.OpCreate, key: ptr[sqltype.Key[customer]](5)}, none, 5, nil},
+		"an update":         {&mutation[sqltype.ID]{op: ent.OpUpdateOne}, none, -1, nil},
+		"an int64":          {&mutation[int64]{op: ent.OpCreate}, none, -1, nil},
+		"a text":            {&mutation[string]{op: ent.OpCreate}, none, -1, nil},
+		"a counted row":     {counted{}, none, -1, nil},
+		"no more ids":       {&mutation[sqltype.ID]{op: ent.OpCreate}, none, -1, errNoIDs},
+		"no more keys":      {&mutation[sqltype.Key[customer]]{op: ent.OpCreate}, none, -1, errNoIDs},
+		"no source":         {&mutation[sqltype.ID]{op: ent.OpCreate}, nil, -1, sqltype.ErrNil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := false
+			hook := entkey.Keys(c.src)(ent.MutateFunc(func(context.Context, ent.Mutation) (ent.Value, error) {
+				written = true
+				return nil, nil
+			}))
+			_, err := hook.Mutate(t.Context(), c.row)
+			if !errors.Is(err, c.err) || written != (c.err == nil) || err != nil && !strings.HasPrefix(err.Error(), "entkey: Customer: ") {
+				t.Errorf("%v, written: %t", err, written)
+			}
+			got := int64(-1)
+			switch row := c.row.(type) {
+			case *mutation[sqltype.ID]:
+				if row.key != nil {
+					got = row.key.Int64()
+				}
+			case *mutation[sqltype.Key[customer]]:
+				if row.key != nil {
+					got = row.key.Int64()
+				}
+			case *mutation[int64]:
+				if row.key != nil {
+					got = *row.key
+				}
+			case *mutation[string]:
+				if row.key != nil {
+					t.Error("a text was set")
+				}
+			}
+			if got != c.want {
+				t.Errorf("%d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func BenchmarkKeys(b *testing.B) {
+	seven := source(func() (int64, error) { return 7, nil })
+	hook := entkey.Keys(seven)(ent.MutateFunc(func(context.Context, ent.Mutation) (ent.Value, error) { return nil, nil }))
+	b.Run("ID", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = hook.Mutate(b.Context(), &mutation[sqltype.ID]{op: ent.OpCreate})
+		}
+	})
+	b.Run("Key", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = hook.Mutate(b.Context(), &mutation[sqltype.Key[customer]]{op: ent.OpCreate})
+		}
+	})
+}

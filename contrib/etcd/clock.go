@@ -1,0 +1,64 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// time returns the time with which claimants' clocks are compared.
+func (s *Store) time(ctx context.Context) (time.Time, error) {
+	if s.clock == nil {
+		return time.Now(), nil
+	}
+	return driver.Do(ctx, &s.calls, "etcd: ask Config.Clock", func() (time.Time, error) {
+		now, err := s.clock(ctx)
+		if err != nil {
+			err = fmt.Errorf("etcd: ask Config.Clock: %w", err)
+		}
+		return now, err
+	})
+}
+
+// Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with another
+// clock. worker.Acquire reports it to worker.Config.Observer.
+func (s *Store) Warnings(context.Context) ([]string, error) {
+	if err := s.check(); err != nil || s.clock != nil {
+		return nil, err
+	}
+	return []string{"etcd has no wall clock and Config.Clock is not set: the clock of a claimant that is wrong is not noticed, and after a clock that was ahead, its worker ID stays unused until that time; set Config.Clock, for example to HTTPClock"}, nil
+}
+
+// HTTPClock returns a Config.Clock that asks a member of etcd for its version over HTTP, and
+// takes the time from the Date header of the answer, which has whole seconds. The endpoint is
+// one of the client endpoints, or of --listen-client-http-urls, such as "https://etcd:2379".
+// client has the certificates; nil: http.DefaultClient.
+func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (time.Time, error) {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	return func(ctx context.Context) (time.Time, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(endpoint, "/")+"/version", nil)
+		if err != nil {
+			return time.Time{}, &core.ConfigError{Package: "etcd", Fields: []core.FieldError{{Field: "endpoint", Value: fmt.Sprintf("%.100q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			return time.Time{}, err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return time.Time{}, fmt.Errorf("%s answered with %s", request.URL.Redacted(), answer.Status)
+		}
+		date, err := http.ParseTime(answer.Header.Get("Date"))
+		if err != nil {
+			return time.Time{}, fmt.Errorf("%s sent no valid Date: %w", request.URL.Redacted(), err)
+		}
+		return date.Add(time.Second / 2), nil // the fraction was cut off
+	}
+}

@@ -1,0 +1,80 @@
+package etcd_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+)
+
+// It needs an etcd, so it is compiled and not run.
+func ExampleNew() { //nolint:testableexamples // it needs an etcd
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://localhost:2379"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	store, err := etcd.New(client, etcd.Config{
+		Clock: etcd.HTTPClock("http://localhost:2379", http.DefaultClient),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lease, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lease.Close()
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(gen.Next(context.Background()))
+}
+
+// New reports every field that has a wrong value.
+func ExampleConfig() {
+	_, err := etcd.New(nil, etcd.Config{Prefix: "a#b"})
+	fmt.Println(err)
+	// Output: etcd: client nil: must be an open *clientv3.Client; Prefix "a#b": must be at most 255 printable ASCII characters, without space and '#'
+}
+
+// A counter counts the starts of a program. Without a store from New, it returns an error.
+func ExampleStore_Count() {
+	var store *etcd.Store // in a program: from etcd.New
+	_, err := store.Count(context.Background(), "starts")
+	fmt.Println(err)
+	// Output: etcd: Store nil: must come from etcd.New
+}
+
+// Without a clock to compare with, a wrong clock is not noticed.
+func ExampleStore_Warnings() {
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://etcd:2379"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	for _, clock := range []func(context.Context) (time.Time, error){nil, etcd.HTTPClock("https://etcd:2379", nil)} {
+		store, err := etcd.New(client, etcd.Config{Clock: clock})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		warnings, err := store.Warnings(context.Background())
+		fmt.Println(len(warnings), err)
+	}
+	// Output:
+	// 1 <nil>
+	// 0 <nil>
+}

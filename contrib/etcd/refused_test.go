@@ -1,0 +1,28 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+)
+
+// Errors of etcd that a retry cannot mend are marked as permanent, and no others.
+func TestRefusedForGood(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{rpctypes.ErrPermissionDenied, true}, {rpctypes.ErrAuthFailed, true}, {rpctypes.ErrUserEmpty, true},
+		{rpctypes.ErrNoLeader, false}, {rpctypes.ErrTimeout, false}, {rpctypes.ErrInvalidAuthToken, false}, {context.DeadlineExceeded, false},
+	} {
+		t.Run(c.err.Error(), func(t *testing.T) {
+			var permanent interface{ Permanent() bool }
+			err := (&Store{}).failed(t.Context(), "claim", c.err)
+			if got := errors.As(err, &permanent) && permanent.Permanent(); got != c.want || !errors.Is(err, c.err) {
+				t.Errorf("%v: %v, want %v", err, got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,8 @@
+module github.com/seed-299c1d6b/snowkey/contrib/humakey
+
+go 1.25.0
+
+require (
+	github.com/danielgtaylor/huma/v2 v2.37.2
+	github.com/seed-299c1d6b/snowkey v0.0.0-00010101000000-000000000000
+)

@@ -1,0 +1,68 @@
+package snowkeylint_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/lint"
+)
+
+// The program runs by itself and in go vet, which hands facts from package to package, and it
+// explains its rules.
+func TestCommand(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "snowkeylint")
+	t.Setenv("GOFLAGS", ourFlags)
+	t.Setenv("GOWORK", ourWork)
+	run(t, ".", "go", "build", "-o", program, "./cmd/snowkeylint")
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOWORK", "off")
+	dir := "testdata"
+
+	const fault = "package node makes a generator with the worker ID node.Worker as well"
+	for name, command := range map[string][]string{
+		"alone": {program, "./src/snowworker"},
+		"vet":   {"go", "vet", "-vettool=" + program, "./src/snowworker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := output(dir, command...)
+			if err == nil || strings.Count(out, "the same ids") != 4 || !strings.Contains(out, fault) {
+				t.Errorf("%v, want 4 reports and an error:\n%s", err, out)
+			}
+			if out := run(t, dir, append(command[:len(command)-1:len(command)-1], "./src/unrelated")...); out != "" {
+				t.Errorf("reports on a package without snowkey:\n%s", out)
+			}
+		})
+	}
+	t.Run("one rule", func(t *testing.T) {
+		if out := run(t, dir, program, "-snowworker=false", "./src/snowworker"); out != "" {
+			t.Errorf("a rule that is off reports:\n%s", out)
+		}
+	})
+	for _, a := range snowkeylint.Analyzers() {
+		t.Run("help "+a.Name, func(t *testing.T) {
+			if out := run(t, dir, program, "help", a.Name); !strings.Contains(out, "bad") || !strings.Contains(out, "good") {
+				t.Errorf("shows no bad and no good code:\n%s", out)
+			}
+		})
+	}
+}
+
+func run(t *testing.T, dir string, command ...string) string {
+	t.Helper()
+	out, err := output(dir, command...)
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", command, err, out)
+	}
+	return out
+}
+
+func output(dir string, command ...string) (string, error) {
+	_ = os.Getenv("SNOWKEY_TEST_RUN") // as testserver.Uncached does
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

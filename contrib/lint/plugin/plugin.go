@@ -1,0 +1,69 @@
+// Package plugin makes snowkeylint a module plugin of golangci-lint.
+//
+// In .custom-gcl.yml, from which golangci-lint custom builds a program:
+//
+//	version: v2.15.0
+//	plugins:
+//	  - module: github.com/seed-299c1d6b/snowkey/contrib/lint
+//	    import: github.com/seed-299c1d6b/snowkey/contrib/lint/plugin
+//	    version: latest
+//
+// In .golangci.yml:
+//
+//	version: "2"
+//	linters:
+//	  enable: [snowkeylint]
+//	  settings:
+//	    custom:
+//	      snowkeylint:
+//	        type: module
+//	        settings:
+//	          disable: [snoworder]
+//
+// golangci-lint applies //nolint:snowkeylint itself. A comment with the name of a rule, such as
+// //nolint:snowjson, works as well, with a warning of a linter that golangci-lint does not know.
+package plugin
+
+import (
+	"fmt"
+
+	"github.com/golangci/plugin-module-register/register"
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/lint"
+)
+
+func init() { register.Plugin("snowkeylint", New) } // golangci-lint finds plugins this way only
+
+// Settings are the settings in .golangci.yml. The zero value runs all rules.
+type Settings struct {
+	Disable []string `json:"disable"` // names of rules
+	// NoInt turns off the reports of int and strconv.Atoi, for programs that run on 64 bits only.
+	NoInt bool `json:"no-int"`
+}
+
+// New is called by golangci-lint. It returns an error for unknown settings and rules.
+func New(settings any) (register.LinterPlugin, error) {
+	s, err := register.DecodeSettings[Settings](settings)
+	if err != nil {
+		return nil, fmt.Errorf("snowkeylint: %w", err)
+	}
+	analyzers, err := snowkeylint.New(snowkeylint.Config{Disable: s.Disable, ExternalNolint: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range analyzers {
+		if f := a.Flags.Lookup("int"); f != nil && s.NoInt {
+			if err := f.Value.Set("false"); err != nil {
+				return nil, fmt.Errorf("snowkeylint: no-int: %w", err)
+			}
+		}
+	}
+	return linter(analyzers), nil
+}
+
+type linter []*analysis.Analyzer
+
+func (l linter) BuildAnalyzers() ([]*analysis.Analyzer, error) { return l, nil }
+
+func (linter) GetLoadMode() string { return register.LoadModeTypesInfo }

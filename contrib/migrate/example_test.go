@@ -1,0 +1,47 @@
+package migrate_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+)
+
+func ExampleInspect() { //nolint:testableexamples // it needs a database
+	ctx := context.Background()
+	db, err := sql.Open("pgx", "postgres://localhost/app")
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan, err := migrate.Inspect(ctx, db, migrate.Config{Kind: migrate.Bigint, Table: "orders"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(plan)
+	for _, step := range plan.Left() {
+		fmt.Println(step.Name, step.Table, step.Lock)
+	}
+}
+
+func ExampleRun() { //nolint:testableexamples // it needs a database
+	ctx := context.Background()
+	db, err := sql.Open("pgx", "postgres://localhost/app")
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := migrate.Run(ctx, db, migrate.Config{
+		Kind: migrate.Default, Table: "orders", Generator: "snowkey_next('orders')",
+		Progress: func(step migrate.Step, done, total int64) { fmt.Println(step.Name, step.Table, done, "of", total) },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(result.Steps), "steps are done")
+}
+
+func ExampleStepNames() {
+	fmt.Println(migrate.StepNames()[0])
+	// Output: columns
+}

@@ -1,0 +1,191 @@
+package migrate
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
+)
+
+var (
+	// ErrRunning means that another migration runs in the database.
+	ErrRunning = errors.New("migrate: another migration is running in this database")
+	// errChanged means that the plan is no longer the one that was made.
+	errChanged = errors.New("the schema has changed meanwhile")
+	// ErrBusy means that a step could not lock its tables for Config.Patience.
+	ErrBusy = errors.New("migrate: the tables could not be locked in time")
+)
+
+// A Result says what Run has done.
+type Result struct {
+	Steps []Step // that were run, in order
+	Rows  int64  // that were filled
+	Tries int    // that were rolled back, because a table could not be locked in time
+	Plan  Plan   // what is left
+}
+
+// Inspect returns what Run would do. It writes nothing. Its errors are those of Run.
+func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
+	if err := cfg.check(db); err != nil {
+		return Plan{}, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return Plan{}, fmt.Errorf("migrate: connect: %w", err)
+	}
+	defer conn.Close()
+	return (&run{cfg: cfg, db: db}).inspect(ctx, conn)
+}
+
+// inspect returns the plan, with the steps that are done.
+func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
+	p, err := r.plan(ctx, conn)
+	if err != nil {
+		return p, err
+	}
+	return p, p.mark(ctx, conn)
+}
+
+// mark finds out which steps are done.
+func (p *Plan) mark(ctx context.Context, q querier) error {
+	undone := false
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if undone && (s.Batches || s.Name == StepFinish) { // its column may be missing; there is nothing to drop yet
+			continue
+		}
+		var done sql.NullBool
+		err := q.QueryRowContext(ctx, s.Check).Scan(&done)
+		s.Done = done.Bool
+		if err != nil {
+			return fmt.Errorf("migrate: check the step %s of %s by %s: %w", s.Name, s.Table, s.Check, err)
+		}
+		undone = undone || !s.Done
+	}
+	return nil
+}
+
+// Run does the steps of the plan that are not done, one by one, up to the swap or Config.StopBefore.
+// With Config.Finish, it also drops the old columns. A step is done as a whole or, if it is
+// interrupted, not at all; a fill keeps the batches that it has written. Run it again to continue.
+//
+// The errors are *core.ConfigError for what is refused, ErrRunning, ErrBusy, and those of the
+// database and of package backfill.
+func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
+	if err := cfg.check(db); err != nil {
+		return Result{}, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("migrate: connect: %w", err)
+	}
+	defer conn.Close()
+	r := &run{cfg: cfg, db: db}
+	release, err := r.lock(ctx, conn)
+	if err != nil {
+		return Result{}, err
+	}
+	defer release()
+	result := &r.result
+	const maxChanges = 20
+	for changes := 0; ; {
+		if result.Plan, err = r.inspect(ctx, conn); err != nil {
+			return *result, err
+		}
+		left := result.Plan.Left()
+		if len(left) == 0 || left[0].Name == StepFinish && !cfg.Finish {
+			return *result, nil
+		}
+		if stop, err := result.Plan.stops(cfg.StopBefore); stop || err != nil {
+			return *result, err
+		}
+		if slices.ContainsFunc(result.Steps, func(s Step) bool { return slices.Equal(s.Statements, left[0].Statements) && s.Check == left[0].Check }) {
+			return *result, fmt.Errorf("migrate: the step %s of %s has run, but is not done: %s is false", left[0].Name, left[0].Table, left[0].Check)
+		}
+		err := r.step(ctx, conn, left[0])
+		if errors.Is(err, errChanged) && changes < maxChanges {
+			changes++
+			continue
+		}
+		if err != nil {
+			return *result, fmt.Errorf("migrate: the step %s of %s: %w", left[0].Name, left[0].Table, err)
+		}
+		result.Steps = append(result.Steps, left[0])
+	}
+}
+
+func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
+	r.cfg.Progress(s, 0, 0)
+	switch {
+	case s.Batches:
+		n, err := r.fill(ctx, conn, s)
+		r.result.Rows += n
+		return err
+	case s.stops:
+		return r.persist(ctx, conn, s)
+	}
+	for _, text := range s.Statements {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// persist tries a step that stops writers again, until it could lock its tables.
+func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
+	const low, high = 100 * time.Millisecond, 3 * time.Second
+	pause := backoff.Backoff{Min: low, Max: high}
+	deadline := time.Now().Add(r.cfg.Patience)
+	for failures := 1; ; failures++ {
+		again, err := r.attempt(ctx, conn, s)
+		if err == nil || !again {
+			return err
+		}
+		r.result.Tries++
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, blockers(ctx, conn, s), err)
+		}
+		if waited := pause.Wait(ctx, failures); waited != nil {
+			return errors.Join(waited, err)
+		}
+	}
+}
+
+// hash returns eight digits that stand for a text.
+func hash(text string) string {
+	const bytes = 4
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:bytes])
+}
+
+// backfill gives ids to old rows. Rows that refer to one that got its id at the same moment are
+// filled by another run.
+func (cfg Config) backfill(ctx context.Context, db *sql.DB, conn *sql.Conn, s Step) (rows int64, err error) {
+	fill := cfg.Backfill
+	fill.Dialect, fill.Table, fill.BatchSize = ddl.Postgres, s.Table, cfg.BatchSize
+	fill.Progress = func(done, total int64) { cfg.Progress(s, done, total) }
+	const runs = 10
+	for n := 1; ; n++ {
+		result, err := backfill.Run(ctx, db, fill)
+		rows += result.Rows
+		if err != nil {
+			return rows, err
+		}
+		var done bool
+		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done || n == runs {
+			return rows, err
+		}
+		if err := limits().Wait(ctx, n); err != nil {
+			return rows, errors.Join(err, ctx.Err())
+		}
+	}
+}

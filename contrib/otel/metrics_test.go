@@ -1,0 +1,200 @@
+package otel_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	promexporter "go.opentelemetry.io/otel/exporters/prometheus"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+
+	snowotel "github.com/seed-299c1d6b/snowkey/contrib/otel"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/metrics"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+func leasedGenerator(t testing.TB) (*core.Generator, *worker.Lease) {
+	t.Helper()
+	lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: "orders"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = gen.Close(), lease.Close() })
+	return gen, lease
+}
+
+// collect returns what a reader gets, by name.
+func collect(t *testing.T, reader *sdkmetric.ManualReader) map[string]metricdata.Metrics {
+	t.Helper()
+	var data metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &data); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]metricdata.Metrics{}
+	for _, scope := range data.ScopeMetrics {
+		if scope.Scope != (instrumentation.Scope{Name: "github.com/seed-299c1d6b/snowkey/contrib/otel"}) {
+			t.Errorf("the scope is %v", scope.Scope)
+		}
+		for _, m := range scope.Metrics {
+			all[m.Name] = m
+		}
+	}
+	return all
+}
+
+func TestMetrics(t *testing.T) {
+	gen, lease := leasedGenerator(t)
+	if err := gen.Fill(t.Context(), make([]int64, 7)); err != nil {
+		t.Fatal(err)
+	}
+	reader := sdkmetric.NewManualReader()
+	m, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, Lease: lease, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := collect(t, reader)
+	for _, want := range append(metrics.List(), metrics.State()) {
+		m, ok := got[want.Name]
+		if !ok || m.Unit != want.Unit || m.Description != want.Help {
+			t.Errorf("%s is %+v", want.Name, m)
+		}
+		_, counter := m.Data.(metricdata.Sum[int64])
+		_, gauge := m.Data.(metricdata.Gauge[int64])
+		_, float := m.Data.(metricdata.Gauge[float64])
+		if counter != want.Counter || gauge != (!want.Counter && want.Whole) || float == want.Whole {
+			t.Errorf("%s is a %T", want.Name, m.Data)
+		}
+		delete(got, want.Name)
+	}
+	if len(got) > 0 {
+		t.Errorf("also %v", got)
+	}
+
+	got = collect(t, reader)
+	set := attribute.NewSet(attribute.String("snowkey.namespace", "orders"))
+	metricdatatest.AssertEqual(t, metricdata.Metrics{
+		Name: "snowkey.ids.issued", Unit: "{id}", Description: "Ids taken from the generator, including those of a cancelled Fill.",
+		Data: metricdata.Sum[int64]{Temporality: metricdata.CumulativeTemporality, IsMonotonic: true, DataPoints: []metricdata.DataPoint[int64]{{Attributes: set, Value: 7}}},
+	}, got["snowkey.ids.issued"], metricdatatest.IgnoreTimestamp())
+	if left := got["snowkey.fence.left"].Data.(metricdata.Gauge[float64]).DataPoints; len(left) != 1 || left[0].Value < 20 || left[0].Value > 30 {
+		t.Errorf("%+v", left)
+	}
+	states := map[string]int64{}
+	for _, point := range got["snowkey.lease.state"].Data.(metricdata.Gauge[int64]).DataPoints {
+		state, _ := point.Attributes.Value("snowkey.lease.state")
+		states[state.AsString()] = point.Value
+	}
+	if states["held"] != 1 || states["lost"] != 0 || len(states) != 6 {
+		t.Errorf("%v", states)
+	}
+
+	for range 2 {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := collect(t, reader); len(got) != 0 {
+		t.Errorf("after Close: %v", got)
+	}
+	if err := (*snowotel.Metrics)(nil).Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a generator without a lease has, and a lease without a generator.
+func TestSources(t *testing.T) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	_, lease := leasedGenerator(t)
+	for name, c := range map[string]struct {
+		cfg     snowotel.MetricsConfig
+		n       int
+		without string
+	}{
+		"a generator": {snowotel.MetricsConfig{Generator: gen}, 9, "snowkey.fence.left"},
+		"a lease":     {snowotel.MetricsConfig{Lease: lease}, 10, "snowkey.ids.issued"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reader := sdkmetric.NewManualReader()
+			c.cfg.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
+			if _, err := snowotel.NewMetrics(c.cfg); err != nil {
+				t.Fatal(err)
+			}
+			got := collect(t, reader)
+			if _, ok := got[c.without]; ok || len(got) != c.n {
+				t.Errorf("%d metrics: %v", len(got), got)
+			}
+		})
+	}
+}
+
+// The exporter for Prometheus makes the names and labels of package contrib/prometheus, which its
+// alert rules and its dashboard use.
+func TestNamesOfPrometheus(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	exporter, err := promexporter.New(promexporter.WithRegisterer(registry), promexporter.WithoutScopeInfo(), promexporter.WithoutTargetInfo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, lease := leasedGenerator(t)
+	if _, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, Lease: lease, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))}); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(metrics.List(), metrics.State())
+	for _, family := range families {
+		i := slices.IndexFunc(want, func(m metrics.Metric) bool { return m.Prometheus() == family.GetName() })
+		if i < 0 {
+			t.Errorf("%s is not in the list", family.GetName())
+			continue
+		}
+		if family.GetHelp() != want[i].Help || (family.GetType().String() == "COUNTER") != want[i].Counter {
+			t.Errorf("%s is %s: %s", family.GetName(), family.GetType(), family.GetHelp())
+		}
+		labels := 1
+		if want[i].Name == metrics.StateKey {
+			labels = 2
+		}
+		for _, m := range family.GetMetric() {
+			last := m.GetLabel()[len(m.GetLabel())-1]
+			if len(m.GetLabel()) != labels || last.GetName() != "snowkey_namespace" || last.GetValue() != "orders" || labels == 2 && m.GetLabel()[0].GetName() != "snowkey_lease_state" {
+				t.Errorf("%s has the labels %v", family.GetName(), m.GetLabel())
+			}
+		}
+		want = slices.Delete(want, i, i+1)
+	}
+	for _, m := range want {
+		t.Errorf("no %s", m.Prometheus())
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	for want, cfg := range map[string]snowotel.MetricsConfig{
+		"otel: Generator nil: is required, unless Lease is set":     {},
+		`otel: Lease "not acquired": must come from worker.Acquire`: {Lease: new(worker.Lease)},
+	} {
+		m, err := snowotel.NewMetrics(cfg)
+		var config *core.ConfigError
+		if m != nil || !errors.As(err, &config) || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

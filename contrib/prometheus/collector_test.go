@@ -1,0 +1,217 @@
+package prometheus_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	snowprom "github.com/seed-299c1d6b/snowkey/contrib/prometheus"
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+func collector(t testing.TB, cfg snowprom.Config) *snowprom.Collector {
+	t.Helper()
+	c, err := snowprom.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func fixedGenerator(t testing.TB, id int64) *core.Generator {
+	t.Helper()
+	gen, err := core.New(core.Config{Worker: core.Fixed(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gen.Close() })
+	return gen
+}
+
+func leasedGenerator(t testing.TB, namespace string) (*core.Generator, *worker.Lease) {
+	t.Helper()
+	lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: namespace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := core.New(core.Config{Worker: lease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = gen.Close(), lease.Close() })
+	return gen, lease
+}
+
+func TestValues(t *testing.T) {
+	gen, lease := leasedGenerator(t, "orders")
+	if err := gen.Fill(t.Context(), make([]int64, 7)); err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(collector(t, snowprom.Config{Generator: gen, Lease: lease}))
+	want := fmt.Sprintf(`
+# HELP snowkey_ids_issued_total Ids taken from the generator, including those of a cancelled Fill.
+# TYPE snowkey_ids_issued_total counter
+snowkey_ids_issued_total{snowkey_namespace="orders"} 7
+# HELP snowkey_lease_claims_total Worker IDs claimed, the first included.
+# TYPE snowkey_lease_claims_total counter
+snowkey_lease_claims_total{snowkey_namespace="orders"} 1
+# HELP snowkey_lease_failing_seconds For how long requests to the store have been failing; 0 if the last one did not.
+# TYPE snowkey_lease_failing_seconds gauge
+snowkey_lease_failing_seconds{snowkey_namespace="orders"} 0
+# HELP snowkey_lease_state 1 for the state of the lease, 0 for the others.
+# TYPE snowkey_lease_state gauge
+snowkey_lease_state{snowkey_lease_state="checking",snowkey_namespace="orders"} 0
+snowkey_lease_state{snowkey_lease_state="ended",snowkey_namespace="orders"} 0
+snowkey_lease_state{snowkey_lease_state="held",snowkey_namespace="orders"} 1
+snowkey_lease_state{snowkey_lease_state="lost",snowkey_namespace="orders"} 0
+snowkey_lease_state{snowkey_lease_state="releasing",snowkey_namespace="orders"} 0
+snowkey_lease_state{snowkey_lease_state="rotating",snowkey_namespace="orders"} 0
+# HELP snowkey_worker_id The worker ID that ids carry: datacenter<<WorkerBits | worker.
+# TYPE snowkey_worker_id gauge
+snowkey_worker_id{snowkey_namespace="orders"} %d
+`, lease.Worker())
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "snowkey_ids_issued_total", "snowkey_lease_claims_total",
+		"snowkey_lease_failing_seconds", "snowkey_lease_state", "snowkey_worker_id"); err != nil {
+		t.Error(err)
+	}
+	left := map[string][2]float64{"snowkey_fence_left_seconds": {20, 30}, "snowkey_layout_left_seconds": {1e8, 1e10}}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if r, ok := left[family.GetName()]; ok {
+			delete(left, family.GetName())
+			if v := family.GetMetric()[0].GetGauge().GetValue(); v < r[0] || v > r[1] {
+				t.Errorf("%s is %v", family.GetName(), v)
+			}
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("no %v", left)
+	}
+}
+
+// What is exported depends on what there is: the counts are of one snapshot of each.
+func TestSources(t *testing.T) {
+	gen, lease := leasedGenerator(t, "orders")
+	for name, c := range map[string]struct {
+		cfg   snowprom.Config
+		n     int
+		leads string // the namespace
+	}{
+		"both":                  {snowprom.Config{Generator: gen, Lease: lease}, 17 + 6, "orders"},
+		"the same namespace":    {snowprom.Config{Generator: gen, Lease: lease, Namespace: "orders"}, 17 + 6, "orders"},
+		"a generator":           {snowprom.Config{Generator: fixedGenerator(t, 1)}, 9, "default"}, // no fence
+		"a generator and fence": {snowprom.Config{Generator: gen, Namespace: "a/b"}, 10, "a/b"},
+		"a lease":               {snowprom.Config{Lease: lease}, 9 + 6, "orders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			registry := prometheus.NewPedanticRegistry()
+			registry.MustRegister(collector(t, c.cfg))
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, family := range families {
+				for _, m := range family.GetMetric() {
+					n++
+					if got := m.GetLabel()[len(m.GetLabel())-1]; got.GetName() != "snowkey_namespace" || got.GetValue() != c.leads {
+						t.Errorf("%s has the label %v", family.GetName(), got)
+					}
+				}
+			}
+			if n != c.n {
+				t.Errorf("%d series, want %d", n, c.n)
+			}
+			problems, err := testutil.GatherAndLint(registry)
+			if err != nil || len(problems) > 0 {
+				t.Errorf("%v, %v", problems, err)
+			}
+		})
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	_, lease := leasedGenerator(t, "orders")
+	gen := fixedGenerator(t, 1)
+	for want, cfg := range map[string]snowprom.Config{
+		"prometheus: Generator nil: is required, unless Lease is set":                                                                        {},
+		`prometheus: Namespace "a b": must be 1 to 64 letters, digits and . _ - : / of ASCII`:                                                {Generator: gen, Namespace: "a b"},
+		`prometheus: Namespace "other": must be the lease's, "orders", or empty`:                                                             {Lease: lease, Namespace: "other"},
+		`prometheus: Generator "zero": must come from core.New`:                                                                              {Generator: new(core.Generator)},
+		`prometheus: Lease "not acquired": must come from worker.Acquire`:                                                                    {Generator: gen, Lease: new(worker.Lease)},
+		`prometheus: Generator nil: is required, unless Lease is set; Namespace "é": must be 1 to 64 letters, digits and . _ - : / of ASCII`: {Namespace: "é"},
+	} {
+		c, err := snowprom.New(cfg)
+		var config *core.ConfigError
+		if c != nil || !errors.As(err, &config) || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Namespaces share a registry; generators of one namespace do with labels of their own.
+func TestSeveral(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	for _, namespace := range []string{"a", "b"} {
+		if err := registry.Register(collector(t, snowprom.Config{Generator: fixedGenerator(t, 1), Namespace: namespace})); err != nil {
+			t.Error(err)
+		}
+	}
+	again := collector(t, snowprom.Config{Generator: fixedGenerator(t, 1), Namespace: "b"})
+	var already prometheus.AlreadyRegisteredError
+	if err := registry.Register(again); !errors.As(err, &already) {
+		t.Error(err)
+	}
+	sharded := prometheus.NewPedanticRegistry()
+	for _, shard := range []string{"0", "1"} {
+		c := collector(t, snowprom.Config{Generator: fixedGenerator(t, 1)})
+		if err := prometheus.WrapRegistererWith(prometheus.Labels{"shard": shard}, sharded).Register(c); err != nil {
+			t.Error(err)
+		}
+	}
+	if n, err := testutil.GatherAndCount(sharded, "snowkey_ids_issued_total"); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// After the end, the counts stay what they were.
+func TestClosed(t *testing.T) {
+	gen, lease := leasedGenerator(t, "orders")
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(collector(t, snowprom.Config{Generator: gen, Lease: lease}))
+	if _, err := gen.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(gen.Close(), lease.Close()); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+# HELP snowkey_ids_issued_total Ids taken from the generator, including those of a cancelled Fill.
+# TYPE snowkey_ids_issued_total counter
+snowkey_ids_issued_total{snowkey_namespace="orders"} 1
+# HELP snowkey_lease_fenced_seconds For how long no id could be issued; 0 while ids can.
+# TYPE snowkey_lease_fenced_seconds gauge
+snowkey_lease_fenced_seconds{snowkey_namespace="orders"} 0
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "snowkey_ids_issued_total", "snowkey_lease_fenced_seconds"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestZeroCollector(t *testing.T) {
+	for name, c := range map[string]*snowprom.Collector{"nil": nil, "zero": {}} {
+		if n := testutil.CollectAndCount(c); n != 0 {
+			t.Errorf("%s: %d series", name, n)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+// Package prometheus exports the metrics of a generator and its lease to Prometheus. Import it as
+// snowprom, because client_golang's package has the same name:
+//
+//	import (
+//		"github.com/prometheus/client_golang/prometheus"
+//		snowprom "github.com/seed-299c1d6b/snowkey/contrib/prometheus"
+//	)
+//
+//	metrics, err := snowprom.New(snowprom.Config{Generator: gen, Lease: lease})
+//	if err != nil {
+//		return err
+//	}
+//	prometheus.MustRegister(metrics)
+//
+// If the generator comes from sqlstore.Open, pgxstore.Open or gormplugin.Open, pass gen.Generator()
+// and gen.Lease().
+//
+// # Guarantees
+//
+// Issuing ids takes no longer: each scrape reads the values from Generator.Stats and Lease.Stats. A
+// scrape makes no request to the lease's store and waits for none.
+//
+// The number of series of a collector does not grow. The only labels are snowkey_namespace, and
+// snowkey_lease_state with six values. The worker ID is the value of a gauge, because it may change.
+//
+// # Files
+//
+// The folder of this package has alert rules (alerts.yml) with tests for promtool (alerts_test.yml),
+// and a Grafana dashboard (dashboard.json). They also work with package otel and an exporter for
+// Prometheus, because the names are the same. docs/metrics.md in the repository lists the metrics
+// and says what to do when an alert fires.
+package prometheus
