@@ -8,29 +8,25 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Config configures Inspect and Run. Dialect, Kind and Table are required.
+// Config configures Inspect and Run. Kind and Table are required.
 type Config struct {
-	Dialect ddl.Dialect // Postgres, or MySQL for MySQL and MariaDB
-	Kind    Kind
-	Table   string // optionally with a schema and a dot before it
+	Kind  Kind
+	Table string // optionally with a schema and a dot before it
 
 	// Column is the key to migrate. Empty: the primary key, which must have one column.
 	Column string
 
 	// Generator is the SQL expression that makes ids, such as snowkey_next('orders'). It becomes
-	// the column's DEFAULT, in MariaDB a trigger calls it. The kinds UUID and Default require it; Bigint does
-	// not accept it.
+	// the column's DEFAULT. The kinds UUID and Default require it; Bigint does not accept it.
 	Generator string
 
 	// Undo goes back. After the swap it first swaps again; then it removes what was added, for UUID
-	// also the ids. Default gets its old numbers again. In MySQL and MariaDB, Bigint has no way back
-	// after the swap.
+	// also the ids. Default gets its old numbers again.
 	Undo bool
-	// Finish does all steps that are left, the swap too, and drops the old columns, tables or
+	// Finish does all steps that are left, the swap too, and drops the old columns or the
 	// sequence. Then there is no way back.
 	Finish bool
 	// StopBefore is the name of the step before which Run stops. Empty: none.
@@ -38,13 +34,12 @@ type Config struct {
 
 	BatchSize int // about how many rows a batch of the fill has; zero: 2,000; at most 100,000
 
-	// LockTimeout is how long an attempt to lock a table waits, with writers queued behind it. In
-	// PostgreSQL it must be less than deadlock_timeout, so that no writer is the victim of a
-	// deadlock; zero: 300ms, or half of deadlock_timeout if that is less. MySQL and MariaDB round it
-	// up to whole seconds; zero: 1s.
+	// LockTimeout is how long an attempt to lock a table waits, with writers queued behind it. It must
+	// be less than deadlock_timeout, so that no writer is the victim of a deadlock. Zero: 300ms, or
+	// half of deadlock_timeout if that is less.
 	LockTimeout time.Duration
 	// HoldTimeout is how long a step may hold locks that stop writers. PostgreSQL rolls back a step
-	// that takes longer; MySQL and MariaDB cannot do that. Zero: 2s.
+	// that takes longer. Zero: 2s.
 	HoldTimeout time.Duration
 	// Patience is how long Run retries a step that cannot lock its tables. Zero: 5 minutes.
 	Patience time.Duration
@@ -81,9 +76,6 @@ func (cfg *Config) check(db *sql.DB) error {
 	var wrong fields.Errors
 	if db == nil {
 		wrong.Add("db", nil, "must not be nil")
-	}
-	if cfg.Dialect != ddl.Postgres && cfg.Dialect != ddl.MySQL {
-		wrong.Add("Dialect", string(cfg.Dialect), "must be postgres or mysql; make an SQLite table anew, see docs/sqlite.md")
 	}
 	if cfg.Kind != Bigint && cfg.Kind != UUID && cfg.Kind != Default {
 		wrong.Add("Kind", string(cfg.Kind), "must be bigint, uuid or default")
@@ -151,7 +143,7 @@ func (cfg *Config) checkKind(wrong *fields.Errors) {
 
 // namespaceOf returns the namespace that a call of ddl.Generator names, or nothing.
 func namespaceOf(generator string) string {
-	if call := regexp.MustCompile(`next["` + "`" + `]?\('([^']*)'\)\s*$`).FindStringSubmatch(generator); call != nil {
+	if call := regexp.MustCompile(`next"?\('([^']*)'\)\s*$`).FindStringSubmatch(generator); call != nil {
 		return call[1]
 	}
 	return ""

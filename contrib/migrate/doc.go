@@ -1,7 +1,7 @@
-// Package migrate changes the key of a table while programs read and write it: from an integer to a
-// bigint, from a UUID to an id, or from a sequence to a generator in SQL:
+// Package migrate changes the key of a table of PostgreSQL while programs read and write it: from an
+// integer to a bigint, from a UUID to an id, or from a sequence to a generator in SQL:
 //
-//	cfg := migrate.Config{Dialect: ddl.Postgres, Kind: migrate.Bigint, Table: "orders"}
+//	cfg := migrate.Config{Kind: migrate.Bigint, Table: "orders"}
 //	plan, err := migrate.Inspect(ctx, db, cfg)
 //	if err != nil {
 //		return err
@@ -16,15 +16,10 @@
 // # What is guaranteed
 //
 // No row is lost, the migration gives no key twice, and references follow their rows. How long a
-// step stops writers does not depend on the size of the table. In PostgreSQL it is at most the sum
-// of Config.LockTimeout, for which it waits for its locks, and Config.HoldTimeout. Run reads from
-// the schema what is done, so after a crash another Run continues.
+// step stops writers does not depend on the size of the table. It is at most the sum of
+// Config.LockTimeout, for which it waits for its locks, and Config.HoldTimeout. Run reads from the
+// schema what is done, so after a crash another Run continues.
 //
 // A table with a feature on which this was not tested is refused with a *core.ConfigError, before
 // anything is changed.
-//
-// # What is not
-//
-// In MySQL and MariaDB, Config.HoldTimeout has no effect, and the kind Bigint has no way back after
-// the swap. MySQL supports only Bigint, because it has no generator in SQL.
 package migrate

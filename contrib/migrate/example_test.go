@@ -7,7 +7,6 @@ import (
 	"log"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 func ExampleInspect() { //nolint:testableexamples // it needs a database
@@ -16,7 +15,7 @@ func ExampleInspect() { //nolint:testableexamples // it needs a database
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := migrate.Inspect(ctx, db, migrate.Config{Dialect: ddl.Postgres, Kind: migrate.Bigint, Table: "orders"})
+	plan, err := migrate.Inspect(ctx, db, migrate.Config{Kind: migrate.Bigint, Table: "orders"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -33,7 +32,7 @@ func ExampleRun() { //nolint:testableexamples // it needs a database
 		log.Fatal(err)
 	}
 	result, err := migrate.Run(ctx, db, migrate.Config{
-		Dialect: ddl.Postgres, Kind: migrate.Default, Table: "orders", Generator: "snowkey_next('orders')",
+		Kind: migrate.Default, Table: "orders", Generator: "snowkey_next('orders')",
 		Progress: func(step migrate.Step, done, total int64) { fmt.Println(step.Name, step.Table, done, "of", total) },
 	})
 	if err != nil {

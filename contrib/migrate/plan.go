@@ -52,7 +52,6 @@ const (
 	StepIndex      StepName = "index"       // an index like one of the old column
 	StepForeignKey StepName = "foreign-key" // a foreign key like one of the old column
 	StepAnalyze    StepName = "analyze"     // statistics
-	StepCopy       StepName = "copy"        // a copy of the table, and triggers that keep it equal
 	StepSwap       StepName = "swap"        // the new takes the place of the old
 	StepFinish     StepName = "finish"      // drop the old
 	StepRemove     StepName = "remove"      // remove what a migration has added, for Undo
@@ -62,7 +61,7 @@ const (
 func StepNames() []string {
 	return []string{
 		string(StepColumns), string(StepSequence), string(StepDefault), string(StepFill), string(StepCheck), string(StepValidate), string(StepIndex),
-		string(StepForeignKey), string(StepAnalyze), string(StepCopy), string(StepSwap), string(StepFinish), string(StepRemove),
+		string(StepForeignKey), string(StepAnalyze), string(StepSwap), string(StepFinish), string(StepRemove),
 	}
 }
 

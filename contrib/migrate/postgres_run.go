@@ -13,24 +13,25 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
-// pgEngine migrates tables of PostgreSQL.
-type pgEngine struct {
-	cfg  Config
-	db   *sql.DB
-	held int // how many attempts of a step have ended because they held their locks for too long
+// run is a run of a migration.
+type run struct {
+	cfg    Config
+	db     *sql.DB
+	result Result
+	held   int // how many attempts of a step have ended because they held their locks for too long
 }
 
-func (e *pgEngine) plan(ctx context.Context, q querier) (Plan, error) {
-	if err := e.settle(ctx, q); err != nil {
+func (r *run) plan(ctx context.Context, q querier) (Plan, error) {
+	if err := r.settle(ctx, q); err != nil {
 		return Plan{}, err
 	}
-	j, err := inspectPostgres(ctx, q, e.cfg)
+	j, err := inspectPostgres(ctx, q, r.cfg)
 	if err != nil {
 		return Plan{}, err
 	}
-	switch e.cfg.Kind {
+	switch r.cfg.Kind {
 	case UUID:
-		if n := e.db.Stats().MaxOpenConnections; n == 1 {
+		if n := r.db.Stats().MaxOpenConnections; n == 1 {
 			return Plan{}, fields.Error("migrate", "db", n, "must have at least two connections: the backfill has its own")
 		}
 		return j.planUUID()
@@ -42,17 +43,17 @@ func (e *pgEngine) plan(ctx context.Context, q querier) (Plan, error) {
 
 // settle makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
 // the program that it could be in a deadlock with.
-func (e *pgEngine) settle(ctx context.Context, q querier) error {
+func (r *run) settle(ctx context.Context, q querier) error {
 	var milliseconds int64
 	if err := q.QueryRowContext(ctx, "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&milliseconds); err != nil {
 		return fmt.Errorf("migrate: look at the server: %w", err)
 	}
 	deadlock := time.Duration(milliseconds) * time.Millisecond
 	switch {
-	case e.cfg.LockTimeout == 0:
-		e.cfg.LockTimeout = max(min(defaultLock, deadlock/2), time.Millisecond)
-	case e.cfg.LockTimeout >= deadlock:
-		return fields.Error("migrate", "LockTimeout", e.cfg.LockTimeout, "must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
+	case r.cfg.LockTimeout == 0:
+		r.cfg.LockTimeout = max(min(defaultLock, deadlock/2), time.Millisecond)
+	case r.cfg.LockTimeout >= deadlock:
+		return fields.Error("migrate", "LockTimeout", r.cfg.LockTimeout, "must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
 	}
 	return nil
 }
@@ -67,7 +68,7 @@ const (
 	alive   = time.Second
 )
 
-func (e *pgEngine) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
+func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 	const pause = 100 * time.Millisecond
 	for begun := time.Now(); ; {
 		var got bool
@@ -76,7 +77,7 @@ func (e *pgEngine) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 		case err != nil:
 			return nil, fmt.Errorf("migrate: lock: %w", err)
 		case got:
-			return e.session(ctx, conn)
+			return r.session(ctx, conn)
 		case time.Since(begun) > longest:
 			return nil, ErrRunning
 		}
@@ -90,7 +91,7 @@ func (e *pgEngine) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 
 // session sets up a session that has the lock. It has no timeouts: some steps take long, and it is
 // idle while another session fills, perhaps for hours.
-func (e *pgEngine) session(ctx context.Context, conn *sql.Conn) (release func(), err error) {
+func (r *run) session(ctx context.Context, conn *sql.Conn) (release func(), err error) {
 	var before string
 	release = func() { // or it ends with the session
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
@@ -119,43 +120,43 @@ const quiet = 10 * time.Second
 
 // attempt runs a transaction that stops writers, for LockTimeout while it waits and HoldTimeout
 // while it works. The server stops it.
-func (e *pgEngine) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, err error) {
+func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, err error) {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing after a commit
-	limit := e.cfg.LockTimeout + e.cfg.HoldTimeout
+	limit := r.cfg.LockTimeout + r.cfg.HoldTimeout
 	statements := s.Statements
 	if strings.HasPrefix(statements[0], "LOCK TABLE") {
-		if again, err := e.exec(ctx, tx, quiet, statements[0]); err != nil {
+		if again, err := r.exec(ctx, tx, quiet, statements[0]); err != nil {
 			return again, err
 		}
-		if err := e.unchanged(ctx, tx, s); err != nil {
+		if err := r.unchanged(ctx, tx, s); err != nil {
 			return false, err
 		}
-		if again, err := e.exec(ctx, tx, e.cfg.LockTimeout, statements[1]); err != nil {
+		if again, err := r.exec(ctx, tx, r.cfg.LockTimeout, statements[1]); err != nil {
 			return again, err
 		}
-		limit, statements = e.cfg.HoldTimeout, statements[2:]
+		limit, statements = r.cfg.HoldTimeout, statements[2:]
 	}
 	// One round trip, so that the locks are held for a short time.
 	var block strings.Builder
 	for _, text := range statements {
 		block.WriteString("EXECUTE " + literal(text) + "; ")
 	}
-	again, err = e.exec(ctx, tx, limit, "DO "+literal("BEGIN "+block.String()+"END"))
+	again, err = r.exec(ctx, tx, limit, "DO "+literal("BEGIN "+block.String()+"END"))
 	if retry.SQLState(err) == canceled {
-		e.held++
+		r.held++
 	}
 	const most = 5 // each stops writers for HoldTimeout
 	switch {
-	case e.held == most:
-		return false, fmt.Errorf("it was canceled %d times, after HoldTimeout, %v: %w", e.held, e.cfg.HoldTimeout, err)
+	case r.held == most:
+		return false, fmt.Errorf("it was canceled %d times, after HoldTimeout, %v: %w", r.held, r.cfg.HoldTimeout, err)
 	case err != nil:
 		return again, err
 	}
-	e.held = 0
+	r.held = 0
 	return false, tx.Commit()
 }
 
@@ -164,9 +165,9 @@ const lockNotAvailable, canceled = "55P03", "57014"
 
 // exec runs a statement within a time. If this process is stopped or cut off between two
 // statements, the server ends the session, and with it the locks.
-func (e *pgEngine) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) (again bool, err error) {
-	lock := min(limit, max(e.cfg.LockTimeout, limit-e.cfg.HoldTimeout))
-	_, err = tx.ExecContext(ctx, fmt.Sprintf("SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds(), lock.Milliseconds(), e.cfg.HoldTimeout.Milliseconds()))
+func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) (again bool, err error) {
+	lock := min(limit, max(r.cfg.LockTimeout, limit-r.cfg.HoldTimeout))
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds(), lock.Milliseconds(), r.cfg.HoldTimeout.Milliseconds()))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, text)
 	}
@@ -178,7 +179,7 @@ func (e *pgEngine) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, te
 }
 
 // blockers names the oldest transactions that hold locks on the tables.
-func (e *pgEngine) blockers(ctx context.Context, conn *sql.Conn, s Step) string {
+func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
 	list, _, _ := strings.Cut(strings.TrimPrefix(s.Statements[0], "LOCK TABLE "), " IN ")
 	var text sql.NullString
 	// Without the right to see it, or with a name that has a comma, there is only the error itself.
@@ -192,8 +193,8 @@ func (e *pgEngine) blockers(ctx context.Context, conn *sql.Conn, s Step) string 
 }
 
 // unchanged plans again, now that nothing else can change the tables.
-func (e *pgEngine) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
-	p, err := e.plan(ctx, tx)
+func (r *run) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
+	p, err := r.plan(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -205,9 +206,9 @@ func (e *pgEngine) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 
 // fill runs the statement over the blocks of a table. Rows that come or move afterwards are the
 // trigger's. What is left in the end was locked by others: it is taken up again.
-func (e *pgEngine) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
-	if e.cfg.Kind == UUID {
-		return e.cfg.backfill(ctx, e.db, conn, s)
+func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
+	if r.cfg.Kind == UUID {
+		return r.cfg.backfill(ctx, r.db, conn, s)
 	}
 	schema, name := splitTable(s.Table)
 	var blocks, perBlock int64
@@ -216,18 +217,18 @@ func (e *pgEngine) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	step := max(int64(e.cfg.BatchSize)/max(perBlock, 1), 1)
+	step := max(int64(r.cfg.BatchSize)/max(perBlock, 1), 1)
 	var rows int64
-	wait := e.cfg.stuck()
+	wait := r.cfg.stuck()
 	for {
 		before := rows
 		for from := int64(0); from < max(blocks, 1); from += step {
-			n, err := e.batch(ctx, conn, s.Statements[0], from, from+step)
+			n, err := r.batch(ctx, conn, s.Statements[0], from, from+step)
 			if err != nil {
 				return rows, err
 			}
 			rows += n
-			e.cfg.Progress(s, min(from+step, blocks), blocks)
+			r.cfg.Progress(s, min(from+step, blocks), blocks)
 		}
 		var done bool
 		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done {
@@ -260,7 +261,7 @@ func limits() retry.Limits {
 	return retry.Limits{Attempts: 10, Backoff: low, MaxBackoff: high}
 }
 
-func (e *pgEngine) batch(ctx context.Context, conn *sql.Conn, text string, from, to int64) (int64, error) {
+func (r *run) batch(ctx context.Context, conn *sql.Conn, text string, from, to int64) (int64, error) {
 	for attempt := 1; ; attempt++ {
 		result, err := conn.ExecContext(ctx, text, fmt.Sprintf("(%d,0)", from), fmt.Sprintf("(%d,0)", to))
 		if err == nil {

@@ -42,32 +42,12 @@ func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 		return Plan{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	return inspect(ctx, conn, engineOf(cfg, db))
+	return (&run{cfg: cfg, db: db}).inspect(ctx, conn)
 }
 
-// engine is one database.
-type engine interface {
-	// plan returns the plan, as the schema is now. No step is marked as done.
-	plan(ctx context.Context, q querier) (Plan, error)
-	// lock makes a session the only one that migrates.
-	lock(ctx context.Context, conn *sql.Conn) (release func(), err error)
-	// attempt runs a step that stops writers. It reports whether it may be tried again.
-	attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, err error)
-	// blockers names the sessions that a step may wait for. Without a way to find out it is empty.
-	blockers(ctx context.Context, conn *sql.Conn, s Step) string
-	// fill runs a step in batches.
-	fill(ctx context.Context, conn *sql.Conn, s Step) (rows int64, err error)
-}
-
-func engineOf(cfg Config, db *sql.DB) engine {
-	if cfg.Dialect == ddl.Postgres {
-		return &pgEngine{cfg: cfg, db: db}
-	}
-	return &myEngine{cfg, db}
-}
-
-func inspect(ctx context.Context, conn *sql.Conn, e engine) (Plan, error) {
-	p, err := e.plan(ctx, conn)
+// inspect returns the plan, with the steps that are done.
+func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
+	p, err := r.plan(ctx, conn)
 	if err != nil {
 		return p, err
 	}
@@ -108,49 +88,49 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	e := engineOf(cfg, db)
-	release, err := e.lock(ctx, conn)
+	r := &run{cfg: cfg, db: db}
+	release, err := r.lock(ctx, conn)
 	if err != nil {
 		return Result{}, err
 	}
 	defer release()
-	var result Result
+	result := &r.result
 	const maxChanges = 20
 	for changes := 0; ; {
-		if result.Plan, err = inspect(ctx, conn, e); err != nil {
-			return result, err
+		if result.Plan, err = r.inspect(ctx, conn); err != nil {
+			return *result, err
 		}
 		left := result.Plan.Left()
 		if len(left) == 0 || left[0].Name == StepFinish && !cfg.Finish {
-			return result, nil
+			return *result, nil
 		}
 		if stop, err := result.Plan.stops(cfg.StopBefore); stop || err != nil {
-			return result, err
+			return *result, err
 		}
 		if slices.ContainsFunc(result.Steps, func(s Step) bool { return slices.Equal(s.Statements, left[0].Statements) && s.Check == left[0].Check }) {
-			return result, fmt.Errorf("migrate: the step %s of %s has run, but is not done: %s is false", left[0].Name, left[0].Table, left[0].Check)
+			return *result, fmt.Errorf("migrate: the step %s of %s has run, but is not done: %s is false", left[0].Name, left[0].Table, left[0].Check)
 		}
-		err := result.run(ctx, e, conn, left[0], cfg)
+		err := r.step(ctx, conn, left[0])
 		if errors.Is(err, errChanged) && changes < maxChanges {
 			changes++
 			continue
 		}
 		if err != nil {
-			return result, fmt.Errorf("migrate: the step %s of %s: %w", left[0].Name, left[0].Table, err)
+			return *result, fmt.Errorf("migrate: the step %s of %s: %w", left[0].Name, left[0].Table, err)
 		}
 		result.Steps = append(result.Steps, left[0])
 	}
 }
 
-func (r *Result) run(ctx context.Context, e engine, conn *sql.Conn, s Step, cfg Config) error {
-	cfg.Progress(s, 0, 0)
+func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
+	r.cfg.Progress(s, 0, 0)
 	switch {
 	case s.Batches:
-		n, err := e.fill(ctx, conn, s)
-		r.Rows += n
+		n, err := r.fill(ctx, conn, s)
+		r.result.Rows += n
 		return err
 	case s.stops:
-		return r.persist(ctx, e, conn, s, cfg)
+		return r.persist(ctx, conn, s)
 	}
 	for _, text := range s.Statements {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
@@ -161,18 +141,18 @@ func (r *Result) run(ctx context.Context, e engine, conn *sql.Conn, s Step, cfg 
 }
 
 // persist tries a step that stops writers again, until it could lock its tables.
-func (r *Result) persist(ctx context.Context, e engine, conn *sql.Conn, s Step, cfg Config) error {
+func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
 	const low, high = 100 * time.Millisecond, 3 * time.Second
 	pause := backoff.Backoff{Min: low, Max: high}
-	deadline := time.Now().Add(cfg.Patience)
+	deadline := time.Now().Add(r.cfg.Patience)
 	for failures := 1; ; failures++ {
-		again, err := e.attempt(ctx, conn, s)
+		again, err := r.attempt(ctx, conn, s)
 		if err == nil || !again {
 			return err
 		}
-		r.Tries++
+		r.result.Tries++
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%w, %v%s: %w", ErrBusy, cfg.Patience, e.blockers(ctx, conn, s), err)
+			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, blockers(ctx, conn, s), err)
 		}
 		if waited := pause.Wait(ctx, failures); waited != nil {
 			return errors.Join(waited, err)
@@ -191,7 +171,7 @@ func hash(text string) string {
 // filled by another run.
 func (cfg Config) backfill(ctx context.Context, db *sql.DB, conn *sql.Conn, s Step) (rows int64, err error) {
 	fill := cfg.Backfill
-	fill.Dialect, fill.Table, fill.BatchSize = cfg.Dialect, s.Table, cfg.BatchSize
+	fill.Dialect, fill.Table, fill.BatchSize = ddl.Postgres, s.Table, cfg.BatchSize
 	fill.Progress = func(done, total int64) { cfg.Progress(s, done, total) }
 	const runs = 10
 	for n := 1; ; n++ {

@@ -40,7 +40,7 @@ func backfillOrders(ctx context.Context, db *sql.DB) (backfill.Result, error) {
 
 // widenOrders makes the key of orders a bigint, and all columns that refer to it.
 func widenOrders(ctx context.Context, db *sql.DB) error {
-	cfg := migrate.Config{Dialect: ddl.Postgres, Kind: migrate.Bigint, Table: "orders"}
+	cfg := migrate.Config{Kind: migrate.Bigint, Table: "orders"}
 	plan, err := migrate.Inspect(ctx, db, cfg)
 	if err != nil {
 		return err

@@ -3,18 +3,15 @@ package migrate
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -38,38 +35,27 @@ func rows(t testing.TB) int {
 // engine is one empty database, which another process can open too.
 type engine struct {
 	*sql.DB
-	dialect     ddl.Dialect
-	driver, dsn string
+	dsn string
 }
 
 func openPostgres(t testing.TB) *engine {
 	t.Helper()
-	return open(t, ddl.Postgres, "pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	return open(t, testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 }
 
-// onMySQL runs a test on each server.
-func onMySQL(t *testing.T, test func(t *testing.T, db *engine)) {
+func open(t testing.TB, dsn string) *engine {
 	t.Helper()
-	for i, server := range testserver.MySQLs(t) {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			test(t, open(t, ddl.MySQL, "mysql", testserver.Database(t, "mysql", server.DSN)))
-		})
-	}
-}
-
-func open(t testing.TB, dialect ddl.Dialect, driver, dsn string) *engine {
-	t.Helper()
-	db, err := sql.Open(driver, dsn)
+	db, err := sql.Open("pgx", dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return &engine{db, dialect, driver, dsn}
+	return &engine{db, dsn}
 }
 
 // config is that of a migration of the table orders.
 func (db *engine) config(kind migrate.Kind) migrate.Config {
-	return migrate.Config{Dialect: db.dialect, Kind: kind, Table: "orders"}
+	return migrate.Config{Kind: kind, Table: "orders"}
 }
 
 func (db *engine) migrate(t testing.TB, cfg migrate.Config) migrate.Result {

@@ -84,7 +84,7 @@ func TestTimeouts(t *testing.T) {
 					db.run(t, fmt.Sprintf("ALTER DATABASE %q SET %s = '700ms'", name, setting))
 				}
 			}
-			far := open(t, db.dialect, db.driver, db.dsn)
+			far := open(t, db.dsn)
 			far.SetMaxIdleConns(-1)
 			cfg, err := far.configOf(c.kind)
 			if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // Names of 63 bytes, with capitals, spaces and quotes, stay as they are, and collide nowhere.
@@ -239,9 +238,6 @@ func TestDependentLater(t *testing.T) {
 // schema describes the tables of a schema.
 func (db *engine) schema(t testing.TB, name string) string {
 	t.Helper()
-	if db.dialect != ddl.Postgres {
-		t.Fatal("PostgreSQL only")
-	}
 	return db.one(t, `SELECT string_agg(x, E'\n' ORDER BY x) FROM (
 		SELECT indexdef FROM pg_indexes WHERE schemaname = $1
 		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = quote_ident($1)::regnamespace

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -43,9 +42,6 @@ func (db *engine) uuidConfig(t testing.TB) migrate.Config {
 // configOf is for a child, too.
 func (db *engine) configOf(kind migrate.Kind) (migrate.Config, error) {
 	cfg := db.config(kind)
-	if db.dialect == ddl.MySQL {
-		return db.mysqlConfig(cfg)
-	}
 	if kind != migrate.UUID {
 		return cfg, nil
 	}

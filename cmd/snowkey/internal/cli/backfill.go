@@ -106,7 +106,7 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 		}
 		p.cfg.Worker = &p.worker
 	}
-	target, err := a.openTables(ctx, p.dsn)
+	target, err := a.openTables(ctx, p.dsn, nil)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 	return a.fill(ctx, target, p)
 }
 
-// openTables opens the database of the table.
-func (a *app) openTables(ctx context.Context, text string) (*dsn.Target, error) {
+// openTables opens the database of the table. refused has the reasons why some are not accepted.
+func (a *app) openTables(ctx context.Context, text string, refused map[dsn.Kind]string) (*dsn.Target, error) {
 	if text == "" {
 		return nil, usage("--dsn is required: the database of the table, such as postgres://user@host/db")
 	}
@@ -144,7 +144,10 @@ func (a *app) openTables(ctx context.Context, text string) (*dsn.Target, error) 
 	if err != nil {
 		return nil, err
 	}
-	if !d.Kind.SQL() {
+	switch reason := refused[d.Kind]; {
+	case reason != "":
+		return nil, usage("--dsn: %s", reason)
+	case !d.Kind.SQL():
 		return nil, usage("--dsn: %s has no tables", d.Kind)
 	}
 	return a.open(ctx, p, false)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // Bad values of every flag, by command. Each is rejected with exit code 2 and a message
@@ -183,7 +184,7 @@ var otherwise = map[string][]string{
 	"workers free":  {"7", "--dsn=file:none.db", "--fencing-token=1", "--yes"},
 	"doctor":        {"--dsn=file:none.db"},
 	"backfill":      {"--dsn=file:none.db", "--table=orders", "--created-at=made"},
-	"migrate":       {"uuid", "--dsn=file:none.db", "--table=orders", "--created-at=made", "--generator=f()"},
+	"migrate":       {"uuid", "--dsn=POSTGRES", "--table=orders", "--created-at=made", "--generator=f()"},
 	"token key":     {},
 	"layout":        {}, "serve": {},
 }
@@ -244,6 +245,11 @@ func TestBadFlags(t *testing.T) {
 func badFlag(t *testing.T, name, flag, value string) {
 	args := strings.Fields(name)
 	needs := slices.Clone(otherwise[name])
+	for i := range needs {
+		if needs[i] == "--dsn=POSTGRES" {
+			needs[i] = "--dsn=" + testserver.Postgres(t).DSN
+		}
+	}
 	env := Env{}
 	for _, extra := range beside[name+" "+flag] {
 		switch extra {

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // migrating holds the flags.
@@ -25,14 +24,16 @@ type migrating struct {
 	cfg    migrate.Config
 }
 
-const migrateAbout = `Change the key of a table while programs read and write it:
+const migrateAbout = `Change the key of a table of PostgreSQL while programs read and write it:
 
   bigint   a smallint or integer key becomes a bigint, and so do all columns that
-           refer to it (PostgreSQL, MySQL, MariaDB)
+           refer to it
   uuid     each row gets an ID beside its UUID, and so do rows that refer to it; then the
-           ID becomes the primary key (PostgreSQL, MariaDB)
-  default  a key from a sequence, AUTO_INCREMENT or another generator gets its default
-           from a generator in SQL (PostgreSQL, MariaDB)
+           ID becomes the primary key
+  default  a key from a sequence or another generator gets its default from a generator
+           in SQL
+
+For MySQL and MariaDB use gh-ost or pt-online-schema-change: see docs/migrate.md.
 
 Without --apply it prints the plan: for each step its statements, its lock and how long
 that is held, a check, and the way back. With --apply it does the steps that are left,
@@ -65,7 +66,7 @@ func (a *app) migrateCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, or env:VARIABLE that contains one of these; required")
+	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://… or env:VARIABLE that contains one; required")
 	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose key is moved, or SCHEMA.TABLE; required")
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` to move (default the primary key)")
 	f.BoolVar(&p.apply, "apply", false, "do the steps; without it, only show the plan")
@@ -74,8 +75,8 @@ func (a *app) migrateCommand() *cobra.Command {
 	f.BoolVar(&p.cfg.Undo, "undo", false, "go back, if the plan has a way back")
 	f.BoolVar(&p.cfg.Finish, "finish", false, "do all steps, the swap too, and drop what is old; then there is no way back")
 	f.StringVar(&p.cfg.Generator, "generator", "", "SQL `EXPRESSION` that makes IDs, such as snowkey_next('orders'), for uuid and default")
-	f.Var(flagval.New(&p.cfg.LockTimeout, "DURATION", "", duration), "lock-timeout", "how long an attempt to lock a table waits, with writers behind it (default 300ms, or half of deadlock_timeout if that is less; 1s in MySQL and MariaDB)")
-	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers (PostgreSQL)")
+	f.Var(flagval.New(&p.cfg.LockTimeout, "DURATION", "", duration), "lock-timeout", "how long an attempt to lock a table waits, with writers behind it (default 300ms, or half of deadlock_timeout if that is less)")
+	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers")
 	f.Var(flagval.New(&p.cfg.Patience, "DURATION", "5m", duration), "patience", "how long to retry a step that cannot lock its tables")
 	batch := int64(2000)
 	f.Var(flagval.New(&batch, "N", "2000", flagval.Whole(1, 100_000)), "batch", "about how many rows a batch has")
@@ -111,7 +112,7 @@ func duration(s string) (time.Duration, error) {
 
 // migrateFlags names the flags of the fields.
 var migrateFlags = map[string]string{ //nolint:gochecknoglobals // constant
-	"Dialect": "--dsn", "Table": "--table", "Column": "--column", "Generator": "--generator", "StopBefore": "--stop-before", "Finish": "--finish",
+	"Table": "--table", "Column": "--column", "Generator": "--generator", "StopBefore": "--stop-before", "Finish": "--finish",
 	"LockTimeout": "--lock-timeout", "HoldTimeout": "--hold-timeout", "Patience": "--patience", "BatchSize": "--batch", "Backfill.CreatedAt": "--created-at",
 	"CreatedAt": "--created-at", "Backfill.Namespace": "--namespace", "Unit": "--unit", "Namespace": "--namespace", "Worker": "--worker", "Layout.Unsigned": "--unsigned", "Store": "--lease",
 }
@@ -124,12 +125,14 @@ func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
 	if err := p.checkKind(cmd); err != nil {
 		return err
 	}
-	target, err := a.openTables(ctx, p.dsn)
+	target, err := a.openTables(ctx, p.dsn, map[dsn.Kind]string{
+		dsn.MySQL:  "migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change for MySQL and MariaDB, see docs/migrate.md; snowkey backfill gives IDs to their rows",
+		dsn.SQLite: "migrate works on PostgreSQL only: convert a table of SQLite as docs/sqlite.md shows; snowkey backfill gives IDs to its rows",
+	})
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
 	if p.cfg.Kind == migrate.UUID && p.cfg.Backfill.Worker == nil {
 		if p.lease.text == "" {
 			p.lease.text = p.dsn
