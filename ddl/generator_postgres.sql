@@ -13,11 +13,15 @@ BEGIN
       ELSIF made.namespace <> {namespace} OR made.layout <> {layout} OR made.leases <> {leases_text} THEN
         RAISE EXCEPTION 'snowkey: % is a generator of namespace "%", layout "%", leases %: drop it first, or use another Prefix',
           {next_text}, made.namespace, made.layout, made.leases;
+      ELSIF to_regclass({cursor_text}) IS NULL OR to_regclass({fence_text}) IS NULL OR to_regclass({fence_lsn_text}) IS NULL OR to_regclass({safe_text}) IS NULL THEN
+        RAISE EXCEPTION 'snowkey: % has lost a sequence, so which ids it has made is not known: run ddl drop-generator, and then this script', {next_text};
       END IF;
     END LOOP;
   END IF;
   IF to_regprocedure({workers_text} || '()') IS NULL THEN -- until the generator has worker IDs
-    EXECUTE 'CREATE FUNCTION ' || {workers_text} || '() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN ''{0}''::bigint[]';
+    EXECUTE 'CREATE FUNCTION ' || {workers_text} || '() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN ''{}''::bigint[]';
+  END IF;
+  IF to_regprocedure({home_text} || '()') IS NULL THEN
     EXECUTE 'CREATE FUNCTION ' || {home_text} || '() RETURNS text LANGUAGE sql IMMUTABLE RETURN ''0''::text';
   END IF;
 END $snowkey$
@@ -197,6 +201,10 @@ BEGIN
       last := pg_sequence_last_value({cursor_text});
       -- After that, which waits for a claim: it changes the number of worker IDs.
       slots := {per_tick} * cardinality({workers}());
+      IF slots = 0 THEN
+        RAISE EXCEPTION 'snowkey: the generator % has no worker IDs', {next_text}
+          USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
+      END IF;
       ahead := {ahead} * slots;
       span := {window} * slots;
       ends := {last_tick} * slots;
@@ -326,7 +334,7 @@ BEGIN
       USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {copy_hint};
   END IF;
   SELECT g.* INTO made FROM {generator} g;
-  IF made.workers = coalesce(worker_ids, made.workers) AND cardinality(made.workers) = wanted THEN
+  IF made.workers = coalesce(worker_ids, made.workers) AND cardinality(made.workers) = wanted AND made.workers = {workers}() AND made.database::text = {home}() THEN
     BEGIN
       PERFORM {check}();
       RETURN made.workers; -- it has them
