@@ -19,8 +19,8 @@ var postgresDrop string
 const betweenStatements = "\n-- next statement\n"
 
 const (
-	// advisoryLock is the first key of the lock on the cursor. The second is the cursor's OID.
-	advisoryLock = 0x5310_3E16
+	// postgresVersion is that of the objects in the database. Scripts of other versions refuse them.
+	postgresVersion = 1
 	// maxBlock is how many slots a session takes at a time. It divides 32, because after a crash a
 	// sequence has skipped 32 values: so blocks stay aligned, and a session knows by the value alone
 	// that nextval has begun a new one.
@@ -55,7 +55,7 @@ func (g *generator) write(template string) Script {
 	ahead := g.aheadTicks()
 	// Twice: the text of the first placeholders has others.
 	var outer, inner []string
-	for _, name := range []string{"generator", "marker", "flush", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "refill", "next", "release", "claim", "workers", "home"} {
+	for _, name := range []string{"generator", "marker", "flush", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
 		object := g.object(name)
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}
@@ -64,11 +64,12 @@ func (g *generator) write(template string) Script {
 	inner = append(inner,
 		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{spaces}", Postgres.qualify(schema, table+"_space"),
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
-		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs. In a copy, name some that nothing else uses, such as "+g.object("claim")+"('{7}'). See docs/generator.md."),
+		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs."),
+		"{copy_hint}", Postgres.text("Take worker IDs that nothing else uses, as in SELECT "+g.object("claim")+"('{7}'). See docs/generator.md."),
 		"{claim_id}", Postgres.text(driver.GeneratorClaim), "{never}", number(driver.NoTTL), "{end}", number(g.end()),
 		"{clock}", "pg_catalog.clock_timestamp()", "{epoch}", number(g.layout.Epoch.UnixMilli()), "{tick}", number(g.layout.tickMs),
 		"{per_tick}", number(g.layout.IDsPerTick())+"::pg_catalog.int8", "{last_tick}", number(int64(1)<<g.layout.TimeBits-1),
-		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{lock}", number(advisoryLock),
+		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{schema_ident}", Postgres.text(Postgres.quote(g.Schema)), "{version}", number(postgresVersion),
 		"{ahead}", number(ahead), "{window}", number(ahead/2), "{max_ahead}", Postgres.text(number(ahead*g.layout.tickMs)+" ms"),
 		"{late}", number(g.ticks(postgresLate)), "{patience}", number(postgresPatience),
 		"{count}", number(int64(g.Count)), "{most}", number(min(maxGeneratorWorkers, g.workerIDs)), "{all_workers}", number(g.workerIDs),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"strings"
@@ -21,16 +22,7 @@ func TestGenerator(t *testing.T) {
 	defer db.Close()
 	paste := func(part string, more ...string) {
 		t.Helper()
-		got := run(t, append([]string{"ddl", part, "--dialect", "postgres", "--namespace", "shop", "--json"}, more...)...)
-		var statements []string
-		if err := json.Unmarshal([]byte(got.out), &statements); err != nil || got.code != 0 {
-			t.Fatalf("%v, exit code %d: %s", err, got.code, got.err)
-		}
-		for _, statement := range statements {
-			if _, err := db.Exec(statement); err != nil {
-				t.Fatalf("%v, from\n%s", err, statement)
-			}
-		}
+		paste(t, db, part, more...)
 	}
 	store := []string{"--dsn", dsn, "--namespace", "shop"}
 	if _, err := db.Exec("CREATE TABLE orders (id bigint PRIMARY KEY, note text)"); err != nil {
@@ -77,4 +69,89 @@ func TestGenerator(t *testing.T) {
 		t.Errorf("still held after the drop: %s", listed.out)
 	}
 	examine(t, Env{}, store...).want(t, "SQL generator", doctor.Warn, "no generator with the usual prefix")
+}
+
+// paste executes what ddl prints of a part, for the namespace shop.
+func paste(t *testing.T, db *sql.DB, part string, more ...string) {
+	t.Helper()
+	got := run(t, append([]string{"ddl", part, "--dialect", "postgres", "--namespace", "shop", "--json"}, more...)...)
+	var statements []string
+	if err := json.Unmarshal([]byte(got.out), &statements); err != nil || got.code != 0 {
+		t.Fatalf("%v, exit code %d: %s", err, got.code, got.err)
+	}
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%v, from\n%s", err, statement)
+		}
+	}
+}
+
+// Without any one of its objects, or of what is in its tables, a generator is not ok for doctor,
+// which says what is missing. What it advises makes the generator whole, and it repeats no id.
+func TestHalfGenerator(t *testing.T) {
+	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // one session, which keeps its block
+	store := []string{"--dsn", dsn, "--namespace", "shop"}
+	seen := map[int64]bool{}
+	ids := func(t *testing.T) {
+		t.Helper()
+		rows, err := db.Query("SELECT snowkey_next('shop') FROM generate_series(1, 100)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			if err := rows.Scan(&id); err != nil || seen[id] {
+				t.Fatalf("DUPLICATE %d, %v", id, err)
+			}
+			seen[id] = true
+		}
+		if rows.Err() != nil {
+			t.Fatal(rows.Err())
+		}
+	}
+	paste(t, db, "generator")
+	rows, err := db.Query(`SELECT CASE relkind WHEN 'S' THEN 'sequence ' ELSE 'table ' END || relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname LIKE 'snowkey%'
+		UNION ALL SELECT 'function ' || proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname LIKE 'snowkey%' ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := map[string]string{"row": "DELETE FROM snowkey_generator", "reservation": "DELETE FROM snow_worker", "leases": "DROP TABLE snow_worker, snow_worker_space"}
+	for rows.Next() {
+		var object string
+		if err := rows.Scan(&object); err != nil {
+			t.Fatal(err)
+		}
+		halves[object] = "DROP " + object + " CASCADE"
+	}
+	if err := rows.Err(); err != nil || len(halves) < 20 {
+		t.Fatalf("%q, %v", halves, err)
+	}
+	rows.Close()
+	wants := map[string]string{"row": "has no worker IDs", "reservation": "not reserved any more", "leases": "not reserved any more"}
+	for name, lose := range halves {
+		t.Run(name, func(t *testing.T) {
+			ids(t)
+			if _, err := db.Exec(lose); err != nil {
+				t.Fatal(err)
+			}
+			want := cmp.Or(wants[name], "missing: "+name)
+			found := examine(t, Env{}, store...)
+			found.want(t, "SQL generator", doctor.Fail, want)
+			for _, c := range found.Checks {
+				if c.Name == "SQL generator" && strings.Contains(c.Advice, "drop-generator") {
+					paste(t, db, "drop-generator")
+				}
+			}
+			paste(t, db, "generator")
+			examine(t, Env{}, store...).want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs")
+			ids(t)
+		})
+	}
 }
