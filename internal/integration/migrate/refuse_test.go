@@ -140,6 +140,8 @@ func TestBadConfig(t *testing.T) {
 		{"both ways", func(cfg *migrate.Config) { cfg.Undo, cfg.Finish = true, true }, "Finish true"},
 		{"a step", func(cfg *migrate.Config) { cfg.StopBefore = "swop" }, `StopBefore "swop"`},
 		{"a batch", func(cfg *migrate.Config) { cfg.BatchSize = -1 }, "BatchSize -1"},
+		{"a pace", func(cfg *migrate.Config) { cfg.RowsPerSecond = -5 }, "RowsPerSecond -5"},
+		{"a lag", func(cfg *migrate.Config) { cfg.MaxReplicaLag = time.Millisecond }, "MaxReplicaLag 1ms: must be at least 100ms"},
 		{"a timeout", func(cfg *migrate.Config) { cfg.LockTimeout = -time.Second }, "LockTimeout -1s"},
 		{"a short timeout", func(cfg *migrate.Config) { cfg.HoldTimeout = time.Microsecond }, "HoldTimeout 1µs"},
 	} {
