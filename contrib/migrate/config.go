@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // Config configures Inspect and Run. Kind and Table are required.
@@ -44,12 +44,23 @@ type Config struct {
 	// Patience is how long Run retries a step that cannot lock its tables. Zero: 5 minutes.
 	Patience time.Duration
 
+	// FireTriggers lets UPDATE triggers of the tables fire for each row that is filled. Otherwise they
+	// stay silent, which requires the right to set session_replication_role.
+	FireTriggers bool
+	// RowsPerSecond limits how many rows a fill writes. Zero: no limit.
+	RowsPerSecond int
+	// MaxReplicaLag makes Run wait before a batch or a step while a replica is behind by more. The role
+	// must see the lag (pg_monitor), and a replica must be connected. Zero: no limit.
+	MaxReplicaLag time.Duration
+	// Waiting is called when Run waits for a replica, and every 10 seconds. Nil: none.
+	Waiting func(reason string)
+
 	// Progress is called before each step with done 0, and after each batch of a fill. Nil: none.
 	Progress func(step Step, done, total int64)
 
 	// Backfill configures the ids of old rows for the kind UUID. It requires CreatedAt, and Store or
-	// Worker. References must be empty. The migration sets Dialect, Table, BatchSize and Progress.
-	// For other kinds, leave it zero.
+	// Worker. References must be empty. The fields that Config has too are set by
+	// the migration. For other kinds, leave it zero.
 	Backfill backfill.Config
 }
 
@@ -65,7 +76,6 @@ const (
 
 const (
 	defaultBatch    = 2000
-	maxBatch        = 100_000
 	defaultLock     = 300 * time.Millisecond
 	defaultHold     = 2 * time.Second
 	defaultPatience = 5 * time.Minute
@@ -73,19 +83,14 @@ const (
 
 // check sets the defaults, and reports all fields that have a wrong value.
 func (cfg *Config) check(db *sql.DB) error {
-	var wrong fields.Errors
+	var wrong live.Errors
 	if db == nil {
 		wrong.Add("db", nil, "must not be nil")
 	}
 	if cfg.Kind != Bigint && cfg.Kind != UUID && cfg.Kind != Default {
 		wrong.Add("Kind", string(cfg.Kind), "must be bigint, uuid or default")
 	}
-	schema, table := splitTable(cfg.Table)
-	if reason := badName(table); reason != "" {
-		wrong.Add("Table", cfg.Table, "%s", reason)
-	} else if reason := badName(schema); schema != "" && reason != "" {
-		wrong.Add("Table", cfg.Table, "%s", reason)
-	}
+	live.CheckTable(&wrong, cfg.Table, badName)
 	if reason := badName(cfg.Column); cfg.Column != "" && reason != "" {
 		wrong.Add("Column", cfg.Column, "%s", reason)
 	}
@@ -96,9 +101,8 @@ func (cfg *Config) check(db *sql.DB) error {
 	if cfg.StopBefore != "" && !cfg.StopBefore.valid() {
 		wrong.Add("StopBefore", string(cfg.StopBefore), "must be one of %s", strings.Join(StepNames(), ", "))
 	}
-	if cfg.BatchSize < 0 || cfg.BatchSize > maxBatch {
-		wrong.Add("BatchSize", cfg.BatchSize, "must be 1 to %d, or 0 for %d", maxBatch, defaultBatch)
-	}
+	cfg.BatchSize = live.CheckBatch(&wrong, cfg.BatchSize, defaultBatch)
+	cfg.pace().Check(&wrong)
 	for _, d := range []struct {
 		field string
 		value *time.Duration
@@ -109,14 +113,17 @@ func (cfg *Config) check(db *sql.DB) error {
 		}
 		*d.value = cmp.Or(*d.value, d.zero)
 	}
-	cfg.BatchSize = cmp.Or(cfg.BatchSize, defaultBatch)
 	if cfg.Progress == nil {
 		cfg.Progress = func(Step, int64, int64) {}
 	}
 	return wrong.Err("migrate")
 }
 
-func (cfg *Config) checkKind(wrong *fields.Errors) {
+func (cfg *Config) pace() *live.Pace {
+	return &live.Pace{RowsPerSecond: cfg.RowsPerSecond, MaxReplicaLag: cfg.MaxReplicaLag, Waiting: cfg.Waiting}
+}
+
+func (cfg *Config) checkKind(wrong *live.Errors) {
 	switch {
 	case cfg.Kind == UUID && cfg.Backfill.CreatedAt == "":
 		wrong.Add("Backfill.CreatedAt", "", "must be the column with the time of a row")
@@ -149,25 +156,10 @@ func namespaceOf(generator string) string {
 	return ""
 }
 
+// badName is stricter than package backfill, because names are in texts of functions.
 func badName(name string) string {
-	switch {
-	case name == "":
-		return "must not be empty"
-	case strings.ContainsAny(name, "?.\"`\\'$\x00\n") || strings.TrimSpace(name) != name:
+	if strings.ContainsAny(name, "\\'$") || strings.TrimSpace(name) != name {
 		return "must be a name without dots, quotes, question marks, dollars, backslashes and outer spaces"
-	case len(name) > maxName:
-		return "must have at most 63 bytes"
 	}
-	return ""
-}
-
-// maxName is PostgreSQL's, in bytes. PostgreSQL truncates a longer one silently.
-const maxName = 63
-
-// splitTable returns the schema, if there is one, and the name.
-func splitTable(table string) (schema, name string) {
-	if schema, name, ok := strings.Cut(table, "."); ok {
-		return schema, name
-	}
-	return "", table
+	return live.BadName(name)
 }

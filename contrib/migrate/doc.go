@@ -21,5 +21,6 @@
 // schema what is done, so after a crash another Run continues.
 //
 // A table with a feature on which this was not tested is refused with a *core.ConfigError, before
-// anything is changed.
+// anything is changed. A *DependentsError has the statements that drop what depends on the columns,
+// and create it again. UPDATE triggers of the tables do not fire for rows that are filled.
 package migrate

@@ -3,6 +3,7 @@ package migrate_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log"
 
@@ -44,4 +45,17 @@ func ExampleRun() { //nolint:testableexamples // it needs a database
 func ExampleStepNames() {
 	fmt.Println(migrate.StepNames()[0])
 	// Output: columns
+}
+
+func ExampleDependentsError_Script() {
+	err := error(&migrate.DependentsError{Drop: []string{"DROP VIEW v"}, Create: []string{"CREATE VIEW v AS SELECT id FROM orders"}})
+	var dependents *migrate.DependentsError
+	if errors.As(err, &dependents) {
+		fmt.Print(dependents.Script())
+	}
+	// Output:
+	// -- Before the migration:
+	// DROP VIEW v;
+	// -- After the swap:
+	// CREATE VIEW v AS SELECT id FROM orders;
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // A Plan is what Run would do. For one schema it is always the same.
@@ -33,7 +33,7 @@ func (p Plan) stops(before StepName) (bool, error) {
 	}
 	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == before })
 	if at < 0 {
-		return false, fields.Error("migrate", "StopBefore", string(before), "is no step of this plan")
+		return false, live.Error("migrate", "StopBefore", string(before), "is no step of this plan")
 	}
 	return slices.IndexFunc(p.Steps, func(s Step) bool { return !s.Done }) >= at, nil
 }
@@ -75,7 +75,7 @@ type Step struct {
 	// Statements are run in one transaction, unless Transaction is false.
 	Statements  []string
 	Transaction bool
-	Batches     bool   // Statements is one statement, which is run for each range of rows
+	Batches     bool   // Statements are run for each range of rows, in one transaction
 	Lock        string // the strongest lock that it takes, and what that stops
 	Held        string // for how long
 	SizeMatters bool   // the duration of the step depends on the size of the table; locks that stop writers are never held for it
@@ -83,7 +83,8 @@ type Step struct {
 	Back        string // the way back
 	Done        bool
 
-	stops bool // its lock stops writers: it gets timeouts, and is tried again
+	filled []live.Filled // by a fill
+	stops  bool          // its lock stops writers: it gets timeouts, and is tried again
 }
 
 // String returns the plan as text.
@@ -113,13 +114,14 @@ func (s Step) write(b *strings.Builder, i, of int) {
 	}
 	fmt.Fprintf(b, "-- Step %d of %d: %s %s%s\n", i, of, s.Name, s.Table, done)
 	fmt.Fprintf(b, "-- Lock: %s\n-- Held: %s\n", s.Lock, s.Held)
-	if s.Transaction {
+	together := s.Transaction || len(s.Statements) > 1 && s.Batches
+	if together {
 		b.WriteString("BEGIN;\n")
 	}
 	for _, text := range s.Statements {
 		b.WriteString(text + ";\n")
 	}
-	if s.Transaction {
+	if together {
 		b.WriteString("COMMIT;\n")
 	}
 	fmt.Fprintf(b, "-- Check: %s;\n-- Back: %s\n", s.Check, s.Back)

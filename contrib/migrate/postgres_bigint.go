@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // planBigint plans from smallint and integer to bigint, or back after the swap.
@@ -27,7 +29,7 @@ func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
 		m.moves = isInt(m.live.Type) || swapped && m.shadow != nil
 	}
 	if narrow && !j.cfg.Undo || swapped && j.cfg.Undo { // the others drop columns only
-		if err := j.refuseMembers(); err != nil {
+		if err := j.refuseMembers(ctx); err != nil {
 			return Plan{}, err
 		}
 	}
@@ -69,27 +71,19 @@ func (t *pgTable) hasTrigger() bool { return t.trigger() != nil }
 
 // trigger returns that of the migration, or nil.
 func (t *pgTable) trigger() *pgTrigger {
-	if i := slices.IndexFunc(t.Triggers, func(g pgTrigger) bool { return g.Name == triggerName }); i >= 0 {
+	if i := slices.IndexFunc(t.Triggers, func(g pgTrigger) bool { return g.Name == live.Trigger }); i >= 0 {
 		return &t.Triggers[i]
 	}
 	return nil
 }
 
 func (j *pgJob) notes() []string {
-	notes := []string{
+	return []string{
 		"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
 		"The new columns come last: after the swap, an INSERT without a list of columns fails or sets the wrong columns, and SELECT * has another order.",
 		"A prepared statement that returns one of the columns fails once after the swap, because the type of its result changes: try it again. A session that has prepared a statement before the swap takes no id in it: start programs that insert ids afterwards.",
 		"The fill writes each row once: a table needs up to twice its space until it is vacuumed.",
 	}
-	for _, t := range j.moving() {
-		for _, g := range t.Triggers {
-			if g.Update && g.Name != triggerName {
-				notes = append(notes, fmt.Sprintf("The trigger %s of %s fires for each row that is filled.", g.Name, t))
-			}
-		}
-	}
-	return notes
 }
 
 // moving returns the tables with a column that moves, each once.
@@ -165,6 +159,10 @@ const (
 
 func regclass(t *pgTable) string { return "to_regclass(" + literal(t.sql()) + ")" }
 
+func (t *pgTable) filled(columns ...string) live.Filled {
+	return live.Filled{Table: t.sql(), Name: t.String(), Columns: columns}
+}
+
 func hasColumn(t *pgTable, name string) string {
 	return fmt.Sprintf("EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND NOT attisdropped)", regclass(t), literal(name))
 }
@@ -184,7 +182,7 @@ func (j *pgJob) addColumns() []Step {
 		add := Step{
 			Name: StepColumns, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(),
 			Statements: locking(allMode, t),
-			Check:      fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(triggerName)),
+			Check:      fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger)),
 		}
 		var drops []string
 		for _, m := range j.membersOf(t) {
@@ -193,7 +191,7 @@ func (j *pgJob) addColumns() []Step {
 			add.Check += " AND " + hasColumn(t, m.name)
 			drops = append(drops, "DROP COLUMN "+quote(m.name))
 		}
-		trigger := quote(triggerName)
+		trigger := quote(live.Trigger)
 		add.Statements = append(add.Statements, j.function(t, false), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql()),
 			fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t)),
 			fmt.Sprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger)) // also with session_replication_role = replica
@@ -239,15 +237,16 @@ func (j *pgJob) fills() []Step {
 
 // fill copies the values, row by row, which the trigger has not, or could not while it was disabled.
 func (j *pgJob) fill(t *pgTable) Step {
-	var unset, sets, valid []string
+	var unset, sets, valid, names []string
 	for _, m := range j.membersOf(t) {
+		names = append(names, m.name)
 		unset = append(unset, fmt.Sprintf("%s IS DISTINCT FROM %s", quote(m.name), quote(m.live.Name)))
 		sets = append(sets, quote(m.name)+" = t."+quote(m.live.Name))
 		valid = append(valid, hasConstraint(t, short("equal_"+m.live.Name), " AND convalidated"))
 	}
 	where := strings.Join(unset, " OR ")
 	return Step{
-		Name: StepFill, Table: t.String(), Batches: true, SizeMatters: true, Lock: locksRows,
+		Name: StepFill, Table: t.String(), Batches: true, SizeMatters: true, Lock: locksRows, filled: []live.Filled{t.filled(names...)},
 		Statements: []string{fmt.Sprintf("WITH batch AS (SELECT ctid FROM %s WHERE ctid >= $1 AND ctid < $2 AND (%s) FOR NO KEY UPDATE SKIP LOCKED) UPDATE %s t SET %s FROM batch WHERE t.ctid = batch.ctid",
 			t.sql(), where, t.sql(), strings.Join(sets, ", "))},
 		Held:  fmt.Sprintf("by each batch of about %d rows, for milliseconds; all batches: depends on the size of the table", j.cfg.BatchSize),

@@ -9,40 +9,34 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
-
-// querier is a *sql.Conn or a *sql.Tx.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
 
 // The catalog of PostgreSQL, as one document for each table.
 
 type pgTable struct {
-	OID          int64         `json:"oid"`
-	Schema       string        `json:"schema"`
-	Name         string        `json:"name"`
-	Kind         string        `json:"kind"`
-	Temporary    bool          `json:"temporary"`
-	Partition    bool          `json:"partition"`
-	Inherits     bool          `json:"inherits"`
-	Identity     string        `json:"replica_identity"`
-	Typed        bool          `json:"typed"`
-	ForcedRLS    bool          `json:"forced_rls"`
-	Rule         string        `json:"rule"`
-	Publication  string        `json:"publication"`
-	Subscription bool          `json:"subscription"`
-	Owned        bool          `json:"owned"`
-	Owner        string        `json:"owner"`
-	Columns      []pgColumn    `json:"columns"`
-	Indexes      []pgIndex     `json:"indexes"`
-	Foreign      []pgForeign   `json:"foreign"`   // from this table
-	Referring    []pgForeign   `json:"referring"` // to this table
-	Triggers     []pgTrigger   `json:"triggers"`
-	Depends      []pgDependent `json:"depends"`
-	Checks       []string      `json:"checks"`    // the names of ours
-	Functions    []string      `json:"functions"` // and those in its schema
+	OID          int64       `json:"oid"`
+	Schema       string      `json:"schema"`
+	Name         string      `json:"name"`
+	Kind         string      `json:"kind"`
+	Temporary    bool        `json:"temporary"`
+	Partition    bool        `json:"partition"`
+	Inherits     bool        `json:"inherits"`
+	Identity     string      `json:"replica_identity"`
+	Typed        bool        `json:"typed"`
+	ForcedRLS    bool        `json:"forced_rls"`
+	Rule         string      `json:"rule"`
+	Publication  string      `json:"publication"`
+	Subscription bool        `json:"subscription"`
+	Owned        bool        `json:"owned"`
+	Owner        string      `json:"owner"`
+	Columns      []pgColumn  `json:"columns"`
+	Indexes      []pgIndex   `json:"indexes"`
+	Foreign      []pgForeign `json:"foreign"`   // from this table
+	Referring    []pgForeign `json:"referring"` // to this table
+	Triggers     []pgTrigger `json:"triggers"`
+	Checks       []string    `json:"checks"`    // the names of ours
+	Functions    []string    `json:"functions"` // and those in its schema
 }
 
 type pgColumn struct {
@@ -126,20 +120,14 @@ type pgSequence struct {
 type pgTrigger struct {
 	Name     string `json:"name"`
 	Source   string `json:"source"` // of the function, and the trigger's definition
-	Update   bool   `json:"update"`
 	Disabled bool   `json:"disabled"`
-}
-
-type pgDependent struct {
-	Num  int    `json:"num"`
-	What string `json:"what"`
 }
 
 const pgForeignJSON = `json_build_object('name', k.conname, 'table', k.conrelid::bigint, 'to', k.confrelid::bigint, 'num', to_json(k.conkey), 'to_num', to_json(k.confkey), 'valid', k.convalidated,
 	'on_update', k.confupdtype, 'on_delete', k.confdeltype, 'match', k.confmatchtype, 'deferrable', k.condeferrable, 'deferred', k.condeferred,
 	'ignored', NOT coalesce((to_jsonb(k) ->> 'conenforced')::bool, true), 'comment', coalesce(obj_description(k.oid, 'pg_constraint'), ''))`
 
-// pgCatalog reads one table. What has our prefix is left out of the dependents.
+// pgCatalog reads one table.
 const pgCatalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspname, 'name', c.relname, 'kind', c.relkind, 'temporary', c.relpersistence = 't', 'partition', c.relispartition,
 	'inherits', EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid), 'replica_identity', c.relreplident, 'typed', c.reloftype <> 0,
 	'forced_rls', c.relrowsecurity AND (c.relforcerowsecurity OR NOT pg_has_role(c.relowner, 'USAGE')),
@@ -175,19 +163,11 @@ const pgCatalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.ns
 		FROM pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_am am ON am.oid = ic.relam LEFT JOIN pg_constraint k ON k.conindid = ic.oid AND k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x') WHERE i.indrelid = c.oid), '[]'),
 	'foreign', coalesce((SELECT json_agg(` + pgForeignJSON + ` ORDER BY k.conname) FROM pg_constraint k WHERE k.contype = 'f' AND k.conrelid = c.oid), '[]'),
 	'referring', coalesce((SELECT json_agg(` + pgForeignJSON + ` ORDER BY rn.nspname, r.relname, k.conname) FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace WHERE k.contype = 'f' AND k.confrelid = c.oid), '[]'),
-	'triggers', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'source', p.prosrc || ' ' || pg_get_triggerdef(t.oid), 'update', t.tgtype & 16 <> 0, 'disabled', t.tgenabled = 'D') ORDER BY t.tgname) FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'),
-	'depends', coalesce((SELECT json_agg(json_build_object('num', d.refobjsubid, 'what', pg_describe_object(d.classid, d.objid, d.objsubid)) ORDER BY d.refobjsubid, d.classid, d.objid) FROM (
-		SELECT DISTINCT d.refobjsubid, d.classid, d.objid, d.objsubid FROM pg_depend d LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
-			LEFT JOIN pg_class x ON d.classid = 'pg_class'::regclass AND x.oid = d.objid LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
-		WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND d.refobjsubid > 0
-			AND NOT coalesce(k.contype IN ('p', 'u', 'f', 'n') OR k.conname LIKE 'snow\_migrate\_%', false) AND NOT coalesce(x.relkind = 'S', false) AND NOT coalesce(f.adnum = d.refobjsubid, false)
-			AND NOT coalesce(x.relkind = 'i' AND EXISTS (SELECT FROM pg_index i WHERE i.indexrelid = x.oid AND d.refobjsubid = ANY (i.indkey::int2[])), false)
-		UNION SELECT u.num, d.classid, d.objid, d.objsubid FROM pg_constraint k CROSS JOIN unnest(k.conkey) u(num) JOIN pg_depend d ON d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid
-			WHERE k.conrelid = c.oid AND k.contype IN ('p', 'u') AND d.deptype = 'n') d), '[]'))
+	'triggers', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'source', p.prosrc || ' ' || pg_get_triggerdef(t.oid), 'disabled', t.tgenabled = 'D') ORDER BY t.tgname) FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'))
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = `
 
 // postgres reads the catalog.
-type postgres struct{ q querier }
+type postgres struct{ q live.Querier }
 
 var errNoTable = errors.New("there is no such table")
 
@@ -245,7 +225,7 @@ func (t *pgTable) primary() (*pgColumn, error) {
 
 // refuse is the error for what a migration does not handle.
 func refuse(t fmt.Stringer, reason string, args ...any) error {
-	return fields.Error("migrate", "Table", t.String(), reason, args...)
+	return live.Error("migrate", "Table", t.String(), reason, args...)
 }
 
 // quote quotes names for PostgreSQL, as it does itself if they are plain. Names of the catalog may

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // A member is a column that changes: the key, or one that refers to it.
@@ -29,28 +29,27 @@ type pgJob struct {
 }
 
 const (
-	prefix      = "snow_migrate_"
-	suffix      = "_migrate"
-	uuidSuffix  = "_snowkey"        // that of package backfill
-	triggerName = "zz_snow_migrate" // triggers fire in the order of their names
+	prefix     = "snow_migrate_"
+	suffix     = "_migrate"
+	uuidSuffix = "_snowkey" // that of package backfill
 )
 
 // short makes a name with the prefix that is short enough for PostgreSQL.
 func short(name string) string {
 	name = prefix + name
-	if len(name) <= maxName {
+	if len(name) <= live.MaxName {
 		return name
 	}
 	const digits = 9
-	return strings.ToValidUTF8(name[:maxName-digits], "") + "_" + hash(name)
+	return strings.ToValidUTF8(name[:live.MaxName-digits], "") + "_" + hash(name)
 }
 
 func isInt(typ string) bool { return typ == "smallint" || typ == "integer" }
 
 // inspectPostgres reads the catalog, and refuses what a migration does not handle.
-func inspectPostgres(ctx context.Context, q querier, cfg Config) (*pgJob, error) {
+func inspectPostgres(ctx context.Context, q live.Querier, cfg Config) (*pgJob, error) {
 	j := &pgJob{cfg: cfg, pg: postgres{q}, tables: map[int64]*pgTable{}}
-	schema, name := splitTable(cfg.Table)
+	schema, name := live.SplitTable(cfg.Table)
 	text := quote(name)
 	if schema != "" {
 		text = quote(schema, name)
@@ -58,7 +57,7 @@ func inspectPostgres(ctx context.Context, q querier, cfg Config) (*pgJob, error)
 	t, err := j.pg.table(ctx, "to_regclass($1)", text)
 	switch {
 	case errors.Is(err, errNoTable):
-		return nil, fields.Error("migrate", "Table", cfg.Table, "%s", err)
+		return nil, live.Error("migrate", "Table", cfg.Table, "%s", err)
 	case err != nil:
 		return nil, fmt.Errorf("migrate: look at the table %s: %w", cfg.Table, err)
 	}
@@ -74,7 +73,7 @@ func inspectPostgres(ctx context.Context, q querier, cfg Config) (*pgJob, error)
 			}
 		}
 	} else if key == nil {
-		return nil, fields.Error("migrate", "Column", cfg.Column, "%s has no such column", t)
+		return nil, live.Error("migrate", "Column", cfg.Column, "%s has no such column", t)
 	}
 	if err := j.close(ctx, t, key, nil); err != nil {
 		return nil, err
@@ -207,20 +206,18 @@ func (t *pgTable) refuse() error {
 }
 
 // refuseMembers returns an error for a column on which this has not been tried.
-func (j *pgJob) refuseMembers() error {
+func (j *pgJob) refuseMembers(ctx context.Context) error {
+	if err := j.refuseDependents(ctx); err != nil {
+		return err
+	}
 	for _, m := range j.members {
 		t, c := m.table, m.live
 		if g := t.trigger(); g != nil && g.Disabled {
 			return refuse(t, "the trigger %s, which keeps the columns equal, is disabled: enable it", g.Name)
 		}
-		for _, d := range t.Depends {
-			if d.Num == c.Num {
-				return refuse(t, "%s depends on %s: drop it, and create it again afterwards", d.What, c.Name)
-			}
-		}
 		word := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(c.Name) + `($|\W)`)
 		for _, g := range t.Triggers {
-			if g.Name != triggerName && word.MatchString(g.Source) {
+			if g.Name != live.Trigger && word.MatchString(g.Source) {
 				return refuse(t, "the trigger %s mentions %s", g.Name, c.Name)
 			}
 		}
@@ -247,7 +244,7 @@ func (m *member) refuseColumn() error {
 		return refuse(t, "%s has privileges of its own, which the new column would not have", c.Name)
 	case c.Label:
 		return refuse(t, "%s has a security label, which the new column would not have", c.Name)
-	case len(m.name) > maxName:
+	case len(m.name) > live.MaxName:
 		return refuse(t, "%s has a name of %d bytes: the new column's would be too long", c.Name, len(c.Name))
 	case badName(c.Name) != "":
 		return refuse(t, "%q %s", c.Name, badName(c.Name))

@@ -3,14 +3,12 @@ package migrate
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
-	"github.com/seed-299c1d6b/snowkey/internal/retry"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // run is a run of a migration.
@@ -18,10 +16,11 @@ type run struct {
 	cfg    Config
 	db     *sql.DB
 	result Result
+	pace   *live.Pace
 	held   int // how many attempts of a step have ended because they held their locks for too long
 }
 
-func (r *run) plan(ctx context.Context, q querier) (Plan, error) {
+func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 	if err := r.settle(ctx, q); err != nil {
 		return Plan{}, err
 	}
@@ -32,9 +31,9 @@ func (r *run) plan(ctx context.Context, q querier) (Plan, error) {
 	switch r.cfg.Kind {
 	case UUID:
 		if n := r.db.Stats().MaxOpenConnections; n == 1 {
-			return Plan{}, fields.Error("migrate", "db", n, "must have at least two connections: the backfill has its own")
+			return Plan{}, live.Error("migrate", "db", n, "must have at least two connections: the backfill has its own")
 		}
-		return j.planUUID()
+		return j.planUUID(ctx)
 	case Default:
 		return j.planDefault(ctx)
 	}
@@ -43,7 +42,7 @@ func (r *run) plan(ctx context.Context, q querier) (Plan, error) {
 
 // settle makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
 // the program that it could be in a deadlock with.
-func (r *run) settle(ctx context.Context, q querier) error {
+func (r *run) settle(ctx context.Context, q live.Querier) error {
 	var milliseconds int64
 	if err := q.QueryRowContext(ctx, "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&milliseconds); err != nil {
 		return fmt.Errorf("migrate: look at the server: %w", err)
@@ -53,7 +52,7 @@ func (r *run) settle(ctx context.Context, q querier) error {
 	case r.cfg.LockTimeout == 0:
 		r.cfg.LockTimeout = max(min(defaultLock, deadlock/2), time.Millisecond)
 	case r.cfg.LockTimeout >= deadlock:
-		return fields.Error("migrate", "LockTimeout", r.cfg.LockTimeout, "must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
+		return live.Error("migrate", "LockTimeout", r.cfg.LockTimeout, "must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
 	}
 	return nil
 }
@@ -146,7 +145,7 @@ func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, 
 		block.WriteString("EXECUTE " + literal(text) + "; ")
 	}
 	again, err = r.exec(ctx, tx, limit, "DO "+literal("BEGIN "+block.String()+"END"))
-	if retry.SQLState(err) == canceled {
+	if live.SQLState(err) == canceled {
 		r.held++
 	}
 	const most = 5 // each stops writers for HoldTimeout
@@ -174,7 +173,7 @@ func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text st
 	if err == nil {
 		return false, nil
 	}
-	again = slices.Contains([]string{lockNotAvailable, canceled}, retry.SQLState(err)) || retry.IsConflict(err)
+	again = slices.Contains([]string{lockNotAvailable, canceled}, live.SQLState(err)) || live.IsUndone(err)
 	return again && ctx.Err() == nil, fmt.Errorf("%s: %w", text, err)
 }
 
@@ -208,22 +207,22 @@ func (r *run) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 // trigger's. What is left in the end was locked by others: it is taken up again.
 func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 	if r.cfg.Kind == UUID {
-		return r.cfg.backfill(ctx, r.db, conn, s)
+		return r.backfill(ctx, conn, s)
 	}
-	schema, name := splitTable(s.Table)
+	schema, name := live.SplitTable(s.Table)
 	var blocks, perBlock int64
 	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int, CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
 		FROM pg_class WHERE oid = to_regclass($1)`, quote(schema, name)).Scan(&blocks, &perBlock)
 	if err != nil {
 		return 0, err
 	}
-	step := max(int64(r.cfg.BatchSize)/max(perBlock, 1), 1)
+	step := max(int64(r.pace.Batch(r.cfg.BatchSize))/max(perBlock, 1), 1)
 	var rows int64
-	wait := r.cfg.stuck()
+	wait := r.stuck()
 	for {
 		before := rows
 		for from := int64(0); from < max(blocks, 1); from += step {
-			n, err := r.batch(ctx, conn, s.Statements[0], from, from+step)
+			n, err := r.batch(ctx, conn, s, from, from+step)
 			if err != nil {
 				return rows, err
 			}
@@ -242,36 +241,48 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 
 // stuck returns a function that pauses between two runs over a table, and gives up if others have
 // locked the rows that are left for Patience.
-func (cfg Config) stuck() func(ctx context.Context, progress bool) error {
+func (r *run) stuck() func(ctx context.Context, progress bool) error {
 	failures, last := 0, time.Now()
 	return func(ctx context.Context, progress bool) error {
 		failures++
 		if progress {
 			failures, last = 1, time.Now()
 		}
-		if time.Since(last) > cfg.Patience {
-			return fmt.Errorf("%w, %v: rows of a table", ErrBusy, cfg.Patience)
+		if time.Since(last) > r.cfg.Patience {
+			return fmt.Errorf("%w, %v: rows of a table", ErrBusy, r.cfg.Patience)
 		}
-		return limits().Wait(ctx, failures)
+		return live.Pause(ctx, failures, low, high)
 	}
 }
 
-func limits() retry.Limits {
-	const low, high = 20 * time.Millisecond, 2 * time.Second
-	return retry.Limits{Attempts: 10, Backoff: low, MaxBackoff: high}
-}
+const low, high = 20 * time.Millisecond, 2 * time.Second // of pauses
 
-func (r *run) batch(ctx context.Context, conn *sql.Conn, text string, from, to int64) (int64, error) {
-	for attempt := 1; ; attempt++ {
-		result, err := conn.ExecContext(ctx, text, fmt.Sprintf("(%d,0)", from), fmt.Sprintf("(%d,0)", to))
-		if err == nil {
-			return result.RowsAffected()
-		}
-		if !retry.IsConflict(err) || attempt == limits().Attempts {
-			return 0, err
-		}
-		if waited := limits().Wait(ctx, attempt); waited != nil {
-			return 0, errors.Join(err, waited)
-		}
+// batch fills the rows of some blocks, again if another transaction was in the way.
+func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64) (rows int64, err error) {
+	if err := r.pace.Wait(ctx, conn, "migrate"); err != nil {
+		return 0, err
 	}
+	err = live.Retry(ctx, func() error {
+		tx, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // nothing after a commit
+		last := len(s.Statements) - 1
+		for _, text := range s.Statements[:last] {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				return err
+			}
+		}
+		result, err := tx.ExecContext(ctx, s.Statements[last], fmt.Sprintf("(%d,0)", from), fmt.Sprintf("(%d,0)", to))
+		if err != nil {
+			return err
+		}
+		if rows, err = result.RowsAffected(); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+	r.pace.Wrote(rows)
+	return rows, err
 }

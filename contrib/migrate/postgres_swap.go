@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // swap exchanges the names of the columns, and what hangs on them, in one transaction. The trigger
@@ -151,7 +153,7 @@ func (j *pgJob) remove(as StepName) []Step {
 		}
 	}
 	for _, t := range j.moving() {
-		trigger := quote(triggerName)
+		trigger := quote(live.Trigger)
 		statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
 		check := "SELECT true"
 		for _, m := range j.membersOf(t) {

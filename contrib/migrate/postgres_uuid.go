@@ -1,14 +1,17 @@
 package migrate
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // planUUID plans from a UUID to a second key of ids. Nothing is renamed: programs that know the UUID
 // and programs that know the id work before and after the swap.
-func (j *pgJob) planUUID() (Plan, error) {
+func (j *pgJob) planUUID(ctx context.Context) (Plan, error) {
 	key := j.members[0]
 	swapped, begun := key.table.swappedKey() == key.live, key.table.begun()
 	if !swapped && key.live.Type == "bigint" && !j.started() {
@@ -49,7 +52,7 @@ func (j *pgJob) planUUID() (Plan, error) {
 	if swapped || j.cfg.Undo {
 		return p, nil
 	}
-	return p, j.refuseMembers()
+	return p, j.refuseMembers(ctx)
 }
 
 // uuidKey names the unique index that the UUID has after the swap.
@@ -144,10 +147,11 @@ func (j *pgJob) uuidColumns() []Step {
 		s.Check += " AND " + hasFunction(t)
 		back = fmt.Sprintf("DROP FUNCTION %s(); ", functionName(t)) + back
 		if t != key.table || len(j.membersOf(t)) > 1 {
-			s.Statements = append(s.Statements, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(triggerName), t.sql()),
-				fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", quote(triggerName), t.sql(), functionName(t)))
-			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(triggerName))
-			back = fmt.Sprintf("DROP TRIGGER %s ON %s; ", quote(triggerName), t.sql()) + back
+			s.Statements = append(s.Statements, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql()),
+				fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", quote(live.Trigger), t.sql(), functionName(t)),
+				fmt.Sprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), quote(live.Trigger))) // also with session_replication_role = replica
+			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger))
+			back = fmt.Sprintf("DROP TRIGGER %s ON %s; ", quote(live.Trigger), t.sql()) + back
 		}
 		s.Back = back
 		steps = append(steps, s)
@@ -187,11 +191,13 @@ func (j *pgJob) lookup(t *pgTable) string {
 func (j *pgJob) uuidFill() Step {
 	key := j.members[0]
 	var unset []string
+	var filled []live.Filled
 	for _, m := range j.members {
+		filled = append(filled, m.table.filled(m.name))
 		unset = append(unset, fmt.Sprintf("NOT EXISTS (SELECT FROM %s WHERE %s IS NULL AND %s IS NOT NULL)", m.table.sql(), quote(m.name), quote(m.live.Name)))
 	}
 	return Step{
-		Name: StepFill, Table: key.table.String(), Batches: true, SizeMatters: true, Lock: locksRows,
+		Name: StepFill, Table: key.table.String(), Batches: true, SizeMatters: true, Lock: locksRows, filled: filled,
 		Statements: []string{fmt.Sprintf("-- snowkey backfill --table %s --column %s --created-at %s", key.table, key.name, j.cfg.Backfill.CreatedAt)},
 		Held:       fmt.Sprintf("by each batch of %d rows, and those that refer to them, for milliseconds; all batches: depends on the size of the table", j.cfg.BatchSize),
 		Check:      fmt.Sprintf("SELECT (%s) OR %s", hasConstraint(key.table, short("set_"+key.live.Name), " AND convalidated"), strings.Join(unset, " AND ")),
@@ -294,7 +300,7 @@ func (j *pgJob) uuidRemove(as StepName) []Step {
 	var steps []Step
 	key := j.members[0]
 	for _, t := range slices.Backward(j.moving()) { // the key last: foreign keys refer to it
-		statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(triggerName), t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
+		statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
 		check := "SELECT true"
 		for _, m := range j.membersOf(t) {
 			name := m.name

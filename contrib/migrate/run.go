@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 )
 
 var (
@@ -42,20 +43,48 @@ func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 		return Plan{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	return (&run{cfg: cfg, db: db}).inspect(ctx, conn)
+	r := &run{cfg: cfg, db: db, pace: cfg.pace()}
+	if err := r.pace.Probe(ctx, conn, "migrate"); err != nil {
+		return Plan{}, err
+	}
+	return r.inspect(ctx, conn)
 }
 
 // inspect returns the plan, with the steps that are done.
 func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 	p, err := r.plan(ctx, conn)
-	if err != nil {
-		return p, err
+	if err == nil {
+		err = p.mark(ctx, conn)
 	}
-	return p, p.mark(ctx, conn)
+	if err == nil {
+		err = r.silence(ctx, conn, &p)
+	}
+	return p, err
+}
+
+// silence adds to fills what keeps triggers silent, or returns an error that names them. What
+// live.Silent says of constraints is true for a fill: foreign keys of the new columns are added
+// later, and read all rows when they are validated.
+func (r *run) silence(ctx context.Context, conn *sql.Conn, p *Plan) error {
+	var filled []live.Filled
+	for _, s := range p.Left() {
+		filled = append(filled, s.filled...)
+	}
+	triggers, err := live.Silent(ctx, conn, "migrate", r.cfg.FireTriggers, filled)
+	if err != nil || len(triggers) == 0 {
+		return err
+	}
+	p.Notes = append(p.Notes, "While rows are filled, session_replication_role keeps these triggers silent: "+strings.Join(triggers, ", ")+".")
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Batches && !s.Done {
+			s.Statements = append([]string{live.Silence}, s.Statements...)
+		}
+	}
+	return nil
 }
 
 // mark finds out which steps are done.
-func (p *Plan) mark(ctx context.Context, q querier) error {
+func (p *Plan) mark(ctx context.Context, q live.Querier) error {
 	undone := false
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -88,7 +117,7 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	r := &run{cfg: cfg, db: db}
+	r := &run{cfg: cfg, db: db, pace: cfg.pace()}
 	release, err := r.lock(ctx, conn)
 	if err != nil {
 		return Result{}, err
@@ -124,6 +153,9 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 
 func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 	r.cfg.Progress(s, 0, 0)
+	if err := r.pace.Wait(ctx, conn, "migrate"); err != nil {
+		return err
+	}
 	switch {
 	case s.Batches:
 		n, err := r.fill(ctx, conn, s)
@@ -143,7 +175,6 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 // persist tries a step that stops writers again, until it could lock its tables.
 func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
 	const low, high = 100 * time.Millisecond, 3 * time.Second
-	pause := backoff.Backoff{Min: low, Max: high}
 	deadline := time.Now().Add(r.cfg.Patience)
 	for failures := 1; ; failures++ {
 		again, err := r.attempt(ctx, conn, s)
@@ -154,7 +185,7 @@ func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, blockers(ctx, conn, s), err)
 		}
-		if waited := pause.Wait(ctx, failures); waited != nil {
+		if waited := live.Pause(ctx, failures, low, high); waited != nil {
 			return errors.Join(waited, err)
 		}
 	}
@@ -169,13 +200,14 @@ func hash(text string) string {
 
 // backfill gives ids to old rows. Rows that refer to one that got its id at the same moment are
 // filled by another run.
-func (cfg Config) backfill(ctx context.Context, db *sql.DB, conn *sql.Conn, s Step) (rows int64, err error) {
-	fill := cfg.Backfill
+func (r *run) backfill(ctx context.Context, conn *sql.Conn, s Step) (rows int64, err error) {
+	cfg, fill := r.cfg, r.cfg.Backfill
 	fill.Dialect, fill.Table, fill.BatchSize = ddl.Postgres, s.Table, cfg.BatchSize
+	fill.FireTriggers, fill.RowsPerSecond, fill.MaxReplicaLag, fill.Waiting = cfg.FireTriggers, cfg.RowsPerSecond, cfg.MaxReplicaLag, cfg.Waiting
 	fill.Progress = func(done, total int64) { cfg.Progress(s, done, total) }
 	const runs = 10
 	for n := 1; ; n++ {
-		result, err := backfill.Run(ctx, db, fill)
+		result, err := backfill.Run(ctx, r.db, fill)
 		rows += result.Rows
 		if err != nil {
 			return rows, err
@@ -184,7 +216,7 @@ func (cfg Config) backfill(ctx context.Context, db *sql.DB, conn *sql.Conn, s St
 		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done || n == runs {
 			return rows, err
 		}
-		if err := limits().Wait(ctx, n); err != nil {
+		if err := live.Pause(ctx, n, low, high); err != nil {
 			return rows, errors.Join(err, ctx.Err())
 		}
 	}

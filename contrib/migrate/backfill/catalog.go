@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // A column as the catalog shows it. Types are in lower case.
@@ -42,11 +42,12 @@ func (t *table) String() string { return strings.TrimPrefix(t.schema+"."+t.name,
 // catalog has the queries of each dialect. Their arguments are the schema, which may be empty, and
 // the name of a table; those of PostgreSQL have the quoted name alone.
 type catalog struct {
-	table   string // schema, name, what it is if that is not an ordinary table
-	columns string // name, type, whether an UPDATE sets it
-	key     string // the columns of the primary key
-	index   string // how many indexes begin with a column, the third argument, or in PostgreSQL the second
-	foreign string // those that refer to it: schema, table, column, constraint, referenced column, number of columns
+	table    string // schema, name, what it is if that is not an ordinary table
+	columns  string // name, type, whether an UPDATE sets it
+	key      string // the columns of the primary key
+	index    string // how many indexes begin with a column, the third argument, or in PostgreSQL the second
+	triggers string // the names of its UPDATE triggers; PostgreSQL has live.Silent
+	foreign  string // those that refer to it: schema, table, column, constraint, referenced column, number of columns
 }
 
 const mysqlTable = "TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_NAME = ?"
@@ -79,8 +80,9 @@ func catalogOf(d ddl.Dialect) catalog {
 				FROM information_schema.TABLES WHERE ` + mysqlTable,
 			columns: `SELECT COLUMN_NAME, COLUMN_TYPE, CASE WHEN EXTRA LIKE '%on update%' THEN 1 ELSE 0 END
 				FROM information_schema.COLUMNS WHERE ` + mysqlTable + ` ORDER BY ORDINAL_POSITION`,
-			key:   `SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE CONSTRAINT_NAME = 'PRIMARY' AND ` + mysqlTable,
-			index: `SELECT COUNT(*) FROM information_schema.STATISTICS WHERE ` + mysqlTable + ` AND SEQ_IN_INDEX = 1 AND COLUMN_NAME = ?`,
+			key:      `SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE CONSTRAINT_NAME = 'PRIMARY' AND ` + mysqlTable,
+			index:    `SELECT COUNT(*) FROM information_schema.STATISTICS WHERE ` + mysqlTable + ` AND SEQ_IN_INDEX = 1 AND COLUMN_NAME = ?`,
+			triggers: `SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_MANIPULATION = 'UPDATE' AND EVENT_OBJECT_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND EVENT_OBJECT_TABLE = ? ORDER BY 1`,
 			foreign: `SELECT TABLE_SCHEMA, TABLE_NAME, MIN(COLUMN_NAME), CONSTRAINT_NAME, MIN(REFERENCED_COLUMN_NAME), COUNT(*)
 				FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND REFERENCED_TABLE_NAME = ?
 				GROUP BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME ORDER BY 1, 2, 4`,
@@ -92,6 +94,8 @@ func catalogOf(d ddl.Dialect) catalog {
 		key:     `SELECT name FROM pragma_table_info(?2) WHERE pk > 0 AND ?1 = ''`,
 		index: `SELECT (SELECT count(*) FROM pragma_index_list(?2) l JOIN pragma_index_info(l.name) x WHERE ?1 = '' AND x.seqno = 0 AND l.partial = 0 AND lower(x.name) = lower(?3))
 			+ (SELECT count(*) FROM pragma_table_info(?2) WHERE pk = 1 AND lower(name) = lower(?3))`,
+		// An INSERT trigger with that word in its head is one of them, to be safe.
+		triggers: `SELECT name FROM sqlite_master WHERE type = 'trigger' AND ? = '' AND lower(tbl_name) = lower(?) AND upper(substr(sql, 1, instr(upper(sql), 'BEGIN'))) LIKE '%UPDATE%' ORDER BY 1`,
 		foreign: `SELECT '', m.name, min(f."from"), CAST(f.id AS TEXT), COALESCE(min(f."to"), ''), count(*) FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
 			WHERE m.type = 'table' AND ? = '' AND lower(f."table") = lower(?) GROUP BY m.name, f.id ORDER BY 2, 4`,
 	}
@@ -117,9 +121,9 @@ func (db database) find(ctx context.Context, field, schema, name string) (*table
 	case err != nil:
 		return nil, fmt.Errorf("backfill: inspect the table %s: %w", text, err)
 	case len(tables) == 0:
-		return nil, fields.Error("backfill", field, text, "there is no such table")
+		return nil, live.Error("backfill", field, text, "there is no such table")
 	case what != "":
-		return nil, fields.Error("backfill", field, text, "must be an ordinary table: it is %s", what)
+		return nil, live.Error("backfill", field, text, "must be an ordinary table: it is %s", what)
 	}
 	t := tables[0]
 	t.columns, err = query(ctx, db, func(rows *sql.Rows) (c column, err error) {
@@ -141,11 +145,11 @@ func (db database) keyOf(ctx context.Context, t *table) (*column, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return nil, fields.Error("backfill", "Table", t.String(), "has no primary key")
+		return nil, live.Error("backfill", "Table", t.String(), "has no primary key")
 	case len(names) > 1:
-		return nil, fields.Error("backfill", "Table", t.String(), "has a primary key of %d columns: %s; only one is supported", len(names), strings.Join(names, ", "))
-	case badName(names[0]) != "":
-		return nil, fields.Error("backfill", "Table", t.String(), "has the primary key %q: the name %s", names[0], badName(names[0]))
+		return nil, live.Error("backfill", "Table", t.String(), "has a primary key of %d columns: %s; only one is supported", len(names), strings.Join(names, ", "))
+	case live.BadName(names[0]) != "":
+		return nil, live.Error("backfill", "Table", t.String(), "has the primary key %q: the name %s", names[0], live.BadName(names[0]))
 	}
 	return t.column(names[0]), nil
 }
@@ -171,11 +175,11 @@ func (db database) referring(ctx context.Context, t *table, key string) ([]forei
 		from := strings.TrimPrefix(k.schema+"."+k.table, ".")
 		switch {
 		case k.columns > 1:
-			return nil, fields.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %s, which has %d columns; only one is supported", k.name, from, k.columns)
+			return nil, live.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %s, which has %d columns; only one is supported", k.name, from, k.columns)
 		case k.to != "" && t.column(k.to) != t.column(key): // it refers to another unique column
 			continue
-		case badName(k.table) != "" || badName(k.column) != "" || k.schema != "" && badName(k.schema) != "":
-			return nil, fields.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %q.%q: names with dots, quotes, question marks or control characters are not supported", k.name, from, k.column)
+		case live.BadName(k.table) != "" || live.BadName(k.column) != "" || k.schema != "" && live.BadName(k.schema) != "":
+			return nil, live.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %q.%q: names with dots, quotes, question marks or control characters are not supported", k.name, from, k.column)
 		}
 		if !slices.ContainsFunc(keys, func(o foreignKey) bool {
 			return o.schema == k.schema && o.table == k.table && o.column == k.column

@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -49,18 +47,31 @@ type Config struct {
 	BatchSize int                     // rows in a transaction; zero: 1,000; at most 100,000
 	Progress  func(done, total int64) // called after each transaction; nil: none
 	Now       func() time.Time        // nil: the system clock
+
+	// FireTriggers lets UPDATE triggers of the tables fire for each row. Otherwise they stay silent in
+	// PostgreSQL, if the role may set session_replication_role; elsewhere such tables are refused.
+	FireTriggers bool
+	// RowsPerSecond limits how many rows are written, those that refer to them included. Zero: no limit.
+	RowsPerSecond int
+	// MaxReplicaLag makes Run wait while a replica of PostgreSQL is behind by more. The role must see
+	// the lag (pg_monitor), and a replica must be connected. Zero: no limit.
+	MaxReplicaLag time.Duration
+	// Waiting is called when Run waits for a replica, and every 10 seconds. Nil: none.
+	Waiting func(reason string)
+}
+
+func (cfg *Config) pace() *live.Pace {
+	return &live.Pace{RowsPerSecond: cfg.RowsPerSecond, MaxReplicaLag: cfg.MaxReplicaLag, Waiting: cfg.Waiting}
 }
 
 const (
 	suffix       = "_snowkey"
 	defaultBatch = 1000
-	maxBatch     = 100_000
-	maxNameBytes = 63 // PostgreSQL's
 )
 
 // check sets the defaults, and reports all fields that have a wrong value.
 func (cfg *Config) check(db *sql.DB) error {
-	var wrong fields.Errors
+	var wrong live.Errors
 	if db == nil {
 		wrong.Add("db", nil, "must not be nil")
 	}
@@ -70,10 +81,11 @@ func (cfg *Config) check(db *sql.DB) error {
 	cfg.checkNames(&wrong)
 	cfg.checkTimes(&wrong)
 	cfg.checkIDs(&wrong)
-	if cfg.BatchSize < 0 || cfg.BatchSize > maxBatch {
-		wrong.Add("BatchSize", cfg.BatchSize, "must be 1 to %d, or 0 for %d", maxBatch, defaultBatch)
+	cfg.BatchSize = live.CheckBatch(&wrong, cfg.BatchSize, defaultBatch)
+	cfg.pace().Check(&wrong)
+	if cfg.MaxReplicaLag != 0 && cfg.Dialect != ddl.Postgres {
+		wrong.Add("MaxReplicaLag", cfg.MaxReplicaLag, "must be 0: only the lag of replicas of PostgreSQL can be limited")
 	}
-	cfg.BatchSize = cmp.Or(cfg.BatchSize, defaultBatch)
 	if cfg.Progress == nil {
 		cfg.Progress = func(int64, int64) {}
 	}
@@ -83,19 +95,14 @@ func (cfg *Config) check(db *sql.DB) error {
 	return wrong.Err("backfill")
 }
 
-func (cfg *Config) checkNames(wrong *fields.Errors) {
+func (cfg *Config) checkNames(wrong *live.Errors) {
 	name := func(field, value string) {
-		if reason := badName(value); reason != "" {
+		if reason := live.BadName(value); reason != "" {
 			wrong.Add(field, value, "%s", reason)
 		}
 	}
-	schema, table := splitTable(cfg.Table)
-	if reason := badName(table); reason != "" {
-		wrong.Add("Table", cfg.Table, "%s", reason)
-	} else if schema != "" {
-		name("Table", schema)
-	}
-	if schema != "" && cfg.Dialect == ddl.SQLite {
+	live.CheckTable(wrong, cfg.Table, live.BadName)
+	if schema, _ := live.SplitTable(cfg.Table); schema != "" && cfg.Dialect == ddl.SQLite {
 		wrong.Add("Table", cfg.Table, "must not name a schema in SQLite")
 	}
 	name("CreatedAt", cfg.CreatedAt)
@@ -104,31 +111,11 @@ func (cfg *Config) checkNames(wrong *fields.Errors) {
 	}
 	for _, ref := range cfg.References {
 		table, column, ok := cutLast(ref)
-		_, bare := splitTable(table)
-		if !ok || badName(bare) != "" || badName(column) != "" {
+		_, bare := live.SplitTable(table)
+		if !ok || live.BadName(bare) != "" || live.BadName(column) != "" {
 			wrong.Add("References", ref, "must be table.column or schema.table.column")
 		}
 	}
-}
-
-func badName(name string) string {
-	switch {
-	case name == "":
-		return "must not be empty"
-	case !utf8.ValidString(name) || strings.ContainsAny(name, "?.\"`") || strings.ContainsFunc(name, unicode.IsControl) || strings.HasSuffix(name, " "):
-		return "must be a name without dots, quotes, question marks, control characters or a trailing space"
-	case len(name) > maxNameBytes:
-		return "must have at most 63 bytes"
-	}
-	return ""
-}
-
-// splitTable returns the schema, if there is one, and the name.
-func splitTable(table string) (schema, name string) {
-	if schema, name, ok := strings.Cut(table, "."); ok {
-		return schema, name
-	}
-	return "", table
 }
 
 func cutLast(text string) (before, after string, found bool) {
@@ -139,7 +126,7 @@ func cutLast(text string) (before, after string, found bool) {
 	return text[:i], text[i+1:], true
 }
 
-func (cfg *Config) checkTimes(wrong *fields.Errors) {
+func (cfg *Config) checkTimes(wrong *live.Errors) {
 	switch cfg.Unit {
 	case 0, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond:
 	default:
@@ -150,7 +137,7 @@ func (cfg *Config) checkTimes(wrong *fields.Errors) {
 	}
 }
 
-func (cfg *Config) checkIDs(wrong *fields.Errors) {
+func (cfg *Config) checkIDs(wrong *live.Errors) {
 	cfg.Namespace = cmp.Or(cfg.Namespace, "default")
 	if driver.CheckNamespace(cfg.Namespace) != nil {
 		wrong.Add("Namespace", cfg.Namespace, "must be 1 to 64 letters, digits and . _ - : / of ASCII")
@@ -163,7 +150,7 @@ func (cfg *Config) checkIDs(wrong *fields.Errors) {
 	if cfg.Layout.Unsigned {
 		wrong.Add("Layout.Unsigned", true, "must be false: half of the ids would be negative, so they would not sort")
 	}
-	none := fields.IsNil(cfg.Store)
+	none := live.IsNil(cfg.Store)
 	switch {
 	case none && cfg.Worker == nil:
 		wrong.Add("Store", nil, "is required, unless Worker is set")

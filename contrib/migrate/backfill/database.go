@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 // database is the database of the tables.
 type database struct {
 	*sql.DB
 	dialect ddl.Dialect
+	silent  bool // triggers of PostgreSQL do not fire in transactions
 }
 
 // quote quotes names that were checked.
@@ -42,11 +42,6 @@ func (db database) bind(query string) string {
 	return b.String()
 }
 
-// conflicts are retried with these pauses.
-func limits() retry.Limits {
-	return retry.Limits{Attempts: 10, Backoff: 20 * time.Millisecond, MaxBackoff: 2 * time.Second}
-}
-
 // querier is a *sql.DB or a *sql.Tx.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -54,12 +49,18 @@ type querier interface {
 
 // transact runs f in a transaction, again after a conflict.
 func (db database) transact(ctx context.Context, f func(tx *sql.Tx) error) error {
-	return again(ctx, func() error {
+	return live.Retry(ctx, func() error {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
-		if err := f(tx); err != nil {
+		if db.silent {
+			_, err = tx.ExecContext(ctx, live.Silence)
+		}
+		if err == nil {
+			err = f(tx)
+		}
+		if err != nil {
 			_ = tx.Rollback() // its own error says less
 			return err
 		}
@@ -73,19 +74,7 @@ func (db database) read(ctx context.Context, f func(q querier) error) error {
 	if db.dialect == ddl.MySQL {
 		return db.transact(ctx, func(tx *sql.Tx) error { return f(tx) })
 	}
-	return again(ctx, func() error { return f(db.DB) })
-}
-
-func again(ctx context.Context, f func() error) error {
-	for attempt := 1; ; attempt++ {
-		err := f()
-		if err == nil || !retry.IsUndone(err) || attempt == limits().Attempts {
-			return err
-		}
-		if waited := limits().Wait(ctx, attempt); waited != nil {
-			return errors.Join(err, waited)
-		}
-	}
+	return live.Retry(ctx, func() error { return f(db.DB) })
 }
 
 // change runs a statement that writes, and returns how many rows it has changed.

@@ -46,5 +46,6 @@
 // the program and run again.
 //
 // The table must be an ordinary one with a primary key of one column, and in MySQL use InnoDB.
-// Foreign keys of several columns are rejected. Triggers fire as for any UPDATE.
+// Foreign keys of several columns are rejected. A table with UPDATE triggers is rejected unless they
+// can be silenced, in PostgreSQL, or may fire: see Config.FireTriggers.
 package backfill

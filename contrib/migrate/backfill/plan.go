@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // A Plan is what Run would do. Table names include the schema if the database has schemas.
@@ -41,6 +41,7 @@ type job struct {
 	key   *column
 	times timeColumn
 	into  target
+	pace  *live.Pace
 	refs  []target
 	state state
 	found bool // state is that of an unfinished backfill
@@ -81,9 +82,10 @@ func inspect(ctx context.Context, pool *sql.DB, cfg Config) (*job, error) {
 	if err := cfg.check(pool); err != nil {
 		return nil, err
 	}
-	j := &job{cfg: cfg, db: database{pool, cfg.Dialect}}
+	j := &job{cfg: cfg, db: database{DB: pool, dialect: cfg.Dialect}, pace: cfg.pace()}
+	j.cfg.BatchSize = j.pace.Batch(cfg.BatchSize)
 	db := j.db
-	schema, name := splitTable(cfg.Table)
+	schema, name := live.SplitTable(cfg.Table)
 	var err error
 	if j.table, err = db.find(ctx, "Table", schema, name); err != nil {
 		return nil, err
@@ -103,18 +105,22 @@ func inspect(ctx context.Context, pool *sql.DB, cfg Config) (*job, error) {
 	if err := j.findReferences(ctx); err != nil {
 		return nil, err
 	}
-	if j.state, j.found, err = j.loadState(ctx); err != nil {
+	if err := j.keepPace(ctx); err != nil {
 		return nil, err
 	}
-	return j, nil
+	if err := j.silence(ctx); err != nil {
+		return nil, err
+	}
+	j.state, j.found, err = j.loadState(ctx)
+	return j, err
 }
 
 // target checks the column that gets ids.
 func (j *job) target(field string, t *table, from, to string) (target, error) {
 	none := func(format string, args ...any) (target, error) {
-		return target{}, fields.Error("backfill", field, to, format, args...)
+		return target{}, live.Error("backfill", field, to, format, args...)
 	}
-	if reason := badName(to); reason != "" {
+	if reason := live.BadName(to); reason != "" {
 		return none("%s", reason)
 	}
 	c := t.column(to)
@@ -149,7 +155,7 @@ func (j *job) findReferences(ctx context.Context) error {
 	}
 	for _, ref := range j.cfg.References {
 		name, column, _ := cutLast(ref)
-		schema, name := splitTable(name)
+		schema, name := live.SplitTable(name)
 		if err := j.addReference(ctx, "References", schema, name, column); err != nil {
 			return err
 		}
@@ -164,16 +170,16 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 	}
 	c := t.column(column)
 	if c == nil {
-		return fields.Error("backfill", field, name+"."+column, "%s has no such column", t)
+		return live.Error("backfill", field, name+"."+column, "%s has no such column", t)
 	}
 	if t.schema == j.table.schema && t.name == j.table.name {
 		t = j.table
 		if c.name == j.key.name {
-			return fields.Error("backfill", field, name+"."+column, "is the key itself")
+			return live.Error("backfill", field, name+"."+column, "is the key itself")
 		}
 	}
 	if j.db.dialect == ddl.MySQL && comparedAs(c.typ) != comparedAs(j.key.typ) {
-		return fields.Error("backfill", field, name+"."+column, "has the type %s, and the key %s: MySQL would compare them as floating-point numbers", c.typ, j.key.typ)
+		return live.Error("backfill", field, name+"."+column, "has the type %s, and the key %s: MySQL would compare them as floating-point numbers", c.typ, j.key.typ)
 	}
 	ref, err := j.target(field, t, c.name, c.name+suffix)
 	if err != nil {

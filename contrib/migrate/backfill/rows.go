@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // A row without an id.
@@ -37,7 +37,7 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 		r.made, err = j.times.parse(r.text)
 		switch {
 		case err != nil:
-			return nil, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), fields.Quote(r.text), err.Error()}
+			return nil, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), live.Quote(r.text), err.Error()}
 		case r.made.Before(j.cfg.Layout.Epoch):
 			return nil, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), show(r.made), "before the layout's epoch, " + show(j.cfg.Layout.Epoch)}
 		}
@@ -75,7 +75,7 @@ func keyText(key any) string {
 	case []byte:
 		return fmt.Sprintf("%#x", key)
 	}
-	return fields.Quote(key)
+	return live.Quote(key)
 }
 
 // perStatement is how many rows one UPDATE changes. Its CASE is searched from the beginning for

@@ -149,6 +149,9 @@ func (j *job) assign(c *cursor, rows []row, result *Result) (batch, rest []row, 
 // again, the rows get the same ids.
 func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result) error {
 	var own, referring int64
+	if err := j.pace.Wait(ctx, j.db, "backfill"); err != nil {
+		return err
+	}
 	err := j.db.transact(ctx, func(tx *sql.Tx) (err error) {
 		if err := j.advance(ctx, tx, c); err != nil {
 			return err
@@ -162,6 +165,7 @@ func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result
 	j.state.lastTick, j.state.lastID = c.rowTick, c.lastID
 	result.Rows += own
 	result.Referring += referring
+	j.pace.Wrote(own + referring)
 	return nil
 }
 
@@ -170,6 +174,9 @@ func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result
 func (j *job) sweep(ctx context.Context) (total int64, err error) {
 	for _, ref := range j.refs {
 		var n int64
+		if err := j.pace.Wait(ctx, j.db, "backfill"); err != nil {
+			return total, err
+		}
 		err := j.db.transact(ctx, func(tx *sql.Tx) (err error) {
 			n, err = j.refer(ctx, tx, ref, nil)
 			return err

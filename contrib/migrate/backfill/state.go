@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -68,7 +68,7 @@ func (j *job) loadState(ctx context.Context) (state, bool, error) {
 
 // checkState returns an error if the unfinished backfill was begun with other settings.
 func (j *job) checkState(s state) error {
-	var wrong fields.Errors
+	var wrong live.Errors
 	const finish = "the unfinished backfill of this column has %q: use that value to finish it, or delete its row in " + stateTable
 	if j.cfg.Worker == nil && s.namespace != j.cfg.Namespace {
 		wrong.Add("Namespace", j.cfg.Namespace, finish, s.namespace)

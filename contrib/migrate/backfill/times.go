@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
 // timeColumn reads the times of rows, whatever the driver makes of timestamps and the session
@@ -29,7 +29,7 @@ var precision = regexp.MustCompile(`\(\d+\)`)
 func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColumn, error) {
 	c := t.column(cfg.CreatedAt)
 	if c == nil {
-		return timeColumn{}, fields.Error("backfill", "CreatedAt", cfg.CreatedAt, "%s has no such column", t)
+		return timeColumn{}, live.Error("backfill", "CreatedAt", cfg.CreatedAt, "%s has no such column", t)
 	}
 	name := db.quote(c.name)
 	typ := precision.ReplaceAllString(c.typ, "")
@@ -39,7 +39,7 @@ func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColu
 		case err != nil:
 			return timeColumn{}, fmt.Errorf("backfill: inspect the creation times of %s: %w", t, err)
 		case len(kinds) > 1:
-			return timeColumn{}, fields.Error("backfill", "CreatedAt", cfg.CreatedAt, "has values of several types: %s", strings.Join(kinds, ", "))
+			return timeColumn{}, live.Error("backfill", "CreatedAt", cfg.CreatedAt, "has values of several types: %s", strings.Join(kinds, ", "))
 		case len(kinds) == 1:
 			typ = kinds[0]
 		default:
@@ -51,11 +51,11 @@ func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColu
 	integers := slices.Contains([]string{"bigint", "int", "integer"}, strings.TrimSuffix(typ, " unsigned"))
 	switch {
 	case integers && cfg.Unit == 0:
-		return timeColumn{}, fields.Error("backfill", "Unit", cfg.Unit, "is required, because %s is an integer", c.name)
+		return timeColumn{}, live.Error("backfill", "Unit", cfg.Unit, "is required, because %s is an integer", c.name)
 	case integers:
 		return timeColumn{expr: name, order: []string{name}, parse: instant(cfg.Unit)}, nil
 	case cfg.Unit != 0:
-		return timeColumn{}, fields.Error("backfill", "Unit", cfg.Unit, "must be 0: %s has the type %s, not an integer type", c.name, typ)
+		return timeColumn{}, live.Error("backfill", "Unit", cfg.Unit, "must be 0: %s has the type %s, not an integer type", c.name, typ)
 	case db.dialect == ddl.Postgres:
 		micros.expr = "CASE WHEN isfinite(" + name + ") THEN CAST(EXTRACT(EPOCH FROM " + name + ") * 1000000 AS bigint) END"
 		wall.expr = micros.expr
@@ -77,7 +77,7 @@ func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColu
 	case typ == "text":
 		return timeColumn{expr: "CAST(" + name + " AS TEXT)", order: []string{"julianday(" + name + ")", name}, parse: written(cfg.Location)}, nil
 	}
-	return timeColumn{}, fields.Error("backfill", "CreatedAt", cfg.CreatedAt, "has the type %s: must be a timestamp, a date or an integer", typ)
+	return timeColumn{}, live.Error("backfill", "CreatedAt", cfg.CreatedAt, "has the type %s: must be a timestamp, a date or an integer", typ)
 }
 
 // instant parses a number of units since 1970.
@@ -123,6 +123,6 @@ func written(loc *time.Location) func(string) (time.Time, error) {
 				return t, nil
 			}
 		}
-		return time.Time{}, fmt.Errorf("%s is not a date and time", fields.Quote(text))
+		return time.Time{}, fmt.Errorf("%s is not a date and time", live.Quote(text))
 	}
 }

@@ -220,7 +220,7 @@ func TestDependentLater(t *testing.T) {
 	db.migrate(t, cfg)
 	db.run(t, "CREATE VIEW v AS SELECT id FROM orders")
 	cfg.StopBefore = ""
-	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "view v depends on id") {
+	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "view public.v depends on") {
 		t.Errorf("%v", err)
 	}
 	cfg.Undo = true

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -19,9 +15,7 @@ import (
 
 // filling holds the flags.
 type filling struct {
-	dsn    string
-	lease  storeFlags
-	worker int64
+	tableFlags
 	dryRun bool
 	cfg    backfill.Config
 }
@@ -42,7 +36,8 @@ Each transaction writes --batch rows. If a run is interrupted, run the same comm
 it continues. --dry-run shows what would be done.`
 
 func (a *app) backfillCommand() *cobra.Command {
-	p := &filling{worker: -1}
+	p := &filling{}
+	p.fill = &p.cfg
 	cmd := &cobra.Command{
 		Use:     "backfill --dsn DSN --table TABLE --created-at COLUMN",
 		Short:   "give IDs to existing rows",
@@ -54,41 +49,11 @@ func (a *app) backfillCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")
 	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose rows get IDs, or SCHEMA.TABLE; required")
-	f.StringVar(&p.cfg.CreatedAt, "created-at", "", "`COLUMN` with the creation time of each row; required")
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` for the IDs (default the key's name plus _snowkey)")
 	f.StringArrayVar(&p.cfg.References, "references", nil, "`TABLE.COLUMN` that holds keys without a foreign key; may be repeated")
-	f.Var(flagval.New(&p.cfg.Unit, "UNIT", "", unit), "unit", "unit of --created-at if it is an integer since 1970: "+flagval.List(units))
-	f.Var(flagval.New(&p.cfg.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
-	batch := int64(1000)
-	f.Var(flagval.New(&batch, "N", "1000", flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
 	f.BoolVar(&p.dryRun, "dry-run", false, "show what would be done, and write nothing")
-	p.lease.add(cmd, "lease", "store of the worker IDs (default the database of the table)")
-	p.lease.addNamespace(cmd, "default")
-	p.lease.addDataLoss(cmd)
-	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that no generator has used it")
-	a.jsonFlag(cmd, "one object")
-	addLayout(cmd, &p.cfg.Layout)
-	completeWith(cmd, "unit", units)
-	pre := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		p.cfg.BatchSize = int(batch)
-		return pre(cmd, args)
-	}
+	p.add(a, cmd, "1000", "")
 	return cmd
-}
-
-var units = []string{"s", "ms", "us", "ns"} //nolint:gochecknoglobals // constant
-
-func unit(s string) (time.Duration, error) {
-	name, err := flagval.OneOf(units...)(s)
-	return map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[name], err
-}
-
-// backfillFlags names the flags of the fields.
-var backfillFlags = map[string]string{ //nolint:gochecknoglobals // constant
-	"Table": "--table", "CreatedAt": "--created-at", "Column": "--column", "References": "--references", "Unit": "--unit",
-	"Namespace": "--namespace", "Worker": "--worker", "Layout.Unsigned": "--unsigned",
-	"BatchSize": "--batch", "Store": "--lease",
 }
 
 func (a *app) backfill(cmd *cobra.Command, p *filling) error {
@@ -98,72 +63,30 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 		return usage("--table is required")
 	case p.cfg.CreatedAt == "":
 		return usage("--created-at is required: the column with the creation time of each row")
-	case p.worker >= 0:
-		for _, name := range []string{"lease", "namespace", "token", "token-file", "allow-data-loss"} {
-			if cmd.Flags().Changed(name) {
-				return usage("--worker excludes --%s: it takes no lease", name)
-			}
-		}
-		p.cfg.Worker = &p.worker
 	}
-	target, err := a.openTables(ctx, p.dsn, nil)
+	if err := p.checkWorker(cmd); err != nil {
+		return err
+	}
+	target, err := p.open(ctx, a, nil)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
-	p.cfg.Now = a.now
-	if p.cfg.Worker == nil {
-		if p.lease.text == "" {
-			p.lease.text = p.dsn
-		}
-		leases, store, err := a.openStore(ctx, &p.lease, !p.dryRun)
-		if err != nil {
-			return err
-		}
-		defer leases.Close()
-		p.cfg.Store, p.cfg.Namespace = store, p.lease.namespace
+	closing, err := p.openLease(ctx, a, !p.dryRun)
+	if err != nil {
+		return err
 	}
+	defer closing()
+	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
+	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.RowsPerSecond, p.cfg.MaxReplicaLag, p.cfg.Waiting = int(p.batch), p.fire, int(p.rows), p.lag, a.waiting
 	if p.dryRun {
 		plan, err := backfill.Inspect(ctx, target.DB, p.cfg)
 		if err != nil {
-			return backfillError(err)
+			return tableError(err)
 		}
 		return a.plan(plan, p.lease.namespace)
 	}
 	return a.fill(ctx, target, p)
-}
-
-// openTables opens the database of the table. refused has the reasons why some are not accepted.
-func (a *app) openTables(ctx context.Context, text string, refused map[dsn.Kind]string) (*dsn.Target, error) {
-	if text == "" {
-		return nil, usage("--dsn is required: the database of the table, such as postgres://user@host/db")
-	}
-	p := &storeFlags{flag: "--dsn", text: text}
-	d, err := a.parseStore(p)
-	if err != nil {
-		return nil, err
-	}
-	switch reason := refused[d.Kind]; {
-	case reason != "":
-		return nil, usage("--dsn: %s", reason)
-	case !d.Kind.SQL():
-		return nil, usage("--dsn: %s has no tables", d.Kind)
-	}
-	return a.open(ctx, p, false)
-}
-
-// backfillError replaces names of fields by those of flags, and drops the package's name from
-// each line.
-func backfillError(err error) error {
-	if named := byFlag(err, backfillFlags); errors.As(named, new(*usageError)) {
-		return named
-	}
-	err = withAdvice(err)
-	if text, ok := strings.CutPrefix(err.Error(), "backfill: "); ok {
-		return errors.New(strings.ReplaceAll(text, "\nbackfill: ", "\n"))
-	}
-	return err
 }
 
 func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
@@ -179,7 +102,7 @@ func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
 	done()
 	if err != nil && !errors.As(err, new(*backfill.LeftError)) && !errors.As(err, new(*backfill.ReferenceError)) {
-		return backfillError(err)
+		return tableError(err)
 	}
 	if a.json {
 		if wrong := a.object(resultJSON{result.Worker, result.Rows, result.Referring, result.MaxDelay.String()}); wrong != nil {
@@ -189,7 +112,7 @@ func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
 		a.filled(p, result)
 	}
 	if err != nil {
-		return backfillError(err)
+		return tableError(err)
 	}
 	return nil
 }

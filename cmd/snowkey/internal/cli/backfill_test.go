@@ -143,6 +143,7 @@ func TestBackfillErrors(t *testing.T) {
 		{"worker and lease", append(args, "--worker", "3", "--lease", "x.db"), 2, "--worker excludes --lease"},
 		{"worker and namespace", append(args, "--worker", "3", "--namespace", "x"), 2, "--worker excludes --namespace"},
 		{"unit", append(args, "--unit", "ms"), 2, "--unit 1ms: must be 0"},
+		{"a lag", append(args, "--max-replica-lag", "5s"), 2, "--max-replica-lag 5s: must be 0: only the lag of replicas of PostgreSQL"},
 		{"unsigned", append(args, "--time-bits", "42", "--worker-bits", "10", "--sequence-bits", "12", "--unsigned"), 2, "--unsigned true: must be false"},
 		{"before the epoch", append(args, "--epoch", "2024-12-01"), 1, "orders, row with the key 3: made is 2024-07-01T12:00:00.000Z: before the layout's epoch"},
 	} {

@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"math"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +12,10 @@ import (
 
 // migrating holds the flags.
 type migrating struct {
-	dsn    string
-	lease  storeFlags
-	worker int64
-	apply  bool
-	stop   string
-	cfg    migrate.Config
+	tableFlags
+	apply bool
+	stop  string
+	cfg   migrate.Config
 }
 
 const migrateAbout = `Change the key of a table of PostgreSQL while programs read and write it:
@@ -44,7 +38,8 @@ swap too, and drops what is old; then there is no way back. Both need --apply. A
 with a feature that was not tested is refused.`
 
 func (a *app) migrateCommand() *cobra.Command {
-	p := &migrating{worker: -1}
+	p := &migrating{}
+	p.fill = &p.cfg.Backfill
 	kinds := []string{string(migrate.Bigint), string(migrate.UUID), string(migrate.Default)}
 	cmd := &cobra.Command{
 		Use:       "migrate {bigint|uuid|default} --dsn DSN --table TABLE",
@@ -78,43 +73,10 @@ func (a *app) migrateCommand() *cobra.Command {
 	f.Var(flagval.New(&p.cfg.LockTimeout, "DURATION", "", duration), "lock-timeout", "how long an attempt to lock a table waits, with writers behind it (default 300ms, or half of deadlock_timeout if that is less)")
 	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers")
 	f.Var(flagval.New(&p.cfg.Patience, "DURATION", "5m", duration), "patience", "how long to retry a step that cannot lock its tables")
-	batch := int64(2000)
-	f.Var(flagval.New(&batch, "N", "2000", flagval.Whole(1, 100_000)), "batch", "about how many rows a batch has")
-	f.StringVar(&p.cfg.Backfill.CreatedAt, "created-at", "", "`COLUMN` with the time of a row, for uuid")
 	f.StringVar(&p.cfg.Backfill.Column, "new-column", "", "`COLUMN` that gets the IDs, for uuid (default the key's name with _snowkey after it)")
-	f.Var(flagval.New(&p.cfg.Backfill.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units))
-	f.Var(flagval.New(&p.cfg.Backfill.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
-	p.lease.add(cmd, "lease", "store of the worker IDs, for uuid (default the database of the table)")
-	p.lease.addNamespace(cmd, "default")
-	p.lease.addDataLoss(cmd)
-	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made IDs with it")
-	a.jsonFlag(cmd, "one object")
-	addLayout(cmd, &p.cfg.Backfill.Layout)
+	p.add(a, cmd, "2000", ", for uuid")
 	completeWith(cmd, "stop-before", steps)
-	completeWith(cmd, "unit", units)
-	pre := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		p.cfg.BatchSize, p.cfg.StopBefore = int(batch), migrate.StepName(p.stop)
-		return pre(cmd, args)
-	}
 	return cmd
-}
-
-// duration parses a duration of at least a millisecond.
-func duration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	const longest = 24 * time.Hour
-	if err != nil || d < time.Millisecond || d > longest {
-		return 0, errors.New("must be a duration from 1ms to 24h, such as 300ms")
-	}
-	return d, nil
-}
-
-// migrateFlags names the flags of the fields.
-var migrateFlags = map[string]string{ //nolint:gochecknoglobals // constant
-	"Table": "--table", "Column": "--column", "Generator": "--generator", "StopBefore": "--stop-before", "Finish": "--finish",
-	"LockTimeout": "--lock-timeout", "HoldTimeout": "--hold-timeout", "Patience": "--patience", "BatchSize": "--batch", "Backfill.CreatedAt": "--created-at",
-	"CreatedAt": "--created-at", "Backfill.Namespace": "--namespace", "Unit": "--unit", "Namespace": "--namespace", "Worker": "--worker", "Layout.Unsigned": "--unsigned", "Store": "--lease",
 }
 
 func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
@@ -125,7 +87,7 @@ func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
 	if err := p.checkKind(cmd); err != nil {
 		return err
 	}
-	target, err := a.openTables(ctx, p.dsn, map[dsn.Kind]string{
+	target, err := p.open(ctx, a, map[dsn.Kind]string{
 		dsn.MySQL:  "migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change for MySQL and MariaDB, see docs/migrate.md; snowkey backfill gives IDs to their rows",
 		dsn.SQLite: "migrate works on PostgreSQL only: convert a table of SQLite as docs/sqlite.md shows; snowkey backfill gives IDs to its rows",
 	})
@@ -133,21 +95,19 @@ func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
 		return err
 	}
 	defer target.Close()
-	if p.cfg.Kind == migrate.UUID && p.cfg.Backfill.Worker == nil {
-		if p.lease.text == "" {
-			p.lease.text = p.dsn
-		}
-		leases, store, err := a.openStore(ctx, &p.lease, p.apply && !p.cfg.Undo)
+	if p.cfg.Kind == migrate.UUID {
+		closing, err := p.openLease(ctx, a, p.apply && !p.cfg.Undo)
 		if err != nil {
 			return err
 		}
-		defer leases.Close()
-		p.cfg.Backfill.Store, p.cfg.Backfill.Namespace, p.cfg.Backfill.Now = store, p.lease.namespace, a.now
+		defer closing()
 	}
+	p.cfg.StopBefore = migrate.StepName(p.stop)
+	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.RowsPerSecond, p.cfg.MaxReplicaLag, p.cfg.Waiting = int(p.batch), p.fire, int(p.rows), p.lag, a.waiting
 	if !p.apply {
 		plan, err := migrate.Inspect(ctx, target.DB, p.cfg)
 		if err != nil {
-			return migrateError(err)
+			return tableError(err)
 		}
 		return a.migration(plan)
 	}
@@ -156,31 +116,15 @@ func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
 
 // checkKind rejects flags that the kind does not have.
 func (p *migrating) checkKind(cmd *cobra.Command) error {
-	if p.cfg.Kind != migrate.UUID {
-		for _, name := range []string{"created-at", "new-column", "unit", "tz", "lease", "namespace", "token", "token-file", "allow-data-loss", "worker"} {
-			if cmd.Flags().Changed(name) {
-				return usage("--%s is for uuid only", name)
-			}
-		}
-		return nil
+	if p.cfg.Kind == migrate.UUID {
+		return p.checkWorker(cmd)
 	}
-	if p.worker >= 0 {
-		for _, name := range []string{"lease", "namespace", "token", "token-file", "allow-data-loss"} {
-			if cmd.Flags().Changed(name) {
-				return usage("--worker excludes --%s: it takes no lease", name)
-			}
+	for _, name := range append([]string{"created-at", "new-column", "unit", "tz", "worker"}, leaseFlags()...) {
+		if cmd.Flags().Changed(name) {
+			return usage("--%s is for uuid only", name)
 		}
-		p.cfg.Backfill.Worker = &p.worker
 	}
 	return nil
-}
-
-// migrateError names flags, and drops the packages' names.
-func migrateError(err error) error {
-	if named := byFlag(err, migrateFlags); errors.As(named, new(*usageError)) {
-		return named
-	}
-	return errors.New(strings.TrimPrefix(strings.ReplaceAll(withAdvice(err).Error(), ": migrate: ", ": "), "migrate: "))
 }
 
 type migrationJSON struct {
@@ -253,7 +197,7 @@ func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migratin
 		if cmd.Context().Err() != nil {
 			err = fmt.Errorf("%w; what is done stays: run it again to continue", err)
 		}
-		return migrateError(err)
+		return tableError(err)
 	}
 	left := result.Plan.Left()
 	if a.json {

@@ -1,0 +1,184 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+// audited gives tables a trigger that sets updated_at, and one that writes to a table of its own.
+func (db *engine) audited(t testing.TB, tables ...string) {
+	t.Helper()
+	db.run(t, "CREATE TABLE audit (what text, note text)",
+		"CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.updated_at := now(); RETURN NEW; END'",
+		"CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO audit SELECT TG_TABLE_NAME, to_jsonb(NEW) ->> 'note'; RETURN NULL; END $$")
+	for _, table := range tables {
+		db.run(t, "ALTER TABLE "+table+" ADD updated_at timestamptz DEFAULT '2020-01-01'",
+			"CREATE TRIGGER touch BEFORE UPDATE ON "+table+" FOR EACH ROW EXECUTE FUNCTION touch()", "CREATE TRIGGER audit AFTER UPDATE ON "+table+" FOR EACH ROW EXECUTE FUNCTION audit()")
+	}
+}
+
+// expectSilent checks that only the programs have fired triggers.
+func (db *engine) expectSilent(t testing.TB, lines string) {
+	t.Helper()
+	db.expect(t, "0", "SELECT count(*) FROM orders WHERE updated_at <> '2020-01-01' AND note <> 'changed'", "SELECT count(*) FROM "+lines+" WHERE updated_at <> '2020-01-01'",
+		"SELECT count(*) FROM audit WHERE what <> 'orders' OR note <> 'changed'", "SELECT count(*) FROM orders WHERE note = 'changed' AND updated_at = '2020-01-01'")
+}
+
+// churn deletes old orders, and adds lines to others, until the context ends.
+func (db *engine) churn(ctx context.Context, t testing.TB, statements ...string) *sync.WaitGroup {
+	t.Helper()
+	var programs sync.WaitGroup
+	for i, text := range statements {
+		programs.Go(func() {
+			pace := time.NewTicker(5 * time.Millisecond)
+			defer pace.Stop()
+			for n := 1; ctx.Err() == nil; n++ {
+				<-pace.C
+				_, err := db.ExecContext(context.Background(), text, n*(31+i)%1000+1)
+				var pg *pgconn.PgError
+				if errors.As(err, &pg) && (pg.Code == "23503" || pg.Code == "23505" || pg.Code == "40P01" || strings.Contains(pg.Message, "cached plan")) {
+					continue // the row refers to one that was deleted, or is there
+				}
+				if err != nil {
+					t.Errorf("%s: %v", text, err)
+					return
+				}
+			}
+		})
+	}
+	return &programs
+}
+
+// The triggers of tables fire for what programs write, and not for what is filled. Programs delete
+// rows, and add some that refer to them: none dangles.
+func TestSilentTriggers(t *testing.T) {
+	t.Parallel()
+	t.Run("bigint", func(t *testing.T) {
+		t.Parallel()
+		db := openPostgres(t)
+		db.shop(t, 1000)
+		db.audited(t, "orders", "order_lines")
+		w := db.write(t)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		programs := db.churn(ctx, t, "DELETE FROM orders WHERE id = $1 AND id % 3 = 0", "INSERT INTO order_lines (order_id, line) VALUES ($1, random() * 1000000)",
+			"DELETE FROM order_lines WHERE order_id = $1", "INSERT INTO shipments (order_id) VALUES ($1)", "INSERT INTO order_notes (order_id) VALUES ($1)")
+		cfg := db.config(migrate.Bigint)
+		cfg.BatchSize, cfg.Patience = 100, time.Minute
+		plan, err := migrate.Inspect(t.Context(), db.DB, cfg)
+		if text := plan.String(); err != nil || !strings.Contains(text, "session_replication_role keeps these triggers silent: audit of public.orders, touch of public.orders, audit of public.order_lines") || !strings.Contains(text, "BEGIN;\nSET LOCAL session_replication_role = replica;\nWITH batch") {
+			t.Errorf("%v:\n%s", err, text)
+		}
+		for _, undo := range []bool{false, true, false} {
+			cfg.Undo = undo
+			if undo { // while no id is there that does not fit
+				stop()
+				programs.Wait()
+				w.stop()
+				w.live.Wait()
+				db.run(t, "DELETE FROM orders WHERE id > 1000000000")
+			}
+			if result := db.migrate(t, cfg); result.Rows == 0 && !undo {
+				t.Error("nothing was filled")
+			}
+			db.expectSilent(t, "order_lines")
+		}
+		cfg.Finish = true
+		db.migrate(t, cfg)
+		db.checkShop(t)
+		db.expect(t, "0", "SELECT count(*) FROM order_notes n LEFT JOIN orders o ON o.id = n.order_id WHERE n.order_id IS NOT NULL AND o.id IS NULL")
+	})
+	t.Run("uuid", func(t *testing.T) {
+		t.Parallel()
+		db := openPostgres(t)
+		db.uuids(t, 1000)
+		db.audited(t, "orders", "order_lines")
+		db.run(t, "ALTER TABLE orders ADD n serial")
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		programs := db.churn(ctx, t, "DELETE FROM orders WHERE n = $1 AND n % 3 = 0", "INSERT INTO order_lines (order_id) SELECT id FROM orders WHERE n = $1",
+			"DELETE FROM order_lines USING orders WHERE n = $1 AND order_id = orders.id AND n % 2 = 0", "INSERT INTO shipments (order_id) SELECT id FROM orders WHERE n = $1", "UPDATE orders SET note = 'changed' WHERE n = $1")
+		cfg := db.uuidConfig(t)
+		cfg.BatchSize = 100
+		db.migrate(t, cfg)
+		stop()
+		programs.Wait()
+		db.expectSilent(t, "order_lines")
+		db.expect(t, "0", "SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id AND o.id_snowkey = l.order_id_snowkey WHERE o.id IS NULL",
+			"SELECT count(*) FROM shipments s LEFT JOIN orders o ON o.id = s.order_id AND o.id_snowkey = s.order_id_snowkey WHERE o.id IS NULL AND (s.order_id IS NOT NULL OR s.order_id_snowkey IS NOT NULL)")
+	})
+}
+
+// Triggers that cannot be silenced are named, and nothing changes. With FireTriggers they fire.
+func TestLoudTriggers(t *testing.T) {
+	t.Parallel()
+	const app = "migrate_loud"
+	for _, c := range []struct {
+		name, setup, want string // without want, they are silent
+	}{
+		{"no right", "", "audit of public.orders, touch of public.orders would fire for each row that is filled. Only a role that may set session_replication_role"},
+		{"a right", "GRANT SET ON PARAMETER session_replication_role TO " + app, ""},
+		{"always", "ALTER TABLE orders ENABLE ALWAYS TRIGGER touch", "because of ENABLE ALWAYS or ENABLE REPLICA (touch of public.orders)"},
+		{"replica", "ALTER TABLE orders ENABLE REPLICA TRIGGER touch", "audit of public.orders, touch of public.orders would fire"},
+		{"disabled", "ALTER TABLE orders DISABLE TRIGGER touch; ALTER TABLE orders DISABLE TRIGGER audit", ""},
+		{"of another column", "DROP TRIGGER touch ON orders; DROP TRIGGER audit ON orders; CREATE TRIGGER audit AFTER UPDATE OF note ON orders FOR EACH ROW EXECUTE FUNCTION audit()", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := openPostgres(t)
+			db.pair(t)
+			db.audited(t, "orders")
+			db.run(t, "DO $$ BEGIN CREATE ROLE "+app+"; EXCEPTION WHEN duplicate_object THEN END $$", "GRANT CREATE ON SCHEMA public TO "+app)
+			for s := range strings.SplitSeq(c.setup, "; ") {
+				if s != "" {
+					db.run(t, s)
+				}
+			}
+			t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + app + "; DROP ROLE " + app) }) // its rights are those of the server
+			as := db
+			if strings.Contains(c.name, "right") {
+				if c.want == "" && db.one(t, "SELECT current_setting('server_version_num')::int < 150000") == "true" {
+					t.Skip("PostgreSQL 14 has no such right")
+				}
+				db.run(t, "ALTER TABLE orders OWNER TO "+app, "ALTER TABLE order_lines OWNER TO "+app, "ALTER FUNCTION touch() OWNER TO "+app, "ALTER TABLE audit OWNER TO "+app)
+				u, err := url.Parse(db.dsn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q := u.Query()
+				q.Set("role", app)
+				u.RawQuery = q.Encode()
+				as = open(t, u.String())
+			}
+			cfg := as.config(migrate.Bigint)
+			before := db.schema(t, "public")
+			if c.want != "" {
+				_, err := migrate.Run(t.Context(), as.DB, cfg)
+				var config *core.ConfigError
+				if !errors.As(err, &config) || !strings.Contains(err.Error(), "FireTriggers false: the UPDATE trigger ") || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v; want %q", err, c.want)
+				}
+				if now := db.schema(t, "public"); now != before {
+					t.Errorf("the schema is\n%s\nand was\n%s", now, before)
+				}
+				cfg.FireTriggers = true
+			}
+			as.migrate(t, cfg)
+			fired := fmt.Sprint(map[bool]int{true: 2}[c.want != ""]) // each row
+			db.expect(t, fired, "SELECT count(*) FROM audit")
+			if c.name != "replica" { // where touch does not fire for programs
+				db.expect(t, fired, "SELECT count(*) FROM orders WHERE updated_at <> '2020-01-01'")
+			}
+		})
+	}
+}
