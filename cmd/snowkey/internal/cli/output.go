@@ -84,9 +84,6 @@ func (a *app) progress(total int64, what string) (add func(int), done func()) {
 		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionSetWidth(30),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
 	}
-	if what == "IDs" {
-		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString(what))
-	}
 	bar := progressbar.NewOptions64(total, options...)
 	return func(n int) { _ = bar.Add(n) }, func() { _ = bar.Finish() }
 }

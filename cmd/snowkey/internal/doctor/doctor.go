@@ -65,7 +65,6 @@ const limit = 30 * time.Second
 type checkup struct {
 	Config
 	emit  func(Check)
-	lossy bool          // a setting that loses writes was reported
 	ahead time.Duration // of the target's clock
 }
 
